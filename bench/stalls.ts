@@ -4,7 +4,7 @@ import type { Operation } from '../api/contract/operation.ts';
 import { DOCUMENTS } from '../api/discovery/index.ts';
 import { exampleUrl } from '../api/discovery/openapi-examples.ts';
 import { DATASET_OPERATIONS } from '../api/operations/table.ts';
-import { HISTORY_BOUNDS } from '../data/input/parse-history.ts';
+import { HISTORY_BOUNDS } from '../data/input/history-parameters.ts';
 import type { Pack } from '../packs/define/model.ts';
 import type { Question } from './questions.ts';
 import type { Subject } from './subject.ts';

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Cursors } from '../../data/input/cursor.ts';
 import type { Format } from '../../data/input/formats.ts';
+import type { CalledAs } from '../../data/input/parameters.ts';
 import type { Accounts, Requester } from '../../data/model/accounts.ts';
 import type { RawInput, Visibility } from '../../data/plan/plan.ts';
 import type { LoadedRecord } from '../../data/queries/records.ts';
@@ -12,7 +13,7 @@ import type { Pack, PricedOperation } from '../../packs/define/model.ts';
 import type { ErrorCode } from './errors.ts';
 
 export type Access = 'free' | 'paid' | 'plan' | 'key' | 'admin';
-export type { Format };
+export type { CalledAs, Format };
 
 /** What the gate provides to an operation. */
 export interface Context {
@@ -171,9 +172,6 @@ export interface Brief<R> {
   without: string;
   of: (body: R) => object;
 }
-
-/** How an operation is called: by URL, or as a tool or skill. */
-export type CalledAs = 'address' | 'tool';
 
 export interface Operation<I = unknown, R = unknown> {
   /** Stable name: MCP tool, A2A skill, OpenAPI operationId. */

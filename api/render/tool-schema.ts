@@ -1,6 +1,6 @@
 // JSON Schemas of the arguments and answer of a tool: short for models, and in the subset that every host
 // supports.
-import { SELECTION } from '../../data/input/parse-selection.ts';
+import { SELECTION } from '../../data/input/selection.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
@@ -54,7 +54,7 @@ export function toolInput(operation: Operation, packs: readonly Pack[], own: Pac
 const hasPlaces = (pack: Pack) => pack.attributes.filter(({ type }) => type === 'geo').length === 1;
 
 const NONE: ReadonlySet<string> = new Set();
-const SELECTING: ReadonlySet<string> = new Set<string>(SELECTION);
+const SELECTING: ReadonlySet<string> = new Set<string>(Object.keys(SELECTION));
 /** Parameters that a dataset's own tools accept, listed by the shared tools only. */
 const RARE: ReadonlySet<string> = new Set(['ids', 'updated_since', 'min_quality', 'as_of']);
 const MAX_PRICE: JsonSchema = { type: 'number' };

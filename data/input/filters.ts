@@ -44,7 +44,7 @@ const ORDERED = ['integer', 'number', 'price', 'date'] as const;
 const EVERY = [...WORDY, 'boolean', ...ORDERED, 'geo'] as const;
 
 /** The one value of a parameter that is not a list; repeated it is a 422. */
-export function once(name: string, raw: string[]): string {
+export function single(name: string, raw: string[]): string {
   const [only] = raw;
   if (only === undefined || raw.length > 1)
     throw validationError(name, 'must be given once', 'multiple_values', `${raw.length} values`);
@@ -71,7 +71,7 @@ const values = (name: string, attribute: Attribute, raw: string[]) =>
   [...new Set(list(name, raw).map((value) => comparable(name, attribute, value)))].sort();
 
 const bound = (name: string, attribute: Attribute, raw: string[]) =>
-  attribute.type === 'date' ? date(name, once(name, raw)) : number(name, once(name, raw), attribute.unit);
+  attribute.type === 'date' ? date(name, single(name, raw)) : number(name, single(name, raw), attribute.unit);
 
 const valueType = (type: AttributeType): FilterType =>
   type === 'boolean' || type === 'integer' || type === 'number' || type === 'date' ? type : 'string';
@@ -109,7 +109,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
     types: WORDY,
     takes: () => 'string',
     parse: (name, attribute, raw) => {
-      const needle = fold(text(name, once(name, raw)));
+      const needle = fold(text(name, single(name, raw)));
       if (needle === '') throw validationError(name, 'must not be empty', 'string_too_short');
       return { kind: 'like', attribute: attribute.name, needle };
     },
@@ -142,7 +142,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
     parse: (name, attribute, raw) => ({
       kind: 'has',
       attribute: attribute.name,
-      present: boolean(name, once(name, raw)),
+      present: boolean(name, single(name, raw)),
     }),
     describe: (attribute) => `true: the record has a value of ${attribute}; false: it has none.`,
   },
@@ -201,13 +201,10 @@ export function filterGrammar(pack: Pack, manifest: Manifest | null): FilterEntr
   return entries.sort((a, b) => (order.get(a.attribute) ?? 0) - (order.get(b.attribute) ?? 0));
 }
 
-/** Parts of the path, which nobody writes as a parameter. */
-const IN_PATH: readonly string[] = ['ds', 'entity_id'];
-
 /** The parameters that messages may suggest: `near` leads nowhere without one place to be near to. */
 function offered({ attributes }: Pack, parameters: readonly string[]): string[] {
   const placed = attributes.filter(({ type }) => type === 'geo').length === 1;
-  return parameters.filter((parameter) => (parameter === 'near' ? placed : !IN_PATH.includes(parameter)));
+  return parameters.filter((parameter) => parameter !== 'near' || placed);
 }
 
 /** Conditions of a request, with the attributes they name. */
@@ -217,12 +214,17 @@ export interface ParsedFilters {
 }
 
 /**
- * Parses every parameter that is not one of `parameters` as a filter. Conditions come in a canonical order, so that the
- * same question always is the same plan. Throws `unknown_filter` (400) and `validation_failed` (422, one line each).
+ * Parses every name that is not one of `parameters` or `inPath` as a filter. Conditions have a canonical order, so that
+ * equal requests have equal plans. Throws `unknown_filter` (400) and `validation_failed` (422, one line each).
  */
-export function parseFilters(raw: RawInput, pack: Pack, parameters: readonly string[] = []): ParsedFilters {
+export function parseFilters(
+  raw: RawInput,
+  pack: Pack,
+  parameters: readonly string[] = [],
+  inPath: readonly string[] = [],
+): ParsedFilters {
   const filters = filtersOf(pack);
-  const names = Object.keys(raw).filter((name) => !parameters.includes(name));
+  const names = Object.keys(raw).filter((name) => !parameters.includes(name) && !inPath.includes(name));
   for (const name of names) if (!filters.has(name)) throw unknownFilter(name, pack, offered(pack, parameters), filters);
   const issues = new Issues();
   const where = names.sort().flatMap((name) => {

@@ -1,7 +1,7 @@
 // Time travel: records as of an earlier time, settled from their facts by the functions that settle a
 // release.
 
-import type { BatchInput } from '../input/parse.ts';
+import type { BatchInput } from '../input/history-parameters.ts';
 import { shown } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';

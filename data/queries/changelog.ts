@@ -1,7 +1,7 @@
 // The changelog: new and changed values, newest first, with the values of public attributes (specification
 // section 4).
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
-import type { ChangelogInput } from '../input/parse-history.ts';
+import type { ChangelogInput } from '../input/history-parameters.ts';
 import { shown } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';
 import { isoTime } from '../model/time.ts';

@@ -1,7 +1,7 @@
 // The change feed: all changes in the order in which they became visible, for clients that poll (contract
 // section 5).
 
-import type { ChangesInput } from '../input/parse-history.ts';
+import type { ChangesInput } from '../input/history-parameters.ts';
 import type { RecordedChange } from '../plan/history.ts';
 import type { QueryOptions } from '../plan/plan.ts';
 import { CHANGES_A_SLICE, mapSlices } from '../plan/slices.ts';

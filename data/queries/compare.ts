@@ -1,7 +1,7 @@
 // Compares records on some columns (specification section 4, "Dataset-level endpoints").
 import type { Value } from '../../packs/define/model.ts';
-import type { CompareInput } from '../input/parse-analysis.ts';
-import { questionOf } from '../input/parse-selection.ts';
+import type { CompareInput } from '../input/analysis-parameters.ts';
+import { questionOf } from '../input/selection.ts';
 import type { Provenance } from '../model/record.ts';
 import type { QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';

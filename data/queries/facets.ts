@@ -1,8 +1,9 @@
 // Facets: most common values of an attribute over the matching records, without revealing paid values.
 
 import type { Pack, Value } from '../../packs/define/model.ts';
-import type { FacetsInput } from '../input/parse.ts';
-import { questionOf, type Selection } from '../input/parse-selection.ts';
+import type { Selection } from '../input/parameters.ts';
+import type { FacetsInput } from '../input/search-parameters.ts';
+import { questionOf } from '../input/selection.ts';
 import type { QueryOptions } from '../plan/plan.ts';
 import { memoize } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';

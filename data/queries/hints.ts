@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
 import { misspelt } from '../input/names.ts';
-import type { SearchInput } from '../input/parse.ts';
-import { counted, questionOf } from '../input/parse-selection.ts';
 import { shown } from '../input/parse-values.ts';
+import type { SearchInput } from '../input/search-parameters.ts';
+import { counted, questionOf } from '../input/selection.ts';
 import type {
   Engine,
   FacetAnswer,

@@ -1,6 +1,6 @@
 // Facts and prices of one record (specification section 4, "Record endpoints").
 import type { Pack, Value } from '../../packs/define/model.ts';
-import { type FactsInput, HISTORY_BOUNDS } from '../input/parse-history.ts';
+import { type FactsInput, HISTORY_BOUNDS } from '../input/history-parameters.ts';
 import { DataError } from '../model/errors.ts';
 import type { FactReason, ProvenanceStatus, PublicRecord, SourceKind } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';

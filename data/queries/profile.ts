@@ -1,7 +1,7 @@
 // Profile of a dataset: fill rate and distribution of each attribute, without revealing paid values.
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
-import { counted } from '../input/parse-selection.ts';
+import { counted } from '../input/selection.ts';
 import type { Figures, QueryOptions } from '../plan/plan.ts';
 import type { Origin } from '../plan/profile.ts';
 import type { Release } from '../releases/release.ts';

@@ -1,6 +1,6 @@
 // Reads single records and batches, by id or slug (specification section 4, "Record endpoints").
 import type { Pack } from '../../packs/define/model.ts';
-import type { BatchInput } from '../input/parse.ts';
+import type { BatchInput } from '../input/history-parameters.ts';
 import { shown } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';

@@ -3,9 +3,9 @@
 
 import { type Cursors, EXAMPLE_CURSORS } from '../input/cursor.ts';
 import { FORMATS } from '../input/formats.ts';
-import type { SearchInput } from '../input/parse.ts';
-import { questionOf } from '../input/parse-selection.ts';
 import { shown } from '../input/parse-values.ts';
+import type { SearchInput } from '../input/search-parameters.ts';
+import { questionOf } from '../input/selection.ts';
 import type { SearchAnswer } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 import { orderHint, whyEmpty } from './hints.ts';

@@ -1,8 +1,8 @@
 // Similar records by overlap of words (specification section 4, "Record endpoints").
 
-import type { SimilarInput } from '../input/parse-analysis.ts';
-import { questionOf } from '../input/parse-selection.ts';
+import type { SimilarInput } from '../input/analysis-parameters.ts';
 import { shown } from '../input/parse-values.ts';
+import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import type { PublicRecord } from '../model/record.ts';
 import type { Release } from '../releases/release.ts';

@@ -1,8 +1,8 @@
 // Statistics of a numeric attribute, optionally in groups (specification section 4, "Dataset-level
 // endpoints").
 import type { Value } from '../../packs/define/model.ts';
-import { ANALYSIS_BOUNDS, type StatsInput } from '../input/parse-analysis.ts';
-import { questionOf } from '../input/parse-selection.ts';
+import { ANALYSIS_BOUNDS, type StatsInput } from '../input/analysis-parameters.ts';
+import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import type { Figures, QueryOptions, StatsGroup } from '../plan/plan.ts';
 import { memoize } from '../releases/answers.ts';

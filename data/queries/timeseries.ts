@@ -1,7 +1,7 @@
 // A numeric attribute at the end of each day or week (specification section 4, "Dataset-level endpoints").
 import type { Value } from '../../packs/define/model.ts';
-import { ANALYSIS_BOUNDS, type TimeseriesInput } from '../input/parse-analysis.ts';
-import { questionOf } from '../input/parse-selection.ts';
+import { ANALYSIS_BOUNDS, type TimeseriesInput } from '../input/analysis-parameters.ts';
+import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import type { QueryOptions, SeriesPlan, SeriesSpan } from '../plan/plan.ts';
 import { memoize } from '../releases/answers.ts';

@@ -3,7 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EXPORT_FORMATS, type ExportFormat } from '../input/parse-history.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../input/history-parameters.ts';
 import { DataError } from '../model/errors.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
 import { readManifest } from '../model/manifest.ts';

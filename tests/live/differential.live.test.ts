@@ -1,8 +1,8 @@
 // The real packs, asked thousands of seeded random questions: both engines agree with the independent evaluator over the exported rows.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseFacets, parseSearch } from '../../data/input/parse.ts';
-import { parseSimilar, parseStats, parseTimeseries } from '../../data/input/parse-analysis.ts';
-import { questionOf } from '../../data/input/parse-selection.ts';
+import { similarParameters, statsParameters, timeseriesParameters } from '../../data/input/analysis-parameters.ts';
+import { facetsParameters, searchParameters } from '../../data/input/search-parameters.ts';
+import { questionOf } from '../../data/input/selection.ts';
 import type { Engine } from '../../data/plan/plan.ts';
 import { pageRecords } from '../../data/queries/record-page.ts';
 import { similar } from '../../data/queries/similar.ts';
@@ -65,7 +65,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     let total: number | null = null;
     let page = 0;
     do {
-      const input = parseSearch(cursor === null ? query : { ...query, cursor }, live.pack, {
+      const input = searchParameters.parse(cursor === null ? query : { ...query, cursor }, live.pack, {
         format: 'ndjson',
         cursors,
       });
@@ -130,7 +130,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     let asked = 0;
     for (const { query, next } of questions(counts.facets, 12, randomFacets)) {
       const floor = next() < 0.5 ? 5 : 0;
-      const { by, limit, ...input } = parseFacets(query, live.pack);
+      const { by, limit, ...input } = facetsParameters.parse(query, live.pack);
       const expected = evaluateFacets(live.pack, live.records, query, { floor });
       for (const [name, engine] of Object.entries(live.engines)) {
         const found = await engine.facets({ where: questionOf(input), by, limit, floor });
@@ -147,7 +147,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     for (const { query } of questions(counts.stats, 13, randomStats)) {
       const expected = evaluateStats(live.pack, live.records, query);
       const what = JSON.stringify(query);
-      const answer = stats({ ...live, engine: live.engines.DuckDB }, parseStats(query, live.pack));
+      const answer = stats({ ...live, engine: live.engines.DuckDB }, statsParameters.parse(query, live.pack));
       asked += 1;
       if (rowsIn(expected) > 1000) {
         await expect(answer, what).rejects.toMatchObject({ code: 'invalid_parameter' });
@@ -163,7 +163,7 @@ describe.each(DATASETS)('%s', (dataset) => {
   test(`${counts.timeseries} time series`, async () => {
     let [asked, points, refused] = [0, 0, 0];
     for (const { query } of questions(counts.timeseries, 14, randomTimeseries)) {
-      const input = parseTimeseries(query, live.pack);
+      const input = timeseriesParameters.parse(query, live.pack);
       const { attribute } = input;
       const what = JSON.stringify(query);
       const own = ['attribute', 'group_by', 'days', 'step'];
@@ -206,7 +206,7 @@ describe.each(DATASETS)('%s', (dataset) => {
         Number(score.toFixed(6)),
       ]);
       const presenting = { now: NOW, base_url: 'https://register.example', visibility: 'full' as const };
-      const input = parseSimilar({ ...query, fields: live.pack.attributes[0]!.name }, live.pack);
+      const input = similarParameters.parse({ ...query, fields: live.pack.attributes[0]!.name }, live.pack);
       for (const [name, engine] of Object.entries(live.engines)) {
         const answer = await pageRecords(
           await similar({ ...live, engine }, subject.slug, input, presenting),

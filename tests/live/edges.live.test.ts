@@ -1,7 +1,7 @@
 // The real packs where the earth and the scripts have their edges: poles, date line, whole earth, accents, prefixes in many scripts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseSearch } from '../../data/input/parse.ts';
-import { questionOf } from '../../data/input/parse-selection.ts';
+import { searchParameters } from '../../data/input/search-parameters.ts';
+import { questionOf } from '../../data/input/selection.ts';
 import type { Geo } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
 import { evaluateSearch, onEdge, type SearchQuery } from '../support/evaluate.ts';
@@ -50,7 +50,7 @@ describe.each(['airports', 'places'] as const)('%s', (dataset) => {
   /** Both engines find what the evaluator finds: the count, and the first page. Answers the count. */
   async function agree(query: SearchQuery): Promise<number> {
     const expected = evaluateSearch(live.pack, live.records, query);
-    const input = parseSearch({ ...query, limit: '1000', total: 'true' }, live.pack, { format: 'ndjson' });
+    const input = searchParameters.parse({ ...query, limit: '1000', total: 'true' }, live.pack, { format: 'ndjson' });
     for (const [name, engine] of Object.entries(live.engines)) {
       const { where, sort } = { where: questionOf(input), sort: input.sort };
       const found = await engine.search({ where, sort, after: null, limit: 1000, total: true });

@@ -1,9 +1,10 @@
 // docs/api.md against the table of operations and the kinds of filter.
+
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { SELECTION_INPUT } from '../../api/operations/common/inputs.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { FILTER_KINDS } from '../../data/input/filters.ts';
+import { SELECTION } from '../../data/input/selection.ts';
 import { read, tableRows } from './tree.ts';
 
 /** The text under each heading that names an address, by that address. */
@@ -32,7 +33,7 @@ describe('docs/api.md', () => {
     const price = operation.price ? `Paid as \`${operation.price.of}\`` : free;
     expect(text?.trimStart().startsWith(price), `${path} begins with "${price}"`).toBe(true);
     const { properties = {} } = z.toJSONSchema(operation.input(null)) as { properties?: Record<string, unknown> };
-    const documented = (text ?? '').includes('| search parameters |') ? Object.keys(SELECTION_INPUT) : [];
+    const documented = (text ?? '').includes('| search parameters |') ? Object.keys(SELECTION) : [];
     const missing = Object.keys(properties).filter(
       (name) => !documented.includes(name) && !path.includes(`{${name}}`) && !text?.includes(`| \`${name}\` |`),
     );

@@ -3,7 +3,7 @@
 import type { Operation } from '../../api/contract/operation.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { inputSchema } from '../../api/render/json-schema.ts';
-import { counted } from '../../data/input/parse-selection.ts';
+import { counted } from '../../data/input/selection.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { TestApp } from './app.ts';
 

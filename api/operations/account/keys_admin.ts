@@ -1,25 +1,17 @@
 // For operators: GET /v1/keys lists keys, DELETE /v1/keys/{key_id} revokes one, POST /v1/keys/grant adds
 // credit or sets a plan.
+
 import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
-import { single } from '../../../data/input/parse-selection.ts';
-import { integer } from '../../../data/input/parse-values.ts';
+import { type Parameter, parameters } from '../../../data/input/parameters.ts';
+import { cursorParameter, integerParameter } from '../../../data/input/rows.ts';
 import { DataError, validationError } from '../../../data/model/errors.ts';
 import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';
-import {
-  about,
-  accountMembers,
-  accountsOf,
-  euros,
-  isoTime,
-  memberList,
-  microsOf,
-  parseBody,
-} from '../common/account.ts';
+import { about, accountMembers, accountsOf, bodyOf, euros, isoTime, memberList, microsOf } from '../common/account.ts';
+import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
 
 type Position = { created_at: number; id: string };
@@ -37,7 +29,12 @@ function readCursor(raw: string): Position {
   return { created_at: Number(created_at), id };
 }
 
-export const keys_list = operation<{ limit: number; after: Position | null }, Rows>({
+const listParameters = parameters({
+  limit: integerParameter('Keys of a page', { min: 1, max: 500, fallback: 100 }),
+  cursor: cursorParameter(readCursor),
+});
+
+export const keys_list = operation<{ limit: number; cursor: Position | null }, Rows>({
   name: 'keys_list',
   title: 'List keys',
   description: 'All keys by creation, with plan and balance; for operators.',
@@ -48,11 +45,7 @@ export const keys_list = operation<{ limit: number; after: Position | null }, Ro
   access: 'admin',
   tool: false,
   formats: ['json', 'markdown'],
-  input: () =>
-    z.object({
-      limit: z.number().int().min(1).max(500).default(100).describe('Keys of a page'),
-      cursor: z.string().optional().describe('next_cursor of the page before'),
-    }),
+  ...inputOf(listParameters),
   output: () =>
     z.object({
       keys: z.array(
@@ -68,13 +61,7 @@ export const keys_list = operation<{ limit: number; after: Position | null }, Ro
       next_cursor: CURSOR_OUTPUT,
       ...ABOUT_OUTPUT,
     }),
-  parse: (raw) => {
-    onlyParameters(raw, ['limit', 'cursor']);
-    const cursor = single(raw, 'cursor');
-    const limit = integer('limit', single(raw, 'limit') ?? '100', 1, 500);
-    return { limit, after: cursor === undefined ? null : readCursor(cursor) };
-  },
-  async run({ limit, after }, ctx) {
+  async run({ limit, cursor: after }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
     const rows = await accounts.list(limit + 1, after, asker.now);
     const page = rows.slice(0, limit);
@@ -98,7 +85,16 @@ export const keys_list = operation<{ limit: number; after: Position | null }, Ro
     ),
 });
 
-export const keys_revoke = operation<string, { id: string; revoked: true } & About>({
+const KEY_ID: Parameter<string> = {
+  schema: () => z.uuid().describe('Id of the key'),
+  parse([id = '']) {
+    if (!UUID.test(id)) throw validationError('key_id', 'must be a UUID', 'uuid_parsing');
+    return id.toLowerCase();
+  },
+  path: true,
+};
+
+export const keys_revoke = operation<{ key_id: string }, { id: string; revoked: true } & About>({
   name: 'keys_revoke',
   title: 'Revoke a key',
   description: 'Revokes a key at once and for good; for operators.',
@@ -109,15 +105,9 @@ export const keys_revoke = operation<string, { id: string; revoked: true } & Abo
   access: 'admin',
   tool: false,
   formats: ['json', 'markdown'],
-  input: () => z.object({ key_id: z.uuid().describe('Id of the key') }),
+  ...inputOf(parameters({ key_id: KEY_ID })),
   output: () => z.object({ id: z.uuid(), revoked: z.literal(true), ...ABOUT_OUTPUT }),
-  parse: (raw) => {
-    onlyParameters(raw, [], ['key_id']);
-    const id = single(raw, 'key_id') ?? '';
-    if (!UUID.test(id)) throw validationError('key_id', 'must be a UUID', 'uuid_parsing');
-    return id.toLowerCase();
-  },
-  async run(id, ctx) {
+  async run({ key_id: id }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
     await accounts.revoke(id, asker);
     return { body: { id, revoked: true, ...about(ctx) } };
@@ -155,12 +145,8 @@ export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance
   access: 'admin',
   tool: false,
   formats: ['json', 'markdown'],
-  input: () => Grant,
+  ...bodyOf(Grant, GRANT),
   output: () => z.object({ id: z.uuid(), balance_eur: euro('Credit now'), plan: z.string(), ...ABOUT_OUTPUT }),
-  parse: (raw, ctx) => {
-    onlyParameters(raw, []);
-    return parseBody(Grant, ctx.body, GRANT);
-  },
   async run({ key_id, amount_eur, plan, reason }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
     const grant = { amount: microsOf(amount_eur), plan: plan ?? null, reason };

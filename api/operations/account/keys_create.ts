@@ -1,11 +1,11 @@
 // POST /v1/keys: creates an API key with its welcome credit; the secret is shown once.
 import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
+
 import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { KEY_BODY, WELCOME } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountMembers, accountsOf, EMAIL, memberList, parseBody } from '../common/account.ts';
+import { about, accountMembers, accountsOf, bodyOf, EMAIL, memberList } from '../common/account.ts';
 import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
 
 const Input = z.object({
@@ -43,7 +43,7 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   tool: false,
   formats: ['json', 'markdown'],
   statuses: [201],
-  input: () => Input,
+  ...bodyOf(Input, KEY_BODY),
   output: () =>
     z.object({
       id: z.uuid(),
@@ -55,10 +55,6 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
       checkout_url: address('Where a paid plan is paid').optional(),
       ...ABOUT_OUTPUT,
     }),
-  parse: (raw, ctx) => {
-    onlyParameters(raw, []);
-    return parseBody(Input, ctx.body, KEY_BODY);
-  },
   async run({ email, plan }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
     const { secret, account } = await accounts.create(email, asker);

@@ -1,14 +1,15 @@
 // GET /v1/keys/me: the caller's own balance, plan and ledger.
+
 import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
-import { single } from '../../../data/input/parse-selection.ts';
-import { integer } from '../../../data/input/parse-values.ts';
+import { parameters } from '../../../data/input/parameters.ts';
+import { cursorParameter, integerParameter } from '../../../data/input/rows.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';
 import { about, accountMembers, accountsOf, isoTime } from '../common/account.ts';
+import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
 
 interface Line {
@@ -33,7 +34,12 @@ function readCursor(raw: string): number {
   return Number(id);
 }
 
-export const keys_me = operation<{ limit: number; before: number | null }, Own>({
+const ledgerParameters = parameters({
+  limit: integerParameter('Movements of a page', { min: 1, max: 500, fallback: 100 }),
+  cursor: cursorParameter(readCursor),
+});
+
+export const keys_me = operation<{ limit: number; cursor: number | null }, Own>({
   name: 'keys_me',
   title: 'My key',
   description: 'Balance, plan and ledger of the key that asks, newest movement first.',
@@ -43,11 +49,7 @@ export const keys_me = operation<{ limit: number; before: number | null }, Own>(
   access: 'key',
   tool: false,
   formats: ['json', 'markdown'],
-  input: () =>
-    z.object({
-      limit: z.number().int().min(1).max(500).default(100).describe('Movements of a page'),
-      cursor: z.string().optional().describe('next_cursor of the page before'),
-    }),
+  ...inputOf(ledgerParameters),
   output: () =>
     z.object({
       id: z.uuid(),
@@ -71,13 +73,7 @@ export const keys_me = operation<{ limit: number; before: number | null }, Own>(
       next_cursor: CURSOR_OUTPUT,
       ...ABOUT_OUTPUT,
     }),
-  parse: (raw) => {
-    onlyParameters(raw, ['limit', 'cursor']);
-    const limit = integer('limit', single(raw, 'limit') ?? '100', 1, 500);
-    const cursor = single(raw, 'cursor');
-    return { limit, before: cursor === undefined ? null : readCursor(cursor) };
-  },
-  async run({ limit, before }, ctx) {
+  async run({ limit, cursor: before }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
     const account = await accounts.own(asker);
     const rows = await accounts.movements(asker, limit + 1, before);

@@ -1,11 +1,11 @@
 // POST /v1/keys/recover: mails a link that replaces a lost key; the answer does not reveal whether the
 // address has one.
 import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
+
 import { KEY_BODY } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, EMAIL, memberList, parseBody } from '../common/account.ts';
+import { about, accountsOf, bodyOf, EMAIL, memberList } from '../common/account.ts';
 import { ABOUT_OUTPUT } from '../common/outputs.ts';
 
 const Input = z.object({ email: EMAIL });
@@ -22,12 +22,8 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
   access: 'free',
   tool: false,
   formats: ['json', 'markdown'],
-  input: () => Input,
+  ...bodyOf(Input, KEY_BODY),
   output: () => z.object({ status: z.literal('sent'), ...ABOUT_OUTPUT }),
-  parse: (raw, ctx) => {
-    onlyParameters(raw, []);
-    return parseBody(Input, ctx.body, KEY_BODY);
-  },
   async run({ email }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
     await accounts.recover(email, asker);

@@ -1,10 +1,10 @@
 // POST /v1/keys/topup and /subscribe: links to a hosted checkout, for credit or for a plan.
 import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
+
 import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, euros, memberList, microsOf, parseBody } from '../common/account.ts';
+import { about, accountsOf, bodyOf, euros, memberList, microsOf } from '../common/account.ts';
 import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
 
 const wholeCents = (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;
@@ -27,12 +27,8 @@ export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: strin
   access: 'key',
   tool: false,
   formats: ['json', 'markdown'],
-  input: () => Topup,
+  ...bodyOf(Topup, { amount_eur: 20 }),
   output: () => z.object({ checkout_url: address('Where to pay'), amount_eur: euro('As asked'), ...ABOUT_OUTPUT }),
-  parse: (raw, ctx) => {
-    onlyParameters(raw, []);
-    return parseBody(Topup, ctx.body, { amount_eur: 20 });
-  },
   async run({ amount_eur }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
     const checkout_url = await accounts.topup(microsOf(amount_eur), asker);
@@ -57,7 +53,7 @@ export const keys_subscribe = operation<z.infer<typeof Subscribe>, Subscribed>({
   access: 'key',
   tool: false,
   formats: ['json', 'markdown'],
-  input: () => Subscribe,
+  ...bodyOf(Subscribe, { plan: 'pro' }),
   output: () =>
     z.object({
       checkout_url: address('Where to pay'),
@@ -65,10 +61,6 @@ export const keys_subscribe = operation<z.infer<typeof Subscribe>, Subscribed>({
       eur_per_month: euro('Its price'),
       ...ABOUT_OUTPUT,
     }),
-  parse: (raw, ctx) => {
-    onlyParameters(raw, []);
-    return parseBody(Subscribe, ctx.body, { plan: 'pro' });
-  },
   async run({ plan }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
     const checkout_url = await accounts.subscribe(plan, asker);

@@ -1,15 +1,14 @@
 // GET /v1/{ds}/facets: the most common values of an attribute with counts, over the records that match the
 // filters.
 import { z } from 'zod';
-import { type FacetsInput, parseFacets } from '../../../data/input/parse.ts';
-import { counted } from '../../../data/input/parse-selection.ts';
+import { type FacetsInput, facetsParameters } from '../../../data/input/search-parameters.ts';
 import { exceedsFreeFacets, type FacetsReport, facets, hasFilter } from '../../../data/queries/facets.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, releaseOf } from '../common/about.ts';
 import { cachedResult } from '../common/cached-result.ts';
-import { attributeName, openNames, PLAIN, SELECTION_INPUT } from '../common/inputs.ts';
+import { inputOf, openNames, PLAIN } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, VALUE } from '../common/outputs.ts';
 
 type Facets = FacetsReport & About;
@@ -55,12 +54,7 @@ export const dataset_facets = operation<FacetsInput, Facets>({
     { want: 'how many records match', query: 'by={field}&limit=1&{filters}' },
     { want: 'the commonest values of a field, each with its count', query: 'by={field}&limit={n}&{filters}' },
   ],
-  input: (pack) =>
-    z.looseObject({
-      by: attributeName(pack, 'Attribute to count by', counted),
-      limit: z.number().int().min(1).max(200).default(50).describe('Values to answer, the commonest first'),
-      ...SELECTION_INPUT,
-    }),
+  ...inputOf(facetsParameters),
   output: () =>
     z.object({
       by: z.string(),
@@ -74,7 +68,6 @@ export const dataset_facets = operation<FacetsInput, Facets>({
     by: [pack.group_by, ...openNames(pack, PLAIN)].find((name) => openNames(pack).includes(name)) ?? '',
     limit: '3',
   }),
-  parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   // `by` alone may be a non-public attribute for free, with rare values withheld.
   names: (input) => (hasFilter(input) ? input.names : []),
   run: async (input, ctx) => cachedResult(await facets(releaseOf(ctx), input, ctx), ctx),

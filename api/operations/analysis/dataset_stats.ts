@@ -1,7 +1,7 @@
 // GET /v1/{ds}/stats: median, quartiles, mean of a numeric attribute, over all matching records or in groups.
 import { z } from 'zod';
-import { parseStats, type StatsInput } from '../../../data/input/parse-analysis.ts';
-import { isPublicQuestion } from '../../../data/input/parse-selection.ts';
+import { type StatsInput, statsParameters } from '../../../data/input/analysis-parameters.ts';
+import { isPublicQuestion } from '../../../data/input/selection.ts';
 import { type StatsReport, type StatsRow, stats } from '../../../data/queries/stats.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
@@ -9,7 +9,7 @@ import { cell, columnTitle, computedCell } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, releaseOf } from '../common/about.ts';
 import { cachedResult } from '../common/cached-result.ts';
-import { attributeName, list, numeric, openNames, SELECTION_INPUT } from '../common/inputs.ts';
+import { inputOf, openNames } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, FIGURES_OUTPUT, VALUE } from '../common/outputs.ts';
 
 type Stats = StatsReport & About;
@@ -59,12 +59,7 @@ export const dataset_stats = operation<StatsInput, Stats>({
     },
     { want: 'the same figures for each group of records', query: 'attribute={field}&group_by={group}&{filters}' },
   ],
-  input: (pack) =>
-    z.looseObject({
-      attribute: attributeName(pack, 'Numeric attribute: integer, number or price', numeric),
-      group_by: list('One attribute, or two for groups inside groups', 2).optional(),
-      ...SELECTION_INPUT,
-    }),
+  ...inputOf(statsParameters),
   output: () =>
     z.object({
       attribute: z.string(),
@@ -79,7 +74,6 @@ export const dataset_stats = operation<StatsInput, Stats>({
     const [attribute] = openNames(pack, NUMERIC);
     return attribute === undefined ? null : { attribute };
   },
-  parse: (raw, ctx) => parseStats(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const answer = await stats(releaseOf(ctx), input, ctx);

@@ -1,7 +1,7 @@
 // GET /v1/{ds}/timeseries: a numeric attribute as it was at the end of each day or week.
 import { z } from 'zod';
-import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../../data/input/parse-analysis.ts';
-import { counted, isPublicQuestion } from '../../../data/input/parse-selection.ts';
+import { type TimeseriesInput, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
+import { isPublicQuestion } from '../../../data/input/selection.ts';
 import { type SeriesPoint, type TimeseriesReport, timeseries } from '../../../data/queries/timeseries.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
@@ -9,7 +9,7 @@ import { cell, columnTitle, computedCell } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, releaseOf } from '../common/about.ts';
 import { cachedResult } from '../common/cached-result.ts';
-import { attributeName, numeric, openNames, SELECTION_INPUT } from '../common/inputs.ts';
+import { inputOf, openNames } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, FIGURES_OUTPUT, VALUE } from '../common/outputs.ts';
 
 type Timeseries = TimeseriesReport & About;
@@ -64,14 +64,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   formats: ['json', 'markdown'],
   long: { more: 'Ask for fewer days, for step=week, or without group_by.' },
   answers: [{ want: 'how a number moved over the last days', query: 'attribute={field}&days={days}&{filters}' }],
-  input: (pack) =>
-    z.looseObject({
-      attribute: attributeName(pack, 'Numeric attribute: integer, number or price', numeric),
-      days: z.number().int().min(1).max(ANALYSIS_BOUNDS.days).default(90).describe('How far to look back from today'),
-      step: z.enum(['day', 'week']).default('day').describe('Days from point to point: 1 or 7'),
-      group_by: attributeName(pack, 'Attribute to group by', counted).optional(),
-      ...SELECTION_INPUT,
-    }),
+  ...inputOf(timeseriesParameters),
   output: () =>
     z.object({
       attribute: z.string(),
@@ -89,7 +82,6 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
     const [attribute] = openNames(pack, NUMERIC);
     return attribute === undefined || slugs.length === 0 ? null : { attribute, days: '2', ids: slugs.join() };
   },
-  parse: (raw, ctx) => parseTimeseries(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const answer = await timeseries(releaseOf(ctx), input, ctx.now, ctx);

@@ -1,10 +1,13 @@
 // Shared by the operations on accounts: the port, the body of a request, and the members of a key.
+
 import { z } from 'zod';
 import type { Account, Accounts, Requester } from '../../../data/model/accounts.ts';
 import { DataError, type ValidationIssue } from '../../../data/model/errors.ts';
+import type { RawInput } from '../../../data/plan/plan.ts';
 import { eur } from '../../../packs/define/money.ts';
 import type { Context } from '../../contract/operation.ts';
 import { aboutRegister } from './about.ts';
+import { NO_PARAMETERS } from './inputs.ts';
 
 /** The accounts and the requester; only the nightly build has neither, and it runs no such operation. */
 export function accountsOf(ctx: Context): { accounts: Accounts; asker: Requester } {
@@ -13,10 +16,25 @@ export function accountsOf(ctx: Context): { accounts: Accounts; asker: Requester
 }
 
 /**
+ * Schema and parser of an operation whose input is the JSON body of the request. A message about a missing
+ * member shows `example`.
+ */
+export function bodyOf<T>(schema: z.ZodType<T>, example?: Record<string, unknown>) {
+  return {
+    input: () => schema,
+    parse: (raw: RawInput, { body }: Context): T => {
+      // A query parameter would be ignored.
+      NO_PARAMETERS.parse(raw, null);
+      return parseBody(schema, body, example);
+    },
+  };
+}
+
+/**
  * Parses the body of a request, or throws a 422 with a line for each issue; for missing members the message
  * has an example.
  */
-export function parseBody<T>(schema: z.ZodType<T>, body: unknown, example?: Record<string, unknown>): T {
+function parseBody<T>(schema: z.ZodType<T>, body: unknown, example?: Record<string, unknown>): T {
   const parsed = schema.safeParse(body ?? {}, { reportInput: true });
   if (parsed.success) return parsed.data;
   const issues: ValidationIssue[] = parsed.error.issues.map((issue) => ({

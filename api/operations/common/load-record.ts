@@ -6,15 +6,15 @@ import type { Context, Validators } from '../../contract/operation.ts';
 import { packVersion, releaseOf, releaseValidators } from './about.ts';
 
 /** The record, resolved but not parsed. Throws `unknown_entity`. */
-export function loadRecord(raw: RawInput, ctx: Context): Promise<LoadedRecord> {
+export function loadRecord(entity_id: string, ctx: Context): Promise<LoadedRecord> {
   // Stored in the context: entries of a WeakMap survive many collections of young objects.
-  ctx.record ??= getRecord(releaseOf(ctx), String(raw['entity_id']), ctx);
+  ctx.record ??= getRecord(releaseOf(ctx), entity_id, ctx);
   return ctx.record;
 }
 
 /** Validators of an answer that depends on the record and the pack alone. */
 export async function recordValidators(raw: RawInput, ctx: Context): Promise<Validators> {
-  const { version, updated_at } = await loadRecord(raw, ctx);
+  const { version, updated_at } = await loadRecord(String(raw['entity_id']), ctx);
   return { version: `${version} ${packVersion(releaseOf(ctx).pack)}`, last_modified: updated_at };
 }
 
@@ -23,6 +23,6 @@ export async function recordValidators(raw: RawInput, ctx: Context): Promise<Val
  * the same.
  */
 export async function historyValidators(raw: RawInput, ctx: Context): Promise<Validators> {
-  await loadRecord(raw, ctx);
+  await loadRecord(String(raw['entity_id']), ctx);
   return releaseValidators(raw, ctx);
 }

@@ -1,12 +1,12 @@
 // GET /v1/{ds}/changelog: values that appeared or changed, newest first; free.
 import { z } from 'zod';
-import { type ChangelogInput, HISTORY_BOUNDS, parseChangelog } from '../../../data/input/parse-history.ts';
+import { type ChangelogInput, changelogParameters } from '../../../data/input/history-parameters.ts';
 import { type Change, changelog } from '../../../data/queries/changelog.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
-import { attributeName, openNames } from '../common/inputs.ts';
+import { inputOf, openNames } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, CHANGE_OUTPUT, count } from '../common/outputs.ts';
 
 export type { Change };
@@ -43,18 +43,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
       query: 'attribute={field}&days={days}&limit={n}',
     },
   ],
-  input: (pack) =>
-    z.object({
-      days: z.number().int().min(1).max(HISTORY_BOUNDS.days).default(30).describe('Days to look back'),
-      limit: z.number().int().min(1).max(HISTORY_BOUNDS.changelog).default(100).describe('Changes of a page'),
-      offset: z.number().int().min(0).default(0).describe('Changes to leave out, for the next page'),
-      attribute: attributeName(pack, 'Only changes of this attribute').optional(),
-      entity: z.string().optional().describe('Only changes of this record: id or slug'),
-      type: z
-        .enum(['all', 'changed', 'added'])
-        .default('all')
-        .describe('added: a first value; changed: another value, or none any more'),
-    }),
+  ...inputOf(changelogParameters),
   output: () =>
     z.object({
       items: z.array(CHANGE_OUTPUT),
@@ -64,7 +53,6 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
       ...ABOUT_OUTPUT,
     }),
   example: (pack) => ({ attribute: openNames(pack)[0] ?? '', days: '365', limit: '2' }),
-  parse: (raw, ctx) => parseChangelog(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
     const { items, total } = await changelog(release, input, ctx.now, { signal: ctx.signal });

@@ -1,12 +1,14 @@
 // GET /v1/{ds}/changes: the full change feed after a moment, for clients that keep a copy; part of the plans.
+
 import { z } from 'zod';
-import { type ChangesInput, HISTORY_BOUNDS, parseChanges } from '../../../data/input/parse-history.ts';
+import { type ChangesInput, changesParameters } from '../../../data/input/history-parameters.ts';
 import { CHANGES_A_SLICE } from '../../../data/plan/slices.ts';
 import { changes, type FeedChange } from '../../../data/queries/changes.ts';
 import { operation } from '../../contract/operation.ts';
 import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { inputOf } from '../common/inputs.ts';
 import { longListResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, FED_CHANGE_OUTPUT, time } from '../common/outputs.ts';
 
@@ -23,22 +25,13 @@ export const dataset_changes = operation<ChangesInput, Changes>({
   formats: ['json', 'markdown'],
   long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Go on with since=next_since.' },
   answers: [{ want: 'every change since a moment, to keep a copy up to date', query: 'since={time}' }],
-  input: () =>
-    z.object({
-      since: z.iso
-        .datetime({ offset: true })
-        .describe(
-          'Changes recorded after this moment, which counts to the microsecond; next_since of the answer before',
-        ),
-      limit: z.number().int().min(1).max(HISTORY_BOUNDS.changes).default(1000).describe('Changes of an answer'),
-    }),
+  ...inputOf(changesParameters),
   output: () =>
     z.object({
       items: z.array(FED_CHANGE_OUTPUT),
       next_since: time('Read on with since=this'),
       ...ABOUT_OUTPUT,
     }),
-  parse: (raw) => parseChanges(raw, { path: ['ds'] }),
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
     const page = await changes(release, input, { signal: ctx.signal });

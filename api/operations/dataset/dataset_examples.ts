@@ -1,9 +1,11 @@
 // GET /v1/{ds}/examples: real records, complete and free: the best known of each group, else those of the
 // best quality (pack: group_by, serving).
+
 import { z } from 'zod';
-import { once } from '../../../data/input/filters.ts';
-import { onlyParameters } from '../../../data/input/parse.ts';
-import { integer, text } from '../../../data/input/parse-values.ts';
+import { single } from '../../../data/input/filters.ts';
+import { type Parameter, parameters } from '../../../data/input/parameters.ts';
+import { integer } from '../../../data/input/parse-values.ts';
+import { optionalText } from '../../../data/input/rows.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { present } from '../../../data/queries/present.ts';
 import type { Release } from '../../../data/releases/release.ts';
@@ -14,6 +16,7 @@ import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordsMarkdown } from '../../render/record-template.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { WITHOUT_SOURCES } from '../common/brief.ts';
+import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
 type Examples = { group_by: string; items: PublicRecord[]; further_groups?: Value[] } & About;
@@ -95,6 +98,25 @@ async function chooseOrdinals(
   return { ordinals, further: [...left.map(({ value }) => value), ...further] };
 }
 
+const LIMIT: Parameter<number | null> = {
+  schema: (_pack, as) =>
+    z
+      .number()
+      .int()
+      .min(1)
+      .max(SHOWN)
+      .describe('Records to answer')
+      .meta(as === 'tool' ? { default: SHOWN_BY_NAME } : {})
+      .optional(),
+  parse: (values, { name }) => integer(name, single(name, values), 1, SHOWN),
+  fallback: null,
+};
+
+const examplesParameters = parameters({
+  group: optionalText('Keeps one group, such as one provider or country'),
+  limit: LIMIT,
+});
+
 export const dataset_examples = operation<{ group: string | null; limit: number | null }, Examples>({
   name: 'dataset_examples',
   title: 'Real example records',
@@ -111,18 +133,7 @@ export const dataset_examples = operation<{ group: string | null; limit: number 
     more: 'group keeps one group; entity_search with fields shows more records.',
   },
   answers: [{ want: 'a few complete records, to see what there is', query: 'group={value}' }],
-  input: (_pack, as) =>
-    z.object({
-      group: z.string().optional().describe('Keeps one group, such as one provider or country'),
-      limit: z
-        .number()
-        .int()
-        .min(1)
-        .max(SHOWN)
-        .describe('Records to answer')
-        .meta(as === 'tool' ? { default: SHOWN_BY_NAME } : {})
-        .optional(),
-    }),
+  ...inputOf(examplesParameters),
   output: () =>
     z.object({
       group_by: z.string(),
@@ -133,14 +144,6 @@ export const dataset_examples = operation<{ group: string | null; limit: number 
         .describe('Groups left out here; name one with group'),
       ...ABOUT_OUTPUT,
     }),
-  parse: (raw) => {
-    onlyParameters(raw, ['group', 'limit'], ['ds']);
-    const { group, limit } = raw;
-    return {
-      group: group === undefined ? null : text('group', once('group', [group].flat())),
-      limit: limit === undefined ? null : integer('limit', once('limit', [limit].flat()), 1, SHOWN),
-    };
-  },
   validators: releaseValidators,
   run: async ({ group, limit }, ctx) => {
     const release = releaseOf(ctx);

@@ -1,12 +1,14 @@
 // GET /v1/{ds}/export: a signed link to a file with every record and value of the current release.
+
 import { z } from 'zod';
-import { EXPORT_FORMATS, type ExportFormat, parseExport } from '../../../data/input/parse-history.ts';
+import { EXPORT_FORMATS, type ExportFormat, exportParameters } from '../../../data/input/history-parameters.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import { isoTime } from '../../../data/model/time.ts';
 import { snapshotOf, WITHHELD } from '../../../data/releases/export.ts';
 import { operation } from '../../contract/operation.ts';
 import { bareUrl, blocks, escapeText } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, address, count, time } from '../common/outputs.ts';
 
 type Export = {
@@ -30,10 +32,7 @@ export const dataset_export = operation<{ format: ExportFormat }, Export>({
   formats: ['json', 'markdown'],
   own_format: true,
   answers: [{ want: 'a file with every record and value', query: 'format={format}' }],
-  input: () =>
-    z.object({
-      format: z.enum(EXPORT_FORMATS).default('csv').describe('What the file holds: csv and jsonl have a record a line'),
-    }),
+  ...inputOf(exportParameters),
   output: () =>
     z.object({
       format: z.enum(EXPORT_FORMATS),
@@ -44,7 +43,6 @@ export const dataset_export = operation<{ format: ExportFormat }, Export>({
       sha256: z.string(),
       ...ABOUT_OUTPUT,
     }),
-  parse: (raw) => parseExport(raw, { path: ['ds'] }),
   run: async ({ format }, ctx) => {
     const { pack, manifest, withheld } = releaseOf(ctx);
     if (withheld) throw new DataError('unavailable', WITHHELD);

@@ -1,6 +1,5 @@
 // GET /v1/{ds}/llms-full.txt: the public values of every record as one text, rendered and sent in pieces.
-import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
+
 import type { StoredRecord } from '../../../data/model/record.ts';
 import type { Position, SearchAnswer } from '../../../data/plan/plan.ts';
 import { nextTurn } from '../../../data/plan/slices.ts';
@@ -11,6 +10,7 @@ import { type Context, operation } from '../../contract/operation.ts';
 import { bareUrl, blocks, escapeText } from '../../render/markdown.ts';
 import { printWithUnit } from '../../render/print.ts';
 import { aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
+import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 
 /**
  * Records read and rendered between two turns of the event loop: about 2 ms. Slices of 200 take as long in
@@ -79,7 +79,7 @@ async function* fullText(release: Release, ctx: Context): AsyncGenerator<string>
   } while (after !== null);
 }
 
-export const dataset_full_text = operation<null, AsyncIterable<string>>({
+export const dataset_full_text = operation<object, AsyncIterable<string>>({
   name: 'dataset_full_text',
   title: 'Public values of every record',
   description: 'One text with the public values of every record of the dataset; long. Prefer search for a question.',
@@ -88,11 +88,7 @@ export const dataset_full_text = operation<null, AsyncIterable<string>>({
   access: 'free',
   tool: false,
   formats: ['text', 'markdown'],
-  input: () => z.object({}),
-  parse: (raw) => {
-    onlyParameters(raw, [], ['ds']);
-    return null;
-  },
+  ...inputOf(NO_PARAMETERS),
   validators: releaseValidators,
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);

@@ -1,7 +1,6 @@
 // GET /v1/{ds}/llms.txt: the guide of a dataset for agents, with the text of its publisher.
-import { z } from 'zod';
+
 import { filterGrammar } from '../../../data/input/filters.ts';
-import { onlyParameters } from '../../../data/input/parse.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { datasetUrl } from '../../../packs/define/links.ts';
 import type { Attribute, Pack } from '../../../packs/define/model.ts';
@@ -10,6 +9,7 @@ import { callsTable, stepsText } from '../../render/call-table.ts';
 import { cell } from '../../render/cells.ts';
 import { blocks, escapeText, Markup, table } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
+import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 
 type Guide = { text: string } & About;
 
@@ -101,7 +101,7 @@ function guideText(release: Release, ctx: Context): string {
   );
 }
 
-export const dataset_guide = operation<null, Guide>({
+export const dataset_guide = operation<object, Guide>({
   name: 'dataset_guide',
   title: 'Guide of a dataset',
   description: 'What the data means, every filter and field with type, unit and example, prices, and how best to ask.',
@@ -114,11 +114,7 @@ export const dataset_guide = operation<null, Guide>({
     part: 'text',
     more: 'dataset_schema lists the fields and filters; a larger max_tokens shows the whole guide.',
   },
-  input: () => z.object({}),
-  parse: (raw) => {
-    onlyParameters(raw, [], ['ds']);
-    return null;
-  },
+  ...inputOf(NO_PARAMETERS),
   validators: async (raw, ctx) => {
     const { version, last_modified } = await releaseValidators(raw, ctx);
     return { version: `${version} ${ctx.eur_usd}`, last_modified };

@@ -1,6 +1,8 @@
 // GET /v1/{ds}/profile: completeness and distribution of each attribute; free.
+
 import { z } from 'zod';
-import { parseFormat } from '../../../data/input/parse-history.ts';
+import { parameters } from '../../../data/input/parameters.ts';
+import { representation } from '../../../data/input/rows.ts';
 import { type AttributeProfile, profileOf } from '../../../data/queries/profile.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { operation } from '../../contract/operation.ts';
@@ -9,6 +11,7 @@ import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { printDate, printNumber, printShare } from '../../render/print.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { omit } from '../common/brief.ts';
+import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, share, time, VALUE } from '../common/outputs.ts';
 
 export type Profile = {
@@ -108,7 +111,7 @@ function markdown({ dataset, records, attributes, attribution, license }: Profil
 
 const group = { count: count('Records') };
 
-export const dataset_profile = operation<null, Profile>({
+export const dataset_profile = operation<object, Profile>({
   name: 'dataset_profile',
   title: 'Profile of a dataset',
   description:
@@ -127,7 +130,7 @@ export const dataset_profile = operation<null, Profile>({
     more: 'dataset_facets counts all values of one attribute.',
   },
   answers: [{ want: 'how full each field is, its range, its commonest values and its sources' }],
-  input: () => z.object({}),
+  ...inputOf(parameters({ format: representation('json', 'md') })),
   output: () =>
     z.object({
       dataset: z.string(),
@@ -178,10 +181,6 @@ export const dataset_profile = operation<null, Profile>({
       ...ABOUT_OUTPUT,
     }),
   example: () => ({}),
-  parse: (raw) => {
-    parseFormat(raw, ['json', 'md'], { path: ['ds'] });
-    return null;
-  },
   validators: releaseValidators,
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);

@@ -1,6 +1,6 @@
 // GET /v1/{ds}/samples: fictional records in the shape of real ones, with every member and full provenance.
+
 import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
 import { recordId } from '../../../data/model/layout.ts';
 import type { Provenance, PublicRecord, StoredRecord } from '../../../data/model/record.ts';
 import { present } from '../../../data/queries/present.ts';
@@ -11,6 +11,7 @@ import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordsMarkdown } from '../../render/record-template.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { WITHOUT_SOURCES } from '../common/brief.ts';
+import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
 type Samples = { items: PublicRecord[] } & About;
@@ -57,7 +58,7 @@ export function sampleRecords(release: Release, ctx: Context): PublicRecord[] {
   }));
 }
 
-export const dataset_samples = operation<null, Samples>({
+export const dataset_samples = operation<object, Samples>({
   name: 'dataset_samples',
   title: 'Fictional sample records',
   description: 'Invented records, marked sample: true, that show every member a paid record has. Free.',
@@ -66,12 +67,8 @@ export const dataset_samples = operation<null, Samples>({
   access: 'free',
   formats: ['json', 'markdown'],
   long: { part: 'items', brief: [WITHOUT_SOURCES], more: 'All samples have the same shape.' },
-  input: () => z.object({}),
+  ...inputOf(NO_PARAMETERS),
   output: () => z.object({ items: z.array(RECORD_OUTPUT), ...ABOUT_OUTPUT }),
-  parse: (raw) => {
-    onlyParameters(raw, [], ['ds']);
-    return null;
-  },
   validators: releaseValidators,
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);

@@ -1,13 +1,14 @@
 // GET /v1/{ds}/schema: the JSON Schema of a record, its attributes, and every filter by its exact name.
+
 import { z } from 'zod';
 import { type FilterEntry, filterGrammar } from '../../../data/input/filters.ts';
-import { onlyParameters } from '../../../data/input/parse.ts';
 import { ATTRIBUTE_TYPES } from '../../../packs/define/model.ts';
 import { type JsonSchema, recordSchema } from '../../../packs/define/record-schema.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { omit } from '../common/brief.ts';
+import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT } from '../common/outputs.ts';
 
 interface AttributeEntry {
@@ -44,7 +45,7 @@ function markdown({ dataset, attributes, filters, attribution, license }: Schema
 /** Most values of a filter in a shorter answer. */
 const VALUES = 8;
 
-export const dataset_schema = operation<null, Schema>({
+export const dataset_schema = operation<object, Schema>({
   name: 'dataset_schema',
   title: 'Schema and filters of a dataset',
   description:
@@ -73,7 +74,7 @@ export const dataset_schema = operation<null, Schema>({
     ],
     more: 'dataset_guide describes all fields and filters; dataset_facets lists the values of one attribute.',
   },
-  input: () => z.object({}),
+  ...inputOf(NO_PARAMETERS),
   output: () =>
     z.object({
       dataset: z.string(),
@@ -101,10 +102,6 @@ export const dataset_schema = operation<null, Schema>({
       ),
       ...ABOUT_OUTPUT,
     }),
-  parse: (raw) => {
-    onlyParameters(raw, [], ['ds']);
-    return null;
-  },
   validators: releaseValidators,
   run: async (_input, ctx) => {
     const { pack, manifest } = releaseOf(ctx);

@@ -1,6 +1,6 @@
 // GET /v1/{ds}/status: number of records, freshness, last and next collection.
+
 import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
 import type { Manifest } from '../../../data/model/layout.ts';
 import { lastCollected } from '../../../data/releases/runs.ts';
 import type { Pack } from '../../../packs/define/model.ts';
@@ -8,6 +8,7 @@ import { nextRun, parseSchedule } from '../../../packs/define/schedule.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, share, time } from '../common/outputs.ts';
 
 type Status = {
@@ -65,7 +66,7 @@ function markdown(status: Status): string {
   );
 }
 
-export const dataset_status = operation<null, Status>({
+export const dataset_status = operation<object, Status>({
   name: 'dataset_status',
   title: 'Status of a dataset',
   description:
@@ -75,7 +76,7 @@ export const dataset_status = operation<null, Status>({
   access: 'free',
   formats: ['json', 'markdown'],
   answers: [{ want: 'how many records there are in all, how fresh they are, when they were collected' }],
-  input: () => z.object({}),
+  ...inputOf(NO_PARAMETERS),
   output: () =>
     z.object({
       dataset: z.string(),
@@ -90,10 +91,6 @@ export const dataset_status = operation<null, Status>({
       ...ABOUT_OUTPUT,
     }),
   example: () => ({}),
-  parse: (raw) => {
-    onlyParameters(raw, [], ['ds']);
-    return null;
-  },
   run: async (_input, ctx) => {
     const { pack, manifest } = releaseOf(ctx);
     const body: Status = {

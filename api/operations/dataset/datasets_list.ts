@@ -1,6 +1,6 @@
 // GET /v1/datasets: the catalogue of datasets with links, tools and prices.
+
 import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
 import { datasetUrl, licenseText } from '../../../packs/define/links.ts';
 import type { PricedOperation } from '../../../packs/define/model.ts';
@@ -10,6 +10,7 @@ import { bareUrl, blocks, escapeText, link, table } from '../../render/markdown.
 import { callable, ownToolNames } from '../../render/tools.ts';
 import { type About, aboutRegister, packVersion } from '../common/about.ts';
 import { omit } from '../common/brief.ts';
+import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, euro, time } from '../common/outputs.ts';
 
 interface Entry {
@@ -95,7 +96,7 @@ function markdown({ datasets, attribution, license }: Datasets, ctx: Context): s
   );
 }
 
-export const datasets_list = operation<null, Datasets>({
+export const datasets_list = operation<object, Datasets>({
   name: 'datasets_list',
   title: 'List the datasets',
   description: 'Every dataset of the register with its size, licence, links, tools and prices. Start here.',
@@ -112,7 +113,7 @@ export const datasets_list = operation<null, Datasets>({
     ],
     more: 'dataset_guide has the rest of one dataset.',
   },
-  input: () => z.object({}),
+  ...inputOf(NO_PARAMETERS),
   output: () =>
     z.object({
       datasets: z.array(
@@ -140,10 +141,6 @@ export const datasets_list = operation<null, Datasets>({
       ...ABOUT_OUTPUT,
     }),
   example: () => ({}),
-  parse: (raw) => {
-    onlyParameters(raw, []);
-    return null;
-  },
   validators: async (_raw, { releases, eur_usd }) => ({
     version: [
       eur_usd,

@@ -1,9 +1,10 @@
 // The owners' channel: opt-out, claim, verification and edit (contract section 5). REST only: people use it,
 // with their own mail.
+
 import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
+import { type Parameter, parameters } from '../../../data/input/parameters.ts';
 import { shown } from '../../../data/input/parse-values.ts';
-import { DataError } from '../../../data/model/errors.ts';
+import { DataError, validationError } from '../../../data/model/errors.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { present } from '../../../data/queries/present.ts';
 import type { Release } from '../../../data/releases/release.ts';
@@ -11,7 +12,8 @@ import type { OptOutResult, Owners } from '../../../data/review/owners.ts';
 import { type Context, type Operation, operation } from '../../contract/operation.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, isoTime, memberList, parseBody } from '../common/account.ts';
+import { about, accountsOf, bodyOf, isoTime, memberList } from '../common/account.ts';
+import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT, time } from '../common/outputs.ts';
 
 function ownersOf(ctx: Context): Owners {
@@ -52,7 +54,7 @@ const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operati
     tool: false,
     formats: ['json', 'markdown'],
     statuses: [200, 202],
-    input: () => OptOut,
+    ...bodyOf(OptOut),
     output: () =>
       z.object({
         status: z
@@ -62,10 +64,6 @@ const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operati
         entity_id: ID,
         ...ABOUT_OUTPUT,
       }),
-    parse: (raw, ctx) => {
-      onlyParameters(raw, []);
-      return parseBody(OptOut, ctx.body);
-    },
     async run({ dataset, entity_id, contact, reason }, ctx) {
       const { asker } = accountsOf(ctx);
       const request = { entity_id, contact, reason: reason ?? null };
@@ -93,7 +91,7 @@ const claim = operation<z.infer<typeof Claim>, { status: 'sent' | 'review' } & A
   tool: false,
   formats: ['json', 'markdown'],
   statuses: [200, 202],
-  input: () => Claim,
+  ...bodyOf(Claim),
   output: () =>
     z.object({
       status: z
@@ -101,10 +99,6 @@ const claim = operation<z.infer<typeof Claim>, { status: 'sent' | 'review' } & A
         .describe('202 with review: too many records share the domain, an operator decides'),
       ...ABOUT_OUTPUT,
     }),
-  parse: (raw, ctx) => {
-    onlyParameters(raw, []);
-    return parseBody(Claim, ctx.body);
-  },
   async run({ dataset, entity_id, email }, ctx) {
     const { asker } = accountsOf(ctx);
     const status = await ownersOf(ctx).claim(releaseOfDataset(ctx, dataset), { entity_id, email }, asker);
@@ -112,6 +106,16 @@ const claim = operation<z.infer<typeof Claim>, { status: 'sent' | 'review' } & A
   },
   markdown: (body) => memberList('Claim', body),
 });
+
+/** `token` of a mailed link, sent once. */
+const MAILED_TOKEN: Parameter<string> = {
+  schema: () => TOKEN,
+  parse(values, { name }) {
+    const parsed = TOKEN.safeParse(values.length === 1 ? values[0] : values);
+    if (parsed.success) return parsed.data;
+    throw validationError(name, 'must be one token', 'value_error');
+  },
+};
 
 type Verified = { status: 'verified'; dataset: string; entity_id: string; expires_at: string } & About;
 
@@ -127,7 +131,7 @@ const verify = operation<{ token: string }, Verified>({
   access: 'free',
   tool: false,
   formats: ['json', 'markdown'],
-  input: () => z.object({ token: TOKEN }),
+  ...inputOf(parameters({ token: MAILED_TOKEN })),
   output: () =>
     z.object({
       status: z.literal('verified'),
@@ -136,13 +140,6 @@ const verify = operation<{ token: string }, Verified>({
       expires_at: time('Until when edits are possible'),
       ...ABOUT_OUTPUT,
     }),
-  parse: (raw) => {
-    onlyParameters(raw, ['token']);
-    const parsed = TOKEN.safeParse(raw['token']);
-    if (parsed.success) return { token: parsed.data };
-    const msg = raw['token'] === undefined ? 'is required' : 'must be one token';
-    throw new DataError('validation_failed', `token: ${msg}`, [{ loc: ['query', 'token'], msg, type: 'value_error' }]);
-  },
   async run({ token }, ctx) {
     const { dataset, entity_id, expires_at } = await ownersOf(ctx).verify(token, accountsOf(ctx).asker);
     return { body: { status: 'verified', dataset, entity_id, expires_at: isoTime(expires_at), ...about(ctx) } };
@@ -168,12 +165,8 @@ const update = operation<z.infer<typeof Update>, PublicRecord>({
   access: 'free',
   tool: false,
   formats: ['json', 'markdown'],
-  input: () => Update,
+  ...bodyOf(Update),
   output: () => RECORD_OUTPUT,
-  parse: (raw, ctx) => {
-    onlyParameters(raw, []);
-    return parseBody(Update, ctx.body);
-  },
   async run({ token, values }, ctx) {
     const { asker } = accountsOf(ctx);
     const { dataset, record } = await ownersOf(ctx).update(token, values, asker);

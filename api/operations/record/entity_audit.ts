@@ -1,12 +1,9 @@
 // GET /v1/{ds}/entities/{entity_id}/audit.md: visibility and age of each attribute, and why others are
 // missing; free.
 
-import { z } from 'zod';
-import { parseFormat } from '../../../data/input/parse-history.ts';
 import { shown } from '../../../data/input/parse-values.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
-import type { RawInput } from '../../../data/plan/plan.ts';
 import { type AuditedAttribute, audit, type SourceStatus, tally } from '../../../data/queries/audit.ts';
 import { present } from '../../../data/queries/present.ts';
 import type { Pack } from '../../../packs/define/model.ts';
@@ -15,9 +12,9 @@ import { blocks, escapeText, link, table } from '../../render/markdown.ts';
 import { plural, printAge } from '../../render/print.ts';
 import { minute } from '../../render/times.ts';
 import { releaseOf, releaseTime } from '../common/about.ts';
-import { ENTITY_INPUT } from '../common/inputs.ts';
+import { entityParameters, inputOf } from '../common/inputs.ts';
 
-export const entity_audit = operation<RawInput, { text: string }>({
+export const entity_audit = operation<{ entity_id: string }, { text: string }>({
   name: 'entity_audit',
   title: 'Visibility audit of a record',
   description:
@@ -28,19 +25,14 @@ export const entity_audit = operation<RawInput, { text: string }>({
   formats: ['markdown'],
   long: { part: 'text', more: 'dataset_schema lists all attributes of the dataset.' },
   entity: true,
-  input: () => z.object(ENTITY_INPUT),
-  parse: (raw) => {
-    parseFormat(raw, ['md'], { path: ['ds', 'entity_id'] });
-    return raw;
-  },
-  run: async (raw, ctx) => {
+  ...inputOf(entityParameters('md')),
+  run: async ({ entity_id }, ctx) => {
     const release = releaseOf(ctx);
     const { engine, pack } = release;
-    const ref = String(raw['entity_id']);
     const options = { signal: ctx.signal };
-    const [ordinal] = await engine.resolve([ref.toLowerCase()], options);
+    const [ordinal] = await engine.resolve([entity_id.toLowerCase()], options);
     if (ordinal === null || ordinal === undefined)
-      throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
+      throw new DataError('unknown_entity', `${pack.id} has no record "${shown(entity_id)}".`);
     const [stored] = await engine.bodies([ordinal], options);
     // The audit covers all attributes for every caller, and shows the same to all.
     const { now, base_url } = ctx;

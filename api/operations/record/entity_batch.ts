@@ -1,8 +1,6 @@
 // GET /v1/{ds}/entities/batch: up to 100 records at once, priced as that many gets.
 import { z } from 'zod';
-import type { BatchInput } from '../../../data/input/parse.ts';
-import { type AsOf, parseBatchAsOf } from '../../../data/input/parse-history.ts';
-import { BOUNDS } from '../../../data/input/parse-values.ts';
+import { type BatchInput, batchParameters } from '../../../data/input/history-parameters.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { isoTime } from '../../../data/model/time.ts';
 import { mapSlices, whenReady } from '../../../data/plan/slices.ts';
@@ -13,7 +11,7 @@ import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordSection } from '../../render/record-template.ts';
 import { asOfLine } from '../../render/times.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
-import { AS_OF_INPUT, FIELDS_INPUT, list, someFields } from '../common/inputs.ts';
+import { inputOf, someFields } from '../common/inputs.ts';
 import { listResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, AS_OF_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
@@ -23,7 +21,7 @@ const SECTIONS = 20;
 /** `as_of`: the requested moment, if any. */
 type Batch = { items: PublicRecord[]; missing: string[]; as_of?: string } & About;
 
-export const entity_batch = operation<BatchInput & AsOf, Batch>({
+export const entity_batch = operation<BatchInput, Batch>({
   name: 'entity_batch',
   title: 'Get several records',
   description:
@@ -35,12 +33,7 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
   formats: ['json', 'markdown'],
   long: { more: 'Ask for fewer ids, or name fewer fields.' },
   answers: [{ want: 'any fields of several records whose slugs you know', query: 'ids={slugs}&fields={fields}' }],
-  input: () =>
-    z.object({
-      ids: list(`Ids or slugs, at most ${BOUNDS.ids}`, BOUNDS.ids),
-      ...FIELDS_INPUT,
-      ...AS_OF_INPUT,
-    }),
+  ...inputOf(batchParameters),
   output: () =>
     z.object({
       items: z.array(RECORD_OUTPUT).describe('In the order asked'),
@@ -50,7 +43,6 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
     }),
   example: (pack, [first, second]) =>
     first === undefined ? null : { ids: [first, second ?? []].flat().join(), fields: someFields(pack) },
-  parse: (raw, ctx) => parseBatchAsOf(raw, releaseOf(ctx).pack, { path: ['ds'], now: ctx.now }),
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);

@@ -1,6 +1,6 @@
 // GET /v1/{ds}/compare: up to five records side by side on the columns that the pack compares.
 import { z } from 'zod';
-import { ANALYSIS_BOUNDS, type CompareInput, parseCompare } from '../../../data/input/parse-analysis.ts';
+import { ANALYSIS_BOUNDS, type CompareInput, compareParameters } from '../../../data/input/analysis-parameters.ts';
 import { type Comparison, compare } from '../../../data/queries/compare.ts';
 import type { Attribute } from '../../../packs/define/model.ts';
 import { type Context, operation } from '../../contract/operation.ts';
@@ -8,7 +8,7 @@ import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { markedCell, statusLegend } from '../../render/status-mark.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
-import { list, openNames, SELECTION_INPUT } from '../common/inputs.ts';
+import { inputOf, openNames } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, PROVENANCE_OUTPUT, VALUE } from '../common/outputs.ts';
 
 type Compare = Omit<Comparison, 'unknown'> & About;
@@ -46,14 +46,7 @@ export const entity_compare = operation<CompareInput, Compare>({
   own_tool: { suffix: 'compare' },
   long: { more: 'Name one attribute, or fewer ids.' },
   answers: [{ want: 'two to five records side by side', query: 'ids={slugs}' }],
-  input: (pack) =>
-    z.looseObject({
-      ...SELECTION_INPUT,
-      ids: list(`Ids or slugs, at most ${ANALYSIS_BOUNDS.compare}`, ANALYSIS_BOUNDS.compare),
-      attribute: (pack && pack.compare.length > 0 ? z.enum(pack.compare) : z.string())
-        .optional()
-        .describe('Keeps one of the columns'),
-    }),
+  ...inputOf(compareParameters),
   output: () =>
     z.object({
       columns: z.array(z.string()),
@@ -75,7 +68,6 @@ export const entity_compare = operation<CompareInput, Compare>({
     const attribute = pack.compare.find((name) => openNames(pack).includes(name));
     return attribute === undefined || slugs.length === 0 ? null : { ids: slugs.join(), attribute };
   },
-  parse: (raw, ctx) => parseCompare(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);

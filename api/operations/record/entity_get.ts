@@ -1,17 +1,14 @@
 // GET /v1/{ds}/entities/{entity_id}: one record with provenance and freshness.
-import { z } from 'zod';
-import type { GetInput } from '../../../data/input/parse.ts';
-import { type AsOf, parseGetAsOf } from '../../../data/input/parse-history.ts';
+import { type GetInput, getParameters } from '../../../data/input/history-parameters.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { isoTime } from '../../../data/model/time.ts';
-import type { RawInput } from '../../../data/plan/plan.ts';
 import { getRecordAsOf } from '../../../data/queries/as-of.ts';
 import { type Context, fromJson, operation } from '../../contract/operation.ts';
 import { type RelatedData, recordHtml } from '../../pages/record-html.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import { asOfLine } from '../../render/times.ts';
 import { releaseOf } from '../common/about.ts';
-import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT, someFields } from '../common/inputs.ts';
+import { inputOf, someFields } from '../common/inputs.ts';
 import { historyValidators, loadRecord, recordValidators } from '../common/load-record.ts';
 import { RECORD_OUTPUT } from '../common/outputs.ts';
 import { loadRelated, NO_RELATED } from '../common/related.ts';
@@ -30,7 +27,7 @@ async function relatedOf(record: PublicRecord, ctx: Context): Promise<RelatedDat
   return ordinal === null || ordinal === undefined ? NO_RELATED : loadRelated(release, record, ordinal, ctx.now, ctx);
 }
 
-export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, GetResult>({
+export const entity_get = operation<GetInput, GetResult>({
   name: 'entity_get',
   title: 'Get one record',
   description:
@@ -47,21 +44,17 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, GetResu
     { want: 'any fields of one record whose slug you know', query: 'fields={fields}' },
     { want: 'any fields of one record as they stood at an earlier moment', query: 'fields={fields}&as_of={time}' },
   ],
-  input: () => z.object({ ...ENTITY_INPUT, ...FIELDS_INPUT, ...AS_OF_INPUT }),
+  ...inputOf(getParameters),
   output: () => RECORD_OUTPUT,
   example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, fields: someFields(pack) }),
-  parse: (raw, ctx) => ({
-    ...parseGetAsOf(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'], now: ctx.now }),
-    raw,
-  }),
   names: ({ names }) => names,
   validators: (raw, ctx) => (raw['as_of'] === undefined ? recordValidators : historyValidators)(raw, ctx),
-  run: async ({ raw, fields, as_of }, ctx) => {
+  run: async ({ entity_id, fields, as_of }, ctx) => {
     if (as_of !== null) {
-      const record = await getRecordAsOf(releaseOf(ctx), String(raw['entity_id']), { fields, at: as_of }, ctx);
+      const record = await getRecordAsOf(releaseOf(ctx), entity_id, { fields, at: as_of }, ctx);
       return { body: { ...record, as_of: isoTime(as_of) }, records: 1 };
     }
-    const entity = await loadRecord(raw, ctx);
+    const entity = await loadRecord(entity_id, ctx);
     const about = { records: 1 };
     const json = ctx.format === 'json' ? entity.json(ctx, fields) : null;
     if (json) return fromJson([json], about);

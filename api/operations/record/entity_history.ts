@@ -1,9 +1,8 @@
 // GET /v1/{ds}/entities/{entity_id}/facts: every fact ever observed of a record, which of them are published,
 // and why.
 import { z } from 'zod';
-import { type FactsInput, parseFactsOf } from '../../../data/input/parse-history.ts';
+import { type FactsInput, factsParameters } from '../../../data/input/history-parameters.ts';
 import type { FactReason } from '../../../data/model/record.ts';
-import type { RawInput } from '../../../data/plan/plan.ts';
 import { type PublicFact, recordFacts } from '../../../data/queries/history.ts';
 import { licenseText } from '../../../packs/define/links.ts';
 import { type Context, operation } from '../../contract/operation.ts';
@@ -11,7 +10,7 @@ import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, link, table } from '../../render/markdown.ts';
 import { minute } from '../../render/times.ts';
 import { type About, releaseOf } from '../common/about.ts';
-import { attributeName, ENTITY_INPUT, openNames } from '../common/inputs.ts';
+import { inputOf, openNames } from '../common/inputs.ts';
 import { historyValidators, loadRecord } from '../common/load-record.ts';
 import { ABOUT_OUTPUT, address, share, time, VALUE } from '../common/outputs.ts';
 
@@ -65,7 +64,7 @@ function markdown(body: Facts, ctx: Context): string {
   );
 }
 
-export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
+export const entity_history = operation<FactsInput & { entity_id: string }, Facts>({
   name: 'entity_history',
   title: 'History of a record',
   description:
@@ -83,12 +82,7 @@ export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
       query: 'attribute={field}',
     },
   ],
-  input: (pack) =>
-    z.object({
-      ...ENTITY_INPUT,
-      attribute: attributeName(pack, 'Only facts of this attribute').optional(),
-      since: z.iso.datetime({ offset: true }).optional().describe('Only facts first observed then or later'),
-    }),
+  ...inputOf(factsParameters),
   output: () =>
     z.object({
       entity_id: z.string(),
@@ -111,12 +105,11 @@ export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
       ...ABOUT_OUTPUT,
     }),
   example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, attribute: openNames(pack)[0] ?? '' }),
-  parse: (raw, ctx) => ({ ...parseFactsOf(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }), raw }),
   names: ({ attribute }) => (attribute === null ? [] : [attribute]),
   validators: historyValidators,
-  run: async ({ raw, ...input }, ctx) => {
+  run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const record = (await loadRecord(raw, ctx)).record(ctx);
+    const record = (await loadRecord(input.entity_id, ctx)).record(ctx);
     const facts = await recordFacts(release, record.id, input, { signal: ctx.signal });
     const about = { attribution: record.attribution, license: licenseText(release.pack) };
     const body = { entity_id: record.id, facts, ...about };

@@ -1,16 +1,16 @@
 // The free public page of a record as HTML and Markdown, for paths without a file; samples have one too.
-import { z } from 'zod';
-import { onlyParameters } from '../../../data/input/parse.ts';
+
+import { parameters } from '../../../data/input/parameters.ts';
 import { shown } from '../../../data/input/parse-values.ts';
+import { ENTITY_ID } from '../../../data/input/rows.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import type { RawInput } from '../../../data/plan/plan.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { recordHtml } from '../../pages/record-html.ts';
 import { publicPageRecord, recordPage } from '../../pages/record-markdown.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import { releaseOf } from '../common/about.ts';
-import { ENTITY_INPUT } from '../common/inputs.ts';
+import { inputOf } from '../common/inputs.ts';
 import { loadRelated, NO_RELATED } from '../common/related.ts';
 import { sampleRecords } from '../dataset/dataset_samples.ts';
 
@@ -37,7 +37,7 @@ async function page(ref: string, ctx: Context): Promise<{ text: string; last_mod
   return { text: recordHtml({ record: sample, pack, base_url, related: NO_RELATED, paid: true }) };
 }
 
-export const entity_page = operation<RawInput, { text: string }>({
+export const entity_page = operation<{ entity_id: string }, { text: string }>({
   name: 'entity_page',
   title: 'Public page of a record',
   description: 'The public values of one record with their sources, as a page or in Markdown. Free.',
@@ -49,13 +49,9 @@ export const entity_page = operation<RawInput, { text: string }>({
   html: { print: ({ text }) => text, first: true },
   long: { part: 'text', more: 'entity_get with fields answers single values.' },
   resource: 'service://{dataset}/entity/{entity_id}',
-  input: () => z.object(ENTITY_INPUT),
-  parse: (raw) => {
-    onlyParameters(raw, [], ['ds', 'entity_id']);
-    return raw;
-  },
-  run: async (raw, ctx) => {
-    const { text, last_modified } = await page(String(raw['entity_id']), ctx);
+  ...inputOf(parameters({ entity_id: ENTITY_ID })),
+  run: async ({ entity_id }, ctx) => {
+    const { text, last_modified } = await page(entity_id, ctx);
     return { body: { text }, ...(last_modified === undefined ? {} : { last_modified }) };
   },
   markdown: ({ text }) => text,

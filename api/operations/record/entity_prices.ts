@@ -1,7 +1,6 @@
 // GET /v1/{ds}/entities/{entity_id}/prices: the price attributes of a record with their provenance.
 import { z } from 'zod';
-import { parseFormat } from '../../../data/input/parse-history.ts';
-import type { RawInput } from '../../../data/plan/plan.ts';
+
 import { type PublicPrice, recordPrices } from '../../../data/queries/history.ts';
 import { licenseText } from '../../../packs/define/links.ts';
 import { operation } from '../../contract/operation.ts';
@@ -10,13 +9,13 @@ import { bareUrl, blocks, escapeText, table } from '../../render/markdown.ts';
 import { markedCell, statusLegend } from '../../render/status-mark.ts';
 import { minute } from '../../render/times.ts';
 import { type About, releaseOf } from '../common/about.ts';
-import { ENTITY_INPUT, openNames } from '../common/inputs.ts';
+import { entityParameters, inputOf, openNames } from '../common/inputs.ts';
 import { loadRecord, recordValidators } from '../common/load-record.ts';
 import { ABOUT_OUTPUT, address, STATUS_OUTPUT, share, time, VALUE } from '../common/outputs.ts';
 
 type Prices = { entity_id: string; prices: PublicPrice[] } & About;
 
-export const entity_prices = operation<RawInput, Prices>({
+export const entity_prices = operation<{ entity_id: string }, Prices>({
   name: 'entity_prices',
   title: 'Prices of a record',
   description:
@@ -30,7 +29,7 @@ export const entity_prices = operation<RawInput, Prices>({
   own_tool: { suffix: 'prices' },
   answerable: ({ price_attributes }) => price_attributes.length > 0,
   answers: [{ want: 'all prices of one record whose slug you know' }],
-  input: () => z.object(ENTITY_INPUT),
+  ...inputOf(entityParameters('json', 'md')),
   output: () =>
     z.object({
       entity_id: z.string(),
@@ -53,14 +52,10 @@ export const entity_prices = operation<RawInput, Prices>({
     entity_id !== undefined && pack.price_attributes.every((name) => openNames(pack).includes(name))
       ? { entity_id }
       : null,
-  parse: (raw) => {
-    parseFormat(raw, ['json', 'md'], { path: ['ds', 'entity_id'] });
-    return raw;
-  },
   validators: recordValidators,
-  run: async (raw, ctx) => {
+  run: async ({ entity_id }, ctx) => {
     const { pack } = releaseOf(ctx);
-    const record = (await loadRecord(raw, ctx)).record(ctx);
+    const record = (await loadRecord(entity_id, ctx)).record(ctx);
     const about = { attribution: record.attribution, license: licenseText(pack) };
     const body = { entity_id: record.id, prices: recordPrices(record, pack), ...about };
     return { body, records: 1 };

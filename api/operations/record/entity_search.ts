@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { SEARCH_FORMATS } from '../../../data/input/formats.ts';
-import { parseSearch, type SearchInput } from '../../../data/input/parse.ts';
+import { type SearchInput, searchParameters } from '../../../data/input/search-parameters.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { releaseFor, search } from '../../../data/queries/search.ts';
 import { recordUrl } from '../../../packs/define/links.ts';
@@ -10,7 +10,7 @@ import { type Context, type Operation, operation } from '../../contract/operatio
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordTable } from '../../render/record-table.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
-import { searchInput, someFields } from '../common/inputs.ts';
+import { inputOf, someFields } from '../common/inputs.ts';
 import { listResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, count, RECORD_OUTPUT } from '../common/outputs.ts';
 
@@ -59,7 +59,7 @@ export const entity_search = operation<SearchInput, Found>({
       query: '{filters}&sort={order}&limit={n}&fields={fields}',
     },
   ],
-  input: (pack, as) => z.looseObject(searchInput(pack, as)),
+  ...inputOf(searchParameters),
   output: () =>
     z.object({
       items: z.array(RECORD_OUTPUT),
@@ -74,12 +74,6 @@ export const entity_search = operation<SearchInput, Found>({
       ...ABOUT_OUTPUT,
     }),
   example: (pack) => ({ fields: someFields(pack), limit: '2' }),
-  parse: (raw, ctx) =>
-    parseSearch(raw, releaseOf(ctx).pack, {
-      path: ['ds'],
-      format: ctx.format === 'html' ? 'json' : ctx.format,
-      cursors: ctx.cursors,
-    }),
   names: ({ names }) => names,
   page: ({ limit }) => limit,
   run: async (input, ctx) => {

@@ -1,12 +1,12 @@
 // GET /v1/{ds}/entities/{entity_id}/similar: the records whose words overlap most with those of one record.
 import { z } from 'zod';
-import { ANALYSIS_BOUNDS, parseSimilar, type SimilarInput } from '../../../data/input/parse-analysis.ts';
+import { type SimilarInput, similarParameters } from '../../../data/input/analysis-parameters.ts';
 import { type SimilarRecord, similar } from '../../../data/queries/similar.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordTable } from '../../render/record-table.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
-import { attributeName, ENTITY_INPUT, FIELDS_INPUT, SELECTION_INPUT, single, someFields } from '../common/inputs.ts';
+import { inputOf, someFields } from '../common/inputs.ts';
 import { listResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
@@ -25,7 +25,7 @@ function markdown({ items, attribution, license }: Similar, ctx: Context): strin
   );
 }
 
-export const entity_similar = operation<SimilarInput & { entity_id: string }, Similar>({
+export const entity_similar = operation<SimilarInput, Similar>({
   name: 'entity_similar',
   title: 'Find similar records',
   description:
@@ -43,18 +43,7 @@ export const entity_similar = operation<SimilarInput & { entity_id: string }, Si
   },
   entity: true,
   answers: [{ want: 'records most like one whose slug you know', query: 'limit={n}&fields={fields}' }],
-  input: (pack) =>
-    z.looseObject({
-      ...ENTITY_INPUT,
-      limit: z.number().int().min(1).max(ANALYSIS_BOUNDS.similar).default(10).describe('Records to answer'),
-      differ_by: attributeName(
-        pack,
-        `Only records with another value of this attribute${pack?.serving.similar_differ_by ? `; ${pack.serving.similar_differ_by} by default` : ''}`,
-        single,
-      ).optional(),
-      ...FIELDS_INPUT,
-      ...SELECTION_INPUT,
-    }),
+  ...inputOf(similarParameters),
   output: () =>
     z.object({ items: z.array(RECORD_OUTPUT).describe('Best first, each with its score'), ...ABOUT_OUTPUT }),
   // Paid texts influence the order, and published examples must not depend on them.
@@ -63,10 +52,6 @@ export const entity_similar = operation<SimilarInput & { entity_id: string }, Si
     pack.attributes.some((each) => !each.public && pack.serving.similar_by.includes(each.name))
       ? null
       : { entity_id, limit: '1', fields: someFields(pack) },
-  parse: (raw, ctx) => ({
-    ...parseSimilar(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }),
-    entity_id: String(raw['entity_id']),
-  }),
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseFacets } from '../../../data/input/parse.ts';
-import { parseStats } from '../../../data/input/parse-analysis.ts';
+import { statsParameters } from '../../../data/input/analysis-parameters.ts';
+import { facetsParameters } from '../../../data/input/search-parameters.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import type { Engine, StatsPlan } from '../../../data/plan/plan.ts';
 import { facets } from '../../../data/queries/facets.ts';
@@ -142,14 +142,14 @@ test('what one caller may not see is not told because another asked before', asy
   const { engine, asked } = counted();
   const open = { ...release, engine: cacheAnswers(engine, new AnswerCache(1e6), 'r') };
   const hidden = pack.attributes.find(({ public: seen, type }) => !seen && type === 'string')!;
-  const input = parseFacets({ by: hidden.name, limit: '200' }, pack);
+  const input = facetsParameters.parse({ by: hidden.name, limit: '200' }, pack);
   const all = await facets(open, input, { admin: true });
   const some = await facets(open, input, { admin: false });
   expect(some.withheld, 'rare values are withheld').toBeGreaterThan(0);
   expect(all.withheld).toBeUndefined();
   expect(await facets(open, input, { admin: true })).toBe(all);
   const word = String(records.find(({ attributes }) => attributes[hidden.name])!.attributes[hidden.name]);
-  const worded = parseFacets({ by: 'coast', q: word }, pack);
+  const worded = facetsParameters.parse({ by: 'coast', q: word }, pack);
   await facets(open, worded, { admin: true });
   const before = asked.length;
   await facets(open, worded, { admin: false });
@@ -176,7 +176,7 @@ test('so many bytes are kept and no more; what was asked longest ago is asked an
 
 test('what is made of a kept answer is made once, of another each time', async () => {
   const open = { ...release, engine: cacheAnswers(release.engine, new AnswerCache(1e6), 'r') };
-  const input = parseStats({ attribute: 'depth', group_by: 'coast' }, pack);
+  const input = statsParameters.parse({ attribute: 'depth', group_by: 'coast' }, pack);
   const told = await stats(open, input);
   expect(await stats(open, input)).toBe(told);
   expect(await stats(release, input)).toEqual(told);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEngine } from '../../../data/duckdb/engine.ts';
-import { parseSimilar, parseStats, parseTimeseries } from '../../../data/input/parse-analysis.ts';
+import { similarParameters, statsParameters, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
 import type { Interval, StoredRecord } from '../../../data/model/record.ts';
 import type { Engine } from '../../../data/plan/plan.ts';
 import { pageRecords } from '../../../data/queries/record-page.ts';
@@ -119,7 +119,7 @@ describe.each([
     for (const { query } of questions(1, randomStats)) {
       const expected = evaluateStats(pack, records, query);
       const told = JSON.stringify(query);
-      const answering = stats(duckdb, parseStats(query, pack));
+      const answering = stats(duckdb, statsParameters.parse(query, pack));
       if (rowsIn(expected) > 1000) {
         await expect(answering, told).rejects.toMatchObject({ code: 'invalid_parameter' });
         refused += 1;
@@ -138,7 +138,7 @@ describe.each([
     let valued = 0;
     for (const { query, next } of questions(2, randomTimeseries)) {
       const now = pickOne(next, MOMENTS);
-      const input = parseTimeseries(query, pack);
+      const input = timeseriesParameters.parse(query, pack);
       const expected = evaluateTimeseries(pack, records, history, { ...query, step: input.step }, now);
       const told = JSON.stringify([query, now]);
       let answer: Awaited<ReturnType<typeof timeseries>>;
@@ -175,7 +175,7 @@ describe.each([
         const subject = pickOne(next, records);
         const told = JSON.stringify([subject.id, query]);
         const presenting = { now: MOMENTS[0]!, base_url: 'https://register.example', visibility };
-        const input = parseSimilar({ ...query, fields: 'name' }, pack);
+        const input = similarParameters.parse({ ...query, fields: 'name' }, pack);
         const answer = await similar(release, pickOne(next, [subject.id, subject.slug]), input, presenting);
         const found = await pageRecords(answer, presenting);
         const expected = evaluateSimilar(seen, records, subject, query, inPublic);

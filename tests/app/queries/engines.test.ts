@@ -8,8 +8,8 @@ import { openEngine } from '../../../data/duckdb/engine.ts';
 import { buildIndex } from '../../../data/index/build.ts';
 import { PackedIndex } from '../../../data/index/engine.ts';
 import { withIndex } from '../../../data/index/indexed-engine.ts';
-import { parseFacets, parseSearch } from '../../../data/input/parse.ts';
-import { questionOf } from '../../../data/input/parse-selection.ts';
+import { facetsParameters, searchParameters } from '../../../data/input/search-parameters.ts';
+import { questionOf } from '../../../data/input/selection.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import type { Engine, RecordRenderer } from '../../../data/plan/plan.ts';
 import { loadPack } from '../../../packs/define/load.ts';
@@ -115,7 +115,7 @@ describe.each([
     const totals = new Set<number | null>();
     let cursor: string | null = null;
     do {
-      const input = parseSearch(cursor === null ? query : { ...query, cursor }, pack, { cursors });
+      const input = searchParameters.parse(cursor === null ? query : { ...query, cursor }, pack, { cursors });
       const where = questionOf(input, scope);
       const after = input.cursor?.after ?? null;
       const page = await engine.search({ where, sort: input.sort, after, limit: input.limit, total: input.total });
@@ -151,7 +151,7 @@ describe.each([
       const near = query['near'];
       if (near !== undefined && records.some((record) => onEdge(pack, record, String(near)))) continue;
       const floor = next() < 0.5 ? 5 : 0;
-      const { by, limit, ...input } = parseFacets(query, pack);
+      const { by, limit, ...input } = facetsParameters.parse(query, pack);
       const found = await engine.facets({ where: questionOf(input), by, limit, floor });
       expect(found, JSON.stringify(query)).toEqual(evaluateFacets(pack, records, query, { floor }));
     }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseSearch } from '../../../data/input/parse.ts';
+import { searchParameters } from '../../../data/input/search-parameters.ts';
 import type { Engine, SearchPlan } from '../../../data/plan/plan.ts';
 import { search } from '../../../data/queries/search.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
@@ -47,7 +47,7 @@ async function asked(query: string, before: (number: number, plan: SearchPlan) =
   };
   const raw = Object.fromEntries(new URLSearchParams(query));
   const presenting = { now: new Date(0), base_url: 'https://register.example', visibility: 'full' as const };
-  const page = await search({ ...release, engine: counting }, parseSearch(raw, release.pack), presenting);
+  const page = await search({ ...release, engine: counting }, searchParameters.parse(raw, release.pack), presenting);
   return { hint: page.hint, found: page.list.ordinals, searches };
 }
 
@@ -107,7 +107,7 @@ test('a value that was asked for is not recommended, nor one that nobody has', a
     const raw = Object.fromEntries(new URLSearchParams(query));
     const presenting = { now: new Date(0), base_url: 'https://register.example', visibility: 'full' as const };
     const over = { ...release, engine: { ...engine, search: none, facets: facets(known) } };
-    return (await search(over, parseSearch(raw, release.pack), presenting)).hint;
+    return (await search(over, searchParameters.parse(raw, release.pack), presenting)).hint;
   };
   expect(await hint('kind=other', ['saw', 'lamp'])).toBe(
     'No record has kind=other; known: saw, lamp; facets?by=kind lists them.',
@@ -130,7 +130,7 @@ test('a country by another name is suggested alone, wherever else that name is f
   const { release: id } = await writeRelease(dataDir, pack, records);
   const countries = await openRelease(dataDir, pack, id);
   const hearer = { now: new Date(), base_url: 'https://register.example', visibility: 'full' as const, admin: true };
-  const { hint } = await search(countries, parseSearch({ maker: 'USA' }, pack), hearer);
+  const { hint } = await search(countries, searchParameters.parse({ maker: 'USA' }, pack), hearer);
   expect(hint).toBe('No record has maker=usa; nearest: US; facets?by=maker lists them.');
   await countries.engine.close();
 });

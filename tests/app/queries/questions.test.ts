@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseFacets, parseSearch } from '../../../data/input/parse.ts';
+import { facetsParameters, searchParameters } from '../../../data/input/search-parameters.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { exceedsFreeFacets, facets } from '../../../data/queries/facets.ts';
 import { type PresentOptions, present } from '../../../data/queries/present.ts';
@@ -221,7 +221,7 @@ describe('get and batch', () => {
 
 describe('search', () => {
   const ask = async (raw: Record<string, string>, presenting = full) => {
-    const { list: found, ...page } = await search(release, parseSearch(raw, pack, { cursors }), {
+    const { list: found, ...page } = await search(release, searchParameters.parse(raw, pack, { cursors }), {
       ...presenting,
       cursors,
     });
@@ -262,17 +262,20 @@ describe('search', () => {
 
   test('a walk stays on the release it began on while that is kept', async () => {
     const next_cursor = (await ask({ limit: '10' })).next_cursor!;
-    const input = parseSearch({ limit: '10', cursor: next_cursor }, pack, { cursors });
+    const input = searchParameters.parse({ limit: '10', cursor: next_cursor }, pack, { cursors });
     const newer = { ...release, manifest: { ...release.manifest, release: 'f'.repeat(16) } };
     expect(await releaseFor(input, newer, async () => release)).toBe(release);
     expect(await releaseFor(input, newer, async () => null)).toBe(newer);
-    expect(await releaseFor(parseSearch({}, pack), newer, () => Promise.reject(new Error('not asked')))).toBe(newer);
+    expect(
+      await releaseFor(searchParameters.parse({}, pack), newer, () => Promise.reject(new Error('not asked'))),
+    ).toBe(newer);
   });
 });
 
 describe('facets', () => {
-  const ask = (raw: Record<string, string>, admin = false) => facets(release, parseFacets(raw, pack), { admin });
-  const paid = (raw: Record<string, string>) => exceedsFreeFacets(parseFacets(raw, pack), pack);
+  const ask = (raw: Record<string, string>, admin = false) =>
+    facets(release, facetsParameters.parse(raw, pack), { admin });
+  const paid = (raw: Record<string, string>) => exceedsFreeFacets(facetsParameters.parse(raw, pack), pack);
 
   test('public attributes are counted without a floor', async () => {
     const answer = await ask({ by: 'maker' });

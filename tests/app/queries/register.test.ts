@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { parseSearch } from '../../../data/input/parse.ts';
+import { searchParameters } from '../../../data/input/search-parameters.ts';
 import { paths } from '../../../data/model/layout.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import type { PresentOptions } from '../../../data/queries/present.ts';
@@ -58,7 +58,7 @@ const full: PresentOptions = {
 };
 /** Records of an open release; null when it is closed. */
 const count = (release: Release) =>
-  search(release, parseSearch({ total: 'true', limit: '1' }, release.pack), full).then(
+  search(release, searchParameters.parse({ total: 'true', limit: '1' }, release.pack), full).then(
     ({ total }) => total,
     (error) => {
       expect(error.code).toBe('unavailable');
@@ -196,7 +196,7 @@ test('requests run through switches without one being dropped', async () => {
     while (switching) {
       const lease = (await register.lease('tools'))!;
       const size = lease.release.manifest.records;
-      const page = await search(lease.release, parseSearch({ total: 'true', limit: '5' }, tools), full);
+      const page = await search(lease.release, searchParameters.parse({ total: 'true', limit: '5' }, tools), full);
       expect(page.total).toBe(size);
       lease.done();
       asked += 1;
@@ -223,9 +223,13 @@ test.each([true, false])(
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
-      const input = parseSearch({ limit: '7', sort: 'name', ...(cursor === null ? {} : { cursor }) }, tools, {
-        cursors,
-      });
+      const input = searchParameters.parse(
+        { limit: '7', sort: 'name', ...(cursor === null ? {} : { cursor }) },
+        tools,
+        {
+          cursors,
+        },
+      );
       const current = (await register.lease('tools'))!;
       const leases = [current];
       const release = await releaseFor(input, current.release, async (id) => {

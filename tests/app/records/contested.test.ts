@@ -10,8 +10,8 @@ import { recordMarkdown } from '../../../api/render/record-template.ts';
 import { STATUS_LEGEND, STATUS_MARK } from '../../../api/render/status-mark.ts';
 import { datasetNight } from '../../../build/night/dataset.ts';
 import { Duck, quotedText } from '../../../data/duckdb/duck.ts';
-import { parseFacets, parseSearch } from '../../../data/input/parse.ts';
-import { questionOf } from '../../../data/input/parse-selection.ts';
+import { facetsParameters, searchParameters } from '../../../data/input/search-parameters.ts';
+import { questionOf } from '../../../data/input/selection.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
 import type { PublicRecord, StoredRecord } from '../../../data/model/record.ts';
 import type { Visibility } from '../../../data/plan/plan.ts';
@@ -57,7 +57,7 @@ function recordsOf({ folder, pack: of }: Release): Record<string, PublicRecord> 
 }
 
 async function found({ engine, pack: of }: Release, status: string, visibility: Visibility): Promise<number> {
-  const input = parseSearch({ provenance_status: status }, of);
+  const input = searchParameters.parse({ provenance_status: status }, of);
   const plan = { where: questionOf(input, visibility), sort: input.sort, after: null, limit: 50, total: true };
   const { ordinals, total } = await engine.search(plan);
   expect(ordinals.length).toBe(total);
@@ -120,14 +120,14 @@ test('provenance_status finds them; without a right to all attributes only by pu
       expect(await found(release, 'held', 'full')).toBe(1);
       expect(await found(release, 'contested,held', 'full')).toBe(2);
       expect(await found(release, 'held,contested', 'public')).toBe(open ? 2 : 0);
-      const input = parseFacets({ by: 'status', provenance_status: 'held' }, release.pack);
+      const input = facetsParameters.parse({ by: 'status', provenance_status: 'held' }, release.pack);
       const counted = await facets(release, input, { admin: false });
       expect(counted.values).toEqual(open ? [{ value: 'here', count: 1 }] : []);
     } finally {
       await release.engine.close();
     }
   }
-  const refused = () => parseSearch({ provenance_status: 'settled' }, pack({ gold }));
+  const refused = () => searchParameters.parse({ provenance_status: 'settled' }, pack({ gold }));
   expect(refused).toThrowError(/provenance_status: must be one of held, contested/);
 });
 

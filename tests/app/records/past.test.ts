@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
-import type { ChangelogInput } from '../../../data/input/parse-history.ts';
+import type { ChangelogInput } from '../../../data/input/history-parameters.ts';
 import { isoTime } from '../../../data/model/time.ts';
 import { recordsAsOf } from '../../../data/queries/as-of.ts';
 import { changelog } from '../../../data/queries/changelog.ts';

@@ -1,7 +1,7 @@
 // A release that holds an overlay answers as the one before did under it; and who reads the change feed knows the register by heart.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseStats, parseTimeseries } from '../../../data/input/parse-analysis.ts';
-import { parseChanges } from '../../../data/input/parse-history.ts';
+import { statsParameters, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
+import { changesParameters } from '../../../data/input/history-parameters.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { recordsAsOf } from '../../../data/queries/as-of.ts';
 import { changelog } from '../../../data/queries/changelog.ts';
@@ -60,8 +60,8 @@ async function told(release: Release, pack: Pack, ids: readonly string[]): Promi
     past,
     log: { total: log.total, items: sorted(log.items) },
     facets: await engine.facets({ where: [], by: 'status', limit: 50, floor: 0 }),
-    stats: await stats(release, parseStats(about, pack)),
-    series: await timeseries(release, parseTimeseries({ ...about, days: '366' }, pack), now),
+    stats: await stats(release, statsParameters.parse(about, pack)),
+    series: await timeseries(release, timeseriesParameters.parse({ ...about, days: '366' }, pack), now),
     similar: await Promise.all(
       [...ordinals].map(async ([id, subject]) => {
         const alike = await engine.similar({ subject, where: [], differBy: null, limit: 20 });
@@ -82,7 +82,11 @@ class Reader {
 
   async readOn(release: Release, pages = Number.POSITIVE_INFINITY): Promise<void> {
     for (let page = 0; page < pages; page++) {
-      const { items, next_since } = await changes(release, parseChanges({ since: this.since, limit: '5' }), {});
+      const { items, next_since } = await changes(
+        release,
+        changesParameters.parse({ since: this.since, limit: '5' }),
+        {},
+      );
       if (items.length === 0) return;
       for (const item of items) this.#take(item);
       this.since = next_since;
@@ -178,7 +182,9 @@ describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
       expect(await told(after, pack, known)).toEqual(expected);
       await reader.readOn(after);
       expectCopy(reader, await world.records());
-      expect(await changes(after, parseChanges({ since: reader.since }), {})).toMatchObject({ items: [] });
+      expect(await changes(after, changesParameters.parse({ since: reader.since }), {})).toMatchObject({
+        items: [],
+      });
       // And nothing is done again.
       expect((await world.night(at(night, 59), { collects: false })).outcome).toBe('unchanged');
 

@@ -6,7 +6,7 @@ import type { Pack } from '../../packs/define/model.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { DataError } from '../model/errors.ts';
 import type { RawInput } from '../plan/plan.ts';
-import { parseCompare, parseSimilar, parseStats, parseTimeseries } from './parse-analysis.ts';
+import { compareParameters, similarParameters, statsParameters, timeseriesParameters } from './analysis-parameters.ts';
 
 verifies(
   'similar.limit',
@@ -47,7 +47,8 @@ function refusals(parse: (raw: RawInput, pack: Pack) => unknown, inputs: RawInpu
 
 describe('similar', () => {
   test('defaults, the pack decides what differs', () => {
-    expect(parseSimilar({}, pack)).toEqual({
+    expect(similarParameters.parse({ entity_id: 'x' }, pack)).toEqual({
+      entity_id: 'x',
       where: [],
       words: [],
       statuses: [],
@@ -56,12 +57,21 @@ describe('similar', () => {
       differ_by: 'maker',
       fields: null,
     });
-    expect(parseSimilar({}, harbours).differ_by).toBeNull();
+    expect(similarParameters.parse({}, harbours).differ_by).toBeNull();
   });
 
   test('takes fields, differ_by and everything that selects', () => {
-    const raw = { limit: '100', differ_by: 'kind', fields: 'name,price', q: 'saw', min_mass: '2', ds: 'tools' };
-    expect(parseSimilar(raw, pack, { path: ['ds'] })).toEqual({
+    const raw = {
+      entity_id: 'x',
+      limit: '100',
+      differ_by: 'kind',
+      fields: 'name,price',
+      q: 'saw',
+      min_mass: '2',
+      ds: 'tools',
+    };
+    expect(similarParameters.parse(raw, pack)).toEqual({
+      entity_id: 'x',
       where: [{ kind: 'min', attribute: 'mass', value: 2 }],
       words: ['saw'],
       statuses: [],
@@ -87,7 +97,7 @@ describe('similar', () => {
       { format: 'csv' },
       { limit: '0', format: 'xml' },
     ];
-    expect(refusals(parseSimilar, wrong)).toMatchInlineSnapshot(`
+    expect(refusals(similarParameters.parse, wrong)).toMatchInlineSnapshot(`
       [
         "422 validation_failed limit: must be between 1 and 100 (got 0)",
         "422 validation_failed limit: must be between 1 and 100 (got 101)",
@@ -97,10 +107,10 @@ describe('similar', () => {
         "400 invalid_parameter differ_by: price.list (price) is not an attribute with a single plain value.",
         "422 validation_failed differ_by: must not be empty",
         "400 invalid_parameter fields: tools has no attribute "colour". Known, the nearest first: maker, name, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
-        "400 unknown_filter "sort" is not a filter or parameter of this operation. Known, the nearest first: format, q, near, ids, updated_since, min_quality, provenance_status, limit, differ_by, fields, name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
-        "400 unknown_filter "cursor" is not a filter or parameter of this operation. Known, the nearest first: maker, q, near, ids, updated_since, min_quality, provenance_status, format, limit, differ_by, fields, name, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "400 unknown_filter "sort" is not a filter or parameter of this operation. Known, the nearest first: format, limit, differ_by, fields, q, near, ids, updated_since, min_quality, provenance_status, name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "400 unknown_filter "cursor" is not a filter or parameter of this operation. Known, the nearest first: maker, limit, differ_by, fields, q, near, ids, updated_since, min_quality, provenance_status, format, name, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
         "422 validation_failed format: must be one of json, md (got "csv")",
-        "422 validation_failed format: must be one of json, md (got "xml") (and 1 more)",
+        "422 validation_failed limit: must be between 1 and 100 (got 0) (and 1 more)",
       ]
     `);
   });
@@ -108,7 +118,7 @@ describe('similar', () => {
 
 describe('statistics', () => {
   test('without, with one and with two keys', () => {
-    expect(parseStats({ attribute: 'mass' }, pack)).toEqual({
+    expect(statsParameters.parse({ attribute: 'mass' }, pack)).toEqual({
       where: [],
       words: [],
       statuses: [],
@@ -116,13 +126,18 @@ describe('statistics', () => {
       attribute: 'mass',
       group_by: [],
     });
-    expect(parseStats({ attribute: ' runtime ', group_by: 'kind , materials', kind: 'Saw' }, pack)).toMatchObject({
+    expect(
+      statsParameters.parse({ attribute: ' runtime ', group_by: 'kind , materials', kind: 'Saw' }, pack),
+    ).toMatchObject({
       where: [{ kind: 'any', attribute: 'kind', values: ['saw'] }],
       names: ['kind', 'runtime', 'materials'],
       attribute: 'runtime',
       group_by: ['kind', 'materials'],
     });
-    expect(parseStats({ attribute: 'mass', group_by: ['kind', 'maker'] }, pack).group_by).toEqual(['kind', 'maker']);
+    expect(statsParameters.parse({ attribute: 'mass', group_by: ['kind', 'maker'] }, pack).group_by).toEqual([
+      'kind',
+      'maker',
+    ]);
   });
 
   test('refuses', () => {
@@ -143,7 +158,7 @@ describe('statistics', () => {
       { attribute: 'mass', grop_by: 'kind' },
       { attribute: 'mass', limit: '5' },
     ];
-    expect(refusals(parseStats, wrong)).toMatchInlineSnapshot(`
+    expect(refusals(statsParameters.parse, wrong)).toMatchInlineSnapshot(`
       [
         "422 validation_failed attribute: is required",
         "422 validation_failed attribute: must not be empty",
@@ -159,7 +174,7 @@ describe('statistics', () => {
         "400 invalid_parameter group_by: names the same attribute twice.",
         "400 invalid_parameter group_by: takes at most 2 attributes here.",
         "400 unknown_filter "grop_by" is not a filter or parameter of this operation. Did you mean "group_by"? Write group_by=<attribute>.",
-        "400 unknown_filter "limit" is not a filter or parameter of this operation. Known, the nearest first: name, q, near, ids, updated_since, min_quality, provenance_status, format, attribute, group_by, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "400 unknown_filter "limit" is not a filter or parameter of this operation. Known, the nearest first: name, attribute, group_by, q, near, ids, updated_since, min_quality, provenance_status, format, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
       ]
     `);
   });
@@ -167,7 +182,7 @@ describe('statistics', () => {
 
 describe('time series', () => {
   test('defaults and everything given', () => {
-    expect(parseTimeseries({ attribute: 'price.list' }, pack)).toMatchObject({
+    expect(timeseriesParameters.parse({ attribute: 'price.list' }, pack)).toMatchObject({
       attribute: 'price.list',
       group_by: null,
       days: 90,
@@ -175,7 +190,7 @@ describe('time series', () => {
       names: ['price.list'],
     });
     const raw = { attribute: 'mass', group_by: 'kind', days: '366', step: 'Week', near: '1,2,3' };
-    expect(parseTimeseries(raw, pack)).toMatchObject({ group_by: 'kind', days: 366, step: 'week' });
+    expect(timeseriesParameters.parse(raw, pack)).toMatchObject({ group_by: 'kind', days: 366, step: 'week' });
   });
 
   test('refuses', () => {
@@ -190,7 +205,7 @@ describe('time series', () => {
       { attribute: 'mass', group_by: 'workshop' },
       { days: '0', step: 'x' },
     ];
-    expect(refusals(parseTimeseries, wrong)).toMatchInlineSnapshot(`
+    expect(refusals(timeseriesParameters.parse, wrong)).toMatchInlineSnapshot(`
       [
         "422 validation_failed attribute: is required",
         "400 invalid_parameter attribute: kind (enum) is not numeric; choose one of mass, runtime, price.list, price.rental.",
@@ -208,7 +223,7 @@ describe('time series', () => {
 
 describe('a comparison', () => {
   test('takes ids, one column and everything that selects', () => {
-    expect(parseCompare({ ids: 'A,b, a' }, pack)).toEqual({
+    expect(compareParameters.parse({ ids: 'A,b, a' }, pack)).toEqual({
       where: [],
       words: [],
       statuses: [],
@@ -216,7 +231,7 @@ describe('a comparison', () => {
       ids: ['A', 'b', 'a'],
       columns: pack.compare,
     });
-    expect(parseCompare({ ids: ['a', 'b'], attribute: 'mass', has_mass: 'true' }, pack)).toMatchObject({
+    expect(compareParameters.parse({ ids: ['a', 'b'], attribute: 'mass', has_mass: 'true' }, pack)).toMatchObject({
       where: [{ kind: 'has', attribute: 'mass', present: true }],
       names: ['mass'],
       ids: ['a', 'b'],
@@ -235,7 +250,7 @@ describe('a comparison', () => {
       { ids: 'a', fields: 'name' },
       { ids: 'a', min_mass: 'heavy' },
     ];
-    expect(refusals(parseCompare, wrong)).toMatchInlineSnapshot(`
+    expect(refusals(compareParameters.parse, wrong)).toMatchInlineSnapshot(`
       [
         "422 validation_failed ids: is required",
         "422 validation_failed ids: needs at least one value",

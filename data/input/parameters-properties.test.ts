@@ -6,30 +6,33 @@ import type { Pack } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { DataError, type ValidationIssue } from '../model/errors.ts';
 import type { RawInput } from '../plan/plan.ts';
+import { compareParameters, similarParameters, statsParameters, timeseriesParameters } from './analysis-parameters.ts';
 import { filterGrammar } from './filters.ts';
-import { parseBatch, parseFacets, parseGet, parseSearch } from './parse.ts';
-import { parseCompare, parseSimilar, parseStats, parseTimeseries } from './parse-analysis.ts';
-import { parseBatchAsOf, parseChangelog, parseChanges, parseFactsOf, parseGetAsOf } from './parse-history.ts';
+import {
+  batchParameters,
+  changelogParameters,
+  changesParameters,
+  factsParameters,
+  getParameters,
+} from './history-parameters.ts';
+import type { ParameterSet, ParseOptions } from './parameters.ts';
 import { escapeListValue } from './parse-values.ts';
-
-const now = new Date('2026-11-20T00:00:00Z');
+import { facetsParameters, searchParameters } from './search-parameters.ts';
 
 /** All of them, called as the operations do. */
-const PARSERS: Record<string, (raw: RawInput, pack: Pack) => unknown> = {
-  parseSearch,
-  parseFacets,
-  parseGet,
-  parseBatch,
-  parseSimilar,
-  parseStats,
-  parseTimeseries,
-  parseCompare,
-  parseGetAsOf: (raw, pack) => parseGetAsOf(raw, pack, { now }),
-  parseBatchAsOf: (raw, pack) => parseBatchAsOf(raw, pack, { now }),
-  parseFactsOf,
-  parseChangelog,
-  parseChanges: (raw) => parseChanges(raw),
-};
+const PARSERS = {
+  searchParameters,
+  facetsParameters,
+  getParameters,
+  batchParameters,
+  similarParameters,
+  statsParameters,
+  timeseriesParameters,
+  compareParameters,
+  factsParameters,
+  changelogParameters,
+  changesParameters,
+} satisfies Record<string, ParameterSet<unknown>>;
 
 const packs: Record<string, Pack> = {};
 beforeAll(async () => {
@@ -141,11 +144,12 @@ const value = fc.oneof({ weight: 4, arbitrary: text }, fc.array(text, { maxLengt
 
 /** What a parser cannot do without. */
 function required(parser: string, { attributes }: Pack): RawInput {
-  if (parser === 'parseFacets')
+  if (parser === 'facetsParameters')
     return { by: attributes.find(({ type, filterable }) => filterable && type === 'enum')!.name };
-  if (/Batch|Compare/.test(parser)) return { ids: 'record-1,r-0000000000000000' };
-  if (/Stats|Timeseries/.test(parser)) return { attribute: attributes.find(({ type }) => type === 'number')!.name };
-  return parser === 'parseChanges' ? { since: '2026-11-01' } : {};
+  if (/^(?:batch|compare)/.test(parser)) return { ids: 'record-1,r-0000000000000000' };
+  if (/^(?:stats|timeseries)/.test(parser))
+    return { attribute: attributes.find(({ type }) => type === 'number')!.name };
+  return parser === 'changesParameters' ? { since: '2026-11-01' } : {};
 }
 
 /** Input for a pack: its own filters and the parameters of all operations, some misspelt; what is required is mostly there. */
@@ -174,9 +178,13 @@ function inputFor(id: string, parser: string): fc.Arbitrary<RawInput> {
 }
 
 /** What a parser makes of an input: the input, or code and message. Anything else that is thrown is a mistake. */
-function outcome(parse: (raw: RawInput, pack: Pack) => unknown, raw: RawInput, pack: Pack): unknown {
+function outcome(
+  parse: (raw: RawInput, pack: Pack, options: ParseOptions) => unknown,
+  raw: RawInput,
+  pack: Pack,
+): unknown {
   try {
-    return parse(raw, pack);
+    return parse(raw, pack, { now: new Date('2026-11-20T00:00:00Z') });
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     return error;
@@ -186,8 +194,7 @@ function outcome(parse: (raw: RawInput, pack: Pack) => unknown, raw: RawInput, p
 const runs = { seed: 20261120, numRuns: 600 };
 
 describe.each(['tools', 'harbours'])('%s', (id) => {
-  test.each(Object.keys(PARSERS))('%s answers an input or a refusal that can be shown', (name) => {
-    const parse = PARSERS[name]!;
+  test.each(Object.entries(PARSERS))('%s answers an input or a refusal that can be shown', (name, { parse }) => {
     let parsed = 0;
     fc.assert(
       fc.property(inputFor(id, name), (raw) => {
@@ -221,8 +228,7 @@ describe.each(['tools', 'harbours'])('%s', (id) => {
     expect(parsed).toBeGreaterThan(20);
   });
 
-  test.each(Object.keys(PARSERS))('%s does not mind the order of parameters', (name) => {
-    const parse = PARSERS[name]!;
+  test.each(Object.entries(PARSERS))('%s does not mind the order of parameters', (name, { parse }) => {
     fc.assert(
       fc.property(inputFor(id, name), (raw) => {
         const turned: RawInput = Object.create(null);
@@ -247,7 +253,7 @@ test('the values of a filter are those that were escaped into it, folded, each o
       const kept = values.map((each) => each.trim()).filter((each) => each !== '');
       fc.pre(kept.length > 0);
       const escaped = values.map(escapeListValue);
-      const { where } = parseSearch({ maker: repeated ? escaped : escaped.join(',') }, packs['tools']!);
+      const { where } = searchParameters.parse({ maker: repeated ? escaped : escaped.join(',') }, packs['tools']!);
       expect(where).toHaveLength(1);
       const { values: found } = where[0] as { values: string[] };
       expect([...found].sort()).toEqual([...new Set(kept.map(fold))].sort());
@@ -271,7 +277,7 @@ test('numbers, booleans and times come back as what was written', () => {
           total: String(total),
           updated_since: since.toISOString(),
         };
-        const found = parseSearch(raw, packs['tools']!);
+        const found = searchParameters.parse(raw, packs['tools']!);
         expect([found.limit, found.total]).toEqual([limit, total]);
         expect(found.where).toEqual(
           expect.arrayContaining([

@@ -8,8 +8,9 @@ import { cursors } from '../../tests/support/cursors.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { DataError } from '../model/errors.ts';
 import type { RawInput } from '../plan/plan.ts';
-import { parseBatch, parseFacets, parseGet, parseSearch } from './parse.ts';
-import { questionOf } from './parse-selection.ts';
+import { batchParameters, getParameters } from './history-parameters.ts';
+import { facetsParameters, searchParameters } from './search-parameters.ts';
+import { questionOf } from './selection.ts';
 
 verifies(
   'search.limit-default',
@@ -44,7 +45,7 @@ function refusal(parse: () => unknown): string {
 }
 
 test('the defaults', () => {
-  expect(parseSearch({}, pack)).toEqual({
+  expect(searchParameters.parse({}, pack)).toEqual({
     where: [],
     words: [],
     statuses: [],
@@ -57,7 +58,7 @@ test('the defaults', () => {
     total: false,
     format: 'json',
   });
-  expect(parseFacets({ by: 'maker' }, pack)).toEqual({
+  expect(facetsParameters.parse({ by: 'maker' }, pack)).toEqual({
     where: [],
     words: [],
     statuses: [],
@@ -65,7 +66,7 @@ test('the defaults', () => {
     by: 'maker',
     limit: 50,
   });
-  expect(parseGet({}, pack)).toEqual({ fields: null, names: [] });
+  expect(getParameters.parse({}, pack)).toEqual({ entity_id: '', fields: null, names: [], as_of: null });
 });
 
 test('everything at once', () => {
@@ -82,7 +83,7 @@ test('everything at once', () => {
     min_quality: '0.5',
     cordless: 'true',
   };
-  expect(parseSearch(raw, pack, { path: ['ds'] })).toMatchInlineSnapshot(`
+  expect(searchParameters.parse(raw, pack)).toMatchInlineSnapshot(`
     {
       "cursor": null,
       "fields": [
@@ -163,18 +164,20 @@ describe('422: the wrong type, outside the bounds, repeated or missing', () => {
     ['sort: must be given once', { sort: ['name', 'mass'] }],
     ['ids: needs at least one value', { ids: ',' }],
     ['fields: needs at least one value', { fields: '' }],
-  ])('%s', (message, raw) => expect(refusal(() => parseSearch(raw, pack))).toContain(`validation_failed ${message}`));
+  ])('%s', (message, raw) =>
+    expect(refusal(() => searchParameters.parse(raw, pack))).toContain(`validation_failed ${message}`),
+  );
 
   test('facets need by; batch needs ids', () => {
-    expect(refusal(() => parseFacets({}, pack))).toBe('validation_failed by: is required');
-    expect(refusal(() => parseBatch({}, pack))).toBe('validation_failed ids: is required');
-    expect(refusal(() => parseFacets({ by: 'maker', limit: '201' }, pack))).toContain(
+    expect(refusal(() => facetsParameters.parse({}, pack))).toBe('validation_failed by: is required');
+    expect(refusal(() => batchParameters.parse({}, pack))).toBe('validation_failed ids: is required');
+    expect(refusal(() => facetsParameters.parse({ by: 'maker', limit: '201' }, pack))).toContain(
       'limit: must be between 1 and 200',
     );
   });
 
   test('filters and parameters are told together', () =>
-    expect(refusal(() => parseSearch({ limit: 'x', min_mass: 'y' }, pack))).toContain('(and 1 more)'));
+    expect(refusal(() => searchParameters.parse({ limit: 'x', min_mass: 'y' }, pack))).toContain('(and 1 more)'));
 });
 
 describe('400: a name or combination that this dataset does not allow', () => {
@@ -196,61 +199,71 @@ describe('400: a name or combination that this dataset does not allow', () => {
     ['invalid_parameter limit: at most 100 in json, md and geojson', { limit: '101' }],
     ['invalid_parameter limit: at most 100', { limit: '1000', format: 'md' }],
     ['invalid_cursor cursor: this is not', { cursor: 'abc' }],
-  ])('%s', (message, raw) => expect(refusal(() => parseSearch(raw, pack))).toContain(message));
+  ])('%s', (message, raw) => expect(refusal(() => searchParameters.parse(raw, pack))).toContain(message));
 
   test('near without geography, or with two places to choose from', () => {
     const without = { ...pack, attributes: pack.attributes.filter(({ type }) => type !== 'geo') };
     const geo = pack.attributes.find(({ type }) => type === 'geo')!;
     const two = { ...pack, attributes: [...pack.attributes, { ...geo, name: 'branch' }] };
-    expect(refusal(() => parseSearch({ near: '0,0,1' }, without))).toContain('has no geographic attribute');
-    expect(refusal(() => parseSearch({ near: '0,0,1' }, two))).toContain('has more than one geographic attribute');
+    expect(refusal(() => searchParameters.parse({ near: '0,0,1' }, without))).toContain('has no geographic attribute');
+    expect(refusal(() => searchParameters.parse({ near: '0,0,1' }, two))).toContain(
+      'has more than one geographic attribute',
+    );
   });
 
   test('facets by what cannot be counted', () => {
     for (const by of ['summary', 'workshop', 'price.list', 'manual'])
-      expect(refusal(() => parseFacets({ by }, pack))).toContain(`invalid_parameter by: ${by}`);
-    expect(refusal(() => parseFacets({ by: 'makr' }, pack))).toContain('Did you mean "maker"?');
-    expect(refusal(() => parseFacets({ by: 'maker', sort: 'name' }, pack))).toContain('unknown_filter "sort"');
+      expect(refusal(() => facetsParameters.parse({ by }, pack))).toContain(`invalid_parameter by: ${by}`);
+    expect(refusal(() => facetsParameters.parse({ by: 'makr' }, pack))).toContain('Did you mean "maker"?');
+    expect(refusal(() => facetsParameters.parse({ by: 'maker', sort: 'name' }, pack))).toContain(
+      'unknown_filter "sort"',
+    );
   });
 
   test('get and batch take no filters', () => {
-    expect(refusal(() => parseGet({ maker: 'x' }, pack))).toBe(
-      'unknown_filter "maker" is not a parameter of this operation. It takes fields, format.',
+    expect(refusal(() => getParameters.parse({ maker: 'x' }, pack))).toBe(
+      'unknown_filter "maker" is not a parameter of this operation. It takes fields, as_of, format.',
     );
-    expect(refusal(() => parseBatch({ ids: 'a', q: 'x' }, pack))).toContain('unknown_filter "q"');
+    expect(refusal(() => batchParameters.parse({ ids: 'a', q: 'x' }, pack))).toContain('unknown_filter "q"');
   });
 });
 
 test('a thousand records a page only where the format allows', () => {
-  expect(parseSearch({ limit: '1000', format: 'csv' }, pack).limit).toBe(1000);
-  expect(parseSearch({ limit: '1000' }, pack, { format: 'ndjson' }).limit).toBe(1000);
-  expect(refusal(() => parseSearch({ limit: '101' }, pack, { format: 'markdown' }))).toContain('at most 100');
+  expect(searchParameters.parse({ limit: '1000', format: 'csv' }, pack).limit).toBe(1000);
+  expect(searchParameters.parse({ limit: '1000' }, pack, { format: 'ndjson' }).limit).toBe(1000);
+  expect(refusal(() => searchParameters.parse({ limit: '101' }, pack, { format: 'markdown' }))).toContain(
+    'at most 100',
+  );
 });
 
 test('a group selects its attributes and names its public ones', () => {
-  const { fields, names } = parseSearch({ fields: 'price,name' }, pack);
+  const { fields, names } = searchParameters.parse({ fields: 'price,name' }, pack);
   expect(fields).toEqual(['name', 'price.list', 'price.rental']);
   expect(names).toEqual(['price.list', 'name']);
-  expect(parseSearch({ fields: 'price.rental' }, pack).names).toEqual(['price.rental']);
+  expect(searchParameters.parse({ fields: 'price.rental' }, pack).names).toEqual(['price.rental']);
 });
 
 test('sort and filters are named for the gate, words are not', () => {
-  const { names } = parseSearch({ sort: 'tested_on', min_runtime: '1', near: '0,0,1', q: 'x' }, pack);
+  const { names } = searchParameters.parse({ sort: 'tested_on', min_runtime: '1', near: '0,0,1', q: 'x' }, pack);
   expect(names).toEqual(['runtime', 'workshop', 'tested_on']);
 });
 
 test('a cursor comes back to the question it came from', () => {
-  const input = parseSearch({ sort: 'mass', maker: 'a,b' }, pack);
+  const input = searchParameters.parse({ sort: 'mass', maker: 'a,b' }, pack);
   const question = { dataset: 'tools', where: questionOf(input), sort: input.sort };
   const cursor = cursors.write(question, '0123456789abcdef', { value: 2.5, id: 'r-1' });
-  const next = parseSearch({ maker: 'B,A', sort: 'mass', limit: '5', fields: 'name', total: 'true', cursor }, pack, {
-    cursors,
-  });
+  const next = searchParameters.parse(
+    { maker: 'B,A', sort: 'mass', limit: '5', fields: 'name', total: 'true', cursor },
+    pack,
+    {
+      cursors,
+    },
+  );
   expect(next.cursor).toEqual({ release: '0123456789abcdef', after: { value: 2.5, id: 'r-1' } });
-  expect(refusal(() => parseSearch({ maker: 'a,b', cursor }, pack, { cursors }))).toContain(
+  expect(refusal(() => searchParameters.parse({ maker: 'a,b', cursor }, pack, { cursors }))).toContain(
     'invalid_cursor cursor: this is not',
   );
-  expect(refusal(() => parseSearch({ sort: 'mass', maker: 'a', cursor }, pack, { cursors }))).toContain(
+  expect(refusal(() => searchParameters.parse({ sort: 'mass', maker: 'a', cursor }, pack, { cursors }))).toContain(
     'invalid_cursor',
   );
 });
@@ -263,7 +276,12 @@ test('whatever is asked, the answer is an input or a DataError', () => {
   const value = fc.oneof(fc.string({ unit: 'binary' }), fc.array(fc.string({ unit: 'binary' }), { maxLength: 3 }));
   fc.assert(
     fc.property(fc.dictionary(name, value, { maxKeys: 4 }), (raw) => {
-      for (const parse of [parseSearch, parseFacets, parseGet, parseBatch]) {
+      for (const parse of [
+        searchParameters.parse,
+        facetsParameters.parse,
+        getParameters.parse,
+        batchParameters.parse,
+      ]) {
         try {
           parse(raw, pack);
         } catch (error) {

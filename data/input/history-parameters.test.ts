@@ -1,4 +1,5 @@
 // Input of the questions about the past: defaults, bounds, the split of 400 and 422, times to the microsecond.
+
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -8,14 +9,15 @@ import { DataError } from '../model/errors.ts';
 import type { RawInput } from '../plan/plan.ts';
 import { isoMicroseconds } from '../queries/changes.ts';
 import {
-  parseBatchAsOf,
-  parseChangelog,
-  parseChanges,
-  parseExport,
-  parseFactsOf,
-  parseFormat,
-  parseGetAsOf,
-} from './parse-history.ts';
+  batchParameters,
+  changelogParameters,
+  changesParameters,
+  exportParameters,
+  factsParameters,
+  getParameters,
+} from './history-parameters.ts';
+import { parameters } from './parameters.ts';
+import { representation } from './rows.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
 let pack: Pack;
@@ -37,14 +39,19 @@ function refusals(parse: (raw: RawInput) => unknown, inputs: RawInput[]): string
 }
 
 describe('as_of', () => {
-  const get = (raw: RawInput) => parseGetAsOf(raw, pack, { path: ['ds', 'entity_id'], now });
+  const get = (raw: RawInput) => getParameters.parse(raw, pack, { now });
 
   test('is a moment up to now, or absent', () => {
-    expect(get({ ds: 'tools', entity_id: 'x' })).toEqual({ fields: null, names: [], as_of: null });
+    expect(get({ ds: 'tools', entity_id: 'x' })).toEqual({
+      entity_id: 'x',
+      fields: null,
+      names: [],
+      as_of: null,
+    });
     expect(get({ as_of: '2026-11-20' }).as_of).toBe(Date.parse('2026-11-20T00:00:00Z'));
     expect(get({ as_of: '2026-11-20T13:00:00 01:00' }).as_of).toBe(now.getTime());
     expect(get({ as_of: '2026-03-01', fields: 'price' })).toMatchObject({ fields: ['price.list', 'price.rental'] });
-    expect(parseBatchAsOf({ ids: 'a,b', as_of: '2026-03-01' }, pack, { now })).toEqual({
+    expect(batchParameters.parse({ ids: 'a,b', as_of: '2026-03-01' }, pack, { now })).toEqual({
       ids: ['a', 'b'],
       fields: null,
       names: [],
@@ -63,16 +70,16 @@ describe('as_of', () => {
       ]),
     ).toMatchInlineSnapshot(`
       [
-        "validation_failed as_of: must not lie in the future",
+        "validation_failed as_of: must not be in the future",
         "validation_failed as_of: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "soon")",
         "validation_failed as_of: must be given once",
-        "validation_failed as_of: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "soon") (and 1 more)",
+        "validation_failed fields: needs at least one value (and 1 more)",
         "unknown_filter "asof" is not a parameter of this operation. Did you mean "as_of"? Write as_of=<time>, such as 2026-11-20T00:00:00Z.",
       ]
     `);
-    expect(refusals((raw) => parseBatchAsOf(raw, pack, { now }), [{ as_of: 'soon' }])).toMatchInlineSnapshot(`
+    expect(refusals((raw) => batchParameters.parse(raw, pack, { now }), [{ as_of: 'soon' }])).toMatchInlineSnapshot(`
       [
-        "validation_failed as_of: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "soon") (and 1 more)",
+        "validation_failed ids: is required (and 1 more)",
       ]
     `);
   });
@@ -80,14 +87,17 @@ describe('as_of', () => {
 
 describe('facts', () => {
   test('attribute and since', () => {
-    expect(parseFactsOf({}, pack)).toEqual({ attribute: null, since: null });
-    expect(parseFactsOf({ attribute: ' mass ', since: '2999-01-01', format: 'md' }, pack)).toEqual({
+    expect(factsParameters.parse({ entity_id: 'x' }, pack)).toEqual({ entity_id: 'x', attribute: null, since: null });
+    expect(
+      factsParameters.parse({ entity_id: 'x', attribute: ' mass ', since: '2999-01-01', format: 'md' }, pack),
+    ).toEqual({
+      entity_id: 'x',
       attribute: 'mass',
       since: Date.parse('2999-01-01'),
     });
     expect(
       refusals(
-        (raw) => parseFactsOf(raw, pack),
+        (raw) => factsParameters.parse(raw, pack),
         [
           { attribute: 'mas' },
           { attribute: 'price' },
@@ -101,7 +111,7 @@ describe('facts', () => {
         "invalid_parameter attribute: tools has no attribute "mas". Did you mean "mass"?",
         "invalid_parameter attribute: tools has no attribute "price". price is a group: name one of its members, price.list, price.rental.",
         "validation_failed since: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "1")",
-        "validation_failed format: must be one of json, md (got "csv") (and 1 more)",
+        "validation_failed since: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "") (and 1 more)",
         "unknown_filter "fields" is not a parameter of this operation. Did you mean "attribute"? Write attribute=<attribute>.",
       ]
     `);
@@ -111,9 +121,9 @@ describe('facts', () => {
 describe('changelog', () => {
   test('defaults and everything given', () => {
     const plain = { days: 30, limit: 100, offset: 0, attribute: null, entity: null, type: 'all' };
-    expect(parseChangelog({}, pack)).toEqual(plain);
+    expect(changelogParameters.parse({}, pack)).toEqual(plain);
     const given = { days: '365', limit: '500', offset: '9', attribute: 'price.list', entity: 'X', type: 'CHANGED' };
-    expect(parseChangelog(given, pack)).toEqual({
+    expect(changelogParameters.parse(given, pack)).toEqual({
       ...{ days: 365, limit: 500, offset: 9, attribute: 'price.list', entity: 'X', type: 'changed' },
     });
   });
@@ -121,7 +131,10 @@ describe('changelog', () => {
   test('bounds', () => {
     const wrong = [{ days: '0' }, { days: '366' }, { limit: '0' }, { limit: '501' }, { offset: '-1' }, { type: 'new' }];
     expect(
-      refusals((raw) => parseChangelog(raw, pack), [...wrong, { attribute: 'x' }, { entity: ' ' }, { since: '1' }]),
+      refusals(
+        (raw) => changelogParameters.parse(raw, pack),
+        [...wrong, { attribute: 'x' }, { entity: ' ' }, { since: '1' }],
+      ),
     ).toMatchInlineSnapshot(`
       [
         "validation_failed days: must be between 1 and 365 (got 0)",
@@ -135,14 +148,14 @@ describe('changelog', () => {
         "unknown_filter "since" is not a parameter of this operation. Did you mean "days"? Write days=<number>: how many days to look back.",
       ]
     `);
-    const three = refusals((raw) => parseChangelog(raw, pack), [{ days: 'a', limit: 'b', type: 'c' }]);
+    const three = refusals((raw) => changelogParameters.parse(raw, pack), [{ days: 'a', limit: 'b', type: 'c' }]);
     expect(three[0]).toContain('(and 2 more)');
   });
 });
 
 describe('changes', () => {
   test('since is required and counts to the microsecond', () => {
-    const since = (raw: string) => parseChanges({ since: raw }).since;
+    const since = (raw: string) => changesParameters.parse({ since: raw }).since;
     const base = Date.parse('2026-11-20T00:00:00Z') * 1000;
     expect(since('2026-11-20')).toBe(base);
     expect(since('2026-11-20T00:00:00.5Z')).toBe(base + 500_000);
@@ -151,10 +164,10 @@ describe('changes', () => {
     expect(since('2026-11-20T02:00:00.000001 02:00')).toBe(base + 1);
     expect(since('9999-12-31')).toBe(Number.MAX_SAFE_INTEGER);
     expect(since('0001-01-01')).toBe(Number.MIN_SAFE_INTEGER);
-    expect(parseChanges({ since: '2026-11-20' }).limit).toBe(1000);
-    expect(parseChanges({ since: '2026-11-20', limit: '10000' }).limit).toBe(10_000);
+    expect(changesParameters.parse({ since: '2026-11-20' }).limit).toBe(1000);
+    expect(changesParameters.parse({ since: '2026-11-20', limit: '10000' }).limit).toBe(10_000);
     expect(
-      refusals(parseChanges, [
+      refusals(changesParameters.parse, [
         {},
         { since: 'then' },
         { since: '2026-11-20', limit: '10001' },
@@ -172,21 +185,25 @@ describe('changes', () => {
 
   test('what next_since says comes back as it was', () => {
     const moment = fc.integer({ min: -9e15, max: 9e15 });
-    fc.assert(fc.property(moment, (at) => parseChanges({ since: isoMicroseconds(at) }).since === at));
+    fc.assert(fc.property(moment, (at) => changesParameters.parse({ since: isoMicroseconds(at) }).since === at));
     expect(isoMicroseconds(-1)).toBe('1969-12-31T23:59:59.999999Z');
   });
 });
 
 test('export takes a format of its own, and plain questions none but theirs', () => {
-  expect([parseExport({}), parseExport({ format: 'Parquet' })]).toEqual([{ format: 'csv' }, { format: 'parquet' }]);
-  expect(refusals(parseExport, [{ format: 'xml' }, { format: '' }, { limit: '1' }])).toMatchInlineSnapshot(`
+  expect([exportParameters.parse({}), exportParameters.parse({ format: 'Parquet' })]).toEqual([
+    { format: 'csv' },
+    { format: 'parquet' },
+  ]);
+  expect(refusals(exportParameters.parse, [{ format: 'xml' }, { format: '' }, { limit: '1' }])).toMatchInlineSnapshot(`
     [
       "validation_failed format: must be one of csv, jsonl, parquet (got "xml")",
       "validation_failed format: must be one of csv, jsonl, parquet (got "")",
       "unknown_filter "limit" is not a parameter of this operation. It takes format.",
     ]
   `);
-  expect(refusals((raw) => parseFormat(raw, ['md']), [{ format: 'json' }, { q: 'x' }])).toMatchInlineSnapshot(`
+  const plain = parameters({ format: representation('md') });
+  expect(refusals(plain.parse, [{ format: 'json' }, { q: 'x' }])).toMatchInlineSnapshot(`
     [
       "validation_failed format: must be one of md (got "json")",
       "unknown_filter "q" is not a parameter of this operation. It takes format.",

@@ -1,0 +1,206 @@
+// Parameters of similar, compare, statistics and time series, with the split of 400 and 422 of contract section 4.
+import { z } from 'zod';
+import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
+import { single } from './filters.ts';
+import { type Parameter, type Selection, selectingParameters } from './parameters.ts';
+import { list, listValues, text } from './parse-values.ts';
+import {
+  type AttributeRule,
+  allowedAttribute,
+  attributeParameter,
+  choice,
+  ENTITY_ID,
+  FIELDS,
+  idsParameter,
+  integerParameter,
+  invalid,
+  listSchema,
+  optional,
+  representation,
+} from './rows.ts';
+import { COUNTABLE, SELECTION } from './selection.ts';
+
+/** Documented bounds of analysis. */
+export const ANALYSIS_BOUNDS = {
+  /** Records of one comparison. */
+  compare: 5,
+  /** Records that `similar` answers. */
+  similar: 100,
+  /** Days that a time series looks back. */
+  days: 366,
+  /** Records that a time series may be of. */
+  records: 5_000,
+  /** Groups of one statistics answer, both levels together. */
+  groups: 1_000,
+  /** Points of one time series answer, all groups together. */
+  points: 10_000,
+} as const;
+
+export interface SimilarInput extends Selection {
+  /** Id or slug, as in the path. */
+  entity_id: string;
+  limit: number;
+  /** As asked, or the pack's own; null: any record. */
+  differ_by: string | null;
+  fields: string[] | null;
+}
+
+/** `names` holds also `attribute` and the keys. */
+export interface StatsInput extends Selection {
+  attribute: string;
+  group_by: string[];
+}
+
+export interface TimeseriesInput extends Selection {
+  attribute: string;
+  group_by: string | null;
+  days: number;
+  step: 'day' | 'week';
+}
+
+/** `where` and `words` filter; `ids` are the records to set side by side, as they were written. */
+export interface CompareInput extends Selection {
+  ids: string[];
+  columns: string[];
+}
+
+/** Attribute types with one value that two records can have in common. */
+export const SINGLE: readonly AttributeType[] = [
+  'string',
+  'text',
+  'url',
+  'enum',
+  'boolean',
+  'integer',
+  'number',
+  'date',
+];
+
+const union = (...lists: readonly (readonly string[])[]) => [...new Set(lists.flat())];
+
+const FORMAT = representation('json', 'md');
+
+const COMPARABLE: AttributeRule = {
+  may: ({ type }) => SINGLE.includes(type),
+  otherwise: ({ name, type }) => `${name} (${type}) is not an attribute with a single plain value.`,
+};
+
+/** `differ_by`; the pack may have one by default. */
+const DIFFER_BY: Parameter<string | null> = {
+  ...optional(attributeParameter('', COMPARABLE)),
+  schema: (pack, as) => {
+    const own = pack?.serving.similar_differ_by;
+    const description = `Only records with another value of this attribute${own ? `; ${own} by default` : ''}`;
+    return optional(attributeParameter(description, COMPARABLE)).schema!(pack, as);
+  },
+};
+
+/** Parameters of `GET /v1/{ds}/entities/{entity_id}/similar`. */
+export const similarParameters = selectingParameters(
+  {
+    entity_id: ENTITY_ID,
+    limit: integerParameter('Records to answer', { min: 1, max: ANALYSIS_BOUNDS.similar, fallback: 10 }),
+    differ_by: DIFFER_BY,
+    fields: FIELDS,
+    ...SELECTION,
+    format: FORMAT,
+  },
+  ({ entity_id, limit, differ_by, fields }, selection, { pack }): SimilarInput => ({
+    ...selection,
+    names: union(selection.names, fields?.names ?? [], differ_by === null ? [] : [differ_by]),
+    entity_id,
+    limit,
+    differ_by: differ_by ?? pack.serving.similar_differ_by,
+    fields: fields?.fields ?? null,
+  }),
+);
+
+/** `attribute` of statistics: an integer, a number or a price. */
+const NUMBER = attributeParameter('Numeric attribute: integer, number or price', {
+  may: ({ type }) => NUMERIC.includes(type),
+  otherwise: ({ name, type }, choices) => `${name} (${type}) is not numeric; choose one of ${choices.join(', ')}.`,
+});
+
+/** Parses attributes to group by, at most `most`, each once. */
+function parseKeys(values: string[], pack: Pack, most: number): string[] {
+  const keys = list('group_by', values);
+  if (keys.length !== values.flatMap(listValues).length) throw invalid('group_by: names the same attribute twice.');
+  if (keys.length > most)
+    throw invalid(`group_by: takes ${most === 1 ? 'one attribute' : `at most ${most} attributes`} here.`);
+  return keys.map((name) => allowedAttribute(pack, 'group_by', name, COUNTABLE));
+}
+
+/** Parameters of `GET /v1/{ds}/stats`: `group_by` is `a` or `a,b`. */
+export const statsParameters = selectingParameters(
+  {
+    attribute: NUMBER,
+    group_by: {
+      schema: () => listSchema('One attribute, or two for groups inside groups', 2).optional(),
+      parse: (values, { pack }) => parseKeys(values, pack, 2),
+      fallback: [],
+    } satisfies Parameter<string[]>,
+    ...SELECTION,
+    format: FORMAT,
+  },
+  ({ attribute, group_by }, selection): StatsInput => ({
+    ...selection,
+    names: union(selection.names, [attribute], group_by),
+    attribute,
+    group_by,
+  }),
+);
+
+/** Parameters of `GET /v1/{ds}/timeseries`. */
+export const timeseriesParameters = selectingParameters(
+  {
+    attribute: NUMBER,
+    days: integerParameter('How far to look back from today', { min: 1, max: ANALYSIS_BOUNDS.days, fallback: 90 }),
+    step: choice('Days from point to point: 1 or 7', ['day', 'week'], 'day'),
+    group_by: {
+      schema: optional(attributeParameter('Attribute to group by', COUNTABLE)).schema,
+      parse: (values, { pack }) => parseKeys(values, pack, 1)[0]!,
+      fallback: null,
+    } satisfies Parameter<string | null>,
+    ...SELECTION,
+    format: FORMAT,
+  },
+  ({ attribute, group_by, days, step }, selection): TimeseriesInput => ({
+    ...selection,
+    names: union(selection.names, [attribute], group_by === null ? [] : [group_by]),
+    attribute,
+    group_by,
+    days,
+    step,
+  }),
+);
+
+/** `attribute` of a comparison: one of the columns that the pack compares. */
+const COLUMN: Parameter<string | null> = {
+  schema: (pack) =>
+    (pack && pack.compare.length > 0 ? z.enum(pack.compare) : z.string())
+      .optional()
+      .describe('Keeps one of the columns'),
+  parse: (values, { name, pack }) =>
+    allowedAttribute(pack, name, text(name, single(name, values)), {
+      may: (attribute: Attribute) => pack.compare.includes(attribute.name),
+      otherwise: (attribute) => `${attribute.name} is not compared; choose one of ${pack.compare.join(', ')}.`,
+    }),
+  fallback: null,
+};
+
+/** Parameters of `GET /v1/{ds}/compare`: the records of `ids`, as far as the filters keep them. */
+export const compareParameters = selectingParameters(
+  {
+    ...SELECTION,
+    ids: idsParameter(`Ids or slugs, at most ${ANALYSIS_BOUNDS.compare}`, ANALYSIS_BOUNDS.compare),
+    attribute: COLUMN,
+    format: FORMAT,
+  },
+  ({ ids, attribute }, selection, { pack }): CompareInput => ({
+    ...selection,
+    names: union(selection.names, attribute === null ? [] : [attribute]),
+    ids,
+    columns: attribute === null ? pack.compare : [attribute],
+  }),
+);

@@ -1,0 +1,161 @@
+// Parameters of records and of their past, with the split of 400 and 422 of contract section 4.
+import { z } from 'zod';
+import { single } from './filters.ts';
+import { type Parameter, parameters } from './parameters.ts';
+import { BOUNDS, time } from './parse-values.ts';
+import {
+  AS_OF,
+  attributeParameter,
+  choice,
+  ENTITY_ID,
+  FIELDS,
+  idsParameter,
+  integerParameter,
+  optional,
+  optionalText,
+  optionalTime,
+  representation,
+} from './rows.ts';
+
+/** Documented bounds of questions about the past. */
+export const HISTORY_BOUNDS = {
+  /** Facts of one record in one answer. */
+  facts: 5_000,
+  /** Days that the changelog looks back, and changes on a page of it. */
+  days: 365,
+  changelog: 500,
+  /** Changes of the feed in one answer. */
+  changes: 10_000,
+} as const;
+
+export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** Input of one record. */
+export interface GetInput {
+  /** Id or slug, as in the path. */
+  entity_id: string;
+  /** Attributes to keep, in the pack's order; null: all. */
+  fields: string[] | null;
+  /** Attributes that `fields` names. */
+  names: string[];
+  /** The moment to answer for, in milliseconds since 1970; null: now. */
+  as_of: number | null;
+}
+
+/** Input of several records: ids or slugs in place of one. */
+export interface BatchInput extends Omit<GetInput, 'entity_id'> {
+  ids: string[];
+}
+
+export interface FactsInput {
+  attribute: string | null;
+  /** Milliseconds since 1970. */
+  since: number | null;
+}
+
+export interface ChangelogInput {
+  days: number;
+  limit: number;
+  offset: number;
+  attribute: string | null;
+  /** Id or slug, as it was written. */
+  entity: string | null;
+  type: 'all' | 'changed' | 'added';
+}
+
+export interface ChangesInput {
+  /** Microseconds since 1970; changes recorded later are answered. */
+  since: number;
+  limit: number;
+}
+
+const FORMAT = representation('json', 'md');
+
+/** Parameters of `GET /v1/{ds}/entities/{entity_id}`. */
+export const getParameters = parameters(
+  { entity_id: ENTITY_ID, fields: FIELDS, as_of: AS_OF, format: FORMAT },
+  ({ entity_id, fields, as_of }): GetInput => ({
+    entity_id,
+    fields: fields?.fields ?? null,
+    names: fields?.names ?? [],
+    as_of,
+  }),
+);
+
+/** Parameters of `GET /v1/{ds}/entities/batch`. */
+export const batchParameters = parameters(
+  {
+    ids: idsParameter(`Ids or slugs, at most ${BOUNDS.ids}`, BOUNDS.ids),
+    fields: FIELDS,
+    as_of: AS_OF,
+    format: FORMAT,
+  },
+  ({ ids, fields, as_of }): BatchInput => ({
+    ids,
+    fields: fields?.fields ?? null,
+    names: fields?.names ?? [],
+    as_of,
+  }),
+);
+
+/** Parameters of `GET /v1/{ds}/entities/{entity_id}/facts`. */
+export const factsParameters = parameters(
+  {
+    entity_id: ENTITY_ID,
+    attribute: optional(attributeParameter('Only facts of this attribute')),
+    since: optionalTime('Only facts first observed then or later'),
+    format: FORMAT,
+  },
+  ({ entity_id, attribute, since }): FactsInput & { entity_id: string } => ({ entity_id, attribute, since }),
+);
+
+/** Parameters of `GET /v1/{ds}/changelog` (specification section 4, "Dataset-level endpoints"). */
+export const changelogParameters = parameters(
+  {
+    days: integerParameter('Days to look back', { min: 1, max: HISTORY_BOUNDS.days, fallback: 30 }),
+    limit: integerParameter('Changes of a page', { min: 1, max: HISTORY_BOUNDS.changelog, fallback: 100 }),
+    offset: integerParameter('Changes to leave out, for the next page', { min: 0, fallback: 0 }),
+    attribute: optional(attributeParameter('Only changes of this attribute')),
+    entity: optionalText('Only changes of this record: id or slug'),
+    type: choice('added: a first value; changed: another value, or none any more', ['all', 'changed', 'added'], 'all'),
+    format: FORMAT,
+  },
+  ({ format: _, ...input }): ChangelogInput => input,
+);
+
+/** `since` of the change feed, required: changes recorded later are answered. In microseconds since 1970. */
+const SINCE: Parameter<number> = {
+  schema: () =>
+    z.iso
+      .datetime({ offset: true })
+      .describe('Changes recorded after this moment, which counts to the microsecond; next_since of the answer before'),
+  parse: (values, { name }) => microseconds(name, single(name, values)),
+};
+
+/** Parameters of `GET /v1/{ds}/changes`. */
+export const changesParameters = parameters(
+  {
+    since: SINCE,
+    limit: integerParameter('Changes of an answer', { min: 1, max: HISTORY_BOUNDS.changes, fallback: 1000 }),
+    format: FORMAT,
+  },
+  ({ since, limit }): ChangesInput => ({ since, limit }),
+);
+
+/**
+ * A time in whole microseconds since 1970, finer digits cut off: as changes lie on whole microseconds, the changes after it are the same.
+ * Times so far away that they cannot be counted exactly come as near as can be.
+ */
+function microseconds(name: string, raw: string): number {
+  const milliseconds = Math.floor(time(name, raw));
+  const [, digits = ''] = /\.(\d{1,9})/u.exec(raw) ?? [];
+  const finer = Number(digits.padEnd(6, '0').slice(3, 6));
+  const found = milliseconds * 1000 + finer;
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, found));
+}
+
+/** Parameters of `GET /v1/{ds}/export`: the file of the snapshot. */
+export const exportParameters = parameters({
+  format: choice('What the file holds: csv and jsonl have a record a line', EXPORT_FORMATS, 'csv'),
+});

@@ -1,0 +1,180 @@
+// Parameters of operations, each declared once: a row yields the schema for documents and tools, and the strict parser.
+//
+//   const timeseries = parameters(
+//     { attribute: attributeName(…), days: integerBetween('How far to look back', { min: 1, max: 366, fallback: 90 }) },
+//     ({ attribute, days }) => ({ attribute, days }),
+//   );
+//   timeseries.schema(pack);                   // a zod object: { attribute, days? }
+//   timeseries.parse({ days: '0' }, pack);     // throws validation_failed, one line for each wrong parameter
+import { z } from 'zod';
+import type { Pack } from '../../packs/define/model.ts';
+import { validationError } from '../model/errors.ts';
+import type { ProvenanceStatus } from '../model/record.ts';
+import type { Predicate, RawInput } from '../plan/plan.ts';
+import type { Cursors } from './cursor.ts';
+import { parseFilters } from './filters.ts';
+import type { Format } from './formats.ts';
+import { Issues } from './parse-values.ts';
+import { unknownParameter } from './unknown-parameter.ts';
+
+/** How an operation is called: by URL, or as a tool or skill. */
+export type CalledAs = 'address' | 'tool';
+
+/** The request of a parameter. */
+export interface ParseOptions {
+  /** For moments that must not be in the future. */
+  now?: Date;
+  /** The negotiated format, if the channel has found one; else the `format` parameter decides. */
+  format?: Format;
+  /** Reads the cursor of a search; without it every cursor is invalid. */
+  cursors?: Cursors | undefined;
+}
+
+/** Where a value is parsed. */
+export interface Place extends ParseOptions {
+  /** Name of the parameter, for messages. */
+  name: string;
+  pack: Pack;
+}
+
+/** One parameter of an operation. */
+export interface Parameter<T> {
+  /** Schema for documents, for a dataset or (null) for the register; null: documents describe it by themselves. */
+  schema: ((pack: Pack | null, as?: CalledAs) => z.ZodType) | null;
+  /**
+   * Parses the occurrences of the parameter. Throws `validation_failed` (422) or another DataError (400), as
+   * contract section 4 defines.
+   */
+  parse: (values: string[], place: Place) => T;
+  /** The value without the parameter; absent for a required one. */
+  fallback?: T;
+  /** Part of the path, so that nobody may send it as a query parameter. */
+  path?: true;
+}
+
+/** A table of parameters by name, in the order of documents. */
+export type ParameterTable = Readonly<Record<string, Parameter<unknown>>>;
+
+/** A parsed parameter that selects records, and no input by itself. */
+export class Condition {
+  /** Adds it to the selection of a request. */
+  readonly addTo: (selection: Selection) => void;
+  constructor(addTo: (selection: Selection) => void) {
+    this.addTo = addTo;
+  }
+}
+
+/** The selection of a request: the part that search, facets, similar and statistics share. */
+export interface Selection {
+  /** Conditions in canonical order, without the words of `q`. */
+  where: Predicate[];
+  /** Distinct words of `q`; each must begin a word of the record. */
+  words: string[];
+  /** Some value of the record has one of these; empty: no condition. */
+  statuses: ProvenanceStatus[];
+  /** Attributes that filters and `near` name. */
+  names: string[];
+}
+
+/** The values of a table, without its conditions. */
+export type Values<T extends ParameterTable> = {
+  [K in keyof T as T[K] extends Parameter<Condition | null> ? never : K]: T[K] extends Parameter<infer V> ? V : never;
+};
+
+/** The parameters of an operation. */
+export interface ParameterSet<I> {
+  /** Zod schema of the input, for a dataset or (null) for the register. */
+  schema: (pack: Pack | null, as?: CalledAs) => z.ZodObject;
+  /**
+   * Parses raw input. Throws `unknown_filter` (400) for a name it does not know, `validation_failed` (422) with a line
+   * for each wrong value, and other codes of contract section 4.
+   */
+  parse: (raw: RawInput, pack?: Pack | null, options?: ParseOptions) => I;
+}
+
+/** The parameters of an operation without filters. `input` computes its input from the values. */
+export function parameters<T extends ParameterTable, I = Values<T>>(
+  table: T,
+  input: (values: Values<T>, place: Omit<Place, 'name'>) => I = (values) => values as I,
+): ParameterSet<I> {
+  const { known, inPath } = namesOf(table);
+  return {
+    schema: (pack, as) => z.object(shapeOf(table, pack, as)),
+    parse(raw, pack, options = {}) {
+      onlyParameters(raw, known, inPath);
+      // Rows of operations without a dataset do not read the pack.
+      const place = { ...options, pack: pack as Pack };
+      const values = valuesOf(table, raw, place, new Issues());
+      return input(values as Values<T>, place);
+    },
+  };
+}
+
+/** The parameters of an operation that selects records: every other name is a filter of the dataset. */
+export function selectingParameters<T extends ParameterTable, I>(
+  table: T,
+  input: (values: Values<T>, selection: Selection, place: Omit<Place, 'name'>) => I,
+): ParameterSet<I> {
+  const { known, inPath } = namesOf(table);
+  return {
+    schema: (pack, as) => z.looseObject(shapeOf(table, pack, as)),
+    parse(raw, selected, options = {}) {
+      // Only operations on a dataset select records.
+      const pack = selected as Pack;
+      const issues = new Issues();
+      const filters = issues.attempt(() => parseFilters(raw, pack, known, inPath)) ?? { where: [], names: [] };
+      const place = { ...options, pack };
+      const values = valuesOf(table, raw, place, issues);
+      const selection: Selection = { words: [], statuses: [], where: [...filters.where], names: [...filters.names] };
+      for (const name of Object.keys(values)) {
+        const value = values[name];
+        if (value instanceof Condition) value.addTo(selection);
+      }
+      return input(values as Values<T>, selection, place);
+    },
+  };
+}
+
+/** Names of a table: those that a client may send as parameters, and those of the path. */
+function namesOf(table: ParameterTable): { known: readonly string[]; inPath: readonly string[] } {
+  const names = Object.keys(table);
+  return {
+    known: names.filter((name) => !table[name]!.path),
+    inPath: ['ds', ...names.filter((name) => table[name]!.path)],
+  };
+}
+
+function shapeOf(table: ParameterTable, pack: Pack | null, as: CalledAs | undefined): Record<string, z.ZodType> {
+  const shape: Record<string, z.ZodType> = {};
+  for (const [name, { schema }] of Object.entries(table)) if (schema) shape[name] = schema(pack, as);
+  return shape;
+}
+
+/** Rejects every name that is not a parameter (contract section 4: nothing is ignored silently). */
+function onlyParameters(raw: RawInput, known: readonly string[], inPath: readonly string[]): void {
+  for (const name of Object.keys(raw))
+    if (!known.includes(name) && !inPath.includes(name)) throw unknownParameter(name, known);
+}
+
+/** Parses every row of a table, and then throws the errors of all of them together. */
+function valuesOf(
+  table: ParameterTable,
+  raw: RawInput,
+  place: Omit<Place, 'name'>,
+  issues: Issues,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const name of Object.keys(table)) {
+    const row = table[name]!;
+    const given = raw[name];
+    if (given === undefined && 'fallback' in row) values[name] = row.fallback;
+    else values[name] = issues.attempt(() => parsed(row, given, { ...place, name }));
+  }
+  issues.settle();
+  return values;
+}
+
+function parsed(row: Parameter<unknown>, given: RawInput[string] | undefined, place: Place): unknown {
+  if (given === undefined) throw validationError(place.name, 'is required', 'missing');
+  return row.parse([given].flat(), place);
+}

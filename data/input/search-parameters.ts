@@ -1,0 +1,238 @@
+// Parameters of a search and of facets, with the split of 400 and 422 of contract section 4.
+import { z } from 'zod';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
+import { DataError, rewordError } from '../model/errors.ts';
+import type { Sort } from '../plan/plan.ts';
+import { attributeSuggestion } from './attribute-names.ts';
+import { type Cursor, EXAMPLE_CURSORS } from './cursor.ts';
+import { single } from './filters.ts';
+import { FORMATS, type Format, formatNamed, formatParameters, SEARCH_FORMATS } from './formats.ts';
+import { misspelt } from './names.ts';
+import { type Parameter, type Place, type Selection, selectingParameters } from './parameters.ts';
+import { BOUNDS, integer, oneOf, shown, text } from './parse-values.ts';
+import { attributeParameter, booleanParameter, FIELDS, integerParameter, invalid, representation } from './rows.ts';
+import { COUNTABLE, questionOf, SELECTION } from './selection.ts';
+
+/** Input of search. `names` contains also the attributes of `sort` and `fields`. */
+export interface SearchInput extends Selection {
+  sort: Sort;
+  /** Whether the client named an order; else `sort` is the usual one. */
+  ordered: boolean;
+  cursor: Cursor | null;
+  limit: number;
+  /** Attributes to keep, in the pack's order; null: all. */
+  fields: string[] | null;
+  total: boolean;
+  format: Format;
+}
+
+/** Input of facets: the attribute to count by, and the most values to answer. */
+export interface FacetsInput extends Selection {
+  by: string;
+  limit: number;
+}
+
+/** `sort`: a key, with `-` in front for descending order. */
+const SORT: Parameter<SortKey | null> = {
+  schema(pack) {
+    const { prominence } = pack?.serving ?? {};
+    const hint = prominence ? `; -${prominence}: best known first` : '';
+    return z
+      .string()
+      .min(1)
+      .default('-quality')
+      .describe(`quality, updated or an attribute; - in front for descending${hint}`);
+  },
+  parse: (values, { name, pack }) => parseSort(single(name, values), pack),
+  fallback: null,
+};
+
+/** `limit`: larger pages in bulk formats. A tool has no tabular formats. */
+const PAGE_SIZE: Parameter<number> = {
+  schema: (_pack, as) =>
+    z
+      .number()
+      .int()
+      .min(1)
+      .max(as === 'tool' ? BOUNDS.page : BOUNDS.limit)
+      .default(20)
+      .describe(`Records on a page${as === 'tool' ? '' : `; at most ${BOUNDS.page} in JSON and Markdown`}`),
+  parse(values, { name, format = 'json' }) {
+    try {
+      return integer(name, single(name, values), 1, BOUNDS.limit);
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error;
+      const most = FORMATS[format].bulk ? '' : ` At most ${BOUNDS.page} in ${PAGED}.`;
+      throw rewordError(error, (msg) => `${msg}.${most} cursor=<next_cursor> leads to the next page.`);
+    }
+  },
+  fallback: 20,
+};
+
+/** `cursor`: read at the end, because it belongs to the whole query. */
+const CURSOR: Parameter<string | null> = {
+  schema: () => z.string().max(BOUNDS.cursor).optional().describe('next_cursor of the page before'),
+  parse: (values, { name }) => single(name, values),
+  fallback: null,
+};
+
+/** `format`, which decides where no channel has negotiated one. */
+const SEARCH_FORMAT: Parameter<Format> = {
+  schema: null,
+  parse: (values, { name }) =>
+    formatNamed(oneOf(name, single(name, values), formatParameters(SEARCH_FORMATS))) ?? 'json',
+  fallback: 'json',
+};
+
+/** Parameters of `GET /v1/{ds}/entities` (specification section 4). */
+export const searchParameters = selectingParameters(
+  {
+    ...SELECTION,
+    q: {
+      ...SELECTION.q,
+      schema: () => {
+        const q = SELECTION.q.schema!(null);
+        return q.describe(`${q.description}; matches come by quality, not relevance: see sort`);
+      },
+    },
+    fields: FIELDS,
+    sort: SORT,
+    limit: PAGE_SIZE,
+    cursor: CURSOR,
+    total: booleanParameter('Also count all matches'),
+    format: SEARCH_FORMAT,
+  },
+  (values, selection, place): SearchInput => {
+    const { limit, total, fields: picked } = values;
+    const format = place.format ?? values.format;
+    const { sort, type } = values.sort ?? DEFAULT_SORT;
+    if (limit > BOUNDS.page && !FORMATS[format].bulk)
+      throw invalid(`limit: at most ${BOUNDS.page} in ${PAGED} (got ${limit}); up to ${BOUNDS.limit} in ${BULK}.`);
+    const fields = withPoints(picked?.fields ?? null, format, place.pack);
+    const sorted = sort.key === 'quality' || sort.key === 'updated' ? [] : [sort.key];
+    return {
+      ...selection,
+      names: [...new Set([...selection.names, ...sorted, ...(picked?.names ?? [])])],
+      sort,
+      ordered: values.sort !== null,
+      cursor: values.cursor === null ? null : readCursor(values.cursor, selection, sort, type, place),
+      limit,
+      fields,
+      total,
+      format,
+    };
+  },
+);
+
+function readCursor(
+  token: string,
+  selection: Selection,
+  sort: Sort,
+  type: KeyType,
+  { pack, cursors = EXAMPLE_CURSORS }: Omit<Place, 'name'>,
+): Cursor {
+  return cursors.read({ dataset: pack.id, where: questionOf(selection), sort }, token, type);
+}
+
+/** Values of `format` by page size, as an error lists them. */
+const [PAGED, BULK] = [false, true].map((bulk) =>
+  wordList(formatParameters(SEARCH_FORMATS.filter((format) => (FORMATS[format].bulk ?? false) === bulk))),
+);
+
+function wordList(names: string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** The fields of a geographic format include the point, whatever the client selects. Throws 400 without geography. */
+function withPoints(fields: string[] | null, format: Format, pack: Pack): string[] | null {
+  if (!FORMATS[format].geographic) return fields;
+  const points = pack.attributes.find(({ type }) => type === 'geo');
+  if (!points) throw invalid(`format: ${pack.id} has no geography for ${FORMATS[format].parameter}; use json.`);
+  return (
+    fields && pack.attributes.map(({ name }) => name).filter((name) => name === points.name || fields.includes(name))
+  );
+}
+
+/** Parameters of `GET /v1/{ds}/facets`. */
+export const facetsParameters = selectingParameters(
+  {
+    by: attributeParameter('Attribute to count by', COUNTABLE),
+    limit: integerParameter('Values to answer, the commonest first', { min: 1, max: BOUNDS.facets, fallback: 50 }),
+    ...SELECTION,
+    format: representation('json', 'md'),
+  },
+  ({ by, limit }, selection): FacetsInput => ({
+    ...selection,
+    by,
+    limit,
+    names: [...new Set([...selection.names, by])],
+  }),
+);
+
+type KeyType = 'string' | 'number' | 'boolean';
+
+/** An order, and the type of the values of its key. */
+interface SortKey {
+  sort: Sort;
+  type: KeyType;
+}
+
+const DEFAULT_SORT: SortKey = { sort: { key: 'quality', descending: true }, type: 'number' };
+
+const KEY_TYPES: Partial<Record<Attribute['type'], KeyType>> = {
+  boolean: 'boolean',
+  integer: 'number',
+  number: 'number',
+  price: 'number',
+};
+
+/** Keys that are no attributes, with their names elsewhere. */
+const KEYS: Record<string, readonly string[]> = {
+  quality: ['quality_score', 'score', 'best'],
+  updated: ['updated_at', 'modified', 'last_modified', 'last_updated', 'changed', 'recent', 'newest'],
+};
+
+/** `price desc`, `price:asc`, `desc(price)`, `+price`. */
+const DIRECTED =
+  /^(?:(?<before>asc|desc)\((?<inner>.+)\)|\+(?<plus>.+)|(?<key>.+?)[\s:._,|]+(?<after>asc|desc)(?:ending)?)$/iu;
+
+/** `quality`, `updated` or an attribute with one value to order by, `-` for descending; and the type of its values. */
+function parseSort(raw: string, pack: Pack): SortKey {
+  const wanted = text('sort', raw);
+  const descending = wanted.startsWith('-');
+  const key = descending ? wanted.slice(1) : wanted;
+  if (key in KEYS) return { sort: { key, descending }, type: 'number' };
+  const attribute = pack.attributes.find(({ name }) => name === key);
+  if (attribute === undefined) throw invalid(`sort: ${unknownKey(wanted, pack)}`);
+  const { type } = attribute;
+  if (type === 'strings' || type === 'geo')
+    throw invalid(`sort: ${key} (${type}) has no order; sort by quality, updated or an attribute with a single value.`);
+  return { sort: { key, descending }, type: KEY_TYPES[type] ?? 'string' };
+}
+
+/** What is wrong with a key, and which key was meant. */
+function unknownKey(wanted: string, pack: Pack): string {
+  const { before, inner, plus, key, after } = DIRECTED.exec(wanted)?.groups ?? {};
+  const bare = inner ?? plus ?? key;
+  if (bare !== undefined && !bare.includes(',')) {
+    const minus = /desc/iu.test(before ?? after ?? '') ? '-' : '';
+    return `"${shown(wanted)}" is not a key: a "-" in front makes the order descending.${keyMeant(bare, minus, pack)}`;
+  }
+  const [first = '', ...more] = wanted.split(',').map((part) => part.trim());
+  if (more.length > 0 && first !== '')
+    return `takes one key (got "${shown(wanted)}").${keyMeant(first.replace(/^-/, ''), first.startsWith('-') ? '-' : '', pack)}`;
+  const minus = wanted.startsWith('-') ? '-' : '';
+  const unknown = wanted.slice(minus.length);
+  return `${pack.id} has no attribute "${shown(unknown)}".${keyMeant(unknown, minus, pack)}`;
+}
+
+function keyMeant(typed: string, minus: string, { attributes }: Pack): string {
+  const plain = typed.toLowerCase();
+  const exact = [...Object.keys(KEYS), ...attributes.map(({ name }) => name)].find((name) => name === plain);
+  const key = exact ?? Object.keys(KEYS).find((name) => KEYS[name]?.includes(plain));
+  if (key !== undefined) return ` Did you mean "${minus}${key}"?`;
+  const [near] = misspelt(plain, Object.keys(KEYS), 2);
+  if (near !== undefined) return ` Did you mean "${minus}${near}"?`;
+  const ordered = attributes.filter(({ type }) => type !== 'strings' && type !== 'geo');
+  return attributeSuggestion(typed, ordered).replaceAll(/"(?=\w)/g, `"${minus}`);
+}

@@ -1,0 +1,162 @@
+// Parameters that select records: words, place, ids, age, quality, status (contract section 4); and the selection itself.
+import { z } from 'zod';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
+import { words } from '../../packs/define/text.ts';
+import { validationError } from '../model/errors.ts';
+import { PROVENANCE_STATUSES, type ProvenanceStatus } from '../model/record.ts';
+import type { Predicate, Visibility } from '../plan/plan.ts';
+import { single } from './filters.ts';
+import { Condition, type Parameter, type Place, type Selection } from './parameters.ts';
+import { BOUNDS, list, numberBetween, oneOf, shown, text, time } from './parse-values.ts';
+import { type AttributeRule, idsParameter, invalid, listSchema, parseIds } from './rows.ts';
+
+/** A row whose value becomes a condition of the selection. */
+function condition<T>(
+  schema: () => z.ZodType,
+  parse: (values: string[], place: Place) => T,
+  add: (selection: Selection, value: T) => void,
+): Parameter<Condition | null> {
+  return {
+    schema,
+    parse: (values, place) => {
+      const value = parse(values, place);
+      return new Condition((selection) => add(selection, value));
+    },
+    fallback: null,
+  };
+}
+
+/** Parameters that select records, in addition to the filters. */
+export const SELECTION = {
+  q: condition(
+    () =>
+      z.string().min(1).max(BOUNDS.q).optional().describe(`Words to find, at most ${BOUNDS.words}; each is a prefix`),
+    (values, { name }) => parseWords(single(name, values)),
+    (selection, found) => selection.words.push(...found),
+  ),
+  near: condition(
+    () =>
+      z
+        .string()
+        .regex(/^[^,]+,[^,]+,[^,]+$/)
+        .optional()
+        .describe('lat,lng,km: within that many kilometres of a point'),
+    (values, { name, pack }) => parseNear(single(name, values), pack),
+    (selection, near) => {
+      selection.where.push(near);
+      selection.names.push(near.attribute);
+    },
+  ),
+  ids: condition(
+    () => idsParameter('Only these ids or slugs', BOUNDS.values).schema!(null).optional(),
+    (values) => parseIds(values),
+    ({ where }, ids) => where.push({ kind: 'ids', refs: ids.map((ref) => ref.toLowerCase()).sort() }),
+  ),
+  updated_since: condition(
+    () => z.iso.datetime().optional().describe('Changed since this time'),
+    (values, { name }) => time(name, single(name, values)),
+    ({ where }, at) => where.push({ kind: 'updated_since', at }),
+  ),
+  min_quality: condition(
+    () => z.number().min(0).max(1).optional().describe('Quality score of at least this'),
+    (values, { name }) => numberBetween(name, single(name, values), 0, 1),
+    ({ where }, value) => where.push({ kind: 'min_quality', value }),
+  ),
+  provenance_status: condition(
+    () => listSchema(`Some value has this provenance.status: ${PROVENANCE_STATUSES.join(', ')}`).optional(),
+    parseStatuses,
+    ({ statuses }, found) => statuses.push(...found),
+  ),
+} satisfies Record<string, Parameter<Condition | null>>;
+
+/** Attribute types that records can be counted or grouped by. */
+const COUNTED: readonly Attribute['type'][] = [
+  'string',
+  'url',
+  'enum',
+  'boolean',
+  'integer',
+  'number',
+  'date',
+  'strings',
+];
+
+/** Whether records can be counted or grouped by an attribute. */
+export const counted = (one: Attribute): boolean => one.filterable && COUNTED.includes(one.type);
+
+/** Attributes to count or group by. */
+export const COUNTABLE: AttributeRule = {
+  may: counted,
+  otherwise: ({ name, type }, choices) =>
+    `${name} (${type}) cannot be counted or grouped by; choose one of ${choices.join(', ')}.`,
+};
+
+/** `near=lat,lng,km`; malformed or without geography it is 400 (specification section 4). */
+function parseNear(raw: string, pack: Pack): Extract<Predicate, { kind: 'near' }> {
+  const [geo, second] = pack.attributes.filter((attribute) => attribute.type === 'geo');
+  if (!geo || second)
+    throw invalid(`near: ${pack.id} has ${second ? 'more than one' : 'no'} geographic attribute to search around.`);
+  const parts = raw.split(',').map((part) => (DECIMAL.test(part) ? Number(part) : NaN));
+  const [lat = NaN, lng = NaN, km = NaN] = parts;
+  const problem = parts.length === 3 && parts.every(Number.isFinite) ? outOfRange(lat, lng, km) : malformed(raw);
+  if (problem !== null) throw invalid(`near: ${problem}`);
+  return { kind: 'near', attribute: geo.name, lat, lng, km };
+}
+
+const DECIMAL = /^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/u;
+
+/** What is wrong with a place or radius in degrees and kilometres; null where nothing is. */
+function outOfRange(lat: number, lng: number, km: number): string | null {
+  const swapped =
+    Math.abs(lat) <= 180 && Math.abs(lng) <= 90 ? ` Latitude comes first: did you mean near=${lng},${lat},${km}?` : '';
+  if (Math.abs(lat) > 90) return `the latitude must be between -90 and 90 (got ${lat}).${swapped}`;
+  if (Math.abs(lng) > 180) return `the longitude must be between -180 and 180 (got ${lng}).`;
+  return km < 0 ? `the radius in kilometres must be at least 0 (got ${km}).` : null;
+}
+
+/** What is wrong with a text that is not three numbers, with the numbers that stand in it. */
+function malformed(raw: string): string {
+  const problem = `must be "lat,lng,km", such as 52.52,13.405,25 (got "${shown(raw)}"; degrees, kilometres).`;
+  const numbers = shown(raw).match(/[+-]?(?:\d+\.?\d*|\.\d+)/gu) ?? [];
+  if (/[nsew]\b|mi\b|miles|\bm\b/iu.test(raw.replace(/(?<=\d)[NE]\b/gu, ''))) return problem;
+  if (numbers.length === 2) return `${problem} Add the radius in kilometres: near=${numbers.join()},<km>.`;
+  const [lat, lng, km] = numbers.map(Number);
+  if (numbers.length !== 3 || outOfRange(lat!, lng!, km!) !== null) return problem;
+  return `${problem} Did you mean near=${numbers.join()}?`;
+}
+
+function parseWords(raw: string): string[] {
+  const found = [...new Set(words(text('q', raw, BOUNDS.q)))];
+  if (found.length === 0) throw validationError('q', 'must hold a word to search for', 'string_too_short', shown(raw));
+  if (found.length > BOUNDS.words)
+    throw validationError('q', `takes at most ${BOUNDS.words} different words`, 'too_long', `${found.length} words`);
+  return found.sort();
+}
+
+function parseStatuses(raw: string[]): ProvenanceStatus[] {
+  return [
+    ...new Set(list('provenance_status', raw).map((each) => oneOf('provenance_status', each, PROVENANCE_STATUSES))),
+  ].sort();
+}
+
+/**
+ * Whether a question depends on public values alone: it names no other attribute, its words are in no other text, and it does
+ * not filter by the status of values, which for a caller who pays is that of every attribute.
+ */
+export function isPublicQuestion(
+  { names, words: found, statuses }: Pick<Selection, 'names' | 'words' | 'statuses'>,
+  { attributes }: Pack,
+): boolean {
+  return !attributes.some(
+    (each) =>
+      !each.public && (names.includes(each.name) || statuses.length > 0 || (found.length > 0 && each.searchable)),
+  );
+}
+
+/** All conditions of a selection, its words and statuses included; their scope is decided when the question is asked. */
+export function questionOf({ where, words: found, statuses }: Selection, scope: Visibility = 'full'): Predicate[] {
+  const scoped: Predicate[] = [];
+  if (found.length > 0) scoped.push({ kind: 'words', words: found, scope });
+  if (statuses.length > 0) scoped.push({ kind: 'status', statuses, scope });
+  return scoped.length === 0 ? where : [...where, ...scoped];
+}
