@@ -59,7 +59,8 @@ export function countedColumn(attribute: Attribute): string {
 export function sortColumn(shape: Shape, key: string): string {
   if (key === 'quality' || key === 'updated') return key;
   const attribute = attributeOf(shape, key);
-  if (attribute.type === 'strings' || attribute.type === 'geo') throw new Error(`${key} has no order`);
+  if (attribute.type === 'strings' || attribute.type === 'geo')
+    throw new Error(`cannot sort by ${key}: lists and points have no order`);
   return comparedColumn(attribute);
 }
 

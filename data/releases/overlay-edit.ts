@@ -77,11 +77,11 @@ function feedLines(before: StoredRecord | null, after: StoredRecord | null, now:
   const { id: entity_id, slug, name } = after;
   const names = [...new Set([...Object.keys(before?.attributes ?? {}), ...Object.keys(after.attributes)])].sort();
   return names.flatMap((attribute): ChangeRow[] => {
-    const valueOf = (record: StoredRecord | null) => {
+    const jsonOf = (record: StoredRecord | null) => {
       const value = record?.attributes[attribute];
       return value === undefined ? null : JSON.stringify(value);
     };
-    const [old_value, new_value] = [valueOf(before), valueOf(after)];
+    const [old_value, new_value] = [jsonOf(before), jsonOf(after)];
     if (old_value === new_value) return [];
     const source_url = (after.provenance[attribute] ?? before?.provenance[attribute])?.source_url ?? null;
     const type = old_value === null ? 'added' : 'changed';

@@ -44,7 +44,7 @@ export class StoreError extends Error {}
 // PostgreSQL returns bigint as text; micro-euros and milliseconds stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const number = Number(text);
-  if (!Number.isSafeInteger(number)) throw new RangeError(`${text} does not fit an exact number`);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${text} is not an exact integer in JavaScript`);
   return number;
 });
 

@@ -30,7 +30,7 @@ function checkName(name: string, names: string[], add: Add): void {
 function nameRule(name: string, names: string[]): string | null {
   if (!NAME.test(name)) return "lower-case letters, digits and _, with dots for groups, such as 'price.input'";
   if (RESERVED_NAMES.includes(name))
-    return 'another name: this is a parameter or sort key of search, or every object has it';
+    return 'another name: this one is a search parameter, a sort key or a member of every object';
   const prefix = PREFIXES.find((each) => name.startsWith(each) && names.includes(name.slice(each.length)));
   if (prefix) return `a name that is not the filter ${prefix} of the attribute '${name.slice(prefix.length)}'`;
   const group = names.find((other) => name.startsWith(`${other}.`));
@@ -83,7 +83,7 @@ function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
     add({ path: `${path}.searchable`, found: 'true', expected });
   }
   if (draft.group_jump !== undefined && draft.jump === undefined && NUMERIC.includes(draft.type)) {
-    const expected = 'nothing: it says whether `jump` also bounds first values, and this attribute has no jump';
+    const expected = 'nothing: group_jump requires `jump`, which this attribute does not have';
     add({ path: `${path}.group_jump`, found: show(draft.group_jump), expected });
   }
   const { min, max } = draft.range ?? {};

@@ -252,7 +252,7 @@ test('a pin has package, exact version, hash, time and the source of the time', 
 
     bells/pack.ts: sources.owner.pins
       found     no pin, no newest, no crawl
-      expected  one of them: else it is never read
+      expected  at least one of pins, newest and crawl
 
     bells/pack.ts: sources.Tower 1
       found     the id 'Tower 1'
@@ -319,7 +319,7 @@ test('group_jump is true or false, and only with jump', () => {
 
     bells/pack.ts: attributes.weight.group_jump
       found     false
-      expected  nothing: it says whether \`jump\` also bounds first values, and this attribute has no jump"
+      expected  nothing: group_jump requires \`jump\`, which this attribute does not have"
   `);
   expect(wrong({ 'attributes/weight/jump': 5, 'attributes/weight/group_jump': 'no' })).toMatchInlineSnapshot(`
     "1 mistake in pack bells
@@ -373,15 +373,15 @@ test('names that clash with filters, parameters or groups are rejected', () => {
 
     bells/pack.ts: attributes.limit
       found     the name 'limit'
-      expected  another name: this is a parameter or sort key of search, or every object has it
+      expected  another name: this one is a search parameter, a sort key or a member of every object
 
     bells/pack.ts: attributes.constructor
       found     the name 'constructor'
-      expected  another name: this is a parameter or sort key of search, or every object has it
+      expected  another name: this one is a search parameter, a sort key or a member of every object
 
     bells/pack.ts: attributes.quality
       found     the name 'quality'
-      expected  another name: this is a parameter or sort key of search, or every object has it
+      expected  another name: this one is a search parameter, a sort key or a member of every object
 
     bells/pack.ts: attributes.max_weight
       found     the name 'max_weight'

@@ -49,7 +49,7 @@ export async function loadPack(folder: string): Promise<Pack> {
     const expected = 'lower-case letters, digits and -, starting with a letter: the name is the dataset id';
     report('', [{ path: '', found: `the name ${show(id)}`, expected }]);
   } else if (RESERVED_IDS.includes(id)) {
-    const expected = `another name: ${RESERVED_IDS.join(', ')} are taken`;
+    const expected = `another name: ${RESERVED_IDS.join(', ')} are reserved`;
     report('', [{ path: '', found: `the name ${show(id)}`, expected }]);
   }
   if ((await kindOf(at)) !== 'folder') {
@@ -196,7 +196,7 @@ export async function loadPacks(dirs: readonly string[]): Promise<Pack[]> {
     const other = folders[i - 1];
     if (other === undefined || basename(other) !== basename(folder)) continue;
     const found = `the id ${show(basename(folder))}, which ${other} has too`;
-    throw new PackError(folder, [{ file: '', path: '', found, expected: 'an id of its own' }]);
+    throw new PackError(folder, [{ file: '', path: '', found, expected: 'a unique id: rename one of the folders' }]);
   }
   const packs: Pack[] = [];
   for (const folder of folders) packs.push(await loadPack(folder));
@@ -298,11 +298,11 @@ function checkIdentityRules(path: string, identity: Identity, values: Record<str
       answer = ask();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      mistakes.push({ path, found: `${rule} throws: ${message}`, expected: `${rule} to answer ${expected}` });
+      mistakes.push({ path, found: `${rule} throws: ${message}`, expected: `${rule} to return ${expected}` });
       return;
     }
     if (!fits(answer)) {
-      mistakes.push({ path, found: `${rule} answers ${show(answer)}`, expected: `${rule} to answer ${expected}` });
+      mistakes.push({ path, found: `${rule} returns ${show(answer)}`, expected: `${rule} to return ${expected}` });
     }
   };
   const filled = (answer: unknown) => typeof answer === 'string' && answer.trim() !== '';

@@ -103,7 +103,7 @@ test('closed lists apply to gone and tests; tests have the members of their kind
 
     bells/pack.ts: tests.4.min
       found     1
-      expected  nothing: a unique test takes kind, attribute
+      expected  nothing: a unique test has only kind, attribute
 
     bells/pack.ts: tests.5
       found     {"kind":"rows","min":5,"max":2}
@@ -122,7 +122,7 @@ test('owners edit neither identity nor domain, and nothing without a domain', ()
 
     bells/pack.ts: attributes.weight.editable
       found     true
-      expected  false, or owner.domain: without a domain nobody can claim a record"
+      expected  false, or owner.domain: without a domain records cannot be claimed"
   `);
   expect(
     wrong({
@@ -135,7 +135,7 @@ test('owners edit neither identity nor domain, and nothing without a domain', ()
 
     bells/pack.ts: attributes.name.editable
       found     true
-      expected  false: an owner never edits what identifies the record
+      expected  false: owners cannot edit identity attributes
 
     bells/pack.ts: attributes.domain.editable
       found     true

@@ -60,7 +60,7 @@ export function checkReferences(sections: Sections, names: string[], checked: At
   if (prominence) {
     const known = ofType('serving.prominence', prominence, NUMERIC);
     if (known && !known.public) {
-      const expected = 'a public attribute: anyone may ask for the best known first';
+      const expected = 'a public attribute: every caller can sort by it';
       add({ path: 'serving.prominence', found: `${show(known.name)}, which is not public`, expected });
     }
   }
@@ -89,7 +89,7 @@ function checkIdentity(sections: Sections, ofType: OfType, add: Add): void {
     const found = ofType(path, name, IDENTIFYING);
     if (all.indexOf(name) !== i) add({ path, found: `${show(name)} twice`, expected: 'each once' });
     if (found?.editable) {
-      const expected = 'false: an owner never edits what identifies the record';
+      const expected = 'false: owners cannot edit identity attributes';
       add({ path: `attributes.${name}.editable`, found: 'true', expected });
     }
   });
@@ -107,7 +107,7 @@ function checkOwner(sections: Sections, checked: Attribute[], ofType: OfType, ad
     return;
   }
   for (const { name } of checked.filter((attribute) => attribute.editable)) {
-    const expected = 'false, or owner.domain: without a domain nobody can claim a record';
+    const expected = 'false, or owner.domain: without a domain records cannot be claimed';
     add({ path: `attributes.${name}.editable`, found: 'true', expected });
   }
 }
@@ -123,12 +123,13 @@ function checkSources(sections: Sections, add: Add): void {
       add({ path, found: `the id ${show(id)}`, expected: 'lower-case letters, digits and -, starting with a letter' });
     }
     if (id === 'owner') add({ path, found: "the id 'owner'", expected: 'another id: owner names edits by owners' });
-    if (id === 'constructor') add({ path, found: `the id '${id}'`, expected: 'another id: every object has that one' });
+    if (id === 'constructor')
+      add({ path, found: `the id '${id}'`, expected: 'another id: it is a member of every object' });
     if (source.pins.length === 0 && source.newest === null && source.crawl === null) {
       add({
         path: `${path}.pins`,
         found: 'no pin, no newest, no crawl',
-        expected: 'one of them: else it is never read',
+        expected: 'at least one of pins, newest and crawl',
       });
     }
     const seen = new Set<string>();
@@ -166,7 +167,7 @@ function checkTests(sections: Sections, attribute: (path: string, name: string) 
     const allowed: string[] = ['kind', ...needs, ...either];
     for (const [member, value] of Object.entries(test)) {
       if (value !== undefined && !allowed.includes(member)) {
-        const expected = `nothing: a ${test.kind} test takes ${allowed.join(', ')}`;
+        const expected = `nothing: a ${test.kind} test has only ${allowed.join(', ')}`;
         add({ path: `${path}.${member}`, found: show(value), expected });
       }
     }

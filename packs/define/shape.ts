@@ -122,10 +122,10 @@ const TestShape = object({
 /** Members of `definePack({...})`, checked separately, so that one mistake does not hide another. */
 export const PackShape = object({
   title: text('a short title'),
-  description: text('a sentence or two: what the dataset holds'),
+  description: text('one or two sentences about the content of the dataset'),
   keywords: list(text('a keyword'), 'a list of keywords').default([]),
   license: object({ name: text('the name of the licence'), url: link() }),
-  attribution: text('the text that a citation must carry'),
+  attribution: text('the text that a citation must contain'),
   revision: whole('a whole number of at least 1', 1).default(1),
   sources: z.record(z.string(), SourceShape, { error: 'an object of sources by id' }),
   attributes: z.record(z.string(), AttributeShape, { error: 'an object of attributes by name' }),
@@ -143,7 +143,7 @@ export const PackShape = object({
   }).optional(),
   gone: object({
     attribute,
-    value: text('the value of a record that is gone'),
+    value: text('the value for a removed record'),
     confidence: share('a confidence').default(0.8),
   })
     .nullable()

@@ -90,7 +90,7 @@ describe('wrong packs', () => {
 
       <repo>/tests/packs/tools
         found     the id 'tools', which <temp>/twice/tools has too
-        expected  an id of its own"
+        expected  a unique id: rename one of the folders"
     `);
   });
 
@@ -139,7 +139,7 @@ describe('wrong packs', () => {
 
       <temp>/catalog
         found     the name 'catalog'
-        expected  another name: datasets, dataset, entity, catalog, keys, optout, claim, paid are taken"
+        expected  another name: datasets, dataset, entity, catalog, keys, optout, claim, paid are reserved"
     `);
     expect(await said(loadPack(await copy('My_Tools')))).toMatchInlineSnapshot(`
       "1 mistake in pack <temp>/My_Tools
@@ -289,8 +289,8 @@ describe('wrong packs', () => {
         expected  a price: a number, or {min, max, currency}
 
       <temp>/samples/samples.json: 4
-        found     identity.slug answers ''
-        expected  identity.slug to answer lower-case letters, digits and single -"
+        found     identity.slug returns ''
+        expected  identity.slug to return lower-case letters, digits and single -"
     `);
   });
 
@@ -324,35 +324,35 @@ describe('wrong packs', () => {
 
       <temp>/rules/samples.json: 0
         found     identity.key throws: no maker
-        expected  identity.key to answer a text
+        expected  identity.key to return a text
 
       <temp>/rules/samples.json: 0
-        found     identity.slug answers 'Nord Werk'
-        expected  identity.slug to answer lower-case letters, digits and single -
+        found     identity.slug returns 'Nord Werk'
+        expected  identity.slug to return lower-case letters, digits and single -
 
       <temp>/rules/samples.json: 0
-        found     identity.name answers ''
-        expected  identity.name to answer a text
+        found     identity.name returns ''
+        expected  identity.name to return a text
 
       <temp>/rules/samples.json: 0
-        found     consolidation.rule answers {"prefer":"trust","trust":{"toolshd":1}}
-        expected  consolidation.rule to answer {prefer: 'trust' or 'newest', trust?: 0 to 1 by source: workbench, toolshed}
+        found     consolidation.rule returns {"prefer":"trust","trust":{"toolshd":1}}
+        expected  consolidation.rule to return {prefer: 'trust' or 'newest', trust?: 0 to 1 by source: workbench, toolshed}
 
       <temp>/rules/samples.json: 1
         found     identity.key throws: no maker
-        expected  identity.key to answer a text
+        expected  identity.key to return a text
 
       <temp>/rules/samples.json: 1
-        found     identity.slug answers 'Nord Werk'
-        expected  identity.slug to answer lower-case letters, digits and single -
+        found     identity.slug returns 'Nord Werk'
+        expected  identity.slug to return lower-case letters, digits and single -
 
       <temp>/rules/samples.json: 1
-        found     identity.name answers ''
-        expected  identity.name to answer a text
+        found     identity.name returns ''
+        expected  identity.name to return a text
 
       <temp>/rules/samples.json: 1
-        found     consolidation.rule answers {"prefer":"trust","trust":{"toolshd":1}}
-        expected  consolidation.rule to answer {prefer: 'trust' or 'newest', trust?: 0 to 1 by source: workbench, toolshed}"
+        found     consolidation.rule returns {"prefer":"trust","trust":{"toolshd":1}}
+        expected  consolidation.rule to return {prefer: 'trust' or 'newest', trust?: 0 to 1 by source: workbench, toolshed}"
     `);
   });
 });
