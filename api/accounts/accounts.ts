@@ -66,7 +66,7 @@ function checkedEmail(email: string): string {
     throw new ApiError('validation_failed', `email: ${msg}`, { detail: [{ loc: ['body', 'email'], msg, type }] });
   };
   const normal = normalEmail(email) ?? refuse('must be an e-mail address', 'value_error');
-  return isDisposable(normal) ? refuse('must not be a throw-away address', 'disposable_email') : normal;
+  return isDisposable(normal) ? refuse('must not be a disposable address', 'disposable_email') : normal;
 }
 
 /** An entry of the audit log about a key. */
@@ -105,7 +105,7 @@ export class StoredAccounts implements Accounts, Recovery {
     const budget = this.#welcome_budget === undefined ? {} : { welcome_budget: this.#welcome_budget };
     const created = await createKey(this.#store, { email, email_normal, request_id, now, ...budget });
     if (created === null)
-      throw new ApiError('key_exists', 'This e-mail address has a key already.', {
+      throw new ApiError('key_exists', 'This e-mail address already has a key.', {
         alternative_action: `POST ${this.#base_url}/v1/keys/recover mails a link that replaces a lost key.`,
       });
     return { secret: created.secret, account: accountOf(created.key, now) };
@@ -139,8 +139,8 @@ export class StoredAccounts implements Accounts, Recovery {
       if (amount !== 0)
         await moveIn(tx, { key_id: id, amount, kind: 'grant', against: 'grant', note: reason, request_id, now });
       if (plan !== null) await setPlan({ ...store, db: tx }, id, plan, null);
-      const told = { ...(amount === 0 ? {} : { eur: amount / 1e6 }), ...(plan === null ? {} : { plan }), reason };
-      await recordAudit({ db: tx }, { ...auditEntry(asker, 'grant', id), told });
+      const details = { ...(amount === 0 ? {} : { eur: amount / 1e6 }), ...(plan === null ? {} : { plan }), reason };
+      await recordAudit({ db: tx }, { ...auditEntry(asker, 'grant', id), told: details });
     });
     return accountOf(await this.#key(id), now);
   }
@@ -195,19 +195,19 @@ export class StoredAccounts implements Accounts, Recovery {
 
 function recoveryMail(to: string, url: string): Mail {
   const text = [
-    'Somebody, we hope you, asked for a new API key for this address.',
+    'Someone asked for a new API key for this e-mail address.',
     '',
-    `This page replaces your key with a new one: ${url}`,
+    `Replace your key with a new one on this page: ${url}`,
     '',
-    'The link is good for one hour and for one use. Your present key stops working when you use it; credit and plan stay.',
-    'If it was not you, do nothing.',
+    'The link is valid for one hour and can be used once. Your current key then stops working; credit and plan stay.',
+    'If you did not ask for this, ignore this mail.',
   ];
   return { to, subject: 'A new API key', text: text.join('\n') };
 }
 
-const OVER = {
-  title: 'This link is no good',
-  body: html`<p>It was used, is older than an hour, or was never one. Ask for another with <code>POST /v1/keys/recover</code>.</p>`,
+const INVALID_LINK = {
+  title: 'This link has expired or is invalid',
+  body: html`<p>A link is valid for one hour and can be used once. Request another with <code>POST /v1/keys/recover</code>.</p>`,
 };
 
 /** Mounts the page. Opening it changes nothing, since mail scanners open links; its button does. */
@@ -219,17 +219,17 @@ export function mountRecover(app: App, { gate, report, recovery }: RestDeps & { 
       const { status, page } = await make();
       return new Response(shellPage(gate.base_url, page), { status, headers: { ...headers, ...SHELL_HEADERS } });
     } catch (error) {
-      const told = toApiError(error);
-      if (told.code === 'internal') report(error, request_id);
-      return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+      const apiError = toApiError(error);
+      if (apiError.code === 'internal') report(error, request_id);
+      return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
     }
   };
   app.get('/keys/recover', (c) =>
     guarded(c, async () => {
       const token = new URL(c.req.url).searchParams.get('token') ?? '';
-      if (!(await recovery.good(token, gate.now()))) return { status: 404, page: OVER };
+      if (!(await recovery.good(token, gate.now()))) return { status: 404, page: INVALID_LINK };
       const form = html`<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button">Replace my key</button></form>`;
-      const text = html`<p>Your present key stops working at once. Credit and plan stay.</p>`;
+      const text = html`<p>Your current key stops working immediately. Credit and plan stay.</p>`;
       return { status: 200, page: { title: 'Replace your API key', body: html`${text}${form}` } };
     }),
   );
@@ -237,8 +237,8 @@ export function mountRecover(app: App, { gate, report, recovery }: RestDeps & { 
     guarded(c, async () => {
       const token = new URLSearchParams(await readText(c)).get('token') ?? '';
       const secret = await recovery.rotate(token, gate.now());
-      if (secret === null) return { status: 404, page: OVER };
-      const body = html`<p><code>${secret}</code></p><p>It is shown this once.</p>`;
+      if (secret === null) return { status: 404, page: INVALID_LINK };
+      const body = html`<p><code>${secret}</code></p><p>It is shown only once. Store it safely.</p>`;
       return { status: 200, page: { title: 'Your new API key', body } };
     }),
   );

@@ -1,4 +1,4 @@
-// Stripe's events in our words: which we take, and what of each counts. Others are none of our business.
+// Reads Stripe's events; events that the register does not use are ignored.
 import { z } from 'zod';
 import type { InvoiceEvent } from '../../data/state/money/invoices.ts';
 import type { SessionEvent } from '../../data/state/money/receipts.ts';
@@ -14,13 +14,13 @@ export type CheckoutEvent =
   | { kind: 'refund'; told: RefundEvent }
   | { kind: 'dispute'; told: DisputeEvent };
 
-/** Id of the event, and when it happened (milliseconds since 1970). */
+/** Id and time of an event (milliseconds since 1970). */
 interface Head {
   event: string;
   at: number;
 }
 
-/** An id, or the object that an expanded field has in its place. */
+/** An id, or the object of an expanded field. */
 const ID = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]);
 const METADATA = z.record(z.string(), z.string()).nullish();
 
@@ -65,7 +65,7 @@ const closed = (object: unknown): CheckoutEvent => ({
   session: z.object({ id: z.string() }).parse(object).id,
 });
 
-/** The subscription of an invoice stands under `parent` since the API version of March 2025, and beside it before. */
+/** Since the API version of March 2025, the subscription of an invoice is in `parent`. */
 const Invoice = z.object({
   id: z.string(),
   total: z.number(),
@@ -78,7 +78,7 @@ const Invoice = z.object({
   lines: z.object({ data: z.array(z.object({ period: z.object({ end: z.number() }) })).min(1) }),
 });
 
-/** Reasons of invoices that pay a month; others settle differences, such as what is left of a plan that was changed. */
+/** Reasons of invoices that pay a month; others settle differences, such as the rest of a changed plan. */
 const MONTHLY = ['subscription_create', 'subscription_cycle', 'subscription'];
 
 function invoiceOf(object: unknown) {
@@ -94,7 +94,7 @@ function invoicePaid(object: unknown, { event, at }: Head): CheckoutEvent | null
   if (found === null) return null;
   const { id, total, currency, customer, lines } = found.invoice;
   const { subscription } = found;
-  // The invoice's own period is the one before; its lines have the month that it pays.
+  // The invoice's own period is the previous month; its lines have the month that it pays.
   const ends_at = Math.max(0, ...lines.data.map(({ period }) => period.end)) * 1000;
   const checkout = found.metadata?.['checkout'] ?? null;
   const names = { provider: 'stripe', event, invoice: id, subscription, checkout, customer: customer ?? null } as const;
@@ -158,7 +158,7 @@ function dispute(object: unknown, { event, at }: Head): CheckoutEvent | null {
   return { kind: 'dispute', told };
 }
 
-/** The events that an operator subscribes to (docs/checkout.md), each with its reader. */
+/** The events to subscribe to (docs/checkout.md), each with its reader. */
 export const STRIPE_EVENTS: Readonly<Record<string, (object: unknown, head: Head) => CheckoutEvent | null>> = {
   'checkout.session.completed': session,
   'checkout.session.async_payment_succeeded': session,
@@ -187,7 +187,7 @@ const Event = z.object({
   data: z.object({ object: z.unknown() }),
 });
 
-/** What a signed event says; null for one that is none of our business. `validation_failed` for one that we cannot read. */
+/** Reads a signed event; null for one that is not used. Throws `validation_failed` for an unreadable one. */
 export function readStripeEvent(raw: unknown): CheckoutEvent | null {
   try {
     const { id, type, created, data } = Event.parse(raw);

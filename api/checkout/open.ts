@@ -1,4 +1,5 @@
-// Which checkout this service has: Stripe where a key is set, the sandbox where only this machine can reach the service or CHECKOUT asks for it, else none.
+// Opens the checkout: Stripe if a key is set, else the sandbox if only this machine can reach the service or
+// CHECKOUT=sandbox, else none.
 
 import { keyById } from '../../data/state/keys/keys.ts';
 import { type BookingOutcome, type Checkout, checkoutOf, closeCheckout } from '../../data/state/money/checkouts.ts';
@@ -20,17 +21,17 @@ export interface CheckoutView {
   eur: number;
   email: string;
   state: 'open' | 'paid' | 'over';
-  /** Paid with play money. */
+  /** A sandbox payment. */
   play: boolean;
 }
 
-/** What the checkout's own addresses do. */
+/** The operations behind /checkout and the webhook. */
 export interface CheckoutOperations {
-  /** The checkout of a session; null for one that is not ours. Looking changes nothing. */
+  /** The checkout of a session; null for an unknown one. */
   look(session: string, now: Date): Promise<CheckoutView | null>;
-  /** The same, for sessions of the sandbox alone. Absent where there is no sandbox. */
+  /** The same for sandbox sessions only; null without a sandbox. */
   sandbox: (Sandbox & Pick<CheckoutOperations, 'look'>) | null;
-  /** Absent where there is no Stripe. */
+  /** Null without Stripe. */
   webhook: Webhook | null;
 }
 
@@ -41,7 +42,7 @@ interface Options extends SandboxSettings {
   log(line: string): void;
 }
 
-/** Puts the checkout together; `sells`: whether there is any. */
+/** Opens the checkout; `sells`: whether there is one. */
 export async function openCheckout(
   options: Options,
 ): Promise<{ desk: CheckoutService; pages: CheckoutOperations; sells: boolean }> {
@@ -49,7 +50,7 @@ export async function openCheckout(
   const stripe = options.stripe === undefined ? null : await openStripe(options.stripe);
   const sandboxed = sandboxMode(options);
   const playing = stripe === null && sandboxed.mode !== 'off';
-  if (playing) log('Sandbox checkout: no Stripe key is set, so top-ups and plans are play money');
+  if (playing) log('Sandbox checkout: no Stripe key is set, so top-ups and plans are paid with play money');
   else if (stripe === null && sandboxed.mode === 'off')
     log(`No checkout: no Stripe key is set, and ${sandboxed.reason}`);
 
@@ -81,7 +82,7 @@ interface Parts {
   log(line: string): void;
 }
 
-/** Takes one delivery: its raw body, as the signature covers bytes. Answers what became of it; Stripe repeats what is refused here. */
+/** Processes one delivery from its raw body, since the signature covers bytes. Stripe repeats a rejected one. */
 type Webhook = (
   body: Uint8Array,
   signature: string | undefined,
@@ -95,10 +96,10 @@ function stripeWebhook({ store, stripe, log }: Parts): Webhook {
     const news = readStripeEvent(event);
     if (news === null) return { received: true, outcome: 'ignored' };
     const outcome = await take(store, news, now.getTime());
-    // Money may have come in that nothing was given for: somebody must look. Stripe has done its part and is not asked to repeat.
+    // Money may have arrived for nothing in return, so an operator must check. A repeat by Stripe would not help.
     if (outcome.state === 'refused')
       log(`Stripe's event ${(event as { id: string }).id} was not booked: ${outcome.why}`);
-    // While Stripe is away the event is refused, comes again, and this with it.
+    // If Stripe does not respond, the event is rejected; its repeat retries this.
     if ('key_id' in outcome) await cancelSuperseded({ store, stripe, log }, outcome.key_id, now.getTime());
     return { received: true, outcome: outcome.state };
   };

@@ -1,4 +1,5 @@
-// /checkout: where a checkout leads back to, and the sandbox checkout of one machine. None of these pages credits what Stripe takes.
+// /checkout: return pages of a checkout, the sandbox checkout, and Stripe's webhook. Only the webhook books payments
+// by Stripe.
 
 import { isIPv4 } from 'node:net';
 import type { App, RestDeps } from '../channels/rest/rest.ts';
@@ -44,9 +45,9 @@ export function mountCheckout(app: App, deps: RestDeps & { checkout: CheckoutPag
         });
       return new Response(page.html, { status: page.status, headers: { ...headers, ...SHELL_HEADERS } });
     } catch (error) {
-      const told = toApiError(error);
-      if (told.code === 'internal') report(error, request_id);
-      return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+      const apiError = toApiError(error);
+      if (apiError.code === 'internal') report(error, request_id);
+      return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
     }
   };
   const shown = (page: Parameters<typeof shellPage>[1], status = 200): Page => ({
@@ -63,7 +64,7 @@ export function mountCheckout(app: App, deps: RestDeps & { checkout: CheckoutPag
   app.get('/checkout/cancelled', (c) => guarded(c, async () => shown(returnPage('cancelled', gate.base_url))));
   if (sandbox === null) return;
 
-  const OVER = { title: 'This checkout is over', body: GONE };
+  const OVER = { title: 'This checkout has expired', body: GONE };
   app.get('/checkout/sandbox/:session', (c) =>
     guarded(c, async () => {
       const seen = await sandbox.look(c.req.param('session'), gate.now());
@@ -86,26 +87,26 @@ export function mountCheckout(app: App, deps: RestDeps & { checkout: CheckoutPag
   );
 }
 
-/** Headers that a proxy adds: a request that has one may come from anywhere, though its connection comes from this machine. */
+/** Headers that a proxy adds: a request with one may come from anywhere, although its connection is local. */
 const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
-/** Whether a request comes from this machine, and not through a proxy on it. */
+/** Whether a request comes from this machine, not through a proxy on it. */
 function isLocal(c: Http, address: string): boolean {
   const loopback = address === LOOPBACK_64 || (isIPv4(address) && address.startsWith('127.'));
   return loopback && FORWARDED.every((name) => c.req.header(name) === undefined);
 }
 
-/** `::1` as access/address.ts counts it. */
+/** `::1` in the form of access/address.ts. */
 const LOOPBACK_64 = '0:0:0:0::/64';
 
 const ELSEWHERE = {
-  title: 'Not from this address',
-  body: html`<p>The sandbox checkout can be paid from the machine that the service runs on, and not through a proxy. Nothing was paid.</p>
-<p>The operator can open it to every address with the setting <code>CHECKOUT=sandbox</code>.</p>`,
+  title: 'Not allowed from this address',
+  body: html`<p>The sandbox checkout can only be paid from the machine that runs the service, without a proxy. Nothing was paid.</p>
+<p>The operator can allow all addresses with the setting <code>CHECKOUT=sandbox</code>.</p>`,
 };
 
-const GONE = html`<p>It was cancelled, it is older than a day, or there never was one at this address. Nothing was paid.</p>
-<p>Ask for another with <code>POST /v1/keys/topup</code> or <code>POST /v1/keys/subscribe</code>.</p>`;
+const GONE = html`<p>It was cancelled, is more than a day old, or the link is invalid. Nothing was paid.</p>
+<p>Create another with <code>POST /v1/keys/topup</code> or <code>POST /v1/keys/subscribe</code>.</p>`;
 
 /** A checkout as its pages show it. */
 interface SeenCheckout {
@@ -114,11 +115,11 @@ interface SeenCheckout {
   eur: number;
   email: string;
   state: 'open' | 'paid' | 'over';
-  /** Paid with play money, in the sandbox. */
+  /** A sandbox payment. */
   play: boolean;
 }
 
-/** What is bought, in a few words. */
+/** The item that is bought. */
 const bought = ({ kind, plan }: SeenCheckout): string =>
   kind === 'topup' ? 'Credit for API calls' : `Plan ${plan}, one month`;
 
@@ -127,88 +128,89 @@ const row = (term: string, value: string, isTotal = false): Html =>
 
 const play = (text: string): Html => html`<p class="play" role="note"><strong>No real money</strong> ${text}</p>`;
 
-/** The sandbox's page to pay on. Its form posts to its own address, which nobody can guess and which pays once. */
+/** The payment page of the sandbox. Its form posts to its own URL, which cannot be guessed and pays once. */
 function checkoutPage(seen: SeenCheckout): ShellPage {
   const sum = printEuro(seen.eur);
   return {
     title: 'Sandbox checkout',
     above: play(
-      'This page stands in for a payment service while you try the register on your own machine. Nobody is charged.',
+      'This page replaces a payment service while you try the register on your own machine. Nobody is charged.',
     ),
     body: html`<dl class="sum">
-${row('What', bought(seen))}
-${row('For the key of', seen.email)}
-${row('To pay', sum, true)}
+${row('Item', bought(seen))}
+${row('Key of', seen.email)}
+${row('Total', sum, true)}
 </dl>
 <form method="post">
-<button type="submit" class="button" name="action" value="pay">Pay ${sum} of play money</button>
+<button type="submit" class="button" name="action" value="pay">Pay ${sum} (play money)</button>
 <button type="submit" name="action" value="cancel">Cancel</button>
 </form>`,
   };
 }
 
-const BALANCE = html`<p><code>GET /v1/keys/me</code> shows the balance, the plan and every movement.</p>`;
+const BALANCE = html`<p><code>GET /v1/keys/me</code> shows balance, plan and transactions.</p>`;
 
-/** Seconds between two looks at a payment that is on its way. */
+/** Seconds between reloads while a payment is pending. */
 const LOOK = 5;
 
-/** Where a checkout leads back to. It only tells what is booked already: coming here credits nothing. */
+/** The page after a checkout. It only shows what is booked; opening it books nothing. */
 function returnPage(seen: SeenCheckout | 'cancelled' | null, base_url: string): ShellPage {
   if (seen === 'cancelled')
     return {
-      title: 'Nothing was paid',
-      body: html`<p>The checkout was cancelled. Your key, its credit and its plan are as they were.</p>${BALANCE}`,
+      title: 'Checkout cancelled',
+      body: html`<p>Nothing was paid. Your key, its credit and its plan did not change.</p>${BALANCE}`,
     };
   if (seen === null || seen.state === 'over')
     return {
       title: 'Thank you',
-      body: html`<p>If you have paid, it is booked as soon as the payment service confirms it, usually within a minute.</p>${BALANCE}`,
+      body: html`<p>Your payment is booked when the payment service confirms it, usually within a minute.</p>${BALANCE}`,
     };
   const thing = seen.kind === 'topup' ? `${printEuro(seen.eur)} of credit` : `The plan ${seen.plan ?? ''}`;
   if (seen.state === 'open')
     return {
-      title: 'On its way',
-      body: html`<p>${thing} is booked as soon as the payment service confirms the payment, usually within a minute. This page looks again by itself.</p>${BALANCE}`,
+      title: 'Payment pending',
+      body: html`<p>${thing} is booked when the payment service confirms the payment, usually within a minute. This page reloads automatically.</p>${BALANCE}`,
       refresh_seconds: LOOK,
     };
-  const now = seen.kind === 'topup' ? 'is on your key' : 'is yours';
+  const now = seen.kind === 'topup' ? 'was added to your key' : 'is active';
   return {
     title: 'Paid',
-    ...(seen.play ? { above: play('That was the sandbox checkout. Nobody was charged.') } : {}),
-    body: html`<p>${thing} ${now}. You can close this page.</p>${BALANCE}<p class="actions"><a class="button" href="${base_url}/llms.txt">Go on to the guide</a></p>`,
+    ...(seen.play ? { above: play('This was the sandbox checkout. Nobody was charged.') } : {}),
+    body: html`<p>${thing} ${now}. You can close this page.</p>${BALANCE}<p class="actions"><a class="button" href="${base_url}/llms.txt">Read the guide</a></p>`,
   };
 }
 
-/** Longest event that is read, in bytes; Stripe's are a few thousand, with many lines on an invoice more. */
+/** Maximum size of an event in bytes; most have a few thousand, an invoice with many lines more. */
 const LONGEST_EVENT = 1_048_576;
 
 export interface WebhookReceiver {
-  /** Takes one delivery and answers what became of it; absent where there is no Stripe. `invalid_parameter` for a wrong signature. */
+  /** Processes one delivery and returns the response; null without Stripe. `invalid_parameter` for a wrong signature. */
   webhook: ((body: Uint8Array, signature: string | undefined, now: Date) => Promise<object>) | null;
 }
 
 const PATH = '/webhooks/stripe';
 
-/** Mounts it. Stripe repeats for three days whatever is not answered with success. */
+/** Mounts the webhook. Stripe repeats a delivery for three days until it gets a success. */
 export function mountWebhook(app: App, deps: RestDeps & { checkout: WebhookReceiver }): void {
   const { gate, report, checkout } = deps;
   app.all(PATH, async (c) => {
     const { visitor, headers, request_id, accept, method } = readRequest(gate, c);
     try {
-      if (checkout.webhook === null) throw new ApiError('not_found', 'There is nothing at this address.');
+      if (checkout.webhook === null) throw new ApiError('not_found', 'Not found.');
       if (method !== 'POST')
-        throw new ApiError('method_not_allowed', 'This address answers POST.', { headers: { Allow: 'POST, OPTIONS' } });
+        throw new ApiError('method_not_allowed', 'This path allows POST.', { headers: { Allow: 'POST, OPTIONS' } });
       const body = await readBytes(c, LONGEST_EVENT);
-      const told = await checkout.webhook(body, c.req.header('stripe-signature'), gate.now());
-      return new Response(JSON.stringify(told), {
+      const result = await checkout.webhook(body, c.req.header('stripe-signature'), gate.now());
+      return new Response(JSON.stringify(result), {
         headers: { ...headers, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
       });
     } catch (error) {
-      let told = toApiError(error);
-      if (told.code === 'internal') report(error, request_id);
-      // What Stripe signed is not limited, since it comes in bursts from few addresses; everybody else is.
-      else if (told.code !== 'unavailable') told = await admit(gate, visitor, 'free').then(() => told, toApiError);
-      return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+      let apiError = toApiError(error);
+      if (apiError.code === 'internal') report(error, request_id);
+      // Signed deliveries have no rate limit, since Stripe sends bursts from few addresses; others have one.
+      else if (apiError.code !== 'unavailable')
+        apiError = await admit(gate, visitor, 'free').then(() => apiError, toApiError);
+      return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
     }
   });
 }

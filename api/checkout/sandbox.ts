@@ -1,4 +1,4 @@
-// The sandbox checkout: play money for whoever tries the register out on one machine (contract section 1, STRIPE_*).
+// The sandbox checkout: play money on one machine (contract section 1, STRIPE_*).
 import { randomBytes } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { monthAfter } from '../../data/model/time.ts';
@@ -14,10 +14,10 @@ export function isLoopback(url: string): boolean {
   return isIPv4(hostname) && hostname.startsWith('127.');
 }
 
-/** The settings that decide whether there is a sandbox. */
+/** The settings that decide whether the sandbox is open. */
 export interface SandboxSettings {
   base_url: string;
-  /** HOST: the address that the server listens on. */
+  /** HOST: the address on which the server listens. */
   host: string;
   /** TRUST_PROXY. */
   trust_proxy: number;
@@ -26,8 +26,8 @@ export interface SandboxSettings {
 }
 
 /**
- * `anyone`: CHECKOUT=sandbox, every client may pay. `local`: the server can only be reached from this machine, and only loopback clients may pay.
- * `off`: `reason` names the setting that opens the server to others.
+ * `anyone`: CHECKOUT=sandbox, every client may pay. `local`: only this machine reaches the server, and only loopback
+ * clients may pay. `off`: `reason` names the setting that opens the server to others.
  */
 export type SandboxMode = { mode: 'anyone' | 'local' } | { mode: 'off'; reason: string };
 
@@ -43,25 +43,25 @@ export function sandboxMode({ base_url, host, trust_proxy, checkout }: SandboxSe
 
 const hostUrl = (host: string) => `http://${isIPv6(host) ? `[${host}]` : host}`;
 
-/** A session id that nobody can guess: whoever has the link may pay, and nobody else can make a browser do it. */
+/** An unguessable session id: only a client with the link can pay. */
 export const newSandboxSession = (): string => `sandbox_${randomBytes(32).toString('base64url')}`;
 
 export interface Sandbox {
   /** Whether only loopback clients may pay. */
   local: boolean;
-  /** Pays it, once: however often it is pressed, one credit. False when there is no such session, or it is over. */
+  /** Pays once, also when called again. Returns false for an unknown or expired session. */
   pay(session: string, now: Date): Promise<boolean>;
   cancel(session: string): Promise<void>;
 }
 
-/** How long a link is good, in milliseconds, as with Stripe. */
+/** Lifetime of a link in milliseconds, as at Stripe. */
 const SANDBOX_LASTS = 86_400_000;
 
 /** Whether a sandbox checkout can still be paid. */
 export const isPayable = ({ provider, state, created_at }: Checkout, now: number): boolean =>
   provider === 'sandbox' && state === 'open' && now < created_at + SANDBOX_LASTS;
 
-/** The sandbox over the store: it tells the same news that Stripe's webhook would. */
+/** The sandbox over the store: it books the same events as Stripe's webhook. */
 export function sandbox(store: Store, local: boolean): Sandbox {
   return {
     local,

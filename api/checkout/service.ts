@@ -1,4 +1,4 @@
-// Where a key's owner buys: credit or a plan. Our row first, then the provider, whose page the caller is sent to.
+// Buying credit or a plan: inserts our row, then opens a checkout at the provider and returns its URL.
 
 import type { Requester } from '../../data/model/accounts.ts';
 import { currentPlan, type PlanName, SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
@@ -22,29 +22,29 @@ import type { StripeApi } from './stripe.ts';
 interface Parts {
   store: Store;
   base_url: string;
-  /** Stripe, the sandbox, or nothing to buy with. */
+  /** Stripe, the sandbox, or no checkout. */
   provider: StripeApi | 'sandbox' | null;
   log(line: string): void;
 }
 
 export interface CheckoutService {
-  /** Opens a checkout for credit (micro-euros, whole cents) and answers its address. `unavailable`. */
+  /** Opens a checkout for credit (micro-euros, whole cents) and returns its URL. Throws `unavailable`. */
   topup(amount: number, asker: Requester): Promise<string>;
-  /** The same for a plan. `invalid_parameter` where there is nothing to buy. */
+  /** The same for a plan. Throws `invalid_parameter` if the key has the plan already. */
   subscribe(plan: string, asker: Requester): Promise<string>;
-  /** Ends what is billed for a key that is revoked. Never throws: what cannot be ended now is tried again before the next month. */
+  /** Cancels the subscriptions of a revoked key. Never throws: a failed one is retried before the next month. */
   close(key_id: string, now: number): Promise<void>;
 }
 
-/** Seconds after which asking again may help. */
+/** Values of `retry_after_seconds`. */
 const SOON = 30;
 const NEVER_BY_ITSELF = 3600;
 
-/** The desk over the store. */
+/** The service over the store. */
 export function checkoutService({ store, base_url, provider, log }: Parts): CheckoutService {
   async function buyer(asker: Requester): Promise<Key> {
     const key = asker.key === null ? null : await keyById(store, asker.key);
-    if (key === null) throw new ApiError('not_found', 'An operator has no account to buy for.');
+    if (key === null) throw new ApiError('not_found', 'An operator’s key has no account to buy for.');
     return key;
   }
 
@@ -67,7 +67,7 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
     return url;
   }
 
-  /** Asks Stripe for a session. When it does not answer our row stays, and nothing was taken: the caller may just ask again. */
+  /** Opens a session at Stripe. If Stripe fails, our row stays and nothing was charged, so the caller can retry. */
   async function atStripe(stripe: StripeApi, row: Checkout, key: Key): Promise<{ session: string; url: string }> {
     try {
       const customer = await customerOf(store, key.id);
@@ -76,9 +76,13 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
       const { type, message } = error as Error & { type?: string };
       log(`Stripe opened no checkout for ${row.id}: ${type ?? 'Error'}: ${message}`);
       await noteProblem(store.db, row.id, type ?? message);
-      throw new ApiError('unavailable', 'The checkout does not answer; nothing was charged. Ask again in a moment.', {
-        retry_after_seconds: SOON,
-      });
+      throw new ApiError(
+        'unavailable',
+        'The payment service does not respond; nothing was charged. Try again in a moment.',
+        {
+          retry_after_seconds: SOON,
+        },
+      );
     }
   }
 
@@ -89,12 +93,12 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
       const price = SUBSCRIPTIONS[plan as PlanName].eur_per_month ?? 0;
       const current = currentPlan(key, asker.now);
       if (current !== 'payg' && key.plan_until === null)
-        throw new ApiError('invalid_parameter', `plan: an operator gave this key ${current} without an end.`);
+        throw new ApiError('invalid_parameter', `plan: this key has ${current} from an operator, without an end date.`);
       const [running] = await billedSubscriptions(store, key.id, false);
       if (current === plan && running?.plan === plan)
         throw new ApiError(
           'invalid_parameter',
-          `plan: this key is on ${plan} already, paid until ${isoTime(key.plan_until ?? 0)} and renewed then.`,
+          `plan: this key already has ${plan}, paid until ${isoTime(key.plan_until ?? 0)} and renewed then.`,
         );
       return open(asker, key, { kind: 'plan', plan, amount: price * 1_000_000 });
     },

@@ -1,4 +1,4 @@
-// Stripe through its own package: opens hosted checkouts, stops subscriptions, and reads signed events.
+// Stripe by its own package: opens hosted checkouts, cancels subscriptions, verifies signed events.
 import type { Stripe as StripeClient } from 'stripe';
 import type { Checkout } from '../../data/state/money/checkouts.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -6,34 +6,34 @@ import { ApiError } from '../contract/errors.ts';
 export interface StripeSettings {
   secretKey: string;
   webhookSecret: string;
-  /** Where its API is; absent: Stripe's own. */
+  /** Base URL of the API; absent: Stripe's. */
   apiBase?: string | undefined;
 }
 
-/** What a checkout needs to know beside its row. */
+/** Data of a checkout that is not in its row. */
 export interface Buyer {
   email: string;
-  /** Stripe's customer, where the key has been billed before. */
+  /** Stripe's customer id, if the key was billed before. */
   customer: string | null;
   base_url: string;
 }
 
 export interface StripeApi {
-  /** Opens the session of a checkout. The same row asked twice is the same session. Throws what the package throws. */
+  /** Opens the session of a checkout; the same row gets the same session. Throws the package's errors. */
   open(checkout: Checkout, buyer: Buyer): Promise<{ session: string; url: string }>;
-  /** Ends a subscription now; what is left of its month is credited to the customer. One that is gone counts as ended. */
+  /** Cancels a subscription now and credits the rest of its month to the customer. A missing one counts as cancelled. */
   stop(subscription: string): Promise<void>;
-  /** The event of a webhook's raw body. `invalid_parameter` when the signature is wrong or older than five minutes. */
+  /** Verifies the raw body of a webhook. Throws `invalid_parameter` if the signature is wrong or over 5 minutes old. */
   read(body: Uint8Array, signature: string | undefined, now: Date): Promise<unknown>;
 }
 
-/** Seconds that an event may have been on its way. */
+/** Maximum age of a signature in seconds. */
 const TOLERANCE = 300;
-/** Milliseconds for one try, and how often a try is repeated with the same key. A checkout is asked for by a waiting caller. */
+/** Timeout of one attempt in milliseconds, and the number of retries with the same key: a caller waits for both. */
 const TIMEOUT = 8_000;
 const RETRIES = 2;
 
-/** Connects to Stripe. The package is only loaded where a key is set. */
+/** Connects to Stripe. The package is only loaded if a key is set. */
 export async function openStripe({ secretKey, webhookSecret, apiBase }: StripeSettings): Promise<StripeApi> {
   const { default: Stripe } = await import('stripe');
   const base = apiBase === undefined ? {} : hostOf(apiBase);
@@ -69,8 +69,8 @@ export async function openStripe({ secretKey, webhookSecret, apiBase }: StripeSe
         );
       } catch (error) {
         if (error instanceof Stripe.errors.StripeSignatureVerificationError)
-          throw new ApiError('invalid_parameter', 'Stripe-Signature: does not sign this body, or is too old.');
-        if (error instanceof SyntaxError) throw new ApiError('invalid_parameter', 'The body is no event of Stripe.');
+          throw new ApiError('invalid_parameter', 'Stripe-Signature: does not match this body, or is too old.');
+        if (error instanceof SyntaxError) throw new ApiError('invalid_parameter', 'The body is not a Stripe event.');
         throw error;
       }
     },
@@ -83,7 +83,7 @@ function hostOf(apiBase: string): { host: string; port: string; protocol: 'http'
   return { host: hostname, port: port || (plain ? '80' : '443'), protocol: plain ? 'http' : 'https' };
 }
 
-/** What Stripe is asked for. Amounts in cents; our ids go along and come back with every event. */
+/** Parameters of a session. Amounts are in cents; every event returns our ids. */
 function sessionOf(
   checkout: Checkout,
   { email, customer, base_url }: Buyer,

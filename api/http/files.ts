@@ -101,7 +101,7 @@ export async function openFile<File extends StaticFile>(file: File, copy: Copied
     if (same && (copy !== null || now.mtime.getTime() === file.last_modified.getTime())) return opened;
   }
   await opened?.close();
-  if (current === null) throw new ApiError('not_found', 'There is nothing at this address any more.');
+  if (current === null) throw new ApiError('not_found', 'This file no longer exists.');
   return { ...file, ...versionOf(file.path, current) };
 }
 

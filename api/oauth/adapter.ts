@@ -1,4 +1,4 @@
-// What oidc-provider keeps, in our store: one adapter for each of its models (its "Adapter" interface).
+// The storage of oidc-provider: one adapter for each of its models (its "Adapter" interface).
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { endGrant, grantName } from '../../data/state/oauth/grants.ts';
 import {
@@ -12,18 +12,18 @@ import {
 import type { Store } from '../../data/state/store.ts';
 import { hashClientSecret } from './clients.ts';
 
-/** How long a client that registered itself is kept while nobody has let it in, in milliseconds. */
+/** How long a registered client is stored without a consent, in milliseconds. */
 const UNUSED = 30 * 86_400_000;
 
-/** Models that end with the grant they were issued under. */
+/** Models that end with their grant. */
 const UNDER_GRANT = new Set(['AuthorizationCode', 'RefreshToken']);
 
-/** Id of the grant that a client has from having been registered with an API key. */
+/** Id of the grant of a client that was registered with an API key. */
 export const clientGrant = (client_id: string): string => `client ${client_id}`;
 
 interface Parts {
   store: Store;
-  /** Makes the refusal of something that was used up already. */
+  /** The error for a code or token that was used before. */
   used(): Error;
   now(): Date;
 }
@@ -34,7 +34,7 @@ export function oauthAdapters({ store, used, now }: Parts): (model: string) => A
   return (model) => ({
     async upsert(id, payload, expiresIn) {
       const item: OAuthItem = { ...payload };
-      // An interaction repeats the id of its session's cookie and never reads it.
+      // An interaction repeats the session's cookie id but never reads it, so the id is not stored.
       if (payload.session?.cookie !== undefined) item['session'] = { ...payload.session, cookie: undefined };
       if (model === 'Client' && payload.client_secret !== undefined)
         item['client_secret'] = hashClientSecret(payload.client_secret);
@@ -46,7 +46,7 @@ export function oauthAdapters({ store, used, now }: Parts): (model: string) => A
     find: (id) => found(findItem(store, model, id)),
     findByUid: (uid) => found(findItemByUid(store, model, uid)),
     findByUserCode: async () => undefined,
-    /** One caller alone uses a code or a token up; a second one, even at the same moment, ends all that came of it. */
+    /** One caller can consume a code or token; a second one, even at the same time, revokes its grant. */
     async consume(id) {
       if (await consumeItem(store, model, id, now().getTime())) return;
       const item = await findItem(store, model, id);
@@ -57,7 +57,7 @@ export function oauthAdapters({ store, used, now }: Parts): (model: string) => A
     revokeByGrantId: (id) => endGrant(store, grantName(id)),
   });
 
-  /** A client that was registered with a key lives and ends with the grant that made; another one until it is forgotten. */
+  /** A client registered with a key ends with its grant; any other one expires. */
   function clientTies(id: string, payload: AdapterPayload) {
     return (payload as OAuthItem)['key_id'] === undefined
       ? { expires_at: now().getTime() + UNUSED }

@@ -1,4 +1,4 @@
-// /oauth/approve/{uid}: where a person signs in with their key and decides what a client may spend.
+// /oauth/approve/{uid}: sign-in with an API key, and consent to what a client may spend.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import { keyById } from '../../data/state/keys/keys.ts';
@@ -18,15 +18,15 @@ export interface ApproveParts {
   now(): Date;
 }
 
-/** What a step answers: a page, or the way on. */
+/** The result of a step: a page, or a redirect. */
 export type ApprovalStep = { status: number; html: string } | { to: string };
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
-/** How long a client is kept after somebody let it in, in milliseconds: longer than the grant lasts. */
+/** How long a client is stored after a consent, in milliseconds: longer than the grant. */
 const KEPT = 400 * 86_400_000;
 
-/** Shows the step that the person is at, or takes what they answered (`form`). */
+/** Shows the current step, or processes its submitted form. */
 export async function approve(
   parts: ApproveParts,
   provider: Provider,
@@ -41,7 +41,7 @@ export async function approve(
     to: await provider.interactionResult(request, response, result, { mergeWithLastSubmission: true }),
   });
   if (form?.get('action') === 'deny')
-    return finish({ error: 'access_denied', error_description: 'The person did not allow it.' });
+    return finish({ error: 'access_denied', error_description: 'The user denied access.' });
   if (interaction.prompt.name === 'login') {
     if (form === null) return { status: 200, html: signInPage(parts.base_url, client) };
     const signed = await signIn(parts.identify, form.get('key') ?? '');
@@ -70,7 +70,7 @@ async function decide(
   const entered = form.get('cap') ?? '';
   const cap = readAmount(entered);
   if (form.get('action') !== 'allow' || cap === undefined) {
-    const wrong = 'Write an amount in EUR above zero, such as 5 or 0.50, or leave the field empty.';
+    const wrong = 'Enter an amount in EUR above zero, such as 5 or 0.50, or leave the field empty.';
     return { status: 422, html: consentPage(base_url, client, account, { entered, wrong }) };
   }
   const client_id = String(interaction.params['client_id']);
@@ -86,7 +86,7 @@ async function decide(
   return finish({ consent: { grantId } });
 }
 
-/** Signs out and asks the same again, from its beginning. */
+/** Signs out and restarts the authorization request. */
 async function restart({ store, base_url }: ApproveParts, interaction: Interaction): Promise<ApprovalStep> {
   if (interaction.session?.uid) await destroyItemByUid(store, 'Session', interaction.session.uid);
   await interaction.destroy();

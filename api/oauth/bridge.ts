@@ -1,14 +1,14 @@
-// Carries a request of ours into Node's form, which oidc-provider speaks, and its answer back (decision: oauth).
+// Forwards Fetch requests to oidc-provider, which is a Node listener, and returns its response (decision: oauth).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import inject from 'light-my-request';
 
-/** Headers that would tell the provider another story than the base URL does, or belong to the connection alone. */
+/** Headers that would contradict the base URL, or that belong to the connection. */
 const DROPPED =
   /^(x-forwarded-.*|forwarded|host|connection|content-length|transfer-encoding|expect|upgrade|keep-alive|te)$/;
 
-/** What else the provider's configuration may want to know of a request. */
+/** Data of a request for the provider's configuration. */
 export interface RequestFacts {
-  /** The address that limits count by. */
+  /** The client address, for limits. */
   address: string;
   /** Id of the API key that a registration was sent with. */
   key_id?: string | undefined;
@@ -16,7 +16,7 @@ export interface RequestFacts {
 
 const facts = new WeakMap<IncomingMessage, RequestFacts>();
 
-/** The facts of a request that came over the bridge. */
+/** The data of a forwarded request. */
 export function factsOf(request: IncomingMessage): RequestFacts {
   return facts.get(request) ?? { address: '' };
 }
@@ -24,8 +24,8 @@ export function factsOf(request: IncomingMessage): RequestFacts {
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
- * Has a Node listener answer a request. Host and scheme are those of `base_url`, whatever the request says. `without` names
- * further headers that do not pass.
+ * Answers a request with a Node listener. Host and scheme are those of `base_url`, whatever the request has; the
+ * headers in `without` are removed.
  */
 export async function forwardRequest(
   listener: Listener,
@@ -39,7 +39,7 @@ export async function forwardRequest(
   );
   const dispatch: Listener = (incoming, outgoing) => {
     facts.set(incoming, told);
-    // What stands before our paths, where the base URL has a path of its own.
+    // The path of the base URL, which the provider prepends to its own paths.
     Object.assign(incoming, { baseUrl: base.pathname.replace(/\/$/, '') });
     return listener(incoming, outgoing);
   };

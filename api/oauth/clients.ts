@@ -1,18 +1,18 @@
-// What a client may say of itself, and what we make of it: registration (RFC 7591) and client ID metadata documents.
+// Client metadata: registration (RFC 7591) and client ID metadata documents.
 import { randomBytes } from 'node:crypto';
 import { hashSecret } from '../../data/state/key-format.ts';
 
-/** Client metadata before anything checked it: any JSON. */
+/** Client metadata before validation: any JSON. */
 export type Metadata = Record<string, unknown>;
 
-/** A refusal of metadata; the caller makes it the provider's own error. */
+/** Throws the provider's error for invalid metadata. */
 export type Refuse = (code: 'invalid_redirect_uri' | 'invalid_client_metadata', why: string) => never;
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const REDIRECTS = 10;
 const LONGEST = 2000;
 
-/** Metadata that asks for what this service has not (OpenID, keys to fetch): dropped unread, as RFC 7591 section 2 wants. */
+/** Metadata of features that this service lacks (OpenID, keys to fetch): ignored, as RFC 7591 section 2 requires. */
 const IGNORED = [
   'default_acr_values',
   'default_max_age',
@@ -26,7 +26,7 @@ const IGNORED = [
   'subject_type',
 ];
 
-/** What a registration answers of what is stored. */
+/** The fields of a registration response. */
 export const REGISTRATION_FIELDS = [
   'client_id',
   'client_id_issued_at',
@@ -49,12 +49,12 @@ export const REGISTRATION_FIELDS = [
 /** The id of a client that registers itself. */
 export const newClientId = (): string => `dcr_${randomBytes(24).toString('base64url')}`;
 
-/** A client's secret as it is stored: it has too much entropy to be guessed, so a plain hash is enough. */
+/** A client's secret as stored: it has too much entropy to be guessed, so a hash without salt is enough. */
 export const hashClientSecret = (secret: string): string => `sha256:${hashSecret(secret)}`;
 
 /**
- * Settles a new client's metadata, in place, before it is validated. Without a key it is public; one that was registered
- * with a key has a secret and may also use it without a person (specification section 5, scheme 4).
+ * Normalizes the metadata of a new client in place, before validation. Without a key the client is public; with a key
+ * it has a secret and may use client_credentials (specification section 5, scheme 4).
  */
 export function normalizeRegistration(metadata: Metadata, key_id: string | undefined, refuse: Refuse): void {
   settle(metadata, refuse);
@@ -75,7 +75,7 @@ export function normalizeRegistration(metadata: Metadata, key_id: string | undef
   metadata['grant_types'] = [...new Set([...asked, 'client_credentials'])];
 }
 
-/** Settles what a client ID metadata document says: always a public client, and nobody's key. */
+/** Normalizes a client ID metadata document: always a public client, without a key. */
 export function normalizeDocument(metadata: Metadata, refuse: Refuse): void {
   delete metadata['key_id'];
   settle(metadata, refuse);
@@ -100,30 +100,30 @@ function settle(metadata: Metadata, refuse: Refuse): void {
   if (!Array.isArray(redirects)) return;
   if (redirects.length > REDIRECTS) refuse('invalid_redirect_uri', `more than ${REDIRECTS} redirect_uris`);
   const kinds = redirects.map((uri) => redirectKind(uri, refuse));
-  // Desktop clients leave the type out or say "web"; what their redirects are tells it (RFC 8252 section 7).
+  // Desktop clients omit the type or send "web", so it is derived from their redirects (RFC 8252 section 7).
   metadata['application_type'] = kinds.every((kind) => kind === 'web') ? 'web' : 'native';
 }
 
-/** Where a redirect leads: an https address, or a program on the person's own machine. */
+/** Whether a redirect is an https URL or a program on the user's machine. */
 function redirectKind(uri: unknown, refuse: Refuse): 'web' | 'native' {
   const url = typeof uri === 'string' && uri.length <= LONGEST ? URL.parse(uri) : null;
   if (url === null)
-    return refuse('invalid_redirect_uri', `a redirect_uri is an address of at most ${LONGEST} characters`);
+    return refuse('invalid_redirect_uri', `a redirect_uri must be a URL of at most ${LONGEST} characters`);
   if (url.username !== '' || url.password !== '')
-    return refuse('invalid_redirect_uri', 'a redirect_uri has no user name and no password');
+    return refuse('invalid_redirect_uri', 'a redirect_uri must not have a user name or password');
   if (url.protocol === 'https:') return 'web';
   if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname))
-    return refuse('invalid_redirect_uri', 'http is for redirects to the same machine only; use https');
+    return refuse('invalid_redirect_uri', 'http is only for redirects to a loopback address; use https');
   return 'native';
 }
 
-/** A name without anything that could change how the text around it reads, at most 80 characters. */
+/** A name without control and formatting characters, at most 80 characters. */
 function plainName(name: string): string {
   const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').replace(/\s+/g, ' ');
   return [...plain.trim()].slice(0, 80).join('');
 }
 
-/** What the person reads of a redirect: `its host`, or that it is a program on their own machine. */
+/** How the consent page shows a redirect: its host, or that it is a program on the user's machine. */
 export function destination(redirect: string): { label: string; local: boolean } {
   const url = URL.parse(redirect);
   if (url === null) return { label: 'an unknown address', local: false };

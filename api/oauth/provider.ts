@@ -1,4 +1,4 @@
-// The authorization server: oidc-provider, told to be OAuth 2.1 alone (docs/decisions has why; protocols.md 3.1 each setting).
+// The authorization server: oidc-provider, configured as OAuth 2.1 without OpenID (docs/decisions; protocols.md 3.1).
 import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { hashSecret, sameHash } from '../../data/state/key-format.ts';
@@ -25,17 +25,17 @@ import { PATHS } from './paths.ts';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-/** Lifetimes in seconds. A refresh token is over after a month unused, and with its grant a year after the consent. */
+/** Lifetimes in seconds. A refresh token expires after a month without use, or a year after the consent. */
 export const LIFETIMES = {
   AccessToken: HOUR,
   ClientCredentials: HOUR,
   AuthorizationCode: 60,
   RefreshToken: 30 * DAY,
   Grant: 365 * DAY,
-  /** How long a person may take to sign in and decide, and how long they stay signed in. */
+  /** Time to sign in and consent, and duration of a session. */
   Interaction: 900,
   Session: 900,
-  /** Never issued; oidc-provider wants to know all the same. */
+  /** Never issued, but oidc-provider requires a value. */
   IdToken: HOUR,
 } as const;
 
@@ -44,18 +44,18 @@ export interface ProviderParts {
   limits: Limits;
   base_url: string;
   now(): Date;
-  /** Told of every error that is our own fault. */
+  /** Called with every server error. */
   report(error: unknown): void;
   /**
-   * Fetches client ID metadata documents; absent: none is fetched. oidc-provider's own guard looks at an address only after it
-   * has connected, so it takes a fetch that checks before (build/crawl/guard.ts).
+   * Fetches client ID metadata documents; absent: none is fetched. oidc-provider checks an address only after it has
+   * connected, so this fetch must check it before (build/crawl/guard.ts).
    */
   fetch?: Configuration['fetch'] | undefined;
 }
 
 type Library = typeof import('oidc-provider');
 
-/** oidc-provider says on the console that a Node version is no LTS yet, while it loads; nothing of ours speaks there. */
+/** Loads oidc-provider without its console warning about Node versions that are not LTS. */
 async function load(): Promise<Library> {
   const { warn } = console;
   console.warn = () => {};
@@ -66,14 +66,14 @@ async function load(): Promise<Library> {
   }
 }
 
-/** Makes the provider. It takes a third of a second to load, so nothing waits for it but the first OAuth request. */
+/** Creates the provider. Loading takes 0.3 s, so only the first OAuth request waits for it. */
 export async function makeProvider(parts: ProviderParts): Promise<Provider> {
   const { store, base_url, now, report } = parts;
   const library = await load();
   const { errors } = library;
   const isLive = async (id: string) => (await keyById(store, id))?.revoked_at === null;
   const provider = new library.Provider(base_url, {
-    adapter: oauthAdapters({ store, now, used: () => new errors.InvalidGrant('it was used before') }),
+    adapter: oauthAdapters({ store, now, used: () => new errors.InvalidGrant('it was already used') }),
     jwks: { keys: [...(await signingKeys(store)).keys] },
     cookies: cookies(base_url, await sharedSecret(store, 'oauth_cookies')),
     ...people(library, parts, isLive),
@@ -84,9 +84,9 @@ export async function makeProvider(parts: ProviderParts): Promise<Provider> {
   provider.Client.prototype.compareClientSecret = function (actual) {
     return sameHash(hashSecret(String(this.clientSecret)), hashSecret(hashClientSecret(actual)));
   };
-  provider.use(authorizationManners(provider, isLive));
-  provider.use(registrationManners(store, now));
-  provider.use(tokenManners);
+  provider.use(authorizationMiddleware(provider, isLive));
+  provider.use(registrationMiddleware(store, now));
+  provider.use(tokenMiddleware);
   provider.on('server_error', (_, error) => report(error));
   (provider as NodeJS.EventEmitter).on('error', report);
   return provider;
@@ -103,14 +103,14 @@ function cookies(base_url: string, secret: string): Configuration['cookies'] {
   };
 }
 
-/** Who signs in, where they are asked, and what a consent stands for. */
+/** Configuration of sign-in and consent. */
 function people(
   { interactionPolicy }: Library,
   { base_url }: ProviderParts,
   isLive: (id: string) => Promise<boolean>,
 ): Configuration {
   const policy = interactionPolicy.base();
-  // A key that is revoked between sign-in and consent signs nobody in any more.
+  // A key that is revoked between sign-in and consent ends the session.
   const gone = new interactionPolicy.Check('key_gone', 'the key was revoked', ({ oidc }) => {
     return oidc.session?.accountId !== undefined && oidc.account === undefined;
   });
@@ -118,7 +118,7 @@ function people(
   return {
     interactions: { policy, url: (_, { uid }) => `${base_url}${PATHS.approve}/${uid}` },
     findAccount: async (_, id) => ((await isLive(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined),
-    // Each consent is a grant of its own with its own cap: what another window was allowed is never widened in silence.
+    // Each consent is a new grant with its own cap, so that it never extends an earlier one.
     async loadExistingGrant({ oidc }) {
       const grant = oidc.result?.consent?.grantId;
       return grant === undefined ? undefined : oidc.provider.Grant.find(grant);
@@ -130,7 +130,7 @@ function people(
   };
 }
 
-/** Who may become a client, and how it shows that it is one. */
+/** Configuration of clients: authentication, registration, metadata documents. */
 function clients({ errors }: Library, { fetch }: ProviderParts): Configuration {
   const refuse: Refuse = (code, why) => {
     throw new errors.CustomOIDCProviderError(code, why);
@@ -145,7 +145,7 @@ function clients({ errors }: Library, { fetch }: ProviderParts): Configuration {
       validator(ctx, _, __, given) {
         const metadata = given as Metadata;
         if (ctx) normalizeRegistration(metadata, factsOf(ctx.req).key_id, refuse);
-        // A stored client was settled when it registered.
+        // A stored client was normalized when it registered.
         else if (/^https:/i.test(String(metadata['client_id']))) normalizeDocument(metadata, refuse);
       },
     },
@@ -153,7 +153,7 @@ function clients({ errors }: Library, { fetch }: ProviderParts): Configuration {
   };
 }
 
-/** What is issued, for what and for how long. */
+/** Configuration of tokens, resources and lifetimes. */
 function tokens({ errors }: Library, { base_url, limits }: ProviderParts): Configuration {
   const plain = (url: string) => (URL.parse(url)?.href ?? url).replace(/\/$/, '');
   const resources = new Map(audiences(base_url).map((audience) => [plain(audience), audience]));
@@ -218,7 +218,7 @@ function tokens({ errors }: Library, { base_url, limits }: ProviderParts): Confi
 type Context = KoaContextWithOIDC;
 type Next = () => Promise<unknown>;
 
-/** Parameters of OpenID, which an OAuth server ignores like any it does not know (RFC 6749 section 3.1). */
+/** Parameters of OpenID, which an OAuth server ignores like any unknown parameter (RFC 6749 section 3.1). */
 const FOREIGN = [
   'acr_values',
   'claims',
@@ -233,16 +233,16 @@ const FOREIGN = [
 ];
 
 /**
- * Authorization requests: the scope is `read` whatever was asked (the answer says so), the answer is a query, and nobody stays
- * signed in whose key is gone, or who is asked to sign in anew.
+ * Authorization requests: the scope is always `read` and the response mode `query`; a session ends if its key was
+ * revoked or the client requests a new sign-in.
  */
-function authorizationManners(provider: Provider, isLive: (key_id: string) => Promise<boolean>) {
+function authorizationMiddleware(provider: Provider, isLive: (key_id: string) => Promise<boolean>) {
   return async (ctx: Context, next: Next): Promise<void> => {
     if (ctx.path === PATHS.authorize) {
       const query = { ...ctx.query };
       for (const name of FOREIGN) delete query[name];
       if (!Array.isArray(query['scope'])) query['scope'] = 'read';
-      // The provider knows modes that we do not offer; a name it does not know is refused properly.
+      // The provider supports modes that we do not offer; it rejects an unknown name with the right error.
       if (query['response_mode'] !== undefined && query['response_mode'] !== 'query')
         query['response_mode'] = 'unsupported';
       ctx.query = query;
@@ -256,8 +256,8 @@ function authorizationManners(provider: Provider, isLive: (key_id: string) => Pr
   };
 }
 
-/** Registrations: the answer holds what was registered and nothing of OpenID; with a key comes the right to spend from it. */
-function registrationManners(store: Store, now: () => Date) {
+/** Registrations: the response has no OpenID fields; a registration with a key opens a grant for that key. */
+function registrationMiddleware(store: Store, now: () => Date) {
   return async (ctx: Context, next: Next): Promise<void> => {
     await next();
     if (ctx.path !== PATHS.register || ctx.status !== 201) return;
@@ -278,8 +278,8 @@ function registrationManners(store: Store, now: () => Date) {
   };
 }
 
-/** Token answers say their scope even where none was asked, since RFC 6749 section 5.1 wants it where it differs. */
-async function tokenManners(ctx: Context, next: Next): Promise<void> {
+/** Token responses always have a scope: RFC 6749 section 5.1 requires it where it differs from the request. */
+async function tokenMiddleware(ctx: Context, next: Next): Promise<void> {
   await next();
   const body = ctx.body as Record<string, unknown> | undefined;
   if (ctx.path === PATHS.token && ctx.status === 200 && body?.['access_token'] !== undefined) body['scope'] = 'read';

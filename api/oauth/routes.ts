@@ -1,4 +1,4 @@
-// Mounts the addresses of the authorization server, with the rate limits and errors of any call.
+// Mounts the endpoints of the authorization server, with the rate limits and errors of all calls.
 
 import type { App, RestDeps } from '../channels/rest/rest.ts';
 import { ApiError, toApiError } from '../contract/errors.ts';
@@ -16,13 +16,13 @@ interface Address {
   path: string;
   methods: readonly ('GET' | 'POST')[];
   answer: (request: OAuthRequest) => Promise<Response>;
-  /** Clients are counted apart: each writes a row. */
+  /** Registrations have their own limit, since each writes a row. */
   bucket?: 'free' | 'register';
-  /** For people: an error is a page, and programs of other sites may not read it. */
+  /** A page: errors are pages too, and scripts of other sites may not read it (no CORS). */
   page?: true;
 }
 
-/** Mounts the addresses. Each request is counted for its address, since no credential of ours stands in it. */
+/** Mounts the endpoints. Limits count the client address, since requests have no API key. */
 export function mountOAuth(app: App, { gate, report, oauth }: OAuthDeps): void {
   const provide: Address['answer'] = (request) => oauth.provide(request);
   const register: Address['answer'] = (request) => oauth.register(request);
@@ -65,7 +65,7 @@ export function mountOAuth(app: App, { gate, report, oauth }: OAuthDeps): void {
     for (const method of address.methods) app.on(method, address.path, (c) => answered(c, address));
     const allow = [...address.methods.map((each) => (each === 'GET' ? 'GET, HEAD' : each)), 'OPTIONS'].join(', ');
     const refuse = async () => {
-      throw new ApiError('method_not_allowed', `This address answers ${allow}.`, { headers: { Allow: allow } });
+      throw new ApiError('method_not_allowed', `This path allows ${allow}.`, { headers: { Allow: allow } });
     };
     app.all(address.path, (c) => answered(c, { path: address.path, methods: [], answer: refuse }));
   }

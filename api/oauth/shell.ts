@@ -1,4 +1,4 @@
-// The frame of the pages where people sign in and decide: that of all pages of the API, with fields to fill in.
+// The shell of the OAuth pages: the common shell with styles for forms.
 import { type Html, html } from '../pages/html.ts';
 import { shellOf } from '../pages/shell.ts';
 
@@ -31,7 +31,7 @@ const shell = shellOf({ style: STYLE, external_forms: true });
 /** Headers of every page. */
 export const PAGE_HEADERS = shell.headers;
 
-/** A whole page as text; `aside` stands below, apart. */
+/** A complete page; `aside` is a separate part below. */
 export function page(base_url: string, title: string, body: Html, aside?: Html): string {
   return shell.page(base_url, { title, body: html`${body}${aside && html`<div class="aside">${aside}</div>`}` });
 }

@@ -1,21 +1,20 @@
-// Signing in with one's own key, and the little that the forms ask: what counts as a key here, what counts as an amount.
+// Sign-in with an API key, and parsing of amounts in forms.
 import type { Identify } from '../access/caller.ts';
 
-/** Whose key it is, or why it signs nobody in. */
+/** The key's id, or the error to show. */
 export type SignedIn = { key_id: string } | { wrong: string };
 
-/** Signs in by a key itself. Neither an operator's key, which has no credit, nor an access token does (contract section 3). */
+/** Signs in with an API key; an operator's key and an access token are rejected (contract section 3). */
 export async function signIn(identify: Identify, typed: string): Promise<SignedIn> {
   const secret = typed.trim().replace(/^Bearer +/i, '');
   const caller = secret === '' ? null : await identify({ via: 'authorization', secret });
-  if (caller?.kind === 'admin')
-    return { wrong: 'This is an operator’s key. It has no credit to spend; use a key of your own.' };
+  if (caller?.kind === 'admin') return { wrong: 'This is an operator’s key, which has no credit. Use an API key.' };
   if (caller?.kind !== 'key' || caller.grant)
-    return { wrong: 'This is no key of ours, or it was revoked. A key begins with dsr_ and has 47 characters.' };
+    return { wrong: 'Key not recognised, or revoked. A key begins with dsr_ and has 47 characters.' };
   return { key_id: caller.id };
 }
 
-/** An amount as people write it, in micro-euros; null for an empty field, undefined for what is none. */
+/** Parses an amount in EUR to micro-euros; null for an empty field, undefined for invalid input. */
 export function readAmount(typed: string): number | null | undefined {
   const text = typed
     .trim()

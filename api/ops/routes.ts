@@ -54,13 +54,13 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
     const allow = [...methods.map((each) => (each === 'GET' ? 'GET, HEAD' : each)), 'OPTIONS'].join(', ');
     app.all(path, (c) =>
       answered(c, async () => {
-        throw new ApiError('method_not_allowed', `This address answers ${allow}.`, { headers: { Allow: allow } });
+        throw new ApiError('method_not_allowed', `This path allows ${allow}.`, { headers: { Allow: allow } });
       }),
     );
   }
   app.all('/ops/*', (c) =>
     answered(c, async () => {
-      throw new ApiError('not_found', 'There is nothing at this address.');
+      throw new ApiError('not_found', 'Not found.');
     }),
   );
 }

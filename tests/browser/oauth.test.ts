@@ -96,18 +96,18 @@ describe('the way through', () => {
     await looked(page, 'signin');
     await page.getByLabel('Your API key').fill('dsr_not-a-key');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    expect(await page.getByRole('alert').textContent()).toContain('no key of ours');
+    expect(await page.getByRole('alert').textContent()).toContain('Key not recognised');
     await looked(page, 'signin-wrong');
     await page.getByLabel('Your API key').fill(key);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    expect(await heading(page)).toBe('Let Claude spend from your key?');
+    expect(await heading(page)).toBe('Allow Claude to spend from your key?');
     await looked(page, 'consent');
-    await page.getByLabel('It may spend at most').fill('a lot');
+    await page.getByLabel('Spending limit').fill('a lot');
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
-    expect(await page.getByRole('alert').textContent()).toContain('Write an amount');
-    expect(await page.getByLabel('It may spend at most').inputValue()).toBe('a lot');
+    expect(await page.getByRole('alert').textContent()).toContain('Enter an amount');
+    expect(await page.getByLabel('Spending limit').inputValue()).toBe('a lot');
     await looked(page, 'consent-wrong');
-    await page.getByLabel('It may spend at most').fill('2,50');
+    await page.getByLabel('Spending limit').fill('2,50');
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     await page.waitForURL(`${stand.client.url}/callback?*`);
     await page.goto(`${stand.base}/oauth/connections`);
@@ -117,7 +117,7 @@ describe('the way through', () => {
     await expect.poll(() => page.getByText('Spent €0.00 of €2.50').count()).toBe(1);
     await looked(page, 'connections');
     await page.goto(`${stand.base}/oauth/authorize?client_id=none`);
-    expect(await heading(page)).toBe('This did not work');
+    expect(await heading(page)).toBe('Authorization failed');
     await looked(page, 'error');
     // The browser itself notes that three of the answers had an error status; nothing else is to be said.
     expect(complaints.filter((text) => !/status of 4/.test(text))).toEqual([]);
@@ -136,7 +136,7 @@ describe('the way through', () => {
     await page.keyboard.type(key);
     await page.keyboard.press('Enter');
     // The page itself is waited for: waiting for an address may begin when the page has come and loaded already.
-    await page.getByRole('heading', { name: 'Let Claude spend from your key?' }).waitFor();
+    await page.getByRole('heading', { name: 'Allow Claude to spend from your key?' }).waitFor();
     for (let i = 0; i < 12 && (await focused()) !== 'cap'; i++) await page.keyboard.press('Tab');
     await page.keyboard.type('1');
     await page.keyboard.press('Tab');
@@ -167,7 +167,7 @@ describe('the way through', () => {
     await page.goto(url);
     await page.getByLabel('Your API key').fill(key);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('button', { name: 'Do not allow' }).click();
+    await page.getByRole('button', { name: 'Deny' }).click();
     await page.waitForURL(`${stand.client.url}/callback?*`);
     expect(denied()).toEqual(['access_denied', 'a state', stand.base, false]);
     await page.context().close();
@@ -185,8 +185,8 @@ describe('the way through', () => {
     // Still signed in for a quarter of an hour: the next client asks for consent at once.
     const { url, exchange } = await request(stand, { client_name: '<b>Second</b>' });
     await page.goto(url);
-    expect(await heading(page)).toBe('Let <b>Second</b> spend from your key?');
-    await page.getByRole('button', { name: 'Use another one' }).click();
+    expect(await heading(page)).toBe('Allow <b>Second</b> to spend from your key?');
+    await page.getByRole('button', { name: 'Use another key' }).click();
     await page.getByLabel('Your API key').fill(two.key);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
@@ -215,8 +215,8 @@ describe('connections', () => {
     await page.goto(`${stand.base}/oauth/connections`);
     await page.getByLabel('Your API key').fill(key);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('button', { name: 'End this connection' }).click();
-    expect(await page.getByRole('status').textContent()).toContain('Claude may no longer spend');
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    expect(await page.getByRole('status').textContent()).toContain('Claude can no longer spend');
     expect((await stand.app.json('/v1/keys/me', { headers })).status).toBe(401);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.goto(`${stand.base}/oauth/connections`);
@@ -237,14 +237,14 @@ describe('another site', () => {
     stand.client.posts = consent;
     await page.goto(`${stand.client.url}/attack`);
     await page.getByRole('button', { name: 'Win' }).click();
-    expect(await heading(page)).toBe('This form did not come from here');
+    expect(await heading(page)).toBe('This form came from another site');
     await page.goto(`${stand.client.url}/callback`);
     await page.setContent(`<iframe src="${consent}"></iframe>`);
     await expect.poll(() => page.frames().length).toBe(2);
-    await expect.poll(async () => (await page.frames()[1]?.content())?.includes('Let Claude') ?? true).toBe(false);
+    await expect.poll(async () => (await page.frames()[1]?.content())?.includes('Allow Claude') ?? true).toBe(false);
     // The person's own page still stands as it was.
     await page.goto(consent);
-    expect(await heading(page)).toBe('Let Claude spend from your key?');
+    expect(await heading(page)).toBe('Allow Claude to spend from your key?');
     await page.context().close();
   });
 });

@@ -68,7 +68,7 @@ describe('the sandbox checkout in Chromium', () => {
       }
       await picture(page, `checkout-${name}`);
       // Tab through the page as somebody without a mouse would: every stop is seen, and the first button pays.
-      const pay = page.getByRole('button', { name: 'Pay €20.00 of play money' });
+      const pay = page.getByRole('button', { name: 'Pay €20.00 (play money)' });
       for (let i = 0; i < 12 && !(await pay.evaluate((e) => e === e.ownerDocument.activeElement)); i++) {
         await page.keyboard.press('Tab');
         const outline = await page
@@ -99,10 +99,10 @@ describe('the sandbox checkout in Chromium', () => {
     const { page } = await opened(at.browser, LOOKS[0]![1]);
     await page.goto(url);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('heading', { name: 'Nothing was paid' }).waitFor();
+    await page.getByRole('heading', { name: 'Checkout cancelled' }).waitFor();
     await picture(page, 'checkout-cancelled');
     await page.goto(url);
-    await page.getByRole('heading', { name: 'This checkout is over' }).waitFor();
+    await page.getByRole('heading', { name: 'This checkout has expired' }).waitFor();
     await picture(page, 'checkout-over');
     expect(await balance(at.app, headers)).toBe(0.5);
     await page.context().close();

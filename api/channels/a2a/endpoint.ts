@@ -47,7 +47,7 @@ export function mountA2a(app: App, deps: A2aDeps): void {
     '/message:send',
     () => new ApiError('method_not_allowed', 'Messages are POSTed.', { headers: { Allow: 'POST' } }),
   );
-  app.all('/a2a/*', (c) => rejectWith(deps, c, () => new ApiError('not_found', 'There is nothing at this address.')));
+  app.all('/a2a/*', (c) => rejectWith(deps, c, () => new ApiError('not_found', 'Not found.')));
 }
 
 /**

@@ -46,8 +46,7 @@ export function mountRest(app: App, deps: RestDeps): void {
       );
     const methods = operations.map(({ route }) => (route.method === 'GET' ? 'GET, HEAD' : route.method));
     const allow = [...methods, 'OPTIONS'].join(', ');
-    const error = () =>
-      new ApiError('method_not_allowed', `This address answers ${allow}.`, { headers: { Allow: allow } });
+    const error = () => new ApiError('method_not_allowed', `This path allows ${allow}.`, { headers: { Allow: allow } });
     app.all(path, (c) => refuse(deps, c, () => ({ error: error(), dataset: undefined })));
   }
   app.all('/v1/*', (c) => refuse(deps, c, (request) => notFound(deps.gate, request.path)));

@@ -18,7 +18,7 @@ export function mountDownload(app: App, deps: RestDeps): void {
   app.get(PATH, (c) => withErrors(deps, c, (request) => download(deps, c, request)));
   app.all(PATH, (c) =>
     withErrors(deps, c, () => {
-      throw new ApiError('method_not_allowed', `This address answers ${ALLOW}.`, { headers: { Allow: ALLOW } });
+      throw new ApiError('method_not_allowed', `This path allows ${ALLOW}.`, { headers: { Allow: ALLOW } });
     }),
   );
 }

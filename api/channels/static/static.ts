@@ -34,11 +34,7 @@ const ALLOW = 'GET, HEAD, OPTIONS';
 export function mountStatic(app: App, deps: StaticDeps): void {
   app.get('/*', (c) => serve(deps, c));
   app.all('/*', (c) =>
-    refuse(
-      deps,
-      c,
-      new ApiError('method_not_allowed', `This address answers ${ALLOW}.`, { headers: { Allow: ALLOW } }),
-    ),
+    refuse(deps, c, new ApiError('method_not_allowed', `This path allows ${ALLOW}.`, { headers: { Allow: ALLOW } })),
   );
 }
 

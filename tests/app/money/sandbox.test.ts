@@ -81,7 +81,7 @@ describeApps('the sandbox checkout', { base: LOCAL, now: () => new Date(clock) }
     expect(pressed).toEqual(Array(6).fill([303, `../done?session=${session}`]));
     expect(await balance(other, headers)).toBe(20.5);
     const done = await (await app.ask(`/checkout/done?session=${session}`)).text();
-    expect(done).toContain('€20.00 of credit is on your key.');
+    expect(done).toContain('€20.00 of credit was added to your key.');
     expect(await (await app.ask(path)).text()).toContain('<h1>Paid</h1>');
     expect(await press(app, path, 'cancel')).toEqual([303, '../cancelled']);
     expect(await balance(app, headers)).toBe(20.5);
@@ -252,7 +252,7 @@ describe('where there is a sandbox', () => {
     expect(body['checkout_url']).toBe(`${stripe.apiBase}/pay/${session}`);
     expect((await press(app, `/checkout/sandbox/${session}`, 'pay'))[0]).toBe(405);
     const waiting = await (await app.ask(`/checkout/done?session=${session}`)).text();
-    expect(waiting).toContain('On its way');
+    expect(waiting).toContain('Payment pending');
     expect(waiting).toContain('http-equiv="refresh"');
     expect(await balance(app, headers)).toBe(0.5);
     await app.close();

@@ -369,7 +369,7 @@ describeApps('a plan', options, (stage) => {
     ]);
     double.faults.push(500, 500, 500);
     expect((await revoke(two.id)).status).toBe(200);
-    expect(logged.at(-1)).toContain(`cannot end the subscription ${two.session['subscription']}`);
+    expect(logged.at(-1)).toContain(`cannot cancel the subscription ${two.session['subscription']}`);
     clock = FIRST_END;
     double.requests.length = 0;
     await tell(other, 'invoice.created', month(two.session, FIRST_END, { billing_reason: 'subscription_cycle' }));

@@ -224,8 +224,8 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
       const [victim, attacker] = [person(at.base), person(at.base)];
       const theirs = pageOf(await victim.open(authorizeUrl(at.base, body.client_id, pkce().challenge)));
       // Another browser has not its cookie.
-      expect(pageOf(await attacker.open(theirs.url)).html).toContain('This page is over');
-      expect(pageOf(await attacker.submit(theirs, { action: 'signin', key })).html).toContain('This page is over');
+      expect(pageOf(await attacker.open(theirs.url)).html).toContain('This page has expired');
+      expect(pageOf(await attacker.submit(theirs, { action: 'signin', key })).html).toContain('This page has expired');
       for (const headers of [
         { origin: 'https://evil.example' },
         { origin: 'null' },

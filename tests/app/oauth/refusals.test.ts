@@ -52,7 +52,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       return `sent back: ${new URLSearchParams(hash.slice(1) || search).get('error')}`;
     }
     const title = /<h1>(.*)<\/h1>/.exec(arrival.page.html)?.[1];
-    return `told: ${title === 'This did not work' ? /<pre><code>(\w+)/.exec(arrival.page.html)?.[1] : title}`;
+    return `told: ${title === 'Authorization failed' ? /<pre><code>(\w+)/.exec(arrival.page.html)?.[1] : title}`;
   };
 
   describe('an authorization request', () => {
@@ -304,7 +304,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       const { body } = await register(base);
       const signin = pageOf(await who.open(authorizeUrl(base, body.client_id, pkce().challenge)));
       const again = pageOf(await who.submit(signin, { action: 'signin', key: access_token }));
-      expect([again.status, again.html]).toEqual([422, expect.stringContaining('no key of ours')]);
+      expect([again.status, again.html]).toEqual([422, expect.stringContaining('Key not recognised')]);
     });
   });
 
@@ -322,7 +322,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       const who = person(base);
       const ask = authorizeUrl(base, client_id, pkce().challenge);
       const consent = pageOf(await who.submit(pageOf(await who.open(ask)), { action: 'signin', key: mine.key }));
-      expect(consent.html).toContain('Let Reader spend');
+      expect(consent.html).toContain('Allow Reader to spend');
       expect((await app.ask(`/v1/keys/${mine.id}`, { method: 'DELETE', admin: true })).status).toBe(200);
       expect([await call(access_token), await call(own.body['access_token'] ?? '')]).toEqual([401, 401]);
       expect(await refused({ grant_type: 'refresh_token', client_id, refresh_token })).toBe('400 invalid_grant');
@@ -340,10 +340,10 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       const ask = authorizeUrl(base, body.client_id, pkce().challenge);
       for (const [typed, said] of [
         ['an-admin-key-of-the-tests-0123456789', 'operator’s key'],
-        [gone.key, 'no key of ours'],
-        [`${key}x`, 'no key of ours'],
-        ['', 'no key of ours'],
-        ["' or 1=1 --", 'no key of ours'],
+        [gone.key, 'Key not recognised'],
+        [`${key}x`, 'Key not recognised'],
+        ['', 'Key not recognised'],
+        ["' or 1=1 --", 'Key not recognised'],
       ] as const) {
         const who = person(base);
         const answer = pageOf(await who.submit(pageOf(await who.open(ask)), { action: 'signin', key: typed }));

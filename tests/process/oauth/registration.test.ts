@@ -162,11 +162,11 @@ describe('a client ID metadata document', () => {
   test('cannot give itself a key, a secret or another address', async () => {
     const { id } = await newKey(at.app);
     expect(await shown({ key_id: id, grant_types: ['authorization_code', 'client_credentials'] })).toContain('Sign in');
-    expect(await shown({ client_id: 'https://other.example/client.json' })).toBe('This did not work');
-    expect(await shown({ client_secret: 'mine' })).toBe('This did not work');
-    expect(await shown({ token_endpoint_auth_method: 'client_secret_basic' })).toBe('This did not work');
-    expect(await shown({}, 'https://other.example/cb')).toBe('This did not work');
-    expect(await shown({ redirect_uris: ['http://client.example/cb'] })).toBe('This did not work');
+    expect(await shown({ client_id: 'https://other.example/client.json' })).toBe('Authorization failed');
+    expect(await shown({ client_secret: 'mine' })).toBe('Authorization failed');
+    expect(await shown({ token_endpoint_auth_method: 'client_secret_basic' })).toBe('Authorization failed');
+    expect(await shown({}, 'https://other.example/cb')).toBe('Authorization failed');
+    expect(await shown({ redirect_uris: ['http://client.example/cb'] })).toBe('Authorization failed');
   });
 
   test('is fetched from no address of this machine', async (context) => {
@@ -195,7 +195,7 @@ describe('a client ID metadata document', () => {
       const own = await listen(guarded ? {} : { fetch: (url) => fetch(url) });
       for (const id of ids) {
         const arrival = await person(own.base).open(authorizeUrl(own.base, id, pkce().challenge));
-        expect(pageOf(arrival).html, id).toContain('This did not work');
+        expect(pageOf(arrival).html, id).toContain('Authorization failed');
       }
       await own.close();
       counts.push(asked);
