@@ -1,4 +1,5 @@
-// The manifest of requirements: every row and rule of the specification and the contract. `npm run requirements` prints it.
+// The manifest of requirements: every row and rule of the specification and the contract. `npm run
+// requirements` prints it.
 import { pathToFileURL } from 'node:url';
 import * as contract1 from './requirements/contract-1-settings.ts';
 import * as contract2Record from './requirements/contract-2-record.ts';
@@ -34,7 +35,7 @@ const FILES = [
 type IdOf<One> = One extends Section<infer Id> ? Id : never;
 type Ids<File> = File extends unknown ? IdOf<File[keyof File]> : never;
 
-/** Every id, so that a misspelt one is a type error. */
+/** All ids, so that a misspelt one is a type error. */
 export type RequirementId = Ids<(typeof FILES)[number]>;
 
 /** All requirements, in the order of the two documents. */
@@ -55,7 +56,7 @@ function byDocument(a: string, b: string): number {
   return other.localeCompare(document) || Number(number) - Number(another);
 }
 
-/** The state by section, then what is planned. */
+/** The state of each section, then the planned requirements. */
 function report(): string {
   const sections = [...new Set(REQUIREMENTS.map(({ from }) => from))].sort(byDocument);
   const lines = sections.map((from) => {

@@ -1,4 +1,5 @@
-// `npm run buy -- <address> [--usdt] [--key <Idempotency-Key>]`: the stock buyer of x402 pays for one call on the local chain.
+// `npm run buy -- <address> [--usdt] [--key <Idempotency-Key>]`: pays for one call with the stock x402 buyer
+// on the local chain.
 import { parseArgs } from 'node:util';
 import { createPublicClient, formatUnits, http } from 'viem';
 import { decoded, stockBuyer } from './buyer.ts';
@@ -26,7 +27,7 @@ const balances = async (name: string) =>
     `payer ${await holds(payer.address)}, merchant ${await holds(ROLES.merchant.address)} ${token.toUpperCase()}`,
   );
 
-/** Tells what the stock client sends and gets. */
+/** Prints what the stock client sends and receives. */
 const told: typeof fetch = async (input, init) => {
   const request = new Request(input, init);
   const signed = request.headers.has('payment-signature');

@@ -1,4 +1,4 @@
-// Buyers: the stock client of x402, and payments made by hand where a test needs one that the stock client would not make.
+// Buyers: the stock client of x402, and hand-made payments for tests that need invalid ones.
 import { randomBytes } from 'node:crypto';
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from '@x402/core/types';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
@@ -8,7 +8,7 @@ import { ADDRESSES, type Role } from './chain.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** The stock client with a wallet. USDT is no default of it: whoever pays with it must allow it, and choose it. */
+/** The stock client with a wallet. USDT is not enabled by default: the buyer must allow and choose it. */
 export function stockBuyer(
   fetch: Fetch,
   role: Role,
@@ -28,10 +28,10 @@ export function stockBuyer(
 export const decoded = (header: string | null): Record<string, unknown> =>
   JSON.parse(Buffer.from(header ?? '', 'base64').toString()) as Record<string, unknown>;
 
-/** A payment as PAYMENT-SIGNATURE carries it. */
+/** A payment in the encoding of PAYMENT-SIGNATURE. */
 export const encodePayload = (payment: unknown): string => Buffer.from(JSON.stringify(payment)).toString('base64');
 
-/** What a payment by hand may have otherwise than it should. */
+/** Deviations of a hand-made payment from a valid one. */
 export interface Twist {
   token?: 'usdc' | 'usdt';
   value?: string;
@@ -43,13 +43,13 @@ export interface Twist {
   nonce?: string;
   spender?: string;
   permitted?: string;
-  /** Signs in place of the payer. */
+  /** Signs instead of the payer. */
   signer?: Role;
   accepted?: Partial<PaymentRequirements>;
   extensions?: Record<string, unknown>;
 }
 
-/** Signs a payment for what a 402 asks. */
+/** Signs a payment for the terms of a 402. */
 export async function pay(required: PaymentRequired, role: Role, twist: Twist = {}): Promise<PaymentPayload> {
   const token = twist.token ?? 'usdc';
   const asked = required.accepts.find(({ asset }) => asset.toLowerCase() === ADDRESSES[token].toLowerCase());

@@ -1,4 +1,4 @@
-// A local chain that looks like Base: anvil with our doubles of the tokens at their real addresses.
+// A local chain like Base: anvil with doubles of the tokens at their real addresses.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { base } from 'viem/chains';
 import { freePort } from '../support/free-port.ts';
 import RUNTIME from './runtime.json' with { type: 'json' };
 
-/** Where things are on Base, and here. */
+/** Addresses of Base, which are the same here. */
 export const ADDRESSES = {
   usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   usdt: '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2',
@@ -30,7 +30,7 @@ const CODE: Record<keyof typeof ADDRESSES, string> = {
 const MNEMONIC = 'test test test test test test test test test test test junk';
 const account = (addressIndex: number) => mnemonicToAccount(MNEMONIC, { addressIndex });
 
-/** Who is who: 1,000 USDC or USDT where a role pays, and Permit2 approved unless the name says otherwise. */
+/** Accounts by role: 1,000 USDC or USDT when a role pays, and Permit2 approved unless the name says `no`. */
 export const ROLES = {
   facilitator: account(0),
   merchant: account(1),
@@ -49,7 +49,7 @@ export const TOKEN = parseAbi([
   'function transfer(address,uint256) returns (bool)',
 ]);
 
-/** Why there is no chain on this machine; null when there is one. */
+/** Why this machine has no chain; null when it has one. */
 export function noChain(): string | null {
   return binary() === null ? `no anvil for ${process.platform} ${process.arch} among the packages` : null;
 }
@@ -67,7 +67,7 @@ function binary(): string | null {
 
 export type TestChain = Awaited<ReturnType<typeof startChain>>;
 
-/** Starts a chain. Blocks come with each transaction, or every `blockTime` seconds. */
+/** Starts a chain with a block for each transaction, or every `blockTime` seconds. */
 export async function startChain({ port, blockTime }: { port?: number; blockTime?: number } = {}) {
   const file = binary();
   if (file === null) throw new Error(noChain() ?? '');

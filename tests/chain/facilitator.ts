@@ -1,4 +1,4 @@
-// A facilitator with a hot key over HTTP, for tests and local trials; tests make it fail in every way a real one may.
+// A facilitator with a hot key over HTTP, for tests and local trials; tests make it fail like a real one.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { x402Facilitator } from '@x402/core/facilitator';
@@ -17,17 +17,19 @@ export interface TestFacilitator {
   url: string;
   /** Calls so far. */
   count: Record<Task, number>;
-  /** Stands between a request and the work: may change, delay or refuse it. `null` as an answer cuts the connection. */
+  /**
+   * Called before the work: may change, delay or refuse a request. `null` as an answer cuts the connection.
+   */
   between: (task: Task, request: SettleRequest, work: () => ReturnType<Work>) => Promise<object | null>;
-  /** Back to plain work. */
+  /** Resets `between`. */
   plain(): void;
-  /** Stops listening, as a facilitator that is down. */
+  /** Stops listening, like a facilitator that is down. */
   stop(): Promise<void>;
 }
 
-/** The work itself. `patience` is how long a transaction is waited for, in milliseconds. */
+/** Verifies and settles. `patience`: milliseconds to wait for a transaction. */
 function worker(rpc: string, patience: number): Work {
-  // A nonce manager and a queue of its own: viem's is shared by every chain of a process (payments.md 7.9).
+  // Its own nonce manager and queue, since viem shares one among all chains of a process (payments.md 7.9).
   const nonceManager = createNonceManager({ source: jsonRpc() });
   const account = mnemonicToAccount('test test test test test test test test test test test junk', { nonceManager });
   const reader = createPublicClient({ chain: base, transport: http(rpc), pollingInterval: 50 });
@@ -55,7 +57,7 @@ function worker(rpc: string, patience: number): Work {
   return (task, { paymentPayload, paymentRequirements }) => facilitator[task](paymentPayload, paymentRequirements);
 }
 
-/** Starts one on a port, or a free one. */
+/** Starts one on a port, or on a free one. */
 export async function startFacilitator(
   rpc: string,
   { port = 0, patience = 10_000 }: { port?: number; patience?: number } = {},

@@ -1,4 +1,4 @@
-// The node of the chain that the service asks: passes everything on, until a test takes it away.
+// A proxy of the chain's node for the service, which tests can take down.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -11,7 +11,7 @@ export interface TestNode {
   stop(): Promise<void>;
 }
 
-/** Starts one in front of a chain. */
+/** Starts a proxy for a chain. */
 export async function startNode(rpc: string): Promise<TestNode> {
   const server = createServer(async (request, response) => {
     node.asked += 1;

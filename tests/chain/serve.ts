@@ -1,8 +1,8 @@
-// `npm run chain`: a chain and a facilitator on this machine, and the settings with which the service takes payments on it.
+// `npm run chain`: starts a local chain and a facilitator, and prints the settings for a service on them.
 import { noChain, ROLES, startChain } from './chain.ts';
 import { startFacilitator } from './facilitator.ts';
 
-/** Ports of chain and facilitator; `--free` takes free ones. */
+/** Ports of chain and facilitator; `--free` picks free ones. */
 const [CHAIN, FACILITATOR] = process.argv.includes('--free') ? [0, 0] : [8545, 8546];
 
 const why = noChain();

@@ -1,5 +1,6 @@
-// `npm run conformance`: the official MCP conformance suite in both revisions and the inspector's strict mode, against the
-// app on the fictional packs behind a socket of this machine. Needs no network. Exceptions stand in the .yml files beside it.
+// `npm run conformance`: the official MCP conformance suite in both revisions and the inspector's strict
+// mode, against a local app with the fictional packs. Needs no network. Exceptions are in the .yml files of
+// this folder.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,11 +13,11 @@ const REVISIONS = ['2026-07-28', '2025-11-25'];
 const ERAS = ['modern', 'legacy'];
 const scratch = mkdtempSync(join(tmpdir(), 'conformance-'));
 
-/** Runs a program of node_modules; its exit code and what it printed. */
+/** Runs a program of node_modules; returns its exit code and output. */
 function run(name: string, args: string[]): Promise<{ code: number | null; printed: string }> {
   const child = spawn(join(ROOT, 'node_modules/.bin', name), args, {
     cwd: scratch,
-    // The inspector keeps a catalogue, in the home folder where nothing is said.
+    // The inspector stores a catalogue, by default in the home folder.
     env: { ...process.env, MCP_CATALOG_PATH: join(scratch, 'catalog.json') },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,4 +1,4 @@
-// What a model reads of the real packs: the list of tools, and the longest answers within every limit.
+// Tokens for a model on the real packs: the list of tools, and the longest answers within every limit.
 import { resolve } from 'node:path';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test } from 'vitest';

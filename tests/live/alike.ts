@@ -1,7 +1,7 @@
-// Computed figures compared: equal but for the last digits of binary arithmetic.
+// Compares computed figures: equal except for the last digits of binary arithmetic.
 import { expect } from 'vitest';
 
-/** Fails where two answers differ by more than rounding; `told` says what was asked. */
+/** Fails when two answers differ by more than rounding; `told` describes the request. */
 export function alike(found: unknown, expected: unknown, told: string, path = ''): void {
   if (typeof found === 'number' && typeof expected === 'number') {
     const apart = Math.abs(found - expected);

@@ -1,4 +1,4 @@
-// Every record of the real packs: what is sent from stored bytes is to the byte the exported record as it would be presented.
+// Every record of the real packs: an answer from stored bytes equals the presented record to the byte.
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLines } from '../../data/duckdb/lines.ts';
@@ -11,7 +11,7 @@ import { loadPack } from '../../packs/define/load.ts';
 import { DATASETS } from './release.ts';
 
 const presenting: PresentOptions = { now: new Date(), base_url: 'https://register.example', visibility: 'full' };
-/** Records of one answer. */
+/** Records in an answer. */
 const PAGE = 100;
 
 test.each(DATASETS)(
@@ -29,7 +29,7 @@ test.each(DATASETS)(
       const json = Buffer.concat(
         pageJson({ release, ordinals, fields: null }, { next_cursor: null }, presenting) ?? [],
       );
-      // Compared as one text: a difference would be long to print.
+      // Compared as one text, since a difference would be long to print.
       expect(json.toString() === `{"items":[${items}],"next_cursor":null}`, `records up to ${ordinal}`).toBe(true);
       bytes += json.length;
       items = [];

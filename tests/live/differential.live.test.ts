@@ -1,4 +1,5 @@
-// The real packs, asked thousands of seeded random questions: both engines agree with the independent evaluator over the exported rows.
+// The real packs under thousands of seeded random queries: both engines agree with the independent evaluator
+// over the exported rows.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { similarParameters, statsParameters, timeseriesParameters } from '../../data/input/analysis-parameters.ts';
 import { facetsParameters, searchParameters } from '../../data/input/search-parameters.ts';
@@ -16,14 +17,14 @@ import { pickOne, type Random, random } from '../support/random-records.ts';
 import { alike, rowsIn } from './alike.ts';
 import { DATASETS, historyOf, type LiveRelease, openLive } from './release.ts';
 
-/** Questions of each kind; the evaluator looks at every record for each, so the largest pack is asked fewer. */
+/** Queries of each kind; the evaluator reads every record for each, so the largest pack gets fewer. */
 const COUNTS = {
   'llm-models': { search: 1500, facets: 600, stats: 400, timeseries: 200, similar: 300 },
   airports: { search: 400, facets: 200, stats: 120, timeseries: 60, similar: 100 },
   places: { search: 70, facets: 40, stats: 25, timeseries: 15, similar: 20 },
 } as const;
 
-/** Pages of one walk through a search that matches a large part of a pack; shorter ones are walked to the end. */
+/** Pages of one search through a large part of a pack; shorter ones are read to the end. */
 const PAGES = 6;
 
 const NOW = new Date('2026-11-20T12:00:00Z');
@@ -43,7 +44,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     await live.close();
   });
 
-  /** Random questions, without those that rounding decides because a record lies on the edge of the circle. */
+  /** Random queries, without records on the edge of the circle, where rounding decides. */
   function* questions(
     count: number,
     seed: number,
@@ -58,7 +59,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     }
   }
 
-  /** Ids page by page, through the cursors that callers get; `pages` at most. */
+  /** Ids page by page, through the cursors of callers; `pages` at most. */
   async function walk(engine: Engine, query: SearchQuery, scope: 'public' | 'full', pages: number) {
     const ids: string[] = [];
     let cursor: string | null = null;
@@ -114,7 +115,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     for (const sort of ['-quality', 'updated', `-${numeric.name}`]) {
       const query = { sort, limit: '1000' };
       const expected = evaluateSearch(live.pack, live.records, query);
-      // DuckDB finds each page anew, so it walks the largest pack in one order only.
+      // DuckDB computes each page again, so the largest pack is read in one order only.
       const engines = Object.entries(live.engines).filter(([name]) => name !== 'DuckDB' || sort === 'updated');
       for (const [name, engine] of engines) {
         const { ids, ended, pages } = await walk(engine, query, 'full', Number.POSITIVE_INFINITY);

@@ -1,4 +1,5 @@
-// The real packs where the earth and the scripts have their edges: poles, date line, whole earth, accents, prefixes in many scripts.
+// Edge cases of geography and scripts on the real packs: poles, date line, whole earth, accents, prefixes in
+// many scripts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { searchParameters } from '../../data/input/search-parameters.ts';
 import { questionOf } from '../../data/input/selection.ts';
@@ -8,7 +9,10 @@ import { evaluateSearch, onEdge, type SearchQuery } from '../support/evaluate.ts
 import { pickOne, random } from '../support/random-records.ts';
 import { type LiveRelease, openLive } from './release.ts';
 
-/** Centres at the poles, on both sides of the date line, on the prime meridian and the equator, and in the middle of cities. */
+/**
+ * Centres at the poles, on both sides of the date line, on the prime meridian and the equator, and in the
+ * middle of cities.
+ */
 const CENTRES: readonly (readonly [lat: number, lng: number])[] = [
   ...([
     [90, 0],
@@ -47,7 +51,7 @@ describe.each(['airports', 'places'] as const)('%s', (dataset) => {
   });
   afterAll(() => live.close());
 
-  /** Both engines find what the evaluator finds: the count, and the first page. Answers the count. */
+  /** Both engines match the evaluator: the count, and the first page. Returns the count. */
   async function agree(query: SearchQuery): Promise<number> {
     const expected = evaluateSearch(live.pack, live.records, query);
     const input = searchParameters.parse({ ...query, limit: '1000', total: 'true' }, live.pack, { format: 'ndjson' });
@@ -66,12 +70,12 @@ describe.each(['airports', 'places'] as const)('%s', (dataset) => {
   test('circles around the edges of the map', async () => {
     const geo = live.pack.attributes.find(({ type }) => type === 'geo')!.name;
     const next = random(90);
-    // Every radius at every centre is a question of the smaller pack; the larger takes two radii at each.
+    // Every radius at every centre for the smaller pack; two radii at each for the larger.
     const asked = CENTRES.flatMap(([lat, lng]) => {
       const radii = dataset === 'airports' ? RADII : [pickOne(next, RADII.slice(0, 5)), pickOne(next, RADII.slice(3))];
       return radii.map((km) => `${lat},${lng},${km}`);
     });
-    // Circles that begin at a record: radius 0 finds it.
+    // Circles around a record: radius 0 finds it.
     for (let i = 0; i < 10; i++) {
       const { lat, lng } = (pickOne(next, live.records).attributes[geo] as Geo | undefined) ?? { lat: 0, lng: 0 };
       asked.push(`${lat},${lng},0`, `${lat},${lng},${pickOne(next, RADII.slice(1, 4))}`);
@@ -128,7 +132,7 @@ describe.each(['airports', 'places'] as const)('%s', (dataset) => {
     expect(Object.keys(counted).length).toBeGreaterThan(2);
   }, 600_000);
 
-  test('zurich finds Zürich, however it is typed', async () => {
+  test('zurich finds Zürich, in any spelling', async () => {
     const typed = ['zurich', 'Zürich', 'ZÜRICH', 'Zu\u0308rich', ' zürich '];
     const counts = await Promise.all(typed.map((q) => agree({ q })));
     expect(new Set(counts).size).toBe(1);

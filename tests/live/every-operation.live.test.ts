@@ -1,4 +1,5 @@
-// One test body for every operation of the table, on every real pack, in JSON and in Markdown: it answers, and the answer has its shape.
+// One test body for every operation of the table, on every real pack, in JSON and in Markdown: it answers in
+// the right shape.
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DATASET_OPERATIONS } from '../../api/operations/table.ts';
@@ -13,7 +14,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server?.stop());
 
-/** Members that an answer has beside `attribution` and `license` (contract section 2). */
+/** Members of an answer besides `attribution` and `license` (contract section 2). */
 const MEMBERS: Record<string, string[]> = {
   datasets_list: ['datasets'],
   dataset_schema: ['attributes', 'dataset', 'filters', 'schema'],
@@ -63,13 +64,13 @@ const RECORD = [
   'verified_owner',
 ];
 
-/** Lists that may be empty only where the pack has nothing to say. */
+/** Lists that may be empty only when the pack has no such data. */
 const LISTS = ['items', 'facts', 'values', 'rows', 'series', 'filters', 'attributes', 'datasets'];
 
-/** Nothing of the program in an answer. */
+/** Signs of a formatting bug. */
 const BROKEN = /\bundefined\b|\[object Object\]|\bNaN\b|\bat [\w.<>]+ \((?:file:|node:|\/)|\/tmp\/|%7B|\{\{|\{%/;
 
-/** A text to its end, or the first megabytes of one that is longer: the full text of the largest pack takes its time. */
+/** A complete text, or the first megabytes of a longer one, such as the full text of the largest pack. */
 async function beginning({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
@@ -90,12 +91,12 @@ describe.each(DATASETS)('%s', (dataset) => {
     expect(slugs).toHaveLength(3);
   }, 120_000);
 
-  /** What an operation cannot do without, for this pack. */
+  /** The required parameters of an operation, for this pack. */
   function query(name: string): string {
     const numeric = pack.attributes.find(
       ({ type }) => type === 'price' || type === 'integer' || type === 'number',
     )!.name;
-    // A series takes at most 5,000 records: those within one group's reach, found by quality.
+    // A series takes at most 5,000 records: those of one group, filtered by quality.
     const few = `ids=${slugs.join(',')}`;
     if (name === 'dataset_facets') return `?by=${pack.group_by}`;
     if (name === 'entity_batch' || name === 'entity_compare') return `?ids=${slugs.join(',')},nobody-at-all`;
@@ -162,7 +163,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     }
   }, 120_000);
 
-  test('the past: as of a day before anything was known, and as of now', async () => {
+  test('history: as of a day before all data, and as of now', async () => {
     const before = await server.ask(`/v1/${dataset}/entities/batch?ids=${slugs.join(',')}&as_of=2001-01-01`);
     expect(await before.json()).toMatchObject({ items: [], missing: slugs });
     const now = await server.ask(

@@ -1,4 +1,5 @@
-// Places are found by their own names: well-known ones, and large cities by every name that GeoNames has in the scripts most people read.
+// Places are found by their names: well-known ones, and large cities by every GeoNames name in common
+// scripts.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paths } from '../../data/model/layout.ts';
@@ -32,7 +33,7 @@ async function firstPage(q: string, country: string): Promise<unknown[]> {
   return ordinals.map((ordinal) => live.records[ordinal]!.attributes['geonames_id']);
 }
 
-describe('by a name that is known everywhere', () => {
+describe('by a well-known name', () => {
   test.each([
     ['Москва', 'RU', 524901],
     ['Київ', 'UA', 703448],

@@ -1,4 +1,4 @@
-// 500 near misses of calls on the real packs: the message or hint names the call that was meant.
+// 500 near misses of calls on the real packs: the message or hint contains the intended call.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { asker } from '../near-misses/ask.ts';
 import { nearMisses } from '../near-misses/cases.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('of 500 near misses at least 95 % are told the call that was meant', async () => {
+test('of 500 near misses at least 95 % get the intended call', async () => {
   const ask = asker(server.base, server.key);
   const verdicts: Verdict[] = [];
   for (const near of nearMisses(await world(ask), 500, 1)) verdicts.push(await judge(ask, near));

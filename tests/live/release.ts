@@ -1,4 +1,4 @@
-// The releases that the live suite asks, and their exported rows for the evaluator.
+// The releases of the live suite, and their exported rows for the evaluator.
 import { join, resolve } from 'node:path';
 import { DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
 import { openEngine } from '../../data/duckdb/engine.ts';
@@ -16,20 +16,23 @@ import { unpublishedTexts } from '../support/evaluate.ts';
 /** The bundled packs, small to large. */
 export const DATASETS = ['llm-models', 'airports', 'places'] as const;
 
-/** Where tests/live/setup.ts has put the releases. */
+/** The folder of tests/live/setup.ts. */
 const dataDir = () => resolve(process.env['DATA_DIR'] ?? '');
 
 export interface LiveRelease {
   pack: Pack;
   manifest: Manifest;
   folder: string;
-  /** As exported in records.jsonl, best first: the place of a record is its ordinal. Provenance only where it has a status, to save memory. */
+  /**
+   * As exported in records.jsonl, best first: the position is the ordinal. Provenance only with a status, to
+   * save memory.
+   */
   records: StoredRecord[];
   engines: { DuckDB: Engine; 'the packed index': Engine };
   close(): Promise<void>;
 }
 
-/** Opens a release twice, for each engine alone. `log` hears when the index could not be used. */
+/** Opens a release twice, once for each engine. `log` is called when the index cannot be used. */
 export async function openLive(dataset: string, log: (text: string) => void): Promise<LiveRelease> {
   const pack = await loadPack(resolve('packs', dataset));
   const release = await currentRelease(dataDir(), dataset);
@@ -55,7 +58,9 @@ export async function openLive(dataset: string, log: (text: string) => void): Pr
   };
 }
 
-/** Tells the evaluator which entries of lists are searched and not published: those of the facts that won. */
+/**
+ * Reads for the evaluator the list entries that are searched but not published: those of the winning facts.
+ */
 async function readUnpublished(folder: string, pack: Pack): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

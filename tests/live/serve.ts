@@ -1,4 +1,4 @@
-// A server over the live suite's data, in a process of its own, as users run it.
+// A server over the live suite's data, in a child process, as users run it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { freePort } from '../support/free-port.ts';
 
@@ -10,7 +10,7 @@ export interface LiveServer {
   base: string;
   /** The operator's key. */
   key: string;
-  /** Asks with the operator's key. */
+  /** Sends a request with the operator's key. */
   ask(path: string, headers?: Record<string, string>): Promise<Response>;
   stop(): void;
 }

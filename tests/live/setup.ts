@@ -1,12 +1,14 @@
-// Collects the real packs once for the live suite, through the same command that users run.
+// Collects the real packs once for the live suite, with the command that users run.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Where the live suite keeps its sources and releases; a second run finds them there and only asks for news. */
+/**
+ * Folder of the live suite's sources and releases; a second run reuses them and fetches only new versions.
+ */
 const FOLDER = resolve(process.env['LIVE_DIR'] ?? 'node_modules/.cache/live');
 
-/** An existing DATA_DIR to ask, with a release of every pack: then no night is run, and nothing is fetched. */
+/** An existing DATA_DIR with a release of every pack: then no night runs, and nothing is fetched. */
 const READY = process.env['LIVE_DATA_DIR'];
 
 export default function setup(): void {

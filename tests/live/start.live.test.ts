@@ -1,4 +1,4 @@
-// `npm start` on collected data, and the questions of the README, as a reader would ask them.
+// `npm start` on collected data, and the requests of the README.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,13 +10,13 @@ verifies('command.start-again', 'command.test-live');
 const KEY = 'an-admin-key-of-the-live-suite-0123456789';
 let server: ChildProcess;
 let port: number;
-/** From the command to the line that says it listens, in milliseconds. */
+/** Milliseconds from the command to the line that it listens. */
 let took: number;
 
 beforeAll(async () => {
   port = await freePort();
   const began = performance.now();
-  // A process group of its own, since npm does not pass every signal on.
+  // A new process group, since npm does not pass every signal on.
   server = spawn('npm', ['start', '--silent'], {
     env: { ...process.env, PORT: String(port), BASE_URL: 'http://localhost:8787', ADMIN_KEYS: KEY },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -37,14 +37,14 @@ afterAll(() => {
   if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM');
 });
 
-// Three seconds on a machine of its own (issue 2); twice that where other work runs beside the tests.
+// Three seconds on an idle machine (issue 2); twice that under other load.
 test('a second start serves within seconds', () => {
   expect(took).toBeLessThan(6_000);
 });
 
 const lines = readFileSync('README.md', 'utf8').match(/(?<=^\$ )curl .*$/gm) ?? [];
 
-test('the README asks five questions', () => {
+test('the README has five requests', () => {
   expect(lines).toHaveLength(5);
 });
 

@@ -10,7 +10,7 @@ const json = (text: string): Record<string, unknown> => {
   }
 };
 
-/** Asks below `base` with a key. */
+/** Sends requests below `base` with a key. */
 export function asker(base: string, key: string): Ask {
   const headers = { Authorization: `Bearer ${key}` };
   const post = {

@@ -1,4 +1,4 @@
-// Near misses of calls by name: arguments of MCP tools and A2A skills in other shapes and under other names.
+// Near misses of calls by name: arguments of MCP tools and A2A skills in other shapes and with other names.
 import { type Base, bases, miss, type NearMiss, numeric, type Query, type Rule } from './model.ts';
 import type { DatasetInfo } from './world.ts';
 

@@ -1,4 +1,4 @@
-// Draws near misses from every rule, dataset by dataset, the same ones for the same seed.
+// Draws near misses from every rule, dataset by dataset, equal for equal seeds.
 import { random } from '../support/random-records.ts';
 import { byName } from './by-name.ts';
 import { comparisons, misspeltFilters, otherSpellings, synonyms } from './filter-names.ts';
@@ -20,7 +20,7 @@ function shuffled<T>(list: readonly T[], next: () => number): T[] {
   return list.map(() => left.splice(Math.floor(next() * left.length), 1)[0] as T);
 }
 
-/** `count` near misses of a register, or as many as there are: the rules take turns, so that each has its share. */
+/** `count` near misses of a register, or all: the rules take turns, so that each has its share. */
 export function nearMisses(datasets: readonly DatasetInfo[], count: number, seed: number): NearMiss[] {
   const next = random(seed);
   const lists = RULES.map((rule) =>

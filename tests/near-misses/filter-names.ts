@@ -1,4 +1,5 @@
-// Near misses of filters: comparisons as other APIs write them, other spellings and synonyms of attribute names.
+// Near misses of filters: comparisons in the style of other APIs, other spellings and synonyms of attribute
+// names.
 import { pickOne } from '../support/random-records.ts';
 import { misspelt, onlyOne } from './foreign-names.ts';
 import { type Base, bases, miss, type NearMiss, type Query, type Rule } from './model.ts';
@@ -29,7 +30,7 @@ const WRITTEN: Record<string, string[]> = {
   any: ['filter[{}]', '{}[]', '{}_in', '{}__in', '{}[eq]', '{}[in]', 'filter.{}', '{}_eq', 'filters[{}]', 'where[{}]'],
 };
 
-/** Each filter of a dataset in the forms that its operator has elsewhere. */
+/** Each filter of a dataset in the forms of its operator in other APIs. */
 export const comparisons: Rule = (dataset, next) =>
   dataset.filters.flatMap((filter) =>
     Array.from({ length: 2 }, (): NearMiss => {
@@ -86,7 +87,7 @@ export const otherSpellings: Rule = (dataset, next) =>
       ];
     });
 
-/** One or two slips in the name of a filter, where only one filter is that near. */
+/** One or two typing errors in the name of a filter, when only one filter is that near. */
 export const misspeltFilters: Rule = (dataset, next) =>
   dataset.filters.flatMap((filter) => {
     const all = dataset.filters.map(({ name }) => name);
@@ -108,7 +109,7 @@ export const misspeltFilters: Rule = (dataset, next) =>
     ];
   });
 
-/** Names that a caller may well expect: `dataset: wrong=value>right=value …`. */
+/** Names that a caller may expect: `dataset: wrong=value>right=value …`. */
 const SYNONYMS: Record<string, string> = {
   airports:
     'iata_code=ZRH>iata=ZRH icao_code=LSZH>icao=LSZH country_code=CH>country=CH iso_country=CH>country=CH airport_type=heliport>type=heliport altitude=500>elevation=500 elevation_ft=500>elevation=500 tz=Europe/Zurich>timezone=Europe/Zurich time_zone=Europe/Zurich>timezone=Europe/Zurich airport_name=Zurich>name=Zurich min_runway=3000>min_runway_length=3000 runway=3000>runway_length=3000 min_altitude=500>min_elevation=500 scheduled=true>scheduled_service=true countryName=Switzerland>country_name=Switzerland iata_codes=ZRH>iata=ZRH category=heliport>type=heliport airport_code=LSZH>code=LSZH',
@@ -129,7 +130,7 @@ export const synonyms: Rule = (dataset) =>
     let name = right[0];
     const known = dataset.filters.map((filter) => filter.name);
     if (known.includes(wrong[0])) return [];
-    // An attribute with an order alone has no filter by value: then its bounds are what to name.
+    // An attribute with an order but without a value filter: the message must contain its bounds.
     if (!known.includes(name)) name = `min_${name}|max_${name}`;
     return [miss('synonym of an attribute', dataset, bases(dataset)['entity_search'] as Base, [wrong, right], [name])];
   });

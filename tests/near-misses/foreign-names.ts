@@ -1,10 +1,10 @@
-// Near misses of parameters: names that other APIs give to them, and slips of the keyboard.
+// Near misses of parameters: their names in other APIs, and typing errors.
 import leven from 'leven';
 import { pickOne, type Random } from '../support/random-records.ts';
 import { type Base, bases, isPlace, miss, type NearMiss, type Rule } from './model.ts';
 import type { DatasetInfo } from './world.ts';
 
-/** `operation: wrong>right …`; a value follows the right name where the usual one does not fit. */
+/** `operation: wrong>right …`; a value follows the right name when the usual one does not fit. */
 const FOREIGN: Record<string, string> = {
   entity_search:
     'page>cursor per_page>limit offset>cursor pageSize>limit page_token>cursor skip>cursor $top>limit $skip>cursor $orderby>sort $select>fields order>sort order_by>sort orderBy>sort sort_by>sort ordering>sort direction>sort select>fields columns>fields properties>fields include>fields query>q search>q text>q keyword>q keywords>q term>q since>updated_since modified_since>updated_since updated_after>updated_since changed_since>updated_since count>total include_total>total with_count>total id>ids slug>ids entity_ids>ids output>format max_results>limit page_size>limit rows>limit start>cursor after>cursor min_score>min_quality',
@@ -26,7 +26,7 @@ const FOREIGN: Record<string, string> = {
   dataset_examples: 'group_by>group by>group',
 };
 
-/** Parameters that belong to another operation: what the message must name instead. */
+/** Parameters of another operation, with the name that the message must contain. */
 const ELSEWHERE: [operation: string, name: string, value: string, names: string[]][] = [
   ['entity_search', 'as_of', '2026-01-01', ['entity_get|entities/{entity_id}|batch']],
   ['entity_search', 'group_by', 'name', ['facets|stats|dataset_facets|dataset_stats']],
@@ -45,7 +45,7 @@ const ELSEWHERE: [operation: string, name: string, value: string, names: string[
   ['dataset_schema', 'fields', 'name', ['no parameters']],
 ];
 
-/** A value that the parameter takes. */
+/** A valid value of the parameter. */
 function usualValue(parameter: string, dataset: DatasetInfo, base: Base): string {
   const required = base.required.find(([name]) => name === parameter)?.[1];
   if (required !== undefined) return required;
@@ -120,7 +120,7 @@ const PARAMETERS: Record<string, string> = {
   dataset_changes: 'since limit',
 };
 
-/** A word with one or two slips: a letter left out, doubled, replaced, or two letters in the wrong order. */
+/** A word with one or two typing errors: a letter missing, doubled or replaced, or two letters swapped. */
 export function misspelt(word: string, next: Random): string {
   const slips: ((text: string, at: number) => string)[] = [
     (text, at) => text.slice(0, at) + text.slice(at + 1),
@@ -133,7 +133,7 @@ export function misspelt(word: string, next: Random): string {
   return word.length > 7 && next() < 0.4 ? slip(once) : once;
 }
 
-/** Whether `word` is the only one of `all` that was likely meant by `typed`. */
+/** Whether `word` is the only likely meaning of `typed` in `all`. */
 export const onlyOne = (typed: string, word: string, all: readonly string[]): boolean =>
   typed !== word && all.every((other) => other === word || leven(typed, other) > leven(typed, word));
 

@@ -1,4 +1,4 @@
-// Sends near misses and judges whether the answer names the call that was meant, or is already its answer.
+// Sends near misses and judges whether the answer contains the intended call, or is already its answer.
 import type { NearMiss, Query } from './model.ts';
 import type { Ask } from './world.ts';
 
@@ -6,7 +6,7 @@ export interface Verdict {
   near: NearMiss;
   passed: boolean;
   status: number;
-  /** What the answer says, without what was sent. */
+  /** The text of the answer, without the input. */
   text: string;
 }
 
@@ -42,10 +42,10 @@ function textOf(result: Body): Body | undefined {
   }
 }
 
-/** Lists of more than eight names do not name anything. */
+/** A list of more than eight names does not count as a correction. */
 const LONG_LIST = /(?:[\w.\-/]+, ){8,}[\w.\-/]+(?:, …)?/gu;
 
-/** What an answer tells a caller, without the name and value that were sent. */
+/** The text of an answer for a caller, without the sent name and value. */
 function said(near: NearMiss, body: Body): string {
   const detail = Array.isArray(body['detail']) ? (body['detail'] as { msg?: string }[]).map(({ msg }) => msg) : [];
   const missing = Array.isArray(body['missing']) ? body['missing'] : [];
@@ -64,7 +64,10 @@ const escaped = (name: string) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 const namesIt = (text: string, names: string): boolean =>
   names.split('|').some((name) => new RegExp(`(?<![\\w.-])${escaped(name)}(?![\\w-]|\\.\\w)`, 'iu').test(text));
 
-/** Whether two answers are of the same call: records by their ids, as many as both show, and everything else as it is. */
+/**
+ * Whether two answers are of the same call: equal record ids, as far as both show them, and equal other
+ * members.
+ */
 function sameAnswer(one: Body, other: Body): boolean {
   const ids = ({ items }: Body) => (Array.isArray(items) ? (items as { id?: string }[]).map(({ id }) => id) : null);
   const [a, b] = [ids(one), ids(other)];
@@ -82,7 +85,7 @@ export async function judge(ask: Ask, near: NearMiss): Promise<Verdict> {
   return { near, passed: meant.status === 200 && sameAnswer(meant.body, body), status, text };
 }
 
-/** How many of each rule passed, and what failed. */
+/** Passed near misses by rule, and the failures. */
 export function report(verdicts: Verdict[]): string {
   const rules = new Map<string, Verdict[]>();
   for (const verdict of verdicts) rules.set(verdict.near.rule, [...(rules.get(verdict.near.rule) ?? []), verdict]);

@@ -1,26 +1,26 @@
-// A near miss: a request that almost is a call of the interface, and the call that was meant.
+// A near miss: a request that is almost a valid call, and the intended call.
 import type { Random } from '../support/random-records.ts';
 import type { AttributeInfo, DatasetInfo } from './world.ts';
 
 export type Query = [name: string, value: string][];
 
 export interface NearMiss {
-  /** Why it is wrong: the group that the report counts by. */
+  /** The kind of mistake, by which the report is grouped. */
   rule: string;
   operation: string;
   dataset: string;
   /** REST: the path below the base URL. */
   path: string;
   query: Query;
-  /** MCP and A2A: the arguments; then `path` and `query` say what was meant. */
+  /** MCP and A2A: the arguments; `path` and `query` are then the intended call. */
   given?: { channel: 'mcp' | 'a2a'; arguments: Record<string, unknown> };
-  /** The query that was meant. */
+  /** The intended query. */
   meant: Query;
-  /** What the answer must name; `|` separates equals. */
+  /** Names that the answer must contain; `|` separates alternatives. */
   names: string[];
 }
 
-/** One operation of a dataset: its path, and the parameters it cannot go without. */
+/** One operation of a dataset: its path, and its required parameters. */
 export interface Base {
   operation: string;
   path: string;
@@ -34,7 +34,7 @@ export const numeric = ({ attributes }: DatasetInfo): AttributeInfo[] =>
 export const isPlace = ({ attributes }: DatasetInfo): boolean =>
   attributes.filter(({ type }) => type === 'geo').length === 1;
 
-/** The operations that take parameters, as they are called without a mistake. */
+/** The operations with parameters, called without a mistake. */
 export function bases(dataset: DatasetInfo): Record<string, Base> {
   const { id, slugs, values } = dataset;
   const [slug = ''] = slugs;
@@ -66,7 +66,7 @@ export function bases(dataset: DatasetInfo): Record<string, Base> {
   return Object.fromEntries(list.map((base) => [base.operation, { ...base, path: `/v1/${id}${base.path}` }]));
 }
 
-/** A call of an operation with one parameter written wrong, in place of the one that was meant. */
+/** A call of an operation with one wrong parameter in place of the intended one. */
 export function miss(
   rule: string,
   dataset: DatasetInfo,
@@ -86,5 +86,5 @@ export function miss(
   };
 }
 
-/** A rule makes its near misses of one dataset; what it leaves to chance comes from `next`. */
+/** A rule makes its near misses of one dataset; its random choices use `next`. */
 export type Rule = (dataset: DatasetInfo, next: Random) => NearMiss[];

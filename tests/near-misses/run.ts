@@ -1,4 +1,5 @@
-// Asks a running register for near misses and prints the share: node tests/near-misses/run.ts <base URL> <key> [count] [seed]
+// Sends near misses to a running register and prints the share of good answers: node tests/near-misses/run.ts
+// <base URL> <key> [count] [seed]
 import { asker } from './ask.ts';
 import { nearMisses } from './cases.ts';
 import { failure, judge, report, type Verdict } from './judge.ts';

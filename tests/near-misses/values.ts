@@ -1,4 +1,5 @@
-// Near misses of values: of sort, fields, limit, place, ids, dates, booleans, numbers, and of what attributes hold.
+// Near misses of values: of sort, fields, limit, place, ids, dates, booleans, numbers, and of attribute
+// values.
 import { pickOne, type Random } from '../support/random-records.ts';
 import { misspelt, onlyOne } from './foreign-names.ts';
 import { type Base, bases, isPlace, miss, type NearMiss, numeric, type Rule } from './model.ts';
@@ -195,7 +196,7 @@ export const scalars: Rule = (dataset, next) => {
   ]);
 };
 
-/** Values that some record has, with one or two slips, in other places or in other words. */
+/** Existing values with one or two typing errors, in other places or in other words. */
 export const misspeltValues: Rule = (dataset, next) =>
   Object.entries(dataset.values).flatMap(([name, values]) =>
     values
@@ -209,7 +210,7 @@ export const misspeltValues: Rule = (dataset, next) =>
       }),
   );
 
-/** `name=wrong>right`, on datasets that have the attribute. */
+/** `name=wrong>right`, for datasets with the attribute. */
 const MEANT: Record<string, string> = {
   airports:
     'country=UK>GB country=USA>US country=United States>US|country_name=united states country=Germany>DE country=Deutschland>DE country=Schweiz>CH country=CHE>CH country=Holland>NL country=España>ES country=日本>JP country=Россия>RU country_name=USA>United States country_name=UK>United Kingdom country_name=Deutschland>Germany country_name=DE>Germany country_name=Frankreich>France type=large>large_airport type=helipad>heliport|q=helipad type=airport>large_airport continent=Europe>EU status=active>listed timezone=Berlin>Europe/Berlin timezone=Europe/Zürich2>Europe/Zurich name=Geneva>q=geneva|Lake Geneva Municipal Airport iata=LSZH>icao=lszh|code=lszh type=large-airport>large_airport continent=europe>EU timezone=europe/berln>Europe/Berlin',
@@ -248,7 +249,7 @@ export const meantValues: Rule = (dataset) =>
       ];
     });
 
-/** Words of names with a slip. */
+/** Words of names with a typing error. */
 export const misspeltWords: Rule = (dataset, next: Random) =>
   (dataset.values['name'] ?? [])
     .flatMap((name) => name.match(/\p{Script=Latin}{6,}/gu) ?? [])

@@ -1,4 +1,4 @@
-// What the near misses are made from: the attributes, filters, values and records that a register publishes.
+// Input of the near misses: the published attributes, filters, values and records of a register.
 
 /** Sends a request below the base URL; the transport adds a key. */
 export type Ask = (path: string, body?: unknown) => Promise<{ status: number; body: Record<string, unknown> }>;
@@ -22,7 +22,7 @@ export interface DatasetInfo {
   attributes: AttributeInfo[];
   filters: FilterInfo[];
   slugs: string[];
-  /** The most frequent values of each public attribute that can be counted. */
+  /** The most frequent values of each countable public attribute. */
   values: Record<string, string[]>;
   /** Columns of a comparison. */
   columns: string[];

@@ -1,9 +1,9 @@
-// The least pack that definePack takes, and what is said of wrong variants of it.
+// The smallest pack that definePack accepts, and messages about invalid variants.
 import { definePack } from '../../packs/define/define.ts';
 import { PackError } from '../../packs/define/mistakes.ts';
 import type { PackInput } from '../../packs/define/shape.ts';
 
-/** The least that a pack must say. */
+/** The required members of a pack. */
 export const least = (): PackInput => ({
   title: 'Bells',
   description: 'Fictional bells.',
@@ -31,7 +31,9 @@ export const least = (): PackInput => ({
   schedule: '0 3 * * *',
 });
 
-/** What is said of the least pack with some members replaced, by path with slashes; undefined removes. */
+/**
+ * The messages about the smallest pack with some members replaced, by path with slashes; undefined removes.
+ */
 export function wrong(changes: Record<string, unknown>): string {
   const input = least() as unknown as Record<string, unknown>;
   for (const [path, value] of Object.entries(changes)) {

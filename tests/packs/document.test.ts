@@ -1,4 +1,4 @@
-// docs/packs.md against the code: every member, the example as it is printed, the mistakes as they are told.
+// docs/packs.md against the code: every member, the printed example, and the messages of mistakes.
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ afterAll(() => rm(temp, { recursive: true }));
 const blocks = (language: string): string[] =>
   [...read(DOCUMENT).matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text]) => text ?? '');
 
-/** Paths of all members below a shape, as the document writes them: `sources.<id>.pins[].version`. */
+/** Paths of all members below a shape, in the notation of the document: `sources.<id>.pins[].version`. */
 function members(shape: z.core.$ZodType, path: string): string[] {
   if (shape instanceof z.ZodObject) {
     return Object.entries(shape.shape).flatMap(([name, member]) => {
@@ -45,7 +45,7 @@ test('every member of PackInput has a row, and every row is a member', () => {
   expect(documented.sort()).toEqual(members(PackShape, '').sort());
 });
 
-test('every attribute type and every taken id is named', () => {
+test('every attribute type and every reserved id is listed', () => {
   const types = tableRows(DOCUMENT).flatMap(([name]) => (name ?? '').split(', '));
   for (const type of ATTRIBUTE_TYPES) expect(types).toContain(type);
   for (const id of RESERVED_IDS) expect(read(DOCUMENT)).toContain(`\`${id}\``);
@@ -79,7 +79,7 @@ test('the pack in the document passes the check, and its collector reads', async
   expect(logged).toHaveLength(1);
 });
 
-test('the mistakes in the document are told as it says', async () => {
+test('the mistakes in the document give the messages that it shows', async () => {
   const at = await bellTowers('wrong', (text) =>
     text.replace("type: 'number'", "type: 'nubmer'").replace("group_by: 'town'", "group_by: 'twon'"),
   );
@@ -89,7 +89,7 @@ test('the mistakes in the document are told as it says', async () => {
   expect(`${told}\n`).toBe(blocks('text')[0]);
 });
 
-test('no attribute can bear a name that search takes itself', () => {
+test('no attribute can have the name of a search parameter', () => {
   for (const name of RESERVED) expect(RESERVED_NAMES).toContain(name);
   expect(
     FILTER_KINDS.map((kind) => kind.prefix)

@@ -1,10 +1,10 @@
-// The fictional packs themselves: what their sources say, and that they hold the traps that other tests rely on.
+// The fictional packs: their sources' content, and the edge cases that other tests rely on.
 import { expect, test } from 'vitest';
 import { fixtureFolder, loadPack, loadPacks } from '../../packs/define/load.ts';
 import { ATTRIBUTE_TYPES, type Observed, type Pack } from '../../packs/define/model.ts';
 import { checkValue } from '../../packs/define/schema.ts';
 
-/** Everything a pack's sources say, reading by reading. */
+/** All observations of a pack's sources, by reading. */
 async function readings(pack: Pack): Promise<{ reading: string; observed: Observed[] }[]> {
   const context = { folder: async () => '', log: () => {} };
   const all = pack.sources.flatMap((source) => source.pins.map((pin) => ({ source: source.id, pin })));
@@ -18,7 +18,7 @@ async function readings(pack: Pack): Promise<{ reading: string; observed: Observ
   );
 }
 
-/** Values that do not fit their attribute: the night parks and reports them. */
+/** Values that do not fit their attribute, which the night parks and reports. */
 async function misfits(folder: string): Promise<string[]> {
   const pack = await loadPack(folder);
   const told: string[] = [];
@@ -71,7 +71,7 @@ test('a few values are wrong on purpose', async () => {
   `);
 });
 
-test('two spellings are one record; three records want two slugs', async () => {
+test('two spellings are one record; three records compete for two slugs', async () => {
   const pack = await loadPack('tests/packs/tools');
   const all = (await readings(pack)).flatMap(({ observed }) => observed.map(({ identity }) => identity));
   const key = (maker: string, model: string) => pack.identity.key({ maker, model });
@@ -82,7 +82,7 @@ test('two spellings are one record; three records want two slugs', async () => {
   expect(slugs.size).toBe(26);
 });
 
-test('the gazette knows the date inside its data', async () => {
+test('the gazette has its date inside its data', async () => {
   const { collector, folder } = await loadPack('tests/packs/tools');
   expect(await collector.observedAt?.(fixtureFolder(folder, '@fictional/workbench', '2.0.0'))).toBe(
     '2026-11-01T08:00:00Z',

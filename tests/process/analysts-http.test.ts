@@ -1,4 +1,4 @@
-// Files for analysts over HTTP: ranges, the lists of the files, and what docs/analysts.md promises.
+// Files for analysts over HTTP: ranges, lists of files, and the promises of docs/analysts.md.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -35,7 +35,7 @@ describe('over HTTP', () => {
   const PATH = '/files/harbours/public.parquet';
   const ask = (range: string, more = {}) => fetch(`${base}${PATH}`, { headers: { Range: range, ...more } });
 
-  test('ranges are answered, the tag is strong, and what is out of the file is 416', async () => {
+  test('ranges are answered, the tag is strong, and a range beyond the file is 416', async () => {
     const whole = Buffer.from(await (await fetch(`${base}${PATH}`)).arrayBuffer());
     expect(whole.subarray(0, 4).toString()).toBe('PAR1');
     const first = await ask('bytes=0-3');
@@ -108,7 +108,7 @@ describe('over HTTP', () => {
       expect((await app.ask('/files/tools/', { method: 'POST' })).status).toBe(405);
     });
 
-    test('names what is there, with the type that each file is sent with', async () => {
+    test('lists the files with their media types', async () => {
       const { files } = FileList.parse((await app.json('/files/harbours/')).body);
       for (const { name, url, media_type, bytes } of files) {
         const { status, headers } = await app.ask(new URL(url).pathname, { method: 'HEAD' });
@@ -117,7 +117,7 @@ describe('over HTTP', () => {
       }
     });
 
-    test('is 404 for a dataset that does not exist, and for paths that lead elsewhere', async () => {
+    test('is 404 for a dataset that does not exist, and for paths outside', async () => {
       for (const path of ['/files/nothing/', '/files/nothing', '/files/..%2Ffiles', '/files/%ff/']) {
         const { status, body } = await app.json(path);
         expect([path, status, body['error']]).toEqual([path, 404, 'not_found']);
@@ -125,7 +125,7 @@ describe('over HTTP', () => {
       }
     });
 
-    test('marks the files that are withheld after an opt-out, and no other', async () => {
+    test('marks the files that are withheld after an opt-out, and no others', async () => {
       const { register, state: store } = app;
       const editing = { store, refresh: () => register.refresh(), current: (id: string) => register.current(id) };
       const { id, slug } = app.records['tools']![0]!;

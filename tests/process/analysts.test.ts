@@ -1,4 +1,4 @@
-// Files for analysts, made by a night of the fictional packs: what they hold and what they say of themselves.
+// Files for analysts from a night of the fictional packs: their content and their descriptions.
 import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function told(path: string): Promise<Record<string, string>> {
 describe.each(IDS)('%s', (dataset) => {
   const pack = () => packs.find(({ id }) => id === dataset)!;
 
-  test('public.parquet holds the public values of every record and no other', async () => {
+  test('public.parquet holds the public values of every record and no others', async () => {
     const rows = await parquetReadObjects({
       file: await asyncBufferFromFile(file(dataset, 'public.parquet')),
       compressors,
@@ -62,7 +62,7 @@ describe.each(IDS)('%s', (dataset) => {
     expect(meant.some(({ unit }) => unit !== null)).toBe(true);
   });
 
-  test('public.duckdb is of a storage that DuckDB 1.0 reads, and every example query runs on it', async () => {
+  test('public.duckdb has a storage version that DuckDB 1.0 reads, and every example query runs on it', async () => {
     const db = await openDuckdb();
     await db.rows(`ATTACH '${file(dataset, 'public.duckdb')}' AS register (READ_ONLY)`);
     const [[tags]] = (await db.rows(
@@ -92,9 +92,9 @@ describe.each(IDS)('%s', (dataset) => {
     for (const name of names) expect(markdown).toContain(`|${name}|`);
   });
 
-  test('Croissant has what its specification requires, of the file as it is', async () => {
+  test('Croissant has the required members, and describes the actual file', async () => {
     const croissant = JSON.parse(readFileSync(file(dataset, 'croissant.jsonld'), 'utf8'));
-    // Croissant 1.0 and 1.1, "Dataset-level information", required; and `distribution`, which both make so.
+    // Croissant 1.0 and 1.1, "Dataset-level information", required; and `distribution`, which both require.
     const required = [
       '@context',
       '@type',
@@ -114,7 +114,7 @@ describe.each(IDS)('%s', (dataset) => {
       version: expect.stringMatching(/^\d+\.\d{8}\.\d{1,6}$/),
       identifier: released[dataset],
     });
-    // The context of the specification, whole (Croissant 1.0, appendix 1).
+    // The complete context of the specification (Croissant 1.0, appendix 1).
     expect(Object.keys(croissant['@context'])).toHaveLength(34);
     for (const prefix of ['@language', '@vocab', 'cr', 'rai', 'dct', 'sc'])
       expect(croissant['@context'], prefix).toHaveProperty(prefix);
@@ -145,7 +145,7 @@ describe.each(IDS)('%s', (dataset) => {
   });
 });
 
-test('the night lists the files of each dataset with size and SHA-256, for hosts that serve files alone', () => {
+test('the night lists the files of each dataset with size and SHA-256, for hosts that serve only files', () => {
   for (const dataset of IDS) {
     const list = FileList.parse(JSON.parse(readFileSync(file(dataset, 'index.json'), 'utf8')));
     expect(list).toMatchObject({ dataset, release: released[dataset] });
@@ -168,7 +168,7 @@ test('the night lists the files of each dataset with size and SHA-256, for hosts
   expect(rows).toEqual(IDS.map((id) => [id, NAMES.length]));
 });
 
-test('a night without news leaves the files alone', async () => {
+test('a night without changes keeps the files', async () => {
   const names = [...NAMES, 'index.json', 'index.html'];
   const stamps = () => IDS.flatMap((id) => names.map((name) => statSync(file(id, name), { bigint: true }).ctimeNs));
   const before = stamps();
@@ -176,7 +176,7 @@ test('a night without news leaves the files alone', async () => {
   expect(stamps()).toEqual(before);
 }, 60_000);
 
-test('over a release that was made before an overlay, what is gone is left out and what changed says so', async () => {
+test('over a release that was made before an overlay, removed records are left out and changed ones marked', async () => {
   const pack = packs[0]!;
   const [gone, changed, ...others] = records(pack.id);
   const release = paths.release(config.DATA_DIR, pack.id, released[pack.id]!);

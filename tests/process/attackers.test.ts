@@ -1,4 +1,5 @@
-// What an attacker tries with keys, quotas and paid values; amounts are in keys.test.ts, revocation between processes in parallel.test.ts.
+// Attacks with keys, quotas and paid values. Amounts are in keys.test.ts, revocation between processes in
+// parallel-payments.test.ts.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -20,7 +21,7 @@ const fresh = () => ({ address: `203.0.113.${++last}` });
 
 describe('keys', () => {
   verifies('auth.unknown-key', 'credential.format', 'credential.order', 'credential.query');
-  test('forged, cut, lengthened and foreign ones are refused wherever they stand', async () => {
+  test('forged, shortened, lengthened and foreign ones are refused in every place', async () => {
     const { key } = await newKey(app);
     const changed = key.slice(0, 20) + (key[20] === 'a' ? 'b' : 'a') + key.slice(21);
     const forged = [
@@ -49,7 +50,7 @@ describe('keys', () => {
       );
   });
 
-  test('the first place decides: a good key behind a bad one opens nothing', async () => {
+  test('the first place decides: a valid key after an invalid one is ignored', async () => {
     const { key } = await newKey(app);
     const both = { Authorization: `Bearer ${randomSecret()}`, 'X-API-Key': key };
     expect(await callStatus(app, '/v1/keys/me', { headers: both, ...fresh() })).toBe('401 invalid_key');
@@ -161,7 +162,7 @@ describe('the preview quota is not evaded', () => {
     expect((await spend({ address: '2001:db8:9:a::1' })).status).toBe(200);
   });
 
-  test('by many at once', async () => {
+  test('by parallel requests', async () => {
     const from = fresh();
     const answers = await Promise.all(Array.from({ length: 12 }, () => app.json('/v1/tools/entities?limit=7', from)));
     const shown = answers.flatMap(({ body }) => (body['items'] as unknown[] | undefined) ?? []);
@@ -198,7 +199,7 @@ describe('paid values are not read', () => {
     for (const path of pages) expect(await (await app.ask(path, fresh())).text(), path).not.toContain(summary);
   });
 
-  test('without a key through the tag of a record: a refusal bears none, and a guess of one says nothing', async () => {
+  test('without a key through the tag of a record: a refusal has none, and a guessed one reveals nothing', async () => {
     const refused = await app.ask('/v1/tools/entities/record-1', fresh());
     expect([refused.status, refused.headers.get('etag'), refused.headers.get('last-modified')]).toEqual([
       402,

@@ -1,4 +1,4 @@
-// `npm run bench` on a small generated dataset: it finds the same answers everywhere and prints ratios.
+// `npm run bench` on a small generated dataset: all engines find the same answers, and it prints ratios.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { verifies } from '../support/verifies.ts';
 
 const run = promisify(execFile);
 
-test('a question beside its baselines, as ratios', { timeout: 240_000 }, async () => {
+test('a query and its baselines, as ratios', { timeout: 240_000 }, async () => {
   verifies('command.bench');
   const folder = mkdtempSync(join(tmpdir(), 'bench-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,7 +18,7 @@ test('a question beside its baselines, as ratios', { timeout: 240_000 }, async (
   const asked = ['questions', '--records', '2000', '--rounds', '1', '--only', 'get', '--only', 'stats-again'];
   const { stdout } = await run(process.execPath, ['bench/run.ts', ...asked], { env });
   expect(stdout).toMatch(/^`atlas`, [\d,]+ records, 16 connections:$/m);
-  // On a busy machine a round of a second may hold no answer at all, and then there is no ratio to print.
+  // On a busy machine a round of a second may have no answer, and then there is no ratio to print.
   const number = '[^|]+';
   const row = (name: string, same: string) =>
     new RegExp(`^\\| ${name}[^|]* ${'\\| [^|]+ '.repeat(3)}(\\| ${number} ){3}\\| ${same} \\|$`, 'm');

@@ -1,4 +1,4 @@
-// Killed while it writes static files, the build leaves a folder that the next run makes whole.
+// A build that is killed while it writes static files leaves a folder that the next run repairs.
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { prerender } from '../../build/static/prerender.ts';
 import { BASE, type TestApp, testApp } from '../support/app.ts';
 import { random } from '../support/random-records.ts';
 
-/** The killed runs write for another address, so that every file differs. */
+/** The killed runs use another base URL, so that every file differs. */
 const OTHER = 'https://elsewhere.example';
 const ROOT = join(import.meta.dirname, '../..');
 const PROGRAM = `
@@ -62,7 +62,7 @@ function state(dist: string): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path.slice(dist.length), hash('sha256', readFileSync(path))]));
 }
 
-test('again and again, over files that are all to change', async () => {
+test('several times, while every file changes', async () => {
   const undisturbed = join(folder, 'undisturbed');
   const took = await whole(undisturbed);
   const expected = state(undisturbed);
@@ -70,10 +70,10 @@ test('again and again, over files that are all to change', async () => {
   const next = random(11);
   const dist = join(folder, 'dist');
   let unfinished = 0;
-  // On a machine that is busy in one run and idle in the next, some kills come too early or too late: then there are more of them.
+  // With a varying load some kills come too early or too late: then there are more of them.
   for (let i = 0; i < 5 || (unfinished < 2 && i < 25); i++) {
     unfinished += (await killed(dist, (((i % 5) + next()) / 5) * took)) ? 1 : 0;
-    // Two killed runs follow each other, the others meet a whole folder.
+    // Two killed runs follow each other, the others start with a complete folder.
     if (i === 1) continue;
     await whole(dist);
     expect(state(dist)).toEqual(expected);

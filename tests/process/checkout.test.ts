@@ -1,4 +1,5 @@
-// The checkout in processes of its own: killed between our row and Stripe's answer, and two of them on one database.
+// The checkout in child processes: killed between our row and Stripe's answer, and two of them on one
+// database.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -22,7 +23,9 @@ interface Ground {
   start(): Promise<Api>;
 }
 
-/** A small register, a double of Stripe, and a look into the store; on SQLite or in a schema of its own on PostgreSQL. */
+/**
+ * A small register, a double of Stripe, and access to the store; on SQLite or in a new schema on PostgreSQL.
+ */
 async function ground(databaseUrl?: string): Promise<Ground> {
   const { dataDir, remove } = await smallData();
   cleanups.push(remove);
@@ -71,13 +74,13 @@ describe.each([
   ['SQLite', ''],
   ['PostgreSQL', url],
 ])('killed at the checkout, on %s', (_, databaseUrl) => {
-  test('between our row and an answer of Stripe: the row stays, nothing is credited, and what was paid after all is', async (context) => {
+  test('between our row and an answer of Stripe: the row stays, nothing is credited, and a payment that arrived later is', async (context) => {
     if (databaseUrl === undefined) return context.skip('TEST_DATABASE_URL is not set');
     const { double, store, start } = await ground(databaseUrl);
     let api = await start();
     const key = await newKey(api, 'killed@example.org');
 
-    // Stripe never gets to it.
+    // Stripe never gets the request.
     double.faults.push('hang');
     const first = topup(api, key).catch(() => null);
     await asked(double, 1);
@@ -85,7 +88,7 @@ describe.each([
     expect(await first).toBeNull();
     api = await start();
 
-    // Stripe opens a session, of which we never hear.
+    // Stripe opens a session, but we never get its answer.
     double.before = () => new Promise(() => {});
     const second = topup(api, key).catch(() => null);
     await asked(double, 2);
@@ -98,7 +101,7 @@ describe.each([
     expect(rows).toEqual(Array(2).fill({ state: 'made', session: null, amount: 20_000_000 }));
     expect(await balance(api, key)).toBe(0.5);
 
-    // Somebody pays it all the same, and asks for another.
+    // A person pays it all the same, and requests another.
     const [session = {}] = double.sessions.values();
     expect(await deliver(api, COMPLETED, paidSession(session))).toBe('200 booked');
     expect(await deliver(api, COMPLETED, paidSession(session))).toBe('200 known');
@@ -108,7 +111,7 @@ describe.each([
   }, 120_000);
 });
 
-test('two processes on PostgreSQL agree: one session opened in one and told to both at once is one credit, one plan', async (context) => {
+test('two processes on PostgreSQL agree: a session opened in one and reported to both in parallel gives one credit, one plan', async (context) => {
   if (url === undefined) return context.skip('TEST_DATABASE_URL is not set');
   const { double, store, start } = await ground(url);
   const [one, two] = await Promise.all([start(), start()]);

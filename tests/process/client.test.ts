@@ -1,4 +1,4 @@
-// A TypeScript client made from /openapi.json by a generator that is not ours: it compiles, and its calls are answered.
+// A TypeScript client from /openapi.json by a third-party generator: it compiles, and its calls are answered.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What somebody would write with the client: types of parameters and answers are checked by the compiler. */
+/** Typical use of the client: the compiler checks the types of parameters and answers. */
 const USE = `
 import { Api, type ToolsRecord } from ${JSON.stringify('./client.ts')};
 export async function use(fetch: typeof globalThis.fetch, key: string, slug: string) {

@@ -1,4 +1,4 @@
-// The daemon: nights when they are due, missed ones caught up, one at a time, failures tried again.
+// The daemon: runs on schedule, catches up on missed runs, one at a time, and retries failures.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { withCopies } from '../support/whole-night.ts';
 const HOUR = 3_600_000;
 const ROOT = join(import.meta.dirname, '../..');
 
-/** A register with the pack of harbours, due at four in the morning. */
+/** A register with the pack of harbours, which runs at 04:00. */
 function place(): Config {
   const data = scratch();
   cpSync(join(ROOT, 'tests/packs/harbours'), join(data, 'packs/harbours'), { recursive: true });
@@ -24,7 +24,7 @@ function place(): Config {
   return readConfig(folders);
 }
 
-/** Lets the daemon live for so many hours of its own clock; answers what it said and how often it woke. */
+/** Runs the daemon for some hours of its own clock; returns its output and the number of checks. */
 async function live(config: Config, from: string, hours: number, at: (hour: number) => void = () => {}) {
   const effects = still();
   let clock = Date.parse(from);
@@ -34,7 +34,7 @@ async function live(config: Config, from: string, hours: number, at: (hour: numb
   const wait = async (ms: number) => {
     expect(ms).toBeLessThanOrEqual(60_000);
     woken += 1;
-    // An hour at a time where nothing is due sooner, so that a day is a few dozen looks.
+    // An hour at a time when nothing is due sooner, so that a day has only some dozen checks.
     clock += ms === 60_000 ? HOUR : ms;
     at((clock - Date.parse(from)) / HOUR);
     if (clock >= end) stop.abort();
@@ -51,7 +51,7 @@ describe('the daemon', () => {
   const first = scratchOfAll();
   beforeAll(() => withCopies(first), 180_000);
 
-  test('runs at once what never ran, then at its hour, day after day', { timeout: 60_000 }, async () => {
+  test('runs a new dataset at once, then at its hour, day after day', { timeout: 60_000 }, async () => {
     const config = place();
     const path = join(config.PACK_DIRS[0]!, 'harbours/pack.ts');
     writeFileSync(path, readFileSync(path, 'utf8').replace(/schedule: '[^']*'/, "schedule: '30 4 * * *'"));
@@ -62,7 +62,7 @@ describe('the daemon', () => {
     expect(lines).toContain('next collection 2026-11-21T04:30:00.000Z');
   });
 
-  test('catches up one night, however many were missed', { timeout: 60_000 }, async () => {
+  test('catches up with one night for any number of missed ones', { timeout: 60_000 }, async () => {
     const config = place();
     const missed = { seconds: 1, outcome: 'released' as const, release: null, records: 1, steps: [], told: [] };
     await recordRun(config.DATA_DIR, 'harbours', { at: '2026-11-01T04:00:00Z', ...missed });
@@ -70,7 +70,7 @@ describe('the daemon', () => {
     expect(await began(config)).toEqual(['2026-11-01T04:00:00Z released', '2026-11-20T12:30:00Z released']);
   });
 
-  test('tries a night that failed again after an hour, and outlives it', { timeout: 60_000 }, async () => {
+  test('retries a failed night after an hour, and survives it', { timeout: 60_000 }, async () => {
     const config = place();
     const facts = paths.facts(config.DATA_DIR, 'harbours');
     mkdirSync(dirname(facts), { recursive: true });
@@ -85,7 +85,7 @@ describe('the daemon', () => {
     expect(runs.slice(0, -1).every((run) => run.endsWith(' failed'))).toBe(true);
   });
 
-  test('waits while another process has the night, and says so once', { timeout: 60_000 }, async () => {
+  test('waits during a night of another process, and reports it once', { timeout: 60_000 }, async () => {
     const config = place();
     const unlock = lockNight(config.DATA_DIR);
     const { lines, woken } = await live(config, '2026-11-20T12:30:00Z', 4, (hour) => {
@@ -96,7 +96,7 @@ describe('the daemon', () => {
     expect(await began(config)).toEqual(['2026-11-20T14:30:00Z released']);
   });
 
-  test('waits while there is no pack, and says so once', { timeout: 60_000 }, async () => {
+  test('waits while there is no pack, and reports it once', { timeout: 60_000 }, async () => {
     const config = place();
     const [packs] = config.PACK_DIRS as [string];
     const { lines } = await live(config, '2026-11-20T12:30:00Z', 10, (hour) => {
@@ -113,7 +113,7 @@ describe('the daemon', () => {
     ]);
   });
 
-  test('does not begin where PACK_DIRS leads to no pack', async () => {
+  test('does not start when PACK_DIRS has no pack', async () => {
     const config = { ...place(), PACK_DIRS: [join(scratch(), 'nowhere')] };
     await expect(live(config, '2026-11-20T12:30:00Z', 1)).rejects.toThrow(/^PACK_DIRS: no such folder: /);
   });
@@ -134,7 +134,7 @@ describe('the daemon', () => {
       let said = '';
       for await (const piece of child.stdout) {
         said += String(piece);
-        // Each says when the next night is, or that the other one has this night.
+        // Each prints the next run, or that the other one is running it.
         if (/next collection|another nightly run/.test(said)) child.kill('SIGTERM');
       }
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -148,7 +148,7 @@ describe('the daemon', () => {
 describe('the log of runs', () => {
   const run = { seconds: 1.5, outcome: 'released' as const, release: 'a', records: 2, steps: [], told: [] };
 
-  test('is read from its end, past what is torn', async () => {
+  test('is read from its end, skipping torn lines', async () => {
     const data = scratch();
     expect(await lastRuns(data, 'x', 5)).toEqual([]);
     await recordRun(data, 'x', { at: '2026-01-01T00:00:00Z', ...run });
@@ -161,7 +161,7 @@ describe('the log of runs', () => {
     ]);
   });
 
-  test('keeps a run that tells without end', async () => {
+  test('shortens a run with a very long report', async () => {
     const data = scratch();
     await recordRun(data, 'x', { at: '2026-01-01T00:00:00Z', ...run });
     const told = ['why', 'x'.repeat(300_000), ...Array.from({ length: 100 }, () => '\u0000'.repeat(1_000))];

@@ -1,4 +1,4 @@
-// The command of the keys that sign: shows them, replaces them, and refuses a word it does not know.
+// The command of the signing keys: lists them, replaces them, and refuses unknown commands.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ test.each(['crawler', 'tokens'] as const)(
   },
 );
 
-test('nothing private is printed, and another word is answered with how to use it', async () => {
+test('nothing private is printed, and an unknown command prints the usage', async () => {
   expect((await run()).out).not.toMatch(/"d"|PRIVATE/);
   for (const words of [['mend'], ['rotate'], ['rotate', 'all'], ['rotate', 'crawler', 'now'], ['forget']])
     expect(await run(...words)).toMatchObject({ code: 2, err: expect.stringMatching(/^usage: npm run keys /) });

@@ -1,4 +1,4 @@
-// The ledger's command: right books, wrong books, none at all, a copy of them, and a word it does not know.
+// The ledger command: correct books, wrong books, none, a backup, and unknown commands.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ function runIn(given: Record<string, string>, ...words: string[]): Promise<{ cod
   });
 }
 
-test('right books are said to be right', async () => {
+test('reports correct books', async () => {
   expect(await run('verify')).toEqual({
     code: 0,
     out: `2 rows, 1 keys in ${database(dataDir)}: every balance is the sum of its rows, and all rows sum to zero\n`,
@@ -48,12 +48,12 @@ test('right books are said to be right', async () => {
   });
 });
 
-test('another word is answered with how to use it', async () => {
+test('an unknown command prints the usage', async () => {
   expect(await run('mend')).toMatchObject({ code: 2, err: expect.stringMatching(/^usage: npm run ledger -- verify/) });
   expect(await run('backup')).toMatchObject({ code: 2 });
 });
 
-test('a database that is not there is not made', async () => {
+test('a missing database is not created', async () => {
   const empty = scratch();
   expect(await runIn({ DATA_DIR: empty }, 'verify')).toEqual({
     code: 1,
@@ -63,7 +63,7 @@ test('a database that is not there is not made', async () => {
   expect(readdirSync(empty)).toEqual([]);
 });
 
-test('a database copied without its -wal is not taken for one with right books', async () => {
+test('a database copied without its -wal is not reported as correct', async () => {
   const [source, torn] = [scratch(), scratch()];
   const store = await openStore({ dataDir: source });
   mkdirSync(join(torn, 'state'));
@@ -74,7 +74,7 @@ test('a database copied without its -wal is not taken for one with right books',
   expect(err).toBe(`DATA_DIR: ${database(torn)} contains no register; was it copied without ${database(torn)}-wal?\n`);
 });
 
-test('a file that is no database is one line that names it', async () => {
+test('a file that is not a database gives one line with its path', async () => {
   const garbage = scratch();
   mkdirSync(join(garbage, 'state'));
   writeFileSync(database(garbage), 'no database at all, however long one looks at it\n'.repeat(100));
@@ -82,7 +82,7 @@ test('a file that is no database is one line that names it', async () => {
   expect(await runIn({ DATA_DIR: garbage }, 'verify')).toEqual({ code: 1, out: '', err });
 });
 
-test('a database of an older schema is looked at and copied as it is', async () => {
+test('a database of an older schema is checked and copied unchanged', async () => {
   const old = scratch();
   const store = await openStore({ dataDir: old });
   for (const table of ['ops_sessions', 'traffic', 'grants']) await sql.raw(`drop table ${table}`).execute(store.db);
@@ -95,14 +95,14 @@ test('a database of an older schema is looked at and copied as it is', async () 
   await store.close();
 });
 
-test('books without a row are not said to be right', async () => {
+test('empty books are not reported as correct', async () => {
   const empty = scratch();
   await (await openStore({ dataDir: empty })).close();
   const out = `0 rows, 0 keys in ${database(empty)}: the ledger is empty\n`;
   expect(await runIn({ DATA_DIR: empty }, 'verify')).toEqual({ code: 0, out, err: '' });
 });
 
-test('a copy made while the database is in use holds the same books, for this user alone, and overwrites nothing', async () => {
+test('a copy made while the database is in use contains the same books, only for this user, and overwrites nothing', async () => {
   const store = await openStore({ dataDir });
   const target = scratch();
   mkdirSync(join(target, 'state'));
@@ -116,7 +116,7 @@ test('a copy made while the database is in use holds the same books, for this us
   await store.close();
 });
 
-test('a database that does not exist on a server is one line that names the setting', async (context) => {
+test('a database that does not exist on a server gives one line with the setting', async (context) => {
   const url = process.env['TEST_DATABASE_URL'];
   if (!url) return context.skip('TEST_DATABASE_URL is not set');
   const missing = Object.assign(new URL(url), { pathname: '/no_such_database', password: 'not-to-be-shown' });
@@ -126,13 +126,13 @@ test('a database that does not exist on a server is one line that names the sett
   expect(err).not.toContain('not-to-be-shown');
 });
 
-test('a database server that does not answer is one line that names the setting', async () => {
+test('a database server that does not answer gives one line with the setting', async () => {
   const { code, err } = await runIn({ DATABASE_URL: 'postgres://user:secret@localhost:1/register' }, 'verify');
   expect(code).toBe(1);
   expect(err).toMatch(/^DATABASE_URL: postgres:\/\/localhost:1\/register cannot be used: [^\n]*ECONNREFUSED[^\n]*\n$/);
 });
 
-test('a balance that somebody changed is named, and the command fails', async () => {
+test('a changed balance is reported, and the command fails', async () => {
   const store = await openStore({ dataDir });
   await sql`update balances set amount = amount + 1`.execute(store.db);
   await store.close();

@@ -1,4 +1,4 @@
-// The log: what stands in a line, and what never does.
+// The log: what a line contains, and what it never contains.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loggedPath, openLog, redactSecrets } from '../../api/http/log.ts';
 import { ADMIN } from '../support/app.ts';
@@ -12,7 +12,7 @@ function lines(level: 'info' | 'error' = 'info') {
 }
 
 describe('a line', () => {
-  test('is JSON with time, level and request id; a fault has its stack, and nothing that hung on the error', () => {
+  test('is JSON with time, level and request id; a fault has its stack, and no other properties of the error', () => {
     const { log, told } = lines();
     log.info('tools: serving release 1');
     log.answered({ request_id: 'r-1', method: 'GET', path: '/v1/tools/status', status: 200, ms: 1.5 });
@@ -54,7 +54,7 @@ describe('a line', () => {
   });
 });
 
-describe('what is never in it', () => {
+describe('never contains', () => {
   test.each([
     ['a key', 'key ', 'dsr_0123456789abcdefghijABCDEFGHIJ0123456789abcdefg', ''],
     ['an operator’s key', '', 'dsr_admin_h-sMJ0_V4v3Tn5uC0lE6o4wF8yq2k1a9bQxZpR7sT3U', ''],
@@ -78,7 +78,7 @@ describe('what is never in it', () => {
     expect(redactSecrets(text)).toMatch(/\[(key|token|credential|secret|e-mail)\]/);
   });
 
-  test('addresses that open something: of those only the first segment is told', () => {
+  test('secret addresses: only their first segment is logged', () => {
     expect(loggedPath('/checkout/sandbox/sandbox_0123456789')).toBe('/checkout/…');
     expect(loggedPath('/oauth/approve/uid0123456789')).toBe('/oauth/…');
     expect(loggedPath('/v1/tools/entities/record-1')).toBe('/v1/tools/entities/record-1');
@@ -98,7 +98,7 @@ describe('a process', () => {
   }, 60_000);
   afterAll(() => remove());
 
-  test('logs each request under the id of its answer, and none of what was sent with it', async () => {
+  test('logs each request under the id of its answer, without its credentials and body', async () => {
     const { key } = await richKey(api, 'logged@example.org', 'payg', 1);
     await api.ask('/v1/tools/status?x=1&api_key=nothing-at-all', {
       'X-Request-Id': 'mine-1',

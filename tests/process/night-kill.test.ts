@@ -1,4 +1,4 @@
-// Killed at any moment, the night ends with the same release when it is run again.
+// A night that is killed at any moment ends with the same release when it runs again.
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
@@ -25,7 +25,10 @@ await datasetNight(await loadPack(process.argv[1] + '/tests/packs/tools'), proce
 process.exit();
 `;
 
-/** Runs the night in a process of its own, killed after some milliseconds if it is not done by then; tells how long it took from its first step. */
+/**
+ * Runs the night in a child process and kills it after some milliseconds if it is still running; returns the
+ * time since its first step.
+ */
 async function night(data: string, killAfter?: number): Promise<{ killed: boolean; took: number }> {
   const root = join(import.meta.dirname, '../..');
   const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, root, data], {
@@ -54,7 +57,7 @@ function state(data: string): Record<string, string> {
     own.map((entry) => {
       const path = join(entry.parentPath, entry.name);
       const bytes = readFileSync(path);
-      // The fingerprint of the code is left out: somebody may edit it while the test runs.
+      // Leaves out the fingerprint of the code, which may be edited while the test runs.
       const content = path.endsWith('manifest.json') ? bytes.toString().replace(/"inputs": "[0-9a-f]+"/, '') : bytes;
       return [path.slice(data.length), hash('sha256', content)];
     }),

@@ -1,4 +1,4 @@
-// One run at a time, and none blocked by a run that died.
+// One run at a time, and a killed run blocks none.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { scratch } from '../support/night-pack.ts';
 
 const MODULE = JSON.stringify(join(import.meta.dirname, '../../build/effects/lock.ts'));
 
-/** A process that takes the lock, says so and waits, while everything that can be collected is. */
+/** A process that takes the lock, reports it and waits, with garbage collection forced. */
 async function holder(data: string) {
   const program = `import { lockNight } from ${MODULE}; lockNight(${JSON.stringify(data)}); gc(); console.log('held'); setInterval(gc, 10);`;
   const child = spawn(process.execPath, ['--expose-gc', '--input-type=module-typescript', '-e', program], {
@@ -19,7 +19,7 @@ async function holder(data: string) {
   return child;
 }
 
-test('a second run is told who holds the lock, and gets it once that process is dead, however it died', async () => {
+test('a second run gets the process id of the lock, and the lock after that process ended in any way', async () => {
   const data = scratch();
   const child = await holder(data);
   expect(() => lockNight(data)).toThrow(LockedError);

@@ -1,4 +1,5 @@
-// Files beside the API: a running service withholds what holds an opted-out record, at once, and puts files without it in their place.
+// Files next to the API: a running service withholds files with an opted-out record at once, and replaces
+// them by files without it.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +19,7 @@ verifies('overlay.bulk', 'overlay.links', 'overlay.survives');
 const PACKS = join(import.meta.dirname, '../packs');
 const OPERATOR = { Authorization: `Bearer ${ADMIN}` };
 
-/** Asks until an answer is as it should be; the last one tells what it was. */
+/** Repeats a request until its answer matches; the last one is in the error. */
 async function until(ask: () => Promise<Got>, right: (got: Got) => boolean, most = 60_000): Promise<Got> {
   const end = performance.now() + most;
   for (;;) {
@@ -44,7 +45,7 @@ describe('a service with its static files', () => {
     world = await openWorld(folder, await loadPack(join(PACKS, 'harbours')), null);
     const records = [...(await world.records()).values()];
     api = await startApi(folder);
-    // The record that the pages for people show.
+    // The record on the pages for people.
     const html = (await api.ask('/datasets/harbours/', { Accept: 'text/html' })).body;
     shown = records.find(({ slug }) => html.includes(`/datasets/harbours/${slug}.md`))!;
     others = records.filter((record) => record !== shown);
@@ -54,7 +55,7 @@ describe('a service with its static files', () => {
     await world.close();
   });
 
-  test('an edit shows on the page that is a file, and the pages for people drop what is no longer so', async () => {
+  test('an edit shows on the page that is a file, and the pages for people drop the old value', async () => {
     const [other] = others;
     await world.say(other!.id, { name: 'Renamed by its owner' }, '2026-11-21T00:00:00Z');
     const got = await until(
@@ -74,7 +75,7 @@ describe('a service with its static files', () => {
     expect(home.body).not.toContain(shown.slug);
   });
 
-  test('an opt-out withholds every file that holds the record, and one without it takes its place', async () => {
+  test('an opt-out withholds every file with the record, and files without it replace them', async () => {
     const export_ = await api.ask('/v1/harbours/export?format=jsonl', OPERATOR);
     const { url, snapshot } = JSON.parse(export_.body) as { url: string; snapshot: string };
     const link = url.slice(api.base.length);
@@ -92,12 +93,12 @@ describe('a service with its static files', () => {
     for (const path of [page(shown, ''), page(shown, '.html'), `/v1/harbours/entities/${shown.slug}`])
       expect((await api.ask(path, OPERATOR)).status).toBe(404);
 
-    // The files for analysts are withheld or made again already, and hold it in no case.
+    // The files for analysts are withheld or already written again, and never contain it.
     const bulk = await fetch(`${api.base}/files/harbours/public.duckdb`);
     expect([200, 503]).toContain(bulk.status);
     expect(Buffer.from(await bulk.arrayBuffer()).includes(shown.id)).toBe(false);
 
-    // Until it is done: withheld, never served. Then the file behind the old link is gone for good.
+    // Until then: withheld, never served. Afterwards the file behind the old link is deleted.
     const ended = await until(
       async () => {
         const got = await api.ask(link);
@@ -125,7 +126,7 @@ describe('a service with its static files', () => {
       expect((await api.ask(path, { Accept: 'text/html' })).body, path).not.toContain(shown.slug);
   }, 120_000);
 
-  test('a restore brings it back, with a release of its own', async () => {
+  test('a restore brings it back, with a new release', async () => {
     await world.restore(shown.id, '2026-11-21T00:03:00Z');
     const back = await until(
       () => api.ask(page(shown)),
@@ -135,7 +136,7 @@ describe('a service with its static files', () => {
     expect((await api.ask(`/v1/harbours/entities/${shown.id}`, OPERATOR)).status).toBe(200);
   }, 120_000);
 
-  test('a service that starts again still knows', async () => {
+  test('a restarted service still knows', async () => {
     await world.register.refresh();
     await world.optOut(shown.id, '2026-11-21T00:04:00Z');
     await api.kill('SIGKILL');

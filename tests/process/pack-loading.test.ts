@@ -1,4 +1,4 @@
-// Loading packs: from the repository, from folders anywhere, and what is said of wrong ones.
+// Loading packs: from the repository, from other folders, and the messages about invalid ones.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(temp, { recursive: true }));
 
-/** A copy of the fictional tools under another folder, with some files replaced; null removes one. */
+/** A copy of the fictional tools in another folder, with some files replaced; null removes one. */
 async function copy(folder: string, files: Record<string, string | null> = {}): Promise<string> {
   const at = join(temp, folder);
   await cp(TOOLS, at, { recursive: true });
@@ -29,7 +29,7 @@ async function copy(folder: string, files: Record<string, string | null> = {}): 
   return at;
 }
 
-/** What is said of a wrong pack, without the machine's own path. */
+/** The message about an invalid pack, without the machine's path. */
 async function said(loading: Promise<unknown>): Promise<string> {
   const error = await loading.then(
     () => null,
@@ -39,7 +39,7 @@ async function said(loading: Promise<unknown>): Promise<string> {
   return (error as PackError).message.replaceAll(temp, '<temp>').replaceAll(resolve('.'), '<repo>');
 }
 
-describe('right packs', () => {
+describe('valid packs', () => {
   test('the fictional packs load, sorted by id', async () => {
     const packs = await loadPacks(['tests/packs']);
     expect(packs.map((pack) => pack.id)).toEqual(['harbours', 'tools']);
@@ -82,7 +82,7 @@ describe('right packs', () => {
   });
 });
 
-describe('wrong packs', () => {
+describe('invalid packs', () => {
   test('two folders with one id are refused', async () => {
     await copy('twice/tools');
     expect(await said(loadPacks([join(temp, 'twice'), 'tests/packs']))).toMatchInlineSnapshot(`
@@ -94,7 +94,7 @@ describe('wrong packs', () => {
     `);
   });
 
-  test('a folder that is not there', async () => {
+  test('a missing folder', async () => {
     expect(await said(loadPack(join(temp, 'nowhere')))).toMatchInlineSnapshot(`
       "1 mistake in pack <temp>/nowhere
 
@@ -104,7 +104,7 @@ describe('wrong packs', () => {
     `);
   });
 
-  test('PACK_DIRS that leads to no pack is one line that names it', async () => {
+  test('PACK_DIRS without a pack gives one line with its value', async () => {
     const nowhere = join(temp, 'nowhere');
     await expect(loadPacks([nowhere])).rejects.toThrow(new PackDirsError(`PACK_DIRS: no such folder: ${nowhere}`));
     const itself = resolve('tests/packs/tools');
@@ -115,7 +115,7 @@ describe('wrong packs', () => {
     const none = `PACK_DIRS: no folder with a pack.ts in ${empty}`;
     await expect(loadPacks([empty])).rejects.toThrow(new PackDirsError(none));
     expect(await loadPacks([empty, 'tests/packs'])).toHaveLength(2);
-    // packs/define has no pack.ts, so it is no dataset.
+    // packs/define has no pack.ts, so it is not a dataset.
     expect((await packFolders(['packs'])).map((folder) => basename(folder))).toEqual([
       'airports',
       'llm-models',

@@ -1,4 +1,4 @@
-// Many at once and death in the middle: exactly what is paid for is answered, and the books stay right.
+// Parallel calls and killed processes: exactly the paid calls are answered, and the books stay correct.
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect } from 'node:net';
 import { serve } from '@hono/node-server';
@@ -79,7 +79,7 @@ describe('a key that can pay for 100', () => {
   }, 120_000);
 });
 
-test('killed ten times in the middle: every answer was paid for, every payment is on the books, nothing is made or lost', async () => {
+test('killed ten times: every answer was paid for, every payment is booked, no money is created or lost', async () => {
   const { dataDir, remove } = await smallData();
   cleanups.push(remove);
   let api = await startApi(dataDir);
@@ -99,7 +99,7 @@ test('killed ten times in the middle: every answer was paid for, every payment i
         }
       }),
     );
-    // A slow machine gets as long as it needs to be in the middle of something.
+    // A slow machine gets enough time to be in the middle of some calls.
     const before = answered.length;
     while (answered.length < before + 12) await new Promise((resolve) => setTimeout(resolve, 20));
     await new Promise((resolve) => setTimeout(resolve, 17 * round));
@@ -107,7 +107,7 @@ test('killed ten times in the middle: every answer was paid for, every payment i
     alive = false;
     await load;
     running.length = 0;
-    // Each start counts afresh by the minute: the limit of the plan is no part of this.
+    // Each start resets the counts of the minute: rate limits are not tested here.
     api = await startApi(dataDir);
     running.push(api);
   }
@@ -123,7 +123,8 @@ test('killed ten times in the middle: every answer was paid for, every payment i
   expect(answered.length).toBeGreaterThan(100);
   const paid = new Set(charged);
   expect(answered.filter((request) => !paid.has(request))).toEqual([]);
-  // What was charged and not received had its answer on the way when the process died: at most one for each connection.
+  // Answers that were charged but not received were on their way when the process died: at most one per
+  // connection.
   expect(charged.length - answered.length).toBeLessThanOrEqual(80);
   expect(sent).toBeGreaterThan(answered.length);
   const balance = (JSON.parse(body) as { balance_eur: number }).balance_eur;

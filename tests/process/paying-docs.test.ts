@@ -1,4 +1,4 @@
-// docs/paying.md is real: its commands are run in order, and what they print is what the page shows.
+// docs/paying.md is correct: its commands run in order and print what the page shows.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,14 +29,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** What differs from walk to walk, as the page has it. */
+/** The parts that differ between runs, as in the page. */
 function steady(text: string): string {
   const seen = new Map<string, string>();
   const id = (uuid: string) => {
     if (!seen.has(uuid)) seen.set(uuid, `00000000-0000-4000-8000-${String(seen.size + 1).padStart(12, '0')}`);
     return seen.get(uuid) ?? '';
   };
-  // The keys of calls that are made twice are part of the page's commands.
+  // Keys of calls that are made twice are part of the page's commands.
   const made = /(?<!--key )[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
   return text
     .replace(/dsr_[0-9A-Za-z]{43}/g, 'dsr_…')
@@ -46,7 +46,7 @@ function steady(text: string): string {
 
 /** Runs one curl command of the page against the app. */
 async function curl(command: string, known: Record<string, string>): Promise<string> {
-  // Out of single quotes and in again: how a shell fills in a value there.
+  // Closes and reopens single quotes, as a shell needs to insert a value.
   const filled = command.replace(/'?\$(\w+)'?/g, (whole, name: string) => known[name] ?? whole);
   const option = (name: string) =>
     [...filled.matchAll(new RegExp(` ${name} (?:"([^"]*)"|'([^']*)'|(\\S+))`, 'g'))].map(
@@ -67,10 +67,10 @@ async function curl(command: string, known: Record<string, string>): Promise<str
     .replace('\\n', '\n');
 }
 
-test('the walk prints what the page says', async () => {
+test('the commands print what the page shows', async () => {
   const known: Record<string, string> = { BASE: LOCAL, ADMIN, ASK: `${LOCAL}/v1/tools/stats?attribute=price.list` };
   const page = readFileSync(PAGE, 'utf8');
-  // What x402 pays for has a walk of its own (tests/process/x402/walk.test.ts).
+  // The x402 part has its own test (tests/process/x402/walk.test.ts).
   const step = /```sh\n((?:curl|for|npm run --silent ledger)[^\n]*)\n```\n\n```(json|text)\n([^`]*)```/g;
   let made = '';
   let at = 0;

@@ -1,4 +1,4 @@
-// Permissions of what the program writes, under a umask that would leave it readable, as the entries and another user see it.
+// File permissions under a permissive umask, as the entry points and another user see them.
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,12 +16,12 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'permissions-'));
-  // Other users may go through it, as through most folders that hold a DATA_DIR.
+  // Other users may traverse it, as most folders that contain a DATA_DIR.
   chmodSync(folder, 0o755);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the database and its companions belong to the user alone, whatever the umask', async () => {
+test('the database and its companions are readable only by the user, whatever the umask', async () => {
   const store = await openStore({ dataDir: folder });
   await store.db.selectFrom('keys').selectAll().execute();
   const state = join(folder, 'state');
@@ -32,7 +32,7 @@ test('the database and its companions belong to the user alone, whatever the uma
   await store.close();
 });
 
-test('what was readable before is restricted, and one line for each folder says so', () => {
+test('readable files are restricted, with one line for each folder', () => {
   for (const [path, mode] of [
     ['state', 0o755],
     ['facts', 0o755],
@@ -84,7 +84,7 @@ test('a night keeps facts, releases and state from other users, and lets them re
   expect(asNobody(join(env.DIST_DIR, 'llms.txt'))).not.toThrow();
 }, 180_000);
 
-test('every entry begins with it', () => {
+test('every entry point begins with it', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };

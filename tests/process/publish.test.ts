@@ -1,4 +1,5 @@
-// Publishing to a host: a folder and a real rsync daemon come to say what was published, in order, also after a kill.
+// Publishing to a host: a folder and a real rsync daemon get the published files, in order, also after a
+// kill.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -34,7 +35,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const LONG = 'One line of a guide, again and again.\n'.repeat(200);
 
-/** The files of a register of some records, by path. */
+/** The files of a register with some records, by path. */
 const site = (records: readonly string[], word = 'first'): Record<string, string> => ({
   'index.html': `<h1>${word}</h1>`,
   'sitemap.xml': records.join(),
@@ -45,7 +46,7 @@ const site = (records: readonly string[], word = 'first'): Record<string, string
   ...Object.fromEntries(records.map((slug) => [`datasets/tools/${slug}.md`, `# ${slug}`])),
 });
 
-/** What a night does: the files, the list and the pointer. */
+/** The result of a night: the files, the list and the pointer. */
 async function night(files: Record<string, string>): Promise<void> {
   const output = new Output(dist);
   for (const [path, text] of Object.entries(files)) output.write(path, text);
@@ -56,7 +57,7 @@ async function night(files: Record<string, string>): Promise<void> {
 const to = (name: string, more: Partial<PublishOptions> = {}) =>
   publishTo({ dist, to: name, dry_run: false, compress: false, adopt: false, progress: silentProgress, ...more });
 
-/** Every file below a folder but the notes, by path. */
+/** Every file below a folder except the notes, by path. */
 function files(folder: string): Record<string, string> {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = found.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
@@ -70,7 +71,7 @@ describe('the order', () => {
   const listing = (paths: string[], sha256 = 'new') =>
     new Map(paths.map((path) => [path, { bytes: 1, sha256, key: '' }]));
 
-  test('what is gone goes first, what leads to the rest comes last, style sheets outlive their pages', () => {
+  test('deletions first, home and lists last, style sheets after their pages', () => {
     const host = listing(
       ['datasets/tools/b.md', 'datasets/tools/b.html', 'assets/first.css', 'index.html', 'same'],
       'old',
@@ -90,7 +91,7 @@ describe('the order', () => {
     ]);
   });
 
-  test('what may be there while it is under way is all of before and all to come', () => {
+  test('the list during an upload has all old and all new files', () => {
     const all = possibleFiles(listing(['a', 'b'], 'old'), new Map([...listing(['a'], 'old'), ...listing(['c'])]));
     expect([...all].map(([path, { sha256 }]) => [path, sha256])).toEqual([
       ['a', 'old'],
@@ -101,7 +102,7 @@ describe('the order', () => {
 });
 
 describe('a folder', () => {
-  test('comes to hold what was published; a second time nothing is touched; later only what changed', async () => {
+  test('gets the published files; a second run touches nothing; later only changes', async () => {
     const host = join(root, 'deep/host');
     await night(site(['a', 'b']));
     expect(await to(host)).toMatchObject({ files: 8, deleted: 0 });
@@ -116,7 +117,7 @@ describe('a folder', () => {
     expect([...list.keys()]).toEqual(Object.keys(sorted(site(['a', 'c'], 'second'))));
   });
 
-  test('a dry run says what it would do and touches nothing', async () => {
+  test('a dry run prints its steps and touches nothing', async () => {
     const lines: string[] = [];
     await night(site(['a']));
     const progress = { ...silentProgress, note: (text: string) => void lines.push(text) };
@@ -125,7 +126,7 @@ describe('a folder', () => {
     expect(existsSync(join(root, 'host'))).toBe(false);
   });
 
-  test('files of somebody else are left alone, and are not published among without a word', async () => {
+  test('foreign files are kept, and need --adopt', async () => {
     const host = join(root, 'host');
     mkdirSync(host);
     writeFileSync(join(host, 'CNAME'), 'register.example');
@@ -138,7 +139,7 @@ describe('a folder', () => {
     expect(files(host)).toEqual(sorted({ ...site([]), CNAME: 'register.example' }));
   });
 
-  test('compressed copies stand beside the files that are worth it, and go with them', async () => {
+  test('compressed copies are next to the long files, and are deleted with them', async () => {
     const host = join(root, 'host');
     await night(site(['a']));
     await to(host, { compress: true });
@@ -152,14 +153,14 @@ describe('a folder', () => {
     expect(Object.keys(files(host)).filter((path) => /\.(br|gz)$/.test(path))).toEqual([]);
   });
 
-  test('refuses what is no place, and what is the published folder itself', async () => {
+  test('refuses invalid targets and the published folder itself', async () => {
     await night(site(['a']));
     writeFileSync(join(root, 'file'), '');
     for (const place of ['', ' ', dist, join(dist, 'below'), root, join(root, 'file')])
       await expect(to(place), place).rejects.toThrow(PublishError);
   });
 
-  test('says when nothing was published, when a night is under way, and when one came between', async () => {
+  test('reports when nothing was published, during a night, and when one came between', async () => {
     const host = join(root, 'host');
     mkdirSync(dist);
     await expect(to(host)).rejects.toThrow('npm run nightly');
@@ -167,7 +168,7 @@ describe('a folder', () => {
     writeFileSync(join(dist, '.build/unfinished'), '');
     await expect(to(host)).rejects.toThrow('being changed by a nightly run');
     rmSync(join(dist, '.build/unfinished'));
-    // A file that is not what its list says.
+    // A file that differs from the list.
     writeFileSync(join(dist, 'datasets/tools/a.md'), '# another');
     await expect(to(host)).rejects.toThrow('a nightly run changed it');
     expect(existsSync(join(host, 'datasets/tools/a.md'))).toBe(false);
@@ -182,7 +183,7 @@ describe('a folder', () => {
     expect(await to(join(root, 'host'))).toMatchObject({ files: 7 });
   });
 
-  test('killed in the middle, the next one mends it: nothing stale stays, not even of a night in between', async () => {
+  test('after a kill the next run repairs it: nothing stale stays, not even of a night in between', async () => {
     const host = join(root, 'host');
     const many = Array.from({ length: 3000 }, (_, i) => `record-${i}`);
     await night(site(many));
@@ -196,13 +197,13 @@ describe('a folder', () => {
     child.kill('SIGKILL');
     await ended;
     expect(existsSync(join(host, 'index.html')), 'it was killed before its end').toBe(false);
-    // The record that had arrived already is opted out before anybody publishes again.
+    // A record that was already sent is opted out before the next publishing.
     await night(site(many.slice(100), 'second'));
     await to(host);
     expect(files(host)).toEqual(sorted(site(many.slice(100), 'second')));
   });
 
-  test('a full disk ends it with what the system says, and loses nothing', async (context) => {
+  test('a full disk ends it with the system’s message, and loses nothing', async (context) => {
     const small = join(root, 'small');
     mkdirSync(small);
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', small]).status !== 0)
@@ -234,7 +235,7 @@ describe('rsync', () => {
     ['www', false],
   ])('%s is remote: %s', (name, remote) => expect(isRemote(name)).toBe(remote));
 
-  test('a daemon comes to hold what was published, and loses what is gone', async (context) => {
+  test('a daemon gets the published files, and loses removed ones', async (context) => {
     if (spawnSync('rsync', ['--version']).status !== 0) context.skip('rsync is not installed');
     const module = join(root, 'module');
     mkdirSync(module);
@@ -244,7 +245,7 @@ describe('rsync', () => {
       conf,
       `use chroot = no\n[site]\npath = ${module}\nread only = no\nuid = ${process.getuid?.()}\ngid = ${process.getgid?.()}\n`,
     );
-    // With a socket as standard input, which pipes are here, it would speak to that.
+    // rsync would use a socket on its standard input, which is a pipe here.
     const daemon = spawn(
       'rsync',
       ['--daemon', '--no-detach', `--config=${conf}`, '--address=127.0.0.1', `--port=${port}`],
@@ -272,7 +273,7 @@ describe('rsync', () => {
   });
 });
 
-test('the command tells what it knows of a host, and what it does not understand', () => {
+test('the command prints host configurations, and rejects unknown options', () => {
   const run = (...args: string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['build/cli/upload.ts', ...args], {
       env: { ...process.env, BASE_URL: '', DIST_DIR: dist },

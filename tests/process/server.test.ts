@@ -1,4 +1,4 @@
-// The entry as a process: what it prints, how it takes a new release under load, how it stops, how it complains.
+// The service as a process: its output, new releases under load, shutdown, errors.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
@@ -50,7 +50,7 @@ function launch(env: Record<string, string>): Running {
   return { child, output: () => output, exited: new Promise((resolve) => child.once('exit', resolve)) };
 }
 
-/** Waits until the process has printed a line, or tells what it printed instead. */
+/** Waits until the process has printed a line; fails with its output. */
 async function printed({ output, child }: Running, line: RegExp): Promise<RegExpExecArray> {
   for (let wait = 0; wait < 400; wait++) {
     const found = line.exec(output());
@@ -84,7 +84,7 @@ const fetched = (url: string, headers: Record<string, string> = {}): Promise<Got
 describe('the process', () => {
   verifies('setting.admin-key-generated', 'setting.one-line-error');
 
-  test('prints one line with its address, shows the admin key once, takes a new release under load, stops cleanly', async () => {
+  test('prints one line with its address, shows the admin key once, opens a new release under load, stops cleanly', async () => {
     const pack = await loadPack(join(PACKS, 'tools'));
     const first = await writeRelease(dataDir, pack, randomRecords(pack, 40, 1));
     const port = String(await freePort());
@@ -107,7 +107,7 @@ describe('the process', () => {
     expect(await fetched(search, headers)).toMatchObject({ status: 200, release: first.release });
     expect((await fetched(`http://127.0.0.1:${port}/v1/harbours/entities`)).status).toBe(503);
 
-    // Longer than the minute for which proxies keep a connection that nobody uses.
+    // Longer than the minute for which proxies keep an idle connection.
     const { headers: told } = await new Promise<IncomingMessage>((resolve) =>
       get(search, { agent }, (response) => resolve(response.resume())),
     );
@@ -132,7 +132,7 @@ describe('the process', () => {
     const code = await process.exited;
     asking = false;
     await load;
-    // Nobody listens any more: that is how a client learns that the process is gone, and the only way.
+    // Nothing listens any more, which is how clients notice the end of the process.
     expect(new Set(cut)).toEqual(new Set(['ECONNREFUSED']));
     expect(code).toBe(0);
     expect(seen.filter(({ status }) => status !== 200)).toEqual([]);
@@ -164,10 +164,10 @@ describe('the process', () => {
     const { port } = taken.address() as AddressInfo;
     const second = launch({ PORT: String(port) });
     expect(await second.exited).toBe(1);
-    // The log of the start is written together, and may come behind it.
+    // The log of the start is buffered, and may follow it.
     expect(second.output()).toMatch(new RegExp(`^PORT: 127.0.0.1:${port} is taken by another process$`, 'm'));
     taken.close();
-    // The key was made by then, and no later start shows it.
+    // The key exists by then, and no later start prints it.
     expect(second.output()).toMatch(/^Admin key, shown this once: dsr_admin_[\w-]{43}$/m);
 
     const unreachable = launch({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/register' });

@@ -1,4 +1,4 @@
-// `npm start` where nothing was ever collected: it collects, builds, says how far it is, and serves.
+// `npm start` without data: it collects, builds, shows its progress, and serves.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ afterAll(() => {
 test('on an empty machine', { timeout: 120_000 }, async () => {
   verifies('command.start');
   const port = await freePort();
-  // A process group of its own, since npm does not pass every signal on.
+  // A new process group, since npm does not pass every signal on.
   server = spawn('npm', ['start', '--silent'], {
     env: {
       ...process.env,

@@ -1,8 +1,9 @@
-// Loaded before the service (`--import`): stops its clock and seeds its random numbers, so that the same requests have the same answers.
+// Loaded before the service (`--import`): stops its clock and seeds its random numbers, so that equal
+// requests get equal answers.
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Milliseconds since 1970 at which the clock stands. */
+/** Milliseconds since 1970 of the stopped clock. */
 const AT = Number(process.env['REPLAY_AT']);
 if (!Number.isSafeInteger(AT)) throw new Error('REPLAY_AT must be milliseconds since 1970.');
 

@@ -1,4 +1,5 @@
-// The requests of a recording, drawn from what the running service itself says: its datasets, attributes, records, tools and links.
+// The requests of a recording, drawn from the answers of the running service: datasets, attributes, records,
+// tools and links.
 import { random } from '../support/random-records.ts';
 import { ADMIN } from './service.ts';
 
@@ -23,7 +24,7 @@ interface Record_ {
 }
 
 const OPERATOR = { authorization: `Bearer ${ADMIN}` };
-/** Formats that are not asked for by a path's `.md`. */
+/** Formats other than `.md` in the path. */
 const FORMATS = ['json', 'md', 'csv', 'ndjson', 'arrow'];
 const RECORDS = 40;
 
@@ -37,7 +38,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 
 const queryOf = (parameters: Record<string, string>) => new URLSearchParams(parameters).toString();
 
-/** Filters that a value of a record suggests, for each of its attributes. */
+/** Filters from the values of a record, for each of its attributes. */
 function filtersOf({ attributes }: Record_, known: readonly Attribute[]): Record<string, string>[] {
   return known.flatMap(({ name, type, filterable }): Record<string, string>[] => {
     const [value] = [attributes[name]].flat();
@@ -149,7 +150,10 @@ function ofProtocols(dataset: string, attributes: readonly Attribute[], records:
 
 const MCP = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'replay', version: '1' } };
 
-/** What is about no dataset: documents, pages, protocols, accounts, refusals. `links` are paths that documents name. */
+/**
+ * Requests without a dataset: documents, pages, protocols, accounts, refusals. `links` are paths from
+ * documents.
+ */
 function ofRegister(links: readonly string[]): Request[] {
   const pages = links.flatMap((path) => [
     get(path),
@@ -157,7 +161,7 @@ function ofRegister(links: readonly string[]): Request[] {
     get(path, { accept: 'text/markdown' }),
   ]);
   const mcp = (method: string, params: unknown) => post('/mcp', { jsonrpc: '2.0', id: 1, method, params });
-  // The overview of the operators, its figures and the metrics have measured times in them.
+  // The operators' overview, its figures and the metrics contain measured times.
   const accounts = ['/v1/keys/me', '/v1/keys', '/v1/keys.md', '/ops/review'];
   return [
     ...pages,
@@ -182,7 +186,7 @@ function ofRegister(links: readonly string[]): Request[] {
   ];
 }
 
-/** Paths that the texts at `from` name, at most `most` of each. */
+/** Paths in the texts at `from`, at most `most` of each. */
 async function linksOf(ask: (path: string) => Promise<string>, from: readonly string[], most: number) {
   const found = new Set(from);
   for (const path of from) {
@@ -193,7 +197,7 @@ async function linksOf(ask: (path: string) => Promise<string>, from: readonly st
   return [...found].filter((path) => !path.endsWith('llms-full.txt') && !/\.(parquet|duckdb)$/.test(path));
 }
 
-/** `count` requests about everything that the service has, the same for the same data. */
+/** `count` requests for all parts of the service, equal for equal data. */
 export async function drawRequests(origin: string, count: number): Promise<Request[]> {
   const ask = async (path: string) => await (await fetch(origin + path, { headers: OPERATOR })).text();
   const { datasets } = JSON.parse(await ask('/v1/datasets')) as { datasets: { id: string }[] };

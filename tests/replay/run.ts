@@ -1,4 +1,5 @@
-// `npm run replay -- record|check <folder>`: records answers of the service over all channels, or compares today's with them.
+// `npm run replay -- record|check <folder>`: records answers of the service over all channels, or compares
+// the current ones with them.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ npm run replay -- check <folder>
 
   <folder>  has data/ (a DATA_DIR) and dist/ (its DIST_DIR); the answers are kept beside them, in answers.ndjson
 `;
-/** Bytes of a body that are kept for reading; all of it is hashed. */
+/** Bytes of a body that are stored for reading; the hash covers all of it. */
 const KEPT = 20_000;
 /** Headers of the connection, and tags, which depend on the code's fingerprint. */
 const LEFT_OUT = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'etag']);
@@ -29,13 +30,13 @@ const SIGNED = ['/.well-known/agent-card.json', '/.well-known/http-message-signa
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const KEY = /dsr_[0-9A-Za-z]{43}/g;
-/** ECDSA draws a random number for each signature. */
+/** ECDSA uses a random number for each signature. */
 const SIGNATURE = /(?<="signature":\s*")[\w-]+/g;
 const plain = (text: string) =>
   text.replaceAll(UUID, '<uuid>').replaceAll(KEY, '<key>').replaceAll(SIGNATURE, '<signature>');
 
 async function ask(origin: string, { method, path, headers, body }: Request, client: number): Promise<Answer> {
-  // A network of its own for each request, so that no limit is met.
+  // A network address for each request, so that no rate limit applies.
   const address = `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`;
   const answer = await fetch(origin + path, {
     method,
@@ -55,7 +56,7 @@ async function ask(origin: string, { method, path, headers, body }: Request, cli
   };
 }
 
-/** The first place where two texts part, with what stands around it. */
+/** The first difference of two texts, with its context. */
 function parting(before: string, after: string): string {
   let at = 0;
   while (at < before.length && before[at] === after[at]) at += 1;
@@ -74,7 +75,7 @@ if ((mode !== 'record' && mode !== 'check') || !existsSync(join(folder, 'data'))
 }
 const file = join(folder, 'answers.ndjson');
 if (mode === 'record') {
-  // The keys that a service makes when it first needs them are part of what is recorded.
+  // Keys that a service makes at their first use are part of the recording.
   const first = await startReplayed(join(folder, 'data'), join(folder, 'dist'), await freePort(), true);
   for (const path of SIGNED) await fetch(first.origin + path);
   await first.stop();

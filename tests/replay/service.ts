@@ -1,22 +1,24 @@
-// The service as a process with a stopped clock, on a copy of a data folder, so that every run begins with the same state.
+// The service as a process with a stopped clock, on a copy of a data folder, so that every run begins with
+// the same state.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The address that answers name; the process listens on a free port. */
+/** The base URL in answers; the process listens on a free port. */
 const BASE = 'http://localhost:8787';
 export const ADMIN = 'an-admin-key-of-the-replay-0123456789';
 
 export interface Replayed {
-  /** Where it listens. */
+  /** The address at which it listens. */
   origin: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts the service on a copy of `data` (DATA_DIR), or in place, and with `dist` (DIST_DIR, read only). Throws where it does not start.
+ * Starts the service on a copy of `data` (DATA_DIR), or in place, and with `dist` (DIST_DIR, read only).
+ * Throws when it does not start.
  */
 export async function startReplayed(data: string, dist: string, port: number, inPlace = false): Promise<Replayed> {
   const copy = inPlace ? data : mkdtempSync(join(tmpdir(), 'replay-'));

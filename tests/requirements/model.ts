@@ -1,4 +1,4 @@
-// What a requirement is, and how a section of the manifest is written.
+// The type of a requirement, and how a section of the manifest is written.
 
 export type State = 'planned' | 'done';
 
@@ -25,7 +25,7 @@ export function planned(text: string): Row {
   return { text, state: 'planned' };
 }
 
-/** A requirement that a test shows. */
+/** A requirement that a test verifies. */
 export function done(text: string): Row {
   return { text, state: 'done' };
 }

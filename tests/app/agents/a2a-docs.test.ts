@@ -1,4 +1,4 @@
-// docs/a2a.md is real: its command is run, and what it prints is what the page shows.
+// docs/a2a.md is correct: its command runs and prints what the page shows.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { read, tableRows } from '../../structure/tree.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** What differs from call to call, as the page has it. */
+/** The parts that differ between calls, as in the page. */
 function steady(text: string): string {
   let seen = 0;
   const id = () => {

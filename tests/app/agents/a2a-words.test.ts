@@ -1,4 +1,4 @@
-// Plain words to the A2A agent: questions about what there is lead to the list, others to the dataset that fits.
+// Plain words to the A2A agent: general questions return the list of datasets, others the dataset that fits.
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { matchDataset } from '../../../api/channels/a2a/advice.ts';

@@ -1,4 +1,4 @@
-// A2A as the SDK's own client sees it, over a socket; and as HTTP, where the protocol says how things are refused.
+// A2A with the SDK's own client over a socket, and over plain HTTP for the refusals of the protocol.
 import { type AgentCard, verifyAgentCardSignature } from '@a2a-js/sdk';
 import { encode as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
@@ -81,7 +81,7 @@ describe('the client of the SDK', () => {
     expect((await paying.send({ skill: 'tools_search', limit: 1, format: 'md' })).message.parts).toHaveLength(1);
   });
 
-  it('is told in words what there is, and the guide that fits its words', async () => {
+  it('gets the list of datasets for words, and the guide that fits them', async () => {
     const tools = await anonymous.send('Which drills of which makers are cheap to rent?');
     expect(tools.data).toMatchObject({ dataset: 'tools', example: { skill: 'entity_search', dataset: 'tools' } });
     expect(tools.text).toContain('# Tools of nowhere: guide for agents');
@@ -94,7 +94,7 @@ describe('the client of the SDK', () => {
     expect(none.data['skills']).toHaveLength(callable(OPERATIONS).length);
   });
 
-  it('gets replies within a number of tokens, 20,000 or those of the address', async () => {
+  it('limits replies to 20,000 tokens or the number in the address', async () => {
     const send = async (query: string, part: unknown) => {
       const message = { messageId: 'm', role: 'ROLE_USER', parts: [part] };
       const path = `/a2a/v1/message:send${query}`;
@@ -125,7 +125,7 @@ describe('the client of the SDK', () => {
     expect((await send('?max_tokens=1', { text: 'datasets' })).status).toBe(400);
   });
 
-  it('sees what went wrong', async () => {
+  it('gets errors', async () => {
     await expect(
       anonymous.send({ skill: 'entity_get', dataset: 'tools', entity_id: 'record-1' }),
     ).rejects.toMatchObject({
@@ -149,7 +149,7 @@ describe('the agent card', () => {
     const keys = createLocalJWKSet(jwks);
     const verify = verifyAgentCardSignature(async (kid) => keys({ alg: 'ES256', kid }));
     await verify(card);
-    // The SDK says on the console what it could not verify.
+    // The SDK logs signatures that it could not verify.
     const said = vi.spyOn(console, 'debug').mockImplementation(() => {});
     await expect(verify({ ...card, description: 'another agent' })).rejects.toThrow();
     said.mockRestore();
@@ -161,7 +161,7 @@ describe('the agent card', () => {
     expect(body['description']).toContain('{"skill": ..., ...arguments}');
   });
 
-  it('is 304 for who has it', async () => {
+  it('is 304 when it is unchanged', async () => {
     const tag = (await app.ask('/.well-known/agent-card.json')).headers.get('etag') ?? '';
     const again = await app.ask('/.well-known/agent-card.json', { headers: { 'If-None-Match': tag } });
     expect([again.status, tag]).toEqual([304, expect.stringMatching(/"$/)]);
@@ -192,7 +192,7 @@ describe('the agent card', () => {
   });
 });
 
-/** Posts a message whose parts these are. */
+/** Posts a message with these parts. */
 async function post(body: unknown, headers: Record<string, string> = {}, path = '/a2a/v1/message:send') {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await app.ask(path, {
@@ -206,14 +206,14 @@ async function post(body: unknown, headers: Record<string, string> = {}, path = 
 const parts = (...all: unknown[]) => ({ message: { messageId: 'm', role: 'ROLE_USER', parts: all } });
 const data = (given: Record<string, unknown>) => parts({ data: given });
 
-/** What an error is: HTTP status, canonical name, reason. */
+/** HTTP status, canonical name and reason of an error. */
 function told({ status, body }: Awaited<ReturnType<typeof post>>) {
   const { error } = body as unknown as { error: { code: number; status: string; details: { reason?: string }[] } };
   expect(error.code).toBe(status);
   return `${status} ${error.status} ${error.details[0]?.reason ?? ''}`.trim();
 }
 
-/** The error body that every channel answers. */
+/** The error body of all channels. */
 const ours = ({ body }: Awaited<ReturnType<typeof post>>) =>
   (
     body as unknown as { error: { details: { '@type': string; value?: Record<string, unknown> }[] } }
@@ -273,7 +273,7 @@ describe('errors', () => {
     });
   });
 
-  it('of versions that are not spoken; what type JSON has does not matter', async () => {
+  it('of unsupported versions; the media type of the JSON does not matter', async () => {
     const asked = data({ skill: 'datasets_list' });
     expect(told(await post(asked, { 'A2A-Version': '0.3' }))).toBe('400 FAILED_PRECONDITION VERSION_NOT_SUPPORTED');
     expect((await post(asked, { 'A2A-Version': '1.0' })).status).toBe(200);
@@ -281,7 +281,7 @@ describe('errors', () => {
     expect((await post(asked, { 'Content-Type': 'text/plain' })).status).toBe(200);
   });
 
-  it('of what this agent has not', async () => {
+  it('of unsupported methods', async () => {
     const ask = async (method: string, path: string) => {
       const response = await app.ask(`/a2a/v1${path}`, { method });
       return told({
@@ -302,7 +302,7 @@ describe('errors', () => {
     expect(await ask('POST', '/nothing')).toBe('404 NOT_FOUND NOT_FOUND');
   });
 
-  it('of a wrong credential, whatever was asked', async () => {
+  it('of a wrong credential, for any operation', async () => {
     const wrong = { Authorization: 'Bearer dsr_wrong' };
     for (const body of [parts({ text: 'xyzzy' }), parts({ text: 'tools' }), data({ skill: 'datasets_list' }), {}]) {
       const answer = await post(body, wrong);

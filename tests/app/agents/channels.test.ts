@@ -1,4 +1,4 @@
-// The same questions over REST, MCP and A2A: equal answers, equal charges, equal refusals.
+// The same calls over REST, MCP and A2A: equal answers, equal charges, equal refusals.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable, ownToolNames } from '../../../api/render/tools.ts';
@@ -26,13 +26,13 @@ afterAll(async () => {
   await app.close();
 });
 
-/** What came back: the body without what names the request alone, and what it cost. */
+/** The body without ids of the request, and its price. */
 interface Told {
   body: unknown;
   charge: number | undefined;
 }
 
-/** The body without what to do next, which names tools or addresses, and without where the sign-in of the channel begins. */
+/** The body without next steps, which contain tool names or addresses, and without the channel's sign-in. */
 function plain({ request_id: _, alternative_action: __, how_to_pay, ...body }: Record<string, unknown>) {
   const { oauth, ...ways } = (how_to_pay ?? {}) as Record<string, unknown>;
   return how_to_pay === undefined ? body : { ...body, how_to_pay: { ...ways, oauth: oauth !== undefined } };
@@ -79,7 +79,7 @@ async function overA2a({ operation, given }: AgentCall, headers: Headers): Promi
 
 const all = agentCalls().map((question) => [`${question.operation.name}, ${question.about}`, question] as const);
 
-/** Asks with three callers of the same sort, one on each channel. */
+/** Calls with three callers of the same kind, one on each channel. */
 async function callers(make: () => Promise<Headers>) {
   const [rest, mcp, a2a] = [await make(), await make(), await make()];
   const client = await connectMcp('2025-11-25', `${at.base}/mcp?max_tokens=200000`, mcp);
@@ -97,12 +97,12 @@ describe.each([
     on = await callers(make);
   });
 
-  // Anonymous search is the exception: REST shows previews, the others tell the price.
+  // Anonymous search is the exception: REST shows previews, the others return the price.
   const asked = all.filter(([, { operation }]) => who !== 'nobody' || !operation.previews);
 
-  it.each(asked)('is told the same by every channel: %s', async (_, question) => {
+  it.each(asked)('gets the same from every channel: %s', async (_, question) => {
     const rest = await overRest(question, on.rest);
-    // Callers by name are told operations without their addresses.
+    // Callers by tool name get operations without addresses.
     if (rest.body && typeof rest.body === 'object' && 'message' in rest.body)
       rest.body = { ...rest.body, message: String(rest.body['message']).replace(/ \((?:GET|POST) [^)]*\)/g, '') };
     expect(await overMcp(question, on.mcp)).toEqual(rest);
@@ -150,7 +150,7 @@ it('charges a call the same on every channel', async () => {
   }
 });
 
-it('shows nobody a search but on REST', async () => {
+it('shows anonymous searches only on REST', async () => {
   const { mcp } = await callers(async () => ({}));
   for (const [, question] of all.filter(([name]) => name.startsWith('entity_search, tools, its own'))) {
     expect((await overRest(question, {})).body).toMatchObject({ items: expect.any(Array) });

@@ -1,4 +1,5 @@
-// An agent that knows how a guide is written and nothing of the service: from /llms.txt alone to true answers, the cheapest way.
+// An agent that knows the format of guides but not the service: from /llms.txt to correct answers, the
+// cheapest way.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Agent } from '../../../bench/agents/agent.ts';
 import { mcpChannel, restChannel } from '../../../bench/agents/channels.ts';
@@ -32,12 +33,12 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Addresses bear the base URL of the register, which is not where the tests reach it. */
+/** Addresses contain the base URL of the register, which is not the one of the tests. */
 const here = (url: string, init?: RequestInit) => fetch(url.replace(BASE, http.base), init);
 
 const before = new Map<string, Promise<Asked[]>>();
 
-/** All questions over one channel, asked once. */
+/** All questions over one channel, each once. */
 function asked(name: 'rest' | 'mcp'): Promise<Asked[]> {
   const found = before.get(name) ?? walk(name);
   before.set(name, found);
@@ -62,16 +63,16 @@ async function walk(name: 'rest' | 'mcp'): Promise<Asked[]> {
 }
 
 describe('from the guides alone', () => {
-  test.each(['rest', 'mcp'] as const)('%s: every question is answered, truly', async (name) => {
+  test.each(['rest', 'mcp'] as const)('%s: every question is answered correctly', async (name) => {
     const found = await asked(name);
     expect(found.length).toBeGreaterThanOrEqual(26);
     expect(found.filter(({ right }) => !right).map(({ text, why }) => `${text} ${why}`)).toEqual([]);
     const free = found.filter(({ eur }) => eur === 0).length;
-    // Counts cost nothing anywhere; public fields cost nothing over REST.
+    // Counts are free everywhere; public fields are free over REST.
     expect(free).toBeGreaterThanOrEqual(name === 'rest' ? 18 : 12);
   });
 
-  test('paid fields of one record are asked for as the cheaper of two ways', async () => {
+  test('paid fields of one record are fetched the cheaper of two ways', async () => {
     const { calls } = readGuide(await (await here(`${BASE}/v1/tools/llms.txt`)).text());
     const price = (want: string) => calls.find((row) => row.want.startsWith(want))!.price!;
     expect(price('any fields of one record')).toBeLessThan(price('any fields of the records'));
@@ -80,7 +81,7 @@ describe('from the guides alone', () => {
   });
 });
 
-test('an answer that is not true is told from one that is', () => {
+test('wrong answers are recognised', () => {
   expect([says('1 250.5 EUR/piece', '1250.5'), says('12', '12.1'), says('Saw', 'saw'), says('', 'saw')]).toEqual([
     ...[true, false, true, false],
   ]);

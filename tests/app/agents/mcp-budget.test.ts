@@ -1,4 +1,4 @@
-// Answers within a budget of tokens: what has pages is asked for less, what is free is cut, what is paid is never cut.
+// Answers within a token budget: lists get smaller pages, free answers are cut, paid answers are never cut.
 import { encode as cl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { encode as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -62,7 +62,7 @@ describe('an answer that would be too long', () => {
     expect(seen.slice(0, 40)).toEqual(whole);
   });
 
-  it('fits where fewer fields are named', async () => {
+  it('fits with fewer fields', async () => {
     const { structuredContent } = await small.call('tools_search', { limit: 20, fields: ['kind'], total: false });
     const { items } = page(structuredContent);
     expect(items.length).toBeGreaterThan(
@@ -129,7 +129,7 @@ describe('an answer that would be too long', () => {
     await tiny.close();
   });
 
-  it('is three complete records where examples are asked for without a limit', async () => {
+  it('is three complete records for examples without a limit', async () => {
     const { structuredContent } = await large.call('dataset_examples', { dataset: 'tools' });
     const { items, further_groups } = page(structuredContent) as Page & { further_groups: unknown[] };
     expect(items).toHaveLength(3);
@@ -139,7 +139,7 @@ describe('an answer that would be too long', () => {
     expect(further_groups.length).toBeGreaterThan(((body['further_groups'] ?? []) as unknown[]).length);
   });
 
-  it('is every attribute of a schema, then what fits of its filters', async () => {
+  it('is every attribute of a schema, then as many filters as fit', async () => {
     for (const [tokens, client] of [[TOKENS, small]] as const) {
       const { structuredContent } = await client.call('dataset_schema', { dataset: 'tools' });
       const pack = app.register.packs.get('tools')!;

@@ -1,4 +1,4 @@
-// The MCP endpoint as HTTP: who may ask, how much, in which version, and what is refused in which words.
+// The MCP endpoint over HTTP: hosts, origins, rate limits, versions, and the texts of refusals.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
@@ -32,7 +32,7 @@ interface Sent {
   to?: TestApp;
 }
 
-/** Posts a text, or a message of the current revision with the headers that belong to it. */
+/** Posts a text, or a message of the current revision with its headers. */
 async function post(body: unknown, { path = '/mcp', headers = {}, address = '192.0.2.1', to = app }: Sent = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await to.ask(path, { method: 'POST', headers: { ...PLAIN, ...headers }, body: text, address });
@@ -42,7 +42,7 @@ async function post(body: unknown, { path = '/mcp', headers = {}, address = '192
 
 const message = (method: string, params: Record<string, unknown> = {}) => ({ jsonrpc: '2.0', id: 7, method, params });
 
-/** A request of 2026-07-28: version and method stand in headers and in `_meta`. */
+/** A request of 2026-07-28: version and method are in headers and in `_meta`. */
 const modern = (method: string, params: Record<string, unknown> = {}, sent: Sent = {}) =>
   post(message(method, { ...params, _meta: { ...META, ...(params['_meta'] as object) } }), {
     ...sent,
@@ -108,7 +108,7 @@ describe('requests', () => {
     expect(status).toBe(415);
   });
 
-  it('of a version that is not spoken are told those that are', async () => {
+  it('of an unsupported version get the supported ones', async () => {
     const meta = { 'io.modelcontextprotocol/protocolVersion': '2030-01-01' };
     const { status, body } = await modern(
       'tools/list',
@@ -120,7 +120,7 @@ describe('requests', () => {
     expect([old.status, old.body.error.message]).toEqual([400, expect.stringContaining('2025-11-25')]);
   });
 
-  it('whose headers say something else than their body are refused', async () => {
+  it('whose headers contradict their body are refused', async () => {
     const named = { name: 'datasets_list', arguments: {} };
     for (const headers of [
       { 'Mcp-Method': 'tools/list' },
@@ -132,7 +132,7 @@ describe('requests', () => {
     }
   });
 
-  it('of a method that does not exist are told so', async () => {
+  it('of an unknown method are an error', async () => {
     expect((await modern('prompts/list')).body.error.code).toBe(-32_601);
     expect((await post(message('logging/setLevel', { level: 'debug' }))).body.error.code).toBe(-32_601);
   });
@@ -152,7 +152,7 @@ describe('requests', () => {
     expect(own.body['ledger']).toHaveLength(3);
   });
 
-  it('say in headers what a call cost', async () => {
+  it('return the price of a call in headers', async () => {
     const { key } = await newKey(app, 1);
     const given = { name: 'tools_get', arguments: { entity_id: 'record-1' } };
     for (const speak of [
@@ -173,7 +173,7 @@ describe('requests', () => {
 describe('credentials', () => {
   const sent = { headers: { Authorization: 'Bearer dsr_wrong' } };
 
-  it.each(['tools/list', 'initialize', 'resources/list'])('that are no good are 401 for %s', async (method) => {
+  it.each(['tools/list', 'initialize', 'resources/list'])('that are invalid are 401 for %s', async (method) => {
     const { status, headers, body } = await (method === 'initialize'
       ? post(
           message(method, { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } }),
@@ -186,7 +186,7 @@ describe('credentials', () => {
     );
   });
 
-  it('that are no good are 401 for calls and resources, free or paid', async () => {
+  it('that are invalid are 401 for calls and resources, free or paid', async () => {
     for (const name of ['datasets_list', 'tools_get', 'none_such']) {
       const { status } = await modern('tools/call', { name, arguments: { entity_id: 'record-1' } }, sent);
       expect([name, status]).toEqual([name, 401]);
@@ -196,7 +196,7 @@ describe('credentials', () => {
     expect(read.status).toBe(401);
   });
 
-  it('are asked for at /mcp/account, and its own metadata is named', async () => {
+  it('are required at /mcp/account, which names its own metadata', async () => {
     const { status, headers, body } = await modern('tools/list', {}, { path: '/mcp/account' });
     expect([status, body.error]).toEqual([401, 'key_required']);
     expect(headers.get('www-authenticate')).toContain('/.well-known/oauth-protected-resource/mcp/account"');

@@ -1,4 +1,4 @@
-// What a model reads of tools/list, in tokens: with few datasets, with many, and with one of very many attributes.
+// Tokens of tools/list for a model: with few datasets, with many, and with one of very many attributes.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -15,12 +15,12 @@ import { newKey } from '../../support/money-on-stores.ts';
 
 const TESTS = join(import.meta.dirname, '../..');
 
-/** Tokens (o200k_base) of what a model sees of tools. */
+/** Tokens (o200k_base) of the tools as a model receives them. */
 const tokensOf = (tools: readonly ListedTool[]) =>
   encode(JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))))
     .length;
 
-/** Most tokens of a list: what the three real datasets may take (tests/live), and any number of others. */
+/** Most tokens of a list, for the three real datasets (tests/live) and any number of others. */
 const MOST = 7000;
 
 async function list(base: string, query = ''): Promise<ListedTool[]> {
@@ -53,7 +53,7 @@ describe.each([10, 30])('%i datasets', (number) => {
     expect(tokensOf(tools)).toBeLessThanOrEqual(MOST);
   });
 
-  it('have tools of their own, which can be called, and are listed where the address names the dataset', async () => {
+  it('have their own tools, which can be called, and are listed at the address of the dataset', async () => {
     const { key } = await newKey(app, 10);
     const client = await connectMcp('2026-07-28', `${at.base}/mcp`, { Authorization: `Bearer ${key}` });
     const { structuredContent } = await client.call('tools_3_search', { limit: 1, fields: ['kind'] });

@@ -1,4 +1,4 @@
-// A plain call is answered without the SDK, and exactly as the SDK answers it; whatever is not plain is the SDK's to judge.
+// A plain call is answered without the SDK and exactly like the SDK; the SDK handles all other calls.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { type Listener, startListener } from '../../support/listening.ts';
@@ -31,7 +31,7 @@ interface Sent {
   name: string;
   given: Json;
   paying?: boolean;
-  /** Changes to what is plain. */
+  /** Variations of a plain call. */
   params?: Json;
   envelope?: Json;
   headers?: Record<string, string | undefined>;
@@ -43,7 +43,7 @@ async function send({ era, name, given, paying = true, params = {}, envelope = {
   const known = {
     'Content-Type': 'application/json',
     Accept: 'application/json, text/event-stream',
-    // What the SDK answers is read whole, and then has a length, only where it may be compressed.
+    // Only compressible answers of the SDK are buffered and then have a length.
     'Accept-Encoding': 'identity',
     'MCP-Protocol-Version': modern ? '2026-07-28' : '2025-11-25',
     ...(modern ? { 'Mcp-Method': 'tools/call', 'Mcp-Name': name } : {}),
@@ -68,7 +68,7 @@ async function send({ era, name, given, paying = true, params = {}, envelope = {
   return { status: response.status, type: response.headers.get('content-type'), body: JSON.parse(text) as Json, plain };
 }
 
-/** An answer without what differs between two equal calls. */
+/** An answer without the parts that differ between two equal calls. */
 const steady = (body: unknown) =>
   JSON.parse(JSON.stringify(body), (name, value: unknown) => {
     if (name === 'text' && typeof value === 'string' && value.startsWith('{'))
@@ -89,7 +89,7 @@ const CALLS: [what: string, Omit<Sent, 'era'>][] = [
 describe.each(['modern', 'legacy'] as const)('a plain call of the %s era', (era) => {
   it.each(CALLS)('is answered as the SDK answers it: %s', async (_, call) => {
     const plain = await send({ era, ...call });
-    // A member that nobody knows is none of a plain call, and none that the SDK minds.
+    // Unknown members are not part of a plain call, and the SDK ignores them.
     const judged = await send({ era, ...call, params: { unheard_of: 1 } });
     expect([plain.plain, judged.plain]).toEqual([true, false]);
     expect([plain.status, plain.type]).toEqual([judged.status, judged.type]);
@@ -117,7 +117,7 @@ describe.each(['modern', 'legacy'] as const)('a plain call of the %s era', (era)
   });
 });
 
-/** Everything that is wrong with a request is the SDK's to say, and it says so. */
+/** The SDK reports everything that is wrong with a request. */
 const ODD: [what: string, Partial<Sent>, status: number][] = [
   ['another version of JSON-RPC', { envelope: { jsonrpc: '1.0' } }, 400],
   ['no name', { params: { name: undefined } }, 200],
@@ -131,7 +131,7 @@ const ODD: [what: string, Partial<Sent>, status: number][] = [
   ['an answer of one form alone', { era: 'legacy', headers: { Accept: 'application/json' } }, 406],
   ['another type', { era: 'legacy', headers: { 'Content-Type': 'text/plain' } }, 415],
 ];
-it.each(ODD)('is not taken for plain with %s', async (_, odd, status) => {
+it.each(ODD)('is not plain with %s', async (_, odd, status) => {
   const before = await app.state.db.selectFrom('entries').select('id').execute();
   const call: Sent = { era: 'legacy', name: 'tools_get', given: { entity_id: 'record-5' }, ...odd };
   const answer = await send(call);

@@ -1,4 +1,4 @@
-// MCP as the real clients of both SDK generations see it, over a socket.
+// MCP with the real clients of both SDK generations, over a socket.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable } from '../../../api/render/tools.ts';
@@ -77,7 +77,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     expect(anonymous.version).toBe(generation === '2026-07-28' ? '2026-07-28' : '2025-11-25');
   });
 
-  it('lists every tool of the specification, in a fixed order, with words, schemas and annotations', async () => {
+  it('lists every tool of the specification, in a fixed order, with descriptions, schemas and annotations', async () => {
     const tools = await anonymous.tools();
     const names = tools.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining([...FREE, ...PAID, ...OWN]));
@@ -102,7 +102,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     }
   });
 
-  it('is told prices, units and examples', async () => {
+  it('gets prices, units and examples', async () => {
     const tools = new Map((await anonymous.tools()).map((tool) => [tool.name, tool]));
     expect(tools.get('entity_get')?.description).toContain('Costs EUR a call: harbours 0.001, tools 0.004.');
     expect(tools.get('entity_batch')?.description).toContain('for each id');
@@ -129,7 +129,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     expect(result._meta).toMatchObject({ request_id: expect.any(String) });
   });
 
-  it.each([...PAID, ...OWN])('is told the price of %s without a credential, as REST tells it', async (name) => {
+  it.each([...PAID, ...OWN])('gets the price of %s without a credential, as over REST', async (name) => {
     const own = OWN.includes(name);
     const given = { ...(own ? {} : { dataset: 'tools' }), entity_id: 'record-1' };
     const { isError, structuredContent, content, _meta } = await anonymous.call(name, given);
@@ -140,7 +140,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
       is_retriable: false,
       price_eur: expect.any(Number),
     });
-    // What to do next is a tool, a resource, and the sign-in of this endpoint.
+    // The next steps are a tool, a resource, and the sign-in of this endpoint.
     expect(structuredContent['alternative_action']).toMatch(/dataset_examples .*service:\/\/\w+\/entity\/\{id\}/);
     expect(structuredContent['alternative_action']).not.toContain('GET ');
     expect(structuredContent['how_to_pay']).toMatchObject({
@@ -152,7 +152,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     ]);
   });
 
-  it('pays with its key, and is told what it cost', async () => {
+  it('pays with its key, and gets the price', async () => {
     const { structuredContent, content, _meta } = await paying.call('tools_get', {
       entity_id: 'record-1',
       fields: ['kind'],
@@ -166,7 +166,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     });
   });
 
-  it('gets Markdown where it asks for it', async () => {
+  it('gets Markdown on request', async () => {
     const { structuredContent, content } = await paying.call('entity_search', {
       dataset: 'tools',
       filters: { has_maker: true },
@@ -195,7 +195,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     expect(other.structuredContent).toMatchObject({ error: 'idempotency_conflict' });
   });
 
-  it('gets what is wrong as a body to branch on', async () => {
+  it('gets errors as structured bodies', async () => {
     const body = async (name: string, given: Record<string, unknown>) =>
       (await paying.call(name, given)).structuredContent;
     expect(await body('tools_search', { kinds: 'saw' })).toMatchObject({
@@ -212,7 +212,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     expect(await body('tools_search', { q: { $gt: '' } })).toMatchObject({ error: 'validation_failed' });
   });
 
-  it('is told by the protocol that a tool does not exist', async () => {
+  it('gets a protocol error for an unknown tool', async () => {
     await expect(anonymous.call('entity_delete', {})).rejects.toMatchObject({ code: -32602 });
   });
 
@@ -240,7 +240,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
       await expect(anonymous.read(uri)).rejects.toMatchObject({ code: -32602 });
   });
 
-  it('sees only the tools and datasets that its address names', async () => {
+  it('sees only the tools and datasets of its address', async () => {
     const narrow = await connectMcp(
       generation,
       `${at.base}/mcp?tools=dataset_facets,entity_search,tools_get&datasets=tools`,

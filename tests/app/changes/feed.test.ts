@@ -1,4 +1,5 @@
-// The change feed over several nights: a reader who reads on gets every change once, in order, also when releases come in between.
+// The change feed over several nights: a reader gets every change once, in order, also when releases appear
+// in between.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
 import { changesParameters } from '../../../data/input/history-parameters.ts';
@@ -13,7 +14,10 @@ import { verifies } from '../../support/verifies.ts';
 
 verifies('changes.get', 'changes.since', 'feed.recorded-at', 'feed.exclusive', 'feed.limit');
 
-/** What is known at each night and when it runs; the last one's publisher reads the sources anew and finds no stone "a" nor "b" in them. */
+/**
+ * Data and time of each night. In the last one a new revision reads the sources again, without the stones "a"
+ * and "b".
+ */
 const NIGHTS = [
   { end: '2026-04-30', now: '2026-05-01T00:00:00Z', without: [] as string[] },
   { end: '2026-07-31', now: '2026-08-01T00:00:00Z', without: [] },
@@ -48,7 +52,7 @@ async function recordsOf(release: Release): Promise<Map<string, StoredRecord>> {
   return new Map(bodies.map(({ body }) => JSON.parse(body) as StoredRecord).map((record) => [record.id, record]));
 }
 
-/** What a night changed, by plain comparison of all records before and after. */
+/** Changes of a night, by comparing all records before and after. */
 function compared(before: Map<string, StoredRecord>, after: Map<string, StoredRecord>) {
   const found: unknown[] = [];
   for (const id of new Set([...before.keys(), ...after.keys()])) {
@@ -72,7 +76,7 @@ const sorted = (list: unknown[]) => list.map((each) => JSON.stringify(each)).sor
 
 describe('a reader who takes seven changes at a time', () => {
   const nights: { release: Release; read: FeedChange[]; expected: unknown[] }[] = [];
-  /** Everything read, in the order in which it came. */
+  /** Everything read, in order. */
   const read: FeedChange[] = [];
 
   beforeAll(async () => {
@@ -82,7 +86,7 @@ describe('a reader who takes seven changes at a time', () => {
       const release = await night(each);
       const after = await recordsOf(release);
       const part: FeedChange[] = [];
-      // Some nights are only begun before the next release comes; after the last one all is read.
+      // Some nights are only partly read before the next release; after the last one everything is read.
       for (let page = 0; index === NIGHTS.length - 1 || page < [2, 100, 1][index]!; page++) {
         const { items, next_since } = await changes(release, changesParameters.parse({ since, limit: '7' }), {});
         expect(items.length).toBeLessThanOrEqual(7);
@@ -124,7 +128,7 @@ describe('a reader who takes seven changes at a time', () => {
     });
   });
 
-  test('and has at the end what the register has', async () => {
+  test('and has the register’s values at the end', async () => {
     const copy = new Map<string, Record<string, Value>>();
     for (const { entity_id, attribute, type, new_value } of read) {
       const record = copy.get(entity_id) ?? {};
@@ -144,7 +148,7 @@ describe('a reader who takes seven changes at a time', () => {
     );
     expect(whole!.items).toEqual(read);
     expect(page!.items).toEqual(read.slice(0, 1));
-    // The first release is gone from the disk by now; the one before the last is kept, and has all but the last night.
+    // The first release is deleted by now; the one before the last is kept, and has all but the last night.
     const kept = nights.at(-2)!.release;
     expect(paths.release(folder, 'stones', kept.manifest.release)).toBe(kept.folder);
     const earlier = await changes(kept, changesParameters.parse({ since: '2000-01-01', limit: '10000' }), {});
@@ -166,7 +170,7 @@ describe('a reader who takes seven changes at a time', () => {
       ]);
   });
 
-  test('a removed record keeps the name it had', () => {
+  test('a removed record keeps its name', () => {
     const removed = read.filter(({ type }) => type === 'removed');
     for (const { name, slug, attribute, source_url } of removed) {
       expect(name).toMatch(/^St(one|ein) [ab]$/);
@@ -176,7 +180,7 @@ describe('a reader who takes seven changes at a time', () => {
   });
 });
 
-/** Members in one order, so that texts compare. */
+/** Sorts members, so that texts can be compared. */
 function ordered(each: Record<string, unknown>): unknown {
   return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

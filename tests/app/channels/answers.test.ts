@@ -1,4 +1,4 @@
-// Every answer of every operation against the schema that its row of the table declares.
+// Every answer of every operation against the schema in the table of operations.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { outputSchema } from '../../../api/render/json-schema.ts';
@@ -20,12 +20,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('every operation that answers JSON says how, and no other does', () => {
+test('exactly the operations with JSON answers have a schema', () => {
   for (const { name, formats, output } of OPERATIONS)
     expect([name, output !== undefined]).toEqual([name, formats.includes('json')]);
 });
 
-test('every answer is as its schema says, and has nothing that the schema does not name', async () => {
+test('every answer matches its schema, without undescribed members', async () => {
   const seen = new Set<string>();
   for (const { operation, dataset, name, path, init } of asked) {
     const schema = outputSchema(operation, dataset === null ? null : app.register.packs.get(dataset)!);
@@ -45,7 +45,7 @@ test('every answer is as its schema says, and has nothing that the schema does n
   expect(silent).toEqual(['keys_topup', 'keys_subscribe']);
 });
 
-test('a schema does see what is wrong', async () => {
+test('a schema rejects wrong answers', async () => {
   const status = OPERATIONS.find(({ name }) => name === 'dataset_status')!;
   const schema = strictSchema(outputSchema(status, null)) as object;
   const { body } = await app.json('/v1/tools/status');

@@ -1,4 +1,4 @@
-// What every client counts on: where things are, what a dataset is called, when a record counts as changed, and what is not there.
+// Basics for every client: addresses, names of datasets, change times of records, and 404.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Pages for people, which have addresses of their own (specification section 1). */
+/** Pages for people, which have other addresses (specification section 1). */
 const PAGES = /^\/(datasets|optout|claim|ops)(\/|$)/;
 
-/** Every text below a value, with the name it stands under. */
+/** Every text within a value, with the name of its member. */
 function texts(value: unknown, name = ''): [string, string][] {
   if (typeof value === 'string') return [[name, value]];
   if (Array.isArray(value)) return value.flatMap((each) => texts(each, name));
@@ -21,7 +21,7 @@ function texts(value: unknown, name = ''): [string, string][] {
   return Object.entries(value).flatMap(([key, each]) => texts(each, key));
 }
 
-test('every data operation stands under /v1, and so does the metadata of its authorization server', async () => {
+test('every data operation is under /v1, and so is the metadata of its authorization server', async () => {
   verifies('version.prefix', 'overview.base-url');
   expect(
     OPERATIONS.map(({ route }) => route.path).filter((path) => !path.startsWith('/v1/') && !PAGES.test(path)),
@@ -30,7 +30,7 @@ test('every data operation stands under /v1, and so does the metadata of its aut
     expect((await app.ask(path)).status, path).toBe(200);
 });
 
-test('every link of ours begins with the base address', async () => {
+test('all our links begin with the base address', async () => {
   verifies('overview.base-url');
   let ours = 0;
   for (const path of [
@@ -43,7 +43,7 @@ test('every link of ours begins with the base address', async () => {
   ]) {
     const { status, body } = await app.json(path, { headers: { Accept: 'application/json' } });
     expect([path, status]).toEqual([path, 200]);
-    // Links to sources and licences lead elsewhere; a link of ours says a path that we answer.
+    // Links to sources and licences are external; our own links have paths that we answer.
     for (const [name, text] of texts(body))
       for (const [link] of text.matchAll(/https?:\/\/[^\s"'<>)|]+/g))
         if (/\/(v1|datasets|mcp|docs|llms\.txt|healthz)\b/.test(link)) {
@@ -54,7 +54,7 @@ test('every link of ours begins with the base address', async () => {
   expect(ours).toBeGreaterThan(40);
 });
 
-test('a dataset is named by one segment of the path, as it is spelled', async () => {
+test('a dataset is one case-sensitive segment of the path', async () => {
   verifies('dataset.id', 'error.404');
   for (const [path, code] of [
     ['/v1/tools/status', undefined],
@@ -67,7 +67,7 @@ test('a dataset is named by one segment of the path, as it is spelled', async ()
   }
 });
 
-test('an unknown record is 404 wherever a record is named', async () => {
+test('an unknown record is 404 in every operation on a record', async () => {
   verifies('error.404');
   const named = OPERATIONS.filter(({ route }) => route.method === 'GET' && route.path.includes(':entity_id'));
   expect(named.length).toBeGreaterThan(4);
@@ -78,7 +78,7 @@ test('an unknown record is 404 wherever a record is named', async () => {
   }
 });
 
-test('updated_at is what Last-Modified, updated_since and sort=updated go by', async () => {
+test('Last-Modified, updated_since and sort=updated use updated_at', async () => {
   verifies('record.updated-at-used');
   interface Item {
     id: string;
@@ -101,7 +101,7 @@ test('updated_at is what Last-Modified, updated_since and sort=updated go by', a
   expect(headers.get('last-modified')).toBe(new Date(middle.updated_at).toUTCString());
 });
 
-test('one more folder with a pack shows in every channel, with nothing else changed', async () => {
+test('one more pack folder appears in every channel, without other changes', async () => {
   verifies('version.new-datasets');
   const more = await testApp({ packs: ['app/static/lanterns/input/lanterns'] });
   try {
@@ -117,7 +117,7 @@ test('one more folder with a pack shows in every channel, with nothing else chan
     const listing: string[] = [];
     for (const path of new Set(paths)) {
       const text = await (await more.ask(path)).text();
-      // A document of one dataset names that alone.
+      // A document of one dataset contains only that one's name.
       if (!/\btools\b/.test(text) || !/\bharbours\b/.test(text)) continue;
       expect(/\blanterns\b/.test(text), path).toBe(true);
       listing.push(path);

@@ -1,4 +1,5 @@
-// Answers made of stored bytes are to the byte those made of objects, headers included, in every operation that answers records.
+// Answers from stored bytes equal those from objects to the byte, headers included, in every operation that
+// returns records.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dropAnswersWith } from '../../../data/state/idempotency.ts';
 import { loadPack } from '../../../packs/define/load.ts';
@@ -12,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Query of a random question, as a URL has it. */
+/** The query string of a random request. */
 function queryOf(query: Record<string, unknown>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) search.append(name, String(one));
@@ -31,7 +32,7 @@ async function sent(path: string, headers: Record<string, string> = {}): Promise
 }
 
 describe.each(['tools', 'harbours'])('%s', (dataset) => {
-  /** Asks twice: with the stored texts, and without them. */
+  /** Calls twice: with the stored texts, and without them. */
   async function both(path: string): Promise<Sent> {
     const { engine } = app.register.current(dataset)!;
     const { text } = engine;
@@ -45,7 +46,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     const objects = await sent(path);
     engine.text = text!;
     expect(objects, path).toEqual(bytes);
-    // An empty answer has nothing to read, and one with `fields` is looked into.
+    // An empty answer reads nothing, and one with `fields` is parsed.
     if (bytes.status === 200 && bytes.body.includes('"id":') && !path.includes('fields='))
       expect(read, path).toBeGreaterThan(0);
     return bytes;
@@ -65,7 +66,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     expect((await both(`/v1/${dataset}/entities/nobody`)).status).toBe(404);
   });
 
-  test('search, batch and similar, asked at random', async () => {
+  test('random search, batch and similar', async () => {
     const pack = await loadPack(`${import.meta.dirname}/../../packs/${dataset}`);
     const records = app.records[dataset]!;
     const next = random(5);
@@ -87,7 +88,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
   }, 120_000);
 });
 
-test('an answer of bytes is kept for its Idempotency-Key, repeated to the byte and dropped with its record', async () => {
+test('an answer from bytes is stored for its Idempotency-Key, repeated exactly and dropped with its record', async () => {
   const made = await app.json('/v1/keys', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -107,7 +108,7 @@ test('an answer of bytes is kept for its Idempotency-Key, repeated to the byte a
   await dropAnswersWith(app.state, record.id);
   expect(await kept()).toEqual([]);
 
-  // A page names records beside its own, and goes with each of them.
+  // A page contains related records and is dropped with each of them.
   const page = await app.ask(`/v1/tools/entities/${record.id}`, { headers: { ...headers, Accept: 'text/html' } });
   const named = (await kept()).flatMap(({ records }) => records.split(' '));
   const similar = app.records['tools']!.filter(({ id }) => id !== record.id && named.includes(id));

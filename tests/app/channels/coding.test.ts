@@ -1,4 +1,4 @@
-// Long answers compressed for whoever takes that, on the wire as any client reads it.
+// Compression of long answers, as any client receives them.
 import { get, type IncomingHttpHeaders, request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,13 +23,13 @@ const OPERATOR = { authorization: `Bearer ${ADMIN}` };
 interface Wire {
   status: number;
   headers: IncomingHttpHeaders;
-  /** As sent. */
+  /** Bytes as sent. */
   bytes: Buffer;
-  /** As meant. */
+  /** Decoded bytes. */
   text: string;
 }
 
-/** Asks without a client that decodes by itself. */
+/** Sends a request without a client that decodes. */
 function wire(path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Wire> {
   const { promise, resolve, reject } = Promise.withResolvers<Wire>();
   const asked = request(server.base + path, { method, headers: { ...OPERATOR, ...headers } }, async (answer) => {
@@ -97,13 +97,13 @@ test('what is short, unchanged, refused or not text is sent as it is', async () 
   expect(await coded(`/v1/tools/entities/${slug}?fields=name`)).toEqual([200, undefined, true]);
   expect(await coded('/v1/tools/entities/nothing')).toEqual([404, undefined, true]);
   expect(await coded('/v1/tools/entities?limit=50&format=arrow')).toEqual([200, undefined, true]);
-  // HEAD runs no search, so there is nothing that could be coded.
+  // HEAD runs no search, so there is no body to compress.
   expect(await coded('/v1/tools/entities?limit=50', {}, 'HEAD')).toEqual([200, undefined, false]);
   const { headers } = await wire('/openapi.json', accepts);
   expect(await coded('/openapi.json', { 'if-none-match': headers['etag'] })).toEqual([304, undefined, false]);
 });
 
-test('a page that nobody may store does not tell by its length what stands in it', async () => {
+test('the length of a no-store page does not reveal its content', async () => {
   const accepts = { 'accept-encoding': 'gzip' };
   const paid = await wire(`/v1/tools/entities/${slug}`, { ...accepts, accept: 'text/html' });
   expect(paid.headers['cache-control']).toBe('private, no-store');

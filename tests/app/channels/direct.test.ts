@@ -1,4 +1,5 @@
-// The short way in (api/http/fast-path.ts) beside the way through Hono: the same answers to the same requests, good, bad and odd.
+// The fast path (api/http/fast-path.ts) compared with Hono: the same answers to the same requests, valid,
+// invalid and odd.
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
@@ -16,7 +17,7 @@ import { type Listener, startListener } from '../../support/listening.ts';
 let app: TestApp;
 let short: Listener;
 let long: Listener;
-/** Requests that the short way left to Hono. */
+/** Requests that the fast path left to Hono. */
 let left = 0;
 let slug: string;
 let paths: string[];
@@ -53,15 +54,15 @@ interface Sent {
   body?: string;
 }
 
-/** An answer without what differs from request to request. */
+/** An answer without the parts that differ between requests. */
 async function answer(base: string, path: string, init: Sent) {
   asked += 1;
-  // Each asks from an address of its own, so that none uses up another's previews.
+  // Each caller has its own address, so that none uses up another's previews.
   const sent = { ...init.headers, 'x-forwarded-for': `2001:db8:${asked.toString(16)}::1` };
   const response = await fetch(base + path, { ...init, headers: sent, redirect: 'manual' });
   const headers = Object.fromEntries(response.headers);
   for (const name of ['x-request-id', 'date', 'ratelimit', 'x-ratelimit-remaining']) delete headers[name];
-  // Ids of requests compress to more or fewer bytes.
+  // Ids of requests compress to different lengths.
   if (headers['content-encoding'] !== undefined) delete headers['content-length'];
   const text = (await response.text()).replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>');
   return { status: response.status, headers, text };
@@ -69,7 +70,7 @@ async function answer(base: string, path: string, init: Sent) {
 
 async function both(path: string, init: Sent = {}) {
   const [one, other] = [await answer(short.base, path, init), await answer(long.base, path, init)];
-  // Streams have no length ahead, and either may say so or not.
+  // Streams have no known length; each side may announce this or not.
   for (const { headers } of [one, other]) delete headers['transfer-encoding'];
   const about = `${init.method ?? 'GET'} ${path} ${JSON.stringify(init.headers ?? {})}`;
   expect({ ...one, text: one.text.slice(0, 300) }, about).toEqual({ ...other, text: other.text.slice(0, 300) });
@@ -79,7 +80,7 @@ async function both(path: string, init: Sent = {}) {
 
 const OPERATOR = { authorization: `Bearer ${ADMIN}` };
 
-test('every question is answered alike, in every form', async () => {
+test('every request is answered alike, in every format', async () => {
   expect(paths.length).toBeGreaterThan(60);
   const before = left;
   for (const path of paths) {
@@ -88,11 +89,11 @@ test('every question is answered alike, in every form', async () => {
       await both(path, { headers: headers as Record<string, string> });
     await both(`${address}.md${query === undefined ? '' : `?${query}`}`, { headers: OPERATOR });
   }
-  // Only what has an odd character in its address goes the long way.
+  // Only addresses with odd characters skip the fast path.
   expect(left - before).toBeLessThan(paths.length / 2);
 });
 
-test('a record goes the short way, and unchanged ones, errors and pages too', async () => {
+test('records, unchanged ones, errors and pages take the fast path', async () => {
   const before = left;
   const record = `/v1/tools/entities/${slug}`;
   const { headers } = await both(record, { headers: OPERATOR });
@@ -110,7 +111,7 @@ test('a record goes the short way, and unchanged ones, errors and pages too', as
   expect(left).toBe(before);
 });
 
-test('what is odd goes the long way, and is answered alike', async () => {
+test('odd requests take Hono, and are answered alike', async () => {
   const odd = [
     '/v1/tools/entities/%2e%2e',
     '/v1/tools/entities/caf%C3%A9',
@@ -130,7 +131,10 @@ test('what is odd goes the long way, and is answered alike', async () => {
     await both(`/v1/tools/entities/${slug}`, { method, headers: OPERATOR });
 });
 
-/** The answer of a server to raw bytes. The server closes: one that sees the end of the request first drops its answer. */
+/**
+ * The answer of a server to raw bytes. The server must close, since it drops the answer when the client does
+ * first.
+ */
 async function raw(base: string, text: string): Promise<string> {
   const socket = connect(Number(new URL(base).port), '127.0.0.1');
   socket.write(text);
@@ -171,7 +175,7 @@ test('headers sent twice, hosts of all kinds and backslashes are answered alike'
     expect(sorted(await raw(short.base, text)), text).toEqual(sorted(await raw(long.base, text)));
 });
 
-test('calls of MCP are answered alike: plain ones the short way, bodies that are none or too long as well', async () => {
+test('calls of MCP are answered alike: plain ones on the fast path, invalid and too long bodies too', async () => {
   const mcp = (body: string, more: Record<string, string> = {}, path = '/mcp') =>
     both(path, {
       method: 'POST',
@@ -219,7 +223,7 @@ test('a large answer sent while others are written keeps its bytes', async () =>
   expect(together.map((text, i) => text === alone[i])).toEqual(asked.map(() => true));
 });
 
-test('a client that hangs up in the middle of a long answer gives back what it was lent', async () => {
+test('a client that disconnects during a long answer returns its leases', async () => {
   for (let i = 0; i < 10; i += 1) {
     const socket = connect(Number(new URL(short.base).port), '127.0.0.1');
     const headers = `Host: here\r\nAuthorization: Bearer ${ADMIN}\r\n`;

@@ -1,4 +1,4 @@
-// Snapshot files behind signed links: who gets one, what a link answers, when it stops.
+// Snapshot files behind signed links: who gets one, what a link returns, when it expires.
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ describe('an export', () => {
     expect((await link()).format).toBe('csv');
   });
 
-  test('has its own format parameter, and Markdown beside it', async () => {
+  test('has its own format parameter, and Markdown', async () => {
     const markdown = await app.ask('/v1/tools/export.md?format=jsonl', { admin: true });
     expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
     expect(await markdown.text()).toMatch(/as jsonl, \d+ bytes: https:\/\/register\.example\/v1\/tools\/export\//);
@@ -88,7 +88,7 @@ describe('an export', () => {
 });
 
 describe('a link', () => {
-  test('serves any one range, and puts pieces together as the file', async () => {
+  test('serves any single range, and the ranges make up the file', async () => {
     const { path, bytes } = await link('jsonl');
     const whole = await bytesOf(await app.ask(path));
     const pieces: Buffer[] = [];
@@ -115,7 +115,7 @@ describe('a link', () => {
     }
   });
 
-  test('answers 416 beyond the end, and everything to a range that it cannot read', async () => {
+  test('answers 416 beyond the end, and the complete file for an unreadable range', async () => {
     const { path, bytes } = await link();
     for (const beyond of [`bytes=${bytes}-`, `bytes=${bytes * 2}-${bytes * 3}`, 'bytes=-0']) {
       const response = await app.ask(path, range(beyond));
@@ -136,7 +136,7 @@ describe('a link', () => {
     }
   });
 
-  test('goes on only with the same file (If-Range), and spares what one has (If-None-Match)', async () => {
+  test('resumes only the same file (If-Range), and answers 304 to If-None-Match', async () => {
     const { path, sha256, bytes } = await link();
     const first = await app.ask(path);
     await first.text();
@@ -153,7 +153,7 @@ describe('a link', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 
-  test('is good for an hour and as it was given, for nothing else', async () => {
+  test('is valid for an hour and unchanged only', async () => {
     const { path } = await link();
     const refused = async (asked: string) => {
       const { status, body } = await app.json(asked);
@@ -180,7 +180,7 @@ describe('a link', () => {
     clock = NOW;
   });
 
-  test('survives a newer release while its own is kept, and then says so', async () => {
+  test('works during newer releases while its own is kept, and is then gone', async () => {
     const before = await link('jsonl', 'harbours');
     const next = await app.publish('harbours', app.records['harbours']!.slice(0, 5));
     const after = await link('jsonl', 'harbours');

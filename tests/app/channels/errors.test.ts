@@ -1,4 +1,4 @@
-// Every error that can happen today, provoked over the real app: one shape, the right status, the right headers.
+// Every possible error over the real app: one shape, the right status, the right headers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../../api/contract/errors.ts';
@@ -43,7 +43,7 @@ verifies(
   'error.400-near',
 );
 
-/** An operation that throws, for what cannot be provoked from outside. */
+/** An operation that throws, for errors that requests cannot provoke. */
 function thrower(name: string, error: Error, access: Operation['access'] = 'free'): Operation {
   return operation<null, object>({
     name,
@@ -87,20 +87,20 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 interface Case {
-  /** As contract section 4 has it, not as our table does. */
+  /** As in contract section 4, independent of our table. */
   status: number;
   path: string;
   admin?: true;
   headers?: Record<string, string>;
   method?: string;
-  /** Calls of the same address before this one. */
+  /** Earlier calls from the same address. */
   before?: { path: string; times: number };
 }
 
 const hundred = Array.from({ length: 101 }, (_, index) => `r-${index}`).join(',');
 const bearer = (key: string) => ({ headers: { Authorization: `Bearer ${key}` } });
 
-/** How each code is provoked; the query stands apart, so that `.md` can be put before it. */
+/** How each code is provoked; the query is separate, so that `.md` can be put before it. */
 const PROVOKED: Partial<Record<ErrorCode, Case>> = {
   unknown_filter: { status: 400, path: '/v1/tools/entities?makr=Nordwerk', admin: true },
   invalid_parameter: { status: 400, path: '/v1/tools/entities?near=somewhere', admin: true },
@@ -129,7 +129,7 @@ const PROVOKED: Partial<Record<ErrorCode, Case>> = {
   query_timeout: { status: 503, path: '/v1/slow' },
 };
 
-/** Codes of operations that do not stand yet: when one can happen, it moves up. */
+/** Codes of operations that do not exist yet. */
 const WAITING = [
   'insufficient_credits',
   'payment_invalid',
@@ -168,7 +168,7 @@ test('every code is provoked here, or waits for its operation', () => {
 describe.each(Object.entries(PROVOKED) as [ErrorCode, Case][])('%s', (code, provocation) => {
   const { status } = provocation;
 
-  test.each(['json', 'markdown'] as const)('has the one shape where %s was asked for', async (form) => {
+  test.each(['json', 'markdown'] as const)('has the same shape in %s', async (form) => {
     verifies('error.shape', 'error.json-for-markdown', 'error.content-type', 'error.documentation-always');
     verifies(
       'error.retriable',
@@ -204,7 +204,7 @@ describe.each(Object.entries(PROVOKED) as [ErrorCode, Case][])('%s', (code, prov
   });
 });
 
-test('a 402 says what it costs and how to pay, as the header does', async () => {
+test('a 402 has price and payment methods, like the header', async () => {
   verifies('error.402-members');
   for (const code of ['payment_required', 'quota_exceeded'] as const) {
     const { body, headers } = await provoke(PROVOKED[code] as Case, 'json');
@@ -220,7 +220,7 @@ test('a 402 says what it costs and how to pay, as the header does', async () => 
   }
 });
 
-test('a refusal for want of a key, a plan or money says what to do next', async () => {
+test('a refusal without key, plan or credit has next steps', async () => {
   const advice = async (code: ErrorCode) => (await provoke(PROVOKED[code] as Case, 'json')).body['alternative_action'];
   const key = `POST ${BASE}/v1/keys with {"email": "you@example.org"} makes a key`;
   expect(await advice('payment_required')).toMatch(new RegExp(`^${RegExp.escape(key)}.*/v1/tools/examples`));
@@ -234,7 +234,7 @@ test('a refusal for want of a key, a plan or money says what to do next', async 
   );
 });
 
-test('a dataset that nobody has is told with those there are', async () => {
+test('an unknown dataset is refused with the list of datasets', async () => {
   const { body } = await app.json('/v1/nope/status');
   expect(body['message']).toMatch(/^There is no dataset "nope"\. Known, the nearest first: .*tools/);
 });
@@ -257,7 +257,7 @@ test('an unknown filter is named, with the nearest known one', async () => {
   expect(body['message']).toMatch(/"makr".*"maker"/);
 });
 
-test('what went wrong inside stays inside', async () => {
+test('internal errors are not revealed', async () => {
   const { body } = await provoke(PROVOKED.internal as Case, 'json');
   expect(body).not.toHaveProperty('stack');
   expect(body['message']).toBe('Something went wrong on our side; the request was not charged.');

@@ -1,4 +1,4 @@
-// Examples stay an answer that can be read, however many groups a dataset has.
+// The answer of examples stays short, however many groups a dataset has.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
@@ -15,7 +15,7 @@ afterAll(async () => {
   await app.close();
 });
 
-test('of a dataset that tells what is well known, the best known of each group stand for it', async () => {
+test('in a dataset with prominence, the most prominent record of each group is its example', async () => {
   const { items } = (await app.json('/v1/harbours/examples')).body as unknown as { items: StoredRecord[] };
   const depth = ({ attributes }: StoredRecord) => Number(attributes['depth'] ?? Number.NEGATIVE_INFINITY);
   expect(items.length).toBeGreaterThan(2);
@@ -25,7 +25,7 @@ test('of a dataset that tells what is well known, the best known of each group s
   }
 });
 
-test('examples show the largest groups, name the others, and show those where they are asked for', async () => {
+test('examples show the largest groups, name the others, and show those on request', async () => {
   const records = app.records['harbours']!.map((record, at) => ({
     ...record,
     attributes: { ...record.attributes, coast: `Coast ${at}` },

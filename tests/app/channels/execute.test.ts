@@ -11,7 +11,7 @@ import { verifies } from '../../support/verifies.ts';
 
 verifies('limit.previews');
 
-/** A paid operation of the plans, as export will be, to see the steps that no operation of today reaches. */
+/** A paid operation of the plans, to test steps that no present operation reaches. */
 const bulk = operation<null, { attribution: string; license: string }>({
   name: 'dataset_bulk',
   title: 'Bulk',
@@ -38,7 +38,7 @@ const KEYS: Record<string, Caller> = {
 const payg = key('key-payg', 'payg');
 const pro = key('key-pro', 'pro');
 
-/** Credits for keys, counted: the account `2` can pay, `1` cannot. */
+/** Counted credits for keys: the account `2` can pay, `1` cannot. */
 function purse(): Payments & { log: string[] } {
   const log: string[] = [];
   const quote = (_: Caller, { micros, resource }: PricedCall) => ({
@@ -83,7 +83,7 @@ const code = async (path: string, init: Parameters<TestApp['ask']>[1] = {}) => {
   const { status, body } = await app.json(path, init);
   return `${status} ${body['error'] ?? ''}`.trim();
 };
-/** An address of its own for each test, so that buckets and quotas do not meet. */
+/** An address for each test, so that buckets and quotas do not interfere. */
 let last = 0;
 function fresh() {
   last += 1;
@@ -110,7 +110,7 @@ describe('identify, then limit', () => {
     expect(await code('/v1/tools/schema', fresh())).toBe('200');
   });
 
-  test('the limit comes before 404; free and paid calls have buckets of their own; every answer says what is left', async () => {
+  test('the limit comes before 404; free and paid calls have buckets of their own; every answer has the rest', async () => {
     const from = fresh();
     for (let call = 0; call < 30; call++) await app.ask('/v1/nowhere/entities', from);
     const refused = await app.json('/v1/nowhere/entities', from);
@@ -162,7 +162,7 @@ describe('exists, unchanged, unpaid', () => {
     expect(payments.log.length).toBe(before);
   });
 
-  test('an unpaid call without previews is 402 before its parameters are read, at the price they ask for', async () => {
+  test('an unpaid call without previews is 402 before validation, at the price of its parameters', async () => {
     expect(await code('/v1/tools/entities/batch', fresh())).toBe('402 payment_required');
     expect(await code('/v1/tools/entities/record-1?nonsense=1', fresh())).toBe('402 payment_required');
     const { body } = await app.json('/v1/tools/entities/batch?ids=a,b,c', fresh());
@@ -178,7 +178,7 @@ describe('validate, permit, pay, run', () => {
     expect(await code('/v1/tools/bulk?days=x', payg)).toBe('422 validation_failed');
   });
 
-  test('a missing plan is 403 before an empty purse is 402', async () => {
+  test('a missing plan is 403 before an empty balance is 402', async () => {
     expect(await code('/v1/tools/bulk', payg)).toBe('403 plan_required');
     expect(await code('/v1/tools/bulk', fresh())).toBe('403 plan_required');
     expect(await code('/v1/tools/entities', payg)).toBe('402 insufficient_credits');
@@ -206,14 +206,14 @@ describe('validate, permit, pay, run', () => {
     expect(payments.log).toEqual([]);
   });
 
-  test('every release that was lent came back', () => {
+  test('every lease was returned', () => {
     expect(app.lent()).toBe(0);
     expect(app.faults).toEqual([]);
   });
 });
 
 describe('a run that fails', () => {
-  test('is not charged and not told of', async () => {
+  test('is not charged and reveals nothing', async () => {
     const broken = { ...bulk, run: async () => Promise.reject(new Error(`secret at ${import.meta.filename}`)) };
     const own = purse();
     const other = await testApp({
@@ -266,7 +266,7 @@ describe('previews', () => {
     expect(next.body['items']).toMatchObject([{ id: app.records['tools']?.[3]?.id }]);
   });
 
-  test('refused and HEAD requests spend nothing', async () => {
+  test('refused requests and HEAD spend nothing', async () => {
     const from = fresh();
     expect(await code('/v1/tools/entities?limit=0', from)).toBe('422 validation_failed');
     expect((await app.ask('/v1/tools/entities', { ...from, method: 'HEAD' })).status).toBe(200);
@@ -292,7 +292,7 @@ describe('previews', () => {
     expect(await code(`/v1/tools/entities?${query}`, { admin: true })).toBe('200');
   });
 
-  test('resource of a 402 is the address as asked, without a credential', async () => {
+  test('resource of a 402 is the requested address, without a credential', async () => {
     const { body } = await app.json('/v1/tools/entities?sort=runtime', fresh());
     expect(body['resource']).toMatchObject({ url: `${BASE}/v1/tools/entities?sort=runtime` });
   });

@@ -1,4 +1,5 @@
-// llms-full.txt: from the rendered file when that is current, else generated with turns for other requests; and clients that stop reading.
+// llms-full.txt: from the rendered file when it is current, else generated in slices; and clients that stop
+// reading.
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -31,10 +32,10 @@ const dist = mkdtempSync(join(tmpdir(), 'dist-'));
 const file = join(dist, PATH);
 const pointer = join(dist, '.build', 'published');
 
-/** More than the buffers of a connection take. */
+/** More than the buffers of a connection. */
 const PIECE = 'x'.repeat(65_536);
 const PIECES = 800;
-/** Streams so much text as only an overlong dataset has. */
+/** Streams as much text as an oversized dataset has. */
 const endless = operation<null, AsyncIterable<string>>({
   name: 'dataset_endless',
   title: 'Endless',
@@ -60,7 +61,7 @@ let app: TestApp;
 let generated: string;
 const text = async (headers: Record<string, string> = {}, path = PATH) => (await app.ask(path, { headers })).text();
 
-/** Renders DIST_DIR, and marks the file so that it can be told from generated text. */
+/** Renders DIST_DIR, and marks the file to distinguish it from generated text. */
 async function night(): Promise<void> {
   const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1 };
   const packs = [...app.register.packs.values()];
@@ -90,7 +91,7 @@ afterAll(async () => {
 });
 
 describe('the rendered file', () => {
-  test('is sent while it was made of the current release, in every form of the address', async () => {
+  test('is sent while it is of the current release, in every form of the address', async () => {
     expect(generated.match(/^## /gm)).toHaveLength(RECORDS);
     expect(await text()).toBe(generated + MARK);
     expect(await text({}, `${PATH}.md`)).toBe(generated + MARK);
@@ -110,7 +111,7 @@ describe('the rendered file', () => {
       expect(response.headers.get('content-encoding')).toBe(coding);
       const body = Buffer.from(await response.arrayBuffer());
       expect(response.headers.get('content-length')).toBe(String(body.length));
-      // The copy was made before the mark was put into the file.
+      // The copy was made before the mark was added to the file.
       expect(decoded(body).toString()).toBe(generated);
       const again = { 'Accept-Encoding': coding, 'If-None-Match': response.headers.get('etag')! };
       expect((await app.ask(PATH, { headers: again })).status).toBe(304);
@@ -145,7 +146,7 @@ describe('the rendered file', () => {
     expect(await text()).toBe(generated + MARK);
   });
 
-  test('is not sent once the dataset has a new release, until it is made again', async () => {
+  test('is not sent after a new release until it is rendered again', async () => {
     const [record] = app.records['tools']!;
     await app.publish('tools', app.records['tools']!.slice(1));
     const fewer = await text();
@@ -205,7 +206,7 @@ describe('a generated text', () => {
 
 describe('a client that stops reading', () => {
   const STALLED = 400;
-  /** A header that comes twice goes through Hono. */
+  /** A request with a repeated header is handled by Hono. */
   const headers = { direct: '', Hono: 'X-Twice: 1\r\nX-Twice: 2\r\n' };
 
   test.each(['direct', 'Hono'] as const)('is disconnected and its release returned (%s)', async (way) => {
@@ -219,14 +220,14 @@ describe('a client that stops reading', () => {
     await at.stop();
   });
 
-  test('is told from one that reads slowly, which gets everything', async () => {
+  test('is distinguished from a slow one, which gets everything', async () => {
     const at = await startListener(app, app.listener(undefined, STALLED));
     const socket = connect(Number(new URL(at.base).port), '127.0.0.1');
     socket.write('GET /v1/tools/endless HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n');
     let bytes = 0;
     for await (const piece of socket) {
       bytes += (piece as Buffer).length;
-      // Some seconds in all, with pauses that are shorter than the limit.
+      // Some seconds in total, with pauses that are shorter than the limit.
       if (bytes % 7 === 0) await wait(STALLED / 8);
     }
     expect(bytes).toBeGreaterThan(PIECE.length * PIECES);

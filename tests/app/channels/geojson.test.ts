@@ -1,4 +1,5 @@
-// format=geojson over the real app: a feature for each record of the JSON answer, at the same price and page size.
+// format=geojson over the real app: a feature for each record of the JSON answer, at the same price and page
+// size.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import type { Geo } from '../../../packs/define/model.ts';
@@ -69,7 +70,7 @@ test('has the records of the JSON answer, page by page, without provenance', asy
   expect(features.some(({ geometry }) => geometry !== null)).toBe(true);
 });
 
-describe('asked otherwise', () => {
+describe('other requests', () => {
   test('by its media type', async () => {
     const { features } = await collection('limit=2', { admin: true, headers: { Accept: 'application/geo+json' } });
     expect(features).toHaveLength(2);

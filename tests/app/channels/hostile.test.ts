@@ -1,4 +1,5 @@
-// Ten thousand hostile requests with an operator's key, so that they reach the parsers: nothing breaks, nothing is given away.
+// Ten thousand hostile requests with an operator's key, so that they reach the parsers: no fault, and no
+// leak.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Raw pieces of attacks on SQL, templates, paths, numbers, encodings, Markdown and prototypes. */
+/** Fragments of attacks on SQL, templates, paths, numbers, encodings, Markdown and prototypes. */
 const ATTACKS = [
   ...[
     "'",
@@ -145,7 +146,7 @@ const ATTACKS = [
     'x '.repeat(300),
   ],
 ];
-/** What is put into an address as it is: broken and doubled percent-encoding, odd bytes. */
+/** Fragments that are not encoded: broken and doubled percent-encoding, odd bytes. */
 const RAW = [
   '%',
   '%%',
@@ -167,7 +168,7 @@ const RAW = [
 ];
 
 const PARAMETERS = [
-  // Of analysis and of the past.
+  // Parameters of analysis and history.
   ...'attribute group_by days step differ_by since as_of offset entity type'.split(' '),
   ...[
     'q',
@@ -209,7 +210,10 @@ const PARAMETERS = [
   ],
 ];
 
-/** Values that pass somewhere, so that a hostile one beside them is met by the engine and not by the first parser. */
+/**
+ * Values that are valid for some parameter, so that a hostile one next to them reaches the engine and not
+ * only the first parser.
+ */
 const PLAUSIBLE = [
   'saw',
   'true',
@@ -247,7 +251,7 @@ function value(next: Random): string {
   return next() < 0.15 ? encoded + pickOne(next, RAW) : encoded;
 }
 
-/** Parameters by the last part of the path of the operation that takes them. */
+/** Parameters by the last path segment of their operation. */
 const OWN = new Map(
   DATASET_OPERATIONS.map(({ route, input }) => {
     const shape = 'shape' in input(null) ? (input(null) as unknown as { shape: object }).shape : {};
@@ -263,7 +267,7 @@ function query(next: Random, path: string): string {
     const name = next() < 0.9 ? pickOne(next, known) : value(next);
     return next() < 0.05 ? name : `${name}=${value(next)}`;
   });
-  // Mostly with what the operation cannot do without, so that the hostile value is met by more than the first check.
+  // Mostly with the required parameters, so that the hostile value passes the first check.
   const needed = next() < 0.7 ? requiredQuery(path.replace(/\.md$/, '')).slice(1) : '';
   if (needed !== '') pairs.unshift(needed);
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
@@ -293,7 +297,7 @@ function path(next: Random): string {
   return `${root}/${segments.join('/')}`;
 }
 
-/** Header values as bytes can stand in them; what no client can send is left out. */
+/** Header values that a client can send. */
 const HEADER_VALUES = ATTACKS.filter((text) => /^[\x20-\x7e]*$/.test(text)).concat([
   'W/"',
   '"x',
@@ -322,7 +326,7 @@ function headers(next: Random): Record<string, string> {
   return sent;
 }
 
-/** Signs that something of the inside has come out. */
+/** Signs of a leak. */
 const INSIDE =
   /TOP SECRET|node_modules|node:internal|\bat [\w.<>]+ \(|\.ts:\d|\/tmp\/|\.parquet|Binder Error|Parser Error|Catalog Error|duckdb/i;
 const CODES = new Set(Object.keys(ERRORS));
@@ -343,7 +347,7 @@ async function attack(next: Random): Promise<string> {
   const text = await response.text();
   if (status >= 500)
     expect([status, response.headers.get('retry-after')], told).toEqual([503, expect.stringMatching(/^\d+$/)]);
-  // Guides name the two files that are everybody's.
+  // Guides contain the names of the two public files.
   expect(text.replace(/\bpublic\.(?:parquet|duckdb)\b/g, ''), told).not.toMatch(INSIDE);
   expect(JSON.stringify([...response.headers]), told).not.toMatch(INSIDE);
   if (status >= 400 && method !== 'HEAD') {
@@ -358,7 +362,7 @@ async function attack(next: Random): Promise<string> {
   return String(status);
 }
 
-/** 200s by operation, to know that each was reached beyond its parser. */
+/** Number of 200s by operation, as proof that each was reached beyond its parser. */
 const reached: Record<string, number> = {};
 
 test(`${REQUESTS} hostile requests`, async () => {
@@ -373,7 +377,7 @@ test(`${REQUESTS} hostile requests`, async () => {
   await Promise.all(lanes);
   expect(app.faults).toEqual([]);
   expect(app.lent()).toBe(0);
-  // The requests are worth something only when they get past the door.
+  // The requests are useful only when they pass the first check.
   for (const last of ['facets', 'similar', 'stats', 'timeseries', 'compare', 'facts', 'prices', 'changelog', 'changes'])
     expect(reached[last] ?? 0, last).toBeGreaterThan(5);
   expect(seen['200'] ?? 0).toBeGreaterThan(REQUESTS / 50);

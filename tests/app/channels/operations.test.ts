@@ -1,4 +1,4 @@
-// The operations' answers over the real engine: shapes of contract section 2, prices, and what each promises.
+// The operations over the real engine: shapes of contract section 2, prices, and guarantees.
 import { countTokens } from 'gpt-tokenizer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freshness } from '../../../api/operations/dataset/dataset_status.ts';
@@ -31,7 +31,10 @@ interface Item extends Body {
   freshness: Body;
 }
 
-/** A record as the contract has it: exactly these members, three maps with the same keys, citation ending with its page. */
+/**
+ * A record as in the contract: exactly these members, three maps with the same keys, a citation that ends
+ * with its page.
+ */
 function sound(item: Item, more: string[] = []): void {
   expect(Object.keys(item)).toEqual([...RECORD, ...more]);
   expect(item['id']).toMatch(/^r-[0-9a-f]{16}$/);
@@ -66,7 +69,7 @@ describe('the register', () => {
 
 describe('a dataset', () => {
   verifies('shape.schema', 'shape.schema-attributes', 'shape.schema-filters', 'shape.status', 'dataset.health');
-  test('schema: JSON Schema, attributes, and filters that work by their names', async () => {
+  test('schema: JSON Schema, attributes, and working filters', async () => {
     const answer = await body('/v1/tools/schema');
     expect(answer['schema']).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' });
     const attributes = answer['attributes'] as Body[];
@@ -127,7 +130,7 @@ describe('a dataset', () => {
     expect((await app.json('/v1/tools/facets?by=kind&max_runtime=5')).status).toBe(402);
   });
 
-  test('samples are fictional, whole and marked; a preview mark they have not', async () => {
+  test('samples are fictional, complete and marked, but not as previews', async () => {
     verifies('record.sample', 'record.sample-flag', 'samples.get', 'record.members', 'record.same-keys');
     const { items } = (await body('/v1/tools/samples', {})) as { items: Item[] };
     expect(items).toHaveLength(2);
@@ -179,7 +182,7 @@ describe('a dataset', () => {
     expect(await text('/v1/harbours/llms.txt')).not.toContain('entity_prices');
   });
 
-  test('the full text has the public values of every record, and no other', async () => {
+  test('the full text has the public values of every record, and no others', async () => {
     verifies('full-text.get', 'markdown.full-text');
     const full = await text('/v1/tools/llms-full.txt');
     for (const { slug } of app.records['tools']!) expect(full).toContain(`${BASE}/datasets/tools/${slug}\n`);
@@ -205,7 +208,7 @@ describe('records', () => {
     expect(seen).toEqual(app.records['tools']?.map(({ id }) => id));
   });
 
-  test('get: by id and by slug, whole or trimmed by fields', async () => {
+  test('get: by id and by slug, complete or reduced by fields', async () => {
     const whole = (await body('/v1/tools/entities/record-3')) as Item;
     sound(whole);
     expect(await body(`/v1/tools/entities/${whole['id']}`)).toEqual(whole);
@@ -216,7 +219,7 @@ describe('records', () => {
     expect(Object.keys(trimmed.attributes)).toEqual(wanted);
   });
 
-  test('batch: in the order asked, the unknown listed, up to 100', async () => {
+  test('batch: in the requested order, unknown ones listed, up to 100', async () => {
     const answer = await body('/v1/tools/entities/batch?ids=record-9,nobody,record-2&fields=name');
     expect((answer['items'] as Item[]).map(({ slug }) => slug)).toEqual(['record-9', 'record-2']);
     expect(answer['missing']).toEqual(['nobody']);
@@ -224,7 +227,7 @@ describe('records', () => {
     expect((await body(`/v1/tools/entities/batch?ids=${hundred}`))['items']).toHaveLength(60);
   });
 
-  test('a walk goes on in the release it began on; a new question gets the new one', async () => {
+  test('a cursor continues in its release; a new search gets the new one', async () => {
     const first = await app.json('/v1/harbours/entities?limit=10', admin);
     const before = app.records['harbours']!;
     const next = await app.publish('harbours', before.slice(5));

@@ -15,7 +15,7 @@ afterAll(() => app.close());
 const admin = { admin: true };
 const accept = (value: string) => ({ admin: true, headers: { Accept: value } });
 
-/** An address of every operation that answers 200 to an operator. */
+/** An address of every operation that returns 200 to an operator. */
 const address = (path: string) => path.replace(':ds', 'tools').replace(':entity_id', 'record-1') + requiredQuery(path);
 
 describe.each(DATASET_OPERATIONS.map((each) => [each.name, each] as const))('%s', (_, operation) => {
@@ -23,7 +23,7 @@ describe.each(DATASET_OPERATIONS.map((each) => [each.name, each] as const))('%s'
   const [path = '', query = ''] = url.split('?');
   const twin = `${path.replace(/\.md$/, '')}.md${query === '' ? '' : `?${query}`}`;
 
-  // What is Markdown alone has no other form to choose.
+  // Operations with Markdown only have no other format.
   if (operation.formats.length > 1)
     test('answers Markdown at .md and to Accept, with the headers of the JSON', async () => {
       verifies('overview.markdown-suffix', 'overview.markdown-accept', 'markdown.media-type', 'markdown.negotiated');
@@ -140,7 +140,7 @@ describe('headers', () => {
     expect((await app.ask('/v1/tools/entities/record-1')).headers.get('x-dataset-version')).toBe(app.releases['tools']);
   });
 
-  test('a Link to the next page beside every cursor, in both forms, without the credential', async () => {
+  test('a Link to the next page with every cursor, in both forms, without the credential', async () => {
     const { key } = await newKey(app);
     const { headers, body } = await app.json(`/v1/tools/entities?limit=2&total=true&api_key=${key}`);
     const url = `${BASE}/v1/tools/entities?limit=2&total=true&cursor=${body['next_cursor']}`;
@@ -169,7 +169,7 @@ describe('headers', () => {
 
 describe('credentials', () => {
   verifies('credential.order', 'credential.query', 'credential.query-hidden');
-  test('api_key works for GET, is not stored and not passed on', async () => {
+  test('api_key works for GET, is not stored and not logged', async () => {
     const { key } = await newKey(app);
     const { status, headers, body } = await app.json(`/v1/tools/entities?sort=runtime&limit=1&api_key=${key}`);
     expect(status).toBe(200);
@@ -214,12 +214,12 @@ test('the tag of a query does not depend on the order of its parameters', async 
   expect(new Set(await Promise.all(tags)).size).toBe(1);
 });
 
-test('every release that was lent came back, and nothing was our fault', () => {
+test('every lease was returned, and there was no internal error', () => {
   expect(app.lent()).toBe(0);
   expect(app.faults).toEqual([]);
 });
 
-describe('paths that no route has', () => {
+describe('paths without a route', () => {
   test.each(['/v1', '/v1/', '/v1/foo', '/v1/datasets/', '/v1/foo/bar/baz', '//v1//x', '/v1/%00', '/nowhere/'])(
     '%s: 404 that leads to the datasets',
     async (path) => {

@@ -1,4 +1,5 @@
-// Tabular formats over the real app: CSV, NDJSON and Arrow say what the JSON says, with a key, page by page.
+// Tabular formats over the real app: CSV, NDJSON and Arrow have the content of the JSON, with a key, page by
+// page.
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PublicRecord } from '../../../data/model/record.ts';
@@ -30,7 +31,7 @@ async function ask(query: string, dataset = 'tools'): Promise<Response> {
   return answer;
 }
 
-/** Every record in order, as the JSON has it. */
+/** Every record in order, from the JSON. */
 async function records(dataset: string, query: string): Promise<PublicRecord[]> {
   const items: PublicRecord[] = [];
   for (let cursor = ''; ; ) {
@@ -46,7 +47,7 @@ async function records(dataset: string, query: string): Promise<PublicRecord[]> 
 
 const attributesOf = (dataset: string) => app.register.packs.get(dataset)?.attributes ?? [];
 
-/** A value in the columns it has in a table. */
+/** A value in its table columns. */
 function cells({ type, name }: Attribute, value: Value | undefined): [string, unknown][] {
   if (type === 'geo')
     return [
@@ -91,7 +92,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(await records(dataset, SORT));
   });
 
-  test('Arrow: typed columns, missing values null, provenance beside them', async () => {
+  test('Arrow: typed columns, missing values null, with provenance', async () => {
     const found = await records(dataset, SORT);
     const table = tableFromIPC(
       new Uint8Array(await (await ask(`${SORT}&limit=1000&format=arrow`, dataset)).arrayBuffer()),
@@ -131,7 +132,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
   });
 });
 
-test('Arrow: types, units and descriptions stand in the schema, also of an empty page', async () => {
+test('Arrow: types, units and descriptions are in the schema, also of an empty page', async () => {
   for (const query of ['limit=5', 'q=nobodyhasthisword']) {
     const { schema, numRows } = tableFromIPC(new Uint8Array(await (await ask(`${query}&format=arrow`)).arrayBuffer()));
     expect(numRows).toBe(query === 'limit=5' ? 5 : 0);
@@ -202,7 +203,7 @@ describe.each(formats)('%s', (format) => {
     expect(own).toEqual(['mass', 'price.list.min', 'price.list.max', 'price.rental.min', 'price.rental.max']);
   });
 
-  test('without a key: 401, and the previews of the day are as they were', async () => {
+  test('without a key: 401, and the quota of previews is unchanged', async () => {
     const address = `192.0.2.${formats.indexOf(format) + 1}`;
     for (const url of [`/v1/tools/entities?format=${format}`, `/v1/tools/entities?format=${format}&fields=runtime`]) {
       const { status, body } = await app.json(url, { address });

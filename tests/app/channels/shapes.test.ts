@@ -1,4 +1,4 @@
-// The shape of every answer, as contract section 2 and the specification have it, over the real app.
+// The shape of every answer, as in contract section 2 and the specification, over the real app.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
@@ -21,7 +21,7 @@ async function body(path: string, init: Parameters<TestApp['ask']>[1] = admin): 
 }
 const items = async (path: string) => (await body(path))['items'] as Item[];
 
-/** Members of every object of an answer: what the contract lists, no more. */
+/** Members of every object of an answer: exactly those of the contract. */
 const ABOUT = ['attribution', 'license'];
 const members = (value: unknown): string[] => Object.keys(value as object).sort();
 const exactly = (...names: string[]): string[] => [...names, ...ABOUT].sort();
@@ -76,7 +76,7 @@ describe('the register', () => {
     expect(robots).toMatch(/^User-agent: \*$/m);
   });
 
-  test('a 401 leads to metadata that is there', async () => {
+  test('the metadata that a 401 names exists', async () => {
     verifies('discovery.oauth-resource', 'discovery.oauth-resource-path');
     const refused = await app.ask('/v1/datasets', { headers: { Authorization: 'Bearer nobody' } });
     const [, url = ''] = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '') ?? [];
@@ -248,7 +248,7 @@ describe('records', () => {
     expect(values.filter((value) => value === null || value === '')).toEqual([]);
   });
 
-  test('credentials, each in its place', async () => {
+  test('credentials in every place', async () => {
     verifies('auth.bearer', 'auth.x-api-key', 'auth.query-key', 'auth.anonymous');
     const path = '/v1/tools/entities?sort=runtime&limit=1';
     expect((await app.ask(path)).status).toBe(402);

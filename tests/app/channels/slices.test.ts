@@ -1,4 +1,4 @@
-// Long answers are made in slices: the event loop turns while each is made, so that other requests are answered.
+// Long answers are made in slices, so that the event loop can answer other requests in between.
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Context, Format, Result } from '../../../api/contract/operation.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** What `work` makes, and how often the event loop turned meanwhile. */
+/** The result of `work`, and the turns of the event loop during it. */
 async function turnsOf<T>(work: () => T | Promise<T>): Promise<{ made: T; turns: number }> {
   let turns = 0;
   let running = true;
@@ -61,7 +61,7 @@ describe('search', () => {
   test.each(['csv', 'ndjson', 'arrow'] as const)('1,000 records as %s are written in slices', async (format) => {
     const result = await found({ limit: String(RECORDS) }, format);
     const one = await found({ limit: '1' }, format);
-    // The library of Arrow is loaded by the first answer.
+    // The first answer loads the library of Arrow.
     await render(entity_search, one, contextFor(format));
     const { turns } = await turnsOf(() => render(entity_search, result, contextFor(format)));
     expect(turns).toBeGreaterThanOrEqual(format === 'arrow' ? release.pack.attributes.length - 1 : 19);

@@ -1,4 +1,4 @@
-// DIST_DIR behind the app: files by URL, validators, fallbacks to live pages, and the documents around them.
+// DIST_DIR behind the app: files by URL, validators, fallbacks to live pages, and generated documents.
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ describe('files', () => {
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '23', '']);
   });
 
-  test('a file that is replaced while it is sent has the length that it says', async () => {
+  test('a file that is replaced while it is sent matches its Content-Length', async () => {
     const path = join(dist, 'replaced.txt');
     let replacing = true;
     const replaced = (async () => {
@@ -71,7 +71,7 @@ describe('files', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('a file that is gone when it is opened is not there, and a copy that is gone is not sent', async () => {
+  test('a file deleted before it is opened is 404, and a deleted copy is not sent', async () => {
     const path = join(dist, 'going.txt');
     writeFileSync(path, 'going');
     const file = (await findFile(dist, '/going.txt'))!;
@@ -82,7 +82,7 @@ describe('files', () => {
     await expect(openFile(file, copy)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('what is named by its content may be kept for ever', async () => {
+  test('files named by their content are immutable', async () => {
     const style = await app.ask('/assets/style.a1b2c3.css');
     expect(style.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8');
@@ -154,13 +154,13 @@ describe('files', () => {
     });
   });
 
-  test('under /v1 the live answer stands before the file; the parts of a long text are files', async () => {
+  test('under /v1 the live answer takes precedence over the file; the parts of a long text are files', async () => {
     expect(await text('/v1/tools/schema')).not.toContain('stale');
     expect(await text('/v1/tools/llms-full/0001.txt')).toBe('part one');
     expect((await app.json('/v1/tools/llms-full/0002.txt')).body['error']).toBe('not_found');
   });
 
-  test('nothing there: JSON, or the page for people who prefer one', async () => {
+  test('404: JSON, or the HTML page for those who prefer it', async () => {
     expect((await app.json('/nowhere')).body['error']).toBe('not_found');
     const page = await app.ask('/nowhere', { headers: { Accept: 'text/html,*/*;q=0.8' } });
     expect([page.status, await page.text()]).toEqual([404, '<h1>Nothing here</h1>']);
@@ -185,7 +185,7 @@ describe('files', () => {
 
 describe('record pages', () => {
   verifies('record.url-md');
-  test('are made live where the night wrote none: public values only, free, with their sources', async () => {
+  test('are rendered live when there is no file: public values only, free, with their sources', async () => {
     const page = await app.ask('/datasets/tools/record-2.md', { address: '203.0.113.5' });
     const body = await page.text();
     expect(page.status).toBe(200);
@@ -215,7 +215,7 @@ describe('record pages', () => {
     expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
   });
 
-  test('the links of samples lead somewhere, too', async () => {
+  test('the links of samples work too', async () => {
     const { body } = await app.json('/v1/tools/samples');
     for (const { url } of body['items'] as { url: string }[]) {
       const page = await text(`${url.slice(BASE.length)}.md`);
@@ -242,7 +242,7 @@ describe('documents', () => {
     expect(urls).toContain(`${BASE}/v1/{dataset}/entities/{entity_id}`);
   });
 
-  test('llms.txt names every dataset and address, the order of calls and no other host', async () => {
+  test('llms.txt lists every dataset and address, the order of calls and no other host', async () => {
     const guide = await app.ask('/llms.txt');
     expect(guide.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const body = await guide.text();
@@ -261,7 +261,7 @@ describe('documents', () => {
     expect(groups[0]).toContain('Content-Signal: search=yes, ai-input=yes, ai-train=no');
   });
 
-  test('healthz tells liveness, start, warmth and the releases', async () => {
+  test('healthz has liveness, start time, warm-up and releases', async () => {
     const { status, body } = await app.json('/healthz');
     expect(status).toBe(200);
     expect(body).toEqual({

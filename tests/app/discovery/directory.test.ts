@@ -1,4 +1,5 @@
-// The crawler's directory: each key signs it, for our authority alone, and its signatures are checked by code that is not ours.
+// The crawler's directory: each key signs it, only for our authority, and third-party code verifies the
+// signatures.
 import { createHash, createPublicKey, type JsonWebKeyInput, verify } from 'node:crypto';
 import { component, verifySignature } from 'http-message-sig';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +19,7 @@ interface Signed {
   keys: (JsonWebKeyInput['key'] & { kid: string })[];
 }
 
-/** Checks one signature as a site would that was asked under `authority`, at a time. */
+/** Verifies one signature as a site at `authority` would, at a time. */
 const checked = ({ headers, keys }: Signed, label: string, authority: string, now = SECOND) =>
   verifySignature(
     {
@@ -49,7 +50,7 @@ const checked = ({ headers, keys }: Signed, label: string, authority: string, no
 
 describeStores('the directory of the crawler', ({ options: { databaseUrl, schema }, open }) => {
   describe('is signed', () => {
-    it('by each key it lists, for our authority and not for another, and not for ever', async () => {
+    it('by each key it lists, for our authority only, and for a limited time', async () => {
       await open();
       const app = await testApp({
         records: 3,
@@ -79,7 +80,7 @@ describeStores('the directory of the crawler', ({ options: { databaseUrl, schema
       });
       await expect(checked(first, 'sig1', 'other.example')).rejects.toThrow();
       await expect(checked(first, 'sig1', authority, SECOND + 601)).rejects.toThrow();
-      // The base RFC 9421 section 2.5 describes, put together here by hand.
+      // The signature base of RFC 9421 section 2.5, built by hand.
       const input = /^sig1=(.*)$/.exec(first.headers.get('signature-input') ?? '')?.[1];
       const bytes = Buffer.from(
         `"@authority";req: ${authority}\n"content-digest": sha-256=:${digest}:\n"@signature-params": ${input}`,

@@ -1,4 +1,4 @@
-// What a client finds that knows the root alone and follows links: every document, nothing dead, nothing that contradicts another.
+// Discovery from the root by following links: every document, no dead link, no contradiction.
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { verifies } from '../../support/verifies.ts';
 
 type Json = Record<string, unknown>;
 
-/** Documents that the specification and protocols.md list. */
+/** Documents in the specification and protocols.md. */
 const LISTED = [
   ...['/llms.txt', '/robots.txt', '/openapi.json', '/docs', '/auth.md', '/healthz', '/sitemap.xml', '/favicon.ico'],
   ...['/v1/catalog', '/.well-known/api-catalog', '/.well-known/mcp/server-card.json', '/mcp/server-card'],
@@ -29,15 +29,15 @@ const LISTED = [
   '/.well-known/http-message-signatures-directory',
 ];
 
-/** Addresses that stand in documents as the beginning of others, and answer nothing themselves. */
+/** Prefixes of addresses in documents, which have no answer themselves. */
 const BEGINNINGS: readonly string[] = ['/v1', '/a2a/v1'];
 
 let app: TestApp;
 let dist: string;
-/** What was answered, by path. */
+/** Answers by path. */
 const found = new Map<string, { status: number; type: string; text: string; headers: Headers }>();
 
-/** Every address of this host that a text names; templates to fill in are none. */
+/** Every address of this host in a text, except templates. */
 function linksIn(text: string, type: string): string[] {
   const plain = type.includes('json') ? text.replaceAll('\\/', '/') : text;
   const named = plain.match(new RegExp(`${BASE.replace(/[.]/g, '\\.')}[^\\s"'<>)\\]\\\\\`|,;]*`, 'g')) ?? [];
@@ -46,7 +46,7 @@ function linksIn(text: string, type: string): string[] {
 
 beforeAll(async () => {
   dist = mkdtempSync(join(tmpdir(), 'discovery-'));
-  // Pages for people are Astro's; their own links are tested where they are made.
+  // Astro's pages for people; their links are tested elsewhere (tests/app/site).
   for (const page of ['.', 'guides', 'changes', 'status', 'datasets/tools', 'datasets/harbours']) {
     mkdirSync(join(dist, page), { recursive: true });
     writeFileSync(join(dist, page, 'index.html'), '<!doctype html><title>page</title>');
@@ -79,10 +79,11 @@ describe('a client that follows links from the root', () => {
     expect(LISTED.filter((path) => found.get(path)?.status !== 200)).toEqual([]);
   });
 
-  test('meets nothing dead: what is not answered must be paid, or takes a parameter, a key or another method', () => {
+  test('finds no dead link: other answers need payment, a parameter, a key or another method', () => {
     const dead = [...found].filter(
       ([path, { status }]) =>
-        // Files beside the API, and pages for people, which the night makes (tests/process/analysts.test.ts, tests/site).
+        // Files next to the API, and pages for people, which the nightly run writes
+        // (tests/process/analysts.test.ts, tests/app/site).
         !/^\/(files|guides|explore|sql|changes)\//.test(path) &&
         ![200, 400, 401, 402, 403, 405, 422].includes(status) &&
         !BEGINNINGS.includes(path),
@@ -91,7 +92,7 @@ describe('a client that follows links from the root', () => {
     expect(found.size).toBeGreaterThan(60);
   });
 
-  test('is told the type that each answer has', () => {
+  test('gets the announced type of each answer', () => {
     const linkset = document('/v1/catalog')['linkset'] as Record<string, { href: string; type?: string }[]>[];
     const catalog = document('/.well-known/api-catalog')['linkset'] as typeof linkset;
     const targets = [...linkset, ...catalog].flatMap((context) => Object.values(context).filter(Array.isArray).flat());
@@ -106,7 +107,7 @@ describe('a client that follows links from the root', () => {
     }
   });
 
-  test('finds the same on the head of the root', async () => {
+  test('finds the same in the headers of the root', async () => {
     const head = await app.ask('/', { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     const link = head.headers.get('link') ?? '';
@@ -124,11 +125,11 @@ describe('a client that follows links from the root', () => {
   });
 });
 
-/** Pages for people are asked with another Accept. */
+/** Pages for people need another Accept. */
 const await_html = (path: string) => (/^\/(docs|datasets\/\w+)$/.test(path) ? 'text/html' : undefined);
 
 describe('documents', () => {
-  test('the API catalogue as RFC 9727 has it: linkset, profile, and itself in the head', async () => {
+  test('the API catalogue by RFC 9727: linkset, profile, and its own link header', async () => {
     const head = await app.ask('/.well-known/api-catalog', { method: 'HEAD' });
     expect(head.headers.get('content-type')).toBe(
       'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
@@ -154,7 +155,7 @@ describe('documents', () => {
     expect((await app.ask('/v1/catalog')).headers.get('content-type')).toBe('application/linkset+json');
   });
 
-  test('a skill is what its digest says, with name and description of its own', async () => {
+  test('a skill matches its digest, and has a name and a description', async () => {
     const { skills } = document('/.well-known/agent-skills/index.json') as { skills: Record<string, string>[] };
     expect(skills.map(({ name }) => name)).toEqual([
       'dataset-register',
@@ -186,7 +187,7 @@ describe('documents', () => {
     for (const entry of entries) expect(Object.keys(entry).sort()).toEqual(['identifier', 'type', 'url']);
   });
 
-  test('search engines of data are told what they ask for', () => {
+  test('dataset search engines get their required metadata', () => {
     const { dataset } = document('/.well-known/datasets.jsonld') as { dataset: Json[] };
     expect(dataset).toHaveLength(2);
     for (const each of dataset) {
@@ -217,7 +218,7 @@ describe('documents', () => {
       for (const { slug } of app.records[dataset]!) expect(pages).toContain(`${BASE}/datasets/${dataset}/${slug}`);
   });
 
-  test('the icon is one', () => {
+  test('the icon is an icon', () => {
     expect(found.get('/favicon.ico')!.type).toBe('image/x-icon');
   });
 
@@ -252,7 +253,7 @@ describe('nothing contradicts another', () => {
     }
   });
 
-  test('authorization: challenge, resource and server name each other', async () => {
+  test('authorization: challenge, resource and server link to each other', async () => {
     const refused = await app.ask('/v1/keys/me');
     const [, at = ''] = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '') ?? [];
     const resource = (await app.json(at.slice(BASE.length))).body as { authorization_servers: string[] };

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** What a reference stands for. */
+/** Resolves a reference. */
 const resolved = <T>(part: T & { $ref?: string }): T => {
   if (part.$ref === undefined) return part;
   const found = part.$ref
@@ -46,10 +46,10 @@ const resolved = <T>(part: T & { $ref?: string }): T => {
   return resolved(found as T & { $ref?: string });
 };
 
-/** A schema of the document, whole in itself and closed. */
+/** A closed schema of the document with its references resolved. */
 const alone = (schema: Json) => strictSchema({ ...schema, components: document.components }) as object;
 
-/** How the document describes an address that was asked. */
+/** The description of a request. */
 function describedAt(path: string, method: string): Described | undefined {
   const bare = path.split('?')[0] ?? '';
   const fits = Object.keys(document.paths)
@@ -62,7 +62,7 @@ const everything = () => Object.values(document.paths).flatMap((item) => Object.
 
 describe('the document', () => {
   verifies('discovery.openapi', 'version.declared');
-  test('is valid OpenAPI 3.1, for a validator that is not ours', async () => {
+  test('is valid OpenAPI 3.1, for a third-party validator', async () => {
     const told = await new Validator().validate(structuredClone(document));
     expect(told).toEqual({ valid: true });
     expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0' }, servers: [{ url: BASE }] });
@@ -92,7 +92,7 @@ describe('the document', () => {
     }
   });
 
-  test('has the addresses of MCP, A2A, OAuth and their metadata, which answer as it says', async () => {
+  test('has the addresses of MCP, A2A, OAuth and their metadata, which answer as described', async () => {
     const filled = (path: string) => path.replace('{resource_path}', '/mcp');
     const others = Object.entries(document.paths).filter(([, item]) =>
       Object.values(item).some(({ operationId, tags }) => operationId && /agents|oauth|documents/.test(String(tags))),
@@ -110,7 +110,7 @@ describe('the document', () => {
       }
   });
 
-  test('names each filter of a dataset where it may be used', async () => {
+  test('lists each filter of a dataset with the operations that accept it', async () => {
     const { filters } = (await app.json('/v1/tools/schema')).body as { filters: { name: string }[] };
     for (const id of [
       'tools_search',
@@ -126,7 +126,7 @@ describe('the document', () => {
     }
   });
 
-  test('says what is paid, with the price of one call and the answer to whoever does not pay', () => {
+  test('marks paid operations, with the price of one call and the 402 answer', () => {
     const paid = OPERATIONS.filter(({ price }) => price !== undefined).map(({ name }) => name);
     for (const each of everything()) {
       const name = each.operationId?.replace(/_markdown$/, '');
@@ -143,13 +143,13 @@ describe('the document', () => {
     expect(facets['x-payment-info']).toMatchObject({ price: { mode: 'dynamic', min: '0', max: '0.0088' } });
     expect(facets['description']).toContain('Price: free; one search when a non-public attribute is named.');
     expect(get.security).toEqual([{ apiKey: [] }, { bearer: [] }, { oauth: ['read'] }]);
-    // Nothing is sold there: this dataset has no prices.
+    // This dataset has no prices.
     expect(everything().find(({ operationId }) => operationId === 'harbours_prices')?.responses).not.toHaveProperty(
       '402',
     );
   });
 
-  test('is tagged, and unchanged while the register is', async () => {
+  test('has an ETag that changes only with the register', async () => {
     const first = await app.ask('/openapi.json');
     const tag = first.headers.get('etag') ?? '';
     expect([first.headers.get('content-type'), first.headers.get('access-control-allow-origin')]).toEqual([
@@ -176,8 +176,8 @@ test('open operations have an empty security list, and no example has a long lis
         for (const list of lists(value)) expect(list.length).toBeLessThanOrEqual(5);
 });
 
-describe('what it says is so', () => {
-  test('every example is the answer to its question, and shows public values alone', async () => {
+describe('its accuracy', () => {
+  test('every example is the answer to its request, with public values only', async () => {
     const found = everything().flatMap(({ responses }) =>
       Object.values(responses).flatMap(({ content }) => Object.values(content?.['application/json']?.examples ?? {})),
     );
@@ -266,7 +266,7 @@ describe('what it says is so', () => {
   });
 });
 
-/** Answers without what depends on the moment. */
+/** Answers without time-dependent parts. */
 const undated = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (name, each) =>
@@ -275,7 +275,7 @@ const undated = (value: unknown): unknown =>
     ),
   );
 
-/** Attributes that records and tables of values name. */
+/** Attributes in records and tables of values. */
 function namesIn(value: unknown): Set<string> {
   const found = new Set<string>();
   JSON.stringify(value, (name, each) => {

@@ -1,4 +1,4 @@
-// What is charged and what is not, on both stores: answers alone, once, never more than there is (contract section 3).
+// What is charged, on both stores: only answers, once, never more than the balance (contract section 3).
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Operation, operation } from '../../../api/contract/operation.ts';
@@ -29,7 +29,7 @@ verifies(
   'plan.fallback',
 );
 
-/** An operation that does what a test tells it to, and takes the price of a search. */
+/** An operation that runs the test's function at the price of a search. */
 let runs = 0;
 let during: (signal: AbortSignal) => Promise<void> = async () => {};
 const slow = operation<null, { n: number; attribution: string; license: string }>({
@@ -69,7 +69,7 @@ const options = {
 };
 
 describeApps('charging', options, (stage) => {
-  it('takes the price of an answer, says so, and writes it down with its request', async () => {
+  it('charges the price of an answer, returns it, and books it with its request', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     const answer = await app.ask('/v1/tools/entities?limit=3', { headers: { ...headers, 'X-Request-Id': 'mine-1' } });
@@ -89,7 +89,7 @@ describeApps('charging', options, (stage) => {
     expect([free.status, free.headers.get('x-charge-eur')]).toEqual([200, null]);
   });
 
-  it('asks of each operation what its pack says, and nothing for the free ones', async () => {
+  it('charges the pack’s price for each operation, and nothing for the free ones', async () => {
     verifies('price.derived', 'limit.pricing', 'overview.tiers', 'error.402');
     const { app } = stage;
     const { headers } = await newKey(app);
@@ -119,7 +119,7 @@ describeApps('charging', options, (stage) => {
     expect(await callStatus(app, '/v1/keys', { headers })).toBe('403 admin_required');
   });
 
-  it('takes nothing for what is not a 2xx, for HEAD, for what the caller has, nor for a client that hung up', async () => {
+  it('takes nothing for what is not a 2xx, for HEAD, for 304, nor for a client that disconnected', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     const first = await app.ask('/v1/tools/entities/record-1', { headers });
@@ -151,13 +151,13 @@ describeApps('charging', options, (stage) => {
   it('withholds an answer that cannot be paid any more, and one whose key was revoked while it ran', async () => {
     const { app, other } = stage;
     const { headers, id } = await newKey(app);
-    // Another process spends the money while this one runs.
+    // Another process spends the money during this call.
     during = async () => {
       await move(other.state, { key_id: id, amount: -499_000, kind: 'refund', against: 'refund', now: NOW.getTime() });
     };
     const short = await app.json('/v1/tools/slow', { headers });
     expect([short.status, short.body['error'], short.body['n']]).toEqual([402, 'insufficient_credits', undefined]);
-    // No checkout is set up here, so nothing is said of one.
+    // No checkout is configured, so none is offered.
     expect(short.body['how_to_pay']).toEqual({});
     await grant(app, { key_id: id, amount_eur: 1 });
     during = async () => void (await other.ask(`/v1/keys/${id}`, { method: 'DELETE', admin: true }));
@@ -244,7 +244,7 @@ describeApps('charging', options, (stage) => {
     expect(await balance(app, headers)).toBe(0.492);
   });
 
-  it('may be tried again with the same Idempotency-Key after a failure, and after the process died at it', async () => {
+  it('may be tried again with the same Idempotency-Key after a failure, and after the process was killed', async () => {
     const { app } = stage;
     const { headers, id } = await newKey(app);
     const once = { ...headers, 'Idempotency-Key': 'idem-key-00000003' };
@@ -254,7 +254,7 @@ describeApps('charging', options, (stage) => {
     during = async () => {};
     expect(await callStatus(app, '/v1/tools/slow', { headers: once })).toBe('200');
     expect(await balance(app, headers)).toBe(0.492);
-    // What a process leaves behind that was killed before the charge: a claim without an answer.
+    // The state after a process was killed before the charge: a claim without an answer.
     await app.state.db
       .updateTable('idempotency')
       .set({ answer: null, leased_until: NOW.getTime() - 1 })
@@ -263,7 +263,7 @@ describeApps('charging', options, (stage) => {
     expect(await callStatus(app, '/v1/tools/slow', { headers: once })).toBe('200');
   });
 
-  it('refuses a repeat while another process holds the claim, and names the end of its lease', async () => {
+  it('refuses a repeat while another process holds the claim, with the end of its lease', async () => {
     const { app } = stage;
     const { headers, id } = await newKey(app);
     const once = { ...headers, 'Idempotency-Key': 'idem-key-00000005' };
@@ -329,7 +329,7 @@ describeApps('charging', options, (stage) => {
     expect(await replayed()).toBeNull();
   });
 
-  it('is limited by the plan, which falls back when its time is over; an internal key is neither limited nor charged', async () => {
+  it('is limited by the plan, which falls back when it expires; an internal key is neither limited nor charged', async () => {
     const { app } = stage;
     const { headers, id } = await newKey(app, 10);
     const limit = async () => (await app.ask('/v1/tools/slow', { headers })).headers.get('x-ratelimit-limit');
@@ -358,7 +358,7 @@ describeApps('charging', options, (stage) => {
     expect(await balance(app, headers)).toBe(before);
   });
 
-  it('leaves right books and no fault behind', async () => {
+  it('leaves correct books and no internal error', async () => {
     const { app, other } = stage;
     expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
     expect([...app.faults, ...other.faults]).toEqual([]);

@@ -1,4 +1,5 @@
-// Facets: free for public attributes, one search for everything that would tell a paid value, in every channel.
+// Facets: free for public attributes, the price of a search for everything that would reveal a paid value, in
+// every channel.
 import { expect, it } from 'vitest';
 import { type Answer, BASE, type TestApp } from '../../support/app.ts';
 import { balance, describeApps, newKey } from '../../support/money-on-stores.ts';
@@ -80,7 +81,7 @@ describeApps('facets', {}, (stage) => {
     expect(refused.status).toBe(402);
   });
 
-  it('cost an empty key nothing and tell it nothing', async () => {
+  it('cost an empty key nothing and return nothing', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     for (let i = 0; i < 33; i += 1) await facets('by=maker&min_runtime=1', { ...headers, 'X-Request-Id': `${i}` });
@@ -132,7 +133,7 @@ describeApps('facets', {}, (stage) => {
     expect(JSON.stringify(sent.body)).toContain('payment_required');
   });
 
-  it('say their price in the catalogue, tools, OpenAPI, the terms of x402 and the guides', async () => {
+  it('have their price in the catalogue, tools, OpenAPI, the terms of x402 and the guides', async () => {
     const { app } = stage;
     const { body } = await app.json('/v1/datasets');
     const [{ prices } = { prices: {} }] = body['datasets'] as { id: string; prices: Record<string, unknown> }[];

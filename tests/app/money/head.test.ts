@@ -1,4 +1,5 @@
-// HEAD never runs a paid operation, cursors show nothing, and a tag is the same for every caller and in every process.
+// HEAD never runs a paid operation, cursors reveal nothing, and tags are equal for every caller and in every
+// process.
 import { expect, it } from 'vitest';
 import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
 import { balance, callStatus, describeApps, newKey } from '../../support/money-on-stores.ts';
@@ -7,7 +8,10 @@ import { verifies } from '../../support/verifies.ts';
 
 const PAID = DATASET_OPERATIONS.filter(({ access, price }) => access === 'paid' || price !== undefined);
 
-/** Two addresses of an operation with different answers: another record, or a filter that matches much and nothing. */
+/**
+ * Two addresses of an operation with different answers: another record, or a filter with many matches and
+ * with none.
+ */
 function pairOf({ name, route }: (typeof PAID)[number]): [string, string] {
   const path = route.path.replace(':ds', 'tools');
   const query = requiredQuery(path);
@@ -18,7 +22,7 @@ function pairOf({ name, route }: (typeof PAID)[number]): [string, string] {
   return [`${path}${more}1`, `${path}${more}99999`];
 }
 
-/** What differs between any two answers, or between two addresses whatever is answered. */
+/** Headers that differ between any two answers, or between any two addresses. */
 const OWN = ['x-request-id', 'x-ratelimit-remaining', 'ratelimit', 'x-ratelimit-reset'];
 
 async function headOf(response: Response, operation: (typeof PAID)[number]) {
@@ -30,7 +34,7 @@ async function headOf(response: Response, operation: (typeof PAID)[number]) {
     expect(resource).toBeTypeOf('object');
     headers['payment-required'] = JSON.stringify(rest);
   }
-  // Validators of a record are those of another record or query.
+  // Validators of a record differ between records and queries.
   if (operation.validators) for (const name of ['etag', 'last-modified']) delete headers[name];
   return { status: response.status, headers };
 }
@@ -102,7 +106,7 @@ describeApps('HEAD', {}, (stage) => {
 });
 
 describeApps('cursors and tags', {}, (stage) => {
-  it('a cursor of one process is one of the other, and the same page has the same cursor', async () => {
+  it('a cursor of one process works in the other, and the same page has the same cursor', async () => {
     verifies('gate.cursor');
     const { app, other } = stage;
     const path = '/v1/tools/entities?sort=-mass&limit=3';
@@ -129,7 +133,7 @@ describeApps('cursors and tags', {}, (stage) => {
     expect(await callStatus(app, `/v1/harbours/entities?cursor=${cursor}`, { admin: true })).toBe('400 invalid_cursor');
   });
 
-  it('the tag of a paid record is one for operators, keys and anybody, in every process', async () => {
+  it('the tag of a paid record is equal for operators, keys and anonymous callers, in every process', async () => {
     verifies('gate.tag');
     const { app, other } = stage;
     const { headers } = await newKey(app);

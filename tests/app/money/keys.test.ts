@@ -1,4 +1,4 @@
-// The operations on keys, on both stores: made once, shown once, owned, granted, revoked, recovered.
+// The operations on keys, on both stores: created once, shown once, owned, granted, revoked, recovered.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -52,7 +52,7 @@ describeApps('keys', { now }, (stage) => {
       expect(await why(post(app, '/v1/keys', { email: same }, { address: '192.0.2.1' }))).toBe('409 key_exists');
   });
 
-  it('are one for an address, however it is written and however many ask at once', async () => {
+  it('are one for an address, in any spelling and with any number of parallel requests', async () => {
     const { app, other } = stage;
     const written = ['d.o.t@gmail.com', 'dot@googlemail.com', 'D.OT+x@gmail.com', 'dot@GMAIL.com'];
     const answers = await Promise.all(
@@ -61,7 +61,7 @@ describeApps('keys', { now }, (stage) => {
     expect(answers.sort()).toEqual(['201', '409 key_exists', '409 key_exists', '409 key_exists']);
   });
 
-  it('refuse bodies that are none, wrong addresses, throw-away domains, unknown plans and parameters', async () => {
+  it('refuse invalid bodies, wrong addresses, throw-away domains, unknown plans and parameters', async () => {
     verifies('body.key-create.email', 'body.key-create.plan', 'code.payload-too-large');
     const { app } = stage;
     const from = { address: '192.0.2.3' };
@@ -79,14 +79,14 @@ describeApps('keys', { now }, (stage) => {
     expect([paid.status, paid.body['plan'], paid.body['checkout_url']]).toEqual([201, 'payg', undefined]);
   });
 
-  it('are ten a day for an address, whatever it claims to be; the next day there are ten more', async () => {
+  it('are ten a day for an address, whatever its headers; the next day there are ten more', async () => {
     const { app, other } = stage;
     const make = (i: number, address: string) =>
       why(post(i % 2 ? app : other, '/v1/keys', { email: `crowd${i}@example.org` }, { address }));
     const seen: string[] = [];
     for (let i = 0; i < 12; i++) seen.push(await make(i, `2001:db8:ffff:1:${i}::1`));
     expect(seen).toEqual([...Array(10).fill('201'), '429 rate_limited', '429 rate_limited']);
-    // One proxy is believed: what stands further left in X-Forwarded-For is the client's own word.
+    // One proxy is trusted: entries further left in X-Forwarded-For are claims of the client.
     expect(await make(20, '198.51.100.7, 2001:db8:ffff:1::9')).toBe('429 rate_limited');
     clock = new Date(NOW.getTime() + 86_400_000);
     expect(await make(21, '2001:db8:ffff:1::9')).toBe('201');
@@ -106,9 +106,9 @@ describeApps('keys', { now }, (stage) => {
       return answers.filter((answer) => answer === '201').length;
     };
     const group = (n: number) => n.toString(16);
-    // One /56, each key from another /64 of it.
+    // One /56, each key from another of its /64s.
     expect(await tally(Array.from({ length: 33 }, (_, i) => `2001:db8:fff0:${group(i)}::1`))).toBe(30);
-    // The rest of the /48, each key from another /56 of it.
+    // The rest of the /48, each key from another of its /56s.
     expect(await tally(Array.from({ length: 75 }, (_, i) => `2001:db8:fff0:${group(256 * (i + 1))}::1`))).toBe(70);
     expect(await make('2001:db8:fff1::1')).toBe('201');
     const mapped = [...Array<string>(6).fill('203.0.113.9'), ...Array<string>(6).fill('::ffff:203.0.113.9')];
@@ -217,7 +217,7 @@ describeApps('keys', { now }, (stage) => {
     expect((await grant(app, { key_id: 'x', amount_eur: 1 })).status).toBe(422);
     expect((await grant(app, { key_id: '00000000-0000-4000-8000-000000000000', amount_eur: 1 })).status).toBe(404);
     expect(await balance(app, headers)).toBe(12.84568);
-    // An operator's request may be repeated too: it is granted once.
+    // An operator's request may be repeated too and is granted once.
     const once = { 'Idempotency-Key': 'grant-0000000001' };
     await grant(app, { key_id: id, amount_eur: 1 }, once);
     const again = await grant(app, { key_id: id, amount_eur: 1 }, once);
@@ -226,7 +226,7 @@ describeApps('keys', { now }, (stage) => {
     expect(await balance(app, headers)).toBe(13.84568);
   });
 
-  it('are as good in ten years as today, for everything that can be read', async () => {
+  it('work in ten years as today, for all reads', async () => {
     verifies('key.no-expiry');
     const { app } = stage;
     const { headers } = await newKey(app);
@@ -236,7 +236,7 @@ describeApps('keys', { now }, (stage) => {
     clock = NOW;
   });
 
-  it('have no checkout without Stripe where the service is no loopback, and say so; amounts and plans are looked at first', async () => {
+  it('have no checkout without Stripe beyond the loopback, with a message; amounts and plans are validated first', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     expect(await why(post(app, '/v1/keys/topup', { amount_eur: 5 }, { headers }))).toBe('503 unavailable');
@@ -291,7 +291,7 @@ describeApps('keys', { now }, (stage) => {
     expect(pressed.map(({ status }) => status).sort()).toEqual([200, 404]);
     expect(await callStatus(app, '/v1/keys/me', { headers })).toBe('401 invalid_key');
     expect(await balance(app, { Authorization: `Bearer ${fresh[0]}` })).toBe(0.5);
-    // Another link, an hour later: over.
+    // Another link, which expires after an hour.
     await ask(email);
     const late = mails()
       .flatMap((text) => /token=([\w-]{43})/.exec(text)?.[1] ?? [])
@@ -300,7 +300,7 @@ describeApps('keys', { now }, (stage) => {
     expect((await app.ask(`/keys/recover?token=${late}`)).status).toBe(404);
     expect((await app.ask('/keys/recover', { method: 'POST', body: `token=${late}` })).status).toBe(404);
     clock = NOW;
-    // One more, since the first link was used; then none within the hour, whoever asks from wherever.
+    // One more, since the first link was used; then none within the hour, from any address.
     for (let i = 0; i < 9; i++) await post(app, '/v1/keys/recover', { email }, { address: `192.0.2.${30 + i}` });
     expect(mails()).toHaveLength(2);
     const answers = [];
@@ -308,7 +308,7 @@ describeApps('keys', { now }, (stage) => {
     expect(answers.at(-1)).toBe('429 rate_limited');
   });
 
-  it('leave no fault behind', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
+  it('leave no internal error', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
 });
 
 describeApps('the welcome credit of a day', { now, welcome_budget: 3_200_000 }, (stage) => {

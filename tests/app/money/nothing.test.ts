@@ -1,4 +1,4 @@
-// Answers without anything in them cost nothing, unless paid values decide whether there is something.
+// Empty answers are free, unless paid values decide whether there is something.
 import { expect, it } from 'vitest';
 import { balance, describeApps, newKey } from '../../support/money-on-stores.ts';
 

@@ -1,4 +1,4 @@
-// The preview quota: per address and dataset, whole again at midnight UTC.
+// The preview quota: per address and dataset, reset at midnight UTC.
 import { expect, it, test } from 'vitest';
 import { type Previews, previewsIn, secondsToMidnight } from '../../../api/access/previews.ts';
 import { storedQuotas } from '../../../data/state/quotas.ts';
@@ -9,7 +9,7 @@ const now = new Date('2026-11-20T23:59:30Z');
 describeStores('previews', ({ open }) => {
   const opened = async (quota: number): Promise<Previews> => previewsIn(storedQuotas(await open()), quota);
 
-  it('takes what is left and no more', async () => {
+  it('takes at most the rest', async () => {
     const previews = await opened(20);
     expect(await previews.take('a', 'bakeries-0', 15, now)).toBe(15);
     expect(await previews.left('a', 'bakeries-0', now)).toBe(5);
@@ -17,7 +17,7 @@ describeStores('previews', ({ open }) => {
     expect(await previews.take('a', 'bakeries-0', 1, now)).toBe(0);
   });
 
-  it('gives back what was not shown', async () => {
+  it('returns what was not shown', async () => {
     const previews = await opened(20);
     await previews.take('a', 'bakeries-1', 20, now);
     await previews.give('a', 'bakeries-1', 18, now);

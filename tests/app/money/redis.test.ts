@@ -1,4 +1,5 @@
-// Limits and quotas in Redis: shared by processes, done without while it is away, and shared again when it is back.
+// Limits and quotas in Redis: shared by processes, local while it is unavailable, and shared again when it is
+// back.
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -12,7 +13,7 @@ verifies('setting.redis-url');
 
 const url = process.env['TEST_REDIS_URL'];
 
-/** A way to Redis that can be cut and mended. */
+/** A proxy to Redis that can be cut and restored. */
 async function way(): Promise<{ url: string; cut: () => Promise<void>; mend: () => Promise<void> }> {
   const { hostname, port: there } = new URL(url ?? '');
   const open = new Set<Socket>();
@@ -80,7 +81,7 @@ describe('Redis', () => {
     expect(await quotas[1]?.left(quota, new Date(NOW.getTime() + 86_400_000))).toBe(20);
   });
 
-  test('goes away: the service goes on by itself, says so once, and shares again when it is back', async () => {
+  test('fails: the service continues with local limits, logs it once, and shares again afterwards', async () => {
     const road = await way();
     const lines: string[] = [];
     const redis = await openRedis(road.url, (line) => lines.push(line));
@@ -92,7 +93,7 @@ describe('Redis', () => {
     await until(() => lines.length === 1);
     expect(redis.up()).toBe(false);
     expect(lines).toEqual(['Redis does not answer: limits are counted in this process until it does']);
-    // Its own count begins at nothing, and is as strict.
+    // The local count starts at zero, with the same limits.
     const alone = [];
     for (let call = 0; call < 6; call++) alone.push((await limits.spend('free', who))?.allowed);
     expect(alone).toEqual([true, true, true, true, true, false]);
@@ -103,7 +104,7 @@ describe('Redis', () => {
     expect(await limits.spend('free', who)).toMatchObject({ allowed: true, remaining: 3 });
   });
 
-  test('was never there: the service starts and answers', async () => {
+  test('is missing at the start: the service starts and answers', async () => {
     const road = await way();
     await road.cut();
     const app = await testApp({ records: 3, store: { redisUrl: road.url } });

@@ -1,4 +1,5 @@
-// Refusals that depend on paid values are free, so they contain no count, and a caller who could not pay never gets one.
+// Refusals that depend on paid values are free, so they contain no count, and callers without credit never
+// get one.
 import { beforeAll, expect, it } from 'vitest';
 import { BASE, type TestApp } from '../../support/app.ts';
 import { balance, describeApps, type MoneyStage, newKey } from '../../support/money-on-stores.ts';
@@ -6,7 +7,7 @@ import { verifies } from '../../support/verifies.ts';
 
 verifies('leak.refusals');
 
-/** More records than a time series takes with either filter: all of them have berths, from 0 on. */
+/** More records than a time series takes with either filter: all of them have berths of 0 or more. */
 const MANY = 5_003;
 const FILTERS = ['min_berths=0', 'min_berths=2'];
 
@@ -32,7 +33,7 @@ const BY_NAME: readonly [name: string, given: readonly Given[]][] = [
   ['dataset_timeseries', [300, 290].map((days) => ({ attribute: 'depth', days, ids: slugs(0, 2) }))],
 ];
 
-/** Error code and message of a refusal, with nothing that differs from request to request. */
+/** Error code and message of a refusal, without request-dependent parts. */
 interface Refusal {
   error: unknown;
   message: unknown;
@@ -54,7 +55,7 @@ const CHANNELS: Record<string, (name: string, given: object) => [path: string, h
   ],
 };
 
-/** The error body wherever a channel has it in its answer. */
+/** The error body of any channel's answer. */
 function refusalIn(answer: unknown): Refusal | undefined {
   if (typeof answer === 'string' && answer.startsWith('{')) return refusalIn(JSON.parse(answer));
   if (typeof answer !== 'object' || answer === null) return undefined;

@@ -1,4 +1,4 @@
-// Refunds and disputes: booked to the cent, in whatever order and however often Stripe tells of them.
+// Refunds and disputes: booked to the cent, in any order and any number of Stripe's events.
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { verify } from '../../../data/state/money/ledger.ts';
@@ -30,7 +30,7 @@ const options = {
 const COMPLETED = 'checkout.session.completed';
 const at = (seconds: number) => NOW.getTime() + seconds * 1000;
 
-/** A key with a top-up of 20 EUR: opened, and paid at Stripe, of which `completed` tells. */
+/** A key with a top-up of 20 EUR: opened, and paid at Stripe; `completed` is the event. */
 async function bought(app: TestApp) {
   const { headers, id } = await newKey(app);
   const answer = await app.json('/v1/keys/topup', {
@@ -49,7 +49,7 @@ const kinds = async (app: TestApp, headers: Record<string, string>) =>
     .reverse();
 
 describeApps('money that went back', options, (stage) => {
-  it('by a refund in parts: each is a row, told twice or in the wrong order it is the same', async () => {
+  it('by a partial refund: each is a row, with repeated or unordered events too', async () => {
     const { app, other } = stage;
     const { headers, payment, completed } = await bought(app);
     await deliver(app, completed);
@@ -74,7 +74,7 @@ describeApps('money that went back', options, (stage) => {
       eventOf('refund.created', refund('re_1', 'pending'), at(1)),
       eventOf('charge.refunded', chargeObject(payment, 2000, 800), at(1)),
       eventOf('refund.failed', refund('re_1', 'failed'), at(2)),
-      // Late news of what has failed since.
+      // A late event about a refund that has failed since.
       eventOf('refund.updated', refund('re_1', 'pending'), at(1)),
       eventOf('refund.created', refund('re_2', 'succeeded'), at(3)),
       eventOf('charge.refunded', chargeObject(payment, 2000, 800), at(3)),
@@ -99,7 +99,7 @@ describeApps('money that went back', options, (stage) => {
     expect(await dispute(won, 'closed', 'won')).toBe('200 booked');
     expect(await dispute(won, 'funds_reinstated', 'won')).toBe('200 known');
     expect(await dispute(lost, 'closed', 'lost')).toBe('200 known');
-    // Late news of either changes nothing.
+    // Late events of either kind change nothing.
     for (const each of [won, lost]) expect(await dispute(each, 'created', 'needs_response')).toBe('200 known');
     expect(await kinds(app, won.headers)).toEqual(['welcome 0.5', 'topup 20', 'dispute -20', 'dispute_won 20']);
     expect(await kinds(app, lost.headers)).toEqual(['welcome 0.5', 'topup 20', 'dispute -20']);
@@ -175,7 +175,7 @@ describeApps('money that went back', options, (stage) => {
         eventOf('charge.dispute.created', disputeOf(payment, `dp_${payment}`, 1550, 'needs_response'), at(4)),
         eventOf('charge.dispute.closed', disputeOf(payment, `dp_${payment}`, 1550, 'won'), at(5)),
       ];
-      // In two piles at once, each in its order.
+      // In two groups in parallel, each in its order.
       const piles = [order.slice(0, 6), order.slice(6)];
       await Promise.all(
         piles.map(async (pile, i) => {

@@ -1,4 +1,4 @@
-// The sandbox checkout: on one machine without Stripe alone, paid by a press and by nothing else, once.
+// The sandbox checkout: only on one machine without Stripe, paid by a button only, once.
 import { afterAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { isLoopback, sandboxMode } from '../../../api/checkout/sandbox.ts';
 import { monthAfter } from '../../../data/model/time.ts';
@@ -22,7 +22,7 @@ type Init = Parameters<TestApp['ask']>[1];
 const ask = async (app: TestApp, path: string, body: unknown, init: Init = {}) =>
   app.json(path, { method: 'POST', body: JSON.stringify(body), ...init });
 
-/** The path of a checkout that was asked for. */
+/** The path of a requested checkout. */
 async function opened(app: TestApp, headers: Record<string, string>, plan?: string): Promise<string> {
   const what = plan === undefined ? { amount_eur: 20 } : { plan };
   const { status, body } = await ask(app, `/v1/keys/${plan === undefined ? 'topup' : 'subscribe'}`, what, { headers });
@@ -30,7 +30,7 @@ async function opened(app: TestApp, headers: Record<string, string>, plan?: stri
   return String(body['checkout_url']).slice(LOCAL.length);
 }
 
-/** Presses a button of the page: the status, and where it leads. */
+/** Presses a button of the page; returns the status and the redirect. */
 async function press(app: TestApp, path: string, action: string): Promise<[number, string | null]> {
   const answer = await app.ask(path, { method: 'POST', body: new URLSearchParams({ action }) });
   await answer.body?.cancel();
@@ -41,7 +41,7 @@ const planOf = async (app: TestApp, headers: Record<string, string>) =>
   (await app.json('/v1/keys/me', { headers })).body['plan'];
 
 describeApps('the sandbox checkout', { base: LOCAL, now: () => new Date(clock) }, (stage) => {
-  it('shows what is bought and that it is play money; looking pays nothing, nor does an address with a button in it', async () => {
+  it('shows what is bought and that it is play money; a GET pays nothing, also with the button in the query', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     const path = await opened(app, headers);
@@ -57,7 +57,7 @@ describeApps('the sandbox checkout', { base: LOCAL, now: () => new Date(clock) }
     expect(await balance(app, headers)).toBe(0.5);
   });
 
-  it('is kept by nothing, framed by nobody, and loads nothing', async () => {
+  it('is not stored, not framed, and loads nothing', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     const paths = [await opened(app, headers), '/checkout/done', '/checkout/cancelled', '/checkout/sandbox/none'];
@@ -126,7 +126,7 @@ describeApps('the sandbox checkout', { base: LOCAL, now: () => new Date(clock) }
     expect(await balance(app, headers)).toBe(0.5);
   });
 
-  it('takes no word of Stripe, and leaves the books right', async () => {
+  it('rejects events of Stripe, and leaves correct books', async () => {
     const { app, other } = stage;
     expect(await deliver(app, eventOf('checkout.session.completed', { id: 'cs_test_1' }))).toBe('404 not_found');
     expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
@@ -134,7 +134,7 @@ describeApps('the sandbox checkout', { base: LOCAL, now: () => new Date(clock) }
   });
 });
 
-describe('where there is a sandbox', () => {
+describe('when the sandbox is offered', () => {
   const double = startDouble();
   afterAll(async () => (await double).close());
 
@@ -243,7 +243,7 @@ describe('where there is a sandbox', () => {
     await app.close();
   });
 
-  test('not beside Stripe, whose sessions the sandbox cannot pay either', async () => {
+  test('not with Stripe, whose sessions the sandbox cannot pay either', async () => {
     const { stripe, sessions } = await double;
     const app = await testApp({ records: 5, base: LOCAL, stripe });
     const { headers } = await newKey(app);

@@ -1,4 +1,5 @@
-// Plans paid by the month through the real stripe package: begun, renewed, changed, paid back, and over when nobody tells.
+// Monthly plans through the real stripe package: begun, renewed, changed, refunded, and expired without an
+// event.
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { monthAfter } from '../../../data/model/time.ts';
 import { verify } from '../../../data/state/money/ledger.ts';
@@ -41,7 +42,7 @@ const HOUR = 3_600_000;
 const FIRST_END = monthAfter(NOW.getTime());
 const SECOND_END = monthAfter(FIRST_END);
 
-/** The session behind an answered address. */
+/** The session of a returned address. */
 const sessionAt = (url: unknown): Json => double.sessions.get(String(url).split('/pay/')[1] ?? '') ?? {};
 
 const tell = (app: TestApp, type: string, object: Json) => {
@@ -57,7 +58,7 @@ async function subscribe(app: TestApp, headers: Record<string, string>, plan: st
 const month = (session: Json, start = NOW.getTime(), more: Json = {}) =>
   invoiceOf(session, { start, end: monthAfter(start) }, more);
 
-/** A key on a plan: checkout paid, its first invoice too. */
+/** A key on a plan: checkout and first invoice paid. */
 async function subscribed(app: TestApp, plan = 'pro') {
   const key = await newKey(app);
   const { session } = await subscribe(app, key.headers, plan);
@@ -69,7 +70,7 @@ async function subscribed(app: TestApp, plan = 'pro') {
 
 const planOf = async (app: TestApp, headers: Record<string, string>) =>
   (await app.json('/v1/keys/me', { headers })).body['plan'];
-/** The change feed is part of the plans: what the gate itself thinks. */
+/** The change feed needs a plan: the decision of the gate. */
 const feed = async (app: TestApp, headers: Record<string, string>) =>
   (await app.json('/v1/tools/changes?since=2026-01-01T00:00:00Z', { headers })).status;
 const ledger = async (app: TestApp, headers: Record<string, string>) =>
@@ -94,7 +95,7 @@ describeApps('a plan', options, (stage) => {
     expect(await planOf(app, headers)).toBe('payg');
   });
 
-  it('can be asked for with the key; the key is payg until it is paid, and is made even when Stripe is down', async () => {
+  it('can be requested with the key; the key is payg until it is paid, and is made even when Stripe is down', async () => {
     const { app } = stage;
     const create = (email: string) =>
       app.json('/v1/keys', { method: 'POST', body: JSON.stringify({ email, plan: 'pro' }), address: '203.0.113.9' });
@@ -114,7 +115,7 @@ describeApps('a plan', options, (stage) => {
     ]);
   });
 
-  it('begins with the paid checkout, gets its exact end from the invoice, and is payg after it though nobody tells', async () => {
+  it('begins with the paid checkout, gets its exact end from the invoice, and is payg after it without an event', async () => {
     const { app, other } = stage;
     const { headers } = await newKey(app);
     const { session } = await subscribe(app, headers, 'pro');
@@ -130,7 +131,7 @@ describeApps('a plan', options, (stage) => {
     expect([await planOf(other, headers), await feed(app, headers)]).toEqual(['payg', 403]);
   });
 
-  it('is the same when the invoice is told first, both at once, again and again; the ledger has each month once', async () => {
+  it('is the same when the invoice comes first, both at once, again and again; the ledger has each month once', async () => {
     const { app, other } = stage;
     const { headers } = await newKey(app);
     const { session } = await subscribe(app, headers, 'pro');
@@ -150,7 +151,7 @@ describeApps('a plan', options, (stage) => {
     expect([await planOf(other, headers), await balance(app, headers)]).toEqual(['pro', 0.5]);
   });
 
-  it('goes on with each paid month, and not with an older invoice told late', async () => {
+  it('goes on with each paid month, and not with a late event of an older invoice', async () => {
     const { app } = stage;
     const { headers, session, invoice } = await subscribed(app);
     clock = FIRST_END - HOUR;
@@ -161,7 +162,7 @@ describeApps('a plan', options, (stage) => {
     expect(await planOf(app, headers)).toBe('pro');
     clock = SECOND_END;
     expect(await planOf(app, headers)).toBe('payg');
-    // A month that was paid and told too late still counts from when it is told.
+    // A paid month whose event is late still counts from the event.
     const late = month(session, SECOND_END, { billing_reason: 'subscription_cycle' });
     expect(await tell(app, 'invoice.paid', late)).toBe('200 booked');
     expect(await planOf(app, headers)).toBe('pro');
@@ -180,7 +181,7 @@ describeApps('a plan', options, (stage) => {
     clock = FIRST_END + 48 * HOUR;
     expect(await tell(app, 'invoice.paid', { ...next, status: 'paid' })).toBe('200 booked');
     expect(await planOf(app, headers)).toBe('pro');
-    // Nobody tells how the collection of the month after went: a few hours, and it is over.
+    // No event about the next collection: the plan ends after a few hours.
     clock = SECOND_END;
     const third = month(session, SECOND_END, { billing_reason: 'subscription_cycle' });
     await tell(app, 'invoice.created', third);
@@ -206,7 +207,7 @@ describeApps('a plan', options, (stage) => {
     expect(double.requests.at(-1)?.form['customer']).toBe(old['customer']);
     expect(await planOf(app, headers)).toBe('pro');
     double.requests.length = 0;
-    // Stripe is away for a moment: the event is refused, comes again, and the subscription is ended then.
+    // Stripe is unavailable: the event is refused, repeated, and the subscription is then ended.
     double.faults.push(500, 500, 500);
     expect(await tell(app, 'checkout.session.completed', session)).toBe('503 unavailable');
     expect(await planOf(other, headers)).toBe('scale');
@@ -218,7 +219,7 @@ describeApps('a plan', options, (stage) => {
     );
     expect(stops).toHaveLength(4);
     expect(`${stops[0]?.path}${JSON.stringify(stops[0]?.form)}`).toMatch(/prorate.*true/);
-    // What is left of the old month is settled by Stripe; neither that nor the old plan's end touches the new one.
+    // Stripe settles the rest of the old month; neither that nor the old plan's end affects the new one.
     await tell(app, 'invoice.paid', month(old, clock, { total: -4700, billing_reason: 'manual' }));
     await tell(app, 'customer.subscription.deleted', { id: old['subscription'] });
     expect(await ledger(app, headers)).toEqual([
@@ -258,7 +259,7 @@ describeApps('a plan', options, (stage) => {
     expect((await subscribe(app, headers, 'pro')).status).toBe(200);
     await grant(app, { key_id: id, amount_eur: 0, plan: 'internal' });
     expect((await subscribe(app, headers, 'scale')).body['error']).toBe('invalid_parameter');
-    // A month that is paid all the same is booked, and does not take the grant away.
+    // A month that is paid all the same is booked and keeps the grant.
     await tell(app, 'invoice.paid', month(session, FIRST_END, { billing_reason: 'subscription_cycle' }));
     expect(await planOf(app, headers)).toBe('internal');
   });
@@ -337,7 +338,7 @@ describeApps('a plan', options, (stage) => {
     }
   });
 
-  it('that was paid back before anybody told of the payment never begins, and takes no other plan away', async () => {
+  it('that was refunded before the event of its payment never begins, and takes no other plan away', async () => {
     const { app } = stage;
     const [fresh, before] = [await newKey(app), await subscribed(app, 'pro')];
     for (const [{ headers, id }, plan] of [[fresh, 'payg'] as const, [before, 'pro'] as const]) {
@@ -378,7 +379,7 @@ describeApps('a plan', options, (stage) => {
     ]);
   });
 
-  it('leaves the books right', async () => {
+  it('leaves correct books', async () => {
     const { app, other } = stage;
     expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
     expect([...app.faults, ...other.faults]).toEqual([]);

@@ -1,4 +1,4 @@
-// Access tokens: what is not ours, not for us, over, altered or withdrawn stands for nothing.
+// Access tokens: foreign, misaddressed, expired, altered or revoked ones are rejected.
 import { createHash } from 'node:crypto';
 import { importJWK, type JWTPayload, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
@@ -46,8 +46,8 @@ async function stage(store: Store, cap: number | null = null) {
 }
 
 describeStores('access tokens', (under) => {
-  describe('a good one', () => {
-    it('stands for its key, for each of our resources', async () => {
+  describe('a valid token', () => {
+    it('authenticates its key, for each of our resources', async () => {
       const store = await under.open();
       const { key, sign, ask, claims, close } = await stage(store, 1000);
       const caller = { kind: 'key', id: key.id, plan: 'payg', balance: 500_000 };
@@ -59,7 +59,7 @@ describeStores('access tokens', (under) => {
       close();
     });
 
-    it('is over with its grant, and with its key, at once', async () => {
+    it('ends immediately with its grant or its key', async () => {
       const store = await under.open();
       const [one, two] = [await stage(store), await stage(store)];
       const [a, b] = [await one.sign(), await two.sign()];
@@ -81,7 +81,7 @@ describeStores('access tokens', (under) => {
     });
   });
 
-  describe('a bad one', () => {
+  describe('an invalid token', () => {
     it.each<[string, JWTPayload, Record<string, unknown>?]>([
       ['of another service', { iss: 'https://other.example' }],
       ['for another service', { aud: 'https://other.example/mcp' }],
@@ -108,7 +108,7 @@ describeStores('access tokens', (under) => {
       close();
     });
 
-    it('that was altered, or signed by something else, stands for nothing', async () => {
+    it('that was altered, or signed by something else, is rejected', async () => {
       const store = await under.open();
       const { sign, ask, claims, close } = await stage(store);
       const [head = '', body = '', signature = ''] = (await sign()).split('.');
@@ -134,7 +134,7 @@ describeStores('access tokens', (under) => {
       close();
     });
 
-    it('anywhere but in Authorization stands for nothing', async () => {
+    it('anywhere but in Authorization is rejected', async () => {
       const { sign, ask, close } = await stage(await under.open());
       expect([await ask(await sign(), 'x-api-key'), await ask(await sign(), 'api_key')]).toEqual([null, null]);
       close();

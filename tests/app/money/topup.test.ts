@@ -1,4 +1,4 @@
-// Top-ups through the real stripe package: our row first, one credit for a session, nothing for what does not fit.
+// Top-ups through the real stripe package: our row first, one credit per session, nothing for mismatches.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { verify } from '../../../data/state/money/ledger.ts';
@@ -27,7 +27,7 @@ const options = {
 const WELCOME = 0.5;
 const COMPLETED = 'checkout.session.completed';
 
-/** Asks for a top-up: the answer, and the session it opened. */
+/** Requests a top-up; returns the answer and the opened session. */
 async function topup(app: TestApp, headers: Record<string, string>, amount_eur = 20) {
   const answer = await app.json('/v1/keys/topup', { method: 'POST', body: JSON.stringify({ amount_eur }), headers });
   const session = double.sessions.get(String(answer.body['checkout_url'] ?? '').split('/pay/')[1] ?? '') ?? {};
@@ -40,7 +40,7 @@ const rows = async (app: TestApp, headers: Record<string, string>) =>
     .reverse();
 
 describeApps('a top-up', options, (stage) => {
-  it('opens a session with our ids in it, and the payment is credited when the webhook tells, on the key alone', async () => {
+  it('opens a session with our ids in it, and the webhook credits the payment to the key only', async () => {
     const { app, other } = stage;
     const { id, headers } = await newKey(app);
     const { status, body, session } = await topup(app, headers, 12.34);
@@ -66,7 +66,7 @@ describeApps('a top-up', options, (stage) => {
     expect(entry?.reference).toBe(session['id']);
   });
 
-  it('takes bounds, whole cents and a key, before Stripe is asked', async () => {
+  it('takes bounds, whole cents and a key, before Stripe is called', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     for (const amount of [4.99, 1000.01, 5.001, 5.0000001])
@@ -104,7 +104,7 @@ describeApps('a top-up', options, (stage) => {
     expect(await balance(app, headers)).toBe(WELCOME);
     const later = eventOf('checkout.session.async_payment_succeeded', { ...unpaid, payment_status: 'paid' });
     expect(await deliver(app, later)).toBe('200 booked');
-    // Out of order: that it was completed is told again after that it was paid.
+    // Out of order: the completion is repeated after the payment.
     expect(await deliver(app, eventOf(COMPLETED, unpaid))).toBe('200 waiting');
     expect(await balance(app, headers)).toBe(20.5);
   });
@@ -120,7 +120,7 @@ describeApps('a top-up', options, (stage) => {
     expect(await balance(app, headers)).toBe(20.5);
   });
 
-  it('refuses what differs from our own row, says so to the operator, and takes what fits afterwards', async () => {
+  it('refuses what differs from our own row, reports it to the operator, and takes what fits afterwards', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     const { id: stranger } = await newKey(app);
@@ -150,7 +150,7 @@ describeApps('a top-up', options, (stage) => {
     expect(await balance(app, headers)).toBe(20.5);
   });
 
-  it('leaves alone what is none of ours: sessions nobody asked for, set-ups, other events', async () => {
+  it('ignores foreign objects: unknown sessions, set-ups, other events', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     const { session } = await topup(app, headers);
@@ -164,7 +164,7 @@ describeApps('a top-up', options, (stage) => {
     expect(await balance(app, headers)).toBe(WELCOME);
   });
 
-  it('knows its webhook even when it comes before the call has answered', async () => {
+  it('accepts its webhook even before the call has answered', async () => {
     const { app, other } = stage;
     const { headers } = await newKey(app);
     const early: string[] = [];
@@ -174,7 +174,7 @@ describeApps('a top-up', options, (stage) => {
     expect(await balance(app, headers)).toBe(20.5);
   });
 
-  it('is asked for again under one key when a try fails, and the second answer is the same session', async () => {
+  it('is retried under one key when a try fails, and the second answer is the same session', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     double.faults.push(500, 'drop');
@@ -211,7 +211,7 @@ describeApps('a top-up', options, (stage) => {
     expect((await topup(app, headers)).status).toBe(200);
   });
 
-  it('is repeated by Idempotency-Key: one session, however often it is asked for', async () => {
+  it('is repeated by Idempotency-Key: one session, for any number of requests', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     const once = { ...headers, 'Idempotency-Key': 'topup-of-november-26' };
@@ -220,7 +220,7 @@ describeApps('a top-up', options, (stage) => {
     expect(double.requests).toHaveLength(1);
   });
 
-  it('believes no body but the one that Stripe signed a moment ago', async () => {
+  it('accepts only bodies that Stripe signed recently', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     const { session } = await topup(app, headers);
@@ -246,7 +246,8 @@ describeApps('a top-up', options, (stage) => {
     expect(await deliver(app, crooked)).toBe('422 validation_failed');
     expect(await deliver(app, `"${'a'.repeat(1_100_000)}"`)).toBe('413 payload_too_large');
     expect(await balance(app, headers)).toBe(WELCOME);
-    // A secret that is being replaced signs beside the new one; one good signature is enough, in either order.
+    // A secret that is being replaced signs in parallel with the new one; one valid signature is enough, in
+    // either order.
     const old = signatureOf(body, at(-299), 'whsec_before').replace(/^t=\d+,/, '');
     const rolled = `${signatureOf(body, at(-299), SECRET)},${old}`;
     expect(await deliver(app, body, rolled)).toBe('200 booked');
@@ -255,7 +256,7 @@ describeApps('a top-up', options, (stage) => {
     expect(await balance(app, headers)).toBe(20.5);
   });
 
-  it('limits those who knock with wrong signatures, not Stripe', async () => {
+  it('limits callers with wrong signatures, not Stripe', async () => {
     const { app } = stage;
     expect((await app.ask('/webhooks/stripe')).status).toBe(405);
     const { headers } = await newKey(app);
@@ -272,7 +273,7 @@ describeApps('a top-up', options, (stage) => {
     expect((await knock(signatureOf(body))).headers.get('x-ratelimit-limit')).toBeNull();
   });
 
-  it('keeps the books right, and no secret of Stripe in any row or log', async () => {
+  it('keeps the books correct, and no secret of Stripe in any row or log', async () => {
     const { app, other } = stage;
     expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
     expect([...app.faults, ...other.faults]).toEqual([]);

@@ -1,4 +1,4 @@
-// A source on the web through whole nights: read, confirmed, changed, gone, away.
+// A source on the web through complete nights: read, confirmed, changed, removed, unavailable.
 import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const collector = defineCollector({
   },
 });
 
-test('a page is a reading each night: what it says again is confirmed, what it no longer says is gone', async () => {
+test('a page is a reading each night: repeated values are confirmed, missing ones are withdrawn', async () => {
   const data = scratch();
   let clock = Date.parse('2026-11-20T00:00:00Z');
   const now = () => new Date(clock);
@@ -81,7 +81,7 @@ test('a page is a reading each night: what it says again is confirmed, what it n
   const first = await facts();
   await night(1);
   await night(1);
-  // Nothing new on the page: no fact is added, and what is known is confirmed.
+  // An unchanged page: no fact is added, and its values are confirmed.
   expect((await facts()).length).toBe(first.length);
   expect(await facts()).toContain('mass 10 11-20 11-22');
   told = [{ code: 'a', name: 'Agate', status: 'here', mass: 11 }];
@@ -89,12 +89,12 @@ test('a page is a reading each night: what it says again is confirmed, what it n
   const changed = await facts();
   expect(changed).toEqual(expect.arrayContaining(['mass 10 11-20 11-22', 'mass 11 11-23 11-23']));
   expect(changed.filter((row) => /^status "?gone/.test(row))).toHaveLength(1);
-  // The site is away: told of, and everything stays.
+  // The site is unavailable: reported, and all values stay.
   up = false;
   expect((await night(1)).told).toEqual([expect.stringContaining('answered 500')]);
   expect(await facts()).toEqual(changed);
   up = true;
-  // A changed collector reads every look again, from what was kept.
+  // A changed collector reads every crawl again, from the stored pages.
   expect(await night(1, 2)).toMatchObject({ outcome: 'released', told: [] });
   expect(await facts()).toEqual(expect.arrayContaining(['mass 10 11-20 11-22']));
   expect(readdirSync(join(paths.sources(data), 'crawl/stones/site')).length).toBeGreaterThan(4);

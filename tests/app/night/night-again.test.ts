@@ -1,4 +1,4 @@
-// The second night: what changes, what stays, and what is refused.
+// The second night: what changes, what is kept, and what is refused.
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ test('the same inputs give the same bytes anywhere', async () => {
   for (const [path, bytes] of left) expect(right.get(two + path.slice(one.length)), path).toBe(bytes);
 });
 
-test('the same bytes from however many stretches and threads', async () => {
+test('the same bytes from any number of ranges and threads', async () => {
   const data = scratch();
   const pack = await loadPack(join(import.meta.dirname, '../../packs/tools'));
   await datasetNight(pack, data, still(), { accept: false });
@@ -92,11 +92,11 @@ test('the same bytes from however many stretches and threads', async () => {
   expect(whole.records).toBe(26);
   expect(Object.keys(whole.files).length).toBeGreaterThan(10);
   expect(await splitIn(2, true)).toEqual(whole);
-  // More stretches than records: some have nothing to do.
+  // More ranges than records: some are empty.
   expect(await splitIn(31, false)).toEqual(whole);
 }, 60_000);
 
-test('a night without news writes nothing, also later', async () => {
+test('a night without changes writes nothing, also later', async () => {
   const [data, folder] = [scratch(), scratch()];
   const pack = stonesPack(folder, { quarry: { '01-01': many(3) } });
   const first = await night(pack, data);
@@ -109,11 +109,11 @@ test('a night without news writes nothing, also later', async () => {
   expect(bytesOf(data)).toEqual(before);
 });
 
-describe('news', () => {
+describe('changes', () => {
   const first: Issues = { '01-01': many(5) };
   const later = '2026-11-21T00:00:00Z';
 
-  test('the feed goes on with what changed, and only what changed is updated', async () => {
+  test('the feed continues with the changes, and only what changed is updated', async () => {
     const [data, folder] = [scratch(), scratch()];
     await night(stonesPack(folder, { quarry: first }), data);
     const old = await changesOf(data);
@@ -143,7 +143,7 @@ describe('news', () => {
     expect(updated.sort()).toEqual(['stone-2', 'stone-3', 'stone-4', 'stone-5']);
   });
 
-  test('a confirmation alone is a new release with nothing in its feed', async () => {
+  test('a confirmation only is a new release with nothing in its feed', async () => {
     const [data, folder] = [scratch(), scratch()];
     const one = await night(stonesPack(folder, { quarry: first }), data);
     const old = await changesOf(data);
@@ -156,7 +156,7 @@ describe('news', () => {
     expect(Object.values(record!.provenance)[0]!.observed_at).toBe('2026-02-01T00:00:00Z');
   });
 
-  test('with a clock that stands still, recorded times still grow', async () => {
+  test('with a stopped clock, recorded times still ascend', async () => {
     const [data, folder] = [scratch(), scratch()];
     await night(stonesPack(folder, { quarry: first }), data);
     await night(stonesPack(folder, { quarry: { ...first, '02-01': many(5, () => ({ mass: 7 })) } }), data);
@@ -179,7 +179,7 @@ describe('news', () => {
   });
 });
 
-describe('a run that died', () => {
+describe('a killed run', () => {
   test('between the move and the switch: the release is made again, and dated again', async () => {
     const [data, folder, mirror] = [scratch(), scratch(), scratch()];
     const one = stonesPack(folder, { quarry: { '01-01': many(4) } });
@@ -207,7 +207,7 @@ describe('a run that died', () => {
 });
 
 describe('a bad night', () => {
-  test('keeps the last good release and says why; `accept` takes it after all', async () => {
+  test('keeps the last good release with the reason; `accept` overrides it', async () => {
     const [data, folder] = [scratch(), scratch()];
     const good: Issues = { '01-01': many(40) };
     const { release } = await night(stonesPack(folder, { quarry: good }), data);
@@ -224,7 +224,7 @@ describe('a bad night', () => {
     await expect(night(pack, scratch())).rejects.toThrow('no source could be read');
   });
 
-  test('of one dataset leaves the others their night, and the run tells of it', async () => {
+  test('of one dataset does not stop the others, and the run reports it', async () => {
     const [data, packs] = [scratch(), scratch()];
     mkdirSync(join(packs, 'broken'));
     writeFileSync(join(packs, 'broken/pack.ts'), 'export default 7;');

@@ -1,4 +1,4 @@
-// What search, provenance and the changelog make of names: entries that are not published, slugs, spellings, newer versions.
+// Names in search, provenance and changelog: unpublished entries, slugs, spellings, newer versions.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -58,9 +58,9 @@ async function expectFound(release: Release): Promise<void> {
     expect(await found(release, [word], 'full'), word).toEqual(['blue-stone']);
     expect(await found(release, [word], 'public'), word).toEqual([]);
   }
-  // Its name is `Bluestone` by now; the slug still has the words of the first one.
+  // Its name is now `Bluestone`; the slug still has the words of the first name.
   expect(await found(release, ['blue', 'stone'], 'public')).toEqual(['blue-stone']);
-  // It has no name of its own and is shown by its code, which is not searchable.
+  // It has no name and is shown by its code, which is not searchable.
   expect(await found(release, ['b7'], 'public')).toEqual(['b7']);
 }
 
@@ -106,13 +106,13 @@ test('a value that a newer version confirmed links that version; facts keep the 
       confirmed_at: '2026-05-01T00:00:00Z',
     },
   ]);
-  // What is settled under an overlay links it as well.
+  // A value that is settled under an overlay links the version too.
   await world.say(record.id, { mass: 6 }, '2026-06-02T00:00:00Z');
   expect((await only(world)).provenance).toMatchObject({ tags: record.provenance['tags'] });
   await world.close();
 });
 
-test('another letter case or spacing is published and is no change', async () => {
+test('another letter case or spacing is published without a change entry', async () => {
   const folder = scratch();
   const world = await openWorld(join(folder, 'data'), pack(join(folder, 'pack'), '03-01'), '2026-03-02T00:00:00Z');
   const before = await only(world);

@@ -1,4 +1,4 @@
-// A release of the fictional packs, file by file, and read by a reader that is not ours.
+// A release of the fictional packs, file by file, read by a third-party reader.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,14 +22,14 @@ verifies('release.manifest', 'fact.shape', 'fact.first-and-confirmed', 'record.u
 
 type Row = Record<string, unknown>;
 
-/** Values as both readers give them: whole numbers as numbers, times as milliseconds. */
+/** Normalises values of both readers: whole numbers as numbers, times as milliseconds. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Date) return value.getTime();
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value as Row).map(([name, each]) => [name, plain(each)] as const);
-    // One reader leaves out what is null, the other says so.
+    // One reader omits nulls, the other returns them.
     return Object.fromEntries(entries.filter(([, each]) => each !== null && each !== undefined));
   }
   return value;
@@ -66,7 +66,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     bodies = (await rows('bodies.parquet')).map(({ body }) => JSON.parse(String(body)) as StoredRecord);
   });
 
-  test('is whole, and another reader finds the rows of every Parquet file', async () => {
+  test('is complete, and another reader finds the rows of every Parquet file', async () => {
     expect(await verifyRelease(folder)).toEqual([]);
     const files = Object.keys(manifest.files).filter((file) => file.endsWith('.parquet'));
     expect(files).toHaveLength(readdirSync(folder).filter((file) => file.endsWith('.parquet')).length);
@@ -117,7 +117,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     expect(csv.slice(1, -1).map((line) => line.split(',')[0])).toEqual(bodies.map(({ id }) => id));
   });
 
-  test('the engine’s columns say what the bodies say', async () => {
+  test('the engine’s columns equal the bodies', async () => {
     for (const [ord, row] of (await rows('engine.parquet')).entries()) {
       const { id, slug, name, attributes, quality_score: quality, completeness, updated_at } = bodies[ord]!;
       expect(row).toMatchObject({
@@ -147,7 +147,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     }
   });
 
-  test('analysts’ columns say what the bodies say; the public file holds nothing else', async () => {
+  test('analysts’ columns equal the bodies; the public file contains nothing else', async () => {
     const records = await rows('records.parquet');
     const open = await rows('public.parquet');
     const hidden = pack.attributes.filter((each) => !each.public).map(({ name }) => name);

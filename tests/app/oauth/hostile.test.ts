@@ -1,4 +1,5 @@
-// Hostile input on every address of the authorization server, on both databases: a clear refusal, no fault of ours, nothing lost.
+// Hostile input on every address of the authorization server, on both databases: a clear refusal, no internal
+// error, nothing lost.
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +12,7 @@ import { describeStores } from '../../support/stores.ts';
 
 const RECORD = '/v1/tools/entities/record-1';
 
-/** Texts that break what does not expect them. */
+/** Texts that break careless parsers. */
 const TEXTS = [
   '',
   '\u0000',
@@ -64,7 +65,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
       body,
     });
 
-  /** An answer that refuses: its status, and neither a trace of ours nor what was sent, unescaped. */
+  /** Checks a refusal: its status, without internals and without the unescaped input. */
   async function refused(response: Response, what: string): Promise<void> {
     const text = await response.text();
     expect(
@@ -75,7 +76,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
     expect(response.headers.get('set-cookie') ?? '').not.toContain('evil');
   }
 
-  test('a client ID that leads inside makes no connection, whatever its form', async () => {
+  test('a client ID with a private address makes no connection, whatever its form', async () => {
     let connections = 0;
     const inside = createServer(() => (connections += 1)).listen(0);
     await new Promise((resolve) => inside.once('listening', resolve));
@@ -118,7 +119,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
           const response = await fetch(url, { redirect: 'manual' });
           const to = response.headers.get('location');
           if (to === null) await refused(response, `${name}=${text.slice(0, 30)}`);
-          // Sent back is only who sent the person, and with an error.
+          // Only a request with a valid client is redirected, with an error.
           else
             expect([to.startsWith(REDIRECT), /[?#&]error=/.test(to)], `${name}=${text.slice(0, 30)} ${to}`).toEqual([
               true,
@@ -127,7 +128,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
         }
     });
 
-    test('refuses parameters that stand twice, and gives the state back as it was', async () => {
+    test('refuses repeated parameters, and returns the state unchanged', async () => {
       const { body } = await register(at.base);
       const url = authorizeUrl(at.base, body.client_id, pkce().challenge);
       for (const name of ['client_id', 'redirect_uri', 'code_challenge', 'state', 'scope']) {
@@ -156,7 +157,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
       for (const name of ['grant_type', 'client_id', 'code', 'code_verifier', 'redirect_uri', 'token', 'client_secret'])
         for (const text of TEXTS) {
           const response = await form(path, new URLSearchParams({ ...good, [name]: text }).toString());
-          // A token that nobody has is revoked already (RFC 7009 section 2.2).
+          // An unknown token counts as revoked (RFC 7009 section 2.2).
           if (path === '/oauth/revoke' && response.status === 200) continue;
           await refused(response, `${name}=${text.slice(0, 30)}`);
         }
@@ -189,7 +190,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
   });
 
   describe('registration', () => {
-    test('refuses it, and makes nobody a client with somebody’s key', async () => {
+    test('refuses it, and registers no client with another’s key', async () => {
       for (const body of JSON_BODIES) {
         const response = await fetch(`${at.base}/oauth/register`, {
           method: 'POST',
@@ -223,7 +224,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
       }
       const [victim, attacker] = [person(at.base), person(at.base)];
       const theirs = pageOf(await victim.open(authorizeUrl(at.base, body.client_id, pkce().challenge)));
-      // Another browser has not its cookie.
+      // Another browser lacks its cookie.
       expect(pageOf(await attacker.open(theirs.url)).html).toContain('This page has expired');
       expect(pageOf(await attacker.submit(theirs, { action: 'signin', key })).html).toContain('This page has expired');
       for (const headers of [
@@ -316,7 +317,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
     expect(sent.headers.get('location')).toMatch(new RegExp(`^${at.base}/oauth/approve/`));
   });
 
-  test('nothing of it was a fault of ours, and the way is still open', async () => {
+  test('there was no internal error, and the service still works', async () => {
     expect(at.app.faults).toEqual([]);
     const { access_token } = await connectClient(at.base, key);
     expect((await fetch(at.base + RECORD, { headers: bearer(access_token) })).status).toBe(200);

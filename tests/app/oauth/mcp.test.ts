@@ -1,4 +1,4 @@
-// The OAuth that MCP clients bring along, of both SDK generations: from a bare address to a paid tool.
+// The OAuth of MCP clients, of both SDK generations: from an address to a paid tool.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -12,7 +12,7 @@ const DOCUMENT = 'https://client.example/mcp-client.json';
 const INFO = { name: 'tests', version: '1.0.0' };
 
 let at: Listening;
-/** Metadata documents that were fetched. */
+/** Fetched metadata documents. */
 const fetched: string[] = [];
 beforeAll(async () => {
   at = await listen({
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => at.close());
 
-/** What a host keeps for one server, and the person it sends to the browser. */
+/** What a host stores for one server, and the person it sends to the browser. */
 function host(metadataUrl?: string) {
   const kept: Record<string, unknown> = {};
   const keep = (name: string) => (value: unknown) => {
@@ -73,7 +73,7 @@ const GENERATIONS = {
   }),
 };
 
-/** What the test asks of any of them. */
+/** The methods that the test uses. */
 interface Face {
   connect(transport: unknown): Promise<void>;
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<{ isError?: boolean }>;
@@ -101,7 +101,8 @@ describe.each(Object.entries(GENERATIONS))('a client of %s', (_, generation) => 
     const left = await allow(base, url, key);
     expect(left.searchParams.get('state')).toBe('state of the host');
     if (metadataUrl !== undefined) expect(fetched).toContain(metadataUrl);
-    // The second SDK takes the whole answer and checks who it is from (RFC 9207); the first one takes the code.
+    // The second SDK takes the complete response and checks its issuer (RFC 9207); the first one takes the
+    // code.
     const { searchParams } = left;
     const callback = first instanceof FirstTransport ? (searchParams.get('code') ?? '') : searchParams;
     await (first as unknown as { finishAuth(callback: unknown): Promise<void> }).finishAuth(callback);
@@ -112,7 +113,7 @@ describe.each(Object.entries(GENERATIONS))('a client of %s', (_, generation) => 
       connected.callTool({ name: 'entity_get', arguments: { dataset: 'tools', entity_id: 'record-1' } });
     expect((await get()).isError ?? false).toBe(false);
     expect((await app.json('/v1/keys/me', { headers })).body['balance_eur']).toBe(0.496);
-    // An access token that is no good: the client renews it with its refresh token, and nobody is asked.
+    // An invalid access token: the client renews it with its refresh token, without a person.
     const tokens = kept['tokens'] as { access_token: string; refresh_token: string };
     kept['tokens'] = { ...tokens, access_token: `${tokens.access_token.slice(0, -8)}AAAAAAAA` };
     delete kept['url'];

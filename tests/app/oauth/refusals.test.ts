@@ -1,4 +1,4 @@
-// Everything that an authorization must not survive, on both databases: wrong, late, altered, used twice, taken back.
+// Refusals of an authorization, on both databases: wrong, late, altered, reused, revoked.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey } from '../../support/money-on-stores.ts';
 import {
@@ -39,12 +39,12 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
   /** Status of a paid call with a token. */
   const call = async (access_token: string, path = RECORD) =>
     (await fetch(base + path, { headers: bearer(access_token) })).status;
-  /** `status error` of an answer of the token endpoint. */
+  /** `status error` of the token endpoint. */
   const refused = async (fields: Record<string, string | undefined>, headers?: Record<string, string>) => {
     const { status, body } = await token(base, fields, headers);
     return `${status} ${body['error']}`;
   };
-  /** What a client is told at its redirect, or what a person reads when nobody can be told. */
+  /** The error at the client's redirect, or the page when there is no valid redirect. */
   const asked = async (client_id: string, changed: Record<string, string | undefined>) => {
     const arrival = await person(base).open(authorizeUrl(base, client_id, pkce().challenge, changed));
     if ('left' in arrival) {
@@ -69,7 +69,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
         expect(await asked(body.client_id, changed)).toBe('sent back: invalid_request');
     });
 
-    test('with another redirect is told to the person, and nobody is sent anywhere', async () => {
+    test('with another redirect shows an error page and does not redirect', async () => {
       const { body } = await register(base, { redirect_uris: ['https://client.example/callback'] });
       for (const redirect_uri of [
         'https://client.example/callback/',
@@ -115,7 +115,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
         expect(await asked(body.client_id, { resource }), String(resource)).toContain('Sign in');
     });
 
-    test('for another kind of answer is sent back, and OpenID is not there', async () => {
+    test('for another response type is sent back, and OpenID is not offered', async () => {
       const { body } = await register(base);
       for (const response_type of ['token', 'id_token', 'code id_token', 'none'])
         expect(await asked(body.client_id, { response_type })).toBe('sent back: unsupported_response_type');
@@ -133,7 +133,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
         '/oauth/token/introspection',
       ])
         expect((await fetch(base + path)).status).toBe(404);
-      // What an OpenID client sends beside OAuth is ignored: no id_token comes of it.
+      // OpenID parameters are ignored: there is no id_token.
       const exchange = await allowCode(base, key, {
         changed: { scope: 'openid profile offline_access', nonce: 'n', max_age: '0', claims: '{"id_token":{}}' },
       });
@@ -150,7 +150,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
   });
 
   describe('a code', () => {
-    test('with the wrong verifier, redirect, client or resource is no good', async () => {
+    test('with the wrong verifier, redirect, client or resource is invalid', async () => {
       const other = (await register(base)).body.client_id;
       for (const [changed, error] of [
         [{ code_verifier: pkce().verifier }, 'invalid_grant'],
@@ -170,7 +170,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       }
     });
 
-    test('is over after a minute', async () => {
+    test('expires after a minute', async () => {
       const exchange = await allowCode(base, key);
       const { db } = at.app.state;
       const codes = () =>
@@ -184,7 +184,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       expect(await refused(exchange)).toBe('400 invalid_grant');
     });
 
-    test('used twice ends all that came of it', async () => {
+    test('used twice revokes all its tokens', async () => {
       const connected = await connectClient(base, key);
       expect(await call(connected.access_token)).toBe(200);
       expect(await refused(connected.exchange)).toBe('400 invalid_grant');
@@ -213,7 +213,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
   });
 
   describe('a refresh token', () => {
-    test('used twice ends all that came of it, also of its successors', async () => {
+    test('used twice revokes all its tokens, also those of its successors', async () => {
       const { client_id, access_token, refresh_token } = await connectClient(base, key);
       const renew = (refresh_token: string | undefined) =>
         token(base, { grant_type: 'refresh_token', client_id, refresh_token });
@@ -235,7 +235,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       for (const { body } of good) expect(await call(body['access_token'] ?? '')).toBe(401);
     });
 
-    test('of another client, for another resource or a wider scope is no good', async () => {
+    test('of another client, for another resource or a wider scope is invalid', async () => {
       const other = (await register(base)).body.client_id;
       for (const [changed, error] of [
         [{ client_id: other }, 'invalid_grant'],
@@ -249,7 +249,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       }
     });
 
-    test('that is given back takes its access tokens along; that of another client stays', async () => {
+    test('that is revoked ends its access tokens; that of another client stays', async () => {
       const { client_id, access_token, refresh_token } = await connectClient(base, key);
       const other = (await register(base)).body.client_id;
       expect((await post(base, '/oauth/revoke', { token: refresh_token, client_id: other })).status).toBe(200);
@@ -262,7 +262,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
   });
 
   describe('an access token', () => {
-    test('is over after an hour', async () => {
+    test('expires after an hour', async () => {
       const { access_token } = await connectClient(base, key);
       expect(await call(access_token)).toBe(200);
       late = HOUR + 10_000;
@@ -271,7 +271,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('resource_metadata=')]);
     });
 
-    test('works on data and on its own account, and on nothing else of keys', async () => {
+    test('works on data and on its own account, and on no other key', async () => {
       const { app } = at;
       const { access_token } = await connectClient(base, key);
       const headers = bearer(access_token);
@@ -309,7 +309,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
   });
 
   describe('a key', () => {
-    test('that is revoked takes everything with it, at once', async () => {
+    test('that is revoked ends everything immediately', async () => {
       const { app } = at;
       const mine = await newKey(app);
       const { client_id, access_token, refresh_token } = await connectClient(base, mine.key);
@@ -318,7 +318,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       const basic = { Authorization: `Basic ${btoa(`${by.body.client_id}:${by.body.client_secret}`)}` };
       const own = await token(base, { grant_type: 'client_credentials' }, basic);
       expect([await call(access_token), await call(own.body['access_token'] ?? '')]).toEqual([200, 200]);
-      // A person who is signed in, with the consent before them.
+      // A person who is signed in, on the consent page.
       const who = person(base);
       const ask = authorizeUrl(base, client_id, pkce().challenge);
       const consent = pageOf(await who.submit(pageOf(await who.open(ask)), { action: 'signin', key: mine.key }));
@@ -332,7 +332,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       expect(pageOf(await who.open(ask)).html).toContain('Sign in with your API key');
     });
 
-    test('of an operator, revoked or misspelt signs nobody in', async () => {
+    test('of an operator, revoked or misspelt cannot sign in', async () => {
       const { app } = at;
       const gone = await newKey(app);
       await app.ask(`/v1/keys/${gone.id}`, { method: 'DELETE', admin: true });
@@ -352,12 +352,12 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       }
       expect((await register(base, {}, 'an-admin-key-of-the-tests-0123456789')).status).toBe(401);
       expect((await register(base, {}, gone.key)).status).toBe(401);
-      // Copied with a space or with its scheme, a key is still the key.
+      // A key that was copied with a space or its scheme works.
       const left = await allow(base, ask, ` Bearer ${key} `);
       expect(left.searchParams.has('code')).toBe(true);
     });
 
-    test('that replaces a lost one ends what the lost one let in', async () => {
+    test('that replaces a lost one ends the grants of the lost one', async () => {
       const { app } = at;
       const lost = await newKey(app);
       const { access_token } = await connectClient(base, lost.key);
@@ -367,7 +367,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
     });
   });
 
-  test('nothing of this was our own fault', () => {
+  test('there was no internal error', () => {
     expect(at.app.faults).toEqual([]);
   });
 });

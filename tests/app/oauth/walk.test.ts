@@ -1,4 +1,4 @@
-// The whole way of a client from outside: an independent OAuth library, a real socket, both databases.
+// The complete OAuth flow: an independent OAuth library, a real socket, both databases.
 import * as oauth from 'oauth4webapi';
 import { describe, expect, test } from 'vitest';
 import { newKey } from '../../support/money-on-stores.ts';
@@ -31,10 +31,10 @@ describeStores('a client of OAuth', ({ options: { databaseUrl, schema }, open })
   };
 
   describe('that is public', () => {
-    test('finds the server from a 401, registers, is let in, calls, refreshes, and gives it back', async () => {
+    test('finds the server from a 401, registers, is authorized, calls, refreshes, and revokes', async () => {
       const { base, app, close } = await started();
       const { key, id } = await newKey(app);
-      // From the challenge of a refused call to the metadata, as RFC 9728 has it.
+      // From the challenge of a refused call to the metadata, by RFC 9728.
       const refused = await fetch(`${base}${RECORD}`, { headers: { Authorization: 'Bearer none' } });
       expect(refused.status).toBe(401);
       const [, metadata = ''] = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '') ?? [];
@@ -84,7 +84,7 @@ describeStores('a client of OAuth', ({ options: { databaseUrl, schema }, open })
       expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 3600, scope: 'read' });
       expect(tokens.id_token).toBeUndefined();
 
-      // As another resource server would check it: by the published keys alone (RFC 9068).
+      // Checks the token as another resource server would, by the published keys only (RFC 9068).
       const call = new Request(`${base}${RECORD}`, { headers: { Authorization: `Bearer ${tokens.access_token}` } });
       const claims = await oauth.validateJwtAccessToken(as, call.clone(), `${base}/v1`, HERE);
       expect(claims).toMatchObject({ iss: base, sub: id, client_id: client.client_id, scope: 'read' });

@@ -1,4 +1,4 @@
-// docs/operators.md is true: its addresses are there, its commands work, its numbers are those of the program.
+// docs/operators.md is correct: its addresses exist, its commands work, its numbers are those of the program.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REVIEW_KINDS } from '../../../api/ops/pages/review-parts.ts';
 import { SESSION } from '../../../data/state/ops/sessions.ts';
@@ -43,7 +43,7 @@ test('the commands work, in their order', async () => {
   }
 });
 
-test('kinds, matters and numbers are those of the program', () => {
+test('kinds, issues and numbers are those of the program', () => {
   const rows = tableRows(PAGE);
   const kinds = rows.filter((row) => row.length === 4).map(([kind]) => kind);
   expect(kinds).toEqual(Object.keys(REVIEW_KINDS));

@@ -1,4 +1,4 @@
-// The metrics of a process, as Prometheus would read them.
+// The metrics of a process in the format of Prometheus.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Samples by name with labels, as the text has them: `name{a="b"} 1`. */
+/** Samples by name with labels, as in the text: `name{a="b"} 1`. */
 async function samples(): Promise<Map<string, number>> {
   const answer = await app.ask('/ops/metrics', { admin: true });
   expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
@@ -33,7 +33,7 @@ test('are for operators', async () => {
   expect((await app.ask('/ops/metrics', { headers: { Authorization: 'Bearer nonsense' } })).status).toBe(401);
 });
 
-test('count each call once, by what became of it, and what was charged', async () => {
+test('count each call once, by outcome, and the charges', async () => {
   const { headers } = await newKey(app);
   await (await app.ask('/v1/tools/entities/record-1', { headers })).text();
   const again = { ...headers, 'Idempotency-Key': 'metrics-0000000001' };
@@ -52,7 +52,7 @@ test('count each call once, by what became of it, and what was charged', async (
   expect(seen.get('register_charged_eur_total{operation="entity_get",dataset="tools"}')).toBeCloseTo(0.008);
 });
 
-test('tell what is served and what waits; nothing of Redis where none is set', async () => {
+test('show served releases and waiting queries; nothing about Redis when none is configured', async () => {
   const seen = await samples();
   const release = app.releases['tools'];
   expect(seen.get(`register_release_records{dataset="tools",release="${release}"}`)).toBe(12);

@@ -1,4 +1,5 @@
-// What the operators' pages and /ops/stats.json say: traffic, money, nights, keys, the log; and what they let an operator do.
+// The operators' pages and /ops/stats.json: traffic, money, nights, keys, the log; and the actions of
+// operators.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roundUp, tickStep } from '../../../api/ops/parts/charts.ts';
 import { formatDuration, formatMicroseconds, relativeTime } from '../../../api/ops/parts/format.ts';
@@ -43,7 +44,7 @@ const stats = async (query = '') =>
   (await app.json(`/ops/stats.json${query}`, { admin: true })).body as unknown as Stats;
 
 describe('the figures', () => {
-  test('of a register that nobody has asked yet are empty, and the page says so', async () => {
+  test('of a register without calls are empty, and the page states it', async () => {
     const text = await page('/ops');
     for (const said of ['Nothing waits for you.', 'No calls yet.', 'Nothing is open.', 'Nothing within 24 hours.'])
       expect(text).toContain(said);
@@ -59,7 +60,7 @@ describe('the figures', () => {
       expect(await page(path!), path).toContain(said);
   });
 
-  test('count every call with what became of it and what it cost', async () => {
+  test('count every call with outcome and price', async () => {
     const { headers } = await newKey(app);
     await (await app.ask('/v1/tools/entities/record-1', { headers })).text();
     await (await app.ask('/v1/tools/entities/nobody', { headers })).text();
@@ -86,7 +87,7 @@ describe('the figures', () => {
     expect(await page('/ops/partials/now')).toMatch(/^<p class="calm">/);
   });
 
-  test('tell of the nights, their steps and what went wrong', async () => {
+  test('show the nights, their steps and errors', async () => {
     const steps = [
       { step: 'fetch', seconds: 1.5 },
       { step: 'consolidate', seconds: 200 },
@@ -133,7 +134,7 @@ describe('keys', () => {
       expect(shown).toContain(said);
     expect((await post(`/ops/keys/${id}/revoke`, {})).status).toBe(303);
     expect((await app.ask('/v1/keys/me', { headers })).status).toBe(401);
-    // Twice is once.
+    // A second time changes nothing.
     expect((await post(`/ops/keys/${id}/revoke`, {})).status).toBe(303);
     const deeds = await app.state.db.selectFrom('audit').selectAll().where('subject', '=', id).execute();
     expect(deeds.map(({ action, who, at }) => [action, who.startsWith('operator '), at])).toEqual([
@@ -171,7 +172,7 @@ describe('keys', () => {
     expect((await app.json('/v1/keys/me', { headers })).body['balance_eur']).toBe(0.5);
   });
 
-  test('that are not there are not found', async () => {
+  test('that do not exist are not found', async () => {
     for (const id of ['00000000-0000-4000-8000-000000000000', 'x', '..%2f..'])
       expect((await app.ask(`/ops/keys/${id}`, { admin: true })).status).toBe(404);
     expect((await post('/ops/keys/00000000-0000-4000-8000-000000000000/grant', { amount: '5' })).status).toBe(404);
@@ -179,7 +180,7 @@ describe('keys', () => {
 });
 
 describe('under a base address with a path', () => {
-  test('every link, form and cookie keeps it', async () => {
+  test('every link, form and cookie contains it', async () => {
     const below = await testApp({ records: 5, base: `${BASE}/register` });
     const text = await (await below.ask('/ops', { admin: true, headers: HTML })).text();
     for (const [, path] of text.matchAll(/(?:href|action|hx-get|hx-post|src)="(\/[^"]*)"/g))
@@ -198,7 +199,7 @@ describe('under a base address with a path', () => {
 });
 
 describe('words and charts', () => {
-  test('times are as long ago as they are', () => {
+  test('relative times are correct', () => {
     const now = NOW.getTime();
     const told = [0, -5 * 60_000, 3 * HOUR, -50 * HOUR, -100 * 24 * HOUR, -1000 * 24 * HOUR].map((by) =>
       relativeTime(now + by, now),
@@ -208,7 +209,7 @@ describe('words and charts', () => {
     expect([250, 12_345, 5e6].map(formatMicroseconds)).toEqual(['0.25 ms', '12 ms', '5 s']);
   });
 
-  test('a scale ends at a round number above, and names stand below their columns', () => {
+  test('a scale ends at the next round number, and names are below their columns', () => {
     expect([0, 0.3, 1, 7, 1200, 99].map(roundUp)).toEqual([1, 0.5, 1, 10, 2000, 100]);
     expect([1, 7, 24, 28, 30].map(tickStep)).toEqual([1, 1, 4, 4, 5]);
   });

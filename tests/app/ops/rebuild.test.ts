@@ -1,4 +1,5 @@
-// Decisions outlive what they were made on: a rebuild, a later night, and a restart ask nothing twice and keep what was decided.
+// Decisions persist over a rebuild, a later night, and a restart: no item is opened twice, and decided values
+// stay.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideEntry, type ReviewContext, type ReviewEntry, reviewEntries } from '../../../data/review/review.ts';
 import { reviewCase } from '../../../data/review/review-case.ts';
@@ -32,12 +33,12 @@ const reviewer = (minute: number) => ({ who: 'operator 0123abcd', now: Date.pars
 const said = async ({ entity_id, attribute }: ReviewEntry) =>
   (await world.records()).get(entity_id)?.attributes[attribute ?? ''];
 
-test('what was foretold happens, and after a rebuild and a restart it is still so', async () => {
+test('the announced effect happens, and persists after a rebuild and a restart', async () => {
   const open = await list('open');
   expect(open.length).toBeGreaterThan(3);
   const decided: { entry: ReviewEntry; value: unknown }[] = [];
   for (const [i, first] of open.slice(0, 4).entries()) {
-    // A decision may answer other questions about the same attribute too.
+    // A decision may close other items about the same attribute too.
     if (!(await list('open')).some(({ id }) => id === first.id)) continue;
     const verdict = i % 2 === 0 ? 'approved' : 'rejected';
     const foretold = (await reviewCase(reviewing, first.id, Date.parse(at(i + 1))))!.effect![verdict].value;

@@ -1,4 +1,5 @@
-// The review as operators and their programs meet it: what is listed, what a decision does and where it shows, and that it is made once.
+// The review for operators and their programs: the list, the effects of a decision, and that an item is
+// decided once.
 import { expect, test } from 'vitest';
 import { hashSecret } from '../../../data/state/key-format.ts';
 import { openRequest } from '../../../data/state/owners/requests.ts';
@@ -77,7 +78,7 @@ describeApps('the review', { nights: true }, (stage: MoneyStage) => {
     expect((await list(stage.app, '?status=approved')).items).toEqual([]);
   });
 
-  test('refuses what it does not know', async () => {
+  test('refuses unknown items and verdicts', async () => {
     for (const [query, code] of [
       ['?status=later', 'validation_failed'],
       ['?limit=0', 'validation_failed'],
@@ -106,7 +107,7 @@ describeApps('the review', { nights: true }, (stage: MoneyStage) => {
     expect((await stage.app.ask('/ops/review/00000000-0000-4000-8000-000000000000', { admin: true })).status).toBe(404);
   });
 
-  test('approve publishes the other value everywhere at once, and writes down who and when', async () => {
+  test('approve publishes the other value everywhere at once, and logs operator and time', async () => {
     const item = await itemOf(stage.app, 'jump', 'price.list');
     const [kept, other] = item.facts;
     expect(await published(stage.app, item)).toEqual(kept!.value);
@@ -134,7 +135,7 @@ describeApps('the review', { nights: true }, (stage: MoneyStage) => {
     ]);
   });
 
-  test('reject keeps the published value, and the question is over', async () => {
+  test('reject keeps the published value, and closes the item', async () => {
     const item = await itemOf(stage.app, 'conflict', 'price.list');
     const before = await published(stage.app, item);
     expect((await decide(stage.app, item.id, 'reject')).body).toEqual({ id: item.id, status: 'rejected' });
@@ -144,7 +145,7 @@ describeApps('the review', { nights: true }, (stage: MoneyStage) => {
     expect((await list(stage.app, '?status=all')).items.filter(({ status }) => status !== 'open')).toHaveLength(2);
   });
 
-  test('of two reviewers at the same moment one decides, the other is told by whom it was done', async () => {
+  test('of two reviewers at the same moment one decides, and the other gets the first one’s name', async () => {
     await stage.other.register.refresh();
     const item = await itemOf(stage.app, 'conflict', 'kind');
     const answers = await Promise.all([
@@ -167,7 +168,7 @@ describeApps('the review', { nights: true }, (stage: MoneyStage) => {
     expect(await published(stage.app, item)).toEqual(expected!.value);
   });
 
-  test('a form leads to the item, which says what became of it; htmx gets the line in its place', async () => {
+  test('a form leads to the item with its outcome; htmx gets the replaced line', async () => {
     const [item] = (await list(stage.app)).items as [Item];
     const posted = (headers: Record<string, string>) =>
       stage.app.ask(`/ops/review/${item.id}/approve`, {
@@ -203,11 +204,11 @@ describeApps('requests of people in the review', { nights: true }, (stage: Money
     return (await openRequest(stage.app.state, given, NOW.getTime())).id;
   };
 
-  test('come first, and what they say is text wherever it is shown', async () => {
+  test('come first, and their texts are escaped everywhere', async () => {
     const id = await ask('opt_out', 0, NASTY);
     const [first] = (await list(stage.app)).items;
     expect(first).toMatchObject({ id, kind: 'opt_out', attribute: null, facts: [], request: { reason: NASTY } });
-    // A decided item keeps what sources said at the time.
+    // A decided item keeps the statements of its sources at the time.
     const fact = {
       value: NASTY,
       source: NASTY,
@@ -254,7 +255,7 @@ describeApps('requests of people in the review', { nights: true }, (stage: Money
     expect(await (await stage.app.ask(`/ops/review/${id}`, { admin: true })).text()).toContain('&lt;img src=x');
   });
 
-  test('an opt-out that is approved removes the record at once; one that is rejected does not, and both contacts are told', async () => {
+  test('an opt-out that is approved removes the record at once; one that is rejected does not, and both contacts are notified', async () => {
     const [gone, stays] = [await ask('opt_out', 1), await ask('opt_out', 2)];
     const [first, second] = [about(stage.app, 'tools', 1), about(stage.app, 'tools', 2)];
     expect((await decide(stage.app, gone, 'approve')).body).toEqual({ id: gone, status: 'approved' });
@@ -265,7 +266,7 @@ describeApps('requests of people in the review', { nights: true }, (stage: Money
     expect((await audit(stage.app, gone)).map(({ action }) => action)).toEqual(['approve']);
     const out = await (await stage.app.ask('/ops/opt-outs', { admin: true })).text();
     expect(out).toContain('owner1@harbour.example');
-    // Shown again, through the notice that stands for a removal in force.
+    // Shown again, through the notice about a removal.
     const notice = await openRequest(
       stage.app.state,
       { kind: 'notice', ...first, contact: 'owner1@harbour.example', reason: null, because: 'in force' },

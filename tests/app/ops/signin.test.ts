@@ -1,4 +1,5 @@
-// Who gets in to the operators' pages: the login, its session, and what other sites, thieves and guessers get.
+// Access to the operators' pages: the login, its session, and attempts from other sites, with stolen cookies
+// and by guessing.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashSecret } from '../../../data/state/key-format.ts';
 import { SESSION } from '../../../data/state/ops/sessions.ts';
@@ -30,12 +31,12 @@ const post = (path: string, fields: Record<string, string>, headers: Record<stri
 
 const cookieOf = (response: Response) => response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
 
-/** Signs in; the cookie as a browser sends it back. */
+/** Signs in; returns the cookie as a browser sends it. */
 const signIn = async (headers: Record<string, string> = {}) =>
   cookieOf(await post('/ops/login', { key: ADMIN }, { ...OWN, ...headers }));
 
 describe('the login', () => {
-  test('is a page with a form, and everything leads to it', async () => {
+  test('is a page with a form, and every page redirects to it', async () => {
     const page = await app.ask('/ops/login', { headers: HTML });
     expect([page.status, page.headers.get('content-type'), page.headers.get('cache-control')]).toEqual([
       200,
@@ -54,7 +55,7 @@ describe('the login', () => {
     }
   });
 
-  test('takes an operator’s key, and leads to where somebody wanted to go', async () => {
+  test('accepts an operator’s key, and redirects to the requested page', async () => {
     const answer = await post('/ops/login', { key: ` ${ADMIN} `, next: '/ops/review' });
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/ops/review']);
     const [cookie = ''] = answer.headers.getSetCookie();
@@ -66,7 +67,7 @@ describe('the login', () => {
     expect(await page.text()).toContain(`operator ${WHO}`);
   });
 
-  test('lets the cookie travel in the open on one machine alone', async () => {
+  test('sends the cookie without Secure only on one machine', async () => {
     const local = await testApp({ records: 5, base: 'http://localhost:8787' });
     const answer = await local.ask('/ops/login', {
       method: 'POST',
@@ -91,7 +92,7 @@ describe('the login', () => {
     expect((await post('/ops/login', { key: ADMIN, next })).headers.get('location')).toBe('/ops');
   });
 
-  test('says what is wrong: no key, another’s key, a key that is none; and never shows what was typed', async () => {
+  test('shows the error: no key, another’s key, an invalid key; and never the typed text', async () => {
     const { key } = await newKey(app);
     for (const [typed, status] of [
       ['', 422],
@@ -112,7 +113,7 @@ describe('the login', () => {
     ]);
   });
 
-  test('is written down, by whom and when', async () => {
+  test('is logged with operator and time', async () => {
     await signIn();
     const [last] = await app.state.db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(1).execute();
     expect(last).toMatchObject({ who: `operator ${WHO}`, action: 'sign in', at: clock.getTime() });
@@ -129,7 +130,7 @@ describe('a session', () => {
     expect((await app.json('/ops/stats.json', { headers: { Cookie: cookie } })).status).toBe(401);
   });
 
-  test('has another token after each login, and the one that was brought along opens nothing (fixation)', async () => {
+  test('has another token after each login, and an earlier one is useless (fixation)', async () => {
     const planted = '__Secure-register_ops=planted-by-somebody-else-0123456789abcdefghi';
     const first = await signIn({ Cookie: planted });
     expect(first).not.toBe(planted);
@@ -140,7 +141,7 @@ describe('a session', () => {
     expect((await app.ask('/ops', { headers: { ...HTML, Cookie: second } })).status).toBe(200);
   });
 
-  test('ends after an hour without a page, however often a page asks by itself, and after half a day', async () => {
+  test('ends after an hour without a page, however often a page polls, and after half a day', async () => {
     const cookie = await signIn();
     const at = async (ms: number, path = '/ops') => {
       clock = new Date(NOW.getTime() + ms);
@@ -159,12 +160,12 @@ describe('a session', () => {
     clock = NOW;
   });
 
-  test('a page that asks by itself afterwards leads to the login', async () => {
+  test('a page that polls afterwards leads to the login', async () => {
     const answer = await app.ask('/ops/partials/review', { headers: { Accept: 'text/html', 'HX-Request': 'true' } });
     expect([answer.status, answer.headers.get('hx-redirect')]).toEqual([401, '/ops/login']);
   });
 
-  test('of a key that is no operator’s any more opens nothing', async () => {
+  test('of a key that is no longer an operator’s is invalid', async () => {
     const cookie = await signIn();
     await app.state.db
       .updateTable('ops_sessions')
@@ -202,7 +203,7 @@ describe('a form', () => {
     expect((await app.ask('/ops', { headers: { ...HTML, Cookie: cookie } })).status).toBe(200);
   });
 
-  test('of ours works where the browser names the origin, and where it only says that it is the same', async () => {
+  test('of ours works with Origin, and with Sec-Fetch-Site only', async () => {
     const cookie = await signIn();
     for (const headers of [{ Origin: BASE }, { 'Sec-Fetch-Site': 'same-origin' }]) {
       const answer = await post(PATHS[0]!, {}, { ...headers, Cookie: cookie });
@@ -211,7 +212,7 @@ describe('a form', () => {
   });
 });
 
-describe('a guesser', () => {
+describe('guessing', () => {
   test('is stopped after ten attempts a minute from one address, and an operator elsewhere is not', async () => {
     const limited = await testApp({ records: 5, calls: { signin: 10 } });
     const attempt = (address: string, key: string) =>
@@ -264,7 +265,7 @@ describe('a program', () => {
     }
   });
 
-  test('learns which methods an address has, and that others are not there', async () => {
+  test('gets the methods of an address, and 404 for others', async () => {
     const wrong = await app.json('/ops/login', { method: 'DELETE', admin: true });
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
     expect((await app.json('/ops/nowhere', { admin: true })).body['error']).toBe('not_found');
@@ -274,7 +275,7 @@ describe('a program', () => {
 });
 
 describe('every page', () => {
-  test('has a policy that lets nothing in but its own files, is framed by nobody, kept by nobody, read by no other site', async () => {
+  test('has a policy that allows only its own files, and cannot be framed, stored or read by other sites', async () => {
     for (const path of [
       '/ops/login',
       '/ops',

@@ -1,4 +1,5 @@
-// Traffic figures under hostile dataset names: bounded rows on both stores, and operators' pages that work when a write fails.
+// Traffic figures under hostile dataset names: bounded rows on both stores, and operators' pages that work
+// when a write fails.
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { NOW, type TestApp } from '../../support/app.ts';
@@ -76,7 +77,7 @@ describeApps('traffic figures', { calls: { free: 300 } }, (stage: MoneyStage) =>
   test('that cannot be written leave the pages working, which show that they are behind', async () => {
     const { app } = stage;
     const { db } = app.state;
-    // The table refuses inserts while its rows can still be read.
+    // The table refuses inserts but its rows can be read.
     await sql`alter table traffic rename to traffic_aside`.execute(db);
     await sql`create view traffic as select distinct * from traffic_aside`.execute(db);
     await (await app.ask('/v1/tools/status', { address: '203.0.113.77' })).text();

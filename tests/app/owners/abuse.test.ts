@@ -1,4 +1,5 @@
-// Abuse of the owners' channel, on every store: one network locks out no owner, floods no mailbox, and empties no dataset.
+// Abuse of the owners' channel, on every store: one network cannot lock out owners, flood mailboxes, or empty
+// datasets.
 import { expect, it } from 'vitest';
 import { requestsBy } from '../../../data/state/owners/requests.ts';
 import { NOW } from '../../support/app.ts';
@@ -36,7 +37,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     return (await stage.app.ask(path, { method: 'POST', body: `token=${token}`, headers })).status;
   };
 
-  it('a stranger’s claims leave the owner free, send one mail, and answer the same', async () => {
+  it('a stranger’s claims do not block the owner, send one mail, and get the same answer', async () => {
     const { app } = stage;
     const owner = 'owner@aether.example';
     const asked = await many(10, async () => answerStatus(await claim(app, 'harbour-3', owner, {}, ATTACKER)));
@@ -44,7 +45,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     expect(to(owner)).toBe(1);
     expect(answerStatus(await claim(app, 'harbour-3', owner, {}, OWNER))).toBe('200 sent');
     expect(to(owner)).toBe(1);
-    // The link that is in the owner's mailbox works, whoever asked for it.
+    // The link in the owner's mailbox works, whoever requested it.
     const first = linkTo(app, owner).token;
     later(61);
     expect(answerStatus(await claim(app, 'harbour-3', owner, {}, OWNER))).toBe('200 sent');
@@ -52,7 +53,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     expect(answerStatus(await verify(app, first))).toBe('404 not_found');
     expect(answerStatus(await verify(app, own))).toBe('200 verified');
     later(0);
-    // The stranger's share of the domain is used up, and nobody else's.
+    // The stranger's share of the domain is used up, but not others'.
     const rest = await many(12, async (i) =>
       answerStatus(await claim(app, 'harbour-3', `x${i}@aether.example`, {}, ATTACKER)),
     );
@@ -61,7 +62,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     expect(to('ceo@aether.example')).toBe(1);
   });
 
-  it('a stranger’s requests for a recovery mail leave the key’s owner free', async () => {
+  it('a stranger’s requests for a recovery mail do not block the key’s owner', async () => {
     const { app } = stage;
     const email = 'reader@example.org';
     const recover = async (address: string) =>
@@ -78,7 +79,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     for (const each of others) expect(await press('/keys/recover', each)).toBe(each === first ? 404 : 200);
   });
 
-  it('one network is heard 40 times a day for an address and 120 times for an IPv6 /48', async () => {
+  it('one network may send 40 requests a day for an address and 120 times for an IPv6 /48', async () => {
     verifies('optout.limits');
     const { app } = stage;
     const guess = async (i: number, address: string) =>
@@ -97,7 +98,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     for (const name of names) expect(to(name), name).toBe(1);
     expect(await press('/optout/restore', linkTo(app, 'postmaster@neu.example').token)).toBe(200);
     expect((await app.json('/v1/harbours/entities/harbour-13', { admin: true })).status).toBe(200);
-    // From now on a mailbox has to confirm, and a stranger fills none with mails.
+    // From now on a mailbox has to confirm, and a stranger cannot flood it.
     const again = () => optOut(app, 'harbour-13', 'owner@neu.example', {}, ATTACKER);
     expect(await many(10, async () => answerStatus(await again()))).toEqual(Array(10).fill('202 confirmation_sent'));
     expect(to('owner@neu.example')).toBe(1);
@@ -112,7 +113,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     expect([to('postmaster@null.example'), to('office@null.example')]).toEqual([0, 1]);
   });
 
-  it('past 20 removals within an hour further ones wait for an operator, who sees it, however many ask at once', async () => {
+  it('past 20 removals within an hour further ones wait for an operator, who sees it, for any number of parallel requests', async () => {
     verifies('optout.brake');
     const { app, other } = stage;
     later(300);
@@ -150,7 +151,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     const metrics = await (await app.ask('/ops/metrics', { admin: true })).text();
     expect(metrics).toMatch(/^register_opt_outs_held_total\{dataset="harbours"\} [123]$/m);
 
-    // An hour later one is done at once again.
+    // An hour later one is immediate again.
     later(362);
     const [held] = open;
     const contact = held!.contact;
@@ -158,5 +159,5 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     later(0);
   });
 
-  it('leaves no fault behind', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
+  it('leaves no internal error', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
 });

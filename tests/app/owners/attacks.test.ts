@@ -1,4 +1,5 @@
-// Attacks on the owners' channel: forged hosts, guessed and repeated tokens, forms from elsewhere, redirects, headers in addresses. And real mails by SMTP.
+// Attacks on the owners' channel: forged hosts, guessed and reused tokens, foreign forms, redirects, header
+// injection. And real mails by SMTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BASE, type TestApp } from '../../support/app.ts';
 import { type MailServer, mailServer } from '../../support/mail-server.ts';
@@ -74,7 +75,7 @@ describe('against the owners’ channel', () => {
     expect((await form('/optout/restore', `token=${token}`)).status).toBe(404);
   });
 
-  test('there is no session to plant or to ride on, nothing is kept, framed or led elsewhere', async () => {
+  test('there is no session to fixate or abuse, and no page is stored, framed or redirected', async () => {
     const token = await claimToken(app);
     const pages = [
       await app.ask(`/claim?token=${token}&next=https://evil.example/&done=https://evil.example/`, {
@@ -98,7 +99,7 @@ describe('against the owners’ channel', () => {
       expect(text).not.toContain('evil.example');
       expect(text).not.toContain('<script');
     }
-    // A form that names no button does nothing; one for another attribute sets nothing.
+    // A form without a button does nothing; one for another attribute sets nothing.
     expect((await form('/claim', `token=${token}&value.name=Mine&value.domain=evil.example&do=save`)).status).toBe(303);
     expect((await app.json('/v1/harbours/entities/harbour-8', { admin: true })).body).toMatchObject({
       name: 'Null Island Marina',
@@ -106,7 +107,7 @@ describe('against the owners’ channel', () => {
     });
   });
 
-  test('a token is good for its own record, its own purpose and its own time alone', async () => {
+  test('a token is valid only for its record, purpose and time', async () => {
     await claim(app, 'harbour-3', 'own@aether.example');
     const { token } = linkTo(app, 'own@aether.example');
     for (const path of ['/optout/restore', '/optout/confirm', '/keys/recover'])
@@ -117,7 +118,7 @@ describe('against the owners’ channel', () => {
       verified_owner: false,
     });
     expect(answerStatus(await verify(app, token))).toBe('200 verified');
-    // Whoever has it edits that record, also where the request names another.
+    // The token is bound to its record, also when the request contains another one.
     const other = await send(app, 'PUT', '/v1/claim', {
       token,
       dataset: 'harbours',
@@ -129,7 +130,7 @@ describe('against the owners’ channel', () => {
       expect(answerStatus(await verify(app, guess)), guess).toBe('404 not_found');
   });
 
-  test('markup in values stays text wherever it is shown', async () => {
+  test('markup in values is escaped everywhere', async () => {
     const token = await claimToken(app);
     await verify(app, token);
     const markup = '</script><img src=x onerror=alert(1)>[x](javascript:alert(1))|=1+1';
@@ -177,14 +178,14 @@ describe('with a mail server', () => {
     }
   });
 
-  test('a key is recovered the same way, and nobody learns from the time whether there is one', async () => {
+  test('a key is recovered the same way, and the response time does not reveal whether there is one', async () => {
     await app.json('/v1/keys', { method: 'POST', body: '{"email":"reader@example.org"}' });
     server.mails.length = 0;
     server.refuse = true;
-    // Also a server that refuses is told to nobody who asks.
+    // A refusal of the mail server is not revealed to the caller.
     for (const email of ['reader@example.org', 'nobody@example.org'])
       expect(answerStatus(await send(app, 'POST', '/v1/keys/recover', { email }))).toBe('200 sent');
-    // Its link reached nobody and is dropped, so that the next mail is not held back.
+    // Its link was not delivered and is dropped, so that the next mail is not delayed.
     const links = () => app.state.db.selectFrom('links').selectAll().where('purpose', '=', 'recover').execute();
     await expect.poll(async () => (await links()).length).toBe(0);
     server.refuse = false;
@@ -193,7 +194,7 @@ describe('with a mail server', () => {
     expect(server.mails[0]?.text).toContain(`${BASE}/keys/recover?token=`);
   });
 
-  test('a claim whose mail cannot leave says so; an opt-out is done whether its mail leaves or not', async () => {
+  test('a claim whose mail cannot be sent is an error; an opt-out is done in any case', async () => {
     server.refuse = true;
     expect(answerStatus(await claim(app, 'harbour-3', 'a@aether.example'))).toBe('503 unavailable');
     expect(answerStatus(await optOut(app, 'harbour-3', 'a@aether.example'))).toBe('200 removed');

@@ -1,4 +1,5 @@
-// Claims from the request to the edit, over REST, on every store: who may, for how long, what they may set, and where it shows.
+// Claims from the request to the edit, over REST, on every store: permission, duration, editable values, and
+// their effect.
 import { expect, it } from 'vitest';
 import { auditEntries } from '../../../data/state/audit.ts';
 import { requestsBy } from '../../../data/state/owners/requests.ts';
@@ -22,7 +23,7 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     return token;
   };
 
-  it('goes from a mail to an edit that shows with its source, and answers the record', async () => {
+  it('leads from a mail to an edit that is shown with its source, and returns the record', async () => {
     verifies('shape.claim', 'shape.claim-put', 'claim.post', 'claim.verify', 'claim.put', 'procedure.claim');
     verifies('claim.before-verify', 'claim.verified-owner', 'claim.edit', 'claim.verify-idempotent');
     verifies('code.not-owner', 'record.owner-edit');
@@ -62,13 +63,13 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     });
     expect(await markdown.text()).toContain('Null Island Marina');
     expect((await record('harbour-8'))['attributes']).toMatchObject({ berths: 5 });
-    // Taken back: what the sources say is there again.
+    // Withdrawn: the value of the sources is published again.
     await edit(app, token, { berths: null });
     expect((await record('harbour-8'))['attributes']).toMatchObject({ berths: 3, fuel: true });
     later(0);
   });
 
-  it('ends half an hour after it was verified, and a link after a day; a later link takes its place', async () => {
+  it('ends half an hour after it was verified, and a link after a day; a later link replaces it', async () => {
     verifies('claim.window', 'claim.link-24h');
     const { app } = stage;
     const token = await claimed('harbour-13', 'a@neu.example');
@@ -90,7 +91,7 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     later(0);
   });
 
-  it('takes an address of the record’s own domain or one above it, and no other', async () => {
+  it('accepts an address of the record’s own domain or one above it, and no other', async () => {
     const { app } = stage;
     for (const good of ['x@aether.example', 'X@AETHER.example', 'x+y@aether.example'])
       expect(answerStatus(await claim(app, 'harbour-3', good)), good).toBe('200 sent');
@@ -109,7 +110,7 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
       expect(answerStatus(refused), stranger).toMatch(
         stranger === 'x@example' ? /^4(03|22) / : /^403 domain_mismatch$/,
       );
-      // Who does not own it is not told which domain would do: that value may be one that is paid for.
+      // The refusal does not reveal the right domain, which may be a paid value.
       expect(JSON.stringify(refused.body)).not.toContain('aether.example"');
     }
     expect(answerStatus(await claim(app, 'harbour-4', 'x@aether.example')), 'no domain').toBe('403 domain_mismatch');
@@ -125,7 +126,7 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     expect(open).toMatchObject([{ dataset: 'harbours', slug: 'harbour-9', contact: 'x@verbund.example' }]);
   });
 
-  it('is refused where the dataset names no domains', async () => {
+  it('is refused in a dataset without domains', async () => {
     verifies('optout.no-domain', 'code.domain-mismatch');
     const { app } = stage;
     const slug = app.records['lanterns']![0]!.slug;
@@ -170,7 +171,7 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     expect(answerStatus(await edit(app, token, { berths: 20 }))).toBe('200');
   });
 
-  it('refuses bodies and tokens that are none', async () => {
+  it('refuses invalid bodies and tokens', async () => {
     verifies('body.claim.dataset', 'body.claim.entity', 'body.claim.email');
     verifies('body.claim-update.token', 'body.claim-update.values');
     const { app } = stage;
@@ -210,5 +211,5 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     expect(lines[2]).toMatchObject({ request_id: expect.any(String), told: '{"values":{"fuel":"true","berths":"4"}}' });
   });
 
-  it('leaves no fault behind', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
+  it('leaves no internal error', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
 });

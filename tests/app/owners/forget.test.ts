@@ -1,4 +1,5 @@
-// Erasing an address, on every store: after it no table and no file of the outbox has it, and what must stay stays.
+// Erasing an address, on every store: afterwards no table and no outbox file contains it, and permanent rows
+// stay.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -17,7 +18,7 @@ import { describeStores } from '../../support/stores.ts';
 const DAY = 86_400_000;
 const AT = NOW.getTime();
 
-/** Every table whose rows contain a text, in any case. */
+/** Every table with a text in its rows, in any case. */
 async function tablesWith({ db, dialect }: Store, text: string): Promise<string[]> {
   const { rows: tables } = await (dialect === 'sqlite'
     ? sql<{ name: string }>`select name from sqlite_master where type = 'table'`
@@ -70,7 +71,7 @@ describeApps('an address', { ...SERVED, now: () => NOW }, (stage) => {
     const log = await auditEntries(state, { limit: 20 });
     expect(log.map(({ who }) => who)).toContain(`contact ${PERSON}`);
 
-    // Somebody's key with money on it is not ended unasked.
+    // A key with credit is not ended unless requested.
     await expect(forgetAddress(state, PERSON, AT, false)).rejects.toThrow(NotErasable);
     await expect(forgetAddress(state, PERSON, AT, false)).rejects.toThrow(/has 0\.49\d* EUR; add --revoke/);
     expect(await tablesWith(state, PERSON)).toEqual(before);
@@ -88,7 +89,7 @@ describeApps('an address', { ...SERVED, now: () => NOW }, (stage) => {
     expect(files(app).filter((text) => text.includes(PERSON.toLowerCase()))).toEqual([]);
     expect(await tablesWith(state, 'other@neu.example')).toEqual(['claims']);
 
-    // What stays: the ledger, the log without the address, the edit, and the secret stops working.
+    // What stays: the ledger, the log without the address, the edit; the secret stops working.
     expect(await verifyLedger(state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
     const after = await auditEntries(state, { limit: 20 });
     expect(after).toHaveLength(log.length);
@@ -98,12 +99,12 @@ describeApps('an address', { ...SERVED, now: () => NOW }, (stage) => {
     const open = await state.db.selectFrom('requests').select(['kind', 'status']).execute();
     expect(open).toContainEqual({ kind: 'opt_out', status: 'rejected' });
     expect(await forgetAddress(state, PERSON, AT, true)).toMatchObject({ keys: 0, opt_outs: 0, claims: 0 });
-    // The address is free again.
+    // The address can be used again.
     expect((await send(app, 'POST', '/v1/keys', { email: PERSON })).status).toBe(201);
     expect([...app.faults, ...stage.other.faults]).toEqual([]);
   });
 
-  it('ends by itself when its time is over', async () => {
+  it('is erased when it expires', async () => {
     const { app } = stage;
     const { state } = app;
     const { body } = await send(app, 'POST', '/v1/keys', { email: 'gone@example.org' });
@@ -132,7 +133,7 @@ describeStores('an audit log of before', ({ options, open }) => {
   it('keeps its lines, and its addresses move to the table that can be erased', async () => {
     const store = await open();
     const { db } = store;
-    // As it was before the migration.
+    // The state before the migration.
     await sql`drop table audit_people`.execute(db);
     await sql`delete from secrets where name = 'audit_people'`.execute(db);
     await sql`delete from kysely_migration where name >= '0011'`.execute(db);

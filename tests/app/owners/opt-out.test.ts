@@ -1,4 +1,4 @@
-// Opt-outs over REST and their pages, on every store: who may, what happens, how it is undone, and what an operator sees.
+// Opt-outs over REST and their pages, on every store: permission, effect, undo, and the operators' view.
 import { expect, it } from 'vitest';
 import { auditEntries } from '../../../data/state/audit.ts';
 import { requestsBy } from '../../../data/state/owners/requests.ts';
@@ -52,7 +52,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     expect(mail?.html).toContain('Null Island Marina');
     const { url, token } = linkTo(app, 'office@null.example');
     expect(url).toBe(`${BASE}/optout/restore?token=${token}`);
-    // Looking changes nothing, however often and by whatever.
+    // GET changes nothing, for any Accept and any number of times.
     for (const accept of ['text/html', '*/*', 'application/json'])
       expect((await app.ask(`/optout/restore?token=${token}`, { headers: { Accept: accept } })).status).toBe(200);
     expect((await app.ask(`/optout/restore?token=${token}`, { method: 'HEAD' })).status).toBe(200);
@@ -83,7 +83,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     expect(url).toBe(`${BASE}/optout/confirm?token=${token}`);
     expect((await app.ask(`/optout/confirm?token=${token}`)).status).toBe(200);
     expect(await status('harbour-8')).toBe(200);
-    // Neither link is good for the other's page.
+    // Neither link works on the other's page.
     expect((await press(app, '/optout/restore', token)).status).toBe(404);
     expect((await press(app, '/optout/confirm', token)).status).toBe(200);
     expect(await status('harbour-8')).toBe(404);
@@ -105,7 +105,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     later(0);
   });
 
-  it('takes an address of the record’s domain or one above it; others change nothing', async () => {
+  it('accepts an address of the record’s domain or one above it; others change nothing', async () => {
     verifies('optout.domain');
     const { app } = stage;
     const strangers = ['x@elsewhere.example', 'x@sub.aether.example', 'x@xaether.example', 'x@gmail.com'];
@@ -116,7 +116,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     expect(answerStatus(await optOut(app, 'harbour-5', 'x@dateline.example')), 'above').toBe('200 removed');
   });
 
-  it('of a shared domain, and in a dataset without domains, waits for an operator', async () => {
+  it('for a shared domain, and in a dataset without domains, waits for an operator', async () => {
     verifies('optout.no-domain');
     const { app } = stage;
     expect(answerStatus(await optOut(app, 'harbour-10', 'x@verbund.example'))).toBe('202 review');
@@ -137,7 +137,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     expect(await status('harbour-6')).toBe(404);
   });
 
-  it('refuses bodies that are none', async () => {
+  it('refuses invalid bodies', async () => {
     verifies('body.optout.dataset', 'body.optout.entity', 'body.optout.contact', 'body.optout.reason');
     const { app } = stage;
     const whole = { dataset: 'harbours', entity_id: 'harbour-3', contact: 'x@aether.example' };
@@ -181,7 +181,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     expect(await status('harbour-3')).toBe(200);
   });
 
-  it('happens once for many who ask at once', async () => {
+  it('happens once for parallel requests', async () => {
     const { app, other } = stage;
     const before = mails(app).length;
     const asks = Array.from({ length: 6 }, (_, i) => optOut(i % 2 ? app : other, 'harbour-3', 'y@aether.example'));
@@ -195,5 +195,5 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     ).toBeLessThanOrEqual(3);
   });
 
-  it('leaves no fault behind', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
+  it('leaves no internal error', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
 });

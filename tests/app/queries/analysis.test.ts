@@ -84,7 +84,7 @@ describe('similar', () => {
 });
 
 describe('compare', () => {
-  test('values and their provenance by column, in the order asked; missing as written', async () => {
+  test('values and their provenance by column, in the requested order; missing as written', async () => {
     const body = await ask('/v1/tools/compare?ids=record-2,Nobody,record-1');
     expect(Object.keys(body)).toEqual(['columns', 'items', 'missing', ...ABOUT]);
     expect(body['columns']).toEqual(['price.list', 'price.rental', 'kind', 'mass', 'runtime', 'cordless', 'status']);
@@ -211,7 +211,7 @@ describe('time series', () => {
     expect(Object.keys(series.at(-1)!)).toEqual(POINT);
   });
 
-  test('what stands today is what statistics count', async () => {
+  test('today’s values are those of statistics', async () => {
     const last = ((await ask('/v1/tools/timeseries?attribute=price.list&days=1'))['series'] as Body[])[0]!;
     const [row] = (await ask('/v1/tools/stats?attribute=price.list'))['rows'] as Body[];
     for (const name of ['count', 'min', 'median', 'max', 'mean'])

@@ -1,4 +1,5 @@
-// Kept answers: by release, overlay and plan; asked once when many ask at once; bounded; never told to whom they are not for.
+// Cached answers: keyed by release, overlay and plan; computed once for parallel queries; bounded; separate
+// by visibility.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +33,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** The engine of the release, and the questions that reached it. */
+/** The engine of the release, and the queries that reached it. */
 function counted(): { engine: Engine; asked: string[] } {
   const asked: string[] = [];
   const over = (engine: Engine): Engine => ({
@@ -61,7 +62,7 @@ const plan = (least = 0): StatsPlan => ({
   groups: 1000,
 });
 
-test('the same question is asked of the engine once, whatever the order of its conditions', async () => {
+test('the same query reaches the engine once, whatever the order of its conditions', async () => {
   const { engine, asked } = counted();
   const kept = cacheAnswers(engine, new AnswerCache(1e6), 'r');
   const where: StatsPlan['where'] = [
@@ -81,7 +82,7 @@ test('the same question is asked of the engine once, whatever the order of its c
   expect(canonicalPlan(plan(1))).not.toBe(canonicalPlan(plan(2)));
 });
 
-test('similar records are kept like the rest, by record, filters and limit', async () => {
+test('similar records are cached too, by record, filters and limit', async () => {
   const { engine, asked } = counted();
   const kept = cacheAnswers(engine, new AnswerCache(1e6), 'r');
   const plan = { subject: 3, where: [], differBy: null, limit: 5 };
@@ -94,7 +95,7 @@ test('similar records are kept like the rest, by record, filters and limit', asy
   expect(asked).toEqual(['similar', 'similar', 'similar', 'similar']);
 });
 
-test('many who ask the same at once share one question, which goes on while one of them waits', async () => {
+test('parallel equal queries share one, which continues while one caller waits', async () => {
   const { engine, asked } = counted();
   const kept = cacheAnswers(engine, new AnswerCache(1e6), 'r');
   const leaving = new AbortController();
@@ -107,7 +108,7 @@ test('many who ask the same at once share one question, which goes on while one 
   expect(asked).toEqual(['stats']);
 });
 
-test('a question that everybody gave up is interrupted, and asked anew by the next', async () => {
+test('a query without waiting callers is interrupted, and run again by the next', async () => {
   const { engine, asked } = counted();
   const kept = cacheAnswers(engine, new AnswerCache(1e6), 'r');
   const leaving = new AbortController();
@@ -120,7 +121,7 @@ test('a question that everybody gave up is interrupted, and asked anew by the ne
   expect(asked).toHaveLength(4);
 });
 
-test('another overlay, also one of the same version, and another release have answers of their own', async () => {
+test('another overlay, also one of the same version, and another release have separate answers', async () => {
   const { engine, asked } = counted();
   const answers = new AnswerCache(1e6);
   const kept = cacheAnswers(engine, answers, 'r');
@@ -138,7 +139,7 @@ test('another overlay, also one of the same version, and another release have an
   await Promise.all([under.close(), other.close()]);
 });
 
-test('what one caller may not see is not told because another asked before', async () => {
+test('a caller never gets cached values that another may see', async () => {
   const { engine, asked } = counted();
   const open = { ...release, engine: cacheAnswers(engine, new AnswerCache(1e6), 'r') };
   const hidden = pack.attributes.find(({ public: seen, type }) => !seen && type === 'string')!;
@@ -156,7 +157,7 @@ test('what one caller may not see is not told because another asked before', asy
   expect(asked.length, 'words of public attributes are another question').toBe(before + 1);
 });
 
-test('so many bytes are kept and no more; what was asked longest ago is asked anew', async () => {
+test('the cache is bounded in bytes and evicts the least recently used answer', async () => {
   const { engine, asked } = counted();
   const answers = new AnswerCache(40_000);
   const kept = cacheAnswers(engine, answers, 'r');
@@ -174,7 +175,7 @@ test('so many bytes are kept and no more; what was asked longest ago is asked an
   expect(asked.length).toBe(before + 3);
 });
 
-test('what is made of a kept answer is made once, of another each time', async () => {
+test('a result derived from a cached answer is computed once per answer', async () => {
   const open = { ...release, engine: cacheAnswers(release.engine, new AnswerCache(1e6), 'r') };
   const input = statsParameters.parse({ attribute: 'depth', group_by: 'coast' }, pack);
   const told = await stats(open, input);

@@ -1,4 +1,5 @@
-// Similar, statistics and time series agree with the independent evaluator on seeded random requests, on both engines.
+// Similar, statistics and time series agree with the independent evaluator on seeded random requests, on both
+// engines.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,16 +47,16 @@ verifies(
 const dataDir = mkdtempSync(join(tmpdir(), 'analysis-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/** Questions of each kind, for each pack and engine. */
+/** Queries of each kind, for each pack and engine. */
 const QUESTIONS = draws(300);
-/** Under an overlay fewer do: the statements are the same. */
+/** Fewer under an overlay, since the statements are the same. */
 const OVERLAID = draws(100);
 
 const END = Date.UTC(2026, 10, 20);
 /** Moments of the last day, its first and last among them. */
 const MOMENTS = [0, 1, 43_200_000, 86_399_999].map((clock) => new Date(END + clock));
 
-/** Equal but for the last digits of computed numbers. */
+/** Equal except for the last digits of computed numbers. */
 function expectAlike(found: unknown, expected: unknown, told: string, path = ''): void {
   if (typeof found === 'number' && typeof expected === 'number') {
     const apart = Math.abs(found - expected);
@@ -103,7 +104,7 @@ describe.each([
     await Promise.all(opened.map((engine) => engine.close()));
   });
 
-  /** Random questions that do not ask for what lies on the edge of a circle, where rounding decides. */
+  /** Random queries without records on the edge of a circle, where rounding decides. */
   function* questions(seed: number, make: (next: () => number, pack: Pack, records: StoredRecord[]) => SearchQuery) {
     const next = random(seed);
     for (let i = 0; i < asked; i++) {

@@ -1,4 +1,4 @@
-// Both engines agree with the independent evaluator on seeded random requests, pages walked to the end.
+// Both engines agree with the independent evaluator on seeded random requests, over all pages.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,14 +54,14 @@ verifies(
 const dataDir = mkdtempSync(join(tmpdir(), 'engine-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/** Puts nothing around a stored text. */
+/** A renderer that adds nothing to a stored text. */
 const UNDRESSED: RecordRenderer = {
   render: ({ head, middle, tail }) => ({ json: Buffer.concat([head, middle, tail]), updated_at: '' }),
 };
 
 /** Queries of each kind, for each pack. */
 const QUERIES = draws(400);
-/** Under an overlay fewer do: the statements are the same. */
+/** Fewer under an overlay, since the statements are the same. */
 const OVERLAID = draws(150);
 
 describe.each([
@@ -80,9 +80,9 @@ describe.each([
 ])('%s on %s, under an overlay: %s', (dataset, kind, overlaid) => {
   const asked = overlaid ? OVERLAID : QUERIES;
   let pack: Pack;
-  /** As the release has them, by ordinal. */
+  /** Records in the order of ordinals. */
   let stored: StoredRecord[];
-  /** As they are. */
+  /** Unchanged bodies. */
   let records: StoredRecord[];
   let opened: Engine;
   let engine: Engine;
@@ -94,7 +94,7 @@ describe.each([
     opened = await openEngine(folder, pack, manifest, {}, undefined, beside);
     if (kind === 'the packed index') {
       await buildIndex(folder, pack);
-      // A text in the log would mean that DuckDB answered in its place.
+      // A log entry would mean that DuckDB answered instead.
       opened = withIndex(opened, new PackedIndex(folder, pack, manifest), (text) => expect.fail(text));
     }
     const overlay = randomOverlay(pack, stored, 21);
@@ -103,13 +103,13 @@ describe.each([
   });
   afterAll(async () => {
     if (overlaid) await engine.close();
-    // What an overlay made is gone with it: the release answers for itself again.
+    // The overlay does not change the release below it.
     const query = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 1, total: true };
     expect((await opened.search(query)).total).toBe(stored.length);
     await opened.close();
   });
 
-  /** Every page of a search, through the cursors that callers would get. */
+  /** Every page of a search, through the cursors of callers. */
   async function walk(query: SearchQuery, scope: 'public' | 'full') {
     const ids: string[] = [];
     const totals = new Set<number | null>();
@@ -168,7 +168,7 @@ describe.each([
     const version = (record: StoredRecord) =>
       createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
     expect(bodies.map((each) => each.version)).toEqual(known.map((ref) => version(now.get(ref)!)));
-    // What is sent as it stands is what the record says, or nothing is.
+    // A text that is sent unparsed equals the record, or there is none.
     for (const [i, ordinal] of found.filter((each) => each !== null).entries()) {
       const text = engine.text?.(ordinal, new Date(0), UNDRESSED) ?? null;
       if (text !== null) expect([text.json.toString(), text.version]).toEqual([bodies[i]!.body, bodies[i]!.version]);

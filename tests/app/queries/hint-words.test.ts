@@ -1,4 +1,4 @@
-// What a hint may cost the others, and that it takes nothing from the page beside it.
+// The cost of hints for other requests, and that they never affect the page itself.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Conditions that each find records. */
+/** Conditions that each match records. */
 const MET = [
   ...['name', 'maker', 'kind', 'status'].flatMap((name) => [`not_${name}=a1`, `not_${name}=a2`, `has_${name}=true`]),
   'has_mass=true',
@@ -34,7 +34,7 @@ const MET = [
   'updated_since=2001-01-01',
 ];
 
-/** The first page of a question with `before` done before each search, the page's own being number 0. */
+/** The first page of a query with `before` called before each search; the page's own is number 0. */
 async function asked(query: string, before: (number: number, plan: SearchPlan) => void = () => {}) {
   let searches = 0;
   const { engine } = release;
@@ -51,13 +51,13 @@ async function asked(query: string, before: (number: number, plan: SearchPlan) =
   return { hint: page.hint, found: page.list.ordinals, searches };
 }
 
-test('words are looked at first, however many conditions there are', async () => {
+test('words are checked first, however many conditions there are', async () => {
   const { hint, searches } = await asked(`${MET.join('&')}&q=zzzzqq`);
   expect(hint).toBe('No record has a word that begins with "zzzzqq".');
   expect(searches).toBe(1 + 6);
 });
 
-test('of many conditions some are looked at, and nothing is said of the others', async () => {
+test('of many conditions only some are checked', async () => {
   const { hint, searches } = await asked(`${MET.join('&')}&min_mass=1&max_mass=0.5`);
   expect(hint).toMatch(/^All conditions together find none; ask with fewer, such as [a-z_]+=\S+ alone\.$/);
   expect(searches).toBe(1 + 3 * 6);
@@ -89,14 +89,14 @@ test('after a search that takes the processor for long no further one is made', 
   expect(searches).toBe(2);
 });
 
-test('a page that is answered is answered, whatever becomes of its hint', async () => {
+test('a failed hint does not affect its page', async () => {
   const failing = (number: number) => {
     if (number > 0) throw new Error('a query took too long');
   };
   expect(await asked('kind=nobody', failing)).toEqual({ hint: undefined, found: [], searches: 2 });
 });
 
-test('a value that was asked for is not recommended, nor one that nobody has', async () => {
+test('neither the requested value nor a missing one is recommended', async () => {
   const facets =
     (values: string[]): Engine['facets'] =>
     () =>
@@ -118,7 +118,7 @@ test('a value that was asked for is not recommended, nor one that nobody has', a
   );
 });
 
-test('a country by another name is suggested alone, wherever else that name is found', async () => {
+test('a country by another name is suggested alone, although other attributes contain that name', async () => {
   const tools = await loadPack(join(import.meta.dirname, '../../packs/tools'));
   const attributes = tools.attributes.map((each) =>
     each.name === 'maker' ? { ...each, vocabulary: 'country' as const } : each,

@@ -1,4 +1,4 @@
-// The line beside a page of search that is empty or the first of many, over REST, MCP and A2A.
+// The hint on an empty page of search or on the first of many, over REST, MCP and A2A.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { startListener } from '../../support/listening.ts';
@@ -22,7 +22,7 @@ const hint = async (query: string, headers: Record<string, string> = key) => {
   return body['hint'];
 };
 
-describe('an empty page says', () => {
+describe('an empty page has a hint', () => {
   it.each([
     ['kind=sow', 'No record has kind=sow; nearest: saw; facets?by=kind lists them.'],
     ['kind=zzz', 'No record has kind=zzz; known: saw, gauge, plane, drill, other, lamp; facets?by=kind lists them.'],
@@ -46,7 +46,7 @@ describe('an empty page says', () => {
     ['near=-80,0,1', 'No record lies within 1 km of -80,0.'],
   ])('%s: %s', async (query, line) => expect(await hint(query)).toEqual(line));
 
-  it('what to leave out, where only all together find nothing', async () => {
+  it('which condition to leave out, when only the combination matches nothing', async () => {
     expect(await hint('kind=lamp&not_kind=lamp')).toBe(
       'Each condition finds records, all together none; leave one of these out: kind=lamp, not_kind=lamp.',
     );
@@ -55,28 +55,28 @@ describe('an empty page says', () => {
     );
   });
 
-  it('nothing where there are records, in tables, and after the first page', async () => {
+  it('none when there are records, in tables, and after the first page', async () => {
     expect(await hint('kind=saw&limit=1')).toBeUndefined();
     const table = await app.ask('/v1/tools/entities?kind=sow&format=ndjson', { headers: key });
     expect(await table.text()).toBe('');
   });
 
-  it('which ids are unknown, also where others are found', async () => {
+  it('which ids are unknown, also when others are found', async () => {
     const { id, slug } = app.records['tools']?.[0] ?? { id: '', slug: '' };
     expect(await hint(`ids=${slug},nobody,${id}`)).toBe('No record has the id or slug nobody.');
     expect(await hint(`ids=${slug},nobody`, {})).toBe('No record has the id or slug nobody.');
     expect(await hint(`ids=${slug}`)).toBeUndefined();
   });
 
-  it('that words are to be written otherwise, and not that a condition is wrong', async () => {
+  it('that words should be changed, before conditions', async () => {
     const line = await hint('q=nordwerk&maker=leihgut');
     expect(line).toBe(
       'No record with maker=leihgut has a word that begins with "nordwerk"; it is found with maker=Nordwerk. Try another spelling.',
     );
   });
 
-  it('nothing of values that facets withhold', async () => {
-    // No maker has five tools, so facets tell no domain to a key; an operator is told.
+  it('nothing about values that facets withhold', async () => {
+    // No maker has five tools, so facets reveal no domain to a key, but to an operator.
     const { body } = await app.json('/v1/tools/facets?by=domain', { headers: key });
     const told = (body['values'] as { value: string }[]).map(({ value }) => value);
     const all = (await app.json('/v1/tools/facets?by=domain', { admin: true })).body['values'] as { value: string }[];
@@ -117,7 +117,7 @@ describe('an empty page says', () => {
 describe('the first of many that hold some words', () => {
   const line =
     'In the order of quality, not of fit: sort orders them otherwise, name=<name> keeps those of just that name.';
-  it('says that the order is not that of fit', async () => {
+  it('states that the order is not relevance', async () => {
     expect(await hint('q=a&limit=1')).toBe(line);
     expect(await hint('q=a&limit=1&fields=name')).toBe(line);
     const pages = await Promise.all(
@@ -126,7 +126,7 @@ describe('the first of many that hold some words', () => {
     const first = pages.find(({ body }) => body['next_cursor'] !== null);
     expect(first?.body['hint']).toContain('sort=-depth puts the best known first, name=<name>');
   });
-  it('but not where an order was asked for, or all are shown', async () => {
+  it('but not with an explicit order, or when all are shown', async () => {
     expect(await hint('q=a&limit=1&sort=-quality')).toBeUndefined();
     expect(await hint('limit=1')).toBeUndefined();
     expect(await hint('q=nordwerk&limit=100')).toBeUndefined();

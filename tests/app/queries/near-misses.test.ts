@@ -1,4 +1,4 @@
-// Requests that almost are calls of the interface: the message or hint names the call that was meant, in every channel.
+// Requests that almost match the interface: the message or hint contains the intended call, in every channel.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { asker } from '../../near-misses/ask.ts';
 import { nearMisses } from '../../near-misses/cases.ts';
@@ -7,7 +7,7 @@ import { world } from '../../near-misses/world.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { startListener } from '../../support/listening.ts';
 
-/** The share that must name the right call. */
+/** The minimal share of messages with the right call. */
 const FLOOR = 0.95;
 
 let app: TestApp;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await app.close();
 });
 
-test('of 500 near misses on the fictional packs, nearly all are told the call that was meant', async () => {
+test('of 500 near misses on the fictional packs, nearly all get the intended call', async () => {
   const ask = asker(at.base, ADMIN);
   const verdicts: Verdict[] = [];
   for (const near of nearMisses(await world(ask), 500, 1)) verdicts.push(await judge(ask, near));
@@ -116,7 +116,7 @@ test('filters as JSON text are an object, and anything else is refused, by MCP a
   expect(JSON.stringify(sent.body)).toContain('No record has kind=nothing');
 });
 
-test('hostile names are refused in short, and quickly', async () => {
+test('hostile names are refused briefly and quickly', async () => {
   for (const name of [
     'x'.repeat(20_000),
     '__proto__',

@@ -1,4 +1,5 @@
-// The profile says what a count over all records says, and of paid attributes nothing that fewer than five records share.
+// The profile equals a count over all records, and reveals nothing about paid values that fewer than five
+// records share.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mergeCells } from '../../../api/operations/dataset/dataset_profile.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
@@ -65,7 +66,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     }
   });
 
-  test('bins hold every value once, where nothing is withheld', async () => {
+  test('bins contain every value once, where nothing is withheld', async () => {
     const { attributes } = await profile(dataset);
     const whole = attributes.filter(({ histogram, public: open }) => histogram && open);
     expect(whole.length).toBeGreaterThan(0);
@@ -81,7 +82,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     }
   });
 
-  test('of paid numbers the bins do not depend on the values', async () => {
+  test('the bins of paid numbers do not depend on single values', async () => {
     const { attributes } = await profile(dataset);
     const paid = attributes.filter((one) => !one.public && one.histogram && one.type !== 'date');
     expect(paid.length).toBeGreaterThan(0);
@@ -92,7 +93,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
       }
   });
 
-  test('of paid attributes nothing is told that fewer than five records share', async () => {
+  test('values of paid attributes that fewer than five records share are hidden', async () => {
     verifies('leak.profiles');
     const { attributes } = await profile(dataset);
     const paid = attributes.filter((one) => !one.public);
@@ -117,14 +118,14 @@ test('it is free, tagged by the release and the pack, and has a Markdown twin wi
   expect((await app.ask('/v1/tools/profile', { headers: { 'If-None-Match': etag } })).status).toBe(304);
   const text = await (await app.ask('/v1/tools/profile.md')).text();
   expect(text).toMatch(/^# Profile of tools/);
-  // Of what is public the range is told; of what is paid the round edges around it. Both have their unit.
+  // Public attributes show their range; paid ones the rounded edges around it. Both have their unit.
   expect(text).toMatch(/\n\|mass \(kg\)\|public\|.*\|-?[\d.,]+ to [\d.,]+, median/);
   expect(text).toMatch(/\n\|price\.rental \(EUR\/day\)\|paid\|.*\|between [\d.,]+ and [\d.,]+/);
   expect((await app.json('/v1/tools/profile?days=3')).body['error']).toBe('unknown_filter');
   expect((await app.json('/v1/nowhere/profile')).body['error']).toBe('unknown_dataset');
 });
 
-test('it says the same as the release asked directly, and is worked out once', async () => {
+test('it equals a direct query, and is computed once', async () => {
   const lease = (await app.register.lease('tools'))!;
   try {
     const { attributes } = await profile('tools');

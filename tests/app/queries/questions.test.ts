@@ -1,4 +1,4 @@
-// Search, get, batch and facets over an open release, as callers of different rights see them.
+// Search, get, batch and facets over an open release, for callers of different rights.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -151,7 +151,7 @@ describe('a record', () => {
     }
   `));
 
-  test('attributes, provenance and freshness have the same keys, however trimmed', () => {
+  test('attributes, provenance and freshness have the same keys, with any fields', () => {
     for (const [presenting, fields] of [
       [full, null],
       [anonymous, null],
@@ -164,7 +164,7 @@ describe('a record', () => {
     }
   });
 
-  test('a preview holds public values only and says so; what the pack no longer has stays hidden', () => {
+  test('a preview has public values only and a mark; attributes removed from the pack are hidden', () => {
     const seen = present(stored, pack, anonymous);
     expect([Object.keys(seen.attributes), seen.preview]).toEqual([['name', 'price.list'], true]);
     expect(JSON.stringify(present(stored, pack, full))).not.toContain('gone');
@@ -190,7 +190,7 @@ describe('get and batch', () => {
     expect(versions.size).toBe(1);
   });
 
-  test('what has to be looked into has no text to send', async () => {
+  test('a record that must be parsed has no raw text', async () => {
     const found = await getRecord(release, records[0]!.id, full);
     expect(found.json(anonymous)).toBeNull();
     expect(found.json(full, ['name'])).toBeNull();
@@ -205,7 +205,7 @@ describe('get and batch', () => {
     });
   });
 
-  test('a batch keeps the order asked and lists what is missing as it was written', async () => {
+  test('a batch keeps the requested order and lists missing ids as written', async () => {
     const ids = [records[5]!.slug, 'Nobody', records[2]!.id, records[5]!.id];
     const { found, missing } = await getBatch(release, { ids, fields: ['name'] }, full);
     const items = await pageRecords(found, full);
@@ -238,14 +238,14 @@ describe('search', () => {
     expect('total' in (await ask({}))).toBe(false);
   });
 
-  test('the cursor of one page opens the next, on other terms too', async () => {
+  test('the cursor of one page opens the next, also with other rights', async () => {
     const first = await ask({ limit: '30', sort: 'name' });
     const second = await ask({ limit: '100', sort: 'name', fields: 'name', cursor: first.next_cursor! });
     expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(80);
     expect(second.next_cursor).toBeNull();
   });
 
-  test('a preview is shortened to what is left, and goes on in full after paying', async () => {
+  test('a preview is shortened to the rest of the quota, and continues after payment', async () => {
     const page = await ask({ q: 'a', limit: '20' }, { ...anonymous, previews: 2 });
     expect(page.items).toHaveLength(2);
     expect(page.items.every(({ preview }) => preview === true)).toBe(true);
@@ -254,13 +254,13 @@ describe('search', () => {
     expect(page.items.map(({ id }) => id)).not.toContain(next.items[0]!.id);
   });
 
-  test('words of what is not public are not found in a preview', async () => {
+  test('words of paid attributes are not found in a preview', async () => {
     const total = async (presenting: PresentOptions) => (await ask({ q: 'alpha', total: 'true' }, presenting)).total!;
     expect(await total(anonymous)).toBeGreaterThan(0);
     expect(await total(full)).toBeGreaterThan(await total(anonymous));
   });
 
-  test('a walk stays on the release it began on while that is kept', async () => {
+  test('a cursor stays on its release while that is kept', async () => {
     const next_cursor = (await ask({ limit: '10' })).next_cursor!;
     const input = searchParameters.parse({ limit: '10', cursor: next_cursor }, pack, { cursors });
     const newer = { ...release, manifest: { ...release.manifest, release: 'f'.repeat(16) } };
@@ -310,7 +310,7 @@ describe('facets', () => {
     expect(paid(raw)).toBe(beyond);
   });
 
-  test('a question beyond the free facets is answered exactly', async () => {
+  test('a query beyond the free facets is answered exactly', async () => {
     const [one] = records.filter(({ attributes }) => attributes['runtime'] !== undefined);
     expect(await ask({ by: 'maker', ids: one!.id, min_runtime: '-10' })).toMatchObject({ matched: 1 });
     expect((await ask({ by: 'runtime', ids: one!.id })).values).toEqual([
@@ -318,7 +318,7 @@ describe('facets', () => {
     ]);
   });
 
-  test('words match public text for everybody but operators', async () => {
+  test('words match public text except for operators', async () => {
     const text = ({ attributes: { name, maker, model, materials } }: (typeof records)[number]) =>
       fold([name, maker, model, materials].flat().join(' '));
     const [id, word] = records.flatMap((record) =>

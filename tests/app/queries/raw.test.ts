@@ -1,4 +1,4 @@
-// Records as bytes say what records as objects say, to the byte.
+// Records as bytes equal records as objects, to the byte.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
   }));
   const { release: id } = await writeRelease(dataDir, pack, records);
   const release = await openRelease(dataDir, pack, id);
-  // Two moments of one minute and one of the next: ages are kept for a minute, and never longer.
+  // Two moments of one minute and one of the next: ages are cached for a minute at most.
   for (const time of ['2026-11-20T00:00:01Z', '2026-11-20T00:00:59Z', '2026-11-20T00:01:00Z', '2027-01-01T00:00:00Z']) {
     const presenting: PresentOptions = { now: new Date(time), base_url: 'https://r.example', visibility: 'full' };
     for (const record of records) {

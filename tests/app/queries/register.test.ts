@@ -83,7 +83,7 @@ test('datasets without a release are missing, the others are served', async () =
   expect(log).toEqual([`tools: serving release ${release}, 60 records`]);
 });
 
-test('a damaged release does not take the others down, and is tried again once it is whole', async () => {
+test('a damaged release does not affect the others, and is retried after its repair', async () => {
   const damaged = await writeRelease(dataDir, harbours, randomRecords(harbours, 5, 1));
   await writeRelease(dataDir, tools, old);
   const file = join(damaged.folder, 'engine.parquet');
@@ -99,7 +99,7 @@ test('a damaged release does not take the others down, and is tried again once i
   expect(register.state('harbours')).toBe('open');
 });
 
-test('one changed byte in what is loaded is noticed', async () => {
+test('one changed byte in loaded files is detected', async () => {
   const { folder } = await writeRelease(dataDir, tools, old);
   const file = join(folder, 'terms.parquet');
   const bytes = readFileSync(file);
@@ -110,7 +110,7 @@ test('one changed byte in what is loaded is noticed', async () => {
   expect(log[0]).toContain('terms.parquet does not have the SHA-256 of the manifest');
 });
 
-test('a new release is taken, and one that cannot be opened leaves the old one', async () => {
+test('a new release is opened, and one that fails keeps the old one', async () => {
   const first = await writeRelease(dataDir, tools, old);
   await open();
   expect(await register.refresh(), 'nothing new').toEqual([]);
@@ -129,7 +129,7 @@ test('a new release is taken, and one that cannot be opened leaves the old one',
   expect(first.release).not.toBe(second.release);
 });
 
-test('a start finds the newest release that opens when the current one is incomplete, has other content, or is not named', async () => {
+test('a start finds the newest release that opens when the current one is incomplete, has other content, or unknown', async () => {
   const first = await writeRelease(dataDir, tools, old);
   const second = await writeRelease(dataDir, tools, young);
   const pointer = paths.current(dataDir, 'tools');
@@ -187,7 +187,7 @@ test('an earlier release is opened while its folder exists, and never anything e
   expect(await register.lease('tools', first.release)).toBeNull();
 });
 
-test('requests run through switches without one being dropped', async () => {
+test('no request is dropped during switches', async () => {
   await writeRelease(dataDir, tools, old);
   await open({ idle: 0 });
   let asked = 0;
@@ -201,7 +201,7 @@ test('requests run through switches without one being dropped', async () => {
       lease.done();
       asked += 1;
       await new Promise((resolve) => setImmediate(resolve));
-      // The index answers without waiting for anything; the switch needs a turn of the loop.
+      // The index answers without waiting; the switch needs a turn of the event loop.
       await new Promise(setImmediate);
     }
   };
@@ -255,7 +255,7 @@ test.each([true, false])(
   },
 );
 
-test('closing ends everything', async () => {
+test('close releases everything', async () => {
   await writeRelease(dataDir, tools, old);
   await open();
   const lease = (await register.lease('tools'))!;

@@ -1,4 +1,5 @@
-// Held and contested values from the sources' readings to the answers: what is published, how it is marked, and who may filter by it.
+// Held and contested values from the readings to the answers: what is published, how it is marked, and who
+// may filter by it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
@@ -36,7 +37,7 @@ function pack(issues: Record<string, Issues>, open = false): Pack {
   return made;
 }
 
-/** Lines that the newest night told. */
+/** Reported lines of the last night. */
 let lastNight: string[] = [];
 
 async function released(made: Pack, data: string): Promise<Release> {
@@ -131,7 +132,7 @@ test('provenance_status finds them; without a right to all attributes only by pu
   expect(refused).toThrowError(/provenance_status: must be one of held, contested/);
 });
 
-test('every format with provenance says it; Markdown by one mark with a legend', async () => {
+test('every format with provenance has it; Markdown by a mark with a legend', async () => {
   const release = await released(pack({ gold, tin }, true), scratch());
   const { a, b, c } = recordsOf(release) as { a: PublicRecord; b: PublicRecord; c: PublicRecord };
   const of = release.pack;

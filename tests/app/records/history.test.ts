@@ -1,4 +1,5 @@
-// Facts, prices, audits, changelog, change feed and time travel over the real app, on what the nights of the fictional packs published.
+// Facts, prices, audits, changelog, change feed and time travel over the real app, on the nights of the
+// fictional packs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
@@ -35,7 +36,7 @@ const of = (dataset: string) => app.records[dataset] ?? [];
 const named = (name: string): StoredRecord => of('tools').find((record) => record.name === name)!;
 
 describe('facts', () => {
-  test('say of each whether it is published, and why', async () => {
+  test('have the verdict and reason of each', async () => {
     verifies('shape.facts', 'fact.history');
     const seen = new Set<string>();
     for (const { id, slug, attributes } of of('tools')) {
@@ -71,7 +72,7 @@ describe('facts', () => {
     expect(since['facts']).toEqual(every.filter(({ observed_at }) => String(observed_at) >= '2026-06-01'));
   });
 
-  test('as Markdown tell what each verdict means', async () => {
+  test('explain each verdict in Markdown', async () => {
     const page = await text(`/v1/tools/entities/${named('Cordless drill 12').slug}/facts.md`);
     const { slug } = named('Cordless drill 12');
     expect(page).toContain(`# Facts of Cordless drill 12 (${slug}), newest first`);
@@ -80,7 +81,7 @@ describe('facts', () => {
     expect(page).toMatch(/superseded: its own source has said something newer/);
   });
 
-  test('are refused for what is not there, wrong or not paid', async () => {
+  test('are refused when missing, invalid or unpaid', async () => {
     const path = `/v1/tools/entities/${of('tools')[0]!.slug}/facts`;
     expect(await refused(path, {})).toEqual([402, 'payment_required']);
     expect(await refused('/v1/tools/entities/nobody/facts')).toEqual([404, 'unknown_entity']);
@@ -90,7 +91,7 @@ describe('facts', () => {
       expect(await refused(`${path}?since=${since}`)).toEqual([422, 'validation_failed']);
   });
 
-  test('come with a tag that spares paying for them again', async () => {
+  test('have a tag for free revalidation', async () => {
     const path = `/v1/tools/entities/${of('tools')[0]!.slug}/facts`;
     const first = await app.ask(path, admin);
     await first.text();
@@ -120,7 +121,7 @@ describe('prices', () => {
     );
   });
 
-  test('of a dataset without any are an empty list, free for everybody', async () => {
+  test('of a dataset without any are an empty list, free for all', async () => {
     verifies('shape.prices-none');
     const { id, slug } = of('harbours')[0]!;
     const answer = await body(`/v1/harbours/entities/${slug}/prices`, { address: '192.0.2.77' });
@@ -130,7 +131,7 @@ describe('prices', () => {
     expect(await refused(`/v1/tools/entities/${of('tools')[0]!.slug}/prices`, {})).toEqual([402, 'payment_required']);
   });
 
-  test('of such a dataset take nothing off a key either', async () => {
+  test('of such a dataset are free with a key too', async () => {
     const key = { headers: { Authorization: 'Bearer payg' } };
     const { status, headers } = await app.json(`/v1/harbours/entities/${of('harbours')[0]!.slug}/prices`, key);
     expect([status, headers.get('x-charge-eur')]).toEqual([200, null]);
@@ -140,7 +141,7 @@ describe('prices', () => {
 describe('the audit', () => {
   verifies('audit.get');
 
-  test('has a row or a word for every attribute of every record, and is the same for everyone', async () => {
+  test('has a row or a note for every attribute of every record, and is the same for everyone', async () => {
     for (const { slug, name, attributes } of of('tools')) {
       const page = await text(`/v1/tools/entities/${slug}/audit.md`, {});
       expect(await text(`/v1/tools/entities/${slug}/audit`)).toBe(page);
@@ -155,7 +156,7 @@ describe('the audit', () => {
     }
   });
 
-  test('never tells a value that is not public', async () => {
+  test('never shows a paid value', async () => {
     verifies('leak.audit');
     for (const { slug, attributes, provenance } of of('tools')) {
       const page = (await text(`/v1/tools/entities/${slug}/audit.md`)).replaceAll('\\', '');
@@ -169,7 +170,7 @@ describe('the audit', () => {
     }
   });
 
-  test('says of a paid attribute nothing that comparing its values gives', async () => {
+  test('reveals nothing about a paid attribute that depends on comparing its values', async () => {
     const pages = await Promise.all(of('tools').map(({ slug }) => text(`/v1/tools/entities/${slug}/audit.md`, {})));
     const rows = pages.join('\n').match(/^\|(runtime|summary|tested_on|domain|price\.rental)\|.*$/gm)!;
     expect(rows.length).toBeGreaterThan(20);
@@ -177,7 +178,7 @@ describe('the audit', () => {
     for (const row of rows) expect(row).toMatch(/^(\|[^|]*){6}\|\|/);
   });
 
-  test('says why something is missing, doubted or old', async () => {
+  test('explains why a value is missing, doubted or old', async () => {
     const pages = await Promise.all(of('tools').map(({ slug }) => text(`/v1/tools/entities/${slug}/audit.md`, {})));
     const all = pages.join('\n');
     for (const words of [
@@ -197,7 +198,7 @@ describe('the audit', () => {
       expect(all, words).toContain(words);
   });
 
-  test('is Markdown alone, free, and 404 for what is not there', async () => {
+  test('is Markdown only, free, and 404 for unknown records', async () => {
     const path = `/v1/tools/entities/${of('tools')[0]!.slug}/audit.md`;
     const answer = await app.ask(path);
     expect(answer.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
@@ -209,7 +210,7 @@ describe('the audit', () => {
 });
 
 describe('the changelog', () => {
-  test('is free, and shows values of public attributes alone, whoever asks', async () => {
+  test('is free, and shows values of public attributes only, to every caller', async () => {
     verifies('shape.changelog', 'changelog.public-values', 'changelog.get', 'events.pull');
     const answer = await body('/v1/tools/changelog?days=365&limit=500', {});
     expect(members(answer)).toEqual(['items', 'limit', 'offset', 'total', ...about].sort());
@@ -262,7 +263,7 @@ describe('the changelog', () => {
     expect((await body(`/v1/tools/changelog?offset=${Number.MAX_SAFE_INTEGER}`, {}))['items']).toEqual([]);
   });
 
-  test('has a Markdown twin that says how to go on', async () => {
+  test('has a Markdown twin with the next page', async () => {
     verifies('changelog.md');
     const page = await text('/v1/tools/changelog.md?days=365&limit=4', {});
     expect(page).toMatch(/^\|observed\|slug\|attribute\|type\|old\|new\|source\|$/m);
@@ -294,7 +295,7 @@ describe('the change feed', () => {
 });
 
 describe('time travel', () => {
-  test('answers a record as it stood, says so, and ages it from there', async () => {
+  test('returns a record at a past time, marks it, and computes ages from then', async () => {
     const { slug, id } = named('Cordless drill 12');
     const answer = await body(`/v1/tools/entities/${slug}?as_of=2026-06-15T00:00:00Z`);
     expect(answer).toMatchObject({ id, slug, as_of: '2026-06-15T00:00:00Z', updated_at: '2026-06-01T00:00:00Z' });
@@ -321,7 +322,7 @@ describe('time travel', () => {
     expect(await refused(`/v1/tools/entities/${late}?as_of=2026-06-15`)).toEqual([404, 'unknown_entity']);
   });
 
-  test('knows no future and no nonsense, and is paid like today', async () => {
+  test('refuses the future and invalid times, and costs the same', async () => {
     const path = `/v1/tools/entities/${of('tools')[0]!.slug}`;
     const later = new Date(NOW.getTime() + 1000).toISOString();
     for (const wrong of [later, '2999-01-01', 'yesterday', '', '2026-02-30T00:00:00Z'])
@@ -334,7 +335,7 @@ describe('time travel', () => {
     expect(both.body['detail']).toHaveLength(2);
   });
 
-  test('has a tag of its own', async () => {
+  test('has its own tag', async () => {
     const path = `/v1/tools/entities/${named('Cordless drill 12').slug}`;
     const [now, then] = await Promise.all([app.ask(path, admin), app.ask(`${path}?as_of=2026-06-15`, admin)]);
     const tag = then.headers.get('etag') ?? '';

@@ -1,4 +1,5 @@
-// The past against an independent evaluator, over seeded random years of fictional sources: as_of, facts and changelog.
+// History against an independent evaluator, over seeded random years of fictional sources: as_of, facts and
+// changelog.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
@@ -47,7 +48,7 @@ describe.each([1, 2, 3, 4])('world %i', (seed) => {
   });
   afterAll(() => release.engine.close());
 
-  test('as of 60 random moments, each record is what the sources had said', async () => {
+  test('as of 60 random moments, each record matches the sources’ statements', async () => {
     const next = random(seed);
     const readings = [...world.readings.values()].flat();
     let known = 0;
@@ -81,7 +82,7 @@ describe.each([1, 2, 3, 4])('world %i', (seed) => {
     });
   });
 
-  test('facts are what was said, with first and newest observation, newest first', async () => {
+  test('facts are the statements, with first and newest observation, newest first', async () => {
     for (const [id, code] of found.ids) {
       const facts = await recordFacts(release, id, { attribute: null, since: null }, {});
       const expected = [...world.said]
@@ -145,7 +146,7 @@ describe.each([1, 2, 3, 4])('world %i', (seed) => {
     expect(times).toEqual(times.toSorted().reverse());
   });
 
-  test('its pages put together are the whole, and its filters keep what they say', async () => {
+  test('its pages make up the complete list, and its filters work', async () => {
     const { items: every } = await changelog(release, EVERYTHING, NOW, {});
     const paged = [];
     for (let offset = 0; offset <= every.length; offset += 7)
@@ -170,14 +171,14 @@ describe.each([1, 2, 3, 4])('world %i', (seed) => {
   });
 });
 
-// The strongest witness: a register that had never heard of what came later.
+// The strongest check: a register without any later readings.
 describe('a record as of a day is what a night of that day would have published', () => {
   const known = (pack: Pack, end: string) => {
     const sources = pack.sources.map((source) => ({
       ...source,
       pins: source.pins.filter(({ observed_at }) => observed_at.slice(0, 10) <= end),
     }));
-    // So early on, too few records for the pack's own tests.
+    // Too early: too few records for the pack's own tests.
     return { ...pack, sources, tests: [] };
   };
 
@@ -187,7 +188,7 @@ describe('a record as of a day is what a night of that day would have published'
     for (const date of dates) {
       const then = await nightOf(known(pack, date), scratch());
       const published = new Map((await all(then)).records.map((record) => [record.id, record]));
-      // The last moment of the day, since readings come at any hour.
+      // The last moment of the day, since readings can be at any hour.
       const told = await recordsAsOf(release, ordinals, Date.parse(`${date}T23:59:59.999Z`), {});
       told.forEach((record, ordinal) => {
         const expected = published.get(records[ordinal].id);

@@ -1,4 +1,4 @@
-// Every page of the built site: valid HTML, links that lead somewhere, and few small files.
+// Every page of the built site: valid HTML, working links, and few small files.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -17,13 +17,13 @@ afterAll(() => site.close());
 const validator = new HtmlValidate({
   extends: ['html-validate:standard', 'html-validate:a11y'],
   rules: {
-    // Astro closes no void element and writes attributes short; both are HTML.
+    // Astro does not close void elements and shortens attributes; both are valid HTML.
     'void-style': 'off',
     'attribute-boolean-style': 'off',
     'doctype-style': 'off',
     'no-trailing-whitespace': 'off',
     'long-title': 'off',
-    // A native element with the role of a widget it stands for, and groups that scroll by keyboard.
+    // Native elements with the role of a widget, and groups that scroll by keyboard.
     'prefer-native-element': 'off',
     'no-inline-style': 'error',
     'require-sri': 'off',
@@ -47,7 +47,7 @@ describe('HTML', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('that the night wrote is of one of these types', () => {
+  test('of the nightly run has one of these types', () => {
     const stray = [...site.pages.keys()].filter((path) => !site.types.some(({ written }) => written?.test(path)));
     expect(stray).toEqual([]);
   });
@@ -80,13 +80,13 @@ describe('HTML', () => {
   });
 });
 
-test('every link within the site leads somewhere', async () => {
+test('every link within the site works', async () => {
   const known = new Map<string, string | null>();
   const get = async (path: string): Promise<string | null> => {
     let text = known.get(path);
     if (text === undefined) {
       const response = await site.app.ask(path, { headers: { Accept: 'text/html, */*;q=0.5' } });
-      // Read in any case: what is not read keeps its file open.
+      // Always reads the body: an unread one keeps its file open.
       const body = await response.text();
       text = response.status === 200 ? body : null;
       known.set(path, text);
@@ -96,7 +96,7 @@ test('every link within the site leads somewhere', async () => {
   const dead: string[] = [];
   let links = 0;
   for (const [page, html] of site.pages) {
-    // What stands in a comment is no link, and the calls to copy are none either.
+    // Ignores links in comments and in the calls to copy.
     for (const [, href = ''] of html.matchAll(/<(?:a|link)\s[^>]*href="([^"]*)"/g)) {
       const url = new URL(href.replaceAll('&amp;', '&'), `${site.origin}${page}`);
       if (url.origin !== site.origin) continue;
@@ -111,7 +111,7 @@ test('every link within the site leads somewhere', async () => {
   expect(links).toBeGreaterThan(500);
 }, 120_000);
 
-/** Bytes as they are transferred. */
+/** Transferred bytes. */
 const sent = (content: string | Uint8Array): number => gzipSync(content).length;
 
 test('pages are small: few files, none of another host, no script that blocks, little of it', async () => {
@@ -148,7 +148,7 @@ test('pages are small: few files, none of another host, no script that blocks, l
   }
 });
 
-test('a feed of changes is one of Atom, with an entry a change and no value that is paid for', async () => {
+test('a feed of changes is valid Atom, with an entry per change and no paid value', async () => {
   const response = await site.app.ask('/feeds/tools.atom');
   expect(response.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
   const xml = await response.text();
@@ -169,7 +169,7 @@ test('a feed of changes is one of Atom, with an entry a change and no value that
 });
 
 describe('a record as a page', () => {
-  test('shows public values alone to everyone, and may be kept', async () => {
+  test('shows only public values to everyone, and may be cached', async () => {
     const response = await site.app.ask(`/datasets/tools/${site.other}`, { headers: { Accept: 'text/html' } });
     const html = await response.text();
     const stored = site.app.records['tools']!.find(({ slug }) => slug === site.other)!;
@@ -184,7 +184,7 @@ describe('a record as a page', () => {
     expect(JSON.parse(jsonld)).toMatchObject({ '@type': 'ItemPage', mainEntity: { identifier: stored.id } });
   });
 
-  test('that was paid for shows every value, is charged like the JSON and is kept by nobody', async () => {
+  test('that was paid for shows every value, is charged like the JSON and is never cached', async () => {
     verifies('limit.caching');
     const created = await site.app.json('/v1/keys', {
       method: 'POST',
@@ -213,7 +213,7 @@ describe('a record as a page', () => {
     expect(without.status).toBe(402);
   });
 
-  test('that was paid for has the courses and similar records of the free page, and nothing that others sell', async () => {
+  test('that was paid for has the charts and similar records of the free page, and no other paid values', async () => {
     const section = (html: string, id: string) =>
       new RegExp(`<section aria-labelledby="${id}">.*?</section>`, 's').exec(html)?.[0];
     const paid = async (path: string) =>

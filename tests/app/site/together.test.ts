@@ -1,10 +1,10 @@
-// Two registers built from one checkout at the same moment, as where one program serves several.
+// Two registers built from one checkout at the same moment, as when one program serves several.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openSite } from '../../support/site-world.ts';
 
-test('the pages of both are whole, and what renders them is not put into the checkout', async () => {
+test('the pages of both are complete, and temporary modules are not written to the checkout', async () => {
   const [one, two] = await Promise.all([openSite(), openSite()]);
   try {
     expect(one.pages.size).toBeGreaterThan(30);

@@ -1,4 +1,5 @@
-// Whole nights compared byte by byte with what they should write; `UPDATE_BUILDS=1 npx vitest run tests/builds` writes it down anew.
+// Complete nights compared byte by byte with expected output; `UPDATE_BUILDS=1 npx vitest run
+// tests/app/static/builds.test.ts` rewrites it.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -13,7 +14,10 @@ verifies('record.url-md', 'markdown.full-text', 'full-text.get');
 
 const UPDATE = process.env['UPDATE_BUILDS'] === '1';
 const CASES = readdirSync(import.meta.dirname).filter((name) => existsSync(join(import.meta.dirname, name, 'input')));
-/** What describes the API rather than the data and the guides, which live.test.ts holds against the running API; and files of bytes with their sizes and hashes (tests/process/analysts.test.ts). */
+/**
+ * Left out: descriptions of the API, which live.test.ts compares with the running API, and binary files with
+ * their sizes and hashes (tests/process/analysts.test.ts).
+ */
 const LEFT_OUT =
   /^((\.build|\.well-known|assets|docs|guides|mcp|sitemap)\/.*|_headers|robots\.txt|openapi\.json|auth\.md|favicon\.ico|sitemap\.xml|.*llms\.txt|files\/.*(\.(parquet|duckdb|jsonld)|index\.(html|json))|v1\/(datasets|catalog)(\.md)?)$/;
 
@@ -24,7 +28,7 @@ function filesOf(root: string): Map<string, string> {
   return new Map(paths.sort().map((path) => [path.slice(root.length + 1), readFileSync(path, 'utf8')]));
 }
 
-/** Times at which files were last written and folders last changed, in nanoseconds. */
+/** Times of the last writes of files and changes of folders, in nanoseconds. */
 function stamps(root: string): Map<string, bigint> {
   const paths = [root, ...readdirSync(root, { recursive: true }).map((path) => join(root, String(path)))];
   return new Map(paths.map((path) => [path, statSync(path, { bigint: true }).mtimeNs]));
@@ -45,7 +49,7 @@ describe.each(CASES)('%s', (name) => {
   beforeAll(async () => {
     await withCopies(config.DIST_DIR);
     expect((await night()).failures).toEqual([]);
-    // Release ids depend on the writer of Parquet, names of assets on the style sheet: neither is what this compares.
+    // Release ids depend on the Parquet writer, asset names on the style sheet: neither is compared.
     let ids: string[] = [];
     for (const id of readdirSync(join(folder, 'input')))
       ids = ids.concat((await currentRelease(config.DATA_DIR, id)) ?? []);
@@ -67,20 +71,20 @@ describe.each(CASES)('%s', (name) => {
     for (const [path, text] of expected) expect(written.get(path), path).toBe(text);
   });
 
-  test('nothing that is paid for stands in a page, nor in the full text', () => {
+  test('neither pages nor the full text contain paid values', () => {
     const pages = [...written].filter(([path]) => /^datasets\/.*\.md$|llms-full/.test(path));
     expect(pages.length).toBeGreaterThan(1);
     for (const [path, text] of pages) expect(text, path).not.toContain('PAID');
   });
 
-  test('pages for people need nothing of another host, and every link within the register leads somewhere', () => {
-    // The reference at /docs is an application of its own (tests/browser/api-docs.test.ts).
+  test('pages for people load nothing from other hosts, and every internal link works', () => {
+    // The reference at /docs is a separate application (tests/browser/api-docs.test.ts).
     const pages = [...filesOf(config.DIST_DIR)].filter(([path]) => path.endsWith('.html') && !path.startsWith('docs/'));
     expect(pages.map(([path]) => path)).toContain('index.html');
     for (const [path, html] of pages) {
       expect(html, path).toMatch(/^<!doctype html>\s*<html lang="en">/i);
       expect(/<iframe|<img|<style|<[^>]*\s(style|on\w+)=|="javascript:/i.exec(html)?.[0], path).toBeUndefined();
-      // Scripts of our own, which wait for the page; and data, which is none.
+      // Scripts, which are deferred; data is none.
       const scripts = [...html.matchAll(/<script[^>]*>/g)].map(([tag]) => tag);
       const known =
         /^<script (src="\/data\/assets\/[\w.]+\.js" defer|type="module" src="\/data\/assets\/[\w.-]+\.js"|type="application\/ld\+json")>$/;
@@ -101,7 +105,7 @@ describe.each(CASES)('%s', (name) => {
       expect(own.length, path).toBeGreaterThan(5);
       for (const { pathname, hash } of own) {
         const file = pathname.replace(/^\/data\//, '').replace(/(^|\/)$/, '$1index.html');
-        // Questions about records and about now are asked of the API.
+        // Only the API answers requests about records and the present.
         if (/^v1\/[^/]+\/(entities\/|changelog|status)|^healthz$|^owners\//.test(file)) continue;
         const there = [file, `${file}/index.html`, `${file}.md`].find((each) =>
           existsSync(join(config.DIST_DIR, each)),
@@ -113,7 +117,7 @@ describe.each(CASES)('%s', (name) => {
     }
   });
 
-  test('a second night rewrites nothing, a later one without news neither', async () => {
+  test('a second night rewrites nothing, nor does a later one without changes', async () => {
     const before = stamps(config.DIST_DIR);
     await night();
     expect(stamps(config.DIST_DIR)).toEqual(before);

@@ -1,4 +1,4 @@
-// Headers of static files: one table, obeyed by our own server and written for three kinds of hosts.
+// Headers of static files: one table, for our own server and for three kinds of hosts.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { BASE, type TestApp, testApp } from '../../support/app.ts';
 
 const rules = hostingRules({ base_url: BASE, operations: OPERATIONS });
 
-describe('our own server', () => {
+describe('the register’s server', () => {
   let app: TestApp;
   let dist: string;
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('our own server', () => {
   });
 
   test('answers without an extension have the type that the table gives their files', async () => {
-    // Several of a kind have extensions of their own.
+    // Types with several extensions.
     const typed = rules.filter(({ header, path }) => header === 'Content-Type' && !/:(?!ds)/.test(path));
     expect(typed.length).toBeGreaterThan(5);
     for (const { path, value } of typed) {
@@ -50,7 +50,7 @@ describe('our own server', () => {
 describe('the policy of pages', () => {
   const policy = rules.find(({ header }) => header === 'Content-Security-Policy')?.value ?? '';
 
-  test('lets nothing in but this host and the API, and no inline script', () => {
+  test('allows only this host and the API, and no inline script', () => {
     expect(policy).toContain("default-src 'none'");
     expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe("'self' 'wasm-unsafe-eval'");
     expect(/connect-src ([^;]*)/.exec(policy)?.[1]).toBe(`'self' ${new URL(BASE).origin}`);

@@ -1,4 +1,4 @@
-// A night in which little changed touches little: the pages of what changed, and what lists them.
+// A night with few changes writes few files: the pages of changed records, and the lists with them.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ let records: StoredRecord[];
 
 const night = (now?: string) => runNight(config, still(now), { only: null, accept: false });
 
-/** Times at which files were last put in place, by path; the notes of the build left out. */
+/** Times at which files were last put in place, by path, without the notes of the build. */
 function stamps(): Map<string, bigint> {
   const found = readdirSync(dist, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = found.map(({ parentPath, name }) => join(parentPath, name).slice(dist.length + 1));
@@ -36,7 +36,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => world.close());
 
-test('two records of many: their pages, and nothing of the records beside them', { timeout: 120_000 }, async () => {
+test('two records of many: their pages, and not those of other records', { timeout: 120_000 }, async () => {
   expect(records.length).toBeGreaterThan(4);
   const before = stamps();
   const changed = records.slice(-2);
@@ -51,7 +51,7 @@ test('two records of many: their pages, and nothing of the records beside them',
     [...before.keys()].filter((path) => !after.has(path)),
     'files that went',
   ).toEqual([]);
-  // What lists or shows all records of the dataset is made again; nothing of another dataset is.
+  // Lists of all records of the dataset are written again; files of other datasets are not.
   expect(touched).toContain('v1/harbours/llms-full.txt');
   expect(touched.filter((path) => path.startsWith('v1/tools/') || path.startsWith('datasets/tools/'))).toEqual([]);
   expect(touched.length).toBeLessThan(after.size / 2);

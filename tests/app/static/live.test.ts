@@ -1,4 +1,4 @@
-// A prerendered file is an answer given early: every one of them against the running API at the same moment.
+// A prerendered file equals the answer of the running API at the same moment.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,8 @@ async function run(site: NonNullable<PrerenderOptions['site']>): Promise<string[
 
 beforeAll(async () => {
   dist = mkdtempSync(join(tmpdir(), 'live-'));
-  // The app looks for files elsewhere, so that it answers everything itself; its clock stands where the releases were made.
+  // The app has another DIST_DIR, so that it answers everything itself; its clock stops at the time of the
+  // releases.
   const made: { at?: Date } = {};
   app = await testApp({
     dist: join(dist, 'nowhere'),
@@ -43,7 +44,7 @@ afterAll(async () => {
 test('there are answers, documents and a page for every record', () => {
   const pages = files.filter((path) => path.startsWith('datasets/'));
   expect(pages.filter((path) => path.endsWith('.md'))).toHaveLength(40);
-  // Showcase records have a page for people as a file, too; all others have it from the API.
+  // Showcase records have an HTML page as a file, too; the API renders all others.
   expect(pages.filter((path) => path.endsWith('/index.html'))).toHaveLength(20);
   for (const path of [
     'llms.txt',
@@ -56,7 +57,7 @@ test('there are answers, documents and a page for every record', () => {
     expect(files).toContain(path);
 });
 
-test('each file is what the API answers at its address', async () => {
+test('each file equals the API’s answer', async () => {
   for (const path of files) {
     const live = await app.ask(`/${path.replace(/\/index\.html$/, '')}`);
     expect(live.status, path).toBe(200);
@@ -64,7 +65,7 @@ test('each file is what the API answers at its address', async () => {
   }
 }, 60_000);
 
-test('when the pages for people cannot be made, the old ones stay and the run says so', async () => {
+test('when the pages for people cannot be made, the old ones stay and the run reports it', async () => {
   const torn = async () => {
     throw new Error('the pages are torn');
   };

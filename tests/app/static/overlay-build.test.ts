@@ -1,4 +1,5 @@
-// A release that holds an overlay answers as the one before did under it; and who reads the change feed knows the register by heart.
+// A release with an applied overlay answers as the one before did under it; and a reader of the change feed
+// has all values.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statsParameters, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
 import { changesParameters } from '../../../data/input/history-parameters.ts';
@@ -25,7 +26,7 @@ const CHANGES = 15;
 const NIGHTS = ['2026-04-30', '2026-07-31', '2026-12-31'];
 const at = (night: number, minute: number) => `2026-11-2${night}T00:${String(minute).padStart(2, '0')}:00Z`;
 
-/** What a release says to every question, in a form that two releases can be compared in: nothing of it depends on ordinals. */
+/** All answers of a release in a comparable form, independent of ordinals. */
 async function told(release: Release, pack: Pack, ids: readonly string[]): Promise<unknown> {
   const { engine, manifest } = release;
   const query = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 1000, total: true };
@@ -74,7 +75,7 @@ async function told(release: Release, pack: Pack, ids: readonly string[]): Promi
 
 const sorted = (list: readonly unknown[]) => list.map((each) => JSON.stringify(each)).sort();
 
-/** A reader who takes five lines at a time, and keeps a copy of every value. */
+/** A reader who takes five lines at a time, and stores every value. */
 class Reader {
   since = '2000-01-01T00:00:00Z';
   readonly copy = new Map<string, Map<string, unknown>>();
@@ -130,7 +131,7 @@ describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
   });
   afterAll(() => world.close());
 
-  /** One random change; what cannot be done now is left. */
+  /** One random change; impossible ones are skipped. */
   async function change(night: number, minute: number): Promise<void> {
     const when = at(night, minute);
     const here = [...(await world.records()).values()];
@@ -141,7 +142,7 @@ describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
     else if (chance < 0.3 && gone.length > 0) {
       const back = pickOne(next, gone);
       await world.restore(back, when);
-      // A release that was made without it has to be made again.
+      // A release without the record has to be built again.
       if (!(await world.records()).has(back)) await world.night(when, { collects: false });
       expect([...(await world.records()).keys()]).toContain(back);
     } else if (chance < 0.55) {
@@ -161,7 +162,7 @@ describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
     }
   }
 
-  test('after many changes the next release says what the one before said under them, and the reader lost nothing', async () => {
+  test('after many changes the next release equals the last one under them, and the reader lost nothing', async () => {
     let minute = 1;
     for (const [night, end] of NIGHTS.entries()) {
       for (let i = 0; i < CHANGES; i++) {
@@ -170,7 +171,7 @@ describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
       }
       const [first] = (await world.records()).keys();
       await world.say(first!, { name: `Night ${night}` }, at(night, 57));
-      // The same facts, and what was decided since: nobody can tell the difference.
+      // The same facts and the later decisions: no difference is visible.
       const before = world.release();
       const expected = await told(before, pack, known);
       const made = await world.night(at(night, 59), { collects: false });
@@ -185,10 +186,10 @@ describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
       expect(await changes(after, changesParameters.parse({ since: reader.since }), {})).toMatchObject({
         items: [],
       });
-      // And nothing is done again.
+      // A second run changes nothing.
       expect((await world.night(at(night, 59), { collects: false })).outcome).toBe('unchanged');
 
-      // News from the sources, on top of what was decided, and a change while the release is being made.
+      // New readings after the decisions, and a change during the build.
       until(end);
       await change(night, 58);
       await world.night(at(night, 59));

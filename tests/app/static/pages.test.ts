@@ -1,4 +1,4 @@
-// Pages rendered in threads are the pages rendered here, and the full text has every record in order.
+// Pages rendered in threads equal pages rendered in this one, and the full text has every record in order.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,14 +12,14 @@ import { scratch, still } from '../../support/night-pack.ts';
 
 const PACKS = join(import.meta.dirname, '../../packs');
 
-/** Every file below a folder with its text; the build's notes left out. */
+/** Every file below a folder with its text, without the build's notes. */
 function filesOf(root: string): Record<string, string> {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = entries.map((entry) => join(entry.parentPath, entry.name)).filter((path) => !path.includes('.build'));
   return Object.fromEntries(paths.sort().map((path) => [path.slice(root.length), readFileSync(path, 'utf8')]));
 }
 
-test('threads write the same files as none', { timeout: 60_000 }, async () => {
+test('threads write the same files as a single one', { timeout: 60_000 }, async () => {
   const data = scratch();
   const pack = await loadPack(join(PACKS, 'harbours'));
   const dataDir = join(data, 'var');

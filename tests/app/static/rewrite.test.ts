@@ -1,4 +1,5 @@
-// A rewrite: records that are opted out while a release is built are in the next one, which comes before the static pages.
+// A rewrite: records that are opted out during a build are in the next release, which precedes the static
+// pages.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -46,7 +47,7 @@ test('builds the next release before the pages, while records are opted out', as
   const lines: string[] = [];
   const note = (line: string) => {
     lines.push(line);
-    // As soon as the first release is there another record is opted out.
+    // After the first release another record is opted out.
     if (/; release /.test(line) && version === 1) remove();
   };
   const progress = { ...effects.progress, note, step: (...words: string[]) => void lines.push(words.join(' ')) };
@@ -59,6 +60,6 @@ test('builds the next release before the pages, while records are opted out', as
   expect(failures).toEqual([]);
   expect((await current()).overlay).toBe(2);
   expect(lines.filter((line) => /^harbours: .*; release /.test(line))).toHaveLength(2);
-  // The third look found nothing more to build.
+  // The third check found nothing more to build.
   expect(lines.filter((line) => /no changes/.test(line))).toHaveLength(1);
 }, 180_000);

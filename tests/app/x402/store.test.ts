@@ -45,7 +45,7 @@ describeStores('rows of payments', ({ open }) => {
     expect(found).toMatchObject({ state: 'claimed', leased_until: NOW + LEASE, answer: null });
   });
 
-  it('a row that somebody holds is nobody else’s, until the lease runs out', async () => {
+  it('a leased row is locked until the lease expires', async () => {
     const store = await open();
     const row = (await claimPayment(store, claimOf(), NOW))!;
     expect(await leasePayment(store, row, NOW + LEASE - 1)).toBeNull();
@@ -53,7 +53,7 @@ describeStores('rows of payments', ({ open }) => {
     expect(await leasePayment(store, row, NOW + LEASE)).toBeNull();
     const taken = (await leasePayment(store, row, NOW + LEASE + 10_000))!;
     expect(taken.lease).not.toBe(row.lease);
-    // Whoever lost it can do nothing any more.
+    // A process without the lease cannot change the row.
     expect(await renewLease(store, row, NOW)).toBe(false);
     expect(await openPayment(store, row, ANSWER)).toBe(false);
     await dropPayment(store, row);
@@ -68,7 +68,7 @@ describeStores('rows of payments', ({ open }) => {
     expect(await settlePayment(store, taken, paid('0x2'))).toBe('lost');
   });
 
-  it('one transfer pays for one, in the books as well', async () => {
+  it('one transfer pays one call, in the ledger too', async () => {
     const store = await open();
     const before = await verify(store);
     const held = async () => {
@@ -84,7 +84,7 @@ describeStores('rows of payments', ({ open }) => {
     expect([after.entries - before.entries, after.sum, after.unbalanced]).toEqual([2, 0, []]);
   });
 
-  it('is delivered once, however many ask', async () => {
+  it('is delivered once for parallel requests', async () => {
     const store = await open();
     const row = (await claimPayment(store, claimOf(), NOW))!;
     expect(await deliverPayment(store, row.id, NOW), 'not before it is settled').toBe(false);
@@ -94,7 +94,7 @@ describeStores('rows of payments', ({ open }) => {
     expect(got.filter(Boolean)).toHaveLength(1);
   });
 
-  it('what a process left is cleaned up: claims that ran out go, open ones are due for a look, answers of yesterday are forgotten', async () => {
+  it('leftovers of a process are cleaned up: expired claims are deleted, open ones checked, old answers erased', async () => {
     const store = await open();
     await store.db.deleteFrom('payments').execute();
     const claimed = (await claimPayment(store, claimOf(), NOW))!;

@@ -1,4 +1,4 @@
-// The cap of a consent, held by the gate: exactly what it allows, with two real processes on each database.
+// The cap of a grant, enforced by the gate: exactly its amount, with two real processes on each database.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { listen } from '../../support/oauth-server.ts';
 const RECORD = '/v1/tools/entities/record-1';
 const PRICE = 4000;
 
-/** What the processes said, for a test that failed. */
+/** Output of the processes, for a failed test. */
 const outputs: (() => string)[] = [];
 const cleanups: (() => unknown)[] = [];
 afterEach(async ({ task }) => {
@@ -28,7 +28,7 @@ interface Pair {
   state: Awaited<ReturnType<typeof openStore>>;
 }
 
-/** Two processes that share a database and call themselves the same. */
+/** Two processes with one database and one base URL. */
 async function pair(url: string | undefined): Promise<Pair> {
   const { dataDir, remove } = await smallData();
   cleanups.push(remove);
@@ -68,7 +68,7 @@ describe.each([
       detail: { reason: 'spending_cap', left_eur: expect.any(Number) },
       how_to_pay: { oauth: { url: expect.stringContaining('/.well-known/oauth-protected-resource') } },
     });
-    // A token of the same grant has the same cap; the person's own key and another consent do not.
+    // A token of the same grant has the same cap; the person's own key and another grant do not.
     const renewed = await token(base, { grant_type: 'refresh_token', client_id, refresh_token });
     expect((await ask(two, renewed.body['access_token'])).status).toBe(402);
     expect((await ask(two, key)).status).toBe(200);
@@ -88,7 +88,7 @@ describe.each([
     ]);
   }, 120_000);
 
-  test('give one code at most once, though it is shown to both', async (context) => {
+  test('exchange one code at most once, though both receive it', async (context) => {
     if (shared && !url) return context.skip('TEST_DATABASE_URL is not set');
     const { one, two, base } = await pair(url);
     const { key } = await richKey(one, 'raced@example.org', 'scale', 1);
@@ -97,13 +97,13 @@ describe.each([
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
     for (const { body } of answers)
       if (body['access_token']) expect((await two.ask(RECORD, bearer(body['access_token']))).status).toBe(401);
-    // What one process made, the other one knows: sessions, codes, keys that sign.
+    // Each process accepts sessions, codes and signing keys of the other.
     const next = await token(two.base, await allowCode(base, key));
     expect([next.status, (await one.ask(RECORD, bearer(next.body['access_token'] ?? ''))).status]).toEqual([200, 200]);
   }, 120_000);
 });
 
-test('a cap is told before a call runs, and leaves what costs nothing alone', async () => {
+test('a cap is checked before a call runs, and does not affect free calls', async () => {
   const { base, app, close } = await listen();
   const { key } = await newKey(app);
   const { access_token } = await connectClient(base, key, { cap: '0.005' });

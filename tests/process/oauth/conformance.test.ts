@@ -1,4 +1,5 @@
-// The official authorization-server scenarios of the MCP conformance suite; `.ci/run` has them with all the tests.
+// The official authorization-server scenarios of the MCP conformance suite; `.ci/run` runs them with all
+// tests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -15,7 +16,7 @@ const SUITE = join(
   '../dist/index.js',
 );
 
-test('all official scenarios pass, with a person who allows what they ask', async () => {
+test('all official scenarios pass, with a person who allows each request', async () => {
   const { base, app, close } = await listen();
   const { key } = await newKey(app);
   const port = await freePort();
@@ -26,7 +27,7 @@ test('all official scenarios pass, with a person who allows what they ask', asyn
   let visit: Promise<unknown> | null = null;
   const heard = (piece: Buffer) => {
     said += piece.toString();
-    // The suite prints the address for a person to open once its callback listens.
+    // The suite prints the authorization URL when its callback listens.
     const url = /(http:\/\/\S+\/oauth\/authorize\?\S+)\s/.exec(said)?.[1];
     if (url !== undefined && said.includes('Callback server started'))
       visit ??= allow(base, url, key).then((left) => fetch(left));

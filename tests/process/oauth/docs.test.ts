@@ -1,4 +1,4 @@
-// docs/oauth.md is real: its commands are run in order by a shell, and what they print is what the page shows.
+// docs/oauth.md is correct: a shell runs its commands in order, and they print what the page shows.
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { listen } from '../../support/oauth-server.ts';
 const PAGE = join(import.meta.dirname, '../../../docs/oauth.md');
 const LOCAL = 'http://localhost:8787';
 
-/** What differs from walk to walk, as the page has it. */
+/** The parts that differ between runs, as in the page. */
 function steady(text: string, base: string): string {
   const seen = new Map<string, string>();
   const id = (uuid: string) => {
@@ -27,7 +27,7 @@ function steady(text: string, base: string): string {
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, id);
 }
 
-test('the walk prints what the page says', async (context) => {
+test('the commands print what the page shows', async (context) => {
   for (const program of ['bash', 'curl', 'openssl'])
     if (spawnSync(program, ['--version']).error) return context.skip(`there is no ${program}`);
   const { base, app, close } = await listen();

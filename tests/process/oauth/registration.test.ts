@@ -1,4 +1,4 @@
-// Who may become a client and as what: registration, metadata documents, and where they are fetched from.
+// Client registration: permitted clients, metadata documents, and the addresses that they are fetched from.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -39,7 +39,7 @@ describe('registration', () => {
     expect(await told({ redirect_uris: [redirect] })).toMatch(/^400 invalid_(redirect_uri|client_metadata)$/);
   });
 
-  test('refuses what is no list of redirects, or too long a one', async () => {
+  test('refuses an invalid or too long list of redirects', async () => {
     for (const redirect_uris of ['https://a.example', [], [1], [null], {}, Array(11).fill('https://a.example/c')])
       expect(await told({ redirect_uris }), JSON.stringify(redirect_uris)).toMatch(/^400 invalid_/);
   });
@@ -54,7 +54,7 @@ describe('registration', () => {
       expect((await register(at.base, { redirect_uris, application_type })).body['application_type']).toBe(type);
   });
 
-  test('without a key is public, whatever is asked', async () => {
+  test('without a key is public, for any requested method', async () => {
     const { key, id } = await newKey(at.app);
     const asked = {
       token_endpoint_auth_method: 'client_secret_basic',
@@ -80,7 +80,7 @@ describe('registration', () => {
     expect(key).toBeDefined();
   });
 
-  test('with a key has a secret beside its redirects, and both ways to a token', async () => {
+  test('with a key has a secret and redirects, and both ways to a token', async () => {
     const { app, base } = at;
     const { key, id } = await newKey(app);
     const { body } = await register(base, { token_endpoint_auth_method: 'none' }, key);
@@ -89,7 +89,7 @@ describe('registration', () => {
     const own = await token(base, { grant_type: 'client_credentials', scope: 'write' }, basic);
     expect([own.status, own.body['scope']]).toEqual([200, 'read']);
     expect((await app.json('/v1/keys/me', { headers: bearer(own.body['access_token'] ?? '') })).body['id']).toBe(id);
-    // Another person may let it in, too; without its secret no code is any good.
+    // Another person may authorize it too; without its secret every code is invalid.
     const other = await newKey(app);
     const exchange = await allowCode(base, other.key, { client_id: body.client_id });
     expect((await token(base, exchange)).status).toBe(401);
@@ -101,7 +101,7 @@ describe('registration', () => {
       const wrong = { Authorization: `Basic ${btoa(`${body.client_id}:${secret}`)}` };
       expect((await token(base, { grant_type: 'client_credentials' }, wrong)).status).toBeGreaterThanOrEqual(400);
     }
-    // The stored form of the secret is no secret.
+    // The stored form of the secret is a hash.
     const [row] = await app.state.db
       .selectFrom('oauth_items')
       .select('payload')
@@ -113,7 +113,7 @@ describe('registration', () => {
     expect((await token(base, { grant_type: 'client_credentials' }, replayed)).status).toBe(401);
   });
 
-  test('shows names as text that cannot pose as something else', async () => {
+  test('shows names as text that cannot imitate other elements', async () => {
     const { body } = await register(at.base, { client_name: `  Evil\u202e<script>\n\u0000${'x'.repeat(500)}` });
     const page = pageOf(await person(at.base).open(authorizeUrl(at.base, body.client_id, pkce().challenge)));
     expect(page.html).toContain('Evil&lt;script&gt;xxx');
@@ -138,7 +138,7 @@ describe('registration', () => {
 
 describe('a client ID metadata document', () => {
   let made = 0;
-  /** What a person sees whom a client of this document sends; each document is another client. */
+  /** What a person sees for a client of this document; each document is another client. */
   const shown = async (changed: Record<string, unknown>, redirect_uri = 'https://client.example/cb') => {
     made += 1;
     const id = `https://client.example/${made}.json`;
@@ -155,7 +155,7 @@ describe('a client ID metadata document', () => {
     return 'left' in arrival ? String(arrival.left) : (/<h1>(.*)<\/h1>/.exec(arrival.page.html)?.[1] ?? '');
   };
 
-  test('is a public client by what it says', async () => {
+  test('is a public client with its metadata', async () => {
     expect(await shown({})).toBe('Sign in with your API key');
   });
 
@@ -169,7 +169,7 @@ describe('a client ID metadata document', () => {
     expect(await shown({ redirect_uris: ['http://client.example/cb'] })).toBe('Authorization failed');
   });
 
-  test('is fetched from no address of this machine', async (context) => {
+  test('is never fetched from this machine', async (context) => {
     const files = mkdtempSync(join(tmpdir(), 'tls-'));
     const [keyFile, certFile] = [join(files, 'key.pem'), join(files, 'cert.pem')];
     const make = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
@@ -190,7 +190,7 @@ describe('a client ID metadata document', () => {
     const { port } = inside.address() as AddressInfo;
     const ids = ['127.0.0.1', 'localhost', '[::1]', '2130706433'].map((host) => `https://${host}:${port}/client.json`);
     const counts: number[] = [];
-    // A fetch without the guard gets there: the count shows it.
+    // A fetch without the guard succeeds, as the count shows.
     for (const guarded of [true, false]) {
       const own = await listen(guarded ? {} : { fetch: (url) => fetch(url) });
       for (const id of ids) {

@@ -1,4 +1,5 @@
-// The same payment again: at once, later, for something else, by somebody else; one run, one charge, one delivery (payments.md 7).
+// Repeats of a payment: in parallel, later, for another call, by another caller; one run, one charge, one
+// delivery (payments.md 7).
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { dropAnswersWith } from '../../../data/state/idempotency.ts';
@@ -37,7 +38,7 @@ describeX402('the same payment again', {}, (stage) => {
       const { signature } = payment.payload as { signature: string };
       const forged = { ...payment, payload: { ...payment.payload, signature: `${signature.slice(0, -4)}dead` } };
       expect((await callPaid(app, SLOW, forged)).summary).toBe(USED);
-      // The nonce is the same in capitals.
+      // The nonce is the same in upper case.
       const { authorization } = payment.payload as { authorization: { nonce: string } };
       const loud = { ...authorization, nonce: `0x${authorization.nonce.slice(2).toUpperCase()}` };
       expect(
@@ -77,7 +78,7 @@ describeX402('the same payment again', {}, (stage) => {
     expect([amounts, stage.runs]).toEqual([ONE, 1]);
   });
 
-  it('on ten addresses at once: one answer, one charge, one run', async () => {
+  it('on ten addresses in parallel: one answer, one charge, one run', async () => {
     const { app, other } = stage;
     const payment = await signedPayment(app, `${SLOW}?i=0`);
     const amounts = await amountsMoved(stage, async () => {
@@ -90,14 +91,14 @@ describeX402('the same payment again', {}, (stage) => {
     expect([amounts, stage.runs]).toEqual([ONE, 1]);
   });
 
-  it('with its Idempotency-Key the answer comes again, byte for byte, also to a client that has not signed yet', async () => {
+  it('with its Idempotency-Key the answer is repeated, byte for byte, also to a client that has not signed yet', async () => {
     const { app, other } = stage;
     const once = named();
     let first = new Response();
     const amounts = await amountsMoved(stage, async () => {
       first = await stockBuyer(fetchOf(app), ROLES.payer)(BASE + SLOW, { headers: once });
       const bytes = await first.text();
-      // The answer was lost: the stock client asks anew, and would sign a second payment at a 402.
+      // The answer was lost: the stock client requests it again, and would sign a second payment at a 402.
       for (const at of [app, other]) {
         const again = await stockBuyer(fetchOf(at), ROLES.payer)(BASE + SLOW, { headers: once });
         expect([again.status, await again.text()]).toEqual([200, bytes]);
@@ -111,7 +112,7 @@ describeX402('the same payment again', {}, (stage) => {
     expect([amounts, stage.runs]).toEqual([ONE, 1]);
   });
 
-  it('an Idempotency-Key of one caller is nobody else’s, and is free again after a day', async () => {
+  it('an Idempotency-Key of one caller is separate from others’, and expires after a day', async () => {
     const { app } = stage;
     const once = named();
     expect((await callPaid(app, SLOW, await signedPayment(app, SLOW), once)).body['n']).toBe(1);
@@ -132,7 +133,7 @@ describeX402('the same payment again', {}, (stage) => {
       const second = await signedPayment(app, SLOW, ROLES.payer, { extensions });
       expect((await callPaid(app, SLOW, second)).body['n']).toBe(1);
       expect((await callPaid(app, `${SLOW}?other=1`, second)).summary).toBe('409 idempotency_conflict');
-      // A name that is too short to be a secret is none.
+      // An identifier that is too short to be secret is ignored.
       const short = { 'payment-identifier': { info: { required: false, id: 'pay_1' } } };
       const third = await signedPayment(app, SLOW, ROLES.payer, { extensions: short });
       expect((await callPaid(app, SLOW, third)).body['n']).toBe(2);
@@ -141,14 +142,14 @@ describeX402('the same payment again', {}, (stage) => {
     expect(amounts.paid).toBe(2n * PRICE);
   });
 
-  it('an Idempotency-Key that others could guess counts for its payer alone', async () => {
+  it('a guessable Idempotency-Key is bound to its payer', async () => {
     const { app, other } = stage;
     const order = { 'Idempotency-Key': 'order-0000000001' };
     const { payer, payerUsdt } = ROLES;
     const first = await signedPayment(app, SLOW, payer);
     const amounts = await amountsMoved(stage, async () => {
       expect((await callPaid(app, SLOW, first, order)).body['n']).toBe(1);
-      // A stranger with the same number, without a payment and with one that is not the payer's.
+      // A stranger with the same identifier, without a payment and with a foreign one.
       expect((await callPaid(other, SLOW, undefined, order)).summary).toBe('402 payment_required');
       const forged = await signedPayment(app, SLOW, payer, { signer: ROLES.stranger });
       expect((await callPaid(other, SLOW, forged, order)).summary).toBe(
@@ -156,10 +157,10 @@ describeX402('the same payment again', {}, (stage) => {
       );
       // The header of the first payment is public on the chain.
       expect((await callPaid(other, SLOW, first, order)).summary).toBe('409 payment_already_used');
-      // Another payer with the same number pays for an answer of their own, also for another request.
+      // Another payer with the same identifier pays for a separate answer, also for another request.
       const second = await signedPayment(app, SLOW, payerUsdt, { token: 'usdt' });
       expect((await callPaid(other, SLOW, second, order)).body['n']).toBe(2);
-      // The payer signs anew, as the stock client does: the first answer again, and no second charge.
+      // The payer signs again, as the stock client does: the first answer again, and no second charge.
       const lost = await stockBuyer(fetchOf(other), payer)(BASE + SLOW, { headers: order });
       const { n } = (await lost.json()) as { n: number };
       expect([lost.status, n, lost.headers.get('idempotency-replayed')]).toEqual([200, 1, 'true']);
@@ -169,7 +170,7 @@ describeX402('the same payment again', {}, (stage) => {
     expect([amounts, stage.runs]).toEqual([ONE, 2]);
   });
 
-  it('two payments under one Idempotency-Key at once: one is taken', async () => {
+  it('two parallel payments under one Idempotency-Key: one is taken', async () => {
     const { app, other } = stage;
     const once = named();
     const payments = [await signedPayment(app, SLOW), await signedPayment(app, SLOW)];
@@ -189,19 +190,19 @@ describeX402('the same payment again', {}, (stage) => {
     expect([amounts, stage.runs]).toEqual([ONE, 1]);
   });
 
-  it('what is known from the chain alone brings no answer again: who rebuilds the header gets nothing', async () => {
+  it('public data of the chain gets no answer: a rebuilt header is refused', async () => {
     const { app, chain } = stage;
     const payment = await signedPayment(app, SLOW);
     await callPaid(app, SLOW, payment, named());
     const sent = await chain.reader.getBlock({ includeTransactions: true });
     const { signature } = payment.payload as { signature: string };
     expect(sent.transactions[0]?.input).toContain(signature.slice(2, 66));
-    // All of the header, but not the Idempotency-Key.
+    // The complete header without the Idempotency-Key.
     expect((await callPaid(app, SLOW, payment)).summary).toBe('409 payment_already_used');
     expect((await callPaid(app, SLOW, payment, named())).summary).toBe('409 payment_already_used');
   });
 
-  it('an answer that nobody got is fetched once with the payment alone', async () => {
+  it('an undelivered answer is fetched once with the payment only', async () => {
     const { app, facilitator } = stage;
     const payment = await signedPayment(app, SLOW);
     const client = new AbortController();
@@ -232,7 +233,7 @@ describeX402('the same payment again', {}, (stage) => {
     ]);
   });
 
-  it('leaves no fault behind', () => {
+  it('leaves no internal error', () => {
     const { app, other } = stage;
     expect([app.faults, other.faults, app.lent(), other.lent()]).toEqual([[], [], 0, 0]);
   });

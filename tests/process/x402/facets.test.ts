@@ -1,4 +1,4 @@
-// Facets that name a paid attribute, bought by x402; their free form settles nothing.
+// Facets on a paid attribute, bought by x402; their free form settles nothing.
 import { expect, it } from 'vitest';
 import { stockBuyer } from '../../chain/buyer.ts';
 import { amountsMoved, BASE, callPaid, describeX402, fetchOf, ROLES, signedPayment } from '../../support/x402-stage.ts';
@@ -9,7 +9,7 @@ const FREE = '/v1/tools/facets?by=kind';
 const SEARCH = 8800n;
 
 describeX402('facets by x402', {}, (stage) => {
-  it('are paid like a search where they name a paid attribute', async () => {
+  it('cost a search on a paid attribute', async () => {
     let response = new Response();
     const amounts = await amountsMoved(stage, async () => {
       response = await stockBuyer(fetchOf(stage.app), ROLES.payer, 'usdc')(BASE + PRICED);
@@ -22,7 +22,7 @@ describeX402('facets by x402', {}, (stage) => {
     expect(await response.json()).not.toHaveProperty('withheld');
   });
 
-  it('take no payment where they are free', async () => {
+  it('take no payment when they are free', async () => {
     const payment = await signedPayment(stage.app, PRICED);
     const amounts = await amountsMoved(stage, async () => {
       const answer = await callPaid(stage.app, FREE, payment);

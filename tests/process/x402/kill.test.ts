@@ -1,4 +1,4 @@
-// The process is killed while payments are on their way; the same requests, sent again, are paid once and delivered once.
+// The process is killed during payments; the same requests, sent again, are paid once and delivered once.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PaymentRequired } from '@x402/core/types';
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Everything that outlives a killed process. */
+/** The parts that survive a killed process. */
 async function surroundings(databaseUrl: string | null) {
   const chain = await startChain();
   cleanups.push(chain.stop);
@@ -47,14 +47,14 @@ async function surroundings(databaseUrl: string | null) {
   return { chain, facilitator, dataDir, store, start };
 }
 
-/** One paid call, and the headers with which it can be sent again. */
+/** One paid call, and the headers with which it can be repeated. */
 async function order(api: Api, path: string): Promise<{ path: string; headers: Record<string, string> }> {
   const refused = await api.ask(path);
   const required = decoded(refused.header('payment-required') ?? null) as unknown as PaymentRequired;
   return { path, headers: { 'PAYMENT-SIGNATURE': encodePayload(await pay(required, ROLES.payer)) } };
 }
 
-/** Asks until nobody is at the payment any more: the lease of the dead runs out. */
+/** Repeats until the lease of the killed process has expired. */
 async function settledAnswer(
   api: Api,
   { path, headers }: { path: string; headers: Record<string, string> },
@@ -62,14 +62,14 @@ async function settledAnswer(
   for (let tries = 0; ; tries++) {
     const got = await api.ask(path, headers);
     if (got.status === 200 || tries > 40) return got;
-    // Never a 402: on that a client would sign again.
+    // Never a 402, at which a client would sign again.
     expect([409, 503], got.body).toContain(got.status);
     expect(Number(got.header('retry-after'))).toBeGreaterThan(0);
     await wait(1_000);
   }
 }
 
-/** Kills a process in the middle of four payments; another one, or itself started again, gets them all sent again. */
+/** Kills a process during four payments; another one, or the restarted one, gets them all again. */
 async function killed(databaseUrl: string | null): Promise<void> {
   const { chain, facilitator, dataDir, store, start } = await surroundings(databaseUrl);
   const api = await start();
@@ -93,7 +93,7 @@ async function killed(databaseUrl: string | null): Promise<void> {
       return never;
     }
     if (task === 'verify') return work();
-    // Sent to the chain each time; whoever asked is not told.
+    // Each is sent to the chain, but the client gets no answer.
     const done = work();
     if (nonce === nonceOf(sent!)) setTimeout(tell, 1_000);
     else void done.then(tell);
@@ -121,7 +121,7 @@ async function killed(databaseUrl: string | null): Promise<void> {
     const twice = await again.ask(one!.path, one!.headers);
     expect([twice.status, JSON.parse(twice.body)]).toMatchObject([409, { error: 'payment_already_used' }]);
   }
-  // With the Idempotency-Key alone, before anything is signed.
+  // With the Idempotency-Key only, before a payment is signed.
   for (let i = 0; i < 2; i++)
     expect((await settledAnswer(again, { path: named!.path, headers: once })).status).toBe(200);
   expect(before - (await chain.balance('usdc', ROLES.payer))).toBe(4n * PRICE);

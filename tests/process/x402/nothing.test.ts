@@ -1,4 +1,4 @@
-// A payment that comes with a call which finds nothing, or which is refused once its records were counted, is not settled.
+// A payment for a call that finds nothing, or that is refused after counting its records, is not settled.
 import { expect, it } from 'vitest';
 import { amountsMoved, callPaid, describeX402, signedPayment, type X402Stage } from '../../support/x402-stage.ts';
 

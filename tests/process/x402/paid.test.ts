@@ -1,4 +1,4 @@
-// Calls paid by the stock client of x402: what it is asked, what is taken, what it gets.
+// Calls paid by the stock client of x402: the 402, the charge, the answer.
 import type { PaymentRequired } from '@x402/core/types';
 import { describe, expect, it } from 'vitest';
 import { move, verify } from '../../../data/state/money/ledger.ts';
@@ -80,7 +80,7 @@ describeX402('paying by x402', {}, (stage) => {
     expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
   });
 
-  it('batch is get times the ids asked, paid at once', async () => {
+  it('batch costs get times the ids, in one payment', async () => {
     verifies('batch.access');
     const { app } = stage;
     const batch = '/v1/tools/entities/batch?ids=record-1,record-2,nobody';
@@ -95,7 +95,7 @@ describeX402('paying by x402', {}, (stage) => {
     expect(amounts).toEqual({ paid: 3n * PRICE, got: 3n * PRICE });
   });
 
-  it('25 at once: 25 answers, 25 prices', async () => {
+  it('25 in parallel: 25 answers, 25 prices', async () => {
     verifies('x402.one-delivery');
     const { app, other } = stage;
     const amounts = await amountsMoved(stage, async () => {
@@ -148,7 +148,7 @@ describeX402('paying by x402', {}, (stage) => {
     expect(await response.text()).toMatch(/record/i);
   });
 
-  it('HEAD and what the client has already cost nothing', async () => {
+  it('HEAD and 304 cost nothing', async () => {
     verifies('gate.conditional');
     const { app, facilitator } = stage;
     const payment = await signedPayment(app, RECORD);
@@ -164,7 +164,7 @@ describeX402('paying by x402', {}, (stage) => {
     expect((await callPaid(app, RECORD, payment)).status).toBe(200);
   });
 
-  it('an answer that is an error costs nothing: 500, a client that hung up', async () => {
+  it('an answer that is an error costs nothing: 500, a client that disconnected', async () => {
     verifies('x402.after-answer');
     const { app, facilitator } = stage;
     const payment = await signedPayment(app, SLOW);
@@ -178,14 +178,14 @@ describeX402('paying by x402', {}, (stage) => {
       await app.ask(SLOW, { headers: { 'PAYMENT-SIGNATURE': signature }, signal: client.signal });
     });
     expect([amounts, facilitator.count.settle, stage.runs]).toEqual([NOTHING, expect.any(Number), 2]);
-    // The payment is as good as new.
+    // The payment can be used again.
     stage.during = async () => {};
     const settles = facilitator.count.settle;
     expect((await callPaid(app, SLOW, payment)).summary).toBe('200');
     expect(facilitator.count.settle).toBe(settles + 1);
   });
 
-  it('settles when the answer is ready, and not before', async () => {
+  it('settles only when the answer is ready', async () => {
     verifies('x402.after-answer');
     const { app, facilitator } = stage;
     const payment = await signedPayment(app, SLOW);
@@ -195,7 +195,7 @@ describeX402('paying by x402', {}, (stage) => {
     expect(facilitator.count.settle).toBe(before + 1);
   });
 
-  describe('beside a key', () => {
+  describe('together with a key', () => {
     it('credit pays first, and the payment is left alone', async () => {
       const { app, facilitator } = stage;
       const { headers } = await newKey(app);
@@ -213,7 +213,7 @@ describeX402('paying by x402', {}, (stage) => {
       expect([amounts, facilitator.count]).toEqual([NOTHING, before]);
     });
 
-    it('pays where the credit does not, and the credit stays as it is', async () => {
+    it('pays when the credit does not suffice, and the credit is unchanged', async () => {
       const { app } = stage;
       const { headers, id } = await newKey(app);
       await move(app.state, { key_id: id, amount: -499_000, kind: 'refund', against: 'refund', now: 0 });
@@ -227,7 +227,7 @@ describeX402('paying by x402', {}, (stage) => {
           '0.004',
           null,
         ]);
-        // Also when the key has credit again, the same call is not paid for twice.
+        // When the key has credit again, the same call is not paid twice.
         await move(app.state, { key_id: id, amount: 100_000, kind: 'refund', against: 'refund', now: 0 });
         const again = await callPaid(app, SLOW, undefined, once);
         expect([again.summary, again.body['n'], again.headers.get('idempotency-replayed')]).toEqual(['200', 1, 'true']);
@@ -299,7 +299,7 @@ describeX402('paying by x402', {}, (stage) => {
     expect(amounts).toEqual({ paid: PRICE, got: PRICE });
   });
 
-  it('leaves right books and no fault behind', async () => {
+  it('leaves correct books and no internal error', async () => {
     const { app, other } = stage;
     expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
     expect([app.faults, other.faults, app.lent(), other.lent()]).toEqual([[], [], 0, 0]);

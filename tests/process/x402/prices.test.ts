@@ -1,4 +1,5 @@
-// A price that changes between the 402 and the payment: the one that was asked is taken for as long as a payment may take.
+// A price that changes between the 402 and the payment: the quoted one is accepted for as long as a payment
+// may take.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +23,7 @@ const charge = (micros: number, times = 1) => ({
 });
 
 describeStores('prices that were asked', ({ open }) => {
-  it('hold for a payment by every process, and no longer than one may take', async () => {
+  it('are valid in every process, for as long as a payment may take', async () => {
     const store = await open();
     let at = Date.parse('2026-11-20T12:00:00Z');
     const process = async (eur_usd: number) =>
@@ -30,19 +31,19 @@ describeStores('prices that were asked', ({ open }) => {
     const [old, young] = [await process(1.1), await process(1.2)];
     const [usdc, usdt] = requirementsFor(terms, 3 * 4000, 1.1);
     expect([usdc?.amount, usdt?.amount]).toEqual(['13200', '13200']);
-    // Nobody asked it yet: the young process takes its own price only.
+    // The old price was never quoted: the new process accepts only its own.
     expect(await young.matching(charge(4000, 3), usdc!)).toBeNull();
     expect(await young.matching(charge(4000, 3), requirementsFor(terms, 12_000, 1.2)[1]!)).not.toBeNull();
     old.asked(charge(4000));
     await expect.poll(async () => young.matching(charge(4000, 3), usdc!)).toEqual(usdc);
     expect(await young.matching(charge(5000, 3), usdt!), 'another pack price now').toEqual(usdt);
-    // The price of another operation, dataset or number of records was not asked.
+    // The price of another operation, dataset or number of records was not quoted.
     expect(await young.matching({ ...charge(4000, 3), dataset: 'harbours' }, usdc!)).toBeNull();
     expect(
       await young.matching({ ...charge(4000, 3), price: { of: 'stats' as const, micros: 4000, times: 3 } }, usdc!),
     ).toBeNull();
     expect(await young.matching(charge(4000, 2), usdc!)).toBeNull();
-    // Nor are other terms than ours ever taken.
+    // Terms that differ from ours are never accepted.
     expect(await young.matching(charge(4000, 3), { ...usdc!, payTo: ROLES.stranger.address })).toBeNull();
     expect(await young.matching(charge(4000, 3), { ...usdc!, maxTimeoutSeconds: 9_999 })).toBeNull();
     at += 120_000;
@@ -56,7 +57,7 @@ describe('a store that cannot be written', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'prices-'));
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-  it('does not keep a 402 from being told', async () => {
+  it('does not prevent a 402', async () => {
     const store = await openStore({ dataDir });
     const said: string[] = [];
     const prices = offeredPrices({ store, terms, eur_usd: 1.1, now: () => new Date(), log: (line) => said.push(line) });

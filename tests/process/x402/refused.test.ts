@@ -1,4 +1,5 @@
-// Payments that will not do: each is refused with the protocol's own reason, nothing is taken and nothing runs (payments.md 5).
+// Invalid payments: each is refused with the protocol's reason, nothing is charged and nothing runs
+// (payments.md 5).
 import { expect, it } from 'vitest';
 import { encodePayload, type Twist } from '../../chain/buyer.ts';
 import { ADDRESSES, type Role } from '../../chain/chain.ts';
@@ -9,7 +10,7 @@ const INVALID = '402 payment_invalid';
 const soon = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 const { payer, payerUsdt, payerUsdtUnapproved, poor, stranger } = ROLES;
 
-/** What is wrong, who pays, how it is signed, and what is told. Functions, since times count from when the test runs. */
+/** The mistake, the payer, the signature, and the reason. Functions, since times are relative to the test. */
 const CASES: [string, Role, () => Twist, string][] = [
   [
     'expired',
@@ -107,7 +108,7 @@ describeX402('a payment that will not do', {}, (stage) => {
       token,
     );
     expect([amounts, stage.runs]).toEqual([{ paid: 0n, got: 0n }, 0]);
-    // Nothing is left of it, and the same payer may pay as they should.
+    // Nothing of it is stored, and the same payer can pay correctly.
     expect(await stage.app.state.db.selectFrom('payments').select('id').execute()).toEqual([]);
   });
 
@@ -129,7 +130,7 @@ describeX402('a payment that will not do', {}, (stage) => {
     expect(facilitator.count).toEqual(before);
   });
 
-  it('one record paid, three asked', async () => {
+  it('one record paid, three requested', async () => {
     const { app } = stage;
     const batch = '/v1/tools/entities/batch?ids=record-1,record-2,record-3';
     const payment = await signedPayment(app, '/v1/tools/entities/batch?ids=record-1');
@@ -150,7 +151,7 @@ describeX402('a payment that will not do', {}, (stage) => {
     expect([body['accepts'], stage.runs]).toEqual([expect.any(Array), 0]);
   });
 
-  it('what is wrong with the request comes before the payment is looked at, and takes nothing', async () => {
+  it('errors of the request precede the payment, and charge nothing', async () => {
     verifies('format.key-required');
     const { app, facilitator } = stage;
     const stats = '/v1/tools/stats?attribute=price.list';
@@ -171,7 +172,7 @@ describeX402('a payment that will not do', {}, (stage) => {
     expect((await callPaid(app, stats, payment)).summary).toBe('200');
   });
 
-  it('a payment opens nothing that is not paid for: free operations stay as they are for everybody', async () => {
+  it('a payment does not change free operations', async () => {
     const { app } = stage;
     const payment = await signedPayment(app, SLOW);
     for (const path of ['/v1/tools/examples', '/v1/tools/changelog?limit=3', '/v1/tools/facets?by=maker']) {
@@ -182,7 +183,7 @@ describeX402('a payment that will not do', {}, (stage) => {
     }
   });
 
-  it('tells nobody what the facilitator wrote behind its reason', async () => {
+  it('does not reveal the text after the facilitator’s reason', async () => {
     const { app, facilitator } = stage;
     facilitator.between = async (task, _request, work) =>
       task === 'verify'

@@ -1,4 +1,4 @@
-// The terms: the documents and the 402 say the same, and say so where x402 is not offered.
+// The terms: the documents and the 402 agree, also when x402 is not offered.
 import { parsePaymentRequired } from '@x402/core/schemas';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { requirementsFor } from '../../../api/payments/x402/terms.ts';
@@ -44,7 +44,7 @@ describeX402('terms of x402', {}, (stage) => {
       expect(parsePaymentRequired(header).success).toBe(true);
       expect(told['how_to_pay']).toMatchObject({ x402: { url: `${BASE}/.well-known/x402.json` } });
       expect((told['resource'] as { url: string }).url).toBe(resource.url);
-      // An example may ask for several; the terms say the price of one.
+      // An example may request several records; the terms have the price of one.
       const times = Number((told['accepts'] as { amount: string }[])[0]?.amount) / Number(accepts[0]?.amount);
       expect(Number.isInteger(times)).toBe(true);
       expect(price.usd).toBe(Number(accepts[0]?.amount) / 1_000_000);
@@ -55,7 +55,7 @@ describeX402('terms of x402', {}, (stage) => {
     expect(app.faults).toEqual([]);
   });
 
-  it('ask USDC by EIP-3009 first, then USDT by Permit2, both at the pack price rounded up', async () => {
+  it('offer USDC by EIP-3009 first, then USDT by Permit2, both at the pack price rounded up', async () => {
     const { app } = stage;
     const { body, headers } = await app.json('/v1/tools/stats?attribute=price.list');
     expect(body['accepts']).toEqual([
@@ -81,7 +81,7 @@ describe('where x402 is not offered', () => {
   });
   afterAll(() => app.close());
 
-  it('the header is there with nothing in it, and the documents say why', async () => {
+  it('the header is empty, and the documents have the reason', async () => {
     verifies('setting.x402');
     const { status, headers, body } = await app.json('/v1/tools/stats?attribute=price.list');
     expect([status, body['accepts'], (body['how_to_pay'] as { x402?: object }).x402]).toEqual([402, [], undefined]);
@@ -94,7 +94,7 @@ describe('where x402 is not offered', () => {
       expect(document.body).toMatchObject({ resources: [], error: expect.stringMatching(/not offered/) });
       expect(JSON.stringify(document.body)).not.toMatch(/USDC|eip155|Idempotency-Key/);
     }
-    // A payment that nobody asked for changes nothing: previews stay free.
+    // A payment that was not requested changes nothing: previews stay free.
     const preview = await app.json('/v1/tools/entities?limit=2', {
       headers: { 'PAYMENT-SIGNATURE': 'eyJ4IjoxfQ==' },
       address: '192.0.2.77',
@@ -112,7 +112,7 @@ test('amounts are rounded up to a micro-dollar, without the noise of binary frac
   expect(requirementsFor(terms, 1, 1.1).map(({ amount }) => amount)).toEqual(['2']);
 });
 
-test('X402_* are all there or none, and each is checked', () => {
+test('X402_* are all set or none, and each is validated', () => {
   verifies('setting.x402');
   const good = {
     X402_PAY_TO: ROLES.merchant.address,

@@ -1,4 +1,4 @@
-// What became of a payment is not known: nobody is told 402, nobody pays twice, and the chain decides (payments.md 7.4).
+// Payments with an unknown outcome: no 402, no second charge, and the chain decides (payments.md 7.4).
 import { randomUUID } from 'node:crypto';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { expect, it } from 'vitest';
@@ -26,7 +26,7 @@ const AUTHORIZED = parseAbi([
   'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
 ]);
 
-/** The payer brings their own authorization onto the chain. */
+/** The payer broadcasts their own authorization. */
 async function broadcast({ chain }: X402Stage, payload: Record<string, unknown>): Promise<void> {
   const { authorization: a, signature } = payload as { authorization: Record<string, string>; signature: Hex };
   const args = [
@@ -64,7 +64,7 @@ async function cancel({ chain }: X402Stage, payload: Record<string, unknown>): P
   await chain.reader.waitForTransactionReceipt({ hash });
 }
 
-/** Cuts the connection when nobody waits for an answer any more. */
+/** Cuts the connection after the last waiting client. */
 async function late(patience: number): Promise<null> {
   await new Promise((resolve) => setTimeout(resolve, patience + 200));
   return null;
@@ -109,7 +109,7 @@ describeX402(
       expect([amounts, stage.runs]).toEqual([ONE, 1]);
     });
 
-    it('an unpaid repeat with its Idempotency-Key waits as well, and then gets the answer', async () => {
+    it('an unpaid repeat with its Idempotency-Key waits too, and then gets the answer', async () => {
       const { app, chain } = stage;
       const once = { 'Idempotency-Key': randomUUID() };
       const payment = await signedPayment(app, SLOW);
@@ -212,7 +212,7 @@ describeX402(
       },
     );
 
-    it('the payer spends everything meanwhile: the answer is withheld, and another payment buys it', async () => {
+    it('the payer spends everything in between: the answer is withheld, and another payment buys it', async () => {
       verifies('x402.after-answer');
       const { app, chain } = stage;
       const once = { 'Idempotency-Key': randomUUID() };
@@ -227,7 +227,7 @@ describeX402(
       ]);
       stage.during = async () => {};
       expect((await callPaid(app, SLOW, await signedPayment(app, SLOW), once)).body).toMatchObject({ n: 2 });
-      // The first, sent again, does not run again. Its refusal is as final as before, until the payer can pay.
+      // The first payment does not run again. Its refusal is final until the payer can pay.
       const repeated = await callPaid(app, SLOW, payment);
       expect([repeated.summary, repeated.body['is_retriable']]).toEqual([refused.summary, false]);
       const receipt = Buffer.from(repeated.headers.get('payment-response') ?? '', 'base64').toString();
@@ -238,7 +238,7 @@ describeX402(
       expect(stage.runs).toBe(2);
     });
 
-    it('the payer revokes it meanwhile: 402 at once, since the chain says so', async () => {
+    it('the payer revokes it in between: 402 immediately, by the chain', async () => {
       const { app } = stage;
       const payment = await signedPayment(app, SLOW);
       stage.during = () => cancel(stage, payment.payload);
@@ -248,7 +248,7 @@ describeX402(
       expect([amounts, stage.runs]).toEqual([NOTHING, 1]);
     });
 
-    it('the payer brings it onto the chain meanwhile: it is paid, once', async () => {
+    it('the payer broadcasts it in between: it is paid, once', async () => {
       const { app } = stage;
       const payment = await signedPayment(app, SLOW);
       stage.during = () => broadcast(stage, payment.payload);
@@ -258,7 +258,7 @@ describeX402(
       expect([amounts, stage.runs]).toEqual([ONE, 1]);
     });
 
-    it('the payer spends the nonce on somebody else meanwhile: the answer is withheld', async () => {
+    it('the payer spends the nonce on another recipient in between: the answer is withheld', async () => {
       const { app } = stage;
       const nonce = `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
       const payment = await signedPayment(app, SLOW, ROLES.payer, { nonce });
@@ -270,7 +270,7 @@ describeX402(
       expect([amounts.got, stage.runs]).toEqual([0n, 1]);
     });
 
-    it('nobody comes back: the sweep finds what was paid, keeps its answer for the client, and drops what ran out', async () => {
+    it('without a repeat: the sweep finds paid calls, keeps their answers for the client, and drops expired ones', async () => {
       const { app, chain, facilitator } = stage;
       const paid = await signedPayment(app, SLOW);
       const never = await signedPayment(app, `${SLOW}?never=1`);
@@ -297,7 +297,7 @@ describeX402(
       expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
       stage.later = 0;
       expect((await callPaid(app, SLOW, paid)).body).toMatchObject({ n: 1 });
-      // The chain's clock passes the end of the other: it can never be settled.
+      // The chain's clock passes the end of the other payment: it can never be settled.
       const snapshot = await chain.node.snapshot();
       await chain.node.increaseTime({ seconds: 3_000 });
       await chain.node.mine({ blocks: 1 });
@@ -307,7 +307,7 @@ describeX402(
       await chain.node.revert({ id: snapshot });
     });
 
-    it('while the node of the chain does not answer either, it stays unclear, paid or not', async () => {
+    it('while the node of the chain does not answer either, the outcome stays unknown', async () => {
       const { app, facilitator, node } = stage;
       const [paid, lost] = [await signedPayment(app, SLOW), await signedPayment(app, `${SLOW}?lost=1`)];
       const amounts = await amountsMoved(stage, async () => {
@@ -329,7 +329,7 @@ describeX402(
       expect([amounts, stage.runs]).toEqual([{ paid: 2n * PRICE, got: 2n * PRICE }, 2]);
     });
 
-    it('leaves right books and no fault behind', async () => {
+    it('leaves correct books and no internal error', async () => {
       const { app, other } = stage;
       expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
       expect([app.faults, other.faults, app.lent(), other.lent()]).toEqual([[], [], 0, 0]);

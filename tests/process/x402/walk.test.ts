@@ -1,4 +1,5 @@
-// The walk "Pay by x402" of docs/paying.md is real: its commands are run in order, and what they print is what the page shows.
+// The section "Pay by x402" of docs/paying.md is correct: its commands run in order and print what the page
+// shows.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** `npm run chain`, until it has printed its settings. */
+/** Starts `npm run chain` and waits for its settings. */
 async function chain(): Promise<string> {
   const child: ChildProcess = spawn(process.execPath, [join(ROOT, 'tests/chain/serve.ts'), '--free']);
   const gone = new Promise((resolve) => child.once('exit', resolve));
@@ -32,7 +33,7 @@ async function chain(): Promise<string> {
   return printed;
 }
 
-test('it prints what the page says', async (context) => {
+test('it prints what the page shows', async (context) => {
   const why = noChain();
   if (why !== null) return context.skip(why);
   const page = readFileSync(PAGE, 'utf8');
@@ -60,7 +61,7 @@ test('it prints what the page says', async (context) => {
     );
     return stdout;
   };
-  /** What differs from walk to walk, as the page has it. */
+  /** The parts that differ between runs, as in the page. */
   const steady = (text: string) =>
     text
       .replaceAll(api?.base ?? '', 'http://localhost:8787')
