@@ -1,7 +1,7 @@
 // Converts named arguments of tools and skills to the raw input that REST reads from path and query (contract
 // section 8).
 
-import { escapeListValue, shown } from '../../data/input/parse-values.ts';
+import { escapeListValue, printable } from '../../data/input/parse-values.ts';
 import { DataError, type ValidationIssue } from '../../data/model/errors.ts';
 import type { RawInput } from '../../data/plan/plan.ts';
 import { toApiError } from '../contract/errors.ts';
@@ -100,7 +100,8 @@ export function readArguments(operation: Operation, args: unknown, fixed: string
   // A path parameter's own name among the query parameters would replace it.
   const stray = other ? 'dataset' : names.find((name) => Object.hasOwn(path, name));
   const misread =
-    refusal ?? (stray && new DataError('unknown_filter', `"${shown(stray)}" is not a parameter of this operation.`));
+    refusal ??
+    (stray && new DataError('unknown_filter', `"${printable(stray)}" is not a parameter of this operation.`));
   return new ReadCall(operation, path, names, read.values, misread ? toApiError(misread) : undefined);
 }
 
@@ -178,7 +179,7 @@ function objectOf(value: unknown): Record<string, unknown> | null {
   }
 }
 
-const got = (value: unknown): string => (typeof value === 'string' ? ` (got "${shown(value)}")` : '');
+const got = (value: unknown): string => (typeof value === 'string' ? ` (got "${printable(value)}")` : '');
 
 /** A value as query text; undefined if it has no such form. In a list, a comma is part of the item. */
 function textOf(value: unknown): Value | undefined {

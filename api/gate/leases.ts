@@ -2,7 +2,7 @@
 // sent.
 
 import { hint } from '../../data/input/names.ts';
-import { shown } from '../../data/input/parse-values.ts';
+import { printable } from '../../data/input/parse-values.ts';
 import { DataError } from '../../data/model/errors.ts';
 import type { Lease, Register } from '../../data/releases/register.ts';
 import type { CallDeps, Leases } from './execute.ts';
@@ -13,7 +13,7 @@ function leaseError(register: Register, dataset: string): DataError {
   if (state === 'missing' || state === 'damaged')
     return new DataError('unavailable', `The dataset ${dataset} has no release to answer from yet.`);
   const instead = hint(dataset, register.packs.keys());
-  return new DataError('unknown_dataset', `There is no dataset "${shown(dataset)}".${instead}`);
+  return new DataError('unknown_dataset', `There is no dataset "${printable(dataset)}".${instead}`);
 }
 
 /**

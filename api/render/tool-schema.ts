@@ -102,7 +102,7 @@ function numberOf({ example }: Attribute): unknown {
  * Most attributes of a dataset that have filters in a schema, and most of one group (`price.*`). The others
  * are named in the description.
  */
-export const SHOWN = { attributes: 10, group: 3 } as const;
+export const TOOL_FILTERS = { attributes: 10, group: 3 } as const;
 
 /**
  * Filterable attributes: `shown` have filters in the schema of the search, in the order of the pack; `rest` are
@@ -115,7 +115,7 @@ export function filterable(pack: Pack): { shown: Attribute[]; rest: Attribute[] 
     const [group = ''] = attribute.name.split('.');
     const count = groups.get(group) ?? 0;
     groups.set(group, count + 1);
-    (count < SHOWN.group && shown.length < SHOWN.attributes ? shown : rest).push(attribute);
+    (count < TOOL_FILTERS.group && shown.length < TOOL_FILTERS.attributes ? shown : rest).push(attribute);
   }
   return { shown, rest };
 }

@@ -1,7 +1,7 @@
 // Which attributes a name that is none of them probably means: other spellings, aliases of the pack, parts of names.
 import type { Attribute } from '../../packs/define/model.ts';
 import { hint, misspelt } from './names.ts';
-import { shown } from './parse-values.ts';
+import { printable } from './parse-values.ts';
 
 /** Longest part of a typed name that is compared. */
 const LONGEST = 80;
@@ -75,9 +75,9 @@ export function attributeSuggestion(
   const attributes = all.filter(may);
   const group = all.filter((each) => each.name.startsWith(`${name}.`));
   const members = group.filter(may);
-  if (members.length > 0) return ` ${shown(name)} is a group: name one of its members, ${listed(members)}.`;
+  if (members.length > 0) return ` ${printable(name)} is a group: name one of its members, ${listed(members)}.`;
   if (group.length > 0)
-    return ` ${shown(name)} is a group, and none of its members can be named here.${hint(
+    return ` ${printable(name)} is a group, and none of its members can be named here.${hint(
       name,
       attributes.map((each) => each.name),
     )}`;

@@ -31,7 +31,7 @@ export interface ParseOptions {
 }
 
 /** Where a value is parsed. */
-export interface Place extends ParseOptions {
+export interface ParameterContext extends ParseOptions {
   /** Name of the parameter, for messages. */
   name: string;
   pack: Pack;
@@ -45,7 +45,7 @@ export interface Parameter<T> {
    * Parses the occurrences of the parameter. Throws `validation_failed` (422) or another DataError (400), as
    * contract section 4 defines.
    */
-  parse: (values: string[], place: Place) => T;
+  parse: (values: string[], place: ParameterContext) => T;
   /** The value without the parameter; absent for a required one. */
   fallback?: T;
   /** Part of the path, so that nobody may send it as a query parameter. */
@@ -77,7 +77,7 @@ export interface Selection {
 }
 
 /** The values of a table, without its conditions. */
-export type Values<T extends ParameterTable> = {
+export type TableValues<T extends ParameterTable> = {
   [K in keyof T as T[K] extends Parameter<Condition | null> ? never : K]: T[K] extends Parameter<infer V> ? V : never;
 };
 
@@ -93,9 +93,9 @@ export interface ParameterSet<I> {
 }
 
 /** The parameters of an operation without filters. `input` computes its input from the values. */
-export function parameters<T extends ParameterTable, I = Values<T>>(
+export function parameters<T extends ParameterTable, I = TableValues<T>>(
   table: T,
-  input: (values: Values<T>, place: Omit<Place, 'name'>) => I = (values) => values as I,
+  input: (values: TableValues<T>, place: Omit<ParameterContext, 'name'>) => I = (values) => values as I,
 ): ParameterSet<I> {
   const { known, inPath } = namesOf(table);
   return {
@@ -105,7 +105,7 @@ export function parameters<T extends ParameterTable, I = Values<T>>(
       // Rows of operations without a dataset do not read the pack.
       const place = { ...options, pack: pack as Pack };
       const values = valuesOf(table, raw, place, new Issues());
-      return input(values as Values<T>, place);
+      return input(values as TableValues<T>, place);
     },
   };
 }
@@ -113,7 +113,7 @@ export function parameters<T extends ParameterTable, I = Values<T>>(
 /** The parameters of an operation that selects records: every other name is a filter of the dataset. */
 export function selectingParameters<T extends ParameterTable, I>(
   table: T,
-  input: (values: Values<T>, selection: Selection, place: Omit<Place, 'name'>) => I,
+  input: (values: TableValues<T>, selection: Selection, place: Omit<ParameterContext, 'name'>) => I,
 ): ParameterSet<I> {
   const { known, inPath } = namesOf(table);
   return {
@@ -130,7 +130,7 @@ export function selectingParameters<T extends ParameterTable, I>(
         const value = values[name];
         if (value instanceof Condition) value.addTo(selection);
       }
-      return input(values as Values<T>, selection, place);
+      return input(values as TableValues<T>, selection, place);
     },
   };
 }
@@ -160,7 +160,7 @@ function onlyParameters(raw: RawInput, known: readonly string[], inPath: readonl
 function valuesOf(
   table: ParameterTable,
   raw: RawInput,
-  place: Omit<Place, 'name'>,
+  place: Omit<ParameterContext, 'name'>,
   issues: Issues,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
@@ -174,7 +174,7 @@ function valuesOf(
   return values;
 }
 
-function parsed(row: Parameter<unknown>, given: RawInput[string] | undefined, place: Place): unknown {
+function parsed(row: Parameter<unknown>, given: RawInput[string] | undefined, place: ParameterContext): unknown {
   if (given === undefined) throw validationError(place.name, 'is required', 'missing');
   return row.parse([given].flat(), place);
 }

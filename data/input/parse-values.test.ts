@@ -12,7 +12,7 @@ import {
   number,
   numberBetween,
   oneOf,
-  shown,
+  printable,
   splitList,
   text,
   time,
@@ -133,8 +133,8 @@ test('a closed set of words', () => {
   expect(refusal(() => oneOf('p', 'xml', ['json', 'md']))).toBe('enum');
 });
 
-test('what is shown of a value is short and without control characters', () => {
-  expect(shown(`a\u001b[31m${'x'.repeat(200)}`)).toMatch(/^a�\[31mx{74}…$/u);
+test('a printable text is short and without control characters', () => {
+  expect(printable(`a\u001b[31m${'x'.repeat(200)}`)).toMatch(/^a�\[31mx{74}…$/u);
 });
 
 test('one refusal names every wrong parameter', () => {

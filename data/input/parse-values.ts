@@ -21,14 +21,14 @@ export const BOUNDS = {
   facets: 200,
 } as const;
 
-/** Text as it may be shown in a message: short, without control characters. */
-export function shown(text: string): string {
+/** Text for a message: short, without control characters. */
+export function printable(text: string): string {
   const plain = text.toWellFormed().replace(/\p{Cc}/gu, '�');
   return plain.length > 80 ? `${plain.slice(0, 80)}…` : plain;
 }
 
 const issue = (name: string, msg: string, type: string, input: string) =>
-  validationError(name, msg, type, shown(input));
+  validationError(name, msg, type, printable(input));
 
 /** A text without NUL or broken surrogates, trimmed, not empty, at most `most` characters. */
 export function text(name: string, raw: string, most: number = BOUNDS.value): string {
@@ -84,7 +84,7 @@ export function list(name: string, raw: string[], most: number = BOUNDS.values):
   return [...new Set(values)];
 }
 
-const got = (raw: string): string => ` (got "${shown(raw)}")`;
+const got = (raw: string): string => ` (got "${printable(raw)}")`;
 const didYouMean = (guess: string | number | boolean | null): string =>
   guess === null ? '' : `; did you mean ${guess}?`;
 

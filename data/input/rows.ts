@@ -6,7 +6,7 @@ import { DataError, validationError } from '../model/errors.ts';
 import { attributeSuggestion } from './attribute-names.ts';
 import { single } from './filters.ts';
 import type { Parameter } from './parameters.ts';
-import { BOUNDS, boolean, integer, list, listValues, oneOf, shown, text, time } from './parse-values.ts';
+import { BOUNDS, boolean, integer, list, listValues, oneOf, printable, text, time } from './parse-values.ts';
 
 export const invalid = (message: string) => new DataError('invalid_parameter', message);
 
@@ -127,7 +127,7 @@ function refuseField(pack: Pack, field: string): never {
   if (RECORD_MEMBERS.includes(field))
     throw invalid(`fields: ${field} is always part of a record; name attributes only, or leave fields out for all.`);
   const suggestion = attributeSuggestion(field, pack.attributes);
-  throw invalid(`fields: ${pack.id} has no attribute "${shown(field)}".${suggestion}`);
+  throw invalid(`fields: ${pack.id} has no attribute "${printable(field)}".${suggestion}`);
 }
 
 /** `as_of`: the moment to answer for, in milliseconds since 1970; null: now. A moment in the future is a 422. */
@@ -137,7 +137,7 @@ export const AS_OF: Parameter<number | null> = {
     const raw = single(name, values);
     const at = time(name, raw);
     if (now && at > now.getTime())
-      throw validationError(name, 'must not be in the future', 'datetime_past', shown(raw));
+      throw validationError(name, 'must not be in the future', 'datetime_past', printable(raw));
     return at;
   },
   fallback: null,
@@ -169,7 +169,7 @@ export function allowedAttribute(pack: Pack, parameter: string, name: string, ru
   const attribute = pack.attributes.find((candidate) => candidate.name === name);
   if (!attribute)
     throw invalid(
-      `${parameter}: ${pack.id} has no attribute "${shown(name)}".${attributeSuggestion(name, pack.attributes, rule?.may)}`,
+      `${parameter}: ${pack.id} has no attribute "${printable(name)}".${attributeSuggestion(name, pack.attributes, rule?.may)}`,
     );
   if (!rule || rule.may(attribute)) return name;
   const choices = pack.attributes.filter(rule.may).map((each) => each.name);

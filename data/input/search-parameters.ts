@@ -8,8 +8,8 @@ import { type Cursor, EXAMPLE_CURSORS } from './cursor.ts';
 import { single } from './filters.ts';
 import { FORMATS, type Format, formatNamed, formatParameters, SEARCH_FORMATS } from './formats.ts';
 import { misspelt } from './names.ts';
-import { type Parameter, type Place, type Selection, selectingParameters } from './parameters.ts';
-import { BOUNDS, integer, oneOf, shown, text } from './parse-values.ts';
+import { type Parameter, type ParameterContext, type Selection, selectingParameters } from './parameters.ts';
+import { BOUNDS, integer, oneOf, printable, text } from './parse-values.ts';
 import { attributeParameter, booleanParameter, FIELDS, integerParameter, invalid, representation } from './rows.ts';
 import { COUNTABLE, questionOf, SELECTION } from './selection.ts';
 
@@ -129,7 +129,7 @@ function readCursor(
   selection: Selection,
   sort: Sort,
   type: KeyType,
-  { pack, cursors = EXAMPLE_CURSORS }: Omit<Place, 'name'>,
+  { pack, cursors = EXAMPLE_CURSORS }: Omit<ParameterContext, 'name'>,
 ): Cursor {
   return cursors.read({ dataset: pack.id, where: questionOf(selection), sort }, token, type);
 }
@@ -216,14 +216,14 @@ function unknownKey(wanted: string, pack: Pack): string {
   const bare = inner ?? plus ?? key;
   if (bare !== undefined && !bare.includes(',')) {
     const minus = /desc/iu.test(before ?? after ?? '') ? '-' : '';
-    return `"${shown(wanted)}" is not a key: a "-" in front makes the order descending.${keyMeant(bare, minus, pack)}`;
+    return `"${printable(wanted)}" is not a key: a "-" in front makes the order descending.${keyMeant(bare, minus, pack)}`;
   }
   const [first = '', ...more] = wanted.split(',').map((part) => part.trim());
   if (more.length > 0 && first !== '')
-    return `takes one key (got "${shown(wanted)}").${keyMeant(first.replace(/^-/, ''), first.startsWith('-') ? '-' : '', pack)}`;
+    return `takes one key (got "${printable(wanted)}").${keyMeant(first.replace(/^-/, ''), first.startsWith('-') ? '-' : '', pack)}`;
   const minus = wanted.startsWith('-') ? '-' : '';
   const unknown = wanted.slice(minus.length);
-  return `${pack.id} has no attribute "${shown(unknown)}".${keyMeant(unknown, minus, pack)}`;
+  return `${pack.id} has no attribute "${printable(unknown)}".${keyMeant(unknown, minus, pack)}`;
 }
 
 function keyMeant(typed: string, minus: string, { attributes }: Pack): string {

@@ -6,14 +6,14 @@ import { validationError } from '../model/errors.ts';
 import { PROVENANCE_STATUSES, type ProvenanceStatus } from '../model/record.ts';
 import type { Predicate, Visibility } from '../plan/plan.ts';
 import { single } from './filters.ts';
-import { Condition, type Parameter, type Place, type Selection } from './parameters.ts';
-import { BOUNDS, list, numberBetween, oneOf, shown, text, time } from './parse-values.ts';
+import { Condition, type Parameter, type ParameterContext, type Selection } from './parameters.ts';
+import { BOUNDS, list, numberBetween, oneOf, printable, text, time } from './parse-values.ts';
 import { type AttributeRule, idsParameter, invalid, listSchema, parseIds } from './rows.ts';
 
 /** A row whose value becomes a condition of the selection. */
 function condition<T>(
   schema: () => z.ZodType,
-  parse: (values: string[], place: Place) => T,
+  parse: (values: string[], place: ParameterContext) => T,
   add: (selection: Selection, value: T) => void,
 ): Parameter<Condition | null> {
   return {
@@ -116,8 +116,8 @@ function outOfRange(lat: number, lng: number, km: number): string | null {
 
 /** What is wrong with a text that is not three numbers, with the numbers that stand in it. */
 function malformed(raw: string): string {
-  const problem = `must be "lat,lng,km", such as 52.52,13.405,25 (got "${shown(raw)}"; degrees, kilometres).`;
-  const numbers = shown(raw).match(/[+-]?(?:\d+\.?\d*|\.\d+)/gu) ?? [];
+  const problem = `must be "lat,lng,km", such as 52.52,13.405,25 (got "${printable(raw)}"; degrees, kilometres).`;
+  const numbers = printable(raw).match(/[+-]?(?:\d+\.?\d*|\.\d+)/gu) ?? [];
   if (/[nsew]\b|mi\b|miles|\bm\b/iu.test(raw.replace(/(?<=\d)[NE]\b/gu, ''))) return problem;
   if (numbers.length === 2) return `${problem} Add the radius in kilometres: near=${numbers.join()},<km>.`;
   const [lat, lng, km] = numbers.map(Number);
@@ -127,7 +127,8 @@ function malformed(raw: string): string {
 
 function parseWords(raw: string): string[] {
   const found = [...new Set(words(text('q', raw, BOUNDS.q)))];
-  if (found.length === 0) throw validationError('q', 'must hold a word to search for', 'string_too_short', shown(raw));
+  if (found.length === 0)
+    throw validationError('q', 'must hold a word to search for', 'string_too_short', printable(raw));
   if (found.length > BOUNDS.words)
     throw validationError('q', `takes at most ${BOUNDS.words} different words`, 'too_long', `${found.length} words`);
   return found.sort();

@@ -3,7 +3,7 @@ import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { type DataError, UnknownParameter } from '../model/errors.ts';
 import { matchAttributes, nameParts, SAME_NAME } from './attribute-names.ts';
 import { hint, misspelt } from './names.ts';
-import { shown } from './parse-values.ts';
+import { printable } from './parse-values.ts';
 
 /** A kind of filter: its prefix, and the words that other APIs write for it. */
 interface Comparison {
@@ -89,7 +89,7 @@ export function unknownFilter(name: string, pack: Pack, parameters: readonly str
   const stems = [...prefixes].map((prefix) => name.slice(name.startsWith(prefix) ? prefix.length : 0));
   const attribute = pack.attributes.find((candidate) => stems.includes(candidate.name));
   const own = [...filters].filter(([, filter]) => filter.attribute === attribute).map(([filter]) => filter);
-  const sent = shown(name);
+  const sent = printable(name);
   if (attribute && own[0] !== undefined) {
     const near = attribute.type === 'geo' && parameters.includes('near');
     const problem = `"${sent}" is not a filter: ${attribute.name} (${attribute.type}) takes ${own.join(', ')}.`;
@@ -105,7 +105,7 @@ export function unknownFilter(name: string, pack: Pack, parameters: readonly str
 
 /** Why a name is not a parameter of an operation without filters, with what to write instead. */
 export function unknownParameter(name: string, parameters: readonly string[]): DataError {
-  const sent = shown(name);
+  const sent = printable(name);
   if (parameters.length === 0)
     return new UnknownParameter(name, `"${sent}" is not a parameter: this operation takes no parameters.`, '', '');
   const list = `It takes ${parameters.join(', ')}.`;

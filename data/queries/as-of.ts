@@ -2,7 +2,7 @@
 // release.
 
 import type { BatchInput } from '../input/history-parameters.ts';
-import { shown } from '../input/parse-values.ts';
+import { printable } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
@@ -21,7 +21,7 @@ export async function getRecordAsOf(
   const { items } = await getBatchAsOf(release, { ids: [ref], fields }, at, presenting);
   const [record] = items;
   if (record) return record;
-  throw new DataError('unknown_entity', `${release.pack.id} has no record "${shown(ref)}" as of ${isoTime(at)}.`);
+  throw new DataError('unknown_entity', `${release.pack.id} has no record "${printable(ref)}" as of ${isoTime(at)}.`);
 }
 
 /**

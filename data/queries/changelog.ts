@@ -2,7 +2,7 @@
 // section 4).
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import type { ChangelogInput } from '../input/history-parameters.ts';
-import { shown } from '../input/parse-values.ts';
+import { printable } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';
 import { isoTime } from '../model/time.ts';
 import type { ChangeRow } from '../plan/history.ts';
@@ -41,7 +41,7 @@ export async function changelog(
 ): Promise<{ items: Change[]; total: number }> {
   const [ordinal] = entity === null ? [null] : await engine.resolve([entity.toLowerCase()], options);
   if (entity !== null && (ordinal === null || ordinal === undefined))
-    throw new DataError('unknown_entity', `entity: ${pack.id} has no record "${shown(entity)}".`);
+    throw new DataError('unknown_entity', `entity: ${pack.id} has no record "${printable(entity)}".`);
   const since = now.getTime() - days * DAY;
   const plan = { since, attribute, ordinal: ordinal ?? null, type, limit, offset };
   const { rows, total } = await engine.changelog(plan, options);

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
 import { misspelt } from '../input/names.ts';
-import { shown } from '../input/parse-values.ts';
+import { printable } from '../input/parse-values.ts';
 import type { SearchInput } from '../input/search-parameters.ts';
 import { counted, questionOf } from '../input/selection.ts';
 import type {
@@ -95,10 +95,10 @@ async function blameNames(
     const open = typed.map((words) => ({ ...words, scope: 'public' }) as Predicate);
     const { values } = await budget.facets({ where: open, by: each.attribute, limit: SHOWN, floor: 0 });
     if (values.length > 0)
-      places.push(`${each.attribute}=${values.map(({ value }) => shown(String(value))).join(',')}`);
+      places.push(`${each.attribute}=${values.map(({ value }) => printable(String(value))).join(',')}`);
   }
   const found = places.length === 0 ? '' : `; it is found with ${places.join(' and ')}`;
-  return `No record with ${where.map(spelt).join(' and ')} has a word that begins with "${shown(spelled)}"${found}. Try another spelling.`;
+  return `No record with ${where.map(spelt).join(' and ')} has a word that begins with "${printable(spelled)}"${found}. Try another spelling.`;
 }
 
 /** Conditions whose removal gives results. */
@@ -133,14 +133,14 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 
 /** A condition in request syntax. */
 function spelt(predicate: Predicate): string {
-  const list = (values: readonly unknown[]) => shown(values.join(','));
+  const list = (values: readonly unknown[]) => printable(values.join(','));
   switch (predicate.kind) {
     case 'any':
       return `${predicate.attribute}=${list(predicate.values)}`;
     case 'none':
       return `not_${predicate.attribute}=${list(predicate.values)}`;
     case 'like':
-      return `like_${predicate.attribute}=${shown(predicate.needle)}`;
+      return `like_${predicate.attribute}=${printable(predicate.needle)}`;
     case 'min':
     case 'max':
       return `${predicate.kind}_${predicate.attribute}=${predicate.value}`;
@@ -174,16 +174,16 @@ async function blame(
 ) {
   if (predicate.kind === 'words') return blameWords(pack, budget, predicate.words);
   if (predicate.kind === 'near') return `no record lies within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
-  if (predicate.kind === 'ids') return `no record has the id or slug ${shown(predicate.refs.join(' or '))}`;
+  if (predicate.kind === 'ids') return `no record has the id or slug ${printable(predicate.refs.join(' or '))}`;
   const attribute = pack.attributes.find(({ name }) => 'attribute' in predicate && name === predicate.attribute);
   if (predicate.kind !== 'any' || !attribute) return `no record has ${spelt(predicate)}`;
   return blameValues(pack, budget, attribute, predicate, options, attribute.public ? context : []);
 }
 
 async function blameWords(pack: Pack, budget: QueryBudget, typed: string[]): Promise<string> {
-  const problem = `no record has a word that begins with "${shown(typed.join(' '))}"`;
+  const problem = `no record has a word that begins with "${printable(typed.join(' '))}"`;
   const near = await wordsMeant(pack, budget, typed.join(' '));
-  return near.length > 0 ? `${problem}; nearest: ${near.map(shown).join(', ')}` : problem;
+  return near.length > 0 ? `${problem}; nearest: ${near.map(printable).join(', ')}` : problem;
 }
 
 /**
@@ -208,7 +208,7 @@ async function blameValues(
   if (near.length > 0) {
     // A country with another name is the likely intention; a match like `iata=usa` is a coincidence.
     const other = elsewhere === null || attribute.vocabulary !== null ? [] : [`${elsewhere} finds some`];
-    return [problem, `nearest: ${[...new Set(near)].map(shown).join(', ')}`, ...other, ...facets].join('; ');
+    return [problem, `nearest: ${[...new Set(near)].map(printable).join(', ')}`, ...other, ...facets].join('; ');
   }
   const found = elsewhere ?? (whole ? null : await asWords(budget, predicate, options));
   if (found !== null) return `${problem}, but ${found} finds some`;
@@ -216,7 +216,7 @@ async function blameValues(
   if (choices.length === 0 || !whole) return problem;
   const which = values.length > COMMON ? 'commonest' : 'known';
   const condition = where.length === 0 ? '' : ` with ${where.map(spelt).join(' and ')}`;
-  return [problem, `${which}${condition}: ${choices.slice(0, COMMON).map(shown).join(', ')}`, ...facets].join('; ');
+  return [problem, `${which}${condition}: ${choices.slice(0, COMMON).map(printable).join(', ')}`, ...facets].join('; ');
 }
 
 const facetsOf = ({ name }: Attribute, where: Predicate[]): string =>
@@ -273,7 +273,7 @@ async function asWords(budget: QueryBudget, { values }: Any, { visibility }: Hin
   const typed = words(String(values[0]));
   if (budget.spent || values.length !== 1 || typed.length === 0) return null;
   const found = await finds(budget, [{ kind: 'words', words: typed, scope: visibility }]);
-  return found ? `q=${shown(String(values[0]))}` : null;
+  return found ? `q=${printable(String(values[0]))}` : null;
 }
 
 const worded = ({ attributes }: Pack): string[] =>

@@ -1,7 +1,7 @@
 // Reads single records and batches, by id or slug (specification section 4, "Record endpoints").
 import type { Pack } from '../../packs/define/model.ts';
 import type { BatchInput } from '../input/history-parameters.ts';
-import { shown } from '../input/parse-values.ts';
+import { printable } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';
 import type { RecordText } from '../plan/plan.ts';
@@ -32,7 +32,7 @@ type Moment = Pick<PresentOptions, 'now' | 'base_url' | 'signal'>;
 export async function getRecord({ engine, pack }: Release, ref: string, options: Moment): Promise<LoadedRecord> {
   const [ordinal] = await engine.resolve([normal(ref)], options);
   if (ordinal === null || ordinal === undefined)
-    throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
+    throw new DataError('unknown_entity', `${pack.id} has no record "${printable(ref)}".`);
   const text = engine.text?.(ordinal, options.now, recordRenderer(pack, options.base_url)) ?? null;
   if (text !== null) return new FromText(text, pack);
   const [stored] = await engine.bodies([ordinal], options);

@@ -3,7 +3,7 @@
 
 import { type Cursors, EXAMPLE_CURSORS } from '../input/cursor.ts';
 import { FORMATS } from '../input/formats.ts';
-import { shown } from '../input/parse-values.ts';
+import { printable } from '../input/parse-values.ts';
 import type { SearchInput } from '../input/search-parameters.ts';
 import { questionOf } from '../input/selection.ts';
 import type { SearchAnswer } from '../plan/plan.ts';
@@ -69,7 +69,7 @@ async function missingHint(
   if (ids === undefined) return undefined;
   const ordinals = await engine.resolve(ids.refs, options);
   const missing = ids.refs.filter((_, i) => ordinals[i] === null);
-  return missing.length === 0 ? undefined : `No record has the id or slug ${missing.map(shown).join(', ')}.`;
+  return missing.length === 0 ? undefined : `No record has the id or slug ${missing.map(printable).join(', ')}.`;
 }
 
 /** Only formats with a place for it have a hint, and only on the first page. */

@@ -1,7 +1,7 @@
 // Similar records by overlap of words (specification section 4, "Record endpoints").
 
 import type { SimilarInput } from '../input/analysis-parameters.ts';
-import { shown } from '../input/parse-values.ts';
+import { printable } from '../input/parse-values.ts';
 import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import type { PublicRecord } from '../model/record.ts';
@@ -26,7 +26,7 @@ export async function similar(
   const { pack, engine } = release;
   const [subject] = await engine.resolve([ref.toLowerCase()], presenting);
   if (subject === null || subject === undefined)
-    throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
+    throw new DataError('unknown_entity', `${pack.id} has no record "${printable(ref)}".`);
   const { limit, differ_by, fields } = input;
   const scope = presenting.visibility;
   const minScore = pack.serving.similar_min_score;

@@ -3,7 +3,7 @@
 // money or quota.
 import { cachedPage, examples, facet, type Item, type ResultPage, searchRecords } from './ask.ts';
 import { WorldMap } from './map.ts';
-import { LISTED, type Model } from './model.ts';
+import { LISTED_VALUES, type Model } from './model.ts';
 import { needsKey, showProblem } from './problem.ts';
 import { copies, fillTable, listFilters, unknownAttribute } from './show.ts';
 import { type Language, snippet } from './snippets.ts';
@@ -153,7 +153,7 @@ async function fillFacet(attribute: string, signal: AbortSignal): Promise<void> 
   const list = form.querySelector<HTMLElement>(`[data-facet="${CSS.escape(attribute)}"]`);
   const parameter = listParameter(attribute);
   if (list === null || parameter === '') return;
-  const question = facetOf(attribute, LISTED, parameter);
+  const question = facetOf(attribute, LISTED_VALUES, parameter);
   const { values, note } = facetsArePaid(question, model)
     ? { values: [], note: 'Not counted: with these filters it costs a search.' }
     : countedValues(await facet(url('facets', question), key, signal));

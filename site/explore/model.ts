@@ -44,4 +44,4 @@ export const FREE_A_DAY = 20;
 export const PAGE = { free: 5, keyed: 20 };
 
 /** Values of an attribute that are listed with counts. */
-export const LISTED = 12;
+export const LISTED_VALUES = 12;

@@ -1,6 +1,6 @@
 // The values of an attribute as checkboxes with counts, in a list with reserved space.
 import type { Facet } from './ask.ts';
-import { LISTED } from './model.ts';
+import { LISTED_VALUES } from './model.ts';
 import { createElement } from './show.ts';
 
 interface Listed {
@@ -12,13 +12,13 @@ interface Listed {
 /** Reserves the rows that a list will have. When it is cut, selected values may be added on top. */
 export function keepRoom(list: HTMLElement, chosen: number): void {
   const rows = Number(list.dataset['rows'] ?? 0);
-  if (rows > 0) list.replaceChildren(...blanks(rows < LISTED ? rows : rows + chosen));
+  if (rows > 0) list.replaceChildren(...blanks(rows < LISTED_VALUES ? rows : rows + chosen));
 }
 
 /** The counted values, and the note below them: "no other value" only when the list is not cut. */
 export function countedValues({ values, withheld = 0 }: Facet): { values: Facet['values']; note: string } {
   const last = withheld > 0 ? 'Values of fewer than 5 records are hidden.' : 'No other value.';
-  return { values, note: values.length < LISTED ? last : '' };
+  return { values, note: values.length < LISTED_VALUES ? last : '' };
 }
 
 /** Fills a list, with a note in the first empty row; `changed` is called with each later selection. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { FILTER_KINDS } from '../../data/input/filters.ts';
 import { SELECTION } from '../../data/input/selection.ts';
-import { read, tableRows } from './tree.ts';
+import { isTest, MODULES, read, tableRows } from './tree.ts';
 
 /** The text under each heading that names an address, by that address. */
 const sections = new Map(
@@ -53,4 +53,23 @@ describe('docs/api.md', () => {
     const expected = FILTER_KINDS.map(({ prefix, types }) => [`${prefix}<attr>=`, types.join(', ')]);
     expect(documented.map((row) => row.slice(0, 2))).toEqual(expected);
   });
+});
+
+/** Paths under `/v1/` that are not operations, and one of an example. */
+const OTHER_PATHS = ['/v1/catalog', '/v1/tools/facets', '/v1/*/export/*', '/v1/*/llms-full/*', '/v1/*'];
+
+test('every path under /v1/ in code and pages is one of the table', () => {
+  const known = new Set([...OTHER_PATHS, ...OPERATIONS.map(({ route }) => route.path.replace(/:\w+/g, '*'))]);
+  const unknown = MODULES.filter((path) => !isTest(path) && /^(?:api|build|data|packs|site)\//.test(path)).flatMap(
+    (path) =>
+      [
+        ...read(path)
+          .replace(/\$?\{[\w.]+\}|<[\w ]+>|:\w+/g, '*')
+          .matchAll(/(?<![\w*])(?:\*|\{base\})?(\/v1\/[\w*/.-]+)/g),
+      ]
+        .map(([, found]) => found!.replace(/[./]$/g, ''))
+        .filter((found) => !known.has(found) && !known.has(found.replace(/\.md$/, '')))
+        .map((found) => `${path}: ${found}`),
+  );
+  expect(unknown, 'an operation has another path, or none').toEqual([]);
 });

@@ -10,7 +10,16 @@ import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';
-import { about, accountMembers, accountsOf, bodyOf, euros, isoTime, memberList, microsOf } from '../common/account.ts';
+import {
+  about,
+  accountMembers,
+  accountsOf,
+  bodyInput,
+  euros,
+  isoMilliseconds,
+  memberList,
+  microsOf,
+} from '../common/account.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
 
@@ -69,8 +78,8 @@ export const keys_list = operation<{ limit: number; cursor: Position | null }, R
     const next_cursor = last === undefined ? null : writeCursor(last);
     const keys = page.map((key) => ({
       ...accountMembers(key),
-      created_at: isoTime(key.created_at),
-      revoked_at: key.revoked_at === null ? null : isoTime(key.revoked_at),
+      created_at: isoMilliseconds(key.created_at),
+      revoked_at: key.revoked_at === null ? null : isoMilliseconds(key.revoked_at),
     }));
     return { body: { keys, next_cursor, ...about(ctx) }, next_cursor };
   },
@@ -145,7 +154,7 @@ export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance
   access: 'admin',
   tool: false,
   formats: ['json', 'markdown'],
-  ...bodyOf(Grant, GRANT),
+  ...bodyInput(Grant, GRANT),
   output: () => z.object({ id: z.uuid(), balance_eur: euro('Credit now'), plan: z.string(), ...ABOUT_OUTPUT }),
   async run({ key_id, amount_eur, plan, reason }, ctx) {
     const { accounts, asker } = accountsOf(ctx);

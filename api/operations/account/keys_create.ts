@@ -5,7 +5,7 @@ import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { KEY_BODY, WELCOME } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountMembers, accountsOf, bodyOf, EMAIL, memberList } from '../common/account.ts';
+import { about, accountMembers, accountsOf, bodyInput, EMAIL, memberList } from '../common/account.ts';
 import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
 
 const Input = z.object({
@@ -43,7 +43,7 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   tool: false,
   formats: ['json', 'markdown'],
   statuses: [201],
-  ...bodyOf(Input, KEY_BODY),
+  ...bodyInput(Input, KEY_BODY),
   output: () =>
     z.object({
       id: z.uuid(),

@@ -8,7 +8,7 @@ import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';
-import { about, accountMembers, accountsOf, isoTime } from '../common/account.ts';
+import { about, accountMembers, accountsOf, isoMilliseconds } from '../common/account.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
 
@@ -82,7 +82,7 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
     const next_cursor = last === undefined ? null : writeCursor(last.id);
     const ledger = page.map(({ id, at, kind, amount, balance, operation, dataset, request_id }) => ({
       id,
-      at: isoTime(at),
+      at: isoMilliseconds(at),
       kind,
       amount_eur: eur(amount),
       balance_eur: eur(balance),

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { KEY_BODY } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, bodyOf, EMAIL, memberList } from '../common/account.ts';
+import { about, accountsOf, bodyInput, EMAIL, memberList } from '../common/account.ts';
 import { ABOUT_OUTPUT } from '../common/outputs.ts';
 
 const Input = z.object({ email: EMAIL });
@@ -22,7 +22,7 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
   access: 'free',
   tool: false,
   formats: ['json', 'markdown'],
-  ...bodyOf(Input, KEY_BODY),
+  ...bodyInput(Input, KEY_BODY),
   output: () => z.object({ status: z.literal('sent'), ...ABOUT_OUTPUT }),
   async run({ email }, ctx) {
     const { accounts, asker } = accountsOf(ctx);

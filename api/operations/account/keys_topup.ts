@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, bodyOf, euros, memberList, microsOf } from '../common/account.ts';
+import { about, accountsOf, bodyInput, euros, memberList, microsOf } from '../common/account.ts';
 import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
 
 const wholeCents = (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;
@@ -27,7 +27,7 @@ export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: strin
   access: 'key',
   tool: false,
   formats: ['json', 'markdown'],
-  ...bodyOf(Topup, { amount_eur: 20 }),
+  ...bodyInput(Topup, { amount_eur: 20 }),
   output: () => z.object({ checkout_url: address('Where to pay'), amount_eur: euro('As asked'), ...ABOUT_OUTPUT }),
   async run({ amount_eur }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
@@ -53,7 +53,7 @@ export const keys_subscribe = operation<z.infer<typeof Subscribe>, Subscribed>({
   access: 'key',
   tool: false,
   formats: ['json', 'markdown'],
-  ...bodyOf(Subscribe, { plan: 'pro' }),
+  ...bodyInput(Subscribe, { plan: 'pro' }),
   output: () =>
     z.object({
       checkout_url: address('Where to pay'),

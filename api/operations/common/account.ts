@@ -19,7 +19,7 @@ export function accountsOf(ctx: Context): { accounts: Accounts; asker: Requester
  * Schema and parser of an operation whose input is the JSON body of the request. A message about a missing
  * member shows `example`.
  */
-export function bodyOf<T>(schema: z.ZodType<T>, example?: Record<string, unknown>) {
+export function bodyInput<T>(schema: z.ZodType<T>, example?: Record<string, unknown>) {
   return {
     input: () => schema,
     parse: (raw: RawInput, { body }: Context): T => {
@@ -94,7 +94,7 @@ export function accountMembers({ id, email, plan, balance }: Account) {
 export const about = (ctx: Context) => aboutRegister(ctx.base_url);
 
 /** Milliseconds as ISO 8601. */
-export const isoTime = (ms: number): string => new Date(ms).toISOString();
+export const isoMilliseconds = (ms: number): string => new Date(ms).toISOString();
 
 /** An answer with single values as Markdown: a list of its members. */
 export function memberList(title: string, body: object): string {

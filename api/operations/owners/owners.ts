@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { type Parameter, parameters } from '../../../data/input/parameters.ts';
-import { shown } from '../../../data/input/parse-values.ts';
+import { printable } from '../../../data/input/parse-values.ts';
 import { DataError, validationError } from '../../../data/model/errors.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { present } from '../../../data/queries/present.ts';
@@ -12,7 +12,7 @@ import type { OptOutResult, Owners } from '../../../data/review/owners.ts';
 import { type Context, type Operation, operation } from '../../contract/operation.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, bodyOf, isoTime, memberList } from '../common/account.ts';
+import { about, accountsOf, bodyInput, isoMilliseconds, memberList } from '../common/account.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT, time } from '../common/outputs.ts';
 
@@ -24,7 +24,7 @@ function ownersOf(ctx: Context): Owners {
 /** The release of the dataset named in a body. */
 function releaseOfDataset(ctx: Context, dataset: string): Release {
   const release = ctx.releases.find(({ pack }) => pack.id === dataset);
-  if (!release) throw new DataError('unknown_dataset', `There is no dataset "${shown(dataset)}".`);
+  if (!release) throw new DataError('unknown_dataset', `There is no dataset "${printable(dataset)}".`);
   return release;
 }
 
@@ -54,7 +54,7 @@ const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operati
     tool: false,
     formats: ['json', 'markdown'],
     statuses: [200, 202],
-    ...bodyOf(OptOut),
+    ...bodyInput(OptOut),
     output: () =>
       z.object({
         status: z
@@ -91,7 +91,7 @@ const claim = operation<z.infer<typeof Claim>, { status: 'sent' | 'review' } & A
   tool: false,
   formats: ['json', 'markdown'],
   statuses: [200, 202],
-  ...bodyOf(Claim),
+  ...bodyInput(Claim),
   output: () =>
     z.object({
       status: z
@@ -142,7 +142,7 @@ const verify = operation<{ token: string }, Verified>({
     }),
   async run({ token }, ctx) {
     const { dataset, entity_id, expires_at } = await ownersOf(ctx).verify(token, accountsOf(ctx).asker);
-    return { body: { status: 'verified', dataset, entity_id, expires_at: isoTime(expires_at), ...about(ctx) } };
+    return { body: { status: 'verified', dataset, entity_id, expires_at: isoMilliseconds(expires_at), ...about(ctx) } };
   },
   markdown: (body) => memberList('Claim verified', body),
 });
@@ -165,7 +165,7 @@ const update = operation<z.infer<typeof Update>, PublicRecord>({
   access: 'free',
   tool: false,
   formats: ['json', 'markdown'],
-  ...bodyOf(Update),
+  ...bodyInput(Update),
   output: () => RECORD_OUTPUT,
   async run({ token, values }, ctx) {
     const { asker } = accountsOf(ctx);

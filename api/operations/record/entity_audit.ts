@@ -1,7 +1,7 @@
 // GET /v1/{ds}/entities/{entity_id}/audit.md: visibility and age of each attribute, and why others are
 // missing; free.
 
-import { shown } from '../../../data/input/parse-values.ts';
+import { printable } from '../../../data/input/parse-values.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { type AuditedAttribute, audit, type SourceStatus, tally } from '../../../data/queries/audit.ts';
@@ -32,7 +32,7 @@ export const entity_audit = operation<{ entity_id: string }, { text: string }>({
     const options = { signal: ctx.signal };
     const [ordinal] = await engine.resolve([entity_id.toLowerCase()], options);
     if (ordinal === null || ordinal === undefined)
-      throw new DataError('unknown_entity', `${pack.id} has no record "${shown(entity_id)}".`);
+      throw new DataError('unknown_entity', `${pack.id} has no record "${printable(entity_id)}".`);
     const [stored] = await engine.bodies([ordinal], options);
     // The audit covers all attributes for every caller, and shows the same to all.
     const { now, base_url } = ctx;

@@ -1,7 +1,7 @@
 // The free public page of a record as HTML and Markdown, for paths without a file; samples have one too.
 
 import { parameters } from '../../../data/input/parameters.ts';
-import { shown } from '../../../data/input/parse-values.ts';
+import { printable } from '../../../data/input/parse-values.ts';
 import { ENTITY_ID } from '../../../data/input/rows.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
@@ -32,7 +32,7 @@ async function page(ref: string, ctx: Context): Promise<{ text: string; last_mod
     return { text: recordHtml({ record: open, pack, base_url, related, paid: false }) };
   }
   const sample = sampleRecords(release, ctx).find(({ slug }) => slug === ref);
-  if (!sample) throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
+  if (!sample) throw new DataError('unknown_entity', `${pack.id} has no record "${printable(ref)}".`);
   if (!html) return { text: recordMarkdown(sample, pack) };
   return { text: recordHtml({ record: sample, pack, base_url, related: NO_RELATED, paid: true }) };
 }

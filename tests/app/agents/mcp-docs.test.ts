@@ -4,7 +4,7 @@ import { TOKENS } from '../../../api/channels/mcp/budget.ts';
 import { RESOURCES } from '../../../api/channels/mcp/resources.ts';
 import { OWN_TOOLS } from '../../../api/channels/mcp/scope.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
-import { SHOWN } from '../../../api/render/tool-schema.ts';
+import { TOOL_FILTERS } from '../../../api/render/tool-schema.ts';
 import { callable } from '../../../api/render/tools.ts';
 import { read, tableRows } from '../../structure/tree.ts';
 
@@ -28,7 +28,7 @@ it('states the bounds of an answer and of the list of tools', () => {
   const text = read('docs/mcp.md').replaceAll('\n', ' ');
   expect(text).toContain(`With more than ${OWN_TOOLS} datasets, \`/mcp\` lists only the tools of all datasets.`);
   expect(text).toContain(
-    `filters of the first ${SHOWN.attributes} attributes (of a group such as \`price.*\` the first ${SHOWN.group})`,
+    `filters of the first ${TOOL_FILTERS.attributes} attributes (of a group such as \`price.*\` the first ${TOOL_FILTERS.group})`,
   );
   expect(text).toContain(
     `The most tokens of an answer, ${TOKENS.least} to ${TOKENS.most}, ${TOKENS.standard} by default.`,

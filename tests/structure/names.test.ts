@@ -1,0 +1,47 @@
+// Names and words: an exported name is a noun or a verb with one meaning, and comments use the field's words.
+import { expect, test } from 'vitest';
+import { isTest, MODULES, read } from './tree.ts';
+
+const PRODUCT = MODULES.filter((path) => !isTest(path) && !path.startsWith('bench/') && !path.includes('/fixtures/'));
+
+/** Exported functions, classes, constants and types of a module. */
+function exportsOf(path: string): string[] {
+  const found = read(path).matchAll(/\bexport (?:async )?(?:function\*?|const|class|interface|type|enum)\s+(\w+)/g);
+  return [...found].map(([, name]) => name!);
+}
+
+/** Participles and adverbs that describe a thing without naming it. */
+const BARE =
+  /^(?:told|asked|found|given|kept|seen|sent|made|named|written|listed|fetched|taken|wanted|varied|encoded|stored|parked|chosen|shown|known|left|beside|under|over|later|once|whole|standing|sparing|fresh|directly|together)$/i;
+
+test('no export is a bare participle or adverb', () => {
+  const bare = PRODUCT.flatMap((path) =>
+    exportsOf(path).flatMap((name) => (BARE.test(name) ? `${path}: ${name}` : [])),
+  );
+  expect(bare, 'name it after the thing that it holds, or by what it does').toEqual([]);
+});
+
+/** Exported names that may have several meanings. Lower it when you can; never raise it. */
+const AMBIGUOUS = 8;
+
+test(`at most ${AMBIGUOUS} exported names have several meanings`, () => {
+  const modules = new Map<string, Set<string>>();
+  for (const path of PRODUCT)
+    for (const name of exportsOf(path)) modules.set(name, (modules.get(name) ?? new Set()).add(path));
+  const ambiguous = [...modules]
+    .filter(([, paths]) => paths.size > 1)
+    .map(([name, paths]) => `${name}: ${[...paths].join(', ')}`);
+  expect(ambiguous.length, `one name, one meaning:\n${ambiguous.join('\n')}`).toBeLessThanOrEqual(AMBIGUOUS);
+});
+
+/** Words of a private English (CONTRIBUTING, "Write"). */
+const AVOIDED = /\b(?:told|whoever|whomever|nobody|beside|asked|stands?|tells?|lies|bears?|says?)\b/i;
+
+test('less than 3 % of the comments use an avoided word', () => {
+  const comments = PRODUCT.flatMap((path) =>
+    [...read(path).matchAll(/^\s*(?:\/\/|\*|\/\*\*)\s?(.*)$/gm)].map(([, text]) => `${path}: ${text}`),
+  ).filter((comment) => comment.length - comment.indexOf(': ') > 10);
+  const odd = comments.filter((comment) => AVOIDED.test(comment.slice(comment.indexOf(': '))));
+  expect(comments.length).toBeGreaterThan(1000);
+  expect(odd.length / comments.length, odd.slice(0, 20).join('\n')).toBeLessThan(0.03);
+});
