@@ -1,21 +1,21 @@
-// What operators measure, in the text format of Prometheus: how long calls take, what waits, what was charged, what is served.
+// Metrics in the text format of Prometheus: duration of calls, queues, charges, served releases.
 import { Counter, collectDefaultMetrics, Gauge, type Metric, type MetricValueWithName, Registry } from 'prom-client';
 import type { CallMetric } from '../gate/context.ts';
 
-/** What is looked at when the metrics are asked for. */
+/** State that is read when the metrics are collected. */
 export interface ProcessState {
-  /** Questions that the engines run and that wait for them. */
+  /** Queries that run in the engines, or wait for them. */
   queue: { running: number; waiting: number };
   datasets: { dataset: string; release: string; records: number; collected: Date }[];
-  /** Whether Redis answers; null where none is set. */
+  /** Whether Redis responds; null without Redis. */
   redis: boolean | null;
 }
 
 export interface Metrics {
   recordCall(call: CallMetric): void;
-  /** An opt-out waits for an operator because its dataset had too many at once. */
+  /** Counts an opt-out that waits for an operator because its dataset had too many at once. */
   heldOptOut(dataset: string): void;
-  /** The text, with its media type. */
+  /** The metrics as text, with the media type. */
   text(): Promise<{ type: string; text: string }>;
 }
 
@@ -83,20 +83,20 @@ export function openMetrics(standing: () => ProcessState): Metrics {
 
 type Fill = (labels: Record<string, string>, value: number) => void;
 
-/** Upper bounds in seconds: a get takes less than the first, a query is stopped after the last. */
+/** Upper bounds in seconds: a get takes less than the first, a query is cancelled after the last. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 interface Series {
   labels: { operation: string; channel: string; outcome: string };
-  /** Calls by the first bound that they are within; the last number is of those beyond all bounds. */
+  /** Number of calls by the smallest bound that they do not exceed; last: calls beyond all bounds. */
   within: number[];
-  /** Seconds of all together. */
+  /** Total seconds. */
   sum: number;
 }
 
 /**
- * A metric for the registry of prom-client, which writes it out. Its own histogram hashes the labels of every call again, which took longer than
- * the gate itself.
+ * A metric for the registry of prom-client. The library's histogram hashes the labels of every call, which took longer
+ * than the gate.
  */
 class CallTimes {
   readonly name = 'register_call_seconds';
@@ -138,7 +138,7 @@ class CallTimes {
     return { name: this.name, help: this.help, type: this.type, aggregator: this.aggregator, values };
   }
 
-  /** Forgets everything counted. */
+  /** Resets all counts. */
   reset(): void {
     this.#series.clear();
   }

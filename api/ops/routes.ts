@@ -1,4 +1,4 @@
-// /ops: the operators' pages and their JSON, with an operator's key or a session (contract section 3, "Credentials").
+// /ops: the operators' pages and JSON, for an operator's key or a session (contract section 3, "Credentials").
 import type { App, RestDeps } from '../channels/rest/rest.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import { admit, operatorKeyInUrl } from '../gate/execute.ts';
@@ -8,7 +8,7 @@ import { preferred } from '../render/negotiate.ts';
 import type { OpsRequest } from './parts/request.ts';
 import type { OpsServer } from './server.ts';
 
-/** Mounts every address of the pages, and the refusal of any other below /ops. */
+/** Mounts all routes of the pages; any other path below /ops is a 404. */
 export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsServer }): void {
   const answered = async (c: Http, make: (request: HttpRequest, asked: OpsRequest) => Promise<Response>) => {
     const request = readRequest(gate, c);
@@ -17,7 +17,7 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
     try {
       if (visitor.credential?.via === 'api_key') throw operatorKeyInUrl();
       const caller = await admit(gate, visitor, 'free', true);
-      if (caller.kind === 'key') throw new ApiError('admin_required', "This takes an operator's key.");
+      if (caller.kind === 'key') throw new ApiError('admin_required', "This requires an operator's key.");
       if (request.refused) throw request.refused;
       const answer = await make(request, {
         params: c.req.param(),
@@ -32,7 +32,7 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
         piece: c.req.header('hx-request') === 'true',
         attempt: async () => void (await admit(gate, { ...visitor, credential: null }, 'signin')),
       });
-      // No page elsewhere may read these, so nothing of CORS goes along.
+      // Scripts of other sites may not read these, so the response has no CORS headers.
       for (const [name, value] of Object.entries(headers))
         if (!name.startsWith('Access-Control-') && !answer.headers.has(name)) answer.headers.set(name, value);
       return answer;
@@ -65,7 +65,7 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
   );
 }
 
-/** Mounts it: without a credential 401, with an ordinary key 403 (contract section 3, "Credentials"). */
+/** Mounts /ops/metrics: 401 without a credential, 403 with an API key (contract section 3, "Credentials"). */
 export function mountMetrics(
   app: App,
   { gate, report }: RestDeps,
@@ -76,7 +76,7 @@ export function mountMetrics(
     try {
       const caller = await admit(gate, visitor, 'free', true);
       if (caller.kind === 'anonymous') throw new ApiError('key_required', 'Metrics are for operators.', FOR_OPERATORS);
-      if (caller.kind !== 'admin') throw new ApiError('admin_required', "Metrics take an operator's key.");
+      if (caller.kind !== 'admin') throw new ApiError('admin_required', "Metrics require an operator's key.");
       const metrics = await text();
       return new Response(metrics.text, {
         headers: { ...headers, 'Content-Type': metrics.type, 'Cache-Control': 'no-store' },

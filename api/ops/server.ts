@@ -72,7 +72,7 @@ export class OpsServer {
     // Another site can make a browser send the session cookie, but not a key.
     if (request.form !== null && request.operator === null && !isSameOriginForm(parts, request)) {
       if (request.html) return this.#page(operatorForeignFormPage(parts.base_url), 403);
-      throw new ApiError('admin_required', 'This request did not come from a page of ours.');
+      throw new ApiError('admin_required', 'This request came from another site.');
     }
     return this.#response(await handler(parts, request, who));
   }
@@ -108,12 +108,12 @@ export class OpsServer {
     if (key.trim() === '') {
       const issue = { loc: ['body', 'key'], msg: 'is required', type: 'missing' };
       if (!request.html) throw new ApiError('validation_failed', 'key: is required', { detail: [issue] });
-      return this.#page(operatorSignInPage(next, 'Type your key.'), 422);
+      return this.#page(operatorSignInPage(next, 'Enter your key.'), 422);
     }
     const cookie = await signInOperator(this.#parts, request, key);
     if (cookie !== null) return this.#redirect(next, { 'Set-Cookie': cookie });
-    if (!request.html) throw new ApiError('invalid_key', "This is no operator's key.");
-    return this.#page(operatorSignInPage(next, 'This is no operator’s key.'), 401);
+    if (!request.html) throw new ApiError('invalid_key', "This is not an operator's key.");
+    return this.#page(operatorSignInPage(next, 'This is not an operator’s key.'), 401);
   }
 
   /** The answer without a session: a redirect to the login page for a browser, an error for a program. */
@@ -128,7 +128,7 @@ export class OpsServer {
     if (request.html) return this.#redirect(login);
     throw new ApiError(
       'key_required',
-      "This takes an operator's key, or a session of one who is signed in.",
+      "This requires an operator's key, or a session of a signed-in operator.",
       FOR_OPERATORS,
     );
   }

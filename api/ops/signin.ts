@@ -1,4 +1,4 @@
-// Signing in to the operators' pages with an operator's key: a session in a cookie, and what a form must show to be one of ours.
+// Sign-in to the operators' pages with an operator's key, session cookies, and the check that a form is ours.
 
 import { parse, serialize } from 'hono/utils/cookie';
 import { recordAudit } from '../../data/state/audit.ts';
@@ -11,7 +11,7 @@ import { html } from '../pages/html.ts';
 import type { OpsPage } from './parts/frame.ts';
 import type { OpsParts, OpsRequest } from './parts/request.ts';
 
-/** Behind TLS the browser keeps the cookie from anything else, and its name says so. */
+/** The session cookie; on HTTPS it is `Secure`, with the `__Secure-` prefix. */
 function cookieOf(base_url: string) {
   const secure = base_url.startsWith('https:');
   const name = secure ? '__Secure-register_ops' : 'register_ops';
@@ -24,25 +24,25 @@ function tokenIn(base_url: string, asked: OpsRequest): string | undefined {
   return parse(asked.header('cookie') ?? '', name)[name];
 }
 
-/** The operator who is signed in with this browser; null when nobody is. A key that is no longer one signs nobody in. */
+/** The operator of a session; null without one, or if the operator's key was removed. */
 export async function findSignedIn(
   { store, admins, base_url, now }: OpsParts,
   asked: OpsRequest,
 ): Promise<string | null> {
   const token = tokenIn(base_url, asked);
   if (token === undefined) return null;
-  // What a page asks by itself does not keep its operator signed in.
+  // Automatic refreshes of a page do not extend its session.
   const renews = !asked.path.startsWith('/ops/partials/');
   const session = await findSession(store, token, now().getTime(), renews);
   return session !== null && admins.has(session.admin) ? operatorId(session.admin) : null;
 }
 
-/** Signs in with a key, under a new token whatever the browser brought along; the cookie to set, or null for a wrong key. */
+/** Signs in with a key under a new session token. Returns the cookie to set; null for a wrong key. */
 export async function signInOperator(parts: OpsParts, asked: OpsRequest, typed: string): Promise<string | null> {
   const { store, admins, base_url, now, log } = parts;
   const hash = hashSecret(typed.trim().replace(/^Bearer +/i, ''));
   if (!admins.has(hash)) {
-    log(`operators: a wrong key from ${asked.address}`);
+    log(`operators: sign-in with a wrong key from ${asked.address}`);
     return null;
   }
   const before = tokenIn(base_url, asked);
@@ -56,7 +56,7 @@ export async function signInOperator(parts: OpsParts, asked: OpsRequest, typed: 
   return serialize(name, token, { ...options, maxAge: SESSION.life / 1000 });
 }
 
-/** Signs out; the cookie that ends it in the browser too. */
+/** Ends the session. Returns the cookie that deletes it in the browser. */
 export async function signOutOperator({ store, base_url }: OpsParts, asked: OpsRequest): Promise<string> {
   const token = tokenIn(base_url, asked);
   if (token !== undefined) await endSession(store, token);
@@ -65,8 +65,8 @@ export async function signOutOperator({ store, base_url }: OpsParts, asked: OpsR
 }
 
 /**
- * Whether a form came from a page of ours: a browser says where it came from, and another site cannot change what it says. A client that says
- * neither is no browser, and brings no cookie unless somebody typed it in.
+ * Whether a form came from one of our pages, by the headers that browsers set and other sites cannot change. A request
+ * without them is rejected.
  */
 export function isSameOriginForm({ base_url }: Pick<OpsParts, 'base_url'>, asked: OpsRequest): boolean {
   const origin = asked.header('origin');
@@ -75,62 +75,62 @@ export function isSameOriginForm({ base_url }: Pick<OpsParts, 'base_url'>, asked
   return origin === undefined ? site === 'same-origin' : origin === new URL(base_url).origin;
 }
 
-/** Where to go after signing in: an address of these pages, or their first one. */
+/** The path to open after sign-in: one of these pages, else the overview. */
 export function checkNextPath(asked: string | null | undefined): string {
   const next = asked ?? '';
   return /^\/ops(\/[a-z0-9-]+)*$/.test(next) && !/^\/ops\/(login|partials|assets)/.test(next) ? next : '/ops';
 }
 
-/** The login; `wrong` says what was wrong with the key, `next` is where it leads. */
+/** The sign-in page; `wrong`: the error of the key, `next`: the path to open afterwards. */
 export function operatorSignInPage(next: string, wrong?: string): OpsPage {
   const invalid = wrong === undefined ? '' : html` aria-invalid="true" aria-describedby="wrong"`;
   return {
     title: 'Sign in',
-    body: html`<p>These pages are for those who run the register.</p>
+    body: html`<p>These pages are for operators of the register.</p>
 <form class="ask" method="post" action="/ops/login">
 ${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="wrong">${wrong}</p>`}
 <label for="key">Operator’s key</label>
 <input type="text" name="username" autocomplete="username" value="operator" readonly hidden>
 <input id="key" name="key" type="password" autocomplete="current-password" autocapitalize="none" spellcheck="false" required autofocus${invalid}>
 <input type="hidden" name="next" value="${next}">
-<p class="hint">It was shown when the service started for the first time, or is one of <code>ADMIN_KEYS</code>.</p>
+<p class="hint">It was shown when the service first started, or is listed in <code>ADMIN_KEYS</code>.</p>
 <button type="submit" class="button">Sign in</button>
 </form>`,
   };
 }
 
-/** A form that did not come from a page of ours. */
+/** The answer to a form that another site sent. */
 export function operatorForeignFormPage(base_url: string): OpsPage {
   return {
-    title: 'This form did not come from here',
-    body: html`<p>Another site may have sent it, or you opened these pages under another address than <code>${base_url}</code>. Nothing was changed.</p>
-<p class="actions"><a class="button" href="${base_url}/ops">Open the operators’ pages</a></p>`,
+    title: 'This form came from another site',
+    body: html`<p>Nothing was changed. If you opened these pages under another URL than <code>${base_url}</code>, use that one.</p>
+<p class="actions"><a class="button" href="${base_url}/ops">Open the overview</a></p>`,
   };
 }
 
 const TITLES: Partial<Record<ApiError['code'], string>> = {
   rate_limited: 'Too many attempts',
-  not_found: 'There is nothing here',
-  admin_required: 'This is for operators',
-  invalid_key: 'This key does not work',
+  not_found: 'Not found',
+  admin_required: 'Operators only',
+  invalid_key: 'Invalid key',
   internal: 'Something went wrong',
-  unavailable: 'This does not work right now',
+  unavailable: 'Temporarily unavailable',
 };
 
-/** An error, with what to do. */
+/** An error as a page, with the next step. */
 export function operatorErrorPage(error: ApiError, request_id: string): OpsPage {
   const { retry_after_seconds: seconds } = error.extras;
   const fault = error.code === 'internal';
   return {
-    title: TITLES[error.code] ?? 'This did not work',
-    body: html`<p>${fault ? 'The log has the details, under the id below.' : error.message}</p>
-${seconds === undefined ? '' : html`<p>Wait ${seconds} seconds and try again. Nothing is lost.</p>`}
+    title: TITLES[error.code] ?? 'Request failed',
+    body: html`<p>${fault ? 'The log has details under the request id below.' : error.message}</p>
+${seconds === undefined ? '' : html`<p>Wait ${seconds} seconds, then try again.</p>`}
 <p class="hint">Request <code>${request_id}</code></p>
 <p class="actions"><a class="button" href="/ops">Back to the overview</a></p>`,
   };
 }
 
-/** An error as one line of a list. */
+/** An error as an item of the review list. */
 export function operatorErrorItem(error: ApiError): string {
   return String(html`<li class="entry done wrong" role="alert">${error.message}</li>`);
 }

@@ -1,4 +1,4 @@
-// What a process says of itself to its operators, besides its calls.
+// State of a process and its datasets, for the operators' pages and metrics.
 
 import type { Register } from '../../data/releases/register.ts';
 import { lastCollected, lastRuns } from '../../data/releases/runs.ts';
@@ -9,7 +9,7 @@ import { applyDecision } from '../owners/decide.ts';
 import type { ProcessState } from './metrics.ts';
 import type { OpsDataset } from './parts/request.ts';
 
-/** The releases served, what the engines do, and whether Redis answers (`redisUp`: null where none is set). */
+/** The served releases, the load of the engines, and whether Redis responds (`redisUp`: null without Redis). */
 export function processState(register: Register, redisUp: () => boolean | null): ProcessState {
   const open = [...register.packs.keys()].flatMap((dataset) => register.current(dataset) ?? []);
   return {
@@ -24,10 +24,10 @@ export function processState(register: Register, redisUp: () => boolean | null):
   };
 }
 
-/** Runs of a dataset that operators are shown. */
+/** Runs of a dataset that the pages show. */
 const RUNS = 12;
 
-/** Every dataset, as its operators see it. */
+/** Every dataset with its release, freshness and runs. */
 export async function opsDatasets(register: Register, dataDir: string, now: Date): Promise<OpsDataset[]> {
   return Promise.all(
     [...register.packs.values()].map(async (pack) => {
@@ -55,7 +55,7 @@ export async function opsDatasets(register: Register, dataDir: string, now: Date
   );
 }
 
-/** The review over what is served, with the owners' channel that carries decisions about its requests out. */
+/** The review of the served releases; decisions about requests of owners are applied by `owners`. */
 export function reviewingOf(
   owners: Parameters<typeof applyDecision>[0],
   register: Pick<Register, 'packs'>,

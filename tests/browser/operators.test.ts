@@ -93,7 +93,7 @@ describe('a decision in the browser', () => {
     await entry.getByRole('button', { name: /^Approve/ }).click();
     // htmx puts the answer where the question was; the page stays.
     await page.locator(`#i-${item.id}[role=status]`).waitFor();
-    expect(await page.locator(`#i-${item.id}`).textContent()).toContain('Approved. It shows in every channel now.');
+    expect(await page.locator(`#i-${item.id}`).textContent()).toContain('Approved. Published in every channel.');
     expect(page.url()).toBe(`${stand.base}/ops/review`);
     expect(await published(stand, item.entity_id, item.attribute)).toEqual(item.facts[1]!.value);
     await page.getByRole('link', { name: 'Log', exact: true }).click();

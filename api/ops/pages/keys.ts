@@ -1,4 +1,4 @@
-// Keys: find one, see what it has and did, grant, revoke.
+// API keys: search, details and transactions, grant, revoke.
 
 import type { Requester } from '../../../data/model/accounts.ts';
 import { currentPlan, SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
@@ -11,9 +11,9 @@ import { type OpsAnswer, type OpsParts, type OpsRequest, queryText } from '../pa
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PAGE = 30;
-/** Movements that a key's page shows. */
+/** Transactions that the page of a key shows. */
 const MOVEMENTS = 50;
-/** Most that one grant gives, in EUR. */
+/** Maximum of one grant in EUR. */
 const MOST = 100_000;
 
 /** GET /ops/keys. */
@@ -26,20 +26,20 @@ export async function keysPage({ store, now }: OpsParts, asked: OpsRequest, who:
   const last = found.length > PAGE ? rows.at(-1) : undefined;
   const older =
     last && `/ops/keys?${new URLSearchParams({ ...(q === '' ? {} : { q }), before: `${last.created_at}.${last.id}` })}`;
-  const none = q === '' ? 'Nobody has a key yet.' : 'No key fits.';
+  const none = q === '' ? 'No keys yet.' : 'No matching key.';
   const body = html`<form class="find" method="get" action="/ops/keys" role="search">
-<label for="q">E-mail address or id</label>
-<input id="q" name="q" type="search" value="${q}" autocomplete="off" spellcheck="false"> <button type="submit">Find</button></form>
+<label for="q">E-mail address or key id</label>
+<input id="q" name="q" type="search" value="${q}" autocomplete="off" spellcheck="false"> <button type="submit">Search</button></form>
 ${rows.length === 0 ? html`<p class="empty">${none}</p>` : keyTable(rows, now())}
 ${older === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></span><span></span><a rel="next" href="${older}">Older</a></nav>`}`;
   return { page: { title: 'Keys', body, at: { place: 'keys', who } } };
 }
 
 function keyTable(rows: readonly Key[], now: Date): Html {
-  return html`<table class="rows"><thead><tr><th scope="col">E-mail</th><th scope="col">Plan</th><th scope="col" class="n">Balance</th><th scope="col">Made</th><th scope="col">State</th></tr></thead>
+  return html`<table class="rows"><thead><tr><th scope="col">E-mail</th><th scope="col">Plan</th><th scope="col" class="n">Balance</th><th scope="col">Created</th><th scope="col">State</th></tr></thead>
 <tbody>${rows.map(
     (key) =>
-      html`<tr><th scope="row"><a href="/ops/keys/${key.id}">${key.email}</a></th><td data-name="Plan">${currentPlan(key, now.getTime())}</td><td class="n" data-name="Balance">${formatEur(key.balance)}</td><td data-name="Made">${timeHtml(key.created_at, now)}</td><td data-name="State">${state(key)}</td></tr>`,
+      html`<tr><th scope="row"><a href="/ops/keys/${key.id}">${key.email}</a></th><td data-name="Plan">${currentPlan(key, now.getTime())}</td><td class="n" data-name="Balance">${formatEur(key.balance)}</td><td data-name="Created">${timeHtml(key.created_at, now)}</td><td data-name="State">${state(key)}</td></tr>`,
   )}</tbody></table>`;
 }
 
@@ -47,8 +47,8 @@ const state = ({ revoked_at, balance }: Key): Html =>
   revoked_at !== null
     ? badgeHtml('revoked', 'plain')
     : balance < 0
-      ? badgeHtml('below zero', 'bad')
-      : badgeHtml('live', 'good');
+      ? badgeHtml('negative balance', 'bad')
+      : badgeHtml('active', 'good');
 
 async function keyOf({ store }: OpsParts, asked: OpsRequest): Promise<Key> {
   const id = (asked.params['key_id'] ?? '').toLowerCase();
@@ -64,7 +64,7 @@ export async function keyPage(parts: OpsParts, asked: OpsRequest, who: string): 
 
 interface Told {
   done?: string | undefined;
-  /** What was wrong with a grant, and what stood in its fields. */
+  /** The error of a rejected grant, and its input. */
   wrong?: string;
   entered?: { amount: string; plan: string; reason: string };
 }
@@ -72,17 +72,17 @@ interface Told {
 async function shown({ store, now }: OpsParts, key: Key, who: string, told: Told): Promise<OpsAnswer> {
   const at = now();
   const rows = await entriesOf(store, key.id, MOVEMENTS, null);
-  const done = { grant: 'Granted.', revoke: 'Revoked: the key works no more, in any process.' }[told.done ?? ''];
+  const done = { grant: 'Granted.', revoke: 'Revoked. The key no longer works.' }[told.done ?? ''];
   const live = key.revoked_at === null;
   const body = html`${done === undefined ? '' : html`<p class="said" role="status">${done}</p>`}
 <dl class="sum key-facts">
 <div><dt>State</dt><dd>${state(key)}${live ? '' : html` ${timeHtml(key.revoked_at ?? 0, at)}`}</dd></div>
 <div><dt>Id</dt><dd><code>${key.id}</code></dd></div>
 <div><dt>Plan</dt><dd>${currentPlan(key, at.getTime())}${key.plan_until === null ? '' : html` until ${formatMinute(key.plan_until)} UTC`}</dd></div>
-<div><dt>Made</dt><dd>${timeHtml(key.created_at, at)}</dd></div>
+<div><dt>Created</dt><dd>${timeHtml(key.created_at, at)}</dd></div>
 <div class="total"><dt>Balance</dt><dd>${formatEur(key.balance)}</dd></div></dl>
 ${live ? html`<div class="two">${grantForm(key, told)}${revokeForm(key)}</div>` : ''}
-<section aria-labelledby="moves"><h2 id="moves">Movements</h2>${rows.length === 0 ? html`<p class="empty">None.</p>` : movements(rows)}${rows.length === MOVEMENTS ? html`<p class="hint">The last ${MOVEMENTS}.</p>` : ''}</section>`;
+<section aria-labelledby="moves"><h2 id="moves">Transactions</h2>${rows.length === 0 ? html`<p class="empty">None.</p>` : movements(rows)}${rows.length === MOVEMENTS ? html`<p class="hint">The latest ${MOVEMENTS}.</p>` : ''}</section>`;
   const above = html`<p class="crumbs"><a href="/ops/keys">Keys</a></p>`;
   const page = { title: key.email, above, body, at: { place: 'keys' as const, who } };
   return { page, status: told.wrong === undefined ? 200 : 422 };
@@ -93,14 +93,14 @@ function grantForm({ id, plan }: Key, { wrong, entered }: Told): Html {
   return html`<section aria-labelledby="grant"><h2 id="grant">Grant</h2><form class="ask" method="post" action="/ops/keys/${id}/grant">
 ${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="grant-wrong">${wrong}</p>`}
 <label for="amount">Credit in EUR</label><input id="amount" name="amount" inputmode="decimal" autocomplete="off" maxlength="12" placeholder="none" value="${amount}"${wrong === undefined ? '' : html` aria-invalid="true" aria-describedby="grant-wrong"`}>
-<label for="plan">Plan</label><select id="plan" name="plan"><option value="">leave it at ${plan}</option>${Object.keys(SUBSCRIPTIONS).map((each) => html`<option${each === chosen ? html` selected` : ''}>${each}</option>`)}</select>
-<label for="reason">Why</label><input id="reason" name="reason" autocomplete="off" maxlength="500" value="${reason}">
+<label for="plan">Plan</label><select id="plan" name="plan"><option value="">keep ${plan}</option>${Object.keys(SUBSCRIPTIONS).map((each) => html`<option${each === chosen ? html` selected` : ''}>${each}</option>`)}</select>
+<label for="reason">Reason</label><input id="reason" name="reason" autocomplete="off" maxlength="500" value="${reason}">
 <button type="submit" class="button">Grant</button></form></section>`;
 }
 
 function revokeForm({ id }: Key): Html {
-  return html`<section aria-labelledby="revoke"><h2 id="revoke">Revoke</h2><p>The key stops working at once, in every process, for good. Its credit stays on record, and a plan that is paid by the month is billed no more.</p>
-<details><summary>Revoke this key</summary><form method="post" action="/ops/keys/${id}/revoke"><button type="submit" class="danger">Yes, revoke it for good</button></form></details></section>`;
+  return html`<section aria-labelledby="revoke"><h2 id="revoke">Revoke</h2><p>The key stops working immediately and permanently. Its credit stays in the ledger, and a monthly plan is cancelled.</p>
+<details><summary>Revoke this key</summary><form method="post" action="/ops/keys/${id}/revoke"><button type="submit" class="danger">Revoke permanently</button></form></details></section>`;
 }
 
 function movements(rows: readonly Entry[]): Html {
@@ -111,7 +111,7 @@ function movements(rows: readonly Entry[]): Html {
   )}</tbody></table>`;
 }
 
-/** Micro-euros of a field; null for an empty one, undefined for what is no amount. */
+/** Parses an amount in EUR to micro-euros; null for an empty field, undefined for invalid input. */
 function microsOf(typed: string): number | null | undefined {
   const text = typed
     .trim()
@@ -131,11 +131,11 @@ export async function postGrant(parts: OpsParts, asked: OpsRequest, who: string)
   const amount = microsOf(entered.amount);
   const plan = entered.plan === '' ? null : entered.plan;
   const wrong = (why: string) => shown(parts, key, who, { wrong: why, entered });
-  if (key.revoked_at !== null) return wrong('This key is revoked; nothing can be granted to it.');
+  if (key.revoked_at !== null) return wrong('This key is revoked and cannot get grants.');
   if (amount === undefined)
-    return wrong(`Write an amount above 0 and up to ${MOST} EUR, such as 5 or 0.50, or leave the field empty.`);
-  if (plan !== null && !Object.hasOwn(SUBSCRIPTIONS, plan)) return wrong('There is no such plan.');
-  if (amount === null && plan === null) return wrong('Grant credit, a plan, or both.');
+    return wrong(`Enter an amount above 0 and up to ${MOST} EUR, such as 5 or 0.50, or leave the field empty.`);
+  if (plan !== null && !Object.hasOwn(SUBSCRIPTIONS, plan)) return wrong('Unknown plan.');
+  if (amount === null && plan === null) return wrong('Enter an amount, a plan, or both.');
   const reason = entered.reason.trim() || 'grant';
   await parts.accounts.grant(key.id, { amount: amount ?? 0, plan, reason }, askerOf(parts, asked, who));
   return { to: `/ops/keys/${key.id}?done=grant` };

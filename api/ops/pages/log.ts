@@ -1,4 +1,4 @@
-// The log of who did what: decisions, grants, revocations, opt-outs, edits of owners, sign-ins.
+// The audit log: decisions, grants, revocations, opt-outs, owners' edits, sign-ins. And the list of opt-outs.
 
 import { auditEntries, type StoredAuditEntry } from '../../../data/state/audit.ts';
 import { ApiError } from '../../contract/errors.ts';
@@ -12,19 +12,19 @@ const PAGE = 50;
 export async function logPage({ store }: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const given = queryText(asked, 'before');
   if (given !== undefined && !/^\d{1,15}$/.test(given))
-    throw new ApiError('validation_failed', 'before: must be the number of a line', {
-      detail: [{ loc: ['query', 'before'], msg: 'must be the number of a line', type: 'int_parsing' }],
+    throw new ApiError('validation_failed', 'before: must be the number of an entry', {
+      detail: [{ loc: ['query', 'before'], msg: 'must be the number of an entry', type: 'int_parsing' }],
     });
   const found = await auditEntries(store, { before: given === undefined ? null : Number(given), limit: PAGE + 1 });
   const rows = found.slice(0, PAGE);
   const last = found.length > PAGE ? rows.at(-1) : undefined;
-  const table = html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">About</th></tr></thead>
+  const table = html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Subject</th></tr></thead>
 <tbody>${rows.map(
     (row) =>
-      html`<tr><th scope="row">${formatMinute(row.at)}</th><td data-name="Who">${row.who}</td><td data-name="What">${row.action}</td><td data-name="About">${about(row)}</td></tr>`,
+      html`<tr><th scope="row">${formatMinute(row.at)}</th><td data-name="Actor">${row.who}</td><td data-name="Action">${row.action}</td><td data-name="Subject">${about(row)}</td></tr>`,
   )}</tbody></table>`;
-  const body = html`<p class="lead">Nothing in this log can be changed, by anybody.</p>
-${rows.length === 0 ? html`<p class="empty">Nobody has done anything yet.</p>` : table}
+  const body = html`<p class="lead">Entries cannot be changed or deleted.</p>
+${rows.length === 0 ? html`<p class="empty">No entries yet.</p>` : table}
 ${last === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></span><span></span><a rel="next" href="/ops/log?before=${last.id}">Older</a></nav>`}`;
   return { page: { title: 'Log', body, at: { place: 'log', who } } };
 }
@@ -42,7 +42,7 @@ function about({ action, dataset, entity_id, subject, told }: StoredAuditEntry):
   return html`${what}${record}${told === '{}' ? '' : html`<small>${words(told)}</small>`}`;
 }
 
-/** What else there is to know, without the signs of JSON. */
+/** The details of an entry as text: `plan: pro · reason: …`. */
 function words(told: string): string {
   const parsed = JSON.parse(told) as Record<string, unknown>;
   return Object.entries(parsed)
@@ -51,7 +51,7 @@ function words(told: string): string {
     .join(' · ');
 }
 
-/** Most that the page lists. */
+/** Maximum number of opt-outs on the page. */
 const MOST = 200;
 
 /** GET /ops/opt-outs. */
@@ -61,9 +61,9 @@ export async function optOutsPage({ store, now }: OpsParts, _asked: OpsRequest, 
   const list = html`<table class="rows"><thead><tr><th scope="col">Record</th><th scope="col">Dataset</th><th scope="col">Contact</th><th scope="col">Reason</th><th scope="col">Removed</th><th scope="col">State</th></tr></thead>
 <tbody>${rows.map(
     (row) =>
-      html`<tr><th scope="row">${row.name}<small><code>${row.slug}</code></small></th><td data-name="Dataset">${row.dataset}</td><td data-name="Contact">${row.contact}</td><td data-name="Reason">${row.reason ?? '—'}</td><td data-name="Removed">${timeHtml(row.at, at)}</td><td data-name="State">${row.restored_at === null ? badgeHtml('removed', 'wait') : html`${badgeHtml('back', 'good')} ${timeHtml(row.restored_at, at)}`}</td></tr>`,
+      html`<tr><th scope="row">${row.name}<small><code>${row.slug}</code></small></th><td data-name="Dataset">${row.dataset}</td><td data-name="Contact">${row.contact}</td><td data-name="Reason">${row.reason ?? '—'}</td><td data-name="Removed">${timeHtml(row.at, at)}</td><td data-name="State">${row.restored_at === null ? badgeHtml('removed', 'wait') : html`${badgeHtml('restored', 'good')} ${timeHtml(row.restored_at, at)}`}</td></tr>`,
   )}</tbody></table>`;
-  const body = html`<p class="lead">A removed record is in no channel. Its contact was mailed a link that brings it back; under <a href="/ops/review">Review</a> you can do the same.</p>
-${rows.length === 0 ? html`<p class="empty">No business asked for a record to be removed.</p>` : list}`;
+  const body = html`<p class="lead">Removed records are in no channel. The contact got a link to restore the record; under <a href="/ops/review">Review</a> you can restore it too.</p>
+${rows.length === 0 ? html`<p class="empty">No opt-outs yet.</p>` : list}`;
   return { page: { title: 'Opt-outs', body, at: { place: 'opt-outs', who } } };
 }

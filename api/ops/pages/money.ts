@@ -1,4 +1,4 @@
-// Money: what came in, by day, and the payments that a person should look at.
+// Money: revenue by day, and payments that need attention.
 
 import { type PaymentIssue, paymentIssues } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 const SPAN = 30;
 
 const KINDS: Record<PaymentIssue['kind'], string> = {
-  checkout_problem: 'payment does not fit',
+  checkout_problem: 'payment mismatch',
   x402_unclear: 'x402 unclear',
   dispute: 'dispute',
   payment_failed: 'payment failed',
@@ -38,9 +38,9 @@ export async function moneyPage({ store, now }: OpsParts, _asked: OpsRequest, wh
   );
   const date = (time: number) => new Date(time).toISOString().slice(0, 10);
   const chart = barChart({
-    about: `What came in over ${SPAN} days: ${formatCents(cards)} by card, ${formatCents(x402)} by x402.`,
+    about: `Revenue in ${SPAN} days: ${formatCents(cards)} by checkout, ${formatCents(x402)} by x402.`,
     series: [
-      { name: 'by card', mark: 'm0' },
+      { name: 'by checkout', mark: 'm0' },
       { name: 'by x402', mark: 'm3' },
     ],
     columns,
@@ -49,20 +49,20 @@ export async function moneyPage({ store, now }: OpsParts, _asked: OpsRequest, wh
     tick: (time) => date(time).slice(5),
   });
   const body = html`<dl class="tiles">
-<div><dt>By card, ${SPAN} days</dt><dd>${formatCents(cards)}<small>less what went back</small></dd></div>
+<div><dt>By checkout, ${SPAN} days</dt><dd>${formatCents(cards)}<small>net of refunds</small></dd></div>
 <div><dt>By x402, ${SPAN} days</dt><dd>${formatCents(x402)}<small>settled</small></dd></div>
-<div><dt>Credit on keys</dt><dd>${formatCents(keys.credit)}<small>not spent yet</small></dd></div>
+<div><dt>Credit on keys</dt><dd>${formatCents(keys.credit)}<small>unspent</small></dd></div>
 <div><dt>Plans</dt><dd>${formatCount(keys.plans.filter(({ plan }) => plan === 'pro' || plan === 'scale').reduce((sum, each) => sum + each.keys, 0))}<small>${keys.plans.map(({ plan, keys: n }) => `${n} ${plan}`).join(', ') || 'no keys yet'}</small></dd></div>
 </dl>
-<section aria-labelledby="waits"><h2 id="waits">Needs a look</h2>${waiting.length === 0 ? html`<p class="empty">Every payment is booked and clear.</p>` : matterTable(waiting, now())}</section>
-<section aria-labelledby="in"><h2 id="in">Came in</h2>${days.length === 0 ? html`<p class="empty">Nothing came in within ${SPAN} days.</p>` : chart}</section>`;
+<section aria-labelledby="waits"><h2 id="waits">Needs attention</h2>${waiting.length === 0 ? html`<p class="empty">No payment needs attention.</p>` : matterTable(waiting, now())}</section>
+<section aria-labelledby="in"><h2 id="in">Revenue</h2>${days.length === 0 ? html`<p class="empty">No revenue in ${SPAN} days.</p>` : chart}</section>`;
   return { page: { title: 'Money', body, at: { place: 'money', who } } };
 }
 
 function matterTable(list: readonly PaymentIssue[], now: Date): Html {
-  return html`<table class="rows"><thead><tr><th scope="col">What</th><th scope="col">Why</th><th scope="col" class="n">Amount</th><th scope="col">When</th><th scope="col">Key</th></tr></thead>
+  return html`<table class="rows"><thead><tr><th scope="col">Issue</th><th scope="col">Reason</th><th scope="col" class="n">Amount</th><th scope="col">When</th><th scope="col">Key</th></tr></thead>
 <tbody>${list.map(
     ({ kind, id, key_id, amount, at, why }) =>
-      html`<tr><th scope="row">${badgeHtml(KINDS[kind], 'bad')}</th><td data-name="Why">${why}<small><code>${id}</code></small></td><td class="n" data-name="Amount">${amount === null ? '—' : formatEur(amount)}</td><td data-name="When">${timeHtml(at, now)}</td><td data-name="Key">${key_id === null ? '—' : html`<a href="/ops/keys/${key_id}">open</a>`}</td></tr>`,
+      html`<tr><th scope="row">${badgeHtml(KINDS[kind], 'bad')}</th><td data-name="Reason">${why}<small><code>${id}</code></small></td><td class="n" data-name="Amount">${amount === null ? '—' : formatEur(amount)}</td><td data-name="When">${timeHtml(at, now)}</td><td data-name="Key">${key_id === null ? '—' : html`<a href="/ops/keys/${key_id}">open</a>`}</td></tr>`,
   )}</tbody></table>`;
 }

@@ -1,4 +1,4 @@
-// The nights: when each dataset was and will be collected, what became of it, and how long each step took.
+// The nightly runs of each dataset: schedule, outcomes, duration of each step.
 
 import type { NightlyRun } from '../../../data/releases/runs.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -11,20 +11,20 @@ import { outcomeBadge } from './overview.ts';
 export async function nightsPage(parts: OpsParts, _asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const now = parts.now();
   const standings = await parts.datasets(now);
-  const body = html`<p class="lead">Each dataset is collected by the schedule of its pack. A night that fails leaves the last good release in place.</p>
+  const body = html`<p class="lead">Each dataset is collected on the schedule of its pack. A failed run keeps the previous release.</p>
 ${standings.length === 0 ? html`<p class="empty">No packs are loaded.</p>` : standings.map((each) => dataset(each, now))}`;
   return { page: { title: 'Nights', body, at: { place: 'nights', who } } };
 }
 
 function dataset(standing: OpsDataset, now: Date): Html {
   const { dataset: id, title, state, release, records, facts, runs, next_collection } = standing;
-  // What a run was about is in the last one that had something to do.
+  // The steps of the last run that was more than a check for new data.
   const full = runs.find(({ outcome, steps }) => outcome !== 'unchanged' && steps.length > 1) ?? runs[0];
   return html`<section aria-labelledby="${id}" class="night"><div class="head"><h2 id="${id}">${id}</h2>${state === 'open' ? '' : badgeHtml(state, 'bad')}</div>
 <p class="meta"><span>${title}</span><span>${formatCount(records)} records from ${formatCount(facts)} facts</span>${release === null ? '' : html`<span>release <code>${release}</code></span>`}<span>next ${next_collection === null ? 'never' : html`${timeHtml(next_collection, now)} (${formatMinute(next_collection)} UTC)`}</span></p>
 ${
   full === undefined
-    ? html`<p class="empty">It never ran. <code>npm run nightly</code> runs it now.</p>`
+    ? html`<p class="empty">No run yet. <code>npm run nightly</code> starts one.</p>`
     : html`<div class="two"><div><h3>Steps of ${formatMinute(full.at)}</h3>${stepBars(full)}</div><div><h3>Runs</h3>${runTable(runs, now)}</div></div>`
 }</section>`;
 }

@@ -1,4 +1,4 @@
-// The first page: what waits for somebody, how much is asked, how fresh the data is, when the next night runs.
+// The overview: open tasks, traffic, freshness of the datasets, next nightly runs.
 
 import { reviewEntries } from '../../../data/review/review.ts';
 import { paymentIssues } from '../../../data/state/ops/attention.ts';
@@ -14,10 +14,10 @@ import { reviewFragment } from './review.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** A night that is later than this was missed. */
+/** A nightly run that is later than this counts as missed. */
 const LATE = 6 * HOUR;
 
-/** Spans that the traffic is shown over, with the step of their bars. */
+/** Time ranges of the traffic chart, with the step of its bars. */
 const SPANS = {
   day: { name: '24 hours', back: DAY, step: HOUR },
   week: { name: '7 days', back: 7 * DAY, step: 6 * HOUR },
@@ -30,12 +30,12 @@ const spanOf = (asked: OpsRequest): Span => {
   return named === 'week' || named === 'month' ? named : 'day';
 };
 
-/** Everything that the first page says, at one moment. */
+/** All data of the overview at one time. */
 async function gathered(parts: OpsParts, span: Span) {
   const { store, reviewing } = parts;
   const now = parts.now();
   const at = now.getTime();
-  // The pages show the older figures when the newest cannot be written.
+  // The pages show the stored figures if the newest cannot be written.
   await parts.traffic.flush().catch((error: Error) => parts.log(`cannot write traffic figures: ${error.message}`));
   const backlog = parts.traffic.backlog();
   const { back, step } = SPANS[span];
@@ -115,12 +115,12 @@ export async function overviewPage(parts: OpsParts, asked: OpsRequest, who: stri
   const all = await gathered(parts, spanOf(asked));
   const names = await reviewFragment(parts, all.open);
   const body: Html = html`<div id="now" hx-get="/ops/partials/now?span=${all.span}" hx-trigger="every 30s">${now(all)}</div>
-<section aria-labelledby="waits"><div class="head"><h2 id="waits">Review</h2><a href="/ops/review${all.open.total === 0 ? '?status=all' : ''}">${all.open.total === 0 ? 'What was decided' : `All ${formatCount(all.open.total)} open`}</a></div>
+<section aria-labelledby="waits"><div class="head"><h2 id="waits">Review</h2><a href="/ops/review${all.open.total === 0 ? '?status=all' : ''}">${all.open.total === 0 ? 'Decided items' : `All ${formatCount(all.open.total)} open`}</a></div>
 <div id="queue" hx-get="/ops/partials/review?limit=5" hx-trigger="every 30s">${names}</div></section>`;
   return { page: { title: 'Overview', body, at: { place: 'overview', who } } };
 }
 
-/** GET /ops/partials/now: the figures, for a page that is open already. */
+/** GET /ops/partials/now: the figures, for the refresh of an open page. */
 export async function nowPiece(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
   return { piece: String(now(await gathered(parts, spanOf(asked)))) };
 }
@@ -133,41 +133,45 @@ ${datasets(all)}
 ${tables(all)}`;
 }
 
-/** What somebody has to do, before anything else. */
+/** Tasks for the operator. */
 function calls({ standings, waiting, open, held, today, now, backlog }: Gathered): Html {
   const list: [string, string, string][] = [];
   if (backlog.since !== null)
     list.push([
       '#traffic',
       'Traffic figures',
-      `are behind since ${new Date(backlog.since).toISOString().slice(0, 16).replace('T', ' ')} UTC: the database refuses them, see the log`,
+      `not stored since ${new Date(backlog.since).toISOString().slice(0, 16).replace('T', ' ')} UTC: the database rejects them, see the log`,
     ]);
   if (backlog.dropped > 0)
-    list.push(['#traffic', plural(backlog.dropped, 'call'), 'not counted while the database refused figures']);
+    list.push(['#traffic', plural(backlog.dropped, 'call'), 'not counted while the database rejected the figures']);
   const people = open.items.filter(({ request, kind }) => request !== null && kind !== 'notice').length;
   if (people > 0)
-    list.push(['/ops/review', plural(people, 'request'), people === 1 ? 'waits for an answer' : 'wait for an answer']);
+    list.push(['/ops/review', plural(people, 'request'), people === 1 ? 'needs a decision' : 'need a decision']);
   for (const { dataset } of held)
     list.push([
       '/ops/review',
       dataset,
-      `had ${HOLD.most} opt-outs within an hour in the last day; further ones wait for you`,
+      `had ${HOLD.most} opt-outs within an hour in the last day; further ones need your decision`,
     ]);
   if (waiting.length > 0)
-    list.push(['/ops/money', plural(waiting.length, 'payment'), waiting.length === 1 ? 'needs a look' : 'need a look']);
+    list.push([
+      '/ops/money',
+      plural(waiting.length, 'payment'),
+      waiting.length === 1 ? 'needs attention' : 'need attention',
+    ]);
   for (const { dataset, state, runs, due } of standings) {
     const [last] = runs;
     if (state === 'damaged') list.push(['/ops/nights', dataset, 'has a release that cannot be opened']);
     else if (state === 'missing') list.push(['/ops/nights', dataset, 'has no release yet']);
-    if (last?.outcome === 'failed') list.push(['/ops/nights', dataset, 'failed in its last night']);
-    else if (last?.outcome === 'refused') list.push(['/ops/nights', dataset, 'was refused in its last night']);
+    if (last?.outcome === 'failed') list.push(['/ops/nights', dataset, 'failed in the last nightly run']);
+    else if (last?.outcome === 'refused') list.push(['/ops/nights', dataset, 'was rejected in the last nightly run']);
     else if (due !== null && Date.parse(due) < now.getTime() - LATE)
-      list.push(['/ops/nights', dataset, 'missed its night']);
+      list.push(['/ops/nights', dataset, 'missed its nightly run']);
   }
   const faults = total(today, (bar) => bar.faults);
-  if (faults > 0) list.push(['#errors', plural(faults, 'fault'), 'of ours in 24 hours']);
-  if (list.length === 0) return html`<p class="calm">Nothing waits for you.</p>`;
-  return html`<ul class="calls" aria-label="What waits for you">${list.map(
+  if (faults > 0) list.push(['#errors', plural(faults, 'server error'), 'in 24 hours']);
+  if (list.length === 0) return html`<p class="calm">No open tasks.</p>`;
+  return html`<ul class="calls" aria-label="Needs attention">${list.map(
     ([href, what, why]) => html`<li><a href="${href}"><strong>${what}</strong> ${why}</a></li>`,
   )}</ul>`;
 }
@@ -181,9 +185,9 @@ function figures({ today, keys, month, open, operations }: Gathered): Html {
     html`<div><dt>${name}</dt><dd>${what}<small>${more}</small></dd></div>`;
   return html`<dl class="tiles">
 ${tile('Calls, 24 hours', formatCount(asked), counted === 0 ? 'none yet' : `${formatMicroseconds(took / counted)} on average`)}
-${tile('Charged, 24 hours', formatCents(total(today, (bar) => bar.charged)), `${formatCents(came)} came in within 30 days`)}
-${tile('Keys', formatCount(keys.live), `${formatCount(keys.fresh)} new today · ${formatCents(keys.credit)} of credit`)}
-${tile('To review', formatCount(open.total), open.total === 0 ? 'nothing open' : 'open')}
+${tile('Charged, 24 hours', formatCents(total(today, (bar) => bar.charged)), `${formatCents(came)} revenue in 30 days`)}
+${tile('Keys', formatCount(keys.live), `${formatCount(keys.fresh)} new today · ${formatCents(keys.credit)} credit`)}
+${tile('Open reviews', formatCount(open.total), open.total === 0 ? 'none' : 'to decide')}
 </dl>`;
 }
 
@@ -197,11 +201,11 @@ function traffic({ traffic: found, since, step, span, now }: Gathered): Html {
   );
   const clock = (at: number) => new Date(at).toISOString();
   const chart = barChart({
-    about: `Calls over ${SPANS[span].name}: ${formatCount(total(found, (bar) => bar.good))} answered, ${formatCount(total(found, (bar) => bar.refused))} refused, ${formatCount(total(found, (bar) => bar.faults))} faults.`,
+    about: `Calls over ${SPANS[span].name}: ${formatCount(total(found, (bar) => bar.good))} answered, ${formatCount(total(found, (bar) => bar.refused))} rejected, ${formatCount(total(found, (bar) => bar.faults))} server errors.`,
     series: [
       { name: 'answered', mark: 'm0' },
-      { name: 'refused', mark: 'm1' },
-      { name: 'faults', mark: 'm2' },
+      { name: 'rejected', mark: 'm1' },
+      { name: 'server errors', mark: 'm2' },
     ],
     columns,
     amount: formatCount,
@@ -212,11 +216,11 @@ function traffic({ traffic: found, since, step, span, now }: Gathered): Html {
     ([name, each]) =>
       html`<a href="/ops?span=${name}"${name === span ? html` aria-current="true"` : ''}>${each.name}</a>`,
   );
-  return html`<section aria-labelledby="traffic"><div class="head"><h2 id="traffic">Traffic</h2><nav class="spans" aria-label="Span of the traffic">${choice}</nav></div>
-${found.length === 0 ? html`<p class="empty">No calls yet. Each process adds what it counted every few seconds.</p>` : chart}</section>`;
+  return html`<section aria-labelledby="traffic"><div class="head"><h2 id="traffic">Traffic</h2><nav class="spans" aria-label="Time range">${choice}</nav></div>
+${found.length === 0 ? html`<p class="empty">No calls yet. Each process stores its counts every few seconds.</p>` : chart}</section>`;
 }
 
-/** The mood of a share of values that are within their limits. */
+/** The colour of a share of fresh values. */
 const fresh = (share: number) => (share >= 0.9 ? 'm0' : share >= 0.6 ? 'm1' : 'm2');
 
 function datasets({ standings, now }: Gathered): Html {
@@ -225,20 +229,20 @@ function datasets({ standings, now }: Gathered): Html {
     const [last] = runs;
     return html`<tr><th scope="row"><a href="/ops/nights#${dataset}">${dataset}</a>${state === 'open' ? '' : html` ${badgeHtml(state, 'bad')}`}</th>
 <td class="n" data-name="Records">${formatCount(records)}</td>
-<td data-name="Within their limit">${within_sla === null ? '—' : html`<span class="meter">${lengthBar(within_sla, 1, fresh(within_sla))}<span>${printShare(within_sla)}</span></span>`}</td>
+<td data-name="Fresh values">${within_sla === null ? '—' : html`<span class="meter">${lengthBar(within_sla, 1, fresh(within_sla))}<span>${printShare(within_sla)}</span></span>`}</td>
 <td class="n" data-name="Median age">${median_age_hours === null ? '—' : `${formatCount(Math.round(median_age_hours))} h`}</td>
-<td data-name="Last night">${last === undefined ? 'never' : html`${outcomeBadge(last.outcome)} ${timeHtml(last.at, now)}<small>${formatDuration(last.seconds)}</small>`}</td>
-<td data-name="Next night">${next_collection === null ? 'never' : timeHtml(next_collection, now)}</td></tr>`;
+<td data-name="Last run">${last === undefined ? 'never' : html`${outcomeBadge(last.outcome)} ${timeHtml(last.at, now)}<small>${formatDuration(last.seconds)}</small>`}</td>
+<td data-name="Next run">${next_collection === null ? 'never' : timeHtml(next_collection, now)}</td></tr>`;
   };
   return html`<section aria-labelledby="fresh"><h2 id="fresh">Datasets</h2>
 ${
   standings.length === 0
     ? html`<p class="empty">No packs are loaded.</p>`
-    : html`<table class="rows"><thead><tr><th scope="col">Dataset</th><th scope="col" class="n">Records</th><th scope="col">Values within their limit</th><th scope="col" class="n">Median age</th><th scope="col">Last night</th><th scope="col">Next night</th></tr></thead><tbody>${standings.map(row)}</tbody></table>`
+    : html`<table class="rows"><thead><tr><th scope="col">Dataset</th><th scope="col" class="n">Records</th><th scope="col">Fresh values</th><th scope="col" class="n">Median age</th><th scope="col">Last run</th><th scope="col">Next run</th></tr></thead><tbody>${standings.map(row)}</tbody></table>`
 }</section>`;
 }
 
-/** What became of a run. */
+/** The outcome of a run as a badge. */
 export function outcomeBadge(outcome: OpsDataset['runs'][number]['outcome']): Html {
   return badgeHtml(outcome, outcome === 'released' ? 'good' : outcome === 'unchanged' ? 'plain' : 'bad');
 }
@@ -248,7 +252,7 @@ function tables({ outcomes, operations, span }: Gathered): Html {
   const most = Math.max(1, ...operations.map(({ calls: n }) => n));
   const errors = wrong.map(
     ({ name, calls: n }) =>
-      html`<tr><th scope="row"><code>${name}</code>${FAULTS.includes(name) ? html` ${badgeHtml('ours', 'bad')}` : ''}</th><td class="n">${formatCount(n)}</td></tr>`,
+      html`<tr><th scope="row"><code>${name}</code>${FAULTS.includes(name) ? html` ${badgeHtml('server error', 'bad')}` : ''}</th><td class="n">${formatCount(n)}</td></tr>`,
   );
   const rows = operations
     .slice(0, 8)
@@ -257,7 +261,7 @@ function tables({ outcomes, operations, span }: Gathered): Html {
         html`<tr><th scope="row"><code>${each.name}</code></th><td><span class="meter">${lengthBar(each.calls, most)}<span>${formatCount(each.calls)}</span></span></td><td class="n">${formatMicroseconds(each.took / each.calls)}</td><td class="n">${formatMicroseconds(each.longest)}</td></tr>`,
     );
   return html`<div class="two">
-<section aria-labelledby="asked"><h2 id="asked">Asked most</h2>${rows.length === 0 ? html`<p class="empty">Nothing within ${SPANS[span].name}.</p>` : html`<table class="asked"><thead><tr><th scope="col">Operation</th><th scope="col">Calls</th><th scope="col" class="n">Mean</th><th scope="col" class="n">Longest</th></tr></thead><tbody>${rows}</tbody></table>`}</section>
-<section aria-labelledby="errors"><h2 id="errors">Refused and failed</h2>${errors.length === 0 ? html`<p class="empty">Nothing within ${SPANS[span].name}.</p>` : html`<table><thead><tr><th scope="col">Code</th><th scope="col" class="n">Calls</th></tr></thead><tbody>${errors}</tbody></table>`}</section>
+<section aria-labelledby="asked"><h2 id="asked">Top operations</h2>${rows.length === 0 ? html`<p class="empty">None in ${SPANS[span].name}.</p>` : html`<table class="asked"><thead><tr><th scope="col">Operation</th><th scope="col">Calls</th><th scope="col" class="n">Mean</th><th scope="col" class="n">Longest</th></tr></thead><tbody>${rows}</tbody></table>`}</section>
+<section aria-labelledby="errors"><h2 id="errors">Errors</h2>${errors.length === 0 ? html`<p class="empty">None in ${SPANS[span].name}.</p>` : html`<table><thead><tr><th scope="col">Code</th><th scope="col" class="n">Calls</th></tr></thead><tbody>${errors}</tbody></table>`}</section>
 </div>`;
 }

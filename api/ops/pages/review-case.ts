@@ -1,4 +1,4 @@
-// One thing to decide, with everything to decide it by: both facts, their sources, the history, and what either verdict makes of it.
+// The page of a review item: both facts with their sources, the history, and the effect of each decision.
 
 import type { PublicFact } from '../../../data/queries/history.ts';
 import type { AttributeState, ReviewCase } from '../../../data/review/review-case.ts';
@@ -10,23 +10,23 @@ import { badgeHtml, formatMinute, linkHtml, timeHtml, valueHtml } from '../parts
 import type { OpsParts } from '../parts/request.ts';
 import { factTitles, groupMedian, REVIEW_KINDS, unitOf, verdictForm } from './review-parts.ts';
 
-/** Why a fact is published, or why not, in words. */
+/** Why a fact is or is not published. */
 const REASONS: Record<PublicFact['reason'], string> = {
   only_source: 'the only source',
   agreed: 'sources agree',
   more_trusted: 'more trusted',
   newer_reading: 'newer reading',
-  earliest: 'said it first',
-  owner: 'the owner says so',
+  earliest: 'observed first',
+  owner: 'set by the owner',
   approved: 'approved',
-  superseded: 'its source says something newer',
+  superseded: 'replaced by a newer value of its source',
   less_trusted: 'less trusted',
   older_reading: 'older reading',
-  later: 'said it later',
-  below_floor: 'below the floor of confidence',
-  held: 'held back until confirmed or reviewed',
-  not_listed: 'its source dropped the record',
-  owner_overrides: 'the owner says otherwise',
+  later: 'observed later',
+  below_floor: 'confidence below the floor',
+  held: 'held until confirmed or reviewed',
+  not_listed: 'record dropped by its source',
+  owner_overrides: 'replaced by the owner',
   rejected: 'rejected',
   withdrawn: 'withdrawn by its source',
 };
@@ -43,11 +43,11 @@ export function caseBody(parts: OpsParts, found: ReviewCase): Html {
   const where =
     record === null
       ? ''
-      : html` · ${linkHtml(`${parts.base_url}/datasets/${entry.dataset}/${record.slug}`, 'its page')}`;
+      : html` · ${linkHtml(`${parts.base_url}/datasets/${entry.dataset}/${record.slug}`, 'record page')}`;
   return html`<p class="meta"><span>${state}${where}</span></p>
 ${entry.request === null ? pair(entry, unit, now) : asks(found)}
 ${effect === null ? '' : effects(effect, unit)}
-${open ? html`<section class="decide" aria-labelledby="decide"><h2 id="decide">Decide</h2>${verdictForm(entry, false)}<p class="hint">It shows in every channel at once, and the log keeps that it was you.</p></section>` : ''}
+${open ? html`<section class="decide" aria-labelledby="decide"><h2 id="decide">Decide</h2>${verdictForm(entry, false)}<p class="hint">The decision is published in every channel immediately, and is logged with your name.</p></section>` : ''}
 ${history.length === 0 ? '' : past(history, unit, now)}`;
 }
 
@@ -57,7 +57,7 @@ function pair(entry: ReviewCase['entry'], unit: string | null, now: Date): Html 
   const group =
     median === null
       ? ''
-      : html`<p>Further than the bound from ${median}, the median of its group when it was first observed. Nothing is published until it is confirmed.</p>`;
+      : html`<p>Too far from ${median}, the median of its group when it was first observed. It is not published until it is confirmed.</p>`;
   return html`${group}<div class="pair">${entry.facts.map(
     (fact, i) => html`<section class="fact" aria-labelledby="f${i}"><h2 id="f${i}">${titles[i]}</h2>
 <p class="big">${valueHtml(fact.value, unit)}</p>
@@ -73,22 +73,22 @@ function asks({ entry }: ReviewCase): Html {
   const { request, kind } = entry;
   const what = {
     opt_out:
-      'A business asks for this record to be removed. Approve: it leaves every channel at once, and the contact is mailed a link that brings it back.',
-    claim: 'Somebody claims this record. Approve: they are mailed a link under which they may edit it.',
-    notice: 'This record was removed by its business. Approve: it stays removed. Reject: it is shown again.',
+      'A request to remove this record. Approve: it is removed from every channel immediately, and the contact gets a link to restore it.',
+    claim: 'A request to edit this record. Approve: the contact gets a link to edit it.',
+    notice: 'This record was removed by its owner. Approve: it stays removed. Reject: it is restored.',
   }[kind as 'opt_out' | 'claim' | 'notice'];
   return html`<p>${what}</p><dl class="sum">
 <div><dt>Record</dt><dd>${request?.name ?? ''}</dd></div>
 <div><dt>Contact</dt><dd>${request?.contact ?? ''}</dd></div>
-<div><dt>Reason</dt><dd>${request?.reason ?? 'none given'}</dd></div>
-<div><dt>Why it is here</dt><dd>${request?.because ?? ''}</dd></div></dl>`;
+<div><dt>Reason</dt><dd>${request?.reason ?? 'none'}</dd></div>
+<div><dt>Why a review</dt><dd>${request?.because ?? ''}</dd></div></dl>`;
 }
 
 function effects({ now, approved, rejected }: NonNullable<ReviewCase['effect']>, unit: string | null): Html {
   const row = (name: string, said: AttributeState) =>
     html`<tr><th scope="row">${name}</th><td>${valueHtml(said.value, unit)}</td><td class="n">${said.confidence ?? '—'}</td><td>${linkHtml(said.source_url)}</td><td class="n">${said.quality.toFixed(3)}</td></tr>`;
   return html`<section aria-labelledby="effect"><h2 id="effect">Effect</h2>
-<div class="scroll" role="region" aria-label="Values before and after" tabindex="0"><table><thead><tr><th scope="col">Verdict</th><th scope="col">Published value</th><th scope="col" class="n">Confidence</th><th scope="col">Source</th><th scope="col" class="n">Quality of the record</th></tr></thead>
+<div class="scroll" role="region" aria-label="Values before and after" tabindex="0"><table><thead><tr><th scope="col">Decision</th><th scope="col">Published value</th><th scope="col" class="n">Confidence</th><th scope="col">Source</th><th scope="col" class="n">Quality of the record</th></tr></thead>
 <tbody>${row('Now', now)}${row('Approved', approved)}${row('Rejected', rejected)}</tbody></table></div></section>`;
 }
 
@@ -110,7 +110,7 @@ function past(history: readonly PublicFact[], unit: string | null, now: Date): H
     amount: printNumber,
   });
   return html`<section aria-labelledby="history"><h2 id="history">History</h2>${chart}
-<div class="scroll" role="region" aria-label="Every fact" tabindex="0"><table><thead><tr><th scope="col">Observed (UTC)</th><th scope="col">Value</th><th scope="col">Source</th><th scope="col" class="n">Confidence</th><th scope="col">Why</th></tr></thead>
+<div class="scroll" role="region" aria-label="Every fact" tabindex="0"><table><thead><tr><th scope="col">Observed (UTC)</th><th scope="col">Value</th><th scope="col">Source</th><th scope="col" class="n">Confidence</th><th scope="col">Reason</th></tr></thead>
 <tbody>${history.map(
     (fact) =>
       html`<tr${fact.won ? html` class="won"` : ''}><th scope="row">${formatMinute(fact.observed_at)}</th><td>${valueHtml(fact.value, unit)}</td><td>${linkHtml(fact.source_url, fact.source.id)}</td><td class="n">${fact.confidence}</td><td>${fact.won ? html`${badgeHtml('published', 'good')} ` : ''}${REASONS[fact.reason]}</td></tr>`,

@@ -1,25 +1,25 @@
-// What the list of the review and the page of one item share: names of the kinds, units, and the two buttons.
+// Shared by the review list and the page of an item: names of the kinds, units, the two buttons.
 
 import type { ReviewEntry } from '../../../data/review/review.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { printNumber, printValue } from '../../render/print.ts';
 import type { OpsParts } from '../parts/request.ts';
 
-/** What is asked, in a few words. */
+/** Label of each kind of item. */
 export const REVIEW_KINDS: Record<ReviewEntry['kind'], string> = {
   conflict: 'sources disagree',
   jump: 'unusual jump',
   outlier: 'unusual first value',
-  opt_out: 'asks to be removed',
-  claim: 'claims a record',
-  notice: 'was removed',
+  opt_out: 'removal request',
+  claim: 'edit request',
+  notice: 'removed',
 };
 
 /** Heading of each fact of an item, in the order of its facts. */
 export const factTitles = (kind: ReviewEntry['kind']): string[] =>
-  kind === 'outlier' ? ['Held back'] : ['Published', kind === 'jump' ? 'Held back' : 'The other source'];
+  kind === 'outlier' ? ['Held'] : ['Published', kind === 'jump' ? 'Held' : 'Other source'];
 
-/** What an outlier was compared with. */
+/** The group median of an outlier with its unit. */
 export const groupMedian = ({ group_median }: Pick<ReviewEntry, 'group_median'>, unit: string | null): string | null =>
   group_median === undefined ? null : `${printNumber(group_median)}${unit === null ? '' : ` ${unit}`}`;
 
@@ -29,17 +29,17 @@ export function unitOf({ reviewing }: OpsParts, { dataset, attribute }: ReviewEn
   return pack?.attributes.find(({ name }) => name === attribute)?.unit ?? null;
 }
 
-/** The two buttons; each says what it does. */
+/** The buttons to approve and reject, labelled with their effect. */
 export function verdictForm({ id, kind, facts }: ReviewEntry, swap = true): Html {
   const short = (text: string) => (text.length > 24 ? `${text.slice(0, 23)}…` : text);
-  const told = facts.map(({ value: each }) => (each === null ? 'no value' : short(printValue(each))));
+  const values = facts.map(({ value: each }) => (each === null ? 'no value' : short(printValue(each))));
   const [approve, reject] = {
-    conflict: [`Publish ${told[1]}`, `Keep ${told[0]}`],
-    jump: [`Publish ${told[1]}`, `Keep ${told[0]}`],
-    outlier: [`Publish ${told[0]}`, 'Keep it unpublished'],
+    conflict: [`Publish ${values[1]}`, `Keep ${values[0]}`],
+    jump: [`Publish ${values[1]}`, `Keep ${values[0]}`],
+    outlier: [`Publish ${values[0]}`, 'Keep unpublished'],
     opt_out: ['Remove the record', 'Decline'],
     claim: ['Send the link', 'Decline'],
-    notice: ['It stays removed', 'Show it again'],
+    notice: ['Keep removed', 'Restore the record'],
   }[kind] as [string, string];
   const button = (verdict: 'approve' | 'reject', text: string, mark: string) => {
     const live = swap ? html` hx-post="/ops/review/${id}/${verdict}" hx-target="#i-${id}" hx-swap="outerHTML"` : '';

@@ -1,4 +1,4 @@
-// The review: what waits for a person as a list, and the answers to approve and reject.
+// The review list, and the actions approve and reject.
 
 import {
   decideEntry,
@@ -42,14 +42,13 @@ const wanted = (status: (typeof STATUSES)[number]): ReviewStatus | null => (stat
 function datasetOf({ reviewing }: OpsParts, asked: OpsRequest): string | null {
   const given = queryText(asked, 'dataset');
   if (given === undefined || given === '') return null;
-  return reviewing.datasets.includes(given) ? given : refuse('dataset', 'is no dataset here', 'enum');
+  return reviewing.datasets.includes(given) ? given : refuse('dataset', 'is not a dataset of this register', 'enum');
 }
 
 /** GET /ops/review.json. */
 export async function reviewJson(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
   const unknown = Object.keys(asked.query).find((name) => !['status', 'limit', 'offset', 'dataset'].includes(name));
-  if (unknown !== undefined)
-    throw new ApiError('invalid_parameter', `There is no parameter ${unknown.slice(0, 60)} here.`);
+  if (unknown !== undefined) throw new ApiError('invalid_parameter', `Unknown parameter ${unknown.slice(0, 60)}.`);
   const limit = whole(asked, 'limit', 100, 1, 1000);
   const offset = whole(asked, 'offset', 0, 0, 1_000_000);
   const query = { status: wanted(statusOf(asked)), dataset: datasetOf(parts, asked), limit, offset };
@@ -76,7 +75,7 @@ export async function reviewPage(parts: OpsParts, asked: OpsRequest, who: string
     html`<a href="${href}"${here ? html` aria-current="true"` : ''}>${name}</a>`;
   const last = Math.min(found.total, offset + PAGE);
   const body = html`<div class="filters"><nav class="spans" aria-label="State">${STATUSES.map((each) => tab(each, each === status, at({ status: each })))}</nav>
-<nav class="spans" aria-label="Dataset">${tab('every dataset', dataset === null, at({ dataset: '' }))}${parts.reviewing.datasets.map((id) => tab(id, id === dataset, at({ dataset: id })))}</nav></div>
+<nav class="spans" aria-label="Dataset">${tab('all datasets', dataset === null, at({ dataset: '' }))}${parts.reviewing.datasets.map((id) => tab(id, id === dataset, at({ dataset: id })))}</nav></div>
 ${await reviewFragment(parts, found, status)}
 ${
   found.total > PAGE
@@ -99,14 +98,13 @@ export async function reviewPiece(parts: OpsParts, asked: OpsRequest): Promise<O
   return { piece: String(await reviewFragment(parts, found, status)) };
 }
 
-/** The list itself. */
+/** The list of items. */
 export async function reviewFragment(
   parts: OpsParts,
   { items, total }: { items: readonly ReviewEntry[]; total: number },
   status: string = 'open',
 ): Promise<Html> {
-  if (total === 0)
-    return html`<p class="empty">${status === 'open' ? 'Nothing is open. Sources agree, and nobody asks for anything.' : 'Nothing was decided yet.'}</p>`;
+  if (total === 0) return html`<p class="empty">${status === 'open' ? 'No open items.' : 'No items.'}</p>`;
   const names = await recordNames(parts.reviewing, items);
   const now = parts.now();
   return html`<ol class="queue">${items.map((entry) => entryLine(parts, entry, names.get(`${entry.dataset} ${entry.entity_id}`)?.name, now))}</ol>`;
@@ -121,7 +119,7 @@ function entryLine(parts: OpsParts, entry: ReviewEntry, name: string | undefined
   const mood = request !== null && kind !== 'notice' ? 'wait' : 'plain';
   const asks =
     request === null
-      ? html`<dl class="versus">${median === null ? '' : html`<div><dt>Median of its group</dt><dd><span class="v">${median}</span></dd></div>`}${facts.map((fact, i) => html`<div><dt>${titles[i]}</dt><dd>${valueHtml(fact.value)}<small>${from(fact)}</small></dd></div>`)}</dl>`
+      ? html`<dl class="versus">${median === null ? '' : html`<div><dt>Group median</dt><dd><span class="v">${median}</span></dd></div>`}${facts.map((fact, i) => html`<div><dt>${titles[i]}</dt><dd>${valueHtml(fact.value)}<small>${from(fact)}</small></dd></div>`)}</dl>`
       : html`<p class="asks"><span>${request.contact}</span>${request.reason === null ? '' : html` “${request.reason}”`}<small>${request.because}</small></p>`;
   return html`<li class="entry" id="i-${id}"><div class="what"><a href="/ops/review/${id}"><strong>${name ?? request?.name ?? entry.entity_id}</strong></a>${attribute === null ? '' : html` <code>${attribute}</code>`}
 <p class="meta">${badgeHtml(REVIEW_KINDS[kind], mood)}<span>${dataset}</span><span>${status === 'open' ? timeHtml(entry.opened_at, now) : html`${badgeHtml(status, status === 'approved' ? 'good' : 'plain')} ${decidedBy(entry, now)}`}</span></p></div>
@@ -133,17 +131,13 @@ function decidedBy({ decided_at, decided_by }: ReviewEntry, now: Date): Html {
   return html`${decided_by ?? ''} ${decided_at === null ? '' : timeHtml(decided_at, now)}`;
 }
 
-/** The id in an address; 422 for what is none. */
+/** The item's id in the path; throws a 422 for an invalid one. */
 function idOf(asked: OpsRequest): string {
   const id = (asked.params['item_id'] ?? '').toLowerCase();
   return UUID.test(id) ? id : refuse('item_id', 'must be a UUID', 'uuid_parsing', 'path');
 }
 
-const missing = () =>
-  new ApiError(
-    'not_found',
-    'There is no such item: the sources have come to agree since, the record is gone, or it was never there.',
-  );
+const missing = () => new ApiError('not_found', 'No such item. The sources may agree by now, or the record is gone.');
 
 /** GET /ops/review/{item_id}. */
 export async function reviewCasePage(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
@@ -174,7 +168,8 @@ export async function decidePost(
   if (decided.state === 'unknown') throw missing();
   const { entry, state } = decided;
   const when = entry.decided_at === null ? '' : ` on ${formatMinute(entry.decided_at)} UTC`;
-  const by = entry.decided_by ?? (entry.status === 'confirmed' ? 'a later reading or another source' : 'somebody else');
+  const by =
+    entry.decided_by ?? (entry.status === 'confirmed' ? 'a later reading or another source' : 'another operator');
   const already = `This was ${entry.status} by ${by}${when}.`;
   if (asked.piece) {
     const names = await recordNames(parts.reviewing, [entry]);
@@ -182,7 +177,7 @@ export async function decidePost(
     const told =
       state === 'already'
         ? already
-        : `${entry.status === 'approved' ? 'Approved' : 'Rejected'}. It shows in every channel now.`;
+        : `${entry.status === 'approved' ? 'Approved' : 'Rejected'}. Published in every channel.`;
     const line = html`<li class="entry done" id="i-${id}" role="status"><div class="what"><a href="/ops/review/${id}"><strong>${name}</strong></a>${entry.attribute === null ? '' : html` <code>${entry.attribute}</code>`}</div><p>${told}</p></li>`;
     return { piece: String(line), status: state === 'already' ? 409 : 200 };
   }

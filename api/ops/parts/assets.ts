@@ -1,4 +1,4 @@
-// The one script of the operators' pages: htmx, served from here under an address that changes when it does.
+// htmx, the script of the operators' pages, served under a path with the hash of its content.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// Charts as SVG without script or inline style: marks stretch with the page, words stand beside them as text, and a table says the same.
+// Charts as SVG without script or inline style. Labels are HTML text, and a table has the same numbers.
 import { type Html, html } from '../../pages/html.ts';
 
 /** One column of a bar chart: amounts stacked in the order of the series. */
@@ -9,19 +9,19 @@ export interface ChartColumn {
 }
 
 export interface BarChart {
-  /** What is shown, for who does not see it: one sentence. */
+  /** One sentence for screen readers. */
   about: string;
-  /** Names of the parts, each with the class of its colour. */
+  /** Name of each part and the CSS class of its colour. */
   series: readonly { name: string; mark: string }[];
   columns: readonly ChartColumn[];
-  /** An amount in words. */
+  /** Formats an amount. */
   amount: (n: number) => string;
-  /** A column's time in words, and short for the axis. */
+  /** Formats the time of a column, and its label on the axis. */
   time: (at: number) => string;
   tick: (at: number) => string;
 }
 
-/** Columns of equal steps from `from` up to `to`: those without anything are there, empty. */
+/** Columns of equal steps from `from` to `to`; missing ones are empty. */
 export function everyStep(
   from: number,
   to: number,
@@ -37,14 +37,14 @@ export function everyStep(
   return columns;
 }
 
-/** The next round number above: 1, 2 or 5 and zeros. */
+/** The next number of the form 1, 2 or 5 times a power of ten. */
 export function roundUp(most: number): number {
   if (most <= 0) return 1;
   const zeros = 10 ** Math.floor(Math.log10(most));
   return ([1, 2, 5, 10].find((each) => each * zeros >= most) ?? 10) * zeros;
 }
 
-/** Every how many columns one is named: a number that divides them, so that each name stands below its column. At most seven names. */
+/** Number of columns per label: a divisor of `columns`, so that each label is below its column; at most 7 labels. */
 export function tickStep(columns: number): number {
   for (let every = Math.max(1, Math.ceil(columns / 7)); every < columns; every++)
     if (columns % every === 0) return every;
@@ -67,8 +67,8 @@ export function barChart({ about, series, columns, amount, time, tick }: BarChar
         ? ''
         : html`<rect class="${series[i]!.mark}" x="${x + 0.12}" width="0.76" y="${y.toFixed(3)}" height="${height.toFixed(3)}"/>`;
     });
-    const told = series.map(({ name }, i) => `${amount(parts[i] ?? 0)} ${name}`).join(', ');
-    return html`<g><title>${time(at)}: ${told}</title><rect class="ground" x="${x}" width="1" y="0" height="${HEIGHT}"/>${rects}</g>`;
+    const text = series.map(({ name }, i) => `${amount(parts[i] ?? 0)} ${name}`).join(', ');
+    return html`<g><title>${time(at)}: ${text}</title><rect class="ground" x="${x}" width="1" y="0" height="${HEIGHT}"/>${rects}</g>`;
   });
   const every = tickStep(columns.length);
   const ticks = columns.filter((_, i) => i % every === 0);
@@ -77,7 +77,7 @@ export function barChart({ about, series, columns, amount, time, tick }: BarChar
 <div class="plot"><div class="scale" aria-hidden="true"><span>${amount(top)}</span><span>${amount(top / 2)}</span><span>${amount(0)}</span></div>
 <svg class="cols" role="img" aria-label="${about}" viewBox="0 0 ${columns.length} ${HEIGHT}" preserveAspectRatio="none"><path class="grid" d="M0 0H${columns.length}M0 50H${columns.length}M0 100H${columns.length}"/>${marks}</svg>
 <div class="ticks" aria-hidden="true">${ticks.map(({ at }) => html`<span>${tick(at)}</span>`)}</div></div>
-<details class="numbers-too"><summary>The same as a table</summary>
+<details class="numbers-too"><summary>Show as table</summary>
 <div class="scroll" role="region" aria-label="Numbers of the chart" tabindex="0"><table><thead><tr><th scope="col">Time (UTC)</th>${series.map(({ name }) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
 <tbody>${columns
     .filter(({ parts }) => parts.some((part) => part !== 0))
@@ -89,22 +89,22 @@ export function barChart({ about, series, columns, amount, time, tick }: BarChar
 </figure>`;
 }
 
-/** A length beside others: a bar from 0 to `most`. It says nothing by itself; the number stands beside it. */
+/** A horizontal bar from 0 to `most`, hidden from screen readers: the page shows the number too. */
 export function lengthBar(part: number, most: number, mark = 'm0'): Html {
   const share = most <= 0 ? 0 : Math.min(1, Math.max(0, part / most));
   return html`<svg class="length" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="ground" width="100" height="1"/><rect class="${mark}" width="${(share * 100).toFixed(2)}" height="1"/></svg>`;
 }
 
-/** What a source said over time: one line each, holding its value until it says another. */
+/** Values over time: one line for each source, constant until its next value. */
 export interface StepChart {
   about: string;
   lines: readonly { name: string; points: readonly { at: number; value: number }[] }[];
-  /** Where the lines end. */
+  /** End of the lines, milliseconds since 1970. */
   until: number;
   amount: (n: number) => string;
 }
 
-/** Values over time as steps. Fewer than two points make no chart. */
+/** Values over time as steps; null with fewer than two points in time. */
 export function stepChart({ about, lines, until, amount }: StepChart): Html | null {
   const points = lines.flatMap((line) => line.points);
   const moments = new Set(points.map(({ at }) => at));

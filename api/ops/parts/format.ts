@@ -1,4 +1,4 @@
-// Times, amounts and values as the operators' pages print them; everything put into a page is escaped.
+// Formats times, amounts and values for the operators' pages.
 
 import type { Value } from '../../../packs/define/model.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -6,7 +6,7 @@ import { plural, printEuro, printNumber, printValue, webAddress } from '../../re
 
 const MINUTE = 60_000;
 
-/** How long ago, or how soon: `just now`, `5 minutes ago`, `in 3 hours`. */
+/** A time relative to now: `just now`, `5 minutes ago`, `in 3 hours`. */
 export function relativeTime(at: number, now: number): string {
   const late = Math.abs(now - at);
   if (late < MINUTE) return 'just now';
@@ -24,17 +24,17 @@ export function relativeTime(at: number, now: number): string {
   return at <= now ? `${told} ago` : `in ${told}`;
 }
 
-/** A moment, as long ago as it is, with the exact time for whoever wants it. */
+/** A relative time with the exact one as its title. */
 export function timeHtml(at: string | number, now: Date): Html {
   const date = new Date(at);
   const iso = `${date.toISOString().slice(0, 16)}Z`;
   return html`<time datetime="${iso}" title="${iso.replace('T', ' ').replace('Z', ' UTC')}">${relativeTime(date.getTime(), now.getTime())}</time>`;
 }
 
-/** A day and time in UTC: `2026-11-20 12:00`. */
+/** Date and minute in UTC: `2026-11-20 12:00`. */
 export const formatMinute = (at: string | number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 
-/** Seconds as people say them: `0.4 s`, `12 s`, `3 min 20 s`. */
+/** A duration in seconds: `0.4 s`, `12 s`, `3 min 20 s`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 0.1) return '< 0.1 s';
   if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
@@ -43,34 +43,34 @@ export function formatDuration(seconds: number): string {
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
-/** Micro-euros. */
+/** Micro-euros as EUR. */
 export const formatEur = (micros: number): string =>
   micros < 0 ? `−${printEuro(-micros / 1e6)}` : printEuro(micros / 1e6);
 
-/** Micro-euros to the cent, for sums; below a euro as exact as they are. */
+/** Micro-euros as EUR with two decimals; below one euro with all decimals. */
 export const formatCents = (micros: number): string => {
   if (Math.abs(micros) < 1e6) return formatEur(micros);
   const euro = (Math.abs(micros) / 1e6).toFixed(2);
   return `${micros < 0 ? '−' : ''}€${euro.replace(/\B(?=(\d{3})+(?!\d))/g, ',')}`;
 };
 
-/** Milliseconds from microseconds. */
+/** Microseconds as milliseconds or seconds. */
 export const formatMicroseconds = (micros: number): string => {
   const value = micros / 1000;
   if (value >= 1000) return formatDuration(value / 1000);
   return `${value < 10 ? Math.round(value * 100) / 100 : Math.round(value)} ms`;
 };
 
-/** A count; small sums of many digits stay whole. */
+/** A count with separators. */
 export const formatCount = (n: number): string => printNumber(n);
 
-/** A value of a record, or that there is none. */
+/** A value of a record, or `no value`. */
 export function valueHtml(of: Value | null | undefined, unit: string | null = null): Html {
   if (of === undefined || of === null) return html`<i class="none">no value</i>`;
   return html`<span class="v">${printValue(of)}</span>${unit === null ? '' : html` <span class="u">${unit}</span>`}`;
 }
 
-/** A web address as a link where it may be one. */
+/** A link if the URL is http(s), else its text: a `javascript:` URL must not become a link. */
 export function linkHtml(url: string | null, text?: string): Html {
   const safe = url === null ? null : webAddress(url);
   if (safe === null) return html`${text ?? url ?? ''}`;
@@ -79,7 +79,7 @@ export function linkHtml(url: string | null, text?: string): Html {
 
 const hostOf = (url: string): string => new URL(url).host;
 
-/** What became of a run, or the state of an item, as a badge; the word says it too. */
+/** The state of a run or item as a badge. */
 export function badgeHtml(word: string, mood: 'good' | 'bad' | 'wait' | 'plain' = 'plain'): Html {
   return html`<span class="badge ${mood}">${word}</span>`;
 }

@@ -1,4 +1,4 @@
-// The frame of the operators' pages: that of all pages of the API, with a navigation of their own, htmx, and their own small style.
+// The shell of the operators' pages: the common shell with their navigation, style and htmx.
 
 import { readFileSync } from 'node:fs';
 import { SCRIPT_ASSET } from '../../pages/assets.ts';
@@ -12,10 +12,10 @@ const shell = shellOf({
   scripts: [SCRIPT_ASSET.path, HTMX_PATH],
 });
 
-/** Headers of every page, and of the pieces that htmx puts into one. */
+/** Headers of every page and fragment. */
 export const FRAME_HEADERS = shell.headers;
 
-/** Where a page stands in the navigation. */
+/** The pages of the navigation. */
 export type Place = 'overview' | 'review' | 'nights' | 'money' | 'keys' | 'opt-outs' | 'log';
 
 const NAVIGATION: readonly [Place, string, string][] = [
@@ -31,16 +31,16 @@ const NAVIGATION: readonly [Place, string, string][] = [
 export interface OpsPage {
   title: string;
   body: Html;
-  /** Above the title: where the page belongs. */
+  /** Breadcrumbs above the title. */
   above?: Html;
-  /** Where it stands, and who looks at it; absent where nobody is signed in. */
+  /** Its place in the navigation, and the signed-in operator; absent without a session. */
   at?: { place: Place; who: string };
 }
 
-/** htmx without anything that a policy without inline style and script forbids. */
+/** Turns off what the Content-Security-Policy forbids: inline style and script. */
 const CONFIG = html`<meta name="htmx-config" content="${JSON.stringify({ includeIndicatorCSS: false, history: false, defaultTimeout: 20_000 })}">`;
 
-/** A whole page as text. */
+/** A complete page. */
 export function printPage(base_url: string, { title, body, above, at }: OpsPage): string {
   const nav =
     at === undefined
@@ -63,7 +63,7 @@ export function printPage(base_url: string, { title, body, above, at }: OpsPage)
   );
 }
 
-/** Our own addresses with what stands before them, where the base URL has a path; values on a page have no quotes of this sort. */
+/** Adds the path of the base URL to our links. Escaped values have no `"`, so nothing else can match. */
 export function withPrefix(base_url: string, text: string): string {
   const prefix = prefixOf(base_url);
   if (prefix === '') return text;

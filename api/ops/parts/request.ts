@@ -1,4 +1,4 @@
-// What the operators' pages are asked and what they answer, between the channel that reads requests and the pages themselves.
+// Requests and answers of the operators' pages, and what the pages depend on.
 
 import type { Accounts } from '../../../data/model/accounts.ts';
 import type { NightlyRun } from '../../../data/releases/runs.ts';
@@ -7,7 +7,7 @@ import type { Traffic } from '../../../data/state/ops/traffic.ts';
 import type { Store } from '../../../data/state/store.ts';
 import type { OpsPage } from './frame.ts';
 
-/** A request as the channel read it. */
+/** A request that the channel has read. */
 export interface OpsRequest {
   /** Path parameters and query, without credentials. */
   params: Readonly<Record<string, string>>;
@@ -15,34 +15,34 @@ export interface OpsRequest {
   /** Body of a POST; null for a GET. */
   form: URLSearchParams | null;
   header(name: string): string | undefined;
-  /** Path as it was asked, without prefix and query. */
+  /** Path without the prefix of the base URL and without the query. */
   path: string;
-  /** The operator whose key stands in the request; null where none does. */
+  /** The operator whose key the request has; null without a key. */
   operator: string | null;
-  /** The address that limits count by. */
+  /** The client address, for limits. */
   address: string;
   request_id: string;
-  /** The client wants a page rather than JSON. */
+  /** The client prefers HTML to JSON. */
   html: boolean;
-  /** htmx asks for a piece of a page. */
+  /** A request by htmx for a part of a page. */
   piece: boolean;
   /** Counts an attempt to sign in; throws `rate_limited`. */
   attempt(): Promise<void>;
 }
 
-/** What an address answers. */
+/** The result of a handler. */
 export type OpsAnswer =
   | { page: OpsPage; status?: number }
   | { piece: string; status?: number }
   | { json: unknown; status?: number }
-  /** Leads on, to a path below /ops. */
+  /** A redirect to a path below /ops. */
   | { to: string };
 
-/** How a dataset stands. Times are ISO 8601. */
+/** A dataset as the pages show it. Times are ISO 8601. */
 export interface OpsDataset {
   dataset: string;
   title: string;
-  /** `missing`: nothing was released yet. `damaged`: what was cannot be opened. */
+  /** `missing`: no release yet. `damaged`: the release cannot be opened. */
   state: 'open' | 'missing' | 'damaged' | 'unknown';
   release: string | null;
   records: number;
@@ -52,29 +52,29 @@ export interface OpsDataset {
   within_sla: number | null;
   last_collection: string | null;
   next_collection: string | null;
-  /** When the run after the last one is due; in the past where it was missed. */
+  /** When the next run after the last one is due; in the past if it was missed. */
   due: string | null;
   /** Newest first. */
   runs: NightlyRun[];
 }
 
-/** What the pages are made of. */
+/** The dependencies of the pages. */
 export interface OpsParts {
   store: Store;
   /** SHA-256 of every operator's key. */
   admins: ReadonlySet<string>;
   reviewing: ReviewContext;
   accounts: Pick<Accounts, 'revoke' | 'grant'>;
-  /** Every dataset, as it stands now. */
+  /** Every dataset with its current state. */
   datasets(now: Date): Promise<OpsDataset[]>;
-  /** Figures of this process that the store may still lack. */
+  /** Figures of this process that are not stored yet. */
   traffic: Pick<Traffic, 'flush' | 'backlog'>;
   base_url: string;
   now(): Date;
   log(line: string): void;
 }
 
-/** One text of a query; undefined where it is absent or repeated. */
+/** A query parameter; undefined if it is absent or repeated. */
 export function queryText(asked: OpsRequest, name: string): string | undefined {
   const value = asked.query[name];
   return typeof value === 'string' ? value : undefined;

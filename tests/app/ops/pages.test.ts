@@ -46,16 +46,16 @@ const stats = async (query = '') =>
 describe('the figures', () => {
   test('of a register without calls are empty, and the page states it', async () => {
     const text = await page('/ops');
-    for (const said of ['Nothing waits for you.', 'No calls yet.', 'Nothing is open.', 'Nothing within 24 hours.'])
+    for (const said of ['No open tasks.', 'No calls yet.', 'No open items.', 'None in 24 hours.'])
       expect(text).toContain(said);
     expect(await page('/ops/')).toContain('<h1>Overview</h1>');
     expect((await stats()).traffic).toMatchObject({ bars: [], outcomes: [], operations: [] });
     for (const [path, said] of [
-      ['/ops/money', 'Every payment is booked and clear.'],
-      ['/ops/keys', 'Nobody has a key yet.'],
-      ['/ops/opt-outs', 'No business asked for a record to be removed.'],
-      ['/ops/log', 'Nobody has done anything yet.'],
-      ['/ops/nights', 'It never ran.'],
+      ['/ops/money', 'No payment needs attention.'],
+      ['/ops/keys', 'No keys yet.'],
+      ['/ops/opt-outs', 'No opt-outs yet.'],
+      ['/ops/log', 'No entries yet.'],
+      ['/ops/nights', 'No run yet.'],
     ])
       expect(await page(path!), path).toContain(said);
   });
@@ -81,7 +81,7 @@ describe('the figures', () => {
     ]);
     for (const span of ['day', 'week', 'month']) {
       const text = await page(`/ops?span=${span}`);
-      expect(text).toMatch(/aria-label="Calls over [^"]*: 3 answered, 1 refused, 0 faults\."/);
+      expect(text).toMatch(/aria-label="Calls over [^"]*: 3 answered, 1 rejected, 0 server errors\."/);
       expect(text).toContain('unknown_entity');
     }
     expect(await page('/ops/partials/now')).toMatch(/^<p class="calm">/);
@@ -106,7 +106,7 @@ describe('the figures', () => {
     for (const said of ['3 min 20 s', 'consolidate', '&lt;b&gt;the source&lt;/b&gt; is away', 'failed', 'released'])
       expect(text).toContain(said);
     const first = await page('/ops');
-    expect(first).toContain('<strong>tools</strong> failed in its last night');
+    expect(first).toContain('<strong>tools</strong> failed in the last nightly run');
     expect(first).toContain('<strong>harbours</strong> missed its night');
     const { datasets } = await stats();
     expect(datasets.find(({ dataset }) => dataset === 'tools')?.runs).toMatchObject([
@@ -121,7 +121,7 @@ describe('keys', () => {
     const { id, headers } = await newKey(app);
     const { email } = (await app.json('/v1/keys/me', { headers })).body as { email: string };
     expect(await page(`/ops/keys?q=${encodeURIComponent(email.toUpperCase())}`)).toContain(`/ops/keys/${id}`);
-    expect(await page('/ops/keys?q=nobody-like-that')).toContain('No key fits.');
+    expect(await page('/ops/keys?q=nobody-like-that')).toContain('No matching key.');
     const granted = await post(`/ops/keys/${id}/grant`, {
       amount: '12,50 €',
       plan: 'pro',
@@ -157,12 +157,12 @@ describe('keys', () => {
   });
 
   test.each([
-    [{ amount: '', plan: '' }, 'Grant credit, a plan, or both.'],
-    [{ amount: '-5', plan: '' }, 'Write an amount'],
-    [{ amount: '1e3', plan: '' }, 'Write an amount'],
-    [{ amount: '0', plan: '' }, 'Write an amount'],
-    [{ amount: '100000.01', plan: '' }, 'Write an amount'],
-    [{ amount: '5', plan: 'gold' }, 'There is no such plan.'],
+    [{ amount: '', plan: '' }, 'Enter an amount, a plan, or both.'],
+    [{ amount: '-5', plan: '' }, 'Enter an amount'],
+    [{ amount: '1e3', plan: '' }, 'Enter an amount'],
+    [{ amount: '0', plan: '' }, 'Enter an amount'],
+    [{ amount: '100000.01', plan: '' }, 'Enter an amount'],
+    [{ amount: '5', plan: 'gold' }, 'Unknown plan.'],
   ])('a grant of %o changes nothing, and what was typed is kept', async (fields, said) => {
     const { id, headers } = await newKey(app);
     const answer = await post(`/ops/keys/${id}/grant`, { ...fields, reason: 'kept "as typed"' });

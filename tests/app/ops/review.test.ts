@@ -102,7 +102,7 @@ describeApps('the review', { nights: true }, (stage: MoneyStage) => {
     });
     expect([line.status, await line.text()]).toEqual([
       404,
-      expect.stringMatching(/^<li [^>]*role="alert">There is no/),
+      expect.stringMatching(/^<li [^>]*role="alert">No such item/),
     ]);
     expect((await stage.app.ask('/ops/review/00000000-0000-4000-8000-000000000000', { admin: true })).status).toBe(404);
   });

@@ -197,7 +197,7 @@ describe('a form', () => {
     for (const path of PATHS) {
       const answer = await post(path, { key: ADMIN }, { ...headers, Cookie: cookie });
       expect([path, answer.status, answer.headers.getSetCookie()]).toEqual([path, 403, []]);
-      expect(await answer.text()).toContain('did not come from here');
+      expect(await answer.text()).toContain('came from another site');
     }
     // The operator is still signed in.
     expect((await app.ask('/ops', { headers: { ...HTML, Cookie: cookie } })).status).toBe(200);
