@@ -3,7 +3,7 @@
 
 import { keyById } from '../../data/state/keys/keys.ts';
 import { type BookingOutcome, type Checkout, checkoutOf, closeCheckout } from '../../data/state/money/checkouts.ts';
-import { takeInvoice, takeInvoicePayment, takeTurn } from '../../data/state/money/invoices.ts';
+import { takeInvoice, takeInvoicePayment, takeSubscriptionEvent } from '../../data/state/money/invoices.ts';
 import { takeSession } from '../../data/state/money/receipts.ts';
 import { takeDispute, takeRefund } from '../../data/state/money/returns.ts';
 import type { Store } from '../../data/state/store.ts';
@@ -117,7 +117,7 @@ async function take(store: Store, news: CheckoutEvent, now: number): Promise<Boo
     case 'invoice_payment':
       return takeInvoicePayment(store, news.told, now);
     case 'turn':
-      return takeTurn(store, news.told, now);
+      return takeSubscriptionEvent(store, news.told, now);
     case 'refund':
       return takeRefund(store, news.told, now);
     case 'dispute':

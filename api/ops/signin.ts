@@ -3,7 +3,7 @@
 import { parse, serialize } from 'hono/utils/cookie';
 import { recordAudit } from '../../data/state/audit.ts';
 import { hashSecret } from '../../data/state/key-format.ts';
-import { endSession, findSession, openSession, SESSION } from '../../data/state/ops/sessions.ts';
+import { endSession, findSession, openSession, SESSION_LIFETIME } from '../../data/state/ops/sessions.ts';
 import { operatorId } from '../access/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
 import { prefixOf } from '../pages/frame.ts';
@@ -53,7 +53,7 @@ export async function signInOperator(parts: OpsParts, asked: OpsRequest, typed: 
   const nothing = { dataset: null, entity_id: null, subject: null };
   await recordAudit(store, { at, who, action: 'sign in', ...nothing, request_id: asked.request_id });
   const { name, options } = cookieOf(base_url);
-  return serialize(name, token, { ...options, maxAge: SESSION.life / 1000 });
+  return serialize(name, token, { ...options, maxAge: SESSION_LIFETIME.life / 1000 });
 }
 
 /** Ends the session. Returns the cookie that deletes it in the browser. */

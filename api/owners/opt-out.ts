@@ -18,9 +18,9 @@ import {
   newLink,
   newLinkOf,
 } from '../../data/state/links.ts';
-import { HOLD, holdsOptOuts, noteHeld } from '../../data/state/owners/held-opt-outs.ts';
+import { holdsOptOuts, noteHeld, OPT_OUT_LIMIT } from '../../data/state/owners/held-opt-outs.ts';
 import { closeNotices, openRequest } from '../../data/state/owners/requests.ts';
-import { hashedWho } from '../../data/state/tables/audit-people.ts';
+import { hashActor } from '../../data/state/tables/audit-people.ts';
 import type { OwnerPages, RecordRef } from './mailed-links.ts';
 import { confirmMail, noticeMail, removedMail } from './mails.ts';
 import {
@@ -45,7 +45,7 @@ const LASTS = { restore: 30 * DAY, again: 90 * DAY, confirm: DAY };
 const RESTORE = 'restore';
 const CONFIRM = 'opt-out';
 /** Why an operator decides about an opt-out that would otherwise take effect at once. */
-const WHY_HELD = `The dataset had ${HOLD.most} opt-outs within an hour, so further ones wait for an operator.`;
+const WHY_HELD = `The dataset had ${OPT_OUT_LIMIT.most} opt-outs within an hour, so further ones wait for an operator.`;
 
 /** What a removal needs. `domain` null: an operator decided without one. */
 export interface RemovalOrder {
@@ -155,7 +155,7 @@ export async function restoreRecord(
         .where('restored_version', 'is', null)
         .executeTakeFirst();
       if (numUpdatedRows === 0n) throw new AlreadyDone();
-      await closeNotices({ db }, dataset, entity_id, await hashedWho(db, who, now), now);
+      await closeNotices({ db }, dataset, entity_id, await hashActor(db, who, now), now);
       await recordAudit({ db }, { at: now, who, action: 'restore', dataset, entity_id, subject: id, request_id });
     },
   });

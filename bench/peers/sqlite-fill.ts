@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { present } from '../../data/queries/present.ts';
+import { presentRecord } from '../../data/queries/present.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Shape } from '../subject.ts';
 
@@ -47,7 +47,7 @@ export async function fill(db: DatabaseSync, { release, pack: folder, base_url, 
     for (const row of rows) {
       const ord = row[0] as number;
       record.run(...(row.slice(0, -1) as (string | number | null)[]));
-      body.run(ord, JSON.stringify(present(String(row.at(-1)), pack, presenting)));
+      body.run(ord, JSON.stringify(presentRecord(String(row.at(-1)), pack, presenting)));
       words.run(ord, String(row.at(-2) ?? ''));
     }
   }

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { parseTemplate } from '../../api/render/record-template.ts';
-import { createPrivateFiles, PUBLIC } from '../../data/model/permissions.ts';
+import { createPrivateFiles, PUBLIC_MODES } from '../../data/model/permissions.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 
@@ -102,8 +102,8 @@ async function create(name: string, { cwd, log }: CommandContext): Promise<numbe
   }
   await cp(SKELETON, folder, { recursive: true });
   // The service that loads the pack may run as another user.
-  await chmod(folder, PUBLIC.folder);
-  await chmod(join(folder, 'fixtures'), PUBLIC.folder);
+  await chmod(folder, PUBLIC_MODES.folder);
+  await chmod(join(folder, 'fixtures'), PUBLIC_MODES.folder);
   const pack = join(folder, 'pack.ts');
   const text = await readFile(pack, 'utf8');
   await writeFile(pack, text.replace("title: 'Skeleton'", `title: '${titled(id)}'`));

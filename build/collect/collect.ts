@@ -20,7 +20,7 @@ import {
   clearUnfinished,
   FACT_COLUMNS,
   listRuns,
-  OWN,
+  REGISTER_ATTRIBUTES,
   type ReadingRow,
   validFactsCondition,
   validReadings,
@@ -172,7 +172,7 @@ async function recall(
   const facts = fromParquet(files, FACT_COLUMNS);
   const path = join(work, 'recalled');
   await duck.lines(
-    `SELECT entity, value FROM ${facts} WHERE attribute = ${quotedText(OWN.slug)} ORDER BY entity`,
+    `SELECT entity, value FROM ${facts} WHERE attribute = ${quotedText(REGISTER_ATTRIBUTES.slug)} ORDER BY entity`,
     path,
   );
   for (const line of readLines(path)) {
@@ -188,13 +188,13 @@ async function recall(
     const account = accounts.get(source)!;
     const last =
       `SELECT entity, attribute, value FROM ${facts} WHERE source = ${quotedText(source)} AND source_kind = 'collector' ` +
-      `AND ${validFactsCondition(made)} AND attribute NOT IN (${quotedText(OWN.slug)}, ${quotedText(OWN.identity)}) ` +
+      `AND ${validFactsCondition(made)} AND attribute NOT IN (${quotedText(REGISTER_ATTRIBUTES.slug)}, ${quotedText(REGISTER_ATTRIBUTES.identity)}) ` +
       'QUALIFY row_number() OVER (PARTITION BY entity, attribute ORDER BY observed_at DESC, run DESC) = 1';
     await duck.lines(last, path);
     for (const line of readLines(path)) {
       const [entity = '', attribute = '', text = NULL] = line.split('\t');
       const record = known.records.number(entity);
-      if (attribute === OWN.listed) account.restoreListed(record, text === 'true');
+      if (attribute === REGISTER_ATTRIBUTES.listed) account.restoreListed(record, text === 'true');
       const column = columns.get(attribute);
       if (column !== undefined && text !== NULL) account.restore(record, column, hash53(text));
     }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type LineWriter, NULL, oneLine } from '../../data/duckdb/lines.ts';
 import { recordId } from '../../data/model/layout.ts';
-import { OWN } from '../../data/write/facts.ts';
+import { REGISTER_ATTRIBUTES } from '../../data/write/facts.ts';
 import type { Identity, Observed, Pack, Value } from '../../packs/define/model.ts';
 import { cleanText, maxLength } from '../../packs/define/schema.ts';
 import { checker } from './check.ts';
@@ -110,7 +110,7 @@ export class Observer {
     const checked: Record<string, Value> = {};
     const fresh = account.see(record, this.#turn);
     const first = !this.#known.named.has(id);
-    if (fresh) this.#own(id, OWN.listed, 'true');
+    if (fresh) this.#own(id, REGISTER_ATTRIBUTES.listed, 'true');
     for (let i = 0; i < this.#pack.attributes.length; i++) {
       const attribute = this.#pack.attributes[i]!;
       const raw = values[attribute.name];
@@ -174,7 +174,7 @@ export class Observer {
     const column = attributes.findIndex(({ name }) => name === gone?.attribute);
     for (const record of account.drop(this.#turn)) {
       const id = this.#known.records.ids[record]!;
-      this.#own(id, OWN.listed, 'false');
+      this.#own(id, REGISTER_ATTRIBUTES.listed, 'false');
       if (!gone || column < 0) continue;
       const text = JSON.stringify(gone.value);
       if (!account.say(record, column, hash53(text), this.#turn)) continue;
@@ -217,8 +217,8 @@ export class Observer {
       name,
       typeof value === 'string' ? cleanText(value) : value,
     ]);
-    this.#own(id, OWN.identity, JSON.stringify(Object.fromEntries(cleaned)));
-    this.#own(id, OWN.slug, JSON.stringify(slug));
+    this.#own(id, REGISTER_ATTRIBUTES.identity, JSON.stringify(Object.fromEntries(cleaned)));
+    this.#own(id, REGISTER_ATTRIBUTES.slug, JSON.stringify(slug));
   }
 
   #own(id: string, attribute: string, text: string): void {

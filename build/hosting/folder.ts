@@ -19,7 +19,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { replaceFile } from '../../data/model/atomic.ts';
-import { PUBLIC } from '../../data/model/permissions.ts';
+import { PUBLIC_MODES } from '../../data/model/permissions.ts';
 import type { FileEntry } from '../static/publish-manifest.ts';
 import { LIST, PublishError, type PublishTarget } from './target.ts';
 
@@ -61,7 +61,7 @@ export function folderTarget(name: string): PublishTarget {
             throw new PublishError(
               `${path} differs from the published list, because a nightly run changed it; publish again`,
             );
-          chmodSync(arriving, PUBLIC.file);
+          chmodSync(arriving, PUBLIC_MODES.file);
           renameSync(arriving, target);
         }
         onProgress(index + 1);
@@ -82,7 +82,7 @@ function open(folder: string): void {
   const first = mkdirSync(folder, { recursive: true });
   if (first === undefined) return;
   for (let path = folder; ; path = dirname(path)) {
-    chmodSync(path, PUBLIC.folder);
+    chmodSync(path, PUBLIC_MODES.folder);
     if (path === resolve(first)) return;
   }
 }

@@ -9,7 +9,7 @@ import { type Manifest, paths } from '../../data/model/layout.ts';
 import { currentRelease, makeCurrent, readManifest } from '../../data/model/manifest.ts';
 import { isoTime } from '../../data/model/time.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
-import { NO_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
+import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
 import { writeRecordsMetadata } from '../../data/write/analysts-files.ts';
 import { allReadings, listRuns, type ReadingRow } from '../../data/write/facts.ts';
 import { type PreviousRelease, previousRelease } from '../../data/write/previous-release.ts';
@@ -58,7 +58,7 @@ export async function datasetNight(
   pack: Pack,
   dataDir: string,
   effects: Effects,
-  { accept, overlays = NO_SOURCE, collects = true }: NightOptions,
+  { accept, overlays = NO_OVERLAY_SOURCE, collects = true }: NightOptions,
 ): Promise<DatasetNight> {
   const { progress } = effects;
   const releases = paths.releases(dataDir, pack.id);

@@ -4,8 +4,14 @@ import type { SourcedStatement } from '../../data/consolidate/history-rows.ts';
 import type { Listing } from '../../data/consolidate/times.ts';
 import { type ColumnTypes, type Duck, fromLines, fromParquet } from '../../data/duckdb/duck.ts';
 import { cutLines, LineWriter, NULL, readLines } from '../../data/duckdb/lines.ts';
-import { OWNER, type OwnerFact } from '../../data/plan/overlay.ts';
-import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, validFactsCondition } from '../../data/write/facts.ts';
+import { OWNER_SOURCE, type OwnerFact } from '../../data/plan/overlay.ts';
+import {
+  FACT_COLUMNS,
+  listRuns,
+  REGISTER_ATTRIBUTES,
+  type ReadingRow,
+  validFactsCondition,
+} from '../../data/write/facts.ts';
 import { type Names, numberOf } from '../../data/write/tables.ts';
 import type { Identity, Pack, Value } from '../../packs/define/model.ts';
 import { type GroupMedians, groupMedians, medianKey } from './group-medians.ts';
@@ -32,7 +38,7 @@ export interface RecordFacts {
 }
 
 /** The register's own attributes follow the pack's in `Names`. */
-const OWN_ATTRIBUTES = [OWN.identity, OWN.listed, OWN.slug];
+const REGISTER_ATTRIBUTE_LIST = [REGISTER_ATTRIBUTES.identity, REGISTER_ATTRIBUTES.listed, REGISTER_ATTRIBUTES.slug];
 
 /** The input and output of the sort. */
 interface Sorting {
@@ -57,9 +63,9 @@ function ownersFacts(said: readonly OwnerFact[], collected: string, workspace: s
     writer.line([entity, attribute, value ?? NULL, source_url, at, evidence].join('\t'));
   writer.close();
   return (
-    `SELECT entity, attribute, value, '${OWNER}' AS source, source_url, make_timestamp_ms(observed_at) AS observed_at, 1.0 AS confidence, ` +
-    `evidence, 'owner' AS source_kind, '${OWNER}' AS run FROM ${fromLines(writer.path, SAID)} ` +
-    `WHERE entity IN (SELECT entity FROM ${collected} WHERE attribute = '${OWN.identity}')`
+    `SELECT entity, attribute, value, '${OWNER_SOURCE}' AS source, source_url, make_timestamp_ms(observed_at) AS observed_at, 1.0 AS confidence, ` +
+    `evidence, 'owner' AS source_kind, '${OWNER_SOURCE}' AS run FROM ${fromLines(writer.path, SAID)} ` +
+    `WHERE entity IN (SELECT entity FROM ${collected} WHERE attribute = '${REGISTER_ATTRIBUTES.identity}')`
   );
 }
 
@@ -83,9 +89,9 @@ export async function sortFacts(
     said.length === 0 ? `(${standing})` : `(${standing} UNION ALL BY NAME ${ownersFacts(said, collected, workspace)})`;
   const sources = await duck.rows(`SELECT DISTINCT source FROM ${from} ORDER BY source`);
   const names: Names = {
-    attributes: [...pack.attributes.map(({ name }) => name), ...OWN_ATTRIBUTES],
+    attributes: [...pack.attributes.map(({ name }) => name), ...REGISTER_ATTRIBUTE_LIST],
     sources: sources.map(([source]) => String(source)),
-    runs: [...runs.map(({ run }) => run), ...(said.length === 0 ? [] : [OWNER])],
+    runs: [...runs.map(({ run }) => run), ...(said.length === 0 ? [] : [OWNER_SOURCE])],
   };
   const columns =
     `entity, ${numberOf(names.attributes, 'attribute')}, ${numberOf(names.sources, 'source')}, ${numberOf(names.runs, 'run')}, ` +
@@ -118,7 +124,7 @@ export function* readRecords(
   medians: GroupMedians,
 ): Generator<RecordFacts> {
   const ours = pack.attributes.length;
-  const [identity, listed, slug] = OWN_ATTRIBUTES.map((_, i) => ours + i);
+  const [identity, listed, slug] = REGISTER_ATTRIBUTE_LIST.map((_, i) => ours + i);
   let record: RecordFacts | null = null;
   let group: FactGroup | null = null;
   let numbered = '';

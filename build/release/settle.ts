@@ -1,6 +1,6 @@
 // Settles one record after the other: published values, history, quality, and review items.
 
-import { fits } from '../../data/consolidate/compare.ts';
+import { fitsType } from '../../data/consolidate/compare.ts';
 import { confirmedSource } from '../../data/consolidate/confirmed-source.ts';
 import { type Unpublished, unpublishedEntries } from '../../data/consolidate/engine-values.ts';
 import { timeline } from '../../data/consolidate/history.ts';
@@ -114,9 +114,9 @@ export class Settler {
     unpublished: Record<string, string[]>,
   ): SettledValue | undefined {
     const attribute = this.#pack.attributes[number]!;
-    const facts = stored.every((fact) => fits(attribute, fact.value))
+    const facts = stored.every((fact) => fitsType(attribute, fact.value))
       ? stored
-      : stored.filter((fact) => fits(attribute, fact.value));
+      : stored.filter((fact) => fitsType(attribute, fact.value));
     const input: SettlementInput = {
       entity: record.id,
       attribute,

@@ -19,7 +19,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import { PUBLIC } from '../../data/model/permissions.ts';
+import { PUBLIC_MODES } from '../../data/model/permissions.ts';
 import { type FileEntry, formatManifest, parseManifest } from './publish-manifest.ts';
 
 /**
@@ -103,11 +103,11 @@ export class Output {
     const target = join(this.root, path);
     if (this.folder(posix.dirname(path)).fresh) {
       writeFileSync(target, content);
-      chmodSync(target, PUBLIC.file);
+      chmodSync(target, PUBLIC_MODES.file);
     } else {
       const temporary = this.temporaryFile();
       writeFileSync(temporary, content);
-      chmodSync(temporary, PUBLIC.file);
+      chmodSync(temporary, PUBLIC_MODES.file);
       renameSync(temporary, target);
     }
     this.counts.written++;
@@ -128,7 +128,7 @@ export class Output {
     this.folder(posix.dirname(path));
     const temporary = this.temporaryFile();
     copyFileSync(from, temporary);
-    chmodSync(temporary, PUBLIC.file);
+    chmodSync(temporary, PUBLIC_MODES.file);
     renameSync(temporary, join(this.root, path));
     this.counts.written++;
     return entry;
@@ -141,7 +141,7 @@ export class Output {
     this.begin();
     const temporary = this.temporaryFile();
     const file = openSync(temporary, 'w');
-    fchmodSync(file, PUBLIC.file);
+    fchmodSync(file, PUBLIC_MODES.file);
     const digest = createHash('sha256');
     let bytes = 0;
     let waiting: string[] = [];
@@ -238,12 +238,12 @@ export class Output {
     const first = mkdirSync(at, { recursive: true });
     const found = { names: new Set(first === undefined ? readdirSync(at) : []), fresh: first !== undefined };
     this.folders.set(path, found);
-    if (first !== undefined) chmodSync(at, PUBLIC.folder);
+    if (first !== undefined) chmodSync(at, PUBLIC_MODES.folder);
     // Its new parent folders have no reader either: a record's page may be written before other files of its
     // dataset.
     for (let around = path; first !== undefined && around !== '.' && join(this.root, around) !== first; ) {
       around = posix.dirname(around);
-      chmodSync(join(this.root, around), PUBLIC.folder);
+      chmodSync(join(this.root, around), PUBLIC_MODES.folder);
       this.folders.set(around, { names: new Set(), fresh: true });
     }
     return found;

@@ -20,11 +20,11 @@ import { UNFINISHED } from '../../data/model/atomic.ts';
 import { codeFingerprint } from '../../data/model/code.ts';
 import { paths } from '../../data/model/layout.ts';
 import { currentRelease, readManifest } from '../../data/model/manifest.ts';
-import { PUBLIC } from '../../data/model/permissions.ts';
+import { PUBLIC_MODES } from '../../data/model/permissions.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { applyOverlay } from '../../data/releases/apply-overlay.ts';
-import { NO_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
+import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
 import { openRelease, type Release, releaseTag } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
@@ -72,12 +72,12 @@ export async function prerender({
   packs,
   untouched,
   effects,
-  overlays = NO_SOURCE,
+  overlays = NO_OVERLAY_SOURCE,
   site = writeSite,
 }: PrerenderOptions): Promise<PrerenderReport> {
   const { DATA_DIR, DIST_DIR, BASE_URL: base, EUR_USD: eur_usd } = config;
   const { progress } = effects;
-  if ((await mkdir(DIST_DIR, { recursive: true })) !== undefined) await chmod(DIST_DIR, PUBLIC.folder);
+  if ((await mkdir(DIST_DIR, { recursive: true })) !== undefined) await chmod(DIST_DIR, PUBLIC_MODES.folder);
   const scratch = await scratchIn(DATA_DIR);
   const releases: Release[] = [];
   try {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { price } from '../../tests/support/night-consolidation.ts';
-import { agrees, disputable, jumps } from './compare.ts';
+import { isDisputable, isJump, valuesAgree } from './compare.ts';
 
 const of = (type: Attribute['type'], tolerance = 0): Attribute => ({ ...price, type, tolerance });
 const range = (min: number, max: number): Value => ({ min, max, currency: 'EUR' });
@@ -37,8 +37,8 @@ const AGREE: [about: string, attribute: Attribute, a: Value, b: Value, expected:
 ];
 
 test.each(AGREE)('%s', (_, attribute, a, b, expected) => {
-  expect(agrees(attribute, a, b)).toBe(expected);
-  expect(agrees(attribute, b, a)).toBe(expected);
+  expect(valuesAgree(attribute, a, b)).toBe(expected);
+  expect(valuesAgree(attribute, b, a)).toBe(expected);
 });
 
 describe('jumps', () => {
@@ -58,19 +58,19 @@ describe('jumps', () => {
     [1, range(1, 6), true],
   ];
   test.each(JUMPS)('%j to %j', (from, to, expected) => {
-    expect(jumps({ ...price, jump: 5 }, from, to)).toBe(expected);
+    expect(isJump({ ...price, jump: 5 }, from, to)).toBe(expected);
   });
 
   test('without a bound there is no jump, and texts never jump', () => {
-    expect(jumps({ ...price, jump: null }, 1, 1e9)).toBe(false);
-    expect(jumps({ ...of('string'), jump: 5 }, 'a', 'b')).toBe(false);
+    expect(isJump({ ...price, jump: null }, 1, 1e9)).toBe(false);
+    expect(isJump({ ...of('string'), jump: 5 }, 'a', 'b')).toBe(false);
   });
 });
 
 test('differences of numbers and enums open a review item, wordings do not', () => {
-  const asked = (['string', 'text', 'url', 'strings'] as const).filter((type) => disputable(of(type)));
+  const asked = (['string', 'text', 'url', 'strings'] as const).filter((type) => isDisputable(of(type)));
   expect(asked).toEqual([]);
   expect(
-    (['enum', 'boolean', 'integer', 'number', 'date', 'geo', 'price'] as const).every((type) => disputable(of(type))),
+    (['enum', 'boolean', 'integer', 'number', 'date', 'geo', 'price'] as const).every((type) => isDisputable(of(type))),
   ).toBe(true);
 });

@@ -18,7 +18,7 @@ const SAME_PLACE = 0.01;
  * same tolerance. Texts: equal without case and accents. Lists: the same entries in any order. Points: about
  * a kilometre apart.
  */
-export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
+export function valuesAgree(attribute: Attribute, a: Value, b: Value): boolean {
   switch (attribute.type) {
     case 'integer':
     case 'number':
@@ -54,7 +54,7 @@ const isClose = ({ tolerance }: Attribute, m: number, n: number) =>
  * Whether `a` is a range that begins at the plain number `b`: the same price, with a higher one that some
  * pay.
  */
-export function extendsFrom(attribute: Attribute, a: Value, b: Value): boolean {
+export function isRangeFrom(attribute: Attribute, a: Value, b: Value): boolean {
   if (typeof b !== 'number' || typeof a !== 'object' || !('min' in a)) return false;
   return a.min < a.max && isClose(attribute, a.min, b);
 }
@@ -70,7 +70,7 @@ function near(a: Geo, b: Geo): boolean {
  * differently, or list different extras, do not contradict each other; different numbers, dates or enum
  * members do.
  */
-export function disputable(attribute: Attribute): boolean {
+export function isDisputable(attribute: Attribute): boolean {
   return !['string', 'text', 'url', 'strings'].includes(attribute.type);
 }
 
@@ -78,7 +78,7 @@ export function disputable(attribute: Attribute): boolean {
  * Whether the step between consecutive values of a source exceeds the attribute's jump bound, at either end
  * of a range. A step from, to or across zero is a jump, since it has no factor.
  */
-export function jumps(attribute: Attribute, from: Value, to: Value): boolean {
+export function isJump(attribute: Attribute, from: Value, to: Value): boolean {
   if (attribute.jump === null) return false;
   const old = bounds(from);
   const next = bounds(to);
@@ -105,7 +105,7 @@ function leaps(from: number, to: number, bound: number): boolean {
 }
 
 /** Whether a stored value has the attribute's current type; the publisher may have changed the type since. */
-export function fits(attribute: Attribute, value: Value | null): boolean {
+export function fitsType(attribute: Attribute, value: Value | null): boolean {
   if (value === null) return true;
   switch (attribute.type) {
     case 'boolean':

@@ -2,15 +2,15 @@
 // disagreement lowers it and opens a review item.
 
 import type { FactReason } from '../model/record.ts';
-import { agrees, disputable, extendsFrom } from './compare.ts';
+import { isDisputable, isRangeFrom, valuesAgree } from './compare.ts';
 import {
   type AttributeSettlement,
   type ConsolidationContext,
   disputeId,
-  round,
+  publishStatement,
+  roundConfidence,
   type SettlementInput,
   trustOf,
-  win,
 } from './model.ts';
 import { confirmedAt } from './times.ts';
 
@@ -53,7 +53,7 @@ export function compete(
   for (const other of contenders) {
     if (other === winner) continue;
     const { position } = other;
-    if (agrees(attribute, statements[winner.position]!.value!, statements[position]!.value!)) {
+    if (valuesAgree(attribute, statements[winner.position]!.value!, statements[position]!.value!)) {
       doubt *= 1 - statements[position]!.confidence;
       outcome.reasons[position] = 'agreed';
       continue;
@@ -62,13 +62,13 @@ export function compete(
     outcome.reasons[position] = older ? 'older_reading' : 'less_trusted';
     if (!older) reason = 'more_trusted';
     else if (reason !== 'more_trusted') reason = 'newer_reading';
-    if (older || byNewest || input.identity || !disputable(attribute)) continue;
+    if (older || byNewest || input.identity || !isDisputable(attribute)) continue;
     disputed = true;
     const id = disputeId(context, input, 'conflict', statements[winner.position]!, statements[position]!);
     outcome.disputes.push({ id, kind: 'conflict', statements: [winner.position, position] });
   }
-  win(input, outcome, winner.position, approved ? 'approved' : reason);
-  outcome.confidence = round(1 - doubt - (disputed ? context.consolidation.penalty : 0));
+  publishStatement(input, outcome, winner.position, approved ? 'approved' : reason);
+  outcome.confidence = roundConfidence(1 - doubt - (disputed ? context.consolidation.penalty : 0));
 }
 
 function isOld({ read }: Contender, contenders: readonly Contender[], context: ConsolidationContext): boolean {
@@ -97,7 +97,7 @@ function fuller(
 ): Contender {
   const value = (each: Contender) => statements[each.position]!.value!;
   const ranges = contenders.filter(
-    (each) => each.trust >= pick.trust && extendsFrom(attribute, value(each), value(pick)),
+    (each) => each.trust >= pick.trust && isRangeFrom(attribute, value(each), value(pick)),
   );
   return ranges.sort((a, b) => b.trust - a.trust || b.read - a.read)[0] ?? pick;
 }

@@ -99,14 +99,20 @@ export function disputeId(
 }
 
 /** Publishes the statement at an index. */
-export function win(input: SettlementInput, outcome: AttributeSettlement, position: number, reason: FactReason): void {
+export function publishStatement(
+  input: SettlementInput,
+  outcome: AttributeSettlement,
+  position: number,
+  reason: FactReason,
+): void {
   outcome.winner = position;
-  outcome.confidence = round(input.statements[position]!.confidence);
+  outcome.confidence = roundConfidence(input.statements[position]!.confidence);
   outcome.reasons[position] = reason;
 }
 
 /** Rounds a confidence to 0..1 with four decimals. */
-export const round = (confidence: number) => Math.round(Math.min(1, Math.max(0, confidence)) * 10_000) / 10_000;
+export const roundConfidence = (confidence: number) =>
+  Math.round(Math.min(1, Math.max(0, confidence)) * 10_000) / 10_000;
 
 /** Versions of readings by source and time; of two at one time the last in the list counts. */
 export function versionsOf(

@@ -1,15 +1,15 @@
 // Settles one attribute of a record: selects the published fact, and the reason of each (contract section 5).
 // Pure.
-import { isOutlier, jumps } from './compare.ts';
+import { isJump, isOutlier } from './compare.ts';
 import { compete } from './compete.ts';
 import {
   type AttributeSettlement,
   type ConsolidationContext,
   type Dispute,
   disputeId,
+  publishStatement,
   type SettlementInput,
   trustOf,
-  win,
 } from './model.ts';
 import { listedAt, readingsOf } from './times.ts';
 
@@ -39,13 +39,14 @@ export function settle(input: SettlementInput, context: ConsolidationContext, at
   const plain = only?.source_kind === 'collector' && only.value !== null && only.group_median === undefined;
   if (plain && only.at <= at) {
     if (only.confidence < context.consolidation.floor) outcome.reasons[0] = 'below_floor';
-    else win(input, outcome, 0, 'only_source');
+    else publishStatement(input, outcome, 0, 'only_source');
     return outcome;
   }
   let candidates = standing(input, context, at, outcome);
   candidates = ownerFirst(input, candidates, outcome);
   if (!input.attribute.once) candidates = listedFirst(input, at, candidates, outcome);
-  if (candidates.length === 1) win(input, outcome, candidates[0]!, outcome.reasons[candidates[0]!] ?? 'only_source');
+  if (candidates.length === 1)
+    publishStatement(input, outcome, candidates[0]!, outcome.reasons[candidates[0]!] ?? 'only_source');
   else if (candidates.length > 1 && input.attribute.once) earliest(input, context, candidates, outcome);
   else if (candidates.length > 1) compete(input, context, at, candidates, outcome);
   return outcome;
@@ -161,7 +162,7 @@ function earliest(
     (a, b) => input.statements[a]!.at - input.statements[b]!.at || trust(b) - trust(a) || a - b,
   );
   for (const each of order) outcome.reasons[each] = 'later';
-  win(input, outcome, order[0]!, 'earliest');
+  publishStatement(input, outcome, order[0]!, 'earliest');
 }
 
 /** Statements of one source up to a time. */
@@ -187,7 +188,7 @@ function doubt(input: SettlementInput, context: ConsolidationContext, voice: Voi
   const said = statements[position]!;
   if (voice.last >= 0) {
     const before = statements[voice.last]!;
-    if (!jumps(attribute, before.value!, said.value!)) return null;
+    if (!isJump(attribute, before.value!, said.value!)) return null;
     const id = disputeId(context, input, 'jump', before, said);
     return { id, kind: 'jump', statements: [voice.last, position] };
   }
@@ -199,7 +200,7 @@ function doubt(input: SettlementInput, context: ConsolidationContext, voice: Voi
 /** Whether the value at an index is near the held value of its source, so that it repeats it. */
 function repeats({ attribute, statements }: SettlementInput, { held }: Voice, position: number): boolean {
   if (held === null || held.rejected) return false;
-  return !jumps(attribute, statements[held.statements[1]]!.value!, statements[position]!.value!);
+  return !isJump(attribute, statements[held.statements[1]]!.value!, statements[position]!.value!);
 }
 
 /**
@@ -229,7 +230,7 @@ function confirmedFrom(
     if (each.value !== null && each.confidence < context.consolidation.floor) continue;
     // Before the time of the value only the newest statement of each source counts; afterwards every
     // statement.
-    const close = each.value !== null && !jumps(attribute, value!, each.value);
+    const close = each.value !== null && !isJump(attribute, value!, each.value);
     if (each.at <= at) others.set(each.source, close ? at : Number.POSITIVE_INFINITY);
     else if (close) first = Math.min(first ?? each.at, each.at);
   }

@@ -7,9 +7,9 @@ import { column } from '../model/layout.ts';
 import { PROVENANCE_STATUSES, type StoredRecord } from '../model/record.ts';
 import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
 import { comparedColumn, entriesTable, type Shape } from './shape.ts';
-import { join, literal, name, type Sql, sql, textsOf } from './sql.ts';
-import { dayNumber, OPEN, stepsTable } from './steps.ts';
-import { FIXED, neededColumns, type RunStatement, typeOf } from './tables.ts';
+import { identifier, join, literal, type Sql, sql, textsOf } from './sql.ts';
+import { dayNumber, OPEN_INTERVAL_END, stepsTable } from './steps.ts';
+import { FIXED_COLUMNS, neededColumns, type RunStatement, typeOf } from './tables.ts';
 
 /** The tables of an overlay; `drop` removes them. */
 export interface ChangedTables {
@@ -79,7 +79,7 @@ class Making {
   }
 
   async #create(of: string, query: Sql): Promise<Sql> {
-    const own = name(this.#own(of));
+    const own = identifier(this.#own(of));
     this.#dropped.push(sql`DROP TABLE IF EXISTS ${own}`);
     await this.#run(sql`CREATE TABLE ${own} AS ${query}`);
     return own;
@@ -99,8 +99,8 @@ class Making {
   /** Creates a view and uses it instead of the table. */
   async #view(of: string, query: Sql): Promise<void> {
     const own = this.#own(`view of ${of}`);
-    this.#dropped.unshift(sql`DROP VIEW IF EXISTS ${name(own)}`);
-    await this.#run(sql`CREATE VIEW ${name(own)} AS ${query}`);
+    this.#dropped.unshift(sql`DROP VIEW IF EXISTS ${identifier(own)}`);
+    await this.#run(sql`CREATE VIEW ${identifier(own)} AS ${query}`);
     this.stands.set(of, own);
   }
 
@@ -113,19 +113,20 @@ class Making {
   }
 
   get #hidden(): Sql {
-    return sql`ord NOT IN (SELECT ord FROM ${name(this.#own('hidden'))})`;
+    return sql`ord NOT IN (SELECT ord FROM ${identifier(this.#own('hidden'))})`;
   }
 
   /** A column of a stored table: an ENUM only if every new value is a member. */
   async #column(own: string, side: Sql): Promise<{ stored: Sql; added: Sql }> {
     const type = this.enums.get(own);
-    if (type === undefined) return { stored: name(own), added: name(own) };
+    if (type === undefined) return { stored: identifier(own), added: identifier(own) };
     const [[strange] = []] = await this.#run(
-      sql`SELECT count(*) FROM ${side} WHERE ${name(own)} IS NOT NULL AND TRY_CAST(${name(own)} AS ${name(type)}) IS NULL`,
+      sql`SELECT count(*) FROM ${side} WHERE ${identifier(own)} IS NOT NULL AND TRY_CAST(${identifier(own)} AS ${identifier(type)}) IS NULL`,
     );
-    if (Number(strange) === 0) return { stored: name(own), added: sql`${name(own)}::${name(type)} AS ${name(own)}` };
+    if (Number(strange) === 0)
+      return { stored: identifier(own), added: sql`${identifier(own)}::${identifier(type)} AS ${identifier(own)}` };
     this.enums.delete(own);
-    return { stored: sql`${name(own)}::VARCHAR AS ${name(own)}`, added: name(own) };
+    return { stored: sql`${identifier(own)}::VARCHAR AS ${identifier(own)}`, added: identifier(own) };
   }
 
   async records(placed: readonly Placed[]): Promise<void> {
@@ -146,9 +147,9 @@ class Making {
       columns,
       placed.map(({ ord, record }) => rowOf(this.#pack, ord, record)),
     );
-    const both = { stored: [...FIXED], added: [...FIXED] };
-    for (const own of Object.keys(columns).slice(FIXED.length)) {
-      const plain = { stored: name(own), added: name(own) };
+    const both = { stored: [...FIXED_COLUMNS], added: [...FIXED_COLUMNS] };
+    for (const own of Object.keys(columns).slice(FIXED_COLUMNS.length)) {
+      const plain = { stored: identifier(own), added: identifier(own) };
       const { stored, added } = listed.includes(own) ? plain : await this.#column(own, side);
       both.stored.push(stored);
       both.added.push(added);
@@ -195,9 +196,9 @@ class Making {
     const side = await this.#table(of, { [fold]: sql`VARCHAR`, [value]: sql`VARCHAR`, ord: sql`UINTEGER` }, rows);
     const folds = await this.#column(fold, side);
     const values = await this.#column(value, side);
-    const base = sql`SELECT fold AS ${name(fold)}, value AS ${name(value)}, ord FROM ${name(of)} WHERE ${this.#hidden}`;
+    const base = sql`SELECT fold AS ${identifier(fold)}, value AS ${identifier(value)}, ord FROM ${identifier(of)} WHERE ${this.#hidden}`;
     const both = sql`SELECT ${folds.stored}, ${values.stored}, ord FROM (${base}) UNION ALL SELECT ${folds.added}, ${values.added}, ord FROM ${side}`;
-    await this.#view(of, sql`SELECT ${name(fold)} AS fold, ${name(value)} AS value, ord FROM (${both})`);
+    await this.#view(of, sql`SELECT ${identifier(fold)} AS fold, ${identifier(value)} AS value, ord FROM (${both})`);
   }
 
   async steps(attribute: Attribute, placed: readonly Placed[]): Promise<void> {
@@ -205,7 +206,7 @@ class Making {
       history
         .filter((row) => row.attribute === attribute.name)
         .flatMap(({ cells: [, , min, , from, to] }) => {
-          const [since, until] = [dayNumber(from), to === null ? OPEN : dayNumber(to)];
+          const [since, until] = [dayNumber(from), to === null ? OPEN_INTERVAL_END : dayNumber(to)];
           return min !== null && since < until ? [{ ord, value: min, since, until }] : [];
         }),
     );
@@ -214,7 +215,7 @@ class Making {
     const side = await this.#table(of, columns, rows);
     await this.#view(
       of,
-      sql`SELECT ord, value, since, until FROM ${name(of)} WHERE ${this.#hidden} UNION ALL SELECT ord, value, since, until FROM ${side}`,
+      sql`SELECT ord, value, since, until FROM ${identifier(of)} WHERE ${this.#hidden} UNION ALL SELECT ord, value, since, until FROM ${side}`,
     );
   }
 

@@ -26,7 +26,7 @@ import {
 } from './shape.ts';
 import { similarAnswer, similarStatement } from './similar.ts';
 import { spreadAnswer, spreadStatement } from './spread.ts';
-import { countLiteral, join, name, type Sql, sql } from './sql.ts';
+import { countLiteral, identifier, join, type Sql, sql } from './sql.ts';
 import { stepsTable } from './steps.ts';
 import { conditions } from './where.ts';
 
@@ -53,7 +53,7 @@ export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Sha
 
 /** Rows `[ord, id, key]`, one more than the page; with `total` each ends with the count of all matches. */
 export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
-  const key = name(sortColumn(shape, plan.sort.key));
+  const key = identifier(sortColumn(shape, plan.sort.key));
   const matches = conditions(plan.where, shape);
   const rest = plan.after === null ? sql`` : sql` AND ${beyond(plan, plan.after, key, shape)}`;
   const page = sql`SELECT ord, id, ${key} AS key FROM ${tableSql(shape, 'records')} WHERE ${matches}${rest} ORDER BY ${order(plan, shape)} LIMIT ${countLiteral(plan.limit + 1)}`;
@@ -108,7 +108,7 @@ export function facetStatement(plan: FacetPlan, shape: Shape): Sql {
   const groups = listed
     ? sql`SELECT value, count(*) AS n FROM ${tableSql(shape, entriesTable(plan.by))}${of} GROUP BY value`
     : sql`SELECT subject AS value, count(*) AS n FROM matched WHERE subject IS NOT NULL GROUP BY subject`;
-  const subject = name(countedColumn(attribute));
+  const subject = identifier(countedColumn(attribute));
   const floor = countLiteral(plan.floor);
   const sums = sql`SELECT count(*) AS matched, count(*) FILTER (subject IS NULL) AS missing, (SELECT count(*) FROM groups WHERE n < ${floor}) AS withheld FROM matched`;
   const best = sql`SELECT value, n FROM groups WHERE n >= ${floor} ORDER BY n DESC, value LIMIT ${countLiteral(plan.limit)}`;
@@ -133,7 +133,7 @@ const KEYS = [sql`key0`, sql`key1`] as const;
  */
 export function statsStatement({ where, attribute, by, groups }: StatsPlan, shape: Shape): Sql {
   const keys = by.map((key) => attributeOf(shape, key));
-  const number = name(comparedColumn(attributeOf(shape, attribute)));
+  const number = identifier(comparedColumn(attributeOf(shape, attribute)));
   const columns = [sql`ord`, sql`${number} AS number`, ...keys.flatMap(keyColumn)];
   const matched = sql`SELECT ${join(columns, ', ')} FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)} AND ${number} IS NOT NULL`;
   const outer = level(keys.slice(0, 1), shape);
@@ -143,7 +143,7 @@ export function statsStatement({ where, attribute, by, groups }: StatsPlan, shap
 
 /** A key with one value per record is a column of `matched`; list entries are joined when grouping. */
 function keyColumn(key: Attribute, level: number): Sql[] {
-  return key.type === 'strings' ? [] : [sql`${name(countedColumn(key))} AS ${KEYS[level]!}`];
+  return key.type === 'strings' ? [] : [sql`${identifier(countedColumn(key))} AS ${KEYS[level]!}`];
 }
 
 /**
@@ -212,7 +212,7 @@ function keys({ by, where }: SeriesPlan, shape: Shape): { matched: Sql; keyed: S
       keyed: sql`SELECT ord, value AS key FROM ${tableSql(shape, entriesTable(by))} JOIN matched USING (ord)`,
     };
   return {
-    matched: sql`SELECT ord, ${name(countedColumn(attribute))} AS key ${from}`,
+    matched: sql`SELECT ord, ${identifier(countedColumn(attribute))} AS key ${from}`,
     keyed: sql`SELECT ord, key FROM matched WHERE key IS NOT NULL`,
   };
 }

@@ -1,7 +1,7 @@
 // Shape of the loaded tables for the SQL compilers: the pack's attributes, and the columns that are ENUMs.
 import type { Attribute } from '../../packs/define/model.ts';
 import { column } from '../model/layout.ts';
-import { name, type Sql, sql } from './sql.ts';
+import { identifier, type Sql, sql } from './sql.ts';
 
 /**
  * Tables in memory: `records` (engine columns; of a list only whether it has entries), `terms`, `refs`, and
@@ -22,7 +22,7 @@ export interface Shape {
 /** A table of the release, or its replacement by an overlay. */
 export function tableSql({ stands }: Shape, own: string): Sql {
   const stand = stands?.get(own) ?? own;
-  return /^[a-z_]+$/.test(stand) ? { text: stand, values: [] } : name(stand);
+  return /^[a-z_]+$/.test(stand) ? { text: stand, values: [] } : identifier(stand);
 }
 
 /** An attribute in a plan. Plans are built from the pack, so an unknown one is a bug, not bad input. */
@@ -67,7 +67,7 @@ export function sortColumn(shape: Shape, key: string): string {
 /**
  * A value to compare with a column: as a member of its ENUM (NULL if it has no such member), else unchanged.
  */
-export function member(shape: Shape, column: string, value: string | number | boolean): Sql {
+export function enumMember(shape: Shape, column: string, value: string | number | boolean): Sql {
   const type = shape.enums.get(column);
-  return type === undefined ? sql`${value}` : sql`TRY_CAST(${value} AS ${name(type)})`;
+  return type === undefined ? sql`${value}` : sql`TRY_CAST(${value} AS ${identifier(type)})`;
 }

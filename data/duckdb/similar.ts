@@ -2,7 +2,7 @@
 // exact.
 import type { SimilarAnswer, SimilarPlan } from '../plan/plan.ts';
 import { attributeOf, comparedColumn, type Shape, tableSql } from './shape.ts';
-import { countLiteral, name, type Sql, sql } from './sql.ts';
+import { countLiteral, identifier, type Sql, sql } from './sql.ts';
 import type { RunStatement } from './tables.ts';
 import { conditions } from './where.ts';
 
@@ -54,7 +54,7 @@ export function similarStatement(plan: SimilarPlan, shape: Shape): Sql {
 
 /** Another value than the subject's, texts compared folded; any value when the subject has none. */
 function otherThan(attribute: string, subject: number, shape: Shape): Sql {
-  const compared = name(comparedColumn(attributeOf(shape, attribute)));
+  const compared = identifier(comparedColumn(attributeOf(shape, attribute)));
   const own = sql`SELECT ${compared} FROM ${tableSql(shape, 'records')} WHERE ord = ${subject}::UINTEGER`;
   return sql`${compared} IS NOT NULL AND ${compared} IS DISTINCT FROM (${own})`;
 }

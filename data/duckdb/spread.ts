@@ -4,7 +4,7 @@
 import { column } from '../model/layout.ts';
 import type { SpreadAnswer, SpreadPlan } from '../plan/profile.ts';
 import { attributeOf, comparedColumn, entriesTable, type Shape, tableSql } from './shape.ts';
-import { join, name, type Sql, sql } from './sql.ts';
+import { identifier, join, type Sql, sql } from './sql.ts';
 
 /**
  * Rows `[kind, a, b, n]`: `count` and `distinct` with their number, `bin` with its index (bins without values
@@ -13,13 +13,13 @@ import { join, name, type Sql, sql } from './sql.ts';
 export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: Shape): Sql {
   const own = attributeOf(shape, attribute);
   const records = tableSql(shape, 'records');
-  const compared = name(comparedColumn(own));
+  const compared = identifier(comparedColumn(own));
   const counts = sql`SELECT 'count' AS kind, NULL::DOUBLE AS a, NULL::DOUBLE AS b, count(${compared}) AS n FROM ${records}`;
   const different =
     own.type === 'strings'
       ? sql`SELECT 'distinct', NULL, NULL, count(DISTINCT fold) FROM ${tableSql(shape, entriesTable(attribute))}`
       : own.type === 'geo'
-        ? sql`SELECT 'distinct', NULL, NULL, count(*) FROM (SELECT DISTINCT ${name(column(attribute, 'lat'))}, ${name(column(attribute, 'lng'))} FROM ${records} WHERE ${compared} IS NOT NULL)`
+        ? sql`SELECT 'distinct', NULL, NULL, count(*) FROM (SELECT DISTINCT ${identifier(column(attribute, 'lat'))}, ${identifier(column(attribute, 'lng'))} FROM ${records} WHERE ${compared} IS NOT NULL)`
         : sql`SELECT 'distinct', NULL, NULL, count(DISTINCT ${compared}) FROM ${records}`;
   const parts = [counts, different];
   if (own.type === 'date')
@@ -27,7 +27,7 @@ export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: S
       sql`SELECT 'group', left(${compared}::VARCHAR, 4)::DOUBLE, NULL, count(*) FROM ${records} WHERE ${compared} IS NOT NULL GROUP BY ALL`,
     );
   else if (own.type === 'geo') {
-    const [lat, lng] = [name(column(attribute, 'lat')), name(column(attribute, 'lng'))];
+    const [lat, lng] = [identifier(column(attribute, 'lat')), identifier(column(attribute, 'lng'))];
     parts.push(
       sql`SELECT 'group', floor(${lat} / ${cell}) * ${cell}, floor(${lng} / ${cell}) * ${cell}, count(*) FROM ${records} WHERE ${lat} IS NOT NULL GROUP BY ALL`,
     );

@@ -26,9 +26,9 @@ export function sql(texts: TemplateStringsArray, ...parts: (Sql | SqlValue)[]): 
 }
 
 /** A quoted identifier. Callers pass names of the pack or of the layout, never of a request. */
-export function name(identifier: string): Sql {
-  if (identifier.includes('\0')) throw new Error('an identifier must not contain NUL');
-  return { text: `"${identifier.replaceAll('"', '""')}"`, values: [] };
+export function identifier(text: string): Sql {
+  if (text.includes('\0')) throw new Error('an identifier must not contain NUL');
+  return { text: `"${text.replaceAll('"', '""')}"`, values: [] };
 }
 
 /** Fragments with a separator. */

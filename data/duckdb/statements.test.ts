@@ -12,7 +12,7 @@ import type { Engine, Predicate, SearchPlan } from '../plan/plan.ts';
 import { openEngine } from './engine.ts';
 import { bodiesStatement, facetStatement, resolveStatement, searchStatement } from './questions.ts';
 import type { Shape } from './shape.ts';
-import { countLiteral, join as joined, literal, name, sql } from './sql.ts';
+import { countLiteral, identifier, join as joined, literal, sql } from './sql.ts';
 import { conditions } from './where.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'statements-'));
@@ -348,7 +348,9 @@ test('lookups keep the order of the request', async () => {
 
 describe('fragments of statements', () => {
   test('values are bound, identifiers quoted', () => {
-    expect(sql`SELECT ${name('a"b')} WHERE x = ${`'; --`} AND ${joined([sql`y = ${1}`, sql`z`], ' OR ')}`).toEqual({
+    expect(
+      sql`SELECT ${identifier('a"b')} WHERE x = ${`'; --`} AND ${joined([sql`y = ${1}`, sql`z`], ' OR ')}`,
+    ).toEqual({
       text: 'SELECT "a""b" WHERE x = ? AND y = ? OR z',
       values: [`'; --`, 1],
     });
@@ -356,7 +358,7 @@ describe('fragments of statements', () => {
   });
 
   test('NUL and invalid counts are rejected', () => {
-    expect(() => name('a\0')).toThrow('NUL');
+    expect(() => identifier('a\0')).toThrow('NUL');
     expect(() => literal('a\0')).toThrow('NUL');
     for (const count of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => countLiteral(count)).toThrow('must be an integer');

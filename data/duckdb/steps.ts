@@ -1,11 +1,11 @@
 // Validity intervals of numeric attributes in whole days, one table per attribute, for time series.
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
-import { literal, name, type Sql, sql } from './sql.ts';
+import { identifier, literal, type Sql, sql } from './sql.ts';
 import type { RunStatement } from './tables.ts';
 
 /** End of an interval that is still open: later than any requested day. */
-export const OPEN = 2_000_000_000;
+export const OPEN_INTERVAL_END = 2_000_000_000;
 
 /** Bytes of one row: ordinal, value and two days. */
 const ROW = 20;
@@ -28,13 +28,13 @@ export async function loadSteps(run: RunStatement, file: string, pack: Pack, mos
   );
   const kind = Number(numbers) * ROW > most ? sql`VIEW` : sql`TABLE`;
   for (const attribute of pack.attributes.filter(({ type }) => NUMERIC.includes(type)))
-    await run(sql`CREATE ${kind} ${name(stepsTable(attribute.name))} AS ${intervals(attribute, file)}`);
+    await run(sql`CREATE ${kind} ${identifier(stepsTable(attribute.name))} AS ${intervals(attribute, file)}`);
 }
 
 /** An interval within one day did not exist at the end of the day. */
 function intervals(attribute: Attribute, file: string): Sql {
   const since = day(sql`"from"`);
-  const until = sql`coalesce(${day(sql`"to"`)}, ${{ text: String(OPEN), values: [] }})`;
+  const until = sql`coalesce(${day(sql`"to"`)}, ${{ text: String(OPEN_INTERVAL_END), values: [] }})`;
   return sql`SELECT ord, "min" AS value, ${since} AS since, ${until} AS until FROM read_parquet(${literal(file)}) WHERE attribute = ${literal(attribute.name)} AND ord IS NOT NULL AND "min" IS NOT NULL AND ${since} < ${until}`;
 }
 

@@ -3,7 +3,7 @@ import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { column, columnParts } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
 import { comparedColumn, entriesTable, isText, type Shape } from './shape.ts';
-import { join, name, type Sql, sql } from './sql.ts';
+import { identifier, join, type Sql, sql } from './sql.ts';
 
 export type RunStatement = (statement: Sql) => Promise<unknown[][]>;
 
@@ -11,9 +11,9 @@ export type RunStatement = (statement: Sql) => Promise<unknown[][]>;
 const ENUM_VALUES = 5_000;
 
 /** Columns of `records` that every dataset has. */
-export const FIXED: readonly Sql[] = [
+export const FIXED_COLUMNS: readonly Sql[] = [
   ...[sql`ord`, sql`id`, sql`slug`, sql`updated`, sql`quality`],
-  ...PROVENANCE_STATUSES.map(name),
+  ...PROVENANCE_STATUSES.map(identifier),
 ];
 
 /** SQL type of the engine columns of an attribute (data/model/layout.ts). */
@@ -35,13 +35,13 @@ export async function loadRecords(run: RunStatement, file: Sql, pack: Pack): Pro
   const present = new Set((await run(sql`DESCRIBE SELECT * FROM ${file}`)).map(([found]) => String(found)));
   const stored = pack.attributes.flatMap((attribute) =>
     neededColumns(attribute).map((own) => {
-      const value = present.has(own) ? name(own) : sql`NULL`;
-      return sql`${value}::${typeOf(attribute)} AS ${name(own)}`;
+      const value = present.has(own) ? identifier(own) : sql`NULL`;
+      return sql`${value}::${typeOf(attribute)} AS ${identifier(own)}`;
     }),
   );
   // Releases of earlier program versions have no status columns.
-  const fixed = FIXED.map((own) => {
-    const lacks = PROVENANCE_STATUSES.some((status) => name(status).text === own.text && !present.has(status));
+  const fixed = FIXED_COLUMNS.map((own) => {
+    const lacks = PROVENANCE_STATUSES.some((status) => identifier(status).text === own.text && !present.has(status));
     return lacks ? sql`0::UTINYINT AS ${own}` : own;
   });
   await run(sql`CREATE TEMP VIEW stored AS SELECT ${join([...fixed, ...stored], ', ')} FROM ${file}`);
@@ -49,7 +49,7 @@ export async function loadRecords(run: RunStatement, file: Sql, pack: Pack): Pro
     attributes: new Map(pack.attributes.map((one) => [one.name, one])),
     enums: new Map<string, string>(),
   };
-  const columns = [...FIXED];
+  const columns = [...FIXED_COLUMNS];
   for (const attribute of pack.attributes) {
     if (attribute.type === 'strings') columns.push(await loadEntries(run, attribute, shape));
     else for (const own of neededColumns(attribute)) columns.push(await columnOf(run, attribute, own, shape));
@@ -64,25 +64,26 @@ interface Building extends Shape {
 }
 
 async function columnOf(run: RunStatement, attribute: Attribute, own: string, shape: Building): Promise<Sql> {
-  if (isText(attribute)) await declareEnum(run, own, sql`SELECT ${name(own)} AS word FROM stored`, shape);
+  if (isText(attribute)) await declareEnum(run, own, sql`SELECT ${identifier(own)} AS word FROM stored`, shape);
   return asMember(own, shape);
 }
 
 /** A text column as its ENUM, if it has one. */
 function asMember(own: string, shape: Building): Sql {
-  return shape.enums.has(own) ? sql`${name(own)}::${name(own)} AS ${name(own)}` : name(own);
+  return shape.enums.has(own) ? sql`${identifier(own)}::${identifier(own)} AS ${identifier(own)}` : identifier(own);
 }
 
 /** Loads the entries of a list attribute. `records` only has whether the list has entries. */
 async function loadEntries(run: RunStatement, attribute: Attribute, shape: Building): Promise<Sql> {
   const [fold, value] = [column(attribute.name, 'fold'), column(attribute.name, 'value')];
-  const rows = sql`SELECT unnest(${name(fold)}) AS ${name(fold)}, unnest(${name(value)}) AS ${name(value)}, ord FROM stored`;
-  for (const own of [fold, value]) await declareEnum(run, own, sql`SELECT ${name(own)} AS word FROM (${rows})`, shape);
+  const rows = sql`SELECT unnest(${identifier(fold)}) AS ${identifier(fold)}, unnest(${identifier(value)}) AS ${identifier(value)}, ord FROM stored`;
+  for (const own of [fold, value])
+    await declareEnum(run, own, sql`SELECT ${identifier(own)} AS word FROM (${rows})`, shape);
   const entries = sql`SELECT ${asMember(fold, shape)}, ${asMember(value, shape)}, ord FROM (${rows})`;
   await run(
-    sql`CREATE TABLE ${name(entriesTable(attribute.name))} AS SELECT DISTINCT ${name(fold)} AS fold, ${name(value)} AS value, ord FROM (${entries}) ORDER BY fold, ord`,
+    sql`CREATE TABLE ${identifier(entriesTable(attribute.name))} AS SELECT DISTINCT ${identifier(fold)} AS fold, ${identifier(value)} AS value, ord FROM (${entries}) ORDER BY fold, ord`,
   );
-  const own = name(comparedColumn(attribute));
+  const own = identifier(comparedColumn(attribute));
   return sql`CASE WHEN ${own} IS NOT NULL THEN true END AS ${own}`;
 }
 
@@ -92,6 +93,6 @@ async function declareEnum(run: RunStatement, own: string, rows: Sql, shape: Bui
   const [[distinct, filled] = []] = await run(sql`SELECT count(DISTINCT word), count(*) FROM ${words}`);
   const many = Number(distinct);
   if (many === 0 || many > ENUM_VALUES || many * 4 > Number(filled)) return;
-  await run(sql`CREATE TYPE ${name(own)} AS ENUM (SELECT DISTINCT word FROM ${words} ORDER BY word)`);
+  await run(sql`CREATE TYPE ${identifier(own)} AS ENUM (SELECT DISTINCT word FROM ${words} ORDER BY word)`);
   shape.enums.set(own, own);
 }

@@ -4,8 +4,8 @@ import { leastReach } from '../consolidate/engine-values.ts';
 import { column } from '../model/layout.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
 import type { Predicate } from '../plan/plan.ts';
-import { attributeOf, comparedColumn, entriesTable, member, type Shape, tableSql } from './shape.ts';
-import { join, name, type Sql, sql } from './sql.ts';
+import { attributeOf, comparedColumn, entriesTable, enumMember, type Shape, tableSql } from './shape.ts';
+import { identifier, join, type Sql, sql } from './sql.ts';
 
 /** Mean radius of the earth in kilometres (IUGG), for great-circle distances. */
 const EARTH_KM = 6371.0088;
@@ -32,11 +32,11 @@ function condition(predicate: Predicate, shape: Shape): Sql | Sql[] {
     case 'like':
       return like(predicate.attribute, predicate.needle, shape);
     case 'min':
-      return sql`${name(bound(predicate.attribute, 'max', shape))} >= ${predicate.value}`;
+      return sql`${identifier(bound(predicate.attribute, 'max', shape))} >= ${predicate.value}`;
     case 'max':
-      return sql`${name(bound(predicate.attribute, 'min', shape))} <= ${predicate.value}`;
+      return sql`${identifier(bound(predicate.attribute, 'min', shape))} <= ${predicate.value}`;
     case 'has': {
-      const compared = name(comparedColumn(attributeOf(shape, predicate.attribute)));
+      const compared = identifier(comparedColumn(attributeOf(shape, predicate.attribute)));
       return predicate.present ? sql`${compared} IS NOT NULL` : sql`${compared} IS NULL`;
     }
     case 'words':
@@ -61,19 +61,19 @@ function anyOf(attributeName: string, values: readonly (string | number | boolea
   const attribute = attributeOf(shape, attributeName);
   const compared = comparedColumn(attribute);
   const list = join(
-    values.map((value) => member(shape, compared, value)),
+    values.map((value) => enumMember(shape, compared, value)),
     ', ',
   );
   return attribute.type === 'strings'
     ? withEntry(attribute, sql`fold IN (${list})`, shape)
-    : sql`${name(compared)} IN (${list})`;
+    : sql`${identifier(compared)} IN (${list})`;
 }
 
 function like(attributeName: string, needle: string, shape: Shape): Sql {
   const attribute = attributeOf(shape, attributeName);
   return attribute.type === 'strings'
     ? withEntry(attribute, sql`contains(fold, ${needle})`, shape)
-    : sql`contains(${name(comparedColumn(attribute))}, ${needle})`;
+    : sql`contains(${identifier(comparedColumn(attribute))}, ${needle})`;
 }
 
 /** Records with a list entry that meets a condition. */
@@ -99,7 +99,7 @@ function prefix(word: string, publicOnly: boolean, shape: Shape): Sql {
 /** Some value has one of the statuses and is visible to the caller. */
 function status(statuses: readonly ProvenanceStatus[], least: number): Sql {
   return sql`(${join(
-    statuses.map((each) => sql`${name(each)} >= ${least}`),
+    statuses.map((each) => sql`${identifier(each)} >= ${least}`),
     ' OR ',
   )})`;
 }
@@ -108,7 +108,7 @@ function status(statuses: readonly ProvenanceStatus[], least: number): Sql {
  * Within a great-circle distance, edge included; the band of latitude first, since it needs no trigonometry.
  */
 function near({ attribute, lat, lng, km }: Extract<Predicate, { kind: 'near' }>): Sql[] {
-  const [y, x] = [name(column(attribute, 'lat')), name(column(attribute, 'lng'))];
+  const [y, x] = [identifier(column(attribute, 'lat')), identifier(column(attribute, 'lng'))];
   const band = km / DEGREE_KM + 1e-9;
   return [
     sql`${y} BETWEEN ${lat - band} AND ${lat + band}`,

@@ -14,7 +14,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import type { Ages, Pieces, RecordRenderer, RecordText } from '../plan/plan.ts';
+import type { Ages, RecordPieces, RecordRenderer, RecordText } from '../plan/plan.ts';
 import { type Codes, type Container, IndexDamaged } from './container.ts';
 import { Hex } from './hex.ts';
 
@@ -116,7 +116,7 @@ export class Bodies {
     return text;
   }
 
-  #pieces(ordinal: number): Pieces {
+  #pieces(ordinal: number): RecordPieces {
     const body = this.stored(ordinal);
     const cut1 = this.#cut1[ordinal]!;
     const cut2 = this.#cut2[ordinal]!;

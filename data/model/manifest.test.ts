@@ -18,7 +18,7 @@ import { scratch } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { putInPlace, replaceFile, UNFINISHED } from './atomic.ts';
 import { type Manifest, paths } from './layout.ts';
-import { contentName, currentRelease, makeCurrent, measure, readManifest, verifyRelease } from './manifest.ts';
+import { contentName, currentRelease, makeCurrent, measureFile, readManifest, verifyRelease } from './manifest.ts';
 
 verifies('release.manifest', 'release.atomic', 'release.immutable');
 
@@ -28,8 +28,8 @@ async function release(folder: string, text = 'a\n1\n', created_at = '2026-11-20
   writeFileSync(join(folder, 'a.csv'), text);
   writeFileSync(join(folder, 'changes.parquet'), 'not really');
   const files: Manifest['files'] = {
-    'a.csv': { ...(await measure(join(folder, 'a.csv'))), rows: 1 },
-    'changes.parquet': { ...(await measure(join(folder, 'changes.parquet'))), rows: null },
+    'a.csv': { ...(await measureFile(join(folder, 'a.csv'))), rows: 1 },
+    'changes.parquet': { ...(await measureFile(join(folder, 'changes.parquet'))), rows: null },
   };
   const manifest: Manifest = {
     schema_version: 1,

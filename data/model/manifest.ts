@@ -31,7 +31,7 @@ const Shape = z.looseObject({
 const KEPT = 3;
 
 /** Size in bytes and SHA-256 of a file, read in chunks. */
-export async function measure(path: string): Promise<{ bytes: number; sha256: string }> {
+export async function measureFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256');
   let bytes = 0;
   for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) {
@@ -72,7 +72,7 @@ export async function verifyRelease(folder: string): Promise<string[]> {
   const manifest = await readManifest(folder);
   const wrong: string[] = [];
   for (const [file, expected] of Object.entries(manifest.files)) {
-    const found = await measure(join(folder, file)).catch(() => null);
+    const found = await measureFile(join(folder, file)).catch(() => null);
     if (found === null) wrong.push(`${file} is missing`);
     else if (found.bytes !== expected.bytes)
       wrong.push(`${file} has ${found.bytes} bytes (expected ${expected.bytes})`);

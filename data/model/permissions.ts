@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { paths } from './layout.ts';
 
 /** Modes for folders and files that a static web server under another user must be able to read. */
-export const PUBLIC = { folder: 0o755, file: 0o644 } as const;
+export const PUBLIC_MODES = { folder: 0o755, file: 0o644 } as const;
 
 /**
  * Sets the umask: files of this process and its children are private to the user. Every entry point calls it

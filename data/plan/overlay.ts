@@ -4,7 +4,7 @@ import type { Decision } from '../consolidate/settle.ts';
 import type { RecordedChange } from './history.ts';
 
 /** Source and run of owners' facts, in facts and releases. */
-export const OWNER = 'owner';
+export const OWNER_SOURCE = 'owner';
 
 /** An opted-out record. */
 export interface Removal {

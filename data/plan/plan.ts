@@ -123,7 +123,7 @@ export interface StatsPlan {
 }
 
 /** Statistics of at least one number. Quantiles interpolate linearly between the two nearest numbers. */
-export interface Figures {
+export interface NumberStats {
   count: number;
   min: number;
   q1: number;
@@ -136,7 +136,7 @@ export interface Figures {
 /** A group with its keys, outermost first; without grouping one group without keys. */
 export interface StatsGroup {
   keys: Value[];
-  figures: Figures;
+  figures: NumberStats;
 }
 
 /**
@@ -171,7 +171,7 @@ export interface SeriesSpan {
   key: Value | null;
   from: number;
   until: number;
-  figures: Omit<Figures, 'q1' | 'q3'>;
+  figures: Omit<NumberStats, 'q1' | 'q3'>;
 }
 
 /** Spans by key, then by point. A point without a span has no values in the group. */
@@ -208,7 +208,7 @@ export interface Ages {
  * The stored JSON of a record in three slices, valid until the next record is read: up to `"updated_at"`, up
  * to `"quality_score"`, and the rest including the closing brace.
  */
-export interface Pieces {
+export interface RecordPieces {
   head: Buffer;
   middle: Buffer;
   tail: Buffer;
@@ -235,7 +235,7 @@ export interface RecordText {
  * a minute.
  */
 export interface RecordRenderer {
-  render(pieces: Pieces, now: Date): Pick<RecordText, 'json' | 'updated_at'>;
+  render(pieces: RecordPieces, now: Date): Pick<RecordText, 'json' | 'updated_at'>;
 }
 
 /**

@@ -9,7 +9,7 @@ import { isoTime } from '../model/time.ts';
 import type { QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 import { contextAt, settlePast } from '../releases/settled.ts';
-import { type PresentOptions, present } from './present.ts';
+import { type PresentOptions, presentRecord } from './present.ts';
 
 /** A record that had no facts at that time throws `unknown_entity` (404). */
 export async function getRecordAsOf(
@@ -42,7 +42,7 @@ export async function getBatchAsOf(
   const found = ordinals.map((ordinal) => (ordinal === null ? null : (records[known.indexOf(ordinal)] ?? null)));
   const then = { ...presenting, now: new Date(at) };
   return {
-    items: found.filter((record) => record !== null).map((record) => present(record, release.pack, then, fields)),
+    items: found.filter((record) => record !== null).map((record) => presentRecord(record, release.pack, then, fields)),
     missing: ids.filter((_, index) => found[index] === null),
     unknown: known.length === 0,
   };

@@ -33,7 +33,7 @@ const DAY = 86_400_000;
  * A page of the changelog, relative to `now`. It contains values of public attributes only, so that every
  * caller gets the same answer. Throws `unknown_entity` (404).
  */
-export async function changelog(
+export async function getChangelog(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,
   { days, limit, offset, attribute, entity, type }: ChangelogInput,
   now: Date,

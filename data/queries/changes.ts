@@ -40,7 +40,7 @@ export function isoMicroseconds(at: number): string {
  * there is none: a client that sends it next misses nothing and gets nothing twice, whichever release
  * answers.
  */
-export async function changes(
+export async function getChanges(
   release: Pick<Release, 'engine' | 'manifest' | 'overlay'>,
   { since, limit }: ChangesInput,
   options: QueryOptions,

@@ -5,7 +5,7 @@ import { questionOf } from '../input/selection.ts';
 import type { Provenance } from '../model/record.ts';
 import type { QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
-import { type PresentOptions, present } from './present.ts';
+import { type PresentOptions, presentRecord } from './present.ts';
 
 /** One record of a comparison; `values` and `provenance` have the same keys. */
 export interface ComparedRecord {
@@ -41,7 +41,7 @@ export async function compare(
   const items = ordinals.flatMap((ordinal) => {
     const place = ordinal === null ? -1 : matched.indexOf(ordinal);
     if (place < 0) return [];
-    const { id, slug, name, attributes, provenance } = present(bodies[place]!.body, pack, presenting, columns);
+    const { id, slug, name, attributes, provenance } = presentRecord(bodies[place]!.body, pack, presenting, columns);
     return [{ id, slug, name, values: attributes, provenance }];
   });
   const missing = ids.filter((_, index) => !matched.includes(ordinals[index] ?? -1));

@@ -43,7 +43,7 @@ export function hasFilter({ where, words, statuses }: Selection): boolean {
  * match public text only, except for admins. The floor applies to a non-public `by` without filters; with
  * filters the call is paid.
  */
-export async function facets(
+export async function getFacets(
   { pack, engine }: Release,
   input: FacetsInput,
   options: QueryOptions & { admin: boolean },

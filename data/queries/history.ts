@@ -28,7 +28,7 @@ export interface PublicFact {
  * Facts of one record, newest first; `attribute` and `since` narrow them. Throws `too_many_records` (400) for
  * more than one answer can contain. Facts of attributes that the pack no longer has are left out.
  */
-export async function recordFacts(
+export async function getFacts(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,
   entity: string,
   { attribute, since }: FactsInput,
@@ -74,7 +74,7 @@ export interface PublicPrice {
 }
 
 /** Price attributes of a record, in the pack's order. */
-export function recordPrices(record: PublicRecord, pack: Pack): PublicPrice[] {
+export function getPrices(record: PublicRecord, pack: Pack): PublicPrice[] {
   return pack.attributes.flatMap(({ name, type, currency, unit }) => {
     const value = record.attributes[name];
     const provenance = record.provenance[name];

@@ -33,7 +33,7 @@ export function hoursSince(observed_at: string | number, now: Date): number {
  * The record as the API returns it. `fields` selects attributes (null: all); a preview contains public ones
  * only. Attributes that the pack no longer has are left out, since their visibility is unknown.
  */
-export function present(
+export function presentRecord(
   stored: StoredRecord | string,
   pack: Pack,
   { now, base_url, visibility }: PresentOptions,

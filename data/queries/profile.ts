@@ -2,7 +2,7 @@
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { counted } from '../input/selection.ts';
-import type { Figures, QueryOptions } from '../plan/plan.ts';
+import type { NumberStats, QueryOptions } from '../plan/plan.ts';
 import type { Origin } from '../plan/profile.ts';
 import type { Release } from '../releases/release.ts';
 
@@ -32,7 +32,7 @@ export interface AttributeProfile {
   /** Distinct values; texts are compared without case and accents. */
   distinct: number | null;
   /** For numbers and prices of a public attribute. */
-  quantiles?: Pick<Figures, 'min' | 'q1' | 'median' | 'q3' | 'max' | 'mean'>;
+  quantiles?: Pick<NumberStats, 'min' | 'q1' | 'median' | 'q3' | 'max' | 'mean'>;
   /** For numbers, prices and dates (by year): `from` is in the bin, `to` in the next one. */
   histogram?: { from: number; to: number; count: number }[];
   /** Most common values with their counts. */
@@ -48,7 +48,7 @@ export interface AttributeProfile {
 }
 
 /** Profiles every attribute, a few in parallel. */
-export async function profileOf(release: Release, options: QueryOptions): Promise<AttributeProfile[]> {
+export async function getProfile(release: Release, options: QueryOptions): Promise<AttributeProfile[]> {
   const { pack, engine } = release;
   const origins = await engine.origins(options);
   const profiles: AttributeProfile[] = [];
@@ -147,7 +147,7 @@ const BINS = 20;
  * over several orders of magnitude, edges at 1, 2 and 5 times the powers of ten, with a first bin from 0 when
  * there are zeros.
  */
-export function edgesFor({ min, median, max }: Pick<Figures, 'min' | 'median' | 'max'>): number[] {
+export function edgesFor({ min, median, max }: Pick<NumberStats, 'min' | 'median' | 'max'>): number[] {
   if (!(max > min)) {
     const step = stepNear(Math.abs(max) || 1);
     const from = floorTo(min, step);

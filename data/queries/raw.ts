@@ -1,7 +1,7 @@
 // Full records as bytes: inserts address, ages and citation into the stored text without parsing it.
 import { attributionFor, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import type { Ages, Pieces, RecordRenderer, RecordText } from '../plan/plan.ts';
+import type { Ages, RecordPieces, RecordRenderer, RecordText } from '../plan/plan.ts';
 import { hoursSince } from './present.ts';
 
 const SLUG = '@@slug@@';
@@ -46,7 +46,7 @@ class SplicedRecord implements RecordRenderer {
     this.#afterName = `","dataset":"${pack.id}",`.length;
   }
 
-  render({ head, middle, tail, ages }: Pieces, now: Date): Pick<RecordText, 'json' | 'updated_at'> {
+  render({ head, middle, tail, ages }: RecordPieces, now: Date): Pick<RecordText, 'json' | 'updated_at'> {
     // We wrote the text: keys are in this order, and quotes in values are escaped.
     const slugEnd = head.indexOf(QUOTE, BEFORE_SLUG);
     const slug = head.subarray(BEFORE_SLUG, slugEnd);

@@ -2,7 +2,7 @@
 import type { PublicRecord } from '../model/record.ts';
 import { nextTurn } from '../plan/slices.ts';
 import type { Release } from '../releases/release.ts';
-import { type PresentOptions, present } from './present.ts';
+import { type PresentOptions, presentRecord } from './present.ts';
 import { recordRenderer } from './raw.ts';
 
 /** Records rendered in one turn of the event loop: about 4 ms. */
@@ -34,7 +34,7 @@ export async function pageRecords(found: RecordList, presenting: PresentOptions)
     const byOrdinal = new Map(distinct.map((ordinal, index) => [ordinal, bodies[index]!.body]));
     for (const [index, ordinal] of slice.entries())
       records.push({
-        ...present(byOrdinal.get(ordinal)!, release.pack, presenting, fields),
+        ...presentRecord(byOrdinal.get(ordinal)!, release.pack, presenting, fields),
         ...(scores ? { score: scores[at + index]! } : {}),
       });
   }

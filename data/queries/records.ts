@@ -6,7 +6,7 @@ import { DataError } from '../model/errors.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';
 import type { RecordText } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
-import { type PresentOptions, present } from './present.ts';
+import { type PresentOptions, presentRecord } from './present.ts';
 import { recordRenderer } from './raw.ts';
 import { type RecordList, sendsStoredText } from './record-page.ts';
 
@@ -54,7 +54,7 @@ class FromText implements LoadedRecord {
   }
 
   record(presenting: PresentOptions, fields: readonly string[] | null = null): PublicRecord {
-    return present(this.#json.toString(), this.#pack, presenting, fields);
+    return presentRecord(this.#json.toString(), this.#pack, presenting, fields);
   }
 
   json(presenting: PresentOptions, fields: readonly string[] | null = null): Buffer<ArrayBuffer> | null {
@@ -77,7 +77,7 @@ class FromBody implements LoadedRecord {
   }
 
   record(presenting: PresentOptions, fields: readonly string[] | null = null): PublicRecord {
-    return present(this.#record, this.#pack, presenting, fields);
+    return presentRecord(this.#record, this.#pack, presenting, fields);
   }
 
   json(): null {

@@ -17,7 +17,7 @@ export type SimilarRecord = PublicRecord & { score: number };
  * attributes that the pack compares; scores below the pack's minimum are left out. Exact: every record that
  * matches the filters is compared. Throws `unknown_entity` (404).
  */
-export async function similar(
+export async function getSimilar(
   release: Release,
   ref: string,
   input: SimilarInput,

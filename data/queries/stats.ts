@@ -4,12 +4,12 @@ import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type StatsInput } from '../input/analysis-parameters.ts';
 import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
-import type { Figures, QueryOptions, StatsGroup } from '../plan/plan.ts';
+import type { NumberStats, QueryOptions, StatsGroup } from '../plan/plan.ts';
 import { memoize } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
 
 /** One group; `group` is null for all records. Without values only a `count` of 0. */
-export type StatsRow = { group: Value | null; count: number } & Partial<Figures> & { groups?: StatsRow[] };
+export type StatsRow = { group: Value | null; count: number } & Partial<NumberStats> & { groups?: StatsRow[] };
 
 export interface StatsReport {
   attribute: string;
@@ -33,7 +33,7 @@ export function roundComputed(value: number): number {
  * records without the inner key. Throws `invalid_parameter` (400) for too many groups; the error is free, so
  * it contains no count.
  */
-export async function stats(
+export async function getStats(
   { pack, engine }: Release,
   input: StatsInput,
   options: QueryOptions = {},

@@ -42,7 +42,7 @@ function daysOf({ days, step }: TimeseriesInput, now: Date): Pick<SeriesPlan, 'f
  * (400) for too many groups. The errors are free, so they contain no count
  * (docs/decisions/0038-free-answers.md).
  */
-export async function timeseries(
+export async function getTimeseries(
   { pack, engine }: Release,
   input: TimeseriesInput,
   now: Date,

@@ -10,7 +10,7 @@ import type { Fact, ReviewItem, StoredRecord } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
 import type { FactRow, Past, PastRecord } from '../plan/history.ts';
-import { type Overlay, OWNER, type OwnerFact, touchedSince } from '../plan/overlay.ts';
+import { type Overlay, OWNER_SOURCE, type OwnerFact, touchedSince } from '../plan/overlay.ts';
 import type { Release } from './release.ts';
 import { contextAt, type SettledPast, settlePast } from './settled.ts';
 
@@ -159,11 +159,11 @@ function factOf({ entity, attribute, value, source_url, evidence, at }: OwnerFac
     entity,
     attribute,
     value,
-    source: OWNER,
+    source: OWNER_SOURCE,
     source_url,
     source_kind: 'owner' as const,
     evidence,
-    run: OWNER,
+    run: OWNER_SOURCE,
   };
   return {
     ...values,

@@ -34,7 +34,7 @@ export interface Snapshot {
 export type NoSnapshot = 'forged' | 'expired' | 'gone';
 
 /** Error message while no file may be sent. */
-export const WITHHELD =
+export const WITHHELD_MESSAGE =
   'The file contains a record that was just opted out. A file without it is being written; retry in a minute.';
 
 export interface Exports {
@@ -68,7 +68,7 @@ const NAME = new RegExp(`^(?<dataset>.+)-(?<release>[0-9a-f]{16})\\.(?<format>${
 function over(served: ServedReleases, dataset: string, manifest: Manifest): boolean {
   const current = served.current(dataset);
   if (current?.manifest.release === manifest.release) {
-    if (current.withheld) throw new DataError('unavailable', WITHHELD);
+    if (current.withheld) throw new DataError('unavailable', WITHHELD_MESSAGE);
     return false;
   }
   const held = manifest.overlay ?? 0;

@@ -25,7 +25,7 @@ export function storedOverlays(store: Store): OverlaySource {
 }
 
 /** Without a store: no overlays, and the feed has entries of releases only. */
-export const NO_SOURCE: OverlaySource = {
+export const NO_OVERLAY_SOURCE: OverlaySource = {
   read: async () => NO_OVERLAY,
   reserve: async (_dataset, { count, now, after }) => Math.max(after + 1, now * 1000 - Math.max(0, count - 1)),
   forget: async () => {},

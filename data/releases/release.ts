@@ -7,7 +7,7 @@ import { lazyEngine } from '../duckdb/lazy-engine.ts';
 import { PackedIndex } from '../index/engine.ts';
 import { withIndex } from '../index/indexed-engine.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
-import { measure, readManifest } from '../model/manifest.ts';
+import { measureFile, readManifest } from '../model/manifest.ts';
 import type { EngineLimits } from '../plan/limits.ts';
 import type { Overlay } from '../plan/overlay.ts';
 import type { Engine } from '../plan/plan.ts';
@@ -52,7 +52,7 @@ async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
   for (const [file, { bytes, sha256 }] of Object.entries(files)) {
     const found = await stat(join(folder, file)).catch(() => null);
     if (found?.size !== bytes) throw new Error(`${file} has ${found?.size ?? 'no'} bytes (expected ${bytes})`);
-    if (HASHED.includes(file) && (await measure(join(folder, file))).sha256 !== sha256)
+    if (HASHED.includes(file) && (await measureFile(join(folder, file))).sha256 !== sha256)
       throw new Error(`${file} does not have the SHA-256 of the manifest`);
   }
 }

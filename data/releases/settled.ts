@@ -1,7 +1,7 @@
 // Settles one record from its facts, as of a time or now: for `as_of` and for overlays.
 import type { Attribute, Identity, Pack, Value } from '../../packs/define/model.ts';
 import { cleanText } from '../../packs/define/schema.ts';
-import { fits } from '../consolidate/compare.ts';
+import { fitsType } from '../consolidate/compare.ts';
 import { confirmedSource } from '../consolidate/confirmed-source.ts';
 import { type Unpublished, unpublishedEntries } from '../consolidate/engine-values.ts';
 import { type AttributeTimeline, timeline } from '../consolidate/history.ts';
@@ -140,5 +140,5 @@ function statementsOf(facts: readonly FactRow[], attribute: Attribute): SourcedS
       const statement = { at, value, json: json ?? 'null', source, source_kind, source_url, evidence, confidence, run };
       return group_median === null ? statement : { ...statement, group_median };
     })
-    .filter(({ value }) => fits(attribute, value));
+    .filter(({ value }) => fitsType(attribute, value));
 }

@@ -2,7 +2,7 @@
 // either verdict.
 
 import type { StoredRecord } from '../model/record.ts';
-import { type PublicFact, recordFacts } from '../queries/history.ts';
+import { getFacts, type PublicFact } from '../queries/history.ts';
 import { recordWithOverlay } from '../releases/apply-overlay.ts';
 import { type ReviewContext, type ReviewEntry, reviewEntry, type Verdict, withDecision } from './review.ts';
 
@@ -39,7 +39,7 @@ export async function reviewCase(reviewing: ReviewContext, id: string, now: numb
   const [stored] = await release.engine.bodies([ordinal]);
   const record = JSON.parse(stored!.body) as StoredRecord;
   if (attribute === null) return { ...nothing, record };
-  const history = await recordFacts(release, entity, { attribute, since: null }, {});
+  const history = await getFacts(release, entity, { attribute, since: null }, {});
   if (entry.status !== 'open') return { entry, record, history, effect: null };
   const { overlay, base = release } = release;
   const after = async (status: Verdict): Promise<AttributeState> => {

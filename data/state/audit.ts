@@ -1,7 +1,7 @@
 // The audit log. An action and its row are written in one transaction.
 
 import type { Store } from './store.ts';
-import { hashedWho, withAddresses } from './tables/audit-people.ts';
+import { hashActor, withAddresses } from './tables/audit-people.ts';
 import type { AuditTable } from './tables/owners.ts';
 
 /** An action; `at` in milliseconds since 1970. */
@@ -14,7 +14,7 @@ type Db = Pick<Store, 'db'>;
 
 /** Appends an action to the log. */
 export async function recordAudit({ db }: Db, { told = {}, ...entry }: AuditEntry): Promise<void> {
-  const who = await hashedWho(db, entry.who, entry.at);
+  const who = await hashActor(db, entry.who, entry.at);
   await db
     .insertInto('audit')
     .values({ ...entry, who, told: JSON.stringify(told) })

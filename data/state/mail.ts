@@ -1,7 +1,7 @@
 // Sends mails by SMTP when a server is set, else into the outbox; mails that a server rejects also stay in
 // the outbox.
 import { createTransport } from 'nodemailer';
-import { type Mail, outbox, refuseBrokenHeaders, type Send } from './outbox.ts';
+import { type Mail, outbox, refuseBrokenHeaders, type SendMail } from './outbox.ts';
 
 /** Milliseconds. A request that sends a mail should not wait long for the server. */
 const PATIENCE = { connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 };
@@ -16,7 +16,7 @@ export interface MailOptions {
 
 export interface Mailer {
   /** Sends a mail. When the server rejects it, writes it to the outbox for an operator and throws. */
-  send: Send;
+  send: SendMail;
   /**
    * Sends a mail after the response: resolves when it is in the outbox or queued, and talks to the server
    * later. Calls `failed` when the server rejects it.
@@ -41,7 +41,7 @@ export function openMailer({ dataDir, smtpUrl, from, log }: MailOptions): Mailer
   const safe = { disableFileAccess: true, disableUrlAccess: true };
   const server = createTransport({ url: smtpUrl, pool: true, maxConnections: 2, ...PATIENCE, ...safe });
   const under = new Set<Promise<void>>();
-  const send: Send = async (mail, now) => {
+  const send: SendMail = async (mail, now) => {
     refuseBrokenHeaders(mail.to, mail.subject);
     try {
       await server.sendMail(message(mail, from, now));

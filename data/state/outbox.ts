@@ -13,7 +13,7 @@ export interface Mail {
 }
 
 /** Sends one mail. */
-export type Send = (mail: Mail, now: Date) => Promise<void>;
+export type SendMail = (mail: Mail, now: Date) => Promise<void>;
 
 /** RFC 2822 date with a numeric zone. */
 const dateOf = (now: Date): string => now.toUTCString().replace('GMT', '+0000');
@@ -40,7 +40,7 @@ function alternatives(id: string, text: string, html: string): string {
 /**
  * Writes each mail to a complete file, readable by its owner only: its link may give access to an account.
  */
-export function outbox(dataDir: string, from: string): Send {
+export function outbox(dataDir: string, from: string): SendMail {
   const folder = join(dataDir, 'outbox');
   return async ({ to, subject, text, html }, now) => {
     const id = randomUUID();

@@ -13,7 +13,7 @@ import { csvHeader, csvRow } from './csv.ts';
 import type { ReadingRow } from './facts.ts';
 import { linesOf, type PartFiles } from './part.ts';
 import type { PreviousRelease } from './previous-release.ts';
-import { UPDATED } from './record.ts';
+import { UPDATED_PLACEHOLDER } from './record.ts';
 import * as tables from './tables.ts';
 
 /** Inputs of a draft besides its parts. */
@@ -228,7 +228,7 @@ interface Ranked {
   lines: string;
 }
 
-const PLACEHOLDER = Buffer.from(`"updated_at":"${UPDATED}"`);
+const PLACEHOLDER = Buffer.from(`"updated_at":"${UPDATED_PLACEHOLDER}"`);
 
 /**
  * Second pass: writes records.jsonl and records.csv, best record first, and the lines `engine`, `terms` and

@@ -53,8 +53,8 @@ export interface ReadingRow {
   since: string;
 }
 
-/** Our own attributes, stored as facts. */
-export const OWN = { identity: '@identity', slug: '@slug', listed: '@listed' } as const;
+/** Attributes of the register itself, stored as facts. */
+export const REGISTER_ATTRIBUTES = { identity: '@identity', slug: '@slug', listed: '@listed' } as const;
 
 /** Runs with complete files, oldest first (run ids sort by time), with the paths of their files. */
 export async function listRuns(
@@ -122,6 +122,6 @@ export function validFactsCondition(readings: readonly ReadingRow[]): string {
   const gone = [...all].filter((pair) => !standing.has(pair)).map((pair) => pair.split('\t'));
   if (gone.length === 0) return 'true';
   const pairs = gone.map(([source = '', run = '']) => `('${source.replaceAll("'", "''")}', '${run}')`);
-  const own = `attribute IN ('${OWN.identity}', '${OWN.slug}')`;
+  const own = `attribute IN ('${REGISTER_ATTRIBUTES.identity}', '${REGISTER_ATTRIBUTES.slug}')`;
   return `((source, run) NOT IN (${pairs.join(', ')}) OR source_kind = 'owner' OR ${own})`;
 }

@@ -43,9 +43,9 @@ export interface SettledRecord {
 }
 
 /** Placeholder for `updated_at` in a body: the same number of bytes. */
-export const UPDATED = '0000-00-00T00:00:00.000Z';
+export const UPDATED_PLACEHOLDER = '0000-00-00T00:00:00.000Z';
 
-/** JSON text of a StoredRecord with the placeholder `UPDATED`. */
+/** JSON text of a StoredRecord with the placeholder `UPDATED_PLACEHOLDER`. */
 export function bodyOf(pack: Pack, record: SettledRecord): string {
   let attributes = '';
   let provenance = '';
@@ -61,7 +61,7 @@ export function bodyOf(pack: Pack, record: SettledRecord): string {
   }
   const { id, slug, name, quality, completeness, owner } = record;
   return (
-    `{"id":"${id}","slug":"${slug}","name":${JSON.stringify(name)},"dataset":"${pack.id}","updated_at":"${UPDATED}"` +
+    `{"id":"${id}","slug":"${slug}","name":${JSON.stringify(name)},"dataset":"${pack.id}","updated_at":"${UPDATED_PLACEHOLDER}"` +
     `,"attributes":{${attributes}},"provenance":{${provenance}}` +
     `,"quality_score":${quality},"completeness":${completeness},"verified_owner":${owner}}`
   );

@@ -6,7 +6,7 @@ import { byCodePoint } from '../../packs/define/text.ts';
 import { Duck } from '../duckdb/duck.ts';
 import { putInPlace, temporaryPath } from '../model/atomic.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
-import { contentName, makeCurrent, measure } from '../model/manifest.ts';
+import { contentName, makeCurrent, measureFile } from '../model/manifest.ts';
 import { type FeedInput, writeChanges } from './changes.ts';
 
 /** The parts of the manifest that `seal` does not compute. */
@@ -37,14 +37,14 @@ export async function seal(
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
   for (const [file, count] of Object.entries(rows).sort(([a], [b]) => byCodePoint(a, b))) {
-    files[file] = { ...(await measure(join(folder, file))), rows: count };
+    files[file] = { ...(await measureFile(join(folder, file))), rows: count };
   }
   const release = contentName(files);
   if (release === current) return { release, fresh: false };
   const [changes] = await Promise.all([dated(folder, { ...feeding, now: now().getTime() }), tell(folder, release)]);
   const { records } = RELEASE_FILES;
-  files[records] = { ...(await measure(join(folder, records))), rows: rows[records] ?? null };
-  files[RELEASE_FILES.changes] = { ...(await measure(join(folder, RELEASE_FILES.changes))), rows: changes.rows };
+  files[records] = { ...(await measureFile(join(folder, records))), rows: rows[records] ?? null };
+  files[RELEASE_FILES.changes] = { ...(await measureFile(join(folder, RELEASE_FILES.changes))), rows: changes.rows };
   const manifest: Manifest = { schema_version: 1, release, ...fields, recorded_to: changes.recorded_to, files };
   await writeFile(join(folder, RELEASE_FILES.manifest), `${JSON.stringify(manifest, null, 1)}\n`);
   await derived;

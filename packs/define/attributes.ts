@@ -1,6 +1,6 @@
 // Checks the attributes in a pack: names, members of each type, examples, filter names.
 import type { Mistake } from './mistakes.ts';
-import { fromZod, show } from './mistakes.ts';
+import { fromZod, quoteValue } from './mistakes.ts';
 import type { Attribute, Value } from './model.ts';
 import { checkValue, NUMERIC, WORDY } from './schema.ts';
 import { type AttributeDraft, AttributeShape, membersAt } from './shape.ts';
@@ -24,7 +24,7 @@ const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
 
 function checkName(name: string, names: string[], add: Add): void {
   const expected = nameRule(name, names);
-  if (expected) add({ path: `attributes.${name}`, found: `the name ${show(name)}`, expected });
+  if (expected) add({ path: `attributes.${name}`, found: `the name ${quoteValue(name)}`, expected });
 }
 
 function nameRule(name: string, names: string[]): string | null {
@@ -67,7 +67,7 @@ function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
     const given = draft[member];
     if (given !== undefined && !types.includes(draft.type)) {
       const only = `nothing: ${member} belongs to type ${types.join(', ')}, and this attribute is of type ${draft.type}`;
-      add({ path: `${path}.${member}`, found: show(given), expected: only });
+      add({ path: `${path}.${member}`, found: quoteValue(given), expected: only });
     }
   }
   if (draft.type === 'price') {
@@ -84,19 +84,19 @@ function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
   }
   if (draft.group_jump !== undefined && draft.jump === undefined && NUMERIC.includes(draft.type)) {
     const expected = 'nothing: group_jump requires `jump`, which this attribute does not have';
-    add({ path: `${path}.group_jump`, found: show(draft.group_jump), expected });
+    add({ path: `${path}.group_jump`, found: quoteValue(draft.group_jump), expected });
   }
   const { min, max } = draft.range ?? {};
   if (min !== undefined && max !== undefined && min > max) {
-    add({ path: `${path}.range`, found: show(draft.range), expected: 'a min that is not above the max' });
+    add({ path: `${path}.range`, found: quoteValue(draft.range), expected: 'a min that is not above the max' });
   }
   if (typeof draft.sla === 'object' && draft.sla.warn > draft.sla.error) {
-    add({ path: `${path}.sla`, found: show(draft.sla), expected: 'a warn that is not above the error' });
+    add({ path: `${path}.sla`, found: quoteValue(draft.sla), expected: 'a warn that is not above the error' });
   }
   const values = draft.values ?? [];
   const repeated = values.find((value, i) => values.indexOf(value) !== i);
   if (repeated !== undefined) {
-    add({ path: `${path}.values`, found: `${show(repeated)} twice`, expected: 'each value once' });
+    add({ path: `${path}.values`, found: `${quoteValue(repeated)} twice`, expected: 'each value once' });
   }
 }
 
@@ -137,7 +137,7 @@ export function checkAttributes(input: Record<string, unknown>, add: Add): Attri
     const attribute = complete(name, parsed.data);
     const example = checkValue(attribute, parsed.data.example);
     if (example.ok) attribute.example = example.value;
-    else add({ path: `${path}.example`, found: show(parsed.data.example), expected: example.reason });
+    else add({ path: `${path}.example`, found: quoteValue(parsed.data.example), expected: example.reason });
     checked.push(attribute);
   }
   return checked;

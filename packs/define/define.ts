@@ -1,7 +1,7 @@
 // definePack: checks the content of pack.ts and fills in defaults (contract section 7).
 import slugify from '@sindresorhus/slugify';
 import { checkAttributes } from './attributes.ts';
-import { fromZod, type Mistake, nearestName, show } from './mistakes.ts';
+import { fromZod, type Mistake, nearestName, quoteValue } from './mistakes.ts';
 import type { Attribute, Identity, Pack, PricedOperation, Rule } from './model.ts';
 import { checkReferences, type Sections } from './references.ts';
 import { membersAt, type PackDraft, type PackInput, PackShape } from './shape.ts';
@@ -33,7 +33,7 @@ export function definePack(input: PackInput): PackDefinition {
   const add = (mistake: Omit<Mistake, 'file'>) => void mistakes.push(mistake);
   const members = asObject(input);
   if (members === null) {
-    add({ path: '', found: show(input), expected: 'an object: definePack({ title, description, … })' });
+    add({ path: '', found: quoteValue(input), expected: 'an object: definePack({ title, description, … })' });
     return { kind: KIND, settings: null, names: [], attributes: [], mistakes };
   }
   const known = Object.keys(PackShape.shape);
@@ -45,7 +45,7 @@ export function definePack(input: PackInput): PackDefinition {
   const columns = asObject(members['attributes']);
   const attributes = columns ? checkAttributes(columns, add) : [];
   if (columns === null || Object.keys(columns).length === 0) {
-    add({ path: 'attributes', found: show(members['attributes']), expected: 'an object of attributes by name' });
+    add({ path: 'attributes', found: quoteValue(members['attributes']), expected: 'an object of attributes by name' });
   }
   const sections = checkSections(members, add);
   const names = Object.keys(columns ?? {});

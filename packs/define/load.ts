@@ -5,7 +5,7 @@ import { registerHooks } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDefinition, type PackDefinition, type PackSettings } from './define.ts';
-import { type Mistake, notOneOf, PackError, show } from './mistakes.ts';
+import { type Mistake, notOneOf, PackError, quoteValue } from './mistakes.ts';
 import type { Collector, Identity, Pack, Sample, Value } from './model.ts';
 import { checkValue } from './schema.ts';
 import { byCodePoint } from './text.ts';
@@ -47,10 +47,10 @@ export async function loadPack(folder: string): Promise<Pack> {
 
   if (!/^[a-z][a-z0-9-]*$/.test(id)) {
     const expected = 'lower-case letters, digits and -, starting with a letter: the name is the dataset id';
-    report('', [{ path: '', found: `the name ${show(id)}`, expected }]);
+    report('', [{ path: '', found: `the name ${quoteValue(id)}`, expected }]);
   } else if (RESERVED_IDS.includes(id)) {
     const expected = `another name: ${RESERVED_IDS.join(', ')} are reserved`;
-    report('', [{ path: '', found: `the name ${show(id)}`, expected }]);
+    report('', [{ path: '', found: `the name ${quoteValue(id)}`, expected }]);
   }
   if ((await kindOf(at)) !== 'folder') {
     throw new PackError(folder, [{ file: '', path: '', found: 'no such folder', expected: 'a pack folder' }]);
@@ -110,7 +110,7 @@ async function loadDefinition(folder: string, report: Report): Promise<PackDefin
   const exported = await loadModule(folder, 'pack.ts', report);
   if (exported === null) return null;
   if (!isDefinition(exported)) {
-    report('pack.ts', [{ path: 'default', found: show(exported), expected: 'export default definePack({ … })' }]);
+    report('pack.ts', [{ path: 'default', found: quoteValue(exported), expected: 'export default definePack({ … })' }]);
     return null;
   }
   report('pack.ts', exported.mistakes);
@@ -123,12 +123,12 @@ async function loadCollector(folder: string, report: Report): Promise<Collector 
   const collector = exported as Partial<Collector> | undefined;
   if (typeof collector?.read !== 'function') {
     const expected = 'export default defineCollector({ async *read(reading, context) { … } })';
-    report('collect.ts', [{ path: 'default.read', found: show(collector?.read), expected }]);
+    report('collect.ts', [{ path: 'default.read', found: quoteValue(collector?.read), expected }]);
     return null;
   }
   if (collector.observedAt !== undefined && typeof collector.observedAt !== 'function') {
     const expected = 'a function (folder) => the date inside the data, or null';
-    report('collect.ts', [{ path: 'default.observedAt', found: show(collector.observedAt), expected }]);
+    report('collect.ts', [{ path: 'default.observedAt', found: quoteValue(collector.observedAt), expected }]);
     return null;
   }
   return collector as Collector;
@@ -195,7 +195,7 @@ export async function loadPacks(dirs: readonly string[]): Promise<Pack[]> {
   for (const [i, folder] of folders.entries()) {
     const other = folders[i - 1];
     if (other === undefined || basename(other) !== basename(folder)) continue;
-    const found = `the id ${show(basename(folder))}, which ${other} has too`;
+    const found = `the id ${quoteValue(basename(folder))}, which ${other} has too`;
     throw new PackError(folder, [{ file: '', path: '', found, expected: 'a unique id: rename one of the folders' }]);
   }
   const packs: Pack[] = [];
@@ -220,20 +220,20 @@ function checkValues(
 ): Record<string, Value> {
   const values: Record<string, Value> = {};
   if (!isObject(input)) {
-    mistakes.push({ path, found: show(input), expected: 'an object of values by attribute' });
+    mistakes.push({ path, found: quoteValue(input), expected: 'an object of values by attribute' });
     return values;
   }
   for (const [name, value] of Object.entries(input)) {
     if (!names.includes(name)) {
       const mistake = notOneOf(`${path}.${name}`, name, 'the name of an attribute', names);
-      mistakes.push({ ...mistake, found: `a value for ${show(name)}` });
+      mistakes.push({ ...mistake, found: `a value for ${quoteValue(name)}` });
       continue;
     }
     const attribute = attributes.find((each) => each.name === name);
     if (attribute === undefined) continue;
     const checked = checkValue(attribute, value);
     if (checked.ok) values[name] = checked.value;
-    else mistakes.push({ path: `${path}.${name}`, found: show(value), expected: checked.reason });
+    else mistakes.push({ path: `${path}.${name}`, found: quoteValue(value), expected: checked.reason });
   }
   return values;
 }
@@ -246,7 +246,7 @@ function checkSamples(input: unknown, definition: PackDefinition): { samples: Sa
   if (!Array.isArray(input) || input.length === 0) {
     mistakes.push({
       path: '',
-      found: show(input),
+      found: quoteValue(input),
       expected: 'a list of at least one fictional record {identity, values}',
     });
     return { samples, mistakes };
@@ -254,15 +254,15 @@ function checkSamples(input: unknown, definition: PackDefinition): { samples: Sa
   const members = ['identity', 'values', 'evidence'];
   input.forEach((given: unknown, i) => {
     if (!isObject(given)) {
-      mistakes.push({ path: `${i}`, found: show(given), expected: 'a record {identity, values, evidence?}' });
+      mistakes.push({ path: `${i}`, found: quoteValue(given), expected: 'a record {identity, values, evidence?}' });
       return;
     }
     for (const name of Object.keys(given).filter((each) => !members.includes(each))) {
       const mistake = notOneOf(`${i}.${name}`, name, `one of ${members.join(', ')}`, members);
-      mistakes.push({ ...mistake, found: `a member ${show(name)}` });
+      mistakes.push({ ...mistake, found: `a member ${quoteValue(name)}` });
     }
     if (given['evidence'] !== undefined && typeof given['evidence'] !== 'string') {
-      mistakes.push({ path: `${i}.evidence`, found: show(given['evidence']), expected: 'a text' });
+      mistakes.push({ path: `${i}.evidence`, found: quoteValue(given['evidence']), expected: 'a text' });
     }
     const before = mistakes.length;
     const identity = checkValues(`${i}.identity`, given['identity'], definition, mistakes) as Identity;
@@ -289,7 +289,7 @@ function checkIdentityRules(path: string, identity: Identity, values: Record<str
   }
   for (const extra of Object.keys(identity).filter((each) => !attributes.includes(each))) {
     const expected = `only ${attributes.join(', ')}, which identify a record`;
-    mistakes.push({ path: `${path}.identity.${extra}`, found: `a value for ${show(extra)}`, expected });
+    mistakes.push({ path: `${path}.identity.${extra}`, found: `a value for ${quoteValue(extra)}`, expected });
   }
   if (mistakes.length > 0) return mistakes;
   const answers = (rule: string, ask: () => unknown, fits: (answer: unknown) => boolean, expected: string) => {
@@ -302,7 +302,11 @@ function checkIdentityRules(path: string, identity: Identity, values: Record<str
       return;
     }
     if (!fits(answer)) {
-      mistakes.push({ path, found: `${rule} returns ${show(answer)}`, expected: `${rule} to return ${expected}` });
+      mistakes.push({
+        path,
+        found: `${rule} returns ${quoteValue(answer)}`,
+        expected: `${rule} to return ${expected}`,
+      });
     }
   };
   const filled = (answer: unknown) => typeof answer === 'string' && answer.trim() !== '';
@@ -327,7 +331,7 @@ function repeated(samples: Sample[], settings: PackSettings): FileMistake[] {
   return keys.flatMap((key, i) => {
     const first = keys.indexOf(key);
     const expected = `another record than ${first}`;
-    return first === i ? [] : [{ path: `${i}.identity`, found: `the key ${show(key)} again`, expected }];
+    return first === i ? [] : [{ path: `${i}.identity`, found: `the key ${quoteValue(key)} again`, expected }];
   });
 }
 

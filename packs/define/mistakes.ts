@@ -28,12 +28,12 @@ export class PackError extends Error {
 function tell(folder: string, { file, path, found, expected, nearest }: Mistake): string {
   const at = file === '' ? folder : `${folder}/${file}`;
   const lines = [path === '' ? at : `${at}: ${path}`, `  found     ${found}`, `  expected  ${expected}`];
-  if (nearest !== undefined) lines.push(`  nearest   ${show(nearest)}`);
+  if (nearest !== undefined) lines.push(`  nearest   ${quoteValue(nearest)}`);
   return lines.join('\n');
 }
 
 /** A value for a message: short, on one line. */
-export function show(value: unknown): string {
+export function quoteValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'string') return `'${shorten(value.replace(/\s+/g, ' '))}'`;
@@ -58,7 +58,7 @@ export function nearestName(wrong: string, known: readonly string[]): string | u
 /** A mistake where one of several known names is expected. */
 export function notOneOf(path: string, wrong: unknown, what: string, known: readonly string[]): Omit<Mistake, 'file'> {
   const near = typeof wrong === 'string' ? nearestName(wrong, known) : undefined;
-  return { path, found: show(wrong), expected: what, nearest: near };
+  return { path, found: quoteValue(wrong), expected: what, nearest: near };
 }
 
 /**

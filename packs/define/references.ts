@@ -1,5 +1,5 @@
 // Checks references between members of a pack: attributes, sources, weights, tests, owner rules.
-import { type Mistake, notOneOf, show } from './mistakes.ts';
+import { type Mistake, notOneOf, quoteValue } from './mistakes.ts';
 import type { Attribute, AttributeType } from './model.ts';
 import { checkValue, NUMERIC } from './schema.ts';
 import type { PackDraft } from './shape.ts';
@@ -26,7 +26,11 @@ export function checkReferences(sections: Sections, names: string[], checked: At
   const ofType = (path: string, name: string, types: readonly AttributeType[]): Attribute | null => {
     const found = attribute(path, name);
     if (found === null || types.includes(found.type)) return found;
-    add({ path, found: `${show(name)} of type ${found.type}`, expected: `an attribute of type ${types.join(', ')}` });
+    add({
+      path,
+      found: `${quoteValue(name)} of type ${found.type}`,
+      expected: `an attribute of type ${types.join(', ')}`,
+    });
     return null;
   };
 
@@ -45,7 +49,7 @@ export function checkReferences(sections: Sections, names: string[], checked: At
     const group = ofType('group_by', sections.group_by, GROUPING);
     if (group && !group.public) {
       const expected = 'a public attribute: groups are named on free pages';
-      add({ path: 'group_by', found: `${show(group.name)}, which is not public`, expected });
+      add({ path: 'group_by', found: `${quoteValue(group.name)}, which is not public`, expected });
     }
   }
   const differ = sections.serving?.similar_differ_by;
@@ -54,19 +58,20 @@ export function checkReferences(sections: Sections, names: string[], checked: At
     const found = attribute(`serving.similar_by.${i}`, name);
     if (found === null || found.searchable) return;
     const expected = 'a searchable attribute: similar compares words that search finds';
-    add({ path: `serving.similar_by.${i}`, found: `${show(name)}, which is not searchable`, expected });
+    add({ path: `serving.similar_by.${i}`, found: `${quoteValue(name)}, which is not searchable`, expected });
   });
   const prominence = sections.serving?.prominence;
   if (prominence) {
     const known = ofType('serving.prominence', prominence, NUMERIC);
     if (known && !known.public) {
       const expected = 'a public attribute: every caller can sort by it';
-      add({ path: 'serving.prominence', found: `${show(known.name)}, which is not public`, expected });
+      add({ path: 'serving.prominence', found: `${quoteValue(known.name)}, which is not public`, expected });
     }
   }
   sections.compare?.forEach((name, i, all) => {
     attribute(`compare.${i}`, name);
-    if (all.indexOf(name) !== i) add({ path: `compare.${i}`, found: `${show(name)} twice`, expected: 'each once' });
+    if (all.indexOf(name) !== i)
+      add({ path: `compare.${i}`, found: `${quoteValue(name)} twice`, expected: 'each once' });
   });
   if (sections.gone) {
     const found = ofType('gone.attribute', sections.gone.attribute, ['enum', 'string']);
@@ -87,7 +92,7 @@ function checkIdentity(sections: Sections, ofType: OfType, add: Add): void {
   sections.identity?.attributes.forEach((name, i, all) => {
     const path = `identity.attributes.${i}`;
     const found = ofType(path, name, IDENTIFYING);
-    if (all.indexOf(name) !== i) add({ path, found: `${show(name)} twice`, expected: 'each once' });
+    if (all.indexOf(name) !== i) add({ path, found: `${quoteValue(name)} twice`, expected: 'each once' });
     if (found?.editable) {
       const expected = 'false: owners cannot edit identity attributes';
       add({ path: `attributes.${name}.editable`, found: 'true', expected });
@@ -120,7 +125,11 @@ function checkSources(sections: Sections, add: Add): void {
   for (const [id, source] of Object.entries(sections.sources ?? {})) {
     const path = `sources.${id}`;
     if (!/^[a-z][a-z0-9-]*$/.test(id)) {
-      add({ path, found: `the id ${show(id)}`, expected: 'lower-case letters, digits and -, starting with a letter' });
+      add({
+        path,
+        found: `the id ${quoteValue(id)}`,
+        expected: 'lower-case letters, digits and -, starting with a letter',
+      });
     }
     if (id === 'owner') add({ path, found: "the id 'owner'", expected: 'another id: owner names edits by owners' });
     if (id === 'constructor')
@@ -162,23 +171,23 @@ function checkTests(sections: Sections, attribute: (path: string, name: string) 
       }
     }
     if (either.length > 0 && either.every((member) => test[member] === undefined)) {
-      add({ path, found: show(test), expected: `${either.join(' or ')}: a ${test.kind} test needs a bound` });
+      add({ path, found: quoteValue(test), expected: `${either.join(' or ')}: a ${test.kind} test needs a bound` });
     }
     const allowed: string[] = ['kind', ...needs, ...either];
     for (const [member, value] of Object.entries(test)) {
       if (value !== undefined && !allowed.includes(member)) {
         const expected = `nothing: a ${test.kind} test has only ${allowed.join(', ')}`;
-        add({ path: `${path}.${member}`, found: show(value), expected });
+        add({ path: `${path}.${member}`, found: quoteValue(value), expected });
       }
     }
     const limit = test.kind === 'fill' ? 1 : Number.POSITIVE_INFINITY;
     for (const member of ['min', 'max'] as const) {
       if ((test[member] ?? 0) > limit) {
-        add({ path: `${path}.${member}`, found: show(test[member]), expected: 'a share, from 0 to 1' });
+        add({ path: `${path}.${member}`, found: quoteValue(test[member]), expected: 'a share, from 0 to 1' });
       }
     }
     if (test.min !== undefined && test.max !== undefined && test.min > test.max) {
-      add({ path, found: show(test), expected: 'a min that is not above the max' });
+      add({ path, found: quoteValue(test), expected: 'a min that is not above the max' });
     }
     const named = test.attribute === undefined ? null : attribute(`${path}.attribute`, test.attribute);
     if (test.kind === 'accepted' && named?.values) {

@@ -7,15 +7,15 @@ import { PI_PINS } from './pins.ts';
 import { leafOf } from './same-model.ts';
 
 /** A derived value with its confidence and derivation. */
-export interface Derived<T> {
+export interface DerivedValue<T> {
   value: T;
   confidence: number;
   how: string;
 }
 
 interface Facts {
-  kind?: Derived<string> | undefined;
-  input_modalities?: Derived<string[]> | undefined;
+  kind?: DerivedValue<string> | undefined;
+  input_modalities?: DerivedValue<string[]> | undefined;
 }
 
 const BY_NAME = 0.6;
@@ -55,7 +55,7 @@ const BILLED: [key: string, kind: string, how: string][] = [
 export function factsOfName(id: string): Facts {
   const name = id.toLowerCase();
   const [pattern, kind, input] = NAMES.find(([each]) => each.test(name)) ?? [];
-  const derive = <T>(value: T, by: RegExp): Derived<T> => {
+  const derive = <T>(value: T, by: RegExp): DerivedValue<T> => {
     return { value, confidence: BY_NAME, how: `derived from the words ${by.exec(name)?.[0]} of the id` };
   };
   if (pattern !== undefined && kind !== undefined)
@@ -65,7 +65,7 @@ export function factsOfName(id: string): Facts {
 }
 
 /** Kind derived from the price keys of a provider. */
-function kindOfPrices(keys: ReadonlySet<string>): Derived<string> | undefined {
+function kindOfPrices(keys: ReadonlySet<string>): DerivedValue<string> | undefined {
   const audio = [...keys].some((key) => /audio|voice/.test(key));
   const found = BILLED.find(([key]) => keys.has(key) && !(key === 'output_mtok' && audio));
   return found && { value: found[1], confidence: BY_PRICES, how: `derived from prices: ${found[2]}` };

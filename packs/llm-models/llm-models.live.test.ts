@@ -2,7 +2,7 @@
 // sources.
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { agrees } from '../../data/consolidate/compare.ts';
+import { valuesAgree } from '../../data/consolidate/compare.ts';
 import { paths } from '../../data/model/layout.ts';
 import { loadPack } from '../define/load.ts';
 import type { Attribute, Pack, Value } from '../define/model.ts';
@@ -130,7 +130,7 @@ test('on the same day the two sources differ as in data.md', () => {
   const differing = (name: string) =>
     [...genai].filter(([key, values]) => {
       const [a, b] = [values[name], pi.get(key)?.[name]];
-      return a !== undefined && b !== undefined && !agrees(attribute(name), a, b) && !isResold(key);
+      return a !== undefined && b !== undefined && !valuesAgree(attribute(name), a, b) && !isResold(key);
     }).length;
   expect(differing('context_window')).toBe(30);
   // A range and one of its ends do not differ.

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Observed, type PriceRange, type Reading, type Value, z } from 'dataset-register/pack';
 import { comparableId, providerId } from './identity.ts';
-import { positive, usdPrice } from './shapes.ts';
+import { positiveAmount, usdPrice } from './shapes.ts';
 import { vendorOf } from './vendor.ts';
 
 const cost = { input: z.number(), output: z.number(), cacheRead: z.number(), cacheWrite: z.number() };
@@ -89,8 +89,8 @@ function observe(reading: Reading, file: string, model: PiModel): Observed {
     kind: KINDS.includes(model.type) ? model.type : 'other',
     status: 'listed',
     first_observed: reading.observed_at.slice(0, 10),
-    context_window: positive(model.contextWindow),
-    max_output_tokens: positive(model.maxTokens),
+    context_window: positiveAmount(model.contextWindow),
+    max_output_tokens: positiveAmount(model.maxTokens),
     input_modalities: model.input,
     output_modalities: model.output,
     reasoning: chat ? model.reasoning : undefined,

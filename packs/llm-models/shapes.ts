@@ -32,7 +32,7 @@ export interface Price {
 }
 
 /** Zero limits and prices are unknown ones. */
-export function positive(amount: number | undefined): number | undefined {
+export function positiveAmount(amount: number | undefined): number | undefined {
   return amount !== undefined && amount > 0 ? amount : undefined;
 }
 

@@ -7,7 +7,7 @@ import { type DevModel, devModels } from './models-dev.ts';
 import { piModels } from './pi-ai.ts';
 import { GENAI_PINS, PI_PINS } from './pins.ts';
 import { sameModel } from './same-model.ts';
-import { positive } from './shapes.ts';
+import { positiveAmount } from './shapes.ts';
 
 interface Known {
   identity: Identity;
@@ -59,15 +59,15 @@ function lasting(reading: Reading, model: DevModel): Record<string, Value | unde
 function passing({ name, cost, limit, modalities, reasoning, tool_call }: DevModel): Record<string, Value | undefined> {
   return {
     name,
-    context_window: positive(limit.context),
-    max_output_tokens: positive(limit.output),
+    context_window: positiveAmount(limit.context),
+    max_output_tokens: positiveAmount(limit.output),
     input_modalities: modalities.input,
     reasoning,
     tool_call,
-    'price.input': positive(cost?.input),
-    'price.output': positive(cost?.output),
-    'price.cache_read': positive(cost?.cache_read),
-    'price.cache_write': positive(cost?.cache_write),
+    'price.input': positiveAmount(cost?.input),
+    'price.output': positiveAmount(cost?.output),
+    'price.cache_read': positiveAmount(cost?.cache_read),
+    'price.cache_write': positiveAmount(cost?.cache_write),
   };
 }
 

@@ -1,6 +1,6 @@
 // Other names of a place: names for search, and published names.
 import { expect, test } from 'vitest';
-import { inAlphabet, otherNames, PUBLISHED_NAMES, scriptOf, scriptsOf } from './names.ts';
+import { isInAlphabet, otherNames, PUBLISHED_NAMES, scriptOf, scriptsOf } from './names.ts';
 
 test('no name that folds like its own name, no transliteration, no link', () => {
   expect(otherNames('Köln,Koln,Cologne,kerun,Кёльн,https://place.example/x', 'Köln', 'DE')).toEqual([
@@ -70,7 +70,7 @@ test('scripts and alphabets', () => {
     undefined,
     undefined,
   ]);
-  expect(inAlphabet('Київ', 'Cyrillic', 'UA')).toBe(true);
-  expect(inAlphabet('Київ', 'Cyrillic', 'RU')).toBe(false);
-  expect(inAlphabet('Кыив', 'Cyrillic', 'UA')).toBe(false);
+  expect(isInAlphabet('Київ', 'Cyrillic', 'UA')).toBe(true);
+  expect(isInAlphabet('Київ', 'Cyrillic', 'RU')).toBe(false);
+  expect(isInAlphabet('Кыив', 'Cyrillic', 'UA')).toBe(false);
 });

@@ -71,7 +71,7 @@ export function otherNames(list: string, name: string, country: string): string[
   const ranked = (script: Script, at: string | null) =>
     names
       .filter((each) => each.script === script)
-      .map((each) => ({ each, own: Number(inAlphabet(each.text, script, at)) }))
+      .map((each) => ({ each, own: Number(isInAlphabet(each.text, script, at)) }))
       .sort(
         (a, b) => b.own - a.own || common.get(b.each)! - common.get(a.each)! || a.each.text.length - b.each.text.length,
       )
@@ -181,7 +181,7 @@ const alphabets = new Map(Object.entries(ALPHABETS).map(([country, letters]) => 
 /**
  * Whether a name uses only letters of its country's language, or else of the script's most widely read one.
  */
-export function inAlphabet(name: string, script: Script, country: string | null): boolean {
+export function isInAlphabet(name: string, script: Script, country: string | null): boolean {
   const at = country !== null && scriptsOf(country)[0] === script ? alphabets.get(country) : undefined;
   const letters = at ?? COMMON[script];
   if (letters === undefined) return true;

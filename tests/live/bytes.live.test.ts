@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readLines } from '../../data/duckdb/lines.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
-import { type PresentOptions, present } from '../../data/queries/present.ts';
+import { type PresentOptions, presentRecord } from '../../data/queries/present.ts';
 import { pageJson } from '../../data/queries/record-page.ts';
 import { openRelease } from '../../data/releases/release.ts';
 import { loadPack } from '../../packs/define/load.ts';
@@ -35,7 +35,7 @@ test.each(DATASETS)(
       items = [];
     };
     for (const line of readLines(join(release.folder, RELEASE_FILES.jsonl))) {
-      items.push(JSON.stringify(present(line, pack, presenting)));
+      items.push(JSON.stringify(presentRecord(line, pack, presenting)));
       ordinal += 1;
       if (items.length === PAGE) compare();
     }

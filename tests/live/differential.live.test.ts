@@ -6,9 +6,9 @@ import { facetsParameters, searchParameters } from '../../data/input/search-para
 import { questionOf } from '../../data/input/selection.ts';
 import type { Engine } from '../../data/plan/plan.ts';
 import { pageRecords } from '../../data/queries/record-page.ts';
-import { similar } from '../../data/queries/similar.ts';
-import { stats } from '../../data/queries/stats.ts';
-import { timeseries } from '../../data/queries/timeseries.ts';
+import { getSimilar } from '../../data/queries/similar.ts';
+import { getStats } from '../../data/queries/stats.ts';
+import { getTimeseries } from '../../data/queries/timeseries.ts';
 import { cursors } from '../support/cursors.ts';
 import { evaluateFacets, evaluateSearch, matching, onEdge, type SearchQuery } from '../support/evaluate.ts';
 import { evaluateSimilar, evaluateStats, evaluateTimeseries } from '../support/evaluate-analysis.ts';
@@ -148,7 +148,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     for (const { query } of questions(counts.stats, 13, randomStats)) {
       const expected = evaluateStats(live.pack, live.records, query);
       const what = JSON.stringify(query);
-      const answer = stats({ ...live, engine: live.engines.DuckDB }, statsParameters.parse(query, live.pack));
+      const answer = getStats({ ...live, engine: live.engines.DuckDB }, statsParameters.parse(query, live.pack));
       asked += 1;
       if (rowsIn(expected) > 1000) {
         await expect(answer, what).rejects.toMatchObject({ code: 'invalid_parameter' });
@@ -170,7 +170,7 @@ describe.each(DATASETS)('%s', (dataset) => {
       const own = ['attribute', 'group_by', 'days', 'step'];
       const filters = Object.fromEntries(Object.entries(query).filter(([name]) => !own.includes(name)));
       const matched = matching(live.pack, live.records, filters);
-      const answer = timeseries({ ...live, engine: live.engines.DuckDB }, input, NOW).catch(
+      const answer = getTimeseries({ ...live, engine: live.engines.DuckDB }, input, NOW).catch(
         (error: unknown) => error as { code: string },
       );
       asked += 1;
@@ -210,7 +210,7 @@ describe.each(DATASETS)('%s', (dataset) => {
       const input = similarParameters.parse({ ...query, fields: live.pack.attributes[0]!.name }, live.pack);
       for (const [name, engine] of Object.entries(live.engines)) {
         const answer = await pageRecords(
-          await similar({ ...live, engine }, subject.slug, input, presenting),
+          await getSimilar({ ...live, engine }, subject.slug, input, presenting),
           presenting,
         );
         const what = `${name}: ${subject.slug} ${JSON.stringify(query)}`;

@@ -2,7 +2,7 @@
 // filters.
 import { z } from 'zod';
 import { type FacetsInput, facetsParameters } from '../../../data/input/search-parameters.ts';
-import { exceedsFreeFacets, type FacetsReport, facets, hasFilter } from '../../../data/queries/facets.ts';
+import { exceedsFreeFacets, type FacetsReport, getFacets, hasFilter } from '../../../data/queries/facets.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
@@ -70,6 +70,6 @@ export const dataset_facets = operation<FacetsInput, Facets>({
   }),
   // `by` alone may be a non-public attribute for free, with rare values withheld.
   names: (input) => (hasFilter(input) ? input.names : []),
-  run: async (input, ctx) => cachedResult(await facets(releaseOf(ctx), input, ctx), ctx),
+  run: async (input, ctx) => cachedResult(await getFacets(releaseOf(ctx), input, ctx), ctx),
   markdown,
 });

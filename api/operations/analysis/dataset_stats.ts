@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type StatsInput, statsParameters } from '../../../data/input/analysis-parameters.ts';
 import { isPublicQuestion } from '../../../data/input/selection.ts';
-import { type StatsReport, type StatsRow, stats } from '../../../data/queries/stats.ts';
+import { getStats, type StatsReport, type StatsRow } from '../../../data/queries/stats.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle, computedCell } from '../../render/cells.ts';
@@ -76,7 +76,7 @@ export const dataset_stats = operation<StatsInput, Stats>({
   },
   names: ({ names }) => names,
   run: async (input, ctx) => {
-    const answer = await stats(releaseOf(ctx), input, ctx);
+    const answer = await getStats(releaseOf(ctx), input, ctx);
     const result = cachedResult(answer, ctx);
     // With a filter on a paid attribute, an uncharged call would reveal that nothing matches.
     result.uncharged = answer.rows.every(({ count }) => count === 0) && isPublicQuestion(input, releaseOf(ctx).pack);

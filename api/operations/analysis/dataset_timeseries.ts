@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type TimeseriesInput, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
 import { isPublicQuestion } from '../../../data/input/selection.ts';
-import { type SeriesPoint, type TimeseriesReport, timeseries } from '../../../data/queries/timeseries.ts';
+import { getTimeseries, type SeriesPoint, type TimeseriesReport } from '../../../data/queries/timeseries.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle, computedCell } from '../../render/cells.ts';
@@ -84,7 +84,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   },
   names: ({ names }) => names,
   run: async (input, ctx) => {
-    const answer = await timeseries(releaseOf(ctx), input, ctx.now, ctx);
+    const answer = await getTimeseries(releaseOf(ctx), input, ctx.now, ctx);
     const result = cachedResult(answer, ctx);
     const points = 'series' in answer ? answer.series : answer.groups.flatMap(({ series }) => series);
     // With a filter on a paid attribute, an uncharged call would reveal that nothing matches.

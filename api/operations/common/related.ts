@@ -2,7 +2,7 @@
 
 import type { PublicRecord, StoredRecord } from '../../../data/model/record.ts';
 import type { QueryOptions, Visibility } from '../../../data/plan/plan.ts';
-import { changelog } from '../../../data/queries/changelog.ts';
+import { getChangelog } from '../../../data/queries/changelog.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import type { RelatedData } from '../../pages/record-html.ts';
@@ -45,7 +45,7 @@ export async function loadRelated(
   };
   const [hits, changes] = await Promise.all([
     engine.similar(plan, options),
-    changelog(
+    getChangelog(
       release,
       { days: 365, limit: CHANGES, offset: 0, attribute: null, entity: record.id, type: 'all' },
       now,

@@ -1,7 +1,7 @@
 // GET /v1/{ds}/changelog: values that appeared or changed, newest first; free.
 import { z } from 'zod';
 import { type ChangelogInput, changelogParameters } from '../../../data/input/history-parameters.ts';
-import { type Change, changelog } from '../../../data/queries/changelog.ts';
+import { type Change, getChangelog } from '../../../data/queries/changelog.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
@@ -55,7 +55,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
   example: (pack) => ({ attribute: openNames(pack)[0] ?? '', days: '365', limit: '2' }),
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const { items, total } = await changelog(release, input, ctx.now, { signal: ctx.signal });
+    const { items, total } = await getChangelog(release, input, ctx.now, { signal: ctx.signal });
     const { limit, offset } = input;
     return { body: { items, limit, offset, total, ...aboutDataset(release.pack, ctx.base_url) } };
   },

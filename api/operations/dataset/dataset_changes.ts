@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type ChangesInput, changesParameters } from '../../../data/input/history-parameters.ts';
 import { CHANGES_A_SLICE } from '../../../data/plan/slices.ts';
-import { changes, type FeedChange } from '../../../data/queries/changes.ts';
+import { type FeedChange, getChanges } from '../../../data/queries/changes.ts';
 import { operation } from '../../contract/operation.ts';
 import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
@@ -34,7 +34,7 @@ export const dataset_changes = operation<ChangesInput, Changes>({
     }),
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const page = await changes(release, input, { signal: ctx.signal });
+    const page = await getChanges(release, input, { signal: ctx.signal });
     return longListResult<Changes>({ ...page, ...aboutDataset(release.pack, ctx.base_url) }, CHANGES_A_SLICE, ctx);
   },
   markdown: async ({ items, next_since, attribution, license }, ctx) =>

@@ -7,7 +7,7 @@ import { type Parameter, parameters } from '../../../data/input/parameters.ts';
 import { integer } from '../../../data/input/parse-values.ts';
 import { optionalText } from '../../../data/input/rows.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
-import { present } from '../../../data/queries/present.ts';
+import { presentRecord } from '../../../data/queries/present.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import type { Value } from '../../../packs/define/model.ts';
 import { fold } from '../../../packs/define/text.ts';
@@ -152,7 +152,7 @@ export const dataset_examples = operation<{ group: string | null; limit: number 
     const { ordinals, further } = await chooseOrdinals(release, group, most);
     const bodies = await engine.bodies(ordinals, { signal: ctx.signal });
     const all = { now: ctx.now, base_url: ctx.base_url, visibility: 'full' } as const;
-    const items = bodies.map(({ body }) => present(body, pack, all));
+    const items = bodies.map(({ body }) => presentRecord(body, pack, all));
     const left = further.length === 0 ? {} : { further_groups: further };
     return { body: { group_by: pack.group_by, items, ...left, ...aboutDataset(pack, ctx.base_url) } };
   },

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { EXPORT_FORMATS, type ExportFormat, exportParameters } from '../../../data/input/history-parameters.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import { isoTime } from '../../../data/model/time.ts';
-import { snapshotOf, WITHHELD } from '../../../data/releases/export.ts';
+import { snapshotOf, WITHHELD_MESSAGE } from '../../../data/releases/export.ts';
 import { operation } from '../../contract/operation.ts';
 import { bareUrl, blocks, escapeText } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
@@ -45,7 +45,7 @@ export const dataset_export = operation<{ format: ExportFormat }, Export>({
     }),
   run: async ({ format }, ctx) => {
     const { pack, manifest, withheld } = releaseOf(ctx);
-    if (withheld) throw new DataError('unavailable', WITHHELD);
+    if (withheld) throw new DataError('unavailable', WITHHELD_MESSAGE);
     if (!ctx.exports) throw new DataError('unavailable', 'Exports are not offered here.');
     const { path, expires_at } = ctx.exports.link(pack.id, manifest.release, format, ctx.now);
     const body: Export = {

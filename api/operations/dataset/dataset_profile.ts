@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { parameters } from '../../../data/input/parameters.ts';
 import { representation } from '../../../data/input/rows.ts';
-import { type AttributeProfile, profileOf } from '../../../data/queries/profile.ts';
+import { type AttributeProfile, getProfile } from '../../../data/queries/profile.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { operation } from '../../contract/operation.ts';
 import { cell } from '../../render/cells.ts';
@@ -31,7 +31,7 @@ function cachedProfiles(release: Release): Promise<AttributeProfile[]> {
   const cached = profileCache.get(release.engine);
   if (cached) return cached;
   // Without the signal of the first caller, since later callers share the result.
-  const promise = profileOf(release, {});
+  const promise = getProfile(release, {});
   profileCache.set(release.engine, promise);
   promise.catch(() => profileCache.delete(release.engine));
   return promise;

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { recordId } from '../../../data/model/layout.ts';
 import type { Provenance, PublicRecord, StoredRecord } from '../../../data/model/record.ts';
-import { present } from '../../../data/queries/present.ts';
+import { presentRecord } from '../../../data/queries/present.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import type { Sample } from '../../../packs/define/model.ts';
 import { type Context, operation } from '../../contract/operation.ts';
@@ -53,7 +53,7 @@ export function sampleRecords(release: Release, ctx: Context): PublicRecord[] {
   const { pack } = release;
   const all = { now: ctx.now, base_url: ctx.base_url, visibility: 'full' } as const;
   return pack.samples.map((sample) => ({
-    ...present(sampleRecord(sample, release, ctx.base_url), pack, all),
+    ...presentRecord(sampleRecord(sample, release, ctx.base_url), pack, all),
     sample: true,
   }));
 }

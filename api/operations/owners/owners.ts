@@ -6,7 +6,7 @@ import { type Parameter, parameters } from '../../../data/input/parameters.ts';
 import { printable } from '../../../data/input/parse-values.ts';
 import { DataError, validationError } from '../../../data/model/errors.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
-import { present } from '../../../data/queries/present.ts';
+import { presentRecord } from '../../../data/queries/present.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import type { OptOutResult, Owners } from '../../../data/review/owners.ts';
 import { type Context, type Operation, operation } from '../../contract/operation.ts';
@@ -170,7 +170,7 @@ const update = operation<z.infer<typeof Update>, PublicRecord>({
   async run({ token, values }, ctx) {
     const { asker } = accountsOf(ctx);
     const { dataset, record } = await ownersOf(ctx).update(token, values, asker);
-    return { body: present(record, releaseOfDataset(ctx, dataset).pack, { ...moment(ctx), visibility: 'full' }) };
+    return { body: presentRecord(record, releaseOfDataset(ctx, dataset).pack, { ...moment(ctx), visibility: 'full' }) };
   },
   markdown: (record, ctx) => recordMarkdown(record, releaseOfDataset(ctx, record.dataset).pack),
 });

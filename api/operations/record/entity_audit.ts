@@ -5,7 +5,7 @@ import { printable } from '../../../data/input/parse-values.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { type AuditedAttribute, audit, type SourceStatus, tally } from '../../../data/queries/audit.ts';
-import { present } from '../../../data/queries/present.ts';
+import { presentRecord } from '../../../data/queries/present.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, escapeText, link, table } from '../../render/markdown.ts';
@@ -36,7 +36,7 @@ export const entity_audit = operation<{ entity_id: string }, { text: string }>({
     const [stored] = await engine.bodies([ordinal], options);
     // The audit covers all attributes for every caller, and shows the same to all.
     const { now, base_url } = ctx;
-    const record = present(stored?.body ?? '', pack, { now, base_url, visibility: 'full' });
+    const record = presentRecord(stored?.body ?? '', pack, { now, base_url, visibility: 'full' });
     const audited = await audit(release, record, ordinal, options);
     const text = auditPage(record, audited, pack, release.manifest.release);
     return { body: { text }, last_modified: releaseTime(release) };

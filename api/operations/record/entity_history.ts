@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type FactsInput, factsParameters } from '../../../data/input/history-parameters.ts';
 import type { FactReason } from '../../../data/model/record.ts';
-import { type PublicFact, recordFacts } from '../../../data/queries/history.ts';
+import { getFacts, type PublicFact } from '../../../data/queries/history.ts';
 import { licenseText } from '../../../packs/define/links.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
@@ -110,7 +110,7 @@ export const entity_history = operation<FactsInput & { entity_id: string }, Fact
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
     const record = (await loadRecord(input.entity_id, ctx)).record(ctx);
-    const facts = await recordFacts(release, record.id, input, { signal: ctx.signal });
+    const facts = await getFacts(release, record.id, input, { signal: ctx.signal });
     const about = { attribution: record.attribution, license: licenseText(release.pack) };
     const body = { entity_id: record.id, facts, ...about };
     subjects.set(body, record);

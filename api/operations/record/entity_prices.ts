@@ -1,7 +1,7 @@
 // GET /v1/{ds}/entities/{entity_id}/prices: the price attributes of a record with their provenance.
 import { z } from 'zod';
 
-import { type PublicPrice, recordPrices } from '../../../data/queries/history.ts';
+import { getPrices, type PublicPrice } from '../../../data/queries/history.ts';
 import { licenseText } from '../../../packs/define/links.ts';
 import { operation } from '../../contract/operation.ts';
 import { cell } from '../../render/cells.ts';
@@ -57,7 +57,7 @@ export const entity_prices = operation<{ entity_id: string }, Prices>({
     const { pack } = releaseOf(ctx);
     const record = (await loadRecord(entity_id, ctx)).record(ctx);
     const about = { attribution: record.attribution, license: licenseText(pack) };
-    const body = { entity_id: record.id, prices: recordPrices(record, pack), ...about };
+    const body = { entity_id: record.id, prices: getPrices(record, pack), ...about };
     return { body, records: 1 };
   },
   markdown: ({ entity_id, prices, attribution, license }) =>

@@ -1,7 +1,7 @@
 // GET /v1/{ds}/entities/{entity_id}/similar: the records whose words overlap most with those of one record.
 import { z } from 'zod';
 import { type SimilarInput, similarParameters } from '../../../data/input/analysis-parameters.ts';
-import { type SimilarRecord, similar } from '../../../data/queries/similar.ts';
+import { getSimilar, type SimilarRecord } from '../../../data/queries/similar.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordTable } from '../../render/record-table.ts';
@@ -55,7 +55,7 @@ export const entity_similar = operation<SimilarInput, Similar>({
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const page = await similar(release, input.entity_id, input, ctx);
+    const page = await getSimilar(release, input.entity_id, input, ctx);
     return listResult<Similar>(page, aboutDataset(release.pack, ctx.base_url), ctx);
   },
   markdown,

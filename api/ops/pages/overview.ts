@@ -3,8 +3,14 @@
 import { reviewEntries } from '../../../data/review/review.ts';
 import { paymentIssues } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
-import { type Bar, FAULTS, GOOD, trafficBars, trafficBy } from '../../../data/state/ops/traffic.ts';
-import { HOLD, heldSince } from '../../../data/state/owners/held-opt-outs.ts';
+import {
+  FAULT_OUTCOMES,
+  SUCCESS_OUTCOMES,
+  type TrafficBar,
+  trafficBars,
+  trafficBy,
+} from '../../../data/state/ops/traffic.ts';
+import { heldSince, OPT_OUT_LIMIT } from '../../../data/state/owners/held-opt-outs.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { plural, printShare } from '../../render/print.ts';
 import { barChart, everyStep, lengthBar } from '../parts/charts.ts';
@@ -59,14 +65,15 @@ async function gathered(parts: OpsParts, span: Span) {
 }
 type Gathered = Awaited<ReturnType<typeof gathered>>;
 
-const total = (list: readonly Bar[], of: (bar: Bar) => number) => list.reduce((sum, bar) => sum + of(bar), 0);
+const total = (list: readonly TrafficBar[], of: (bar: TrafficBar) => number) =>
+  list.reduce((sum, bar) => sum + of(bar), 0);
 
 const iso = (at: number) => new Date(at).toISOString();
 
 /** GET /ops/stats.json. */
 export async function statsJson(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
   const all = await gathered(parts, spanOf(asked));
-  const told = (bar: Bar) => {
+  const told = (bar: TrafficBar) => {
     const { at, good, refused, faults, charged } = bar;
     return { at: new Date(at).toISOString(), answered: good, refused, faults, charged_eur: charged / 1e6 };
   };
@@ -151,7 +158,7 @@ function calls({ standings, waiting, open, held, today, now, backlog }: Gathered
     list.push([
       '/ops/review',
       dataset,
-      `had ${HOLD.most} opt-outs within an hour in the last day; further ones need your decision`,
+      `had ${OPT_OUT_LIMIT.most} opt-outs within an hour in the last day; further ones need your decision`,
     ]);
   if (waiting.length > 0)
     list.push([
@@ -248,11 +255,11 @@ export function outcomeBadge(outcome: OpsDataset['runs'][number]['outcome']): Ht
 }
 
 function tables({ outcomes, operations, span }: Gathered): Html {
-  const wrong = outcomes.filter(({ name }) => !GOOD.includes(name));
+  const wrong = outcomes.filter(({ name }) => !SUCCESS_OUTCOMES.includes(name));
   const most = Math.max(1, ...operations.map(({ calls: n }) => n));
   const errors = wrong.map(
     ({ name, calls: n }) =>
-      html`<tr><th scope="row"><code>${name}</code>${FAULTS.includes(name) ? html` ${badgeHtml('server error', 'bad')}` : ''}</th><td class="n">${formatCount(n)}</td></tr>`,
+      html`<tr><th scope="row"><code>${name}</code>${FAULT_OUTCOMES.includes(name) ? html` ${badgeHtml('server error', 'bad')}` : ''}</th><td class="n">${formatCount(n)}</td></tr>`,
   );
   const rows = operations
     .slice(0, 8)

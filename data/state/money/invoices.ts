@@ -101,7 +101,7 @@ export function takeInvoicePayment(
 }
 
 /** The provider created the next invoice, failed to collect one, or ended the subscription. */
-export function takeTurn(
+export function takeSubscriptionEvent(
   store: Store,
   payload: { turn: 'renewing' | 'failed' | 'ended'; subscription: string; at: number },
   now: number,

@@ -5,7 +5,7 @@ import { createKey, findKeys } from '../keys/keys.ts';
 import { move } from '../money/ledger.ts';
 import { paymentIssues } from './attention.ts';
 import { keyFigures, moneyByDay } from './figures.ts';
-import { endSession, findSession, forgetSessions, openSession, SESSION } from './sessions.ts';
+import { endSession, findSession, forgetSessions, openSession, SESSION_LIFETIME } from './sessions.ts';
 import { countTraffic, forgetTraffic, trafficBars, trafficBy } from './traffic.ts';
 
 const NOW = Date.parse('2026-11-20T12:34:56Z');
@@ -19,14 +19,15 @@ describeStores('a session', ({ open }) => {
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(JSON.stringify(await store.db.selectFrom('ops_sessions').selectAll().execute())).not.toContain(token);
     const at = async (ms: number, renews = true) => (await findSession(store, token, NOW + ms, renews)) !== null;
-    expect(await at(SESSION.idle - 1, false)).toBe(true);
-    expect(await at(SESSION.idle)).toBe(false);
-    expect(await at(SESSION.idle - 1)).toBe(true);
-    for (let ms = SESSION.idle; ms < SESSION.life; ms += SESSION.idle / 2) expect(await at(ms)).toBe(true);
-    expect(await at(SESSION.life)).toBe(false);
+    expect(await at(SESSION_LIFETIME.idle - 1, false)).toBe(true);
+    expect(await at(SESSION_LIFETIME.idle)).toBe(false);
+    expect(await at(SESSION_LIFETIME.idle - 1)).toBe(true);
+    for (let ms = SESSION_LIFETIME.idle; ms < SESSION_LIFETIME.life; ms += SESSION_LIFETIME.idle / 2)
+      expect(await at(ms)).toBe(true);
+    expect(await at(SESSION_LIFETIME.life)).toBe(false);
     for (const guess of ['', 'x', token.slice(1), `${token} `])
       expect(await findSession(store, guess, NOW, true)).toBeNull();
-    await forgetSessions(store, NOW + SESSION.life);
+    await forgetSessions(store, NOW + SESSION_LIFETIME.life);
     expect(await findSession(store, token, NOW, true)).toBeNull();
   });
 

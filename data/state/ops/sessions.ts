@@ -6,7 +6,7 @@ import type { Store } from '../store.ts';
 import type { OpsSessionTable } from '../tables/ops.ts';
 
 /** Lifetime after the last requested page, and in total. Milliseconds. */
-export const SESSION = { idle: 3_600_000, life: 12 * 3_600_000 };
+export const SESSION_LIFETIME = { idle: 3_600_000, life: 12 * 3_600_000 };
 /** Precision of the stored time of the last page, so that not every page writes. */
 const EXACTLY = 60_000;
 
@@ -36,8 +36,8 @@ export async function findSession(
     .selectFrom('ops_sessions')
     .selectAll()
     .where('hash', '=', hash)
-    .where('seen_at', '>', now - SESSION.idle)
-    .where('created_at', '>', now - SESSION.life)
+    .where('seen_at', '>', now - SESSION_LIFETIME.idle)
+    .where('created_at', '>', now - SESSION_LIFETIME.life)
     .executeTakeFirst();
   if (!row) return null;
   if (renews && row.seen_at < now - EXACTLY)
@@ -54,6 +54,8 @@ export async function endSession({ db }: Store, token: string): Promise<void> {
 export async function forgetSessions({ db }: Store, now: number): Promise<void> {
   await db
     .deleteFrom('ops_sessions')
-    .where((e) => e.or([e('seen_at', '<=', now - SESSION.idle), e('created_at', '<=', now - SESSION.life)]))
+    .where((e) =>
+      e.or([e('seen_at', '<=', now - SESSION_LIFETIME.idle), e('created_at', '<=', now - SESSION_LIFETIME.life)]),
+    )
     .execute();
 }

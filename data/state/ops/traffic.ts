@@ -119,12 +119,12 @@ export async function forgetTraffic({ db }: Store, now: number): Promise<void> {
 }
 
 /** Error codes that are our fault. */
-export const FAULTS: readonly string[] = ['internal', 'unavailable', 'query_timeout'];
+export const FAULT_OUTCOMES: readonly string[] = ['internal', 'unavailable', 'query_timeout'];
 /** Outcomes that are no errors. */
-export const GOOD: readonly string[] = ['ok', 'unchanged'];
+export const SUCCESS_OUTCOMES: readonly string[] = ['ok', 'unchanged'];
 
 /** Calls of one hour or day: successful, refused because of the caller, and failed. */
-export interface Bar {
+export interface TrafficBar {
   /** Milliseconds since 1970. */
   at: number;
   good: number;
@@ -140,7 +140,7 @@ type Expressions = ExpressionBuilder<Tables, 'traffic'>;
  * Calls since a time in steps of `step` milliseconds (an hour or a UTC day), oldest first; empty steps are
  * left out.
  */
-export async function trafficBars({ db }: Store, since: number, step: number): Promise<Bar[]> {
+export async function trafficBars({ db }: Store, since: number, step: number): Promise<TrafficBar[]> {
   const at = sql<number>`(hour / ${sql.lit(step)}) * ${sql.lit(step)}`;
   const among = (e: Expressions, outcomes: readonly string[]) =>
     e.fn.sum<number>(e.case().when('outcome', 'in', outcomes).then(e.ref('calls')).else(0).end());
@@ -149,8 +149,8 @@ export async function trafficBars({ db }: Store, since: number, step: number): P
     .select(at.as('at'))
     .select((e) => e.fn.sum<number>('calls').as('calls'))
     .select((e) => e.fn.sum<number>('charged').as('charged'))
-    .select((e) => among(e, GOOD).as('good'))
-    .select((e) => among(e, FAULTS).as('faults'))
+    .select((e) => among(e, SUCCESS_OUTCOMES).as('good'))
+    .select((e) => among(e, FAULT_OUTCOMES).as('faults'))
     .where('hour', '>=', since)
     .groupBy(at)
     .orderBy(at)

@@ -6,7 +6,7 @@ import type { Store } from '../store.ts';
 type Db = Pick<Store, 'db'>;
 
 /** Immediate removals in one dataset (`most`) within a time in milliseconds. */
-export const HOLD = { most: 20, within: 3_600_000 };
+export const OPT_OUT_LIMIT = { most: 20, within: 3_600_000 };
 const HELD = 'hold-opt-outs';
 
 /** Whether a further opt-out must wait. Exact in the transaction that changes the overlay of the dataset. */
@@ -17,17 +17,17 @@ export async function holdsOptOuts({ db }: Db, dataset: string, now: number): Pr
     .where('dataset', '=', dataset)
     // Opt-outs decided by an operator have no domain.
     .where('domain', 'is not', null)
-    .where('at', '>', now - HOLD.within)
+    .where('at', '>', now - OPT_OUT_LIMIT.within)
     .executeTakeFirstOrThrow();
-  return Number(count) >= HOLD.most;
+  return Number(count) >= OPT_OUT_LIMIT.most;
 }
 
 /** Adds a row to the audit log that opt-outs of a dataset wait, at most one an hour. */
 export async function noteHeld(store: Db, dataset: string, now: number): Promise<void> {
-  const noted = (await heldSince(store, now - HOLD.within)).some((each) => each.dataset === dataset);
+  const noted = (await heldSince(store, now - OPT_OUT_LIMIT.within)).some((each) => each.dataset === dataset);
   if (noted) return;
   const about = { dataset, entity_id: null, subject: null, request_id: null };
-  await recordAudit(store, { at: now, who: 'register', action: HELD, ...about, told: { most: HOLD.most } });
+  await recordAudit(store, { at: now, who: 'register', action: HELD, ...about, told: { most: OPT_OUT_LIMIT.most } });
 }
 
 /** Datasets with waiting opt-outs since a time, and the newest start of the wait. */

@@ -37,7 +37,7 @@ async function secretOf(db: Db): Promise<string> {
 }
 
 /** `who` as the log stores it: the address is replaced by its hash and stored in audit_people. */
-export async function hashedWho(any: AnyDb, who: string, now: number): Promise<string> {
+export async function hashActor(any: AnyDb, who: string, now: number): Promise<string> {
   const db = tablesOf(any);
   const [, role = '', address] = NAMED.exec(who) ?? [];
   if (address === undefined) return who;
@@ -82,7 +82,7 @@ export async function makeAuditPeople(db: Kysely<unknown>, big: 'bigint' | 'inte
   await writable(db, big, true);
   const lines = await tables.selectFrom('audit').select(['id', 'who', 'at']).where('who', 'like', '%@%').execute();
   for (const { id, who, at } of lines) {
-    const hashed = await hashedWho(tables, who, at);
+    const hashed = await hashActor(tables, who, at);
     await tables.updateTable('audit').set({ who: hashed }).where('id', '=', id).execute();
   }
   // The reason of an opt-out is in its own row, where it can be erased.

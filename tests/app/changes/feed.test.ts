@@ -5,7 +5,7 @@ import { datasetNight } from '../../../build/night/dataset.ts';
 import { changesParameters } from '../../../data/input/history-parameters.ts';
 import { paths } from '../../../data/model/layout.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { changes, type FeedChange } from '../../../data/queries/changes.ts';
+import { type FeedChange, getChanges } from '../../../data/queries/changes.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import type { Value } from '../../../packs/define/model.ts';
 import { type Issues, scratchOfAll, still, stonesPack } from '../../support/night-pack.ts';
@@ -88,7 +88,7 @@ describe('a reader who takes seven changes at a time', () => {
       const part: FeedChange[] = [];
       // Some nights are only partly read before the next release; after the last one everything is read.
       for (let page = 0; index === NIGHTS.length - 1 || page < [2, 100, 1][index]!; page++) {
-        const { items, next_since } = await changes(release, changesParameters.parse({ since, limit: '7' }), {});
+        const { items, next_since } = await getChanges(release, changesParameters.parse({ since, limit: '7' }), {});
         expect(items.length).toBeLessThanOrEqual(7);
         if (items.length === 0) {
           expect(next_since).toBe(since);
@@ -144,14 +144,14 @@ describe('a reader who takes seven changes at a time', () => {
   test('another page size reads the same, and so does another release that has seen it', async () => {
     const { release } = nights.at(-1)!;
     const [whole, page] = await Promise.all(
-      ['10000', '1'].map((limit) => changes(release, changesParameters.parse({ since: '2000-01-01', limit }), {})),
+      ['10000', '1'].map((limit) => getChanges(release, changesParameters.parse({ since: '2000-01-01', limit }), {})),
     );
     expect(whole!.items).toEqual(read);
     expect(page!.items).toEqual(read.slice(0, 1));
     // The first release is deleted by now; the one before the last is kept, and has all but the last night.
     const kept = nights.at(-2)!.release;
     expect(paths.release(folder, 'stones', kept.manifest.release)).toBe(kept.folder);
-    const earlier = await changes(kept, changesParameters.parse({ since: '2000-01-01', limit: '10000' }), {});
+    const earlier = await getChanges(kept, changesParameters.parse({ since: '2000-01-01', limit: '10000' }), {});
     expect(earlier.items).toEqual(read.slice(0, earlier.items.length));
     expect(read.length - earlier.items.length).toBe(nights.at(-1)!.expected.length);
   });
@@ -159,13 +159,17 @@ describe('a reader who takes seven changes at a time', () => {
   test('since is exclusive, to the microsecond', async () => {
     const { release } = nights.at(-1)!;
     const one = read[10]!.recorded_at;
-    const after = await changes(release, changesParameters.parse({ since: one, limit: '1' }), {});
+    const after = await getChanges(release, changesParameters.parse({ since: one, limit: '1' }), {});
     expect(after.items).toEqual([read[11]]);
-    const finer = await changes(release, changesParameters.parse({ since: one.replace('Z', '999Z'), limit: '1' }), {});
+    const finer = await getChanges(
+      release,
+      changesParameters.parse({ since: one.replace('Z', '999Z'), limit: '1' }),
+      {},
+    );
     expect(finer.items).toEqual([read[11]]);
     const shifted = `${one.slice(0, 11)}${String((Number(one.slice(11, 13)) + 2) % 24).padStart(2, '0')}${one.slice(13, -1)}+02:00`;
     if (Number(one.slice(11, 13)) < 22)
-      expect((await changes(release, changesParameters.parse({ since: shifted, limit: '1' }), {})).items).toEqual([
+      expect((await getChanges(release, changesParameters.parse({ since: shifted, limit: '1' }), {})).items).toEqual([
         read[11],
       ]);
   });

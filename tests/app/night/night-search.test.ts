@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { INDEX_FOLDER } from '../../../data/index/build.ts';
 import { paths } from '../../../data/model/layout.ts';
 import type { Visibility } from '../../../data/plan/plan.ts';
-import { changelog } from '../../../data/queries/changelog.ts';
-import { recordFacts } from '../../../data/queries/history.ts';
+import { getChangelog } from '../../../data/queries/changelog.ts';
+import { getFacts } from '../../../data/queries/history.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { type Issues, scratch, stonesPack } from '../../support/night-pack.ts';
@@ -96,7 +96,7 @@ test('a value that a newer version confirmed links that version; facts keep the 
     evidence: 'row a of 1.5.1',
     observed_at: '2026-05-01T00:00:00Z',
   });
-  const facts = await recordFacts(world.release(), record.id, { attribute: 'tags', since: null }, {});
+  const facts = await getFacts(world.release(), record.id, { attribute: 'tags', since: null }, {});
   expect(facts).toMatchObject([
     {
       value: TAGS,
@@ -127,7 +127,7 @@ test('another letter case or spacing is published without a change entry', async
     before.updated_at,
   ]);
   const everything = { days: 365, limit: 100, offset: 0, attribute: 'name', entity: null, type: 'all' as const };
-  const { items } = await changelog(next.release(), everything, new Date('2026-06-02T00:00:00Z'), {});
+  const { items } = await getChangelog(next.release(), everything, new Date('2026-06-02T00:00:00Z'), {});
   expect(items).toMatchObject([
     { type: 'added', new_value: 'Bluestone', source_url: 'https://quarry.example/pkg@1.3.1/a.json' },
   ]);

@@ -1,7 +1,7 @@
 // docs/operators.md is correct: its addresses exist, its commands work, its numbers are those of the program.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REVIEW_KINDS } from '../../../api/ops/pages/review-parts.ts';
-import { SESSION } from '../../../data/state/ops/sessions.ts';
+import { SESSION_LIFETIME } from '../../../data/state/ops/sessions.ts';
 import { read, tableRows } from '../../structure/tree.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 
@@ -47,7 +47,7 @@ test('kinds, issues and numbers are those of the program', () => {
   const rows = tableRows(PAGE);
   const kinds = rows.filter((row) => row.length === 4).map(([kind]) => kind);
   expect(kinds).toEqual(Object.keys(REVIEW_KINDS));
-  expect([SESSION.idle / 3_600_000, SESSION.life / 3_600_000]).toEqual([1, 12]);
+  expect([SESSION_LIFETIME.idle / 3_600_000, SESSION_LIFETIME.life / 3_600_000]).toEqual([1, 12]);
   expect(text).toContain('for an hour after the last page you opened, and for twelve hours at most');
   const page = read('api/ops/pages/money.ts');
   for (const [what = ''] of rows.filter((row) => row.length === 2).slice(-10))

@@ -2,7 +2,7 @@
 // and by guessing.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashSecret } from '../../../data/state/key-format.ts';
-import { SESSION } from '../../../data/state/ops/sessions.ts';
+import { SESSION_LIFETIME } from '../../../data/state/ops/sessions.ts';
 import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -60,7 +60,13 @@ describe('the login', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/ops/review']);
     const [cookie = ''] = answer.headers.getSetCookie();
     expect(cookie).toMatch(/^__Secure-register_ops=[\w-]{43}; /);
-    for (const part of ['HttpOnly', 'SameSite=Strict', 'Secure', 'Path=/ops', `Max-Age=${SESSION.life / 1000}`])
+    for (const part of [
+      'HttpOnly',
+      'SameSite=Strict',
+      'Secure',
+      'Path=/ops',
+      `Max-Age=${SESSION_LIFETIME.life / 1000}`,
+    ])
       expect(cookie.split('; ')).toContain(part);
     const page = await app.ask('/ops', { headers: { ...HTML, Cookie: cookieOf(answer) } });
     expect(page.status).toBe(200);
@@ -147,15 +153,15 @@ describe('a session', () => {
       clock = new Date(NOW.getTime() + ms);
       return (await app.ask(path, { headers: { Accept: 'text/html', Cookie: cookie } })).status;
     };
-    for (let ms = 0; ms < SESSION.idle; ms += 600_000) expect(await at(ms, '/ops/partials/review')).toBe(200);
-    expect(await at(SESSION.idle)).toBe(303);
+    for (let ms = 0; ms < SESSION_LIFETIME.idle; ms += 600_000) expect(await at(ms, '/ops/partials/review')).toBe(200);
+    expect(await at(SESSION_LIFETIME.idle)).toBe(303);
     clock = NOW;
     const other = await signIn();
-    for (let ms = 0; ms < SESSION.life; ms += SESSION.idle - 1) {
+    for (let ms = 0; ms < SESSION_LIFETIME.life; ms += SESSION_LIFETIME.idle - 1) {
       clock = new Date(NOW.getTime() + ms);
       expect((await app.ask('/ops/nights', { headers: { ...HTML, Cookie: other } })).status).toBe(200);
     }
-    clock = new Date(NOW.getTime() + SESSION.life);
+    clock = new Date(NOW.getTime() + SESSION_LIFETIME.life);
     expect((await app.ask('/ops/nights', { headers: { ...HTML, Cookie: other } })).status).toBe(303);
     clock = NOW;
   });

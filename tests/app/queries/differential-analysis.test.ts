@@ -9,9 +9,9 @@ import { similarParameters, statsParameters, timeseriesParameters } from '../../
 import type { Interval, StoredRecord } from '../../../data/model/record.ts';
 import type { Engine } from '../../../data/plan/plan.ts';
 import { pageRecords } from '../../../data/queries/record-page.ts';
-import { similar } from '../../../data/queries/similar.ts';
-import { stats } from '../../../data/queries/stats.ts';
-import { timeseries } from '../../../data/queries/timeseries.ts';
+import { getSimilar } from '../../../data/queries/similar.ts';
+import { getStats } from '../../../data/queries/stats.ts';
+import { getTimeseries } from '../../../data/queries/timeseries.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
@@ -120,7 +120,7 @@ describe.each([
     for (const { query } of questions(1, randomStats)) {
       const expected = evaluateStats(pack, records, query);
       const told = JSON.stringify(query);
-      const answering = stats(duckdb, statsParameters.parse(query, pack));
+      const answering = getStats(duckdb, statsParameters.parse(query, pack));
       if (rowsIn(expected) > 1000) {
         await expect(answering, told).rejects.toMatchObject({ code: 'invalid_parameter' });
         refused += 1;
@@ -142,9 +142,9 @@ describe.each([
       const input = timeseriesParameters.parse(query, pack);
       const expected = evaluateTimeseries(pack, records, history, { ...query, step: input.step }, now);
       const told = JSON.stringify([query, now]);
-      let answer: Awaited<ReturnType<typeof timeseries>>;
+      let answer: Awaited<ReturnType<typeof getTimeseries>>;
       try {
-        answer = await timeseries(duckdb, input, now);
+        answer = await getTimeseries(duckdb, input, now);
       } catch (error) {
         expect(error, told).toMatchObject({ code: 'invalid_parameter' });
         expect(expected.size * input.days, told).toBeGreaterThan(5_000);
@@ -177,7 +177,7 @@ describe.each([
         const told = JSON.stringify([subject.id, query]);
         const presenting = { now: MOMENTS[0]!, base_url: 'https://register.example', visibility };
         const input = similarParameters.parse({ ...query, fields: 'name' }, pack);
-        const answer = await similar(release, pickOne(next, [subject.id, subject.slug]), input, presenting);
+        const answer = await getSimilar(release, pickOne(next, [subject.id, subject.slug]), input, presenting);
         const found = await pageRecords(answer, presenting);
         const expected = evaluateSimilar(seen, records, subject, query, inPublic);
         expect(

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mergeCells } from '../../../api/operations/dataset/dataset_profile.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { type AttributeProfile, edgesFor, FIXED_EDGES, profileOf } from '../../../data/queries/profile.ts';
+import { type AttributeProfile, edgesFor, FIXED_EDGES, getProfile } from '../../../data/queries/profile.ts';
 import type { PriceRange, Value } from '../../../packs/define/model.ts';
 import { fold } from '../../../packs/define/text.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
@@ -129,7 +129,7 @@ test('it equals a direct query, and is computed once', async () => {
   const lease = (await app.register.lease('tools'))!;
   try {
     const { attributes } = await profile('tools');
-    expect(attributes).toEqual(JSON.parse(JSON.stringify(await profileOf(lease.release, {}))));
+    expect(attributes).toEqual(JSON.parse(JSON.stringify(await getProfile(lease.release, {}))));
   } finally {
     lease.done();
   }

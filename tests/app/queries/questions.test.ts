@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { facetsParameters, searchParameters } from '../../../data/input/search-parameters.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { exceedsFreeFacets, facets } from '../../../data/queries/facets.ts';
-import { type PresentOptions, present } from '../../../data/queries/present.ts';
+import { exceedsFreeFacets, getFacets } from '../../../data/queries/facets.ts';
+import { type PresentOptions, presentRecord } from '../../../data/queries/present.ts';
 import { pageRecords } from '../../../data/queries/record-page.ts';
 import { getBatch, getRecord } from '../../../data/queries/records.ts';
 import { releaseFor, search } from '../../../data/queries/search.ts';
@@ -92,7 +92,7 @@ describe('a record', () => {
   };
 
   test('in full', () =>
-    expect(present(stored, pack, full)).toMatchInlineSnapshot(`
+    expect(presentRecord(stored, pack, full)).toMatchInlineSnapshot(`
     {
       "attributes": {
         "name": "Saw",
@@ -158,20 +158,20 @@ describe('a record', () => {
       [full, ['runtime']],
       [anonymous, ['runtime', 'name']],
     ] as const) {
-      const seen = present(JSON.stringify(stored), pack, presenting, fields);
+      const seen = presentRecord(JSON.stringify(stored), pack, presenting, fields);
       expect(Object.keys(seen.provenance)).toEqual(Object.keys(seen.attributes));
       expect(Object.keys(seen.freshness)).toEqual(Object.keys(seen.attributes));
     }
   });
 
   test('a preview has public values only and a mark; attributes removed from the pack are hidden', () => {
-    const seen = present(stored, pack, anonymous);
+    const seen = presentRecord(stored, pack, anonymous);
     expect([Object.keys(seen.attributes), seen.preview]).toEqual([['name', 'price.list'], true]);
-    expect(JSON.stringify(present(stored, pack, full))).not.toContain('gone');
+    expect(JSON.stringify(presentRecord(stored, pack, full))).not.toContain('gone');
   });
 
   test('ages are hours with one decimal and never negative', () => {
-    const at = (now: string) => present(stored, pack, { ...full, now: new Date(now) }).freshness['name'];
+    const at = (now: string) => presentRecord(stored, pack, { ...full, now: new Date(now) }).freshness['name'];
     expect([at('2026-11-20T00:00:00Z'), at('2026-11-19T22:00:00Z'), at('2026-11-01T00:00:00Z')]).toEqual([2.1, 0.1, 0]);
   });
 });
@@ -182,7 +182,7 @@ describe('get and batch', () => {
     const versions = new Set<string>();
     for (const ref of [first!.id, first!.slug, first!.slug.toUpperCase()]) {
       const found = await getRecord(release, ref, full);
-      expect(found.record(full)).toEqual(present(first!, pack, full));
+      expect(found.record(full)).toEqual(presentRecord(first!, pack, full));
       expect(found.json(full)?.toString()).toBe(JSON.stringify(found.record(full)));
       expect(found.updated_at).toBe(first!.updated_at);
       versions.add(found.version);
@@ -274,7 +274,7 @@ describe('search', () => {
 
 describe('facets', () => {
   const ask = (raw: Record<string, string>, admin = false) =>
-    facets(release, facetsParameters.parse(raw, pack), { admin });
+    getFacets(release, facetsParameters.parse(raw, pack), { admin });
   const paid = (raw: Record<string, string>) => exceedsFreeFacets(facetsParameters.parse(raw, pack), pack);
 
   test('public attributes are counted without a floor', async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { type PresentOptions, present } from '../../../data/queries/present.ts';
+import { type PresentOptions, presentRecord } from '../../../data/queries/present.ts';
 import { pageJson, pageRecords, type RecordList } from '../../../data/queries/record-page.ts';
 import { getRecord } from '../../../data/queries/records.ts';
 import { openRelease } from '../../../data/releases/release.ts';
@@ -27,7 +27,7 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
     const presenting: PresentOptions = { now: new Date(time), base_url: 'https://r.example', visibility: 'full' };
     for (const record of records) {
       const found = await getRecord(release, record.id, presenting);
-      expect(found.json(presenting)?.toString()).toBe(JSON.stringify(present(record, pack, presenting)));
+      expect(found.json(presenting)?.toString()).toBe(JSON.stringify(presentRecord(record, pack, presenting)));
       expect(found.updated_at).toBe(record.updated_at);
       expect(found.version).toMatch(/^[0-9a-f]{16}$/);
     }

@@ -16,8 +16,8 @@ import { questionOf } from '../../../data/input/selection.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
 import type { PublicRecord, StoredRecord } from '../../../data/model/record.ts';
 import type { Visibility } from '../../../data/plan/plan.ts';
-import { facets } from '../../../data/queries/facets.ts';
-import { present } from '../../../data/queries/present.ts';
+import { getFacets } from '../../../data/queries/facets.ts';
+import { presentRecord } from '../../../data/queries/present.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { type Issues, type ObservedRow, scratch, still, stonesPack } from '../../support/night-pack.ts';
@@ -53,7 +53,7 @@ const presenting = (visibility: Visibility) => ({
 
 function recordsOf({ folder, pack: of }: Release): Record<string, PublicRecord> {
   const lines = readFileSync(join(folder, 'records.jsonl'), 'utf8').trimEnd().split('\n');
-  const records = lines.map((line) => present(JSON.parse(line) as StoredRecord, of, presenting('full')));
+  const records = lines.map((line) => presentRecord(JSON.parse(line) as StoredRecord, of, presenting('full')));
   return Object.fromEntries(records.map((record) => [String(record.attributes['code']), record]));
 }
 
@@ -122,7 +122,7 @@ test('provenance_status finds them; without a right to all attributes only by pu
       expect(await found(release, 'contested,held', 'full')).toBe(2);
       expect(await found(release, 'held,contested', 'public')).toBe(open ? 2 : 0);
       const input = facetsParameters.parse({ by: 'status', provenance_status: 'held' }, release.pack);
-      const counted = await facets(release, input, { admin: false });
+      const counted = await getFacets(release, input, { admin: false });
       expect(counted.values).toEqual(open ? [{ value: 'here', count: 1 }] : []);
     } finally {
       await release.engine.close();

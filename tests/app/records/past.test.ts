@@ -6,8 +6,8 @@ import { datasetNight } from '../../../build/night/dataset.ts';
 import type { ChangelogInput } from '../../../data/input/history-parameters.ts';
 import { isoTime } from '../../../data/model/time.ts';
 import { recordsAsOf } from '../../../data/queries/as-of.ts';
-import { changelog } from '../../../data/queries/changelog.ts';
-import { recordFacts } from '../../../data/queries/history.ts';
+import { getChangelog } from '../../../data/queries/changelog.ts';
+import { getFacts } from '../../../data/queries/history.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
@@ -84,7 +84,7 @@ describe.each([1, 2, 3, 4])('world %i', (seed) => {
 
   test('facts are the statements, with first and newest observation, newest first', async () => {
     for (const [id, code] of found.ids) {
-      const facts = await recordFacts(release, id, { attribute: null, since: null }, {});
+      const facts = await getFacts(release, id, { attribute: null, since: null }, {});
       const expected = [...world.said]
         .filter(([key]) => key.startsWith(`${code} `))
         .flatMap(([key, said]) => {
@@ -116,17 +116,17 @@ describe.each([1, 2, 3, 4])('world %i', (seed) => {
 
   test('facts of one attribute, and since a moment', async () => {
     const [id = ''] = found.ids.keys();
-    const every = await recordFacts(release, id, { attribute: null, since: null }, {});
+    const every = await getFacts(release, id, { attribute: null, since: null }, {});
     const since = every[Math.floor(every.length / 2)]!.observed_at;
-    const some = await recordFacts(release, id, { attribute: null, since: Date.parse(since) }, {});
+    const some = await getFacts(release, id, { attribute: null, since: Date.parse(since) }, {});
     expect(some).toEqual(every.filter(({ observed_at }) => observed_at >= since));
-    const mass = await recordFacts(release, id, { attribute: 'mass', since: null }, {});
+    const mass = await getFacts(release, id, { attribute: 'mass', since: null }, {});
     expect(mass).toEqual(every.filter(({ attribute }) => attribute === 'mass'));
   });
 
   test('the changelog has every change of a published value, once', async () => {
     const open = new Set(['code', 'name', 'status']);
-    const { items, total } = await changelog(release, EVERYTHING, NOW, {});
+    const { items, total } = await getChangelog(release, EVERYTHING, NOW, {});
     const expected = world.changes().map(({ code, attribute, old_value, new_value, ...rest }) => ({
       ...{ code, attribute, ...rest },
       ...(open.has(attribute) && old_value !== undefined ? { old_value } : {}),
@@ -147,10 +147,10 @@ describe.each([1, 2, 3, 4])('world %i', (seed) => {
   });
 
   test('its pages make up the complete list, and its filters work', async () => {
-    const { items: every } = await changelog(release, EVERYTHING, NOW, {});
+    const { items: every } = await getChangelog(release, EVERYTHING, NOW, {});
     const paged = [];
     for (let offset = 0; offset <= every.length; offset += 7)
-      paged.push(...(await changelog(release, { ...EVERYTHING, limit: 7, offset }, NOW, {})).items);
+      paged.push(...(await getChangelog(release, { ...EVERYTHING, limit: 7, offset }, NOW, {})).items);
     expect(paged).toEqual(every);
     const next = random(seed + 100);
     for (let i = 0; i < 20; i++) {
@@ -159,7 +159,7 @@ describe.each([1, 2, 3, 4])('world %i', (seed) => {
       const type = (['all', 'changed', 'added'] as const)[Math.floor(next() * 3)]!;
       const { slug } = found.records[Math.floor(next() * found.records.length)];
       const entity = next() < 0.5 ? slug.toUpperCase() : null;
-      const some = await changelog(release, { ...EVERYTHING, days, attribute, type, entity }, NOW, {});
+      const some = await getChangelog(release, { ...EVERYTHING, days, attribute, type, entity }, NOW, {});
       const since = isoTime(NOW.getTime() - days * DAY);
       const kept = every
         .filter(({ observed_at }) => observed_at >= since)

@@ -5,11 +5,11 @@ import { statsParameters, timeseriesParameters } from '../../../data/input/analy
 import { changesParameters } from '../../../data/input/history-parameters.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { recordsAsOf } from '../../../data/queries/as-of.ts';
-import { changelog } from '../../../data/queries/changelog.ts';
-import { changes, type FeedChange } from '../../../data/queries/changes.ts';
-import { recordFacts } from '../../../data/queries/history.ts';
-import { stats } from '../../../data/queries/stats.ts';
-import { timeseries } from '../../../data/queries/timeseries.ts';
+import { getChangelog } from '../../../data/queries/changelog.ts';
+import { type FeedChange, getChanges } from '../../../data/queries/changes.ts';
+import { getFacts } from '../../../data/queries/history.ts';
+import { getStats } from '../../../data/queries/stats.ts';
+import { getTimeseries } from '../../../data/queries/timeseries.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { draws } from '../../support/draws.ts';
@@ -38,7 +38,7 @@ async function told(release: Release, pack: Pack, ids: readonly string[]): Promi
   const facts: Record<string, unknown> = {};
   const doubts: Record<string, unknown> = {};
   for (const id of ids) {
-    facts[id] = await recordFacts(release, id, { attribute: null, since: null }, {});
+    facts[id] = await getFacts(release, id, { attribute: null, since: null }, {});
     doubts[id] = [await engine.openItems(id), await engine.review({ entity: id, id: null, limit: 20 })];
   }
   const moments = ['2026-03-02', '2026-06-20', '2026-11-23T00:30:00Z', '2027-01-01'].map((moment) =>
@@ -48,7 +48,7 @@ async function told(release: Release, pack: Pack, ids: readonly string[]): Promi
   for (const moment of moments) past.push(await recordsAsOf(release, [...ordinals.values()], moment, {}));
   const now = new Date('2026-11-25T00:00:00Z');
   const everything = { days: 365, limit: 500, offset: 0, attribute: null, entity: null, type: 'all' as const };
-  const log = await changelog(release, everything, now, {});
+  const log = await getChangelog(release, everything, now, {});
   const about = { attribute: 'mass', group_by: 'status' };
   return {
     ids: resolved.map((ordinal, i) => (ordinal === null ? null : ids[i])),
@@ -61,8 +61,8 @@ async function told(release: Release, pack: Pack, ids: readonly string[]): Promi
     past,
     log: { total: log.total, items: sorted(log.items) },
     facets: await engine.facets({ where: [], by: 'status', limit: 50, floor: 0 }),
-    stats: await stats(release, statsParameters.parse(about, pack)),
-    series: await timeseries(release, timeseriesParameters.parse({ ...about, days: '366' }, pack), now),
+    stats: await getStats(release, statsParameters.parse(about, pack)),
+    series: await getTimeseries(release, timeseriesParameters.parse({ ...about, days: '366' }, pack), now),
     similar: await Promise.all(
       [...ordinals].map(async ([id, subject]) => {
         const alike = await engine.similar({ subject, where: [], differBy: null, limit: 20 });
@@ -83,7 +83,7 @@ class Reader {
 
   async readOn(release: Release, pages = Number.POSITIVE_INFINITY): Promise<void> {
     for (let page = 0; page < pages; page++) {
-      const { items, next_since } = await changes(
+      const { items, next_since } = await getChanges(
         release,
         changesParameters.parse({ since: this.since, limit: '5' }),
         {},
@@ -183,7 +183,7 @@ describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
       expect(await told(after, pack, known)).toEqual(expected);
       await reader.readOn(after);
       expectCopy(reader, await world.records());
-      expect(await changes(after, changesParameters.parse({ since: reader.since }), {})).toMatchObject({
+      expect(await getChanges(after, changesParameters.parse({ since: reader.since }), {})).toMatchObject({
         items: [],
       });
       // A second run changes nothing.
