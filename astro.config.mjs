@@ -1,4 +1,5 @@
-// How Astro builds the pages for people: static, from the data that build/static/prerender.ts hands over, with no network.
+// Astro's configuration for the pages for people: static, from the data of build/static/prerender.ts, without
+// network.
 import { defineConfig, passthroughImageService } from 'astro/config';
 
 const { SITE_OUT, SITE_CACHE, SITE_BASE_URL } = process.env;
@@ -15,10 +16,10 @@ export default defineConfig({
   site: SITE_BASE_URL,
   base: new URL(SITE_BASE_URL).pathname,
   build: { format: 'directory', assets: 'assets', inlineStylesheets: 'never' },
-  // Highlighting would write colours into the text, which the policy of the pages forbids.
+  // Highlighting would add inline styles, which the policy of the pages forbids.
   markdown: { syntaxHighlight: false },
   image: { service: passthroughImageService() },
   devToolbar: { enabled: false },
-  // Scripts stay files: the policy of the pages allows no inline code.
+  // Scripts are files: the policy of the pages allows no inline code.
   vite: { cacheDir: SITE_CACHE, build: { assetsInlineLimit: 0 } },
 });

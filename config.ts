@@ -1,4 +1,4 @@
-// Settings from the environment, checked once at start (contract section 1). Only entries read this.
+// Settings from the environment, validated once at start (contract section 1). Only entry points read this.
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
@@ -10,13 +10,13 @@ const folder = (fallback: string) =>
     .default(fallback)
     .transform((path) => resolve(path));
 
-/** Tokens that x402 can take; the order in which they are set is that in which they are offered. */
+/** Tokens for x402; the order in the setting is the order of the offer. */
 const TOKENS = ['usdc', 'usdt'] as const;
 
-/** Where x402 pays to, who settles it and who tells what became of it: all three, or x402 is not offered. */
+/** The recipient, the facilitator and the node of x402: all three, or x402 is not offered. */
 const X402 = ['X402_PAY_TO', 'X402_FACILITATOR_URL', 'X402_RPC_URL'] as const;
 
-/** As pino has them, quietest first. */
+/** Levels of pino, quietest first. */
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
 const isOrigin = (text: string) => /^https?:/.test(text) && URL.parse(text)?.origin === text;
@@ -74,20 +74,20 @@ const Settings = z.object({
     .default('usdc,usdt')
     .transform((list) => [...new Set(list.split(',').map((token) => token.trim().toLowerCase()))])
     .pipe(z.array(z.enum(TOKENS, `must be of ${TOKENS.join(', ')}`)).min(1)),
-  /** Origins of web pages that may use MCP, beside our own and those of this machine. */
+  /** Origins of web pages that may use MCP, in addition to our own and those of this machine. */
   MCP_ORIGINS: z
     .string()
     .optional()
     .transform((list) => (list ? list.split(',').map((origin) => origin.trim()) : []))
     .refine((origins) => origins.every(isOrigin), 'every origin is written like https://app.example'),
-  /** What the API logs, and everything more urgent. */
+  /** Lowest level that the API logs. */
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   EUR_USD: z.coerce.number().positive().max(10).default(1.1),
-  /** Seconds since 1970 at which the build's clock stands still (reproducible-builds.org). */
+  /** Seconds since 1970 at which the build's clock stops (reproducible-builds.org). */
   SOURCE_DATE_EPOCH: z.coerce.number().int().min(0).optional(),
 });
 
-/** A checkout that takes money and is never told so credits nobody: both secrets, or neither. */
+/** Without its webhook a checkout would take money and never credit it: both secrets, or neither. */
 function stripeWhole(settings: z.infer<typeof Settings>): string | null {
   const [key, secret] = [settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET];
   if (settings.CHECKOUT === 'sandbox' && key !== undefined)

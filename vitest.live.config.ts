@@ -1,4 +1,4 @@
-// The live suite: the same questions on the real packs, collected once into a data folder that all tests share.
+// The live suite: tests on the real packs, collected once into a data folder that all tests share.
 import { defineConfig } from 'vitest/config';
 import { alias } from './vitest.config.ts';
 

@@ -1,18 +1,19 @@
-// Whether the peers give the same answers as the service: a faster answer to another question would prove nothing.
+// Whether the peers give the same answers as the service, since a faster different answer would prove
+// nothing.
 import { ask, type Side } from './measure.ts';
 import { gistOf, type Question } from './questions.ts';
 
-/** Paths compared of each question. */
+/** Paths compared for each question. */
 const COMPARED = 40;
 
-/** How many of the compared answers were equal, and the first that was not. */
+/** Number of equal answers, and the first different one. */
 export interface Agreement {
   compared: number;
   equal: number;
   first?: string;
 }
 
-/** Asks the service and one peer the same, path by path. */
+/** Sends the same requests to the service and one peer. */
 export async function agreement(question: Question, service: Side, peer: Side): Promise<Agreement> {
   const paths = service.paths.slice(0, COMPARED);
   const found: Agreement = { compared: paths.length, equal: 0 };

@@ -1,4 +1,5 @@
-// Makes a release of the atlas of nowhere with as many records as wanted, by the project's own night; one that was made before is used again.
+// Builds a release of the fictional atlas with any number of records by a nightly run; an existing one is
+// reused.
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { npmClient } from '../build/effects/npm.ts';
@@ -11,10 +12,13 @@ import { cacheFolder, type Subject, subjectAt } from './subject.ts';
 
 const SEED = 20_261_121;
 const OURS = ['pack.ts', 'collect.ts'];
-/** What the atlas has in common with the pack whose shape it takes. */
+/** Files that the atlas shares with the places pack. */
 const THEIRS = ['record.md', 'guide.md', 'samples.json'];
 
-/** The folder of the pack for so many records: links to the code, so that its imports hold, and an issue for each reading. */
+/**
+ * The folder of the pack for a number of records: links to the code, so that its imports work, and an issue
+ * for each reading.
+ */
 export function atlasPack(folder: string, issue: Issue): string {
   const pack = join(folder, 'packs/atlas');
   mkdirSync(pack, { recursive: true });
@@ -28,13 +32,16 @@ export function atlasPack(folder: string, issue: Issue): string {
   return pack;
 }
 
-/** A release of so many records. It takes about half a minute for 173,000, and some minutes for a million. */
+/**
+ * A release with this number of records. Takes about half a minute for 173,000, and some minutes for a
+ * million.
+ */
 export async function generated(records: number, told: (line: string) => void): Promise<Subject> {
   const folder = join(cacheFolder(), `atlas-${records}`);
   const [dataDir, packs] = [join(folder, 'data'), `${resolve('packs')},${join(folder, 'packs')}`];
   const made = subjectAt(dataDir, 'atlas', packs);
   if (made !== null) {
-    // It may have been made by an earlier program, with an index of another form.
+    // An earlier version may have made it, with another index format.
     await ensureIndex(made.folder, await loadPack(join(folder, 'packs/atlas')));
     return made;
   }
@@ -47,7 +54,7 @@ export async function generated(records: number, told: (line: string) => void): 
     note: told,
     warn: told,
   };
-  // The clock stands at the last reading, so that the same release is made everywhere.
+  // The clock stops at the last reading, so that the same release is made everywhere.
   const effects = {
     now: () => new Date('2026-11-20T00:00:00Z'),
     ticks: () => performance.now(),

@@ -1,4 +1,4 @@
-// Values for the questions, drawn from a release itself: spread over all of it, and the same in every run.
+// Parameters of the questions, drawn from the release: spread over all of it, and the same in every run.
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { fold } from '../packs/define/text.ts';
@@ -7,11 +7,11 @@ import type { Subject } from './subject.ts';
 export interface Drawn {
   ids: string[];
   slugs: string[];
-  /** Groups with at least a page of records above the shape's least number, most first. */
+  /** Groups with at least a page of records above the shape's `least`, largest first. */
   groups: string[];
-  /** Groups within the bound of a time series, nearest to it first. */
+  /** Groups within the limit of a time series, closest to it first. */
   serial: string[];
-  /** Two prefixes of words of one name. */
+  /** Two word prefixes of one name. */
   prefixes: [string, string][];
   points: { lat: number; lng: number }[];
   /** An area with its group, of 50 to 2,000 records. */

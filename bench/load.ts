@@ -1,4 +1,5 @@
-// One load measurement over HTTP: wrk where it is installed (it leaves more of a small machine to the server), else autocannon.
+// One load measurement over HTTP: with wrk when it is installed (it leaves more of a small machine to the
+// server), else with autocannon.
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,10 @@ import autocannon from 'autocannon';
 
 const run = promisify(execFile);
 
-/** Requests a second and latency in milliseconds. `bad` counts answers that were not 2xx; a measurement with any is void. */
+/**
+ * Requests a second and latency in milliseconds. `bad` counts answers other than 2xx; a measurement with any
+ * is void.
+ */
 export interface Load {
   rps: number;
   p50: number;
@@ -19,12 +23,12 @@ export interface Load {
 export interface Target {
   base: string;
   /**
-   * Asked in turn, so that no answer is hot merely because it was the last one. `{n}` in a path becomes a number of eight digits that no
-   * other request of this process bears: then no two questions are the same.
+   * Requested in turn, so that no answer is cached by being the last one. `{n}` in a path becomes an
+   * eight-digit number that is unique in this process, so that no two requests are equal.
    */
   paths: readonly string[];
   headers?: Record<string, string>;
-  /** Sent in turn by POST, with the path at the same place or the first one. */
+  /** Bodies for POST in turn, with the path at the same position or the first one. */
   bodies?: readonly string[] | undefined;
   connections: number;
   seconds: number;
@@ -37,24 +41,24 @@ function hasWrk(): boolean {
     execFileSync('wrk', ['--version'], { stdio: 'ignore' });
     return true;
   } catch (error) {
-    // wrk exits 1 after printing its version; only a missing file means that it is not there.
+    // wrk exits with 1 after printing its version; only ENOENT means that it is missing.
     return (error as NodeJS.ErrnoException).code !== 'ENOENT';
   }
 }
 
-/** Numbers given to `{n}` so far. */
+/** Numbers used for `{n}` so far. */
 let numbered = 0;
-/** Numbers set aside for one measurement. */
+/** Numbers reserved for one measurement. */
 const ASIDE = 100_000;
 
-/** A path whose `{n}` is filled in. */
+/** Fills in `{n}` of a path. */
 export function unlike(path: string): string {
   return path.includes('{n}') ? path.replaceAll('{n}', digits(numbered++)) : path;
 }
 
 const digits = (n: number) => String(n % 100_000_000).padStart(8, '0');
 
-/** Loads one URL for a while and says what came out. */
+/** Loads one URL for some seconds and returns the figures. */
 export async function load(target: Target): Promise<Load> {
   const first = numbered;
   numbered += ASIDE;
@@ -71,7 +75,7 @@ async function withWrk(target: Target, first: number): Promise<Load> {
   return readWrk(stdout);
 }
 
-/** The requests are made before the clock runs, but for numbered ones. */
+/** The requests are made before the measurement, except numbered ones. */
 function lua({ paths, headers = {}, bodies }: Target, first: number): string {
   if (bodies) return luaPost(paths, headers, bodies);
   const list = paths.map((path) => JSON.stringify(path)).join(', ');
@@ -93,7 +97,7 @@ function luaPost(paths: readonly string[], headers: Record<string, string>, bodi
   const sent = Object.entries(headers).map(([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
   const made = bodies.map((body, i) => {
     const path = JSON.stringify(paths[i] ?? paths[0]);
-    // A long bracket holds any JSON that does not close it.
+    // A Lua long bracket can contain any JSON without its closing bracket.
     return `  wrk.format("POST", ${path}, headers, [==[${body}]==]),`;
   });
   return (
@@ -102,7 +106,7 @@ function luaPost(paths: readonly string[], headers: Record<string, string>, bodi
   );
 }
 
-/** What wrk prints with `--latency`. */
+/** Parses the output of `wrk --latency`. */
 export function readWrk(stdout: string): Load {
   return {
     rps: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1] ?? 0),

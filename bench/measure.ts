@@ -1,12 +1,13 @@
-// Several servers asked the same, in turn: rounds alternate, so that what else the machine does falls on all of them alike.
+// Loads several servers with the same requests in alternating rounds, so that other load on the machine
+// affects all alike.
 import { type Load, load, unlike } from './load.ts';
 
-/** One server with the question as it is put to it. */
+/** One server and its form of the question. */
 export interface Side {
   base: string;
   paths: readonly string[];
   headers?: Record<string, string>;
-  /** Sent by POST in place of asking the paths. */
+  /** Sent by POST instead of requesting the paths. */
   bodies?: readonly string[];
 }
 
@@ -16,17 +17,17 @@ export interface Rounds {
   rounds: number;
 }
 
-/** A slow question is given this many times the seconds, at most, so that enough answers come back to count. */
+/** A slow question gets at most this many times the seconds, to collect enough answers. */
 const PATIENCE = 4;
 
-/** Loads each side in turn, round after round, and gives the round of the median rate of each. */
+/** Loads each side in turn, round after round, and returns the round with the median rate of each. */
 export async function alternate<K extends string>(sides: Record<K, Side>, rounds: Rounds): Promise<Record<K, Load>> {
   const { connections, seconds } = rounds;
   const names = Object.keys(sides) as K[];
   const found = Object.fromEntries(names.map((name) => [name, [] as Load[]])) as Record<K, Load[]>;
   const lasting = {} as Record<K, number>;
   for (const name of names) {
-    // Some calls before the clock runs: code gets compiled, and the time that one call takes is known.
+    // Some calls before the measurement: the code gets compiled, and the time of one call is known.
     for (let i = 0; i < 3; i += 1) await ask(sides[name]);
     const one = await timed(() => ask(sides[name]));
     lasting[name] = Math.ceil(Math.min(seconds * PATIENCE, Math.max(seconds, (4 * connections * one) / 1000)));
@@ -34,14 +35,14 @@ export async function alternate<K extends string>(sides: Record<K, Side>, rounds
   for (let round = 0; round < rounds.rounds; round += 1) {
     for (const name of names) {
       found[name].push(await load({ ...sides[name], connections, seconds: lasting[name] }));
-      // A server may still work on what the load left behind; its answer to one more call says that it is done.
+      // A server may still process the load; an answer to one more call shows that it is done.
       await ask(sides[name]);
     }
   }
   return Object.fromEntries(names.map((name) => [name, median(found[name])])) as Record<K, Load>;
 }
 
-/** Asks the side's first path once, or sends its first body, and throws unless the answer is 200. */
+/** Requests the side's first path once, or sends its first body, and throws unless the answer is 200. */
 export async function ask({ base, paths, headers = {}, bodies }: Side, path = paths[0] ?? '/'): Promise<Buffer> {
   const [body] = bodies ?? [];
   const response = await fetch(
@@ -59,7 +60,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** The load of the median rate; failed answers of all rounds are kept. */
+/** The load with the median rate; failed answers of all rounds are included. */
 export function median(loads: readonly Load[]): Load {
   const sorted = [...loads].sort((a, b) => a.rps - b.rps);
   const bad = loads.reduce((sum, each) => sum + each.bad, 0);

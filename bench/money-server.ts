@@ -1,4 +1,4 @@
-// The API for bench/money.ts: as in production, but with limits so high that only their counting costs.
+// The API for bench/money.ts: as in production, but with limits so high that only counting costs time.
 import { createServer } from 'node:http';
 import { memoryLimits } from '../api/access/limits.ts';
 import { compose } from '../api/compose.ts';

@@ -1,4 +1,5 @@
-// `node bench/money.ts`: what a get paid by key costs beside the same get by an operator, and how fast the ledger takes charges.
+// `node bench/money.ts`: the cost of a paid get compared with the same get by an operator, and charges per
+// second of the ledger.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -40,7 +41,7 @@ try {
   rmSync(dataDir, { recursive: true });
 }
 
-/** A key on the plan without a limit to its calls that matters here, and without an end to its money. */
+/** A key without a relevant rate limit and with unlimited credit. */
 async function richKey(store: Store): Promise<{ secret: string; id: string }> {
   const email = `${randomUUID()}@example.org`;
   const made = await createKey(store, { email, email_normal: email, request_id: 'bench', now: Date.now() });
@@ -50,7 +51,9 @@ async function richKey(store: Store): Promise<{ secret: string; id: string }> {
   return { secret, id: key.id };
 }
 
-/** Gets by operator and by key in turn. The limit by the minute is lifted for the measurement, not the counting. */
+/**
+ * Gets by operator and by key in turn. The rate limit is raised for the measurement, but calls are counted.
+ */
 async function gets(): Promise<void> {
   const store = await openStore({ dataDir });
   const { secret, id } = await richKey(store);
@@ -95,7 +98,7 @@ async function gets(): Promise<void> {
   await store.close();
 }
 
-/** Charges as fast as they go, 64 at once, with the delay of the event loop meanwhile. */
+/** Charges at full speed, 64 in parallel, with the delay of the event loop. */
 async function charges(name: string, store: Store): Promise<void> {
   const { id } = await richKey(store);
   const delay = monitorEventLoopDelay({ resolution: 1 });

@@ -1,4 +1,4 @@
-// Starts a server in a process of its own and stops it again.
+// Starts a server in a child process and stops it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -12,12 +12,15 @@ export interface Served {
   started: number;
   /** Resident memory in MB, from /proc; null where there is no /proc. */
   memory: () => { now: number; peak: number } | null;
-  /** What the process says of itself, since it was asked last (watch.ts). */
+  /** Vitals of the process since the last call (watch.ts). */
   vitals: () => Promise<Vitals>;
   stop: () => Promise<void>;
 }
 
-/** Spawns `node <args>` with PORT and BASE_URL set and waits until `ready`, requested with `headers`, returns 200. */
+/**
+ * Spawns `node <args>` with PORT and BASE_URL set and waits until `ready`, requested with `headers`, returns
+ * 200.
+ */
 export async function serve(
   args: string[],
   env: Record<string, string>,
@@ -32,7 +35,7 @@ export async function serve(
     env: { ...process.env, BASE_URL: base, ...env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  // A service logs every request here: what comes is let go unread, but for the last of it.
+  // A service logs every request here: the output is discarded, except for its end.
   let last: Buffer[] = [];
   child.stderr?.on('data', (chunk: Buffer) => {
     last = [...last.slice(-1), chunk];

@@ -1,31 +1,32 @@
-// What the bench asks: the same question in the words of the service and of each peer, and what of the answers must be equal.
+// The questions of the bench: the same one in the form of the service and of each peer, and the parts of the
+// answers that must be equal.
 import type { Drawn } from './draw.ts';
 import type { Subject } from './subject.ts';
 
-/** Lowest ratio that counts as met, and what is aimed at. */
+/** Lowest acceptable ratio, and the goal. */
 export type Goal = [least: number, aim?: number];
 
 export interface Question {
   id: string;
   name: string;
-  /** Paths on each server, in the same order, asked in turn. */
+  /** Paths on each server, in the same order, requested in turn. */
   service: string[];
   sqlite: string[];
   duckdb: string[];
   /** Statement of the DuckDB peer; `$1` and so on are its path's values, as text. */
   sql: string;
-  /** What of an answer must be equal. */
+  /** The part of the answer that must be equal. */
   gist: Gist;
-  /** Why a peer answers something else, where it does by its nature. */
+  /** Why a peer's answer differs by its nature. */
   differs?: Partial<Record<Peer, string>>;
-  /** Whether the bare server is a fair limit: the answer is bytes that could lie ready. */
+  /** Whether the bare server is a fair limit: the answer is constant bytes. */
   bare?: boolean;
 }
 
 export type Peer = 'bare' | 'sqlite' | 'duckdb';
 export type Gist = 'ids' | 'values' | 'rows' | 'series';
 
-/** What the project asks of the ratios, by question. */
+/** The required ratios, by question. */
 export const GOALS: Readonly<Record<string, Partial<Record<Peer, Goal>>>> = {
   get: { bare: [0.55, 0.7], sqlite: [1.2, 1.6] },
   search: { bare: [0.25, 0.35], sqlite: [2, 2.8] },
@@ -39,7 +40,7 @@ export const GOALS: Readonly<Record<string, Partial<Record<Peer, Goal>>>> = {
   series: { duckdb: [2] },
 };
 
-/** The part of a parsed answer that a gist names; computed figures to nine digits. */
+/** The part of a parsed answer for a gist; computed figures to nine digits. */
 export function gistOf(gist: Gist, answer: Record<string, unknown>): unknown {
   const list = (name: string) => (answer[name] ?? []) as Record<string, unknown>[];
   const figure = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(9)) : (value ?? null));
@@ -68,7 +69,7 @@ export function questionsFor({ dataset, shape }: Subject, drawn: Drawn): Questio
   const batches = [0, 1].map((odd) => ids.filter((_, i) => i % 2 === odd).slice(0, 100));
   const column = (name: string) => `"${name}:value"`;
   const page = (hits: string) => `with hit as (${hits}) select body from hit join bodies using (ord) order by ord`;
-  // Vacuous, but no two of them are the same question.
+  // Always true, but makes every question unique.
   const unlike = '0.0{n}';
   const figures = (value: string) =>
     `count(${value})::DOUBLE as count, min(${value}) as min, max(${value}) as max, avg(${value}) as mean`;
@@ -198,7 +199,7 @@ function stats(figures: string, group: string, number: string): string {
   );
 }
 
-/** Kilometres from `$1,$2` on a sphere, as every server of the bench computes them. */
+/** Kilometres from `$1,$2` on a sphere, computed alike by every server of the bench. */
 function distance(lat: string, lng: string): string {
   const half = (a: string, b: string) => `pow(sin(radians(${a} - ${b}::DOUBLE) / 2), 2)`;
   return `2 * 6371.0088 * asin(sqrt(${half(lat, '$1')} + cos(radians(${lat})) * cos(radians($1::DOUBLE)) * ${half(lng, '$2')}))`;

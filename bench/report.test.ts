@@ -1,4 +1,4 @@
-// The tables of docs/performance.md are what the bench found, and a goal that is missed is seen to be.
+// The tables of docs/performance.md match the results of the bench, and missed goals are marked.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Load } from './load.ts';
@@ -6,7 +6,7 @@ import { readWrk } from './load.ts';
 import { fillIn, render } from './report.ts';
 import { readResults } from './results.ts';
 
-test('docs/performance.md holds the tables of bench/results.json', () => {
+test('docs/performance.md contains the tables of bench/results.json', () => {
   const document = readFileSync('docs/performance.md', 'utf8');
   expect(fillIn(document, readResults())).toBe(document);
 });
@@ -21,7 +21,7 @@ test('a ratio short of its goal is bold, one that meets it is not', () => {
   expect(text).toContain('| get | 50 | 1.00 | 2.00 | **0.50** (≥ 0.55) | 2.00 (≥ 1.2) |  |');
 });
 
-test('answers that differ are told', () => {
+test('different answers are reported', () => {
   const agreed = {
     sqlite: { compared: 40, equal: 39 },
     duckdb: { compared: 40, equal: 3, differs: 'ranks otherwise' },
@@ -31,8 +31,8 @@ test('answers that differ are told', () => {
   expect(text).toContain('sqlite 39 of 40; duckdb 3 of 40: ranks otherwise');
 });
 
-test('what wrk prints is read in milliseconds', () => {
-  // A share that ends in the same digits stands above the line that is meant.
+test('the output of wrk is parsed in milliseconds', () => {
+  // A share with the same last digits precedes the parsed line.
   const printed = `    Latency     1.10ms    1.20ms  20.00ms   98.50%
     Req/Sec     2.21k   120.00     2.50k    81.99%
   Latency Distribution

@@ -1,4 +1,4 @@
-// What the bench found as Markdown: the tables of docs/performance.md, each put between its two marks there and nowhere else.
+// The results of the bench as Markdown: the tables of docs/performance.md, each between its two marks.
 import type { Load } from './load.ts';
 import type { Growth } from './parts/growth.ts';
 import type { Mcp } from './parts/mcp.ts';
@@ -14,14 +14,14 @@ import type { Found, PartName, Parts, Results } from './results.ts';
 import { STALL_BOUNDS } from './stalls.ts';
 
 const count = (n: number) => Math.round(n).toLocaleString('en-US');
-/** A time that a load generator did not print comes back from results.json as null. */
+/** results.json has null for a time that a load generator did not print. */
 const ms = (n: number | null) =>
   n === null || Number.isNaN(n) ? 'not told' : n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : count(n);
 const ratio = (n: number) => (n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : count(n));
 const table = (head: string[], rows: string[][]) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** A figure beside its goal: `0.61 of 0.55`, with a mark where it falls short. */
+/** A figure and its goal: `0.61 of 0.55`, with a mark when it is missed. */
 function against(found: number, goal: number, most = false): string {
   const met = most ? found <= goal : found >= goal;
   return `${met ? '' : '**'}${ratio(found)}${met ? '' : '**'} (${most ? '≤' : '≥'} ${goal})`;
@@ -273,12 +273,12 @@ const RENDER: { [P in PartName]: (data: Parts[P]) => string } = {
   stalls,
 };
 
-/** How a part was measured, where it was not in alternated rounds. */
+/** The method of a part that was not measured in alternating rounds. */
 const METHOD: { [P in PartName]?: (data: Parts[P]) => string } = {
   stalls: ({ seconds }) => `${seconds} s a run at ${STALL_BOUNDS.connections} connections`,
 };
 
-/** One part's findings as Markdown, with the circumstances below. */
+/** Results of one part as Markdown, with its circumstances below. */
 export function render<P extends PartName>(
   part: P,
   { at, machine, load, seconds, rounds, data }: Found<Parts[P]>,
@@ -288,7 +288,7 @@ export function render<P extends PartName>(
   return `${RENDER[part](data)}\n\n${circumstances}.`;
 }
 
-/** The document with the tables of all parts that there are results of; everything outside of the marks stays. */
+/** The document with the tables of all parts with results; text outside the marks is unchanged. */
 export function fillIn(document: string, results: Results): string {
   return document.replace(
     /(<!-- bench: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,

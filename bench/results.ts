@@ -1,4 +1,5 @@
-// What the last run of each part found, kept as a file beside the bench, from which docs/performance.md is written.
+// The results of the last run of each part, stored in bench/results.json, from which docs/performance.md is
+// written.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -27,11 +28,11 @@ export interface Parts {
 
 export type PartName = keyof Parts;
 
-/** A part's findings, and where and when they were found. */
+/** Results of a part, with place and time. */
 export interface Found<T> {
   at: string;
   machine: string;
-  /** Mean number of running processes in the minute before: what else the machine did. */
+  /** Mean number of running processes in the minute before, as a measure of other load. */
   load: number;
   seconds: number;
   rounds: number;
@@ -46,10 +47,10 @@ export function readResults(): Results {
   return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Results) : {};
 }
 
-/** Keeps what this run found; the findings of parts that it left out stay. */
+/** Stores the results of this run; those of other parts are kept. */
 export function keepResults(found: Results): Results {
   const all = { ...readResults(), ...found };
-  // Six digits say more than a measurement knows, and keep the file readable.
+  // Six digits exceed the precision of a measurement, and keep the file readable.
   const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value);
   writeFileSync(FILE, `${JSON.stringify(all, rounded, 1)}\n`);
   return readResults();
@@ -61,7 +62,7 @@ export function machine(): string {
   return `${cpus().length} × ${first?.model.trim() ?? 'unknown'}, ${memory} GB, ${process.platform} ${process.arch}, Node ${process.version}, ${generator}`;
 }
 
-/** A part's findings with the circumstances. */
+/** Results of a part with its circumstances. */
 export async function found<T>(rounds: { seconds: number; rounds: number }, part: () => Promise<T>): Promise<Found<T>> {
   const at = new Date().toISOString();
   const load = loadavg()[0] ?? 0;

@@ -1,4 +1,5 @@
-// `npm run bench`: the service beside its baselines, in one run, as ratios. See USAGE; docs/performance.md has what it finds.
+// `npm run bench`: the service and its baselines in one run, as ratios. See USAGE; docs/performance.md has
+// the results.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,9 +53,9 @@ const USAGE = `npm run bench [-- <part>…] [options]
 
 const QUICK = ['questions', 'together', 'tokens', 'start', 'mcp'];
 const FULL = [...QUICK, 'stalls', 'growth', 'night', 'money'];
-/** Parts that are programs of their own and print their own tables. */
+/** Parts that are separate programs and print their own tables. */
 const APART: Record<string, string> = { money: 'bench/money.ts', agents: 'bench/agents/run.ts' };
-/** Records of the generated pack: the two sizes of the growth. */
+/** Records of the generated pack: the two sizes of part `growth`. */
 const SIZES = { small: 173_000, large: 1_000_000 };
 
 const { values: args, positionals } = parseArgs({
@@ -90,7 +91,7 @@ async function subject(): Promise<Subject> {
 /** Datasets whose nights are measured, the largest last. */
 const BUNDLED = ['llm-models', 'airports', 'places'];
 
-/** Parts by name. A part that cannot run here says why and answers null. */
+/** Parts by name. A part that cannot run here prints the reason and returns null. */
 const RUN: { [P in PartName]: () => Promise<Parts[P] | null> } = {
   questions: async () =>
     benchQuestions(await subject(), scratch, levels, rounds, args.only ?? null, ({ id, connections, loads }) =>
@@ -145,7 +146,7 @@ async function main(): Promise<void> {
     const apart = APART[part];
     if (apart) spawnSync(process.execPath, [apart], { stdio: 'inherit' });
     if (!(part in RUN)) continue;
-    // One that fails takes nothing from the others: what each finds is kept at once.
+    // A failed part does not affect the others, since results are stored immediately.
     const result = await measure(part as PartName).catch((error: Error) => {
       told(`${part}: ${error.stack ?? error.message}`);
       process.exitCode = 1;

@@ -1,4 +1,4 @@
-// The complete service over a subject's releases, in a process of its own, asked with an admin key.
+// The complete service over a subject's releases, in a child process, called with an admin key.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Served, serve } from './process.ts';
@@ -6,7 +6,7 @@ import { borrowed, type Subject } from './subject.ts';
 
 const ADMIN = 'bench-admin-key-bench-admin-key-0000';
 
-/** What every request to the service carries: it passes the whole gate and is never charged. */
+/** Headers of every request to the service: it passes the complete gate and is never charged. */
 export const OPERATOR = { authorization: `Bearer ${ADMIN}` };
 
 export interface Service extends Served {
@@ -14,7 +14,7 @@ export interface Service extends Served {
   warm: number;
 }
 
-/** What `npm run serve` gives to node: its flags are measured with it. */
+/** The arguments of node in `npm run serve`, so that its flags are measured too. */
 function served(): string[] {
   const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as {
     scripts: Record<'serve', string>;
@@ -23,8 +23,8 @@ function served(): string[] {
 }
 
 /**
- * Starts `api/server.ts` and waits until it is warm. `datasets`: only these, of those that the subject's data folder has. `dist`: DIST_DIR; an
- * empty folder without it.
+ * Starts `api/server.ts` and waits until it is warm. `datasets`: only these of the subject's data folder.
+ * `dist`: DIST_DIR; default an empty folder.
  */
 export async function startService(
   subject: Subject,
@@ -37,7 +37,7 @@ export async function startService(
     DIST_DIR: dist ?? join(dataDir, 'dist'),
     PACK_DIRS: subject.packDirs,
     ADMIN_KEYS: ADMIN,
-    // No clock that stands still: ages are told as in production.
+    // The clock runs, so that ages are computed as in production.
     SOURCE_DATE_EPOCH: '',
   };
   const began = performance.now();

@@ -1,4 +1,5 @@
-// The requests whose effect on the event loop is measured: every operation of the table, heavy inputs, protocols, documents and files.
+// The requests whose effect on the event loop is measured: every operation of the table, heavy inputs,
+// protocols, documents and files.
 
 import type { Operation } from '../api/contract/operation.ts';
 import { DOCUMENTS } from '../api/discovery/index.ts';
@@ -21,7 +22,9 @@ export interface DatasetSlugs {
   slugs: string[];
 }
 
-/** Longest event-loop delays allowed while one operation runs at `connections` connections, in milliseconds. */
+/**
+ * Longest event-loop delays allowed while one operation runs at `connections` connections, in milliseconds.
+ */
 export const STALL_BOUNDS = { p99: 20, max: 100, connections: 4 };
 
 /** Parameters of operations without an example in the table. */
@@ -29,7 +32,7 @@ const INPUTS: Record<string, Record<string, string>> = {
   dataset_changes: { since: '2020-01-01T00:00:00Z' },
   dataset_export: { format: 'csv' },
 };
-/** Pairs of records that the examples of one dataset are about. */
+/** Pairs of records in the examples of one dataset. */
 const PAIRS = 20;
 const EVERYTHING_SINCE = '2000-01-01T00:00:00Z';
 
@@ -55,7 +58,10 @@ function examplePaths(operation: Operation, pack: Pack, slugs: readonly string[]
   return [...new Set(paths)];
 }
 
-/** The largest inputs that the operations allow, about one dataset. `questions` are those of bench/questions.ts. */
+/**
+ * The largest inputs that the operations allow, about one dataset. `questions` are those of
+ * bench/questions.ts.
+ */
 export function heavyCases(
   { dataset, shape }: Subject,
   slugs: readonly string[],
@@ -117,7 +123,7 @@ export function protocolCases(dataset: string): StallCase[] {
   ];
 }
 
-/** Discovery documents: the largest alone, all others in turn. */
+/** Discovery documents: the largest separately, all others in turn. */
 export function documentCases(): StallCase[] {
   const paths = DOCUMENTS.map(({ path }) => path).filter((path) => !path.includes(':'));
   const alone = ['/openapi.json', '/llms.txt'];

@@ -1,4 +1,4 @@
-// What the bench measures: a release in a data folder, and which of its attributes the questions are about.
+// The subject of the bench: a release in a data folder, and the attributes of its questions.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { isContainer } from '../data/index/container.ts';
 import { paths as layout, type Manifest } from '../data/model/layout.ts';
 import { loadPack } from '../packs/define/load.ts';
 
-/** A dataset to ask, where it lies, and the folders of packs that a service over it needs. */
+/** A dataset, its release folder, and the folders of packs for a service over it. */
 export interface Subject {
   dataDir: string;
   dataset: string;
@@ -17,13 +17,13 @@ export interface Subject {
   shape: Shape;
 }
 
-/** Attributes that the questions name. Texts are kept narrow by the peers; the first groups, the second counts within it. */
+/** Attributes of the questions. Peers store texts narrowly; the first groups, the second counts within it. */
 export interface Shape {
   group: string;
   area: string;
   texts: string[];
   number: string;
-  /** A lower bound of `number` that about half of the records pass. */
+  /** A lower bound of `number` that about half of the records exceed. */
   least: number;
   geo: string;
 }
@@ -37,7 +37,7 @@ const PLACES: Shape = {
   geo: 'location',
 };
 
-/** Datasets that have what the questions need: a group, an area, a number and a position. */
+/** Datasets with the required attributes: a group, an area, a number and a position. */
 const SHAPES: Record<string, Shape> = {
   places: PLACES,
   atlas: PLACES,
@@ -52,8 +52,8 @@ const SHAPES: Record<string, Shape> = {
 };
 
 /**
- * The same releases with an index of this program: the folder itself where they have one, else one of the bench's own that links to the
- * other files. What was measured without an index would be DuckDB.
+ * The same releases with an index of this version: the folder itself when they have one, else a temporary one
+ * that links to the other files. Without an index DuckDB would be measured.
  */
 export async function indexed(dataDir: string): Promise<string> {
   const releases = join(dataDir, 'releases');
@@ -87,14 +87,15 @@ export function subjectAt(dataDir: string, dataset: string, packDirs = resolve('
   return { dataDir, dataset, folder, manifest, packDirs, shape };
 }
 
-/** The largest release in a data folder that the questions fit; null where there is none. */
+/** The largest release in a data folder that the questions fit; null when there is none. */
 export function largest(dataDir: string): Subject | null {
   const found = Object.keys(SHAPES).flatMap((dataset) => subjectAt(dataDir, dataset) ?? []);
   return found.sort((a, b) => b.manifest.records - a.manifest.records)[0] ?? null;
 }
 
 /**
- * A data folder of the bench's own with the same releases: a service over it keeps its keys and ledger apart. `datasets`: only these.
+ * A temporary data folder with the same releases, so that a service over it has separate keys and ledger.
+ * `datasets`: only these.
  */
 export function borrowed(dataDir: string, scratch: string, datasets?: readonly string[]): string {
   const own = mkdtempSync(join(scratch, 'data-'));
@@ -104,7 +105,7 @@ export function borrowed(dataDir: string, scratch: string, datasets?: readonly s
   return own;
 }
 
-/** Where the bench keeps what takes long to make, between runs. */
+/** Folder for results of long preparations between runs. */
 export function cacheFolder(): string {
   const folder = join(tmpdir(), 'dataset-register-bench');
   mkdirSync(folder, { recursive: true });

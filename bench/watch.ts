@@ -1,7 +1,10 @@
-// Loaded into a service before its own code (`node --import`): tells the bench, over the process channel, what only the process itself knows.
+// Loaded into a service before its code (`node --import`): sends the vitals of the process to the bench over
+// the IPC channel.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** What a process says of itself: event-loop delay and time on the processor in milliseconds since the last time it was asked, memory in MB. */
+/**
+ * Vitals of a process: event-loop delay and processor time in milliseconds since the last call, memory in MB.
+ */
 export interface Vitals {
   cpu: number;
   delay: { p50: number; p99: number; max: number };
@@ -31,5 +34,5 @@ process.on('message', (asked) => {
   delay.reset();
   process.send?.(told);
 });
-// The channel alone must not keep a service alive that was told to stop.
+// The channel must not keep a stopped service alive.
 process.channel?.unref();

@@ -1,9 +1,10 @@
-// The scripted agent: picks the dataset by its words, the call by the guide's table and prices, fills it in, reads the answer.
+// The scripted agent: picks the dataset by its words and the call by the guide's table and prices, fills it
+// in, reads the answer.
 import type { Channel, Said } from './channels.ts';
 import { type CallRow, type Guide, plain, type Register, readGuide, tableIn, wordsOf } from './guide.ts';
 import type { Condition, Question } from './question.ts';
 
-/** A call to make, and the calls that find what it needs first. */
+/** A call, and the calls that find its parameters first. */
 interface Plan {
   row: CallRow;
   finders: { row: CallRow; where: Condition[] }[];
@@ -25,7 +26,7 @@ export class Agent {
     this.register = register;
   }
 
-  /** The dataset whose words are most in the question. */
+  /** The dataset with the most words of the question. */
   datasetFor({ text }: Question): string {
     const asked = wordsOf(text);
     const known = this.register.datasets.map(({ id, words }) => ({ id, shared: asked.intersection(words).size }));
@@ -58,7 +59,7 @@ export class Agent {
   }
 }
 
-/** Fields that a question names anywhere. */
+/** All fields in a question. */
 const namesOf = ({ fields, where, order }: Pick<Question, 'fields' | 'where' | 'order'>) => [
   ...fields,
   ...where.filter(({ relation }) => relation !== 'lies within').map(({ field }) => field),
@@ -67,20 +68,23 @@ const namesOf = ({ fields, where, order }: Pick<Question, 'fields' | 'where' | '
 
 const isOpen = (guide: Guide, names: string[]) => names.every((name) => guide.fields.get(name)?.open);
 
-/** Whether a row can be taken as it is: its channel has it, it is no plan, and what is public only is asked of public fields. */
+/** Whether a row fits: its channel has it, it needs no plan, and without a key all fields are public. */
 function takes(row: CallRow, names: string[], guide: Guide, channel: Channel): boolean {
   if (row.price === null || (row.open && !channel.anonymous) || !channel.has(row)) return false;
   return !/\bpublic field/.test(row.want) || isOpen(guide, names);
 }
 
-/** The cheapest way: every row that answers the question, with what finds its records, by price, then by calls, then as the table has it. */
+/**
+ * The cheapest row that answers the question, with the calls that find its records, by price, then calls,
+ * then position in the table.
+ */
 function cheapest(question: Question, guide: Guide, channel: Channel): Plan {
   const fitting = guide.calls.filter(({ want }) => question.wants.every((word) => want.includes(word)));
   const plans = fitting.flatMap((row): Plan[] => {
     if (!takes(row, namesOf(question), guide, channel)) return [];
     const subjects = question.subjects ?? [question.where];
     const ids = /\{slugs?\}/.test(row.template) ? subjects : [];
-    // One slug stands for one record: several rows, or several subjects, take a call that shows as many.
+    // One slug is one record: several rows or subjects need a call for several records.
     if (question.subjects ? !row.template.includes('{slugs}') : ids.length > 0 && (question.n ?? 1) > 1) return [];
     const finders = ids.map((where) => ({ where, row: finder({ ...question, where, fields: [] }, guide, channel) }));
     if (finders.some((each) => each.row === undefined)) return [];
@@ -93,13 +97,13 @@ function cheapest(question: Question, guide: Guide, channel: Channel): Plan {
   return best;
 }
 
-/** The first row that shows records by filters, which tells their slugs. */
+/** The first row that lists records by filters, with their slugs. */
 function finder(question: Question, guide: Guide, channel: Channel): CallRow | undefined {
   const names = namesOf(question);
   return guide.calls.find((row) => /\{filters\}.*\{fields\}/.test(row.template) && takes(row, names, guide, channel));
 }
 
-/** A filter as the guide's grammar writes it. */
+/** A filter in the grammar of the guide. */
 function written({ field, relation, value }: Condition, guide: Guide): [string, string] {
   const subject = relation === 'lies within' ? 'it' : 'a';
   const rule = guide.grammar.find(({ keeps }) => keeps.startsWith(`${subject} ${relation}`));
@@ -110,7 +114,7 @@ function written({ field, relation, value }: Condition, guide: Guide): [string, 
   return [name, relation === 'is' ? value.replace(/[\\,]/g, '\\$&') : value];
 }
 
-/** The address of a call: what there is a value for is filled in, other parameters are left out. */
+/** The address of a call with its values; parameters without a value are left out. */
 function filled({ template }: CallRow, question: Question, guide: Guide, slugs: string[]): URL {
   const { where, fields, order, group, n = 1 } = question;
   const values: Record<string, string | undefined> = {
@@ -138,7 +142,7 @@ function filled({ template }: CallRow, question: Question, guide: Guide, slugs: 
   return url;
 }
 
-/** Values under a name: a column of the table, a row of it, or a line of a list. */
+/** Values of a name: a column of the table, a row of it, or a line of a list. */
 function cellsOf(text: string, name: string, n: number, row?: string): string[] {
   const { columns, rows } = tableIn(text);
   const titled = (title: string) => title === name || title.startsWith(`${name} (`);
@@ -148,7 +152,7 @@ function cellsOf(text: string, name: string, n: number, row?: string): string[] 
   const line = rows.find(([first = '']) => titled(plain(first)));
   if (line) return line.slice(1, 1 + n).map(plain);
   const listed = text.matchAll(new RegExp(`^- ${name.replace(/[.]/g, '\\$&')}: (.*?)(?: \\(\\[.*)?$`, 'gm'));
-  // A line that only links to where a value comes from has no value.
+  // A line that only links to a source has no value.
   const lines = [...listed].map(([, value = '']) => plain(value)).filter((value) => !value.startsWith('['));
   if (lines.length > 0) return lines.slice(0, n);
   const counted = new RegExp(`([\\d]+) ${name}`).exec(text)?.[1];
@@ -156,7 +160,7 @@ function cellsOf(text: string, name: string, n: number, row?: string): string[] 
 }
 
 function readOff(text: string, { read, n = 1, group, subjects }: Question): string[][] {
-  // Records one after the other, each under its heading.
+  // Records in sequence, each under its heading.
   const records = text.split(/^# /m).slice(1);
   if (subjects && records.length === subjects.length)
     return records.map((record) => read.map((name) => cellsOf(record, name, 1)[0] ?? ''));

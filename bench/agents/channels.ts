@@ -1,15 +1,15 @@
-// How the agent reaches the service: REST or MCP. Both count what is answered, in tokens and in EUR.
+// The channel of the agent: REST or MCP. Both count tokens and EUR.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
 import type { CallRow } from './guide.ts';
 
-/** One answer and what it took. */
+/** One answer and its cost. */
 export interface Said {
   text: string;
-  /** Tokens of the question and the answer. */
+  /** Tokens of request and answer. */
   tokens: number;
   eur: number;
-  /** As it was asked. */
+  /** The request as text. */
   asked: string;
 }
 
@@ -19,14 +19,14 @@ export interface Channel {
   has(row: CallRow): boolean;
   guide(dataset: string, address: string): Promise<Said>;
   call(url: URL, row: CallRow, dataset: string): Promise<Said>;
-  /** Everything that was answered so far. */
+  /** All answers so far. */
   said: Said[];
   close(): Promise<void>;
 }
 
 type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
-/** REST: Markdown at the addresses of the guide, with the key where a call is not free without one. */
+/** REST: Markdown at the addresses of the guide, with the key when the call is not free. */
 export function restChannel(base: string, key: string, fetch: Fetch = globalThis.fetch): Channel {
   const said: Said[] = [];
   const ask = async (path: string, open: boolean): Promise<Said> => {
@@ -49,7 +49,7 @@ export function restChannel(base: string, key: string, fetch: Fetch = globalThis
   };
 }
 
-/** MCP: the tool of the row, with the parameters of its address and the dataset beside them, answered as Markdown. */
+/** MCP: the tool of the row, with the parameters of its address and the dataset, as Markdown. */
 export async function mcpChannel(base: string, key: string): Promise<Channel> {
   const client = new Client({ name: 'guided-agent', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
   const requestInit = { headers: { Authorization: `Bearer ${key}` } };

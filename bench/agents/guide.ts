@@ -1,17 +1,17 @@
-// Reads the guides as an agent does that knows how a guide is written and nothing of the service: headings, tables, lists.
+// Reads guides like an agent that knows their format but not the service: headings, tables, lists.
 
 /** One row of "the cheapest call for each question". */
 export interface CallRow {
   want: string;
-  /** Path and parameters, with `{…}` to fill in. */
+  /** Path and parameters, with placeholders `{…}`. */
   template: string;
-  /** Name of the tool; empty where there is none. */
+  /** Name of the tool; '' when there is none. */
   tool: string;
-  /** EUR; null where a plan is needed. */
+  /** EUR; null when a plan is needed. */
   price: number | null;
   /** The price is for each id. */
   each: boolean;
-  /** Free as long as no key is sent. */
+  /** Free without a key. */
   open: boolean;
 }
 
@@ -23,20 +23,20 @@ export interface Field {
 /** The guide of one dataset. */
 export interface Guide {
   calls: CallRow[];
-  /** How a filter is written: what stands before the field's name, or a whole parameter, and what it keeps. */
+  /** The form of a filter: a prefix of the field's name, or a complete parameter. */
   grammar: { prefix: string | null; parameter: string; keeps: string }[];
   fields: Map<string, Field>;
-  /** A field that records can be counted by, as the guide shows it. */
+  /** A field for counts, from the example in the guide. */
   countBy: string;
 }
 
 export interface Register {
   datasets: { id: string; guide: string; words: Set<string> }[];
-  /** Where and with what a key is made. */
+  /** Address and body for making a key. */
   key: { path: string; member: string };
 }
 
-/** Markdown as it reads: without its escapes and code marks. */
+/** Markdown without escapes and code marks. */
 export const plain = (text: string): string => text.replace(/\\([^\w\s])/g, '$1').trim();
 const bare = (text: string) => plain(text).replace(/^`|`$/g, '');
 
@@ -60,7 +60,7 @@ export function tableIn(text: string): { columns: string[]; rows: string[][] } {
   return { columns: cells(table[0] ?? '').map(plain), rows: table.slice(2).map(cells) };
 }
 
-/** Words by which texts are compared. */
+/** Words for comparing texts. */
 export function wordsOf(text: string): Set<string> {
   const words = text.toLowerCase().match(/[a-z]{3,}/g) ?? [];
   return new Set(words.map((word) => word.replace(/s$/, '')));

@@ -1,6 +1,6 @@
-// What is asked of the scripted agent: a sentence, and the same in parts, as a reader of the sentence would take it in.
+// A question for the scripted agent: a sentence, and its parts as a reader would understand them.
 
-/** A field of the dataset, in what relation, to what: `country`, `is`, `KE`. */
+/** A field, a relation and a value: `country`, `is`, `KE`. */
 export interface Condition {
   field: string;
   relation: 'is' | 'is neither' | 'contains' | 'is at least' | 'is at most' | 'is known' | 'lies within';
@@ -10,19 +10,19 @@ export interface Condition {
 export interface Question {
   id: string;
   text: string;
-  /** Words of the sentence that say what kind of answer is wanted. */
+  /** Words of the sentence for the kind of answer. */
   wants: string[];
-  /** What is to be read off the answer, by name. */
+  /** Names to read from the answer. */
   read: string[];
-  /** Fields that the answer is about. */
+  /** Fields of the answer. */
   fields: string[];
   where: Condition[];
-  /** Each of several records, where the question is about more than one by name. */
+  /** Several records, when the question has more than one name. */
   subjects?: Condition[][];
   order?: { field: string; highest: boolean };
   group?: { field: string; value: string };
-  /** Rows wanted; 1 where nothing is said. */
+  /** Number of rows; default 1. */
   n?: number;
-  /** What is true, computed from the release: for each row, what is read. */
+  /** The correct answer from the release: the values of each row. */
   truth: string[][];
 }

@@ -1,21 +1,22 @@
-// Thirty questions about each bundled pack, with what is true computed from the release by the tests' independent evaluator.
+// Thirty questions about each bundled pack, with correct answers from the release by the independent
+// evaluator of the tests.
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
 import { evaluateFacets, evaluateSearch, matching, type SearchQuery } from '../../tests/support/evaluate.ts';
 import { evaluateSimilar, evaluateStats } from '../../tests/support/evaluate-analysis.ts';
 import type { Condition, Question } from './question.ts';
 
-/** What the questions of a pack are about. */
+/** The attributes for the questions of a pack. */
 interface Subject {
   noun: string;
-  /** Public fields that together name one record. */
+  /** Public fields that together identify one record. */
   names: string[];
-  /** Enumerations, from the coarse to the fine; a public number; what only paid answers show. */
+  /** Enumerations, from coarse to fine; a public number; fields in paid answers only. */
   enums: [string, string];
   number: string;
   paid: string[];
   contains: [field: string, text: string];
-  /** Public fields that are asked of single records. */
+  /** Public fields for questions about single records. */
   open: string[];
   compared: string;
   geo: string | null;
@@ -66,7 +67,7 @@ const PREFIX = {
   'is known': 'has_',
 };
 
-/** The conditions as the evaluator takes them: its own spelling, not the guide's. */
+/** The conditions in the form of the evaluator, not of the guide. */
 function queryOf(where: Condition[]): SearchQuery {
   return Object.fromEntries(
     where.map(({ field, relation, value }) =>
@@ -77,7 +78,7 @@ function queryOf(where: Condition[]): SearchQuery {
   );
 }
 
-/** A value in words: as tables show it. */
+/** A value as text, as in tables. */
 export function told(value: Value | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -94,7 +95,10 @@ type Asked = Omit<Question, 'id' | 'text' | 'truth' | 'where'> & {
   truth: (string | Value | undefined)[][];
 };
 
-/** Makes the questions of a pack. The order of ids, which are hashes, picks records as if by lot, the same ones for the same release. */
+/**
+ * Makes the questions of a pack. Ids are hashes, so their order picks random records, the same ones for the
+ * same release.
+ */
 export function questionsFor(pack: Pack, records: StoredRecord[], subject: Subject = SUBJECTS[pack.id]!): Question[] {
   const { noun, names, enums, number, paid, contains, open, compared, geo } = subject;
   const [coarse, fine] = enums;
@@ -102,7 +106,7 @@ export function questionsFor(pack: Pack, records: StoredRecord[], subject: Subje
   const shownOf = (record: StoredRecord, name: string) => told(record.attributes[name]);
   const is = (field: string, value: string): Condition => ({ field, relation: 'is', value });
   const named = (record: StoredRecord) => names.map((name) => is(name, shownOf(record, name)));
-  /** Records with these values that their names tell apart from all others. */
+  /** Records with these values that their names identify. */
   const some = (count: number, needed: string[], from = 0): StoredRecord[] => {
     const found: StoredRecord[] = [];
     for (const record of drawn.slice(from)) {

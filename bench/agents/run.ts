@@ -1,4 +1,5 @@
-// `npm run bench -- agents`: a scripted agent that knows only /llms.txt answers thirty questions a pack, by REST and by MCP.
+// `npm run bench -- agents`: a scripted agent that knows only /llms.txt answers thirty questions a pack, by
+// REST and by MCP.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -23,7 +24,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'bench-agents-'));
 const datasets = Object.keys(SUBJECTS).filter((dataset) => existsSync(layout.current(DATA_DIR, dataset)));
 let wrong = 0;
 
-/** A dataset's records as they were exported, best first, without provenance. */
+/** The exported records of a dataset, best first, without provenance. */
 async function recordsOf(dataset: string): Promise<StoredRecord[]> {
   const release = (await currentRelease(DATA_DIR, dataset)) ?? '';
   const records: StoredRecord[] = [];
@@ -34,7 +35,7 @@ async function recordsOf(dataset: string): Promise<StoredRecord[]> {
   return records;
 }
 
-/** A key, made as the guide says. */
+/** Makes a key as the guide describes. */
 async function newKey({ path, member }: { path: string; member: string }, email: string): Promise<string> {
   const made = await fetch(path, { method: 'POST', body: JSON.stringify({ [member]: email }) });
   return ((await made.json()) as { key: string }).key;
@@ -55,7 +56,7 @@ function print(dataset: string, channel: string, asked: Asked[], learnt: number)
   wrong += asked.length - right;
 }
 
-// Truths first: a connection that idles meanwhile would be closed.
+// Computes the answers first, since an idle connection would be closed.
 const questions = new Map<string, Question[]>();
 for (const dataset of datasets)
   questions.set(dataset, questionsFor(await loadPack(resolve('packs', dataset)), await recordsOf(dataset)));

@@ -1,21 +1,21 @@
-// Whether an answer is true, and what it took.
+// Whether an answer is correct, and its cost.
 import type { Agent } from './agent.ts';
 import type { Question } from './question.ts';
 
 export interface Asked {
   text: string;
   right: boolean;
-  /** What was read in place of what is true. */
+  /** The wrong values that were read. */
   why: string;
   calls: number;
   tokens: number;
   eur: number;
 }
 
-/** A number as it is printed anywhere: grouped, with a unit behind it. */
+/** A printed number: with group separators, and a unit after it. */
 const numberIn = (cell: string) => Number.parseFloat(cell.replace(/(?<=\d)[,\u00a0\u202f ](?=\d{3}\b)/g, ''));
 
-/** Whether a cell says what is true: numbers to five digits, texts without letter case. */
+/** Whether a cell matches the correct value: numbers to five digits, texts without letter case. */
 export function says(cell: string, truth: string): boolean {
   if (truth !== '' && Number.isFinite(Number(truth))) {
     return Math.abs(numberIn(cell) - Number(truth)) <= 1e-5 * Math.max(1e-9, Math.abs(Number(truth)));
@@ -29,7 +29,7 @@ export function says(cell: string, truth: string): boolean {
   return even(cell) === even(truth) || even(cell).startsWith(`${even(truth)} `);
 }
 
-/** Asks one question. What is thrown on the way counts as wrong, with its message. */
+/** Runs one question. An error counts as wrong, with its message. */
 export async function ask(agent: Agent, question: Question): Promise<Asked> {
   const before = agent.channel.said.length;
   const spent = () => {

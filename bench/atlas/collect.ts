@@ -1,4 +1,4 @@
-// Says what each reading of the atlas says: place by place, in the order of their numbers.
+// Yields the observations of each reading of the atlas, in the order of place numbers.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineCollector, type Observed, type Reading } from 'dataset-register/pack';
@@ -6,7 +6,7 @@ import { type Place, placeAt } from './place.ts';
 import { ISSUE, type Issue, READINGS } from './readings.ts';
 import { world } from './world.ts';
 
-/** What both kinds of readings say. Names and positions may differ from the second reading on. */
+/** Values of both kinds of readings. Names and positions may differ from the second reading on. */
 function common({ country, area, name, lat, lng, later }: Place, turn: number): Observed['values'] {
   const moved = later.moved && turn > 1;
   return {
@@ -29,7 +29,7 @@ function surveyed(place: Place, turn: number): Observed {
     feature,
     population: (turn > 0 ? later.population : null) ?? population ?? undefined,
   };
-  // The first survey knew less.
+  // The first survey has fewer values.
   const values =
     turn === 0
       ? both

@@ -1,5 +1,5 @@
-// Places that do not exist, in the shape of the places pack and in any number: for measurements of size. The bench makes folders of it
-// (bench/atlas.ts) whose fixtures say how many records there are.
+// Fictional places in any number, in the shape of the places pack, to measure the effect of size.
+// bench/atlas.ts makes pack folders of it, whose fixtures contain the number of records.
 import { definePack } from 'dataset-register/pack';
 import { placeAttributes } from '../../packs/places/attributes.ts';
 import { placeSlug } from '../../packs/places/identity.ts';

@@ -6,7 +6,7 @@ import { world } from './world.ts';
 const nowhere = world(7);
 const places = Array.from({ length: 5000 }, (_, i) => placeAt(7, nowhere, i));
 
-test('a place depends on its number alone', () => {
+test('a place depends only on its number', () => {
   expect(placeAt(7, world(7), 4321)).toEqual(places[4321]);
   expect(placeAt(8, world(8), 4321).name).not.toBe(places[4321]?.name);
 });
@@ -26,7 +26,7 @@ test('positions are on the globe, with five decimals', () => {
   }
 });
 
-test('few countries are large, and what is known and what changes is as in places', () => {
+test('few countries are large, and shares of values and changes are as in places', () => {
   const share = (which: (place: (typeof places)[number]) => boolean) => places.filter(which).length / places.length;
   expect(share(({ country }) => country.code === 'AA')).toBeGreaterThan(0.05);
   expect(share(({ population }) => population !== null)).toBeCloseTo(0.7, 1);

@@ -1,4 +1,5 @@
-// One place of the atlas, computed from its number alone: memory does not grow with how many there are.
+// One place of the atlas, computed only from its number, so that memory does not grow with the number of
+// places.
 import { slug } from '../../packs/places/identity.ts';
 import { bell, pick, stream } from './random.ts';
 import { foreign, latin, SCRIPTS } from './scripts.ts';
@@ -6,7 +7,10 @@ import { type Country, type World, word } from './world.ts';
 
 export interface Place {
   id: string;
-  /** Turn of the first reading that has it (see READINGS). Only what a survey has seen has a number, people and a height. */
+  /**
+   * Index of the first reading with the place (see READINGS). Only places of a survey have a number,
+   * population and height.
+   */
   since: number;
   /** Whether the last extract no longer lists it. */
   vanished: boolean;
@@ -22,7 +26,7 @@ export interface Place {
   population: number | null;
   elevation: number | null;
   timezone: string;
-  /** What comes to be different in the second survey and in the later extracts; null: nothing. */
+  /** The values that differ in the second survey and in the later extracts; null: none. */
   later: { population: number | null; name: string | null; moved: boolean };
 }
 
@@ -52,7 +56,7 @@ export function placeAt(seed: number, { countryAt }: World, i: number): Place {
     name: before + latin(country.manner, syllables),
     ascii: before + latin(0, syllables),
     others,
-    // Places crowd around a few towns, and areas lie side by side.
+    // Places cluster around a few towns, and areas are adjacent.
     ...spot(draw, country, area),
     feature: draw() < 0.55 ? 'PPL' : pick(draw, FEATURES),
     population,

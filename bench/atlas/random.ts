@@ -1,6 +1,6 @@
-// Numbers that look random and are the same in every run: a stream for each thing that is drawn.
+// Reproducible random numbers: a stream for each drawn thing.
 
-/** A stream of numbers from 0 up to 1, from three whole numbers (mulberry32 over their mix). */
+/** A stream of numbers in [0, 1) from three integers (mulberry32 over their mix). */
 export function stream(seed: number, thing: number, kind = 0): () => number {
   let state = Math.imul(seed ^ Math.imul(thing + 1, 0x9e3779b1) ^ Math.imul(kind + 1, 0x85ebca6b), 0xc2b2ae35) | 0;
   return () => {
@@ -15,7 +15,7 @@ export function pick<T>(draw: () => number, from: readonly T[]): T {
   return from[Math.floor(draw() * from.length)] as T;
 }
 
-/** About normal, mean 0 and deviation 1. */
+/** About normally distributed, mean 0 and deviation 1. */
 export function bell(draw: () => number): number {
   return (draw() + draw() + draw() + draw() - 2) * Math.sqrt(3);
 }

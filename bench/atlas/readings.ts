@@ -1,5 +1,5 @@
-// The readings of the atlas: two surveys with everything they know, then three extracts with names and positions, as places has them.
-// Each is one small file in the pack's fixtures; what it says is computed from it.
+// The readings of the atlas: two surveys with all values, then three extracts with names and positions, as in
+// places. Each is one small file in the pack's fixtures, from which its content is computed.
 
 const pin = (source: string, version: string, observed_at: string) => ({
   package: `@atlas/${source}`,
@@ -17,12 +17,12 @@ export const EXTRACTS = [
   pin('extract', '3.0.0', '2026-09-26T00:00:00Z'),
 ];
 
-/** All of them in order of time: the place of a reading here is its turn. */
+/** All readings in order of time; their index is the turn. */
 export const READINGS = [...SURVEYS, ...EXTRACTS];
 
 /** The file of a reading. */
 export interface Issue {
-  /** Whatever is drawn is drawn from this number. */
+  /** Seed of all random values. */
   seed: number;
   records: number;
 }

@@ -1,8 +1,8 @@
-// How the atlas writes names: a name is a row of syllables by number, and each script spells them in its own way.
+// Spelling of names in the atlas: a name is a list of syllable numbers, which each script spells differently.
 
 const cut = (text: string) => text.split(' ');
 
-/** Latin, in three manners; others have one. A script with fewer syllables begins again from its first. */
+/** Latin, in three manners; other scripts have one. A script with fewer syllables wraps around. */
 const LATIN = [
   cut(
     'ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu ra re ri ro ru sa se si so su ta te ti to tu va ve vi vo vu gar hol stad berg mund feld wick ford ham ley dor mar ten lin ros wen cal tor sel ban',
@@ -44,7 +44,7 @@ const capital = (text: string) => text.replace(CAPITAL, (letter) => letter.toUpp
 const spell = (script: readonly string[], syllables: readonly number[]) =>
   capital(syllables.map((each) => script[each % script.length]).join(''));
 
-/** Syllables that any script can be asked for. */
+/** Number of syllables in every script. */
 export const SYLLABLES = LATIN[0]!.length;
 
 /** A word in Latin letters; manner 0 is plain ASCII. */

@@ -1,4 +1,4 @@
-// The countries of the atlas and their areas: few are large and many small, as on any map.
+// The countries of the atlas and their areas: few are large and many small, as in reality.
 import { pick, stream } from './random.ts';
 import { latin, SYLLABLES } from './scripts.ts';
 
@@ -9,7 +9,7 @@ export interface Country {
   manner: number;
   lat: number;
   lng: number;
-  /** Degrees within which most of its places lie. */
+  /** Degrees that contain most of its places. */
   width: number;
   timezones: string[];
   areas: { name: string; parts: string[] }[];
@@ -20,7 +20,7 @@ const KINDS = ['', '', ' Province', ' Region', ' State', ' District', ' Oblast',
 
 export interface World {
   countries: Country[];
-  /** The country of a number from 0 up to 1: the largest has a tenth of all places. */
+  /** The country of a number in [0, 1): the largest has a tenth of all places. */
   countryAt: (share: number) => Country;
 }
 
@@ -51,7 +51,7 @@ export function word(draw: () => number): number[] {
 function country(seed: number, i: number): Country {
   const draw = stream(seed, i, 1);
   const manner = Math.floor(draw() * 3);
-  // Two letters by number: AA, AB and so on.
+  // Two-letter codes in order: AA, AB and so on.
   const code = String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26));
   const name = latin(0, word(draw));
   const areas = Array.from({ length: 4 + Math.floor(draw() * 24) }, () => ({

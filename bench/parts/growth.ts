@@ -1,4 +1,4 @@
-// What a larger dataset costs: the same questions over HTTP to two sizes of one generated pack, in turn.
+// The cost of a larger dataset: the same questions over HTTP to two sizes of one generated pack, in turn.
 import { draw } from '../draw.ts';
 import type { Load } from '../load.ts';
 import { alternate, type Rounds, type Side } from '../measure.ts';
@@ -24,7 +24,7 @@ interface Asked {
   paths: string[];
 }
 
-/** Questions whose answers stay of one size: a record, a page of an area, the counts within an area. */
+/** Questions with answers of constant size: a record, a page of an area, the counts within an area. */
 async function asked(subject: Subject): Promise<Asked[]> {
   const { ids, areas } = await draw(subject);
   const v1 = `/v1/${subject.dataset}`;

@@ -1,4 +1,4 @@
-// What a call costs over MCP beside the same one over REST, and how long and how large the list of tools is.
+// The cost of a call over MCP compared with REST, and time and size of the list of tools.
 import assert from 'node:assert/strict';
 import { draw } from '../draw.ts';
 import { type Load, load } from '../load.ts';
@@ -10,18 +10,21 @@ export interface Mcp {
   dataset: string;
   connections: number;
   rows: { name: string; bytes: number; rest: Cost; mcp: Cost }[];
-  /** `tools/list` over all datasets of the service: bytes of the answer, and how soon it came when asked by one client. */
+  /** `tools/list` over all datasets: bytes of the answer, and its latency for one client. */
   list: { datasets: number; tools: number; bytes: number; load: Load };
 }
 
-/** A load, and the milliseconds that the service was on a processor for each answer: what else the machine does is not in them. */
+/**
+ * A load with the processor milliseconds of the service for each answer, which exclude other load on the
+ * machine.
+ */
 export interface Cost extends Load {
   cpu: number;
 }
 
 type Json = Record<string, unknown>;
 
-/** One question in the words of both. */
+/** One question in both protocols. */
 interface Pair {
   name: string;
   paths: string[];
@@ -31,7 +34,7 @@ interface Pair {
 
 const REVISION = '2025-11-25';
 
-/** A request of the protocol as most clients send it today: no session, no handshake. */
+/** A typical request of MCP clients: no session, no handshake. */
 const request = (method: string, params: Json) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 
 export async function benchMcp(subject: Subject, scratch: string, rounds: Rounds): Promise<Mcp> {
@@ -51,7 +54,7 @@ export async function benchMcp(subject: Subject, scratch: string, rounds: Rounds
     const rows: Mcp['rows'] = [];
     for (const { name, paths, tool, given } of pairs(subject, await draw(subject))) {
       const rest: Side = { base: service.base, paths, headers: OPERATOR };
-      // Whole records of a page are more than the tokens of an answer where nothing is said, and here both are to answer the same.
+      // A page of complete records exceeds the default token limit, and both answers must be equal.
       const address = tool === 'entity_search' ? '/mcp?max_tokens=200000' : '/mcp';
       const mcp = over(
         given.map((each) => request('tools/call', { name: tool, arguments: each })),
@@ -77,10 +80,10 @@ export async function benchMcp(subject: Subject, scratch: string, rounds: Rounds
   }
 }
 
-/** Seconds of load before anything is measured. */
+/** Seconds of load before the measurement. */
 const WARM = 3;
 
-/** Loads both in turn; of each the round of the median cost. */
+/** Loads both in turn; returns the round with the median cost of each. */
 async function costs<K extends string>(
   service: Service,
   sides: Record<K, Side>,
@@ -88,7 +91,7 @@ async function costs<K extends string>(
 ): Promise<Record<K, Cost>> {
   const names = Object.keys(sides) as K[];
   const all = Object.fromEntries(names.map((name) => [name, [] as Cost[]])) as Record<K, Cost[]>;
-  // Code is compiled for good only after some thousands of calls.
+  // The final compilation happens after some thousands of calls.
   for (const name of names) await load({ ...sides[name], connections, seconds: WARM });
   for (let round = 0; round < rounds; round += 1)
     for (const name of names) {
@@ -140,7 +143,7 @@ function pairs({ dataset, shape }: Subject, { ids, groups }: Awaited<ReturnType<
   ];
 }
 
-/** Both answer the same, or the comparison means nothing. The length of the answer of REST. */
+/** Throws unless both answers are equal. Returns the length of the REST answer. */
 function agree(rest: Buffer, mcp: Buffer, name: string): number {
   const { result } = JSON.parse(mcp.toString()) as {
     result: { isError?: boolean; structuredContent: Json; content: { text: string }[] };
@@ -152,7 +155,7 @@ function agree(rest: Buffer, mcp: Buffer, name: string): number {
   return rest.length;
 }
 
-/** An answer without what differs between two calls: the name of the request, and ages that go on. */
+/** An answer without the parts that differ between two calls: the request id, and ages. */
 function steady(answer: unknown): unknown {
   return JSON.parse(
     JSON.stringify(answer, (name, value) => (/^(request_id|age_hours|freshness)$/.test(name) ? null : value)),

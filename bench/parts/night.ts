@@ -1,4 +1,5 @@
-// The night of a dataset from cached sources, in a data folder of its own: how long each step takes, and the most memory at once.
+// A nightly run of a dataset from cached sources, in a separate data folder: duration of each step, and peak
+// memory.
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -11,22 +12,25 @@ export interface Night {
   seconds: number;
   /** Highest resident memory of the night's own process in MB. */
   peak: number;
-  /** Seconds by step, in order; a step lasts until the next is told. */
+  /** Seconds by step, in order; a step lasts until the next begins. */
   steps: { step: string; seconds: number }[];
   /** Markdown pages a second, while they are rendered and written. */
   pages: number;
-  /** Seconds that nothing but writing the same files takes; absent in results from before it was measured. */
+  /** Seconds for writing only the same files; absent in older results. */
   bare?: number;
-  /** Seconds of the night after it, which finds nothing new. */
+  /** Seconds of the next night, without changes. */
   unchanged: number;
-  /** The night after owners changed some records, and the static files that it touched; absent in results from before it was measured. */
+  /**
+   * The night after owners' edits of some records, and the static files that it wrote; absent in older
+   * results.
+   */
   changed?: { records: number; seconds: number; written: number; deleted: number; files: number };
 }
 
-/** Records that owners change before the third night. */
+/** Records with owners' edits before the third night. */
 const CHANGED = 100;
 
-/** Runs three nights with the sources that a data folder has cached; null where it has none. */
+/** Runs three nights with the cached sources of a data folder; null when there are none. */
 export async function benchNight(dataDir: string, dataset: string, scratch: string): Promise<Night | null> {
   const sources = join(dataDir, 'sources');
   if (!existsSync(sources)) return null;
@@ -59,7 +63,7 @@ export async function benchNight(dataDir: string, dataset: string, scratch: stri
   }
 }
 
-/** Has the owners of some records say another name, as an owner's page would. */
+/** Stores owners' edits of the names of some records, as the owners' page does. */
 async function ownersChange(dataDir: string, dataset: string, records: number): Promise<void> {
   const world = await openWorld(dataDir, await loadPack(join(import.meta.dirname, '../../packs', dataset)), null);
   try {
@@ -77,7 +81,7 @@ function filesOf({ seconds, lines }: Run): NonNullable<Night['changed']> {
   return { records: CHANGED, seconds, files: count(files), written: count(written), deleted: count(deleted) };
 }
 
-/** Writes the bytes of every file that the night left to another folder, with nothing around it; answers the seconds of the writes. */
+/** Writes the bytes of every static file to another folder without other work; returns the seconds. */
 function bareWrite(own: string): number {
   let seconds = 0;
   const made = ['data/facts', 'data/releases', 'dist'].flatMap((name) =>
@@ -131,7 +135,7 @@ function highWater(pid: number | undefined): number {
   }
 }
 
-/** Steps are told as `dataset: step`; other lines say how far a step is. */
+/** Steps are printed as `dataset: step`; other lines are progress. */
 function stepsOf(lines: Run['lines'], dataset: string, end: number): Night['steps'] {
   const begun = lines.flatMap(({ at, text }) => {
     const step = new RegExp(`^(?:${dataset}|register): ([a-zA-Z]+(?: [a-zA-Z]+)*)$`).exec(text)?.[1];

@@ -1,4 +1,5 @@
-// The table of questions: each of them put to the service, to bare Hono with the same bytes, to SQLite and to DuckDB, in turn.
+// The table of questions: each for the service, for bare Hono with the same bytes, for SQLite and for DuckDB,
+// in turn.
 import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,7 +55,7 @@ export async function benchQuestions(
       const sides = sidesOf(question, up);
       const agreed = await agreements(question, sides);
       for (const connections of levels) {
-        // The goals are those of 16 connections; beside them one round tells how the rates move.
+        // The goals are for 16 connections; for others one round shows the trend.
         const times = connections === 16 || levels.length === 1 ? rounds : 1;
         const loads = await alternate(sides as Record<Server, Side>, { connections, seconds, rounds: times });
         const { id, name } = question;
@@ -91,7 +92,7 @@ async function agreements(question: Question, sides: Partial<Record<Server, Side
   return agreed;
 }
 
-/** Writes the answer of the median size to each question into a folder, and gives its size. */
+/** Writes the median-sized answer of each question into a folder, and returns its size. */
 async function bodiesFor(
   questions: readonly Question[],
   service: Served,
@@ -111,7 +112,7 @@ async function bodiesFor(
 }
 
 async function startSqlite({ manifest, folder, packDirs, dataset, shape }: Subject, base_url: string): Promise<Served> {
-  // A database is used again as long as nothing that made it has changed.
+  // A database is reused while its inputs are unchanged.
   const made = hash('sha256', manifest.release + readFileSync(join(PEERS, 'sqlite-fill.ts'), 'utf8'), 'hex').slice(
     0,
     16,

@@ -1,4 +1,4 @@
-// Ten minutes of everything at once: heap and resident memory must not grow.
+// Ten minutes of mixed load: heap and resident memory must not grow.
 import { draw } from '../draw.ts';
 import { type Load, load } from '../load.ts';
 import { questionsFor } from '../questions.ts';
@@ -9,14 +9,14 @@ export interface Soak {
   minutes: number;
   connections: number;
   loads: Load[];
-  /** By the half minute: MB of heap and resident memory, event-loop delay p99 in milliseconds. */
+  /** Every half minute: MB of heap and resident memory, event-loop delay p99 in milliseconds. */
   samples: { second: number; heap: number; rss: number; delay: number }[];
 }
 
 const CONNECTIONS = 16;
 /** Seconds of one piece of the load. */
 const PIECE = 30;
-/** How often each question is asked in a round of the mix. */
+/** Frequency of each question in a round of the mix. */
 const MIX: Record<string, number> = {
   get: 40,
   search: 10,
@@ -42,7 +42,7 @@ export async function benchSoak(subject: Subject, scratch: string, minutes: numb
   try {
     await service.vitals();
     for (let second = PIECE; second <= minutes * 60; second += PIECE) {
-      // In an order that mixes slow and fast, the same in every piece.
+      // An order that mixes slow and fast questions, the same in every piece.
       const mixed = paths.map((path, i) => ({ path, at: (i * 7919) % paths.length })).sort((a, b) => a.at - b.at);
       const asked = mixed.map(({ path }) => path);
       found.loads.push(

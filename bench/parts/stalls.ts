@@ -1,4 +1,4 @@
-// Event-loop delay inside the service while one operation after another runs alone at 4 connections.
+// Event-loop delay of the service while each operation runs at 4 connections, one after the other.
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export interface StallRow {
   delay: Delay;
   /** Longest delay during the first call, before the load. */
   first: number | null;
-  /** Measurements, of which the one with the shortest longest delay is in `delay`. */
+  /** Number of measurements; `delay` is from the one with the shortest maximum. */
   runs: number;
   /** Answers other than 2xx. */
   bad: number;
@@ -40,15 +40,15 @@ export interface Stalls {
   records: number;
   seconds: number;
   rows: StallRow[];
-  /** Cases without an answer here, with the status. */
+  /** Cases that this service does not answer with 2xx, with the status. */
   skipped: string[];
-  /** One generated llms-full.txt at a time: bytes, and seconds until the last of them. */
+  /** Generated llms-full.txt, one at a time: bytes, and seconds until the last byte. */
   texts: { dataset: string; bytes: number; seconds: number; delay: Delay }[];
 }
 
 const IDLE_SECONDS = 5;
 const FIRST_CALL_MS = 15_000;
-/** Measurements of a case that is beyond its bounds: another process on the machine may have caused the first. */
+/** Most measurements of a case above its bounds, since another process may have caused the first. */
 const MOST_RUNS = 3;
 const JSON_HEADERS = {
   ...OPERATOR,
@@ -58,7 +58,9 @@ const JSON_HEADERS = {
   'a2a-version': '1.0',
 };
 
-/** `dist`: DIST_DIR of a night over the same releases. `only`: cases whose names contain one of these texts. */
+/**
+ * `dist`: DIST_DIR of a night over the same releases. `only`: cases whose names contain one of these texts.
+ */
 export async function benchStalls(
   subject: Subject,
   scratch: string,
@@ -117,7 +119,7 @@ async function idle(service: Service): Promise<StallRow> {
   return { name: 'no calls', rps: null, delay, first: null, runs: 1, bad: 0 };
 }
 
-/** A number is the status of a first call that was not answered with 2xx; 0 where no headers came in time. */
+/** A number is the status of a first call without 2xx; 0: no headers in time. */
 async function measureCase(service: Service, stallCase: StallCase, seconds: number): Promise<StallRow | number> {
   const status = await firstCall(service, stallCase);
   const { delay: first } = await service.vitals();

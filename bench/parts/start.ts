@@ -1,4 +1,4 @@
-// How soon a service over existing releases answers, and what memory it takes: at the start, and after a mixed load.
+// Start time of a service over existing releases, and its memory: at the start, and after a mixed load.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { draw } from '../draw.ts';
@@ -13,9 +13,9 @@ export interface Start {
   /** Milliseconds from spawn to the first answer with a record, and until everything is loaded; medians. */
   first: number;
   warm: number;
-  /** Resident memory in MB: when warm, after a mixed load, and the most there ever was. */
+  /** Resident memory in MB: when warm, after a mixed load, and at the peak. */
   rss: { warm: number; loaded: number; peak: number };
-  /** Bytes a record of the packed index, without and with bodies, for the largest dataset. */
+  /** Bytes of the packed index per record, without and with bodies, for the largest dataset. */
   index: { dataset: string; records: number; columns: number; bodies: number };
 }
 

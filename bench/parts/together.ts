@@ -1,4 +1,5 @@
-// What gets feel of statistics and time series that run beside them: latency with and without, and the delay of the event loop.
+// The effect of statistics and time series on parallel gets: latency with and without, and the delay of the
+// event loop.
 import { draw } from '../draw.ts';
 import { type Load, load } from '../load.ts';
 import { median } from '../measure.ts';
@@ -10,10 +11,10 @@ import type { Vitals } from '../watch.ts';
 export interface Together {
   connections: number;
   quiet: Load;
-  /** Gets while 4 clients ask statistics, none of them the same. */
+  /** Gets while 4 clients request statistics, each different. */
   busy: Load;
   statistics: Load;
-  /** Event-loop delay of the service: quiet gets; gets beside statistics and time series. */
+  /** Event-loop delay of the service: with gets only; with gets, statistics and time series. */
   delay: { quiet: Vitals['delay']; busy: Vitals['delay'] };
 }
 

@@ -11,7 +11,7 @@ export interface Tokens {
   /** Tokens of all searches together. */
   json: number;
   markdown: number;
-  /** The largest share that the Markdown of one search has of its JSON. */
+  /** The largest ratio of Markdown to JSON of one search. */
   worst: number;
 }
 

@@ -1,4 +1,4 @@
-// The upper bound: Hono answering constants. BODIES names a folder whose files it answers by their names.
+// The upper bound: Hono with constant answers. BODIES is a folder of files to serve by name.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from '@hono/node-server';

@@ -1,6 +1,6 @@
-// The same questions straight on DuckDB behind Hono: the release's Parquet in memory with an index on ids, a prepared statement a
-// question, no gate. RELEASE names the release folder, NUMBER the attribute whose history is loaded; QUESTIONS (a JSON object) holds the
-// statements by name.
+// The same questions on DuckDB behind Hono: the release's Parquet in memory with an index on ids, a prepared
+// statement for each question, no gate. RELEASE is the release folder, NUMBER the attribute whose history is
+// loaded; QUESTIONS (a JSON object) contains the statements by name.
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api';
 import { serve } from '@hono/node-server';
@@ -9,7 +9,7 @@ import { Hono } from 'hono';
 const folder = process.env['RELEASE'] ?? '';
 const questions = JSON.parse(process.env['QUESTIONS'] ?? '{}') as Record<string, string>;
 const instance = await DuckDBInstance.create(':memory:');
-/** Statements at once. */
+/** Parallel statements. */
 const CONNECTIONS = 4;
 
 const first = await instance.connect();
@@ -49,7 +49,7 @@ app.get('/:question', async (c) => {
   }
 });
 
-/** Bodies come as JSON text already and are joined; anything else is serialised. */
+/** Bodies are JSON text already and are joined; anything else is serialised. */
 function answer(name: string, rows: Record<string, unknown>[]): string {
   if (name === 'get') return String(rows[0]?.['body']);
   if (rows.every((row) => 'body' in row)) return `{"items":[${rows.map((row) => row['body']).join(',')}]}`;

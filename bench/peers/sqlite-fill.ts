@@ -1,4 +1,5 @@
-// Copies a release into SQLite: narrow indexed columns, the complete answer of every record as text, words in FTS5.
+// Copies a release into SQLite: narrow indexed columns, the complete answer of every record as text, words in
+// FTS5.
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -8,7 +9,7 @@ import type { Shape } from '../subject.ts';
 
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** What is copied: the release folder, the folder of its pack, the base address in the answers. */
+/** Input of the copy: the release folder, the folder of its pack, the base address in the answers. */
 export interface Filling {
   release: string;
   pack: string;
@@ -16,7 +17,7 @@ export interface Filling {
   shape: Shape;
 }
 
-/** Fills an empty database. The answers are those of this moment: their ages do not go on, which spares the peer that work. */
+/** Fills an empty database. The answers have fixed ages, which spares the peer that work. */
 export async function fill(db: DatabaseSync, { release, pack: folder, base_url, shape }: Filling): Promise<void> {
   const pack = await loadPack(folder);
   const { texts, number, geo } = shape;

@@ -1,5 +1,5 @@
-// The peer to beat: Hono over node:sqlite with FTS5 and stored JSON answers, as a careful engineer would write it in a day.
-// DATABASE is its file; FILLING (JSON) says what it is copied from where it does not exist yet.
+// The peer to beat: Hono over node:sqlite with FTS5 and stored JSON answers, as a careful engineer would
+// write it in a day. DATABASE is its file; FILLING (JSON) describes the copy that fills a missing file.
 import { existsSync, renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { serve } from '@hono/node-server';
@@ -16,7 +16,7 @@ if (!existsSync(path)) {
   renameSync(`${path}.new`, path);
 }
 const db = new DatabaseSync(path, { readOnly: true });
-// Everything from memory: the pages of the file are mapped, not copied.
+// All data in memory: the pages of the file are mapped, not copied.
 db.exec('pragma mmap_size = 17179869184; pragma cache_size = -65536; pragma temp_store = memory');
 
 const json = (c: Context, text: string) => c.body(text, 200, { 'content-type': 'application/json; charset=utf-8' });
@@ -75,7 +75,7 @@ const batch = db.prepare(
 );
 app.get('/batch/:ids', (c) => json(c, page(batch.all(JSON.stringify(c.req.param('ids').split(','))))));
 
-// The columns form: no stored answer helps, so the narrow columns are counted.
+// Stored answers do not help here, so the narrow columns are counted.
 const counts = new Map(
   texts.flatMap((by) =>
     texts.map((name) => {
@@ -90,7 +90,7 @@ app.get('/facets/:by/:name/:value', (c) => {
   return json(c, JSON.stringify({ values: counts.get(`${by}/${name}`)?.all(value) ?? [] }));
 });
 
-// By relevance of all words of the record, which is what FTS5 can rank by.
+// By relevance of all words of the record, which is the ranking of FTS5.
 const similar = new Map(
   texts.map((name) => [
     name,
@@ -111,7 +111,7 @@ app.get('/similar/:name/:id', (c) => {
   return json(c, page(similar.get(name)?.all(match.join(' OR '), subject.own) ?? []));
 });
 
-// SQLite has no quantile: the values are ordered and picked by position.
+// SQLite has no quantile function: the values are sorted and picked by position.
 const stats = new Map(
   texts.map((by) => {
     const [group, value] = [quoted(by), quoted(number)];

@@ -123,7 +123,7 @@ describe('invalid packs', () => {
     ]);
   });
 
-  test('what cannot be parsed is told with its line', async () => {
+  test('a syntax error is reported with its line', async () => {
     const at = await copy('unparsed');
     await writeFile(join(at, 'collect.ts'), 'export const one = 1;\n\nexport default { read( { };\n');
     const script = `const { loadPack } = await import(${JSON.stringify(resolve('packs/define/load.ts'))});
@@ -150,7 +150,7 @@ describe('invalid packs', () => {
     `);
   });
 
-  test('every file is missed', async () => {
+  test('every missing file is reported', async () => {
     await mkdir(join(temp, 'bare'));
     expect(await said(loadPack(join(temp, 'bare')))).toMatchInlineSnapshot(`
       "5 mistakes in pack <temp>/bare
@@ -216,7 +216,7 @@ describe('invalid packs', () => {
     `);
   });
 
-  test('samples and template against the attributes, told together', async () => {
+  test('samples and template against the attributes, reported together', async () => {
     const samples = [
       { identity: { maker: 'A' }, values: {} },
       { identity: { maker: 'A', model: 'B', kind: 'saw' }, values: {} },
@@ -311,7 +311,7 @@ describe('invalid packs', () => {
     `);
   });
 
-  test("the pack's own rules are tried on the samples", async () => {
+  test("the pack's own rules are tested on the samples", async () => {
     const text = await readFile(join(TOOLS, 'pack.ts'), 'utf8');
     const changed = text
       .replace(/key: .*/, 'key: () => { throw new Error("no maker"); },')

@@ -7,7 +7,7 @@ import { FILTER_KINDS } from '../../data/input/filters.ts';
 import { SELECTION } from '../../data/input/selection.ts';
 import { isTest, MODULES, read, tableRows } from './tree.ts';
 
-/** The text under each heading that names an address, by that address. */
+/** The text under each heading with an address, by that address. */
 const sections = new Map(
   read('docs/api.md')
     .split(/^#{2,3} /m)
@@ -40,7 +40,7 @@ describe('docs/api.md', () => {
     expect(missing, `parameters of ${path} without a row`).toEqual([]);
   });
 
-  test('describes no operation that is not there', () => {
+  test('describes no operation that does not exist', () => {
     const known = OPERATIONS.map(({ route }) => `${route.method} ${address(route.path)}`);
     const other = ['/', '/healthz', '/llms.txt', '/robots.txt', '/datasets/{ds}/{slug}.md'].map(
       (path) => `GET ${path}`,
@@ -48,7 +48,7 @@ describe('docs/api.md', () => {
     expect([...sections.keys()].filter((path) => !known.includes(path) && !other.includes(path))).toEqual([]);
   });
 
-  test('has each kind of filter with its attribute types, and no other', () => {
+  test('has each kind of filter with its attribute types, and no others', () => {
     const documented = tableRows('docs/api.md').filter(([name]) => name?.endsWith('<attr>='));
     const expected = FILTER_KINDS.map(({ prefix, types }) => [`${prefix}<attr>=`, types.join(', ')]);
     expect(documented.map((row) => row.slice(0, 2))).toEqual(expected);

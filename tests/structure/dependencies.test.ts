@@ -1,4 +1,4 @@
-// What we depend on: exact, locked, without install scripts, and each with a written reason.
+// Dependencies: exact, locked, without install scripts, and each with a written reason.
 import { describe, expect, test } from 'vitest';
 import { read, tableRows } from './tree.ts';
 
@@ -28,7 +28,7 @@ const installed = Object.entries(lock.packages).filter(([path, entry]) => path !
 const { dependencies, optionalDependencies, devDependencies } = manifest;
 const declared = { ...dependencies, ...optionalDependencies, ...devDependencies };
 
-/** Folders in which a package at this place finds its dependencies, nearest first. */
+/** Folders in which a package at this path finds its dependencies, nearest first. */
 function above(path: string): string[] {
   const cut = path.lastIndexOf('/node_modules/');
   return [`${path}/`, ...(cut < 0 ? [''] : above(path.slice(0, cut)))];
@@ -48,15 +48,15 @@ describe('package.json', () => {
     expect(manifest.engines.node).toBe('>=20');
   });
 
-  test('has no install hooks of its own', () => {
+  test('has no install hooks', () => {
     const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'];
     expect(hooks.filter((hook) => hook in manifest.scripts)).toEqual([]);
   });
 });
 
 describe('the lock file', () => {
-  // What the registry at hand does not carry cannot be hashed (.ci/lock.ts); nothing that is installed here may be so.
-  test('has the integrity of every package but foreign platforms that the registry lacked, and names no host', () => {
+  // A package that the registry lacks cannot be hashed (.ci/lock.ts); no installed package may be one.
+  test('has the integrity of every package but foreign platforms that the registry lacked, and contains no host', () => {
     const open = installed.filter(([, entry]) => !entry.integrity?.startsWith('sha512-'));
     const here = (list: string[] | undefined, own: string) => list === undefined || list.includes(own);
     const wrong = open.filter(
@@ -68,14 +68,14 @@ describe('the lock file', () => {
       expect(lock.packages[`node_modules/${name}`]?.integrity).toMatch(/^sha512-/);
   });
 
-  test('holds what package.json asks for', () => {
+  test('contains the dependencies of package.json', () => {
     for (const [name, version] of Object.entries(declared)) {
       expect(lock.packages[`node_modules/${name}`]?.version, name).toBe(version);
     }
   });
 
-  // npm leaves a package out that the registry did not have on the day of the lock, and `npm ci` then refuses the lock.
-  test('holds the packages of every platform, or `npm ci` refuses it', () => {
+  // npm omits a package that the registry lacked when the lock was made, and `npm ci` then refuses the lock.
+  test('contains the packages of every platform, or `npm ci` refuses it', () => {
     const missing = installed.flatMap(([path, entry]) =>
       Object.entries(entry.optionalDependencies ?? {})
         .filter(([name]) => !above(path).some((folder) => `${folder}node_modules/${name}` in lock.packages))
@@ -99,11 +99,11 @@ describe('the lock file', () => {
 describe('docs/decisions/dependencies.md', () => {
   const rows = tableRows('docs/decisions/dependencies.md').filter((row) => row.length > 2);
 
-  test('has one row for each dependency and no other', () => {
+  test('has one row for each dependency and no others', () => {
     expect(rows.map(([name]) => name).sort()).toEqual(Object.keys(declared).sort());
   });
 
-  test('every row says version policy, licence and reason', () => {
+  test('every row has version policy, licence and reason', () => {
     for (const row of rows) {
       expect(row, row[0] ?? '').toHaveLength(5);
       for (const cell of row) expect(cell, row[0] ?? '').not.toBe('');

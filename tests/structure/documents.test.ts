@@ -6,7 +6,7 @@ import { ERRORS } from '../../api/contract/errors.ts';
 import { readConfig } from '../../config.ts';
 import { FILES, present, read, tableRows } from './tree.ts';
 
-/** Names of the settings that config.ts knows. */
+/** Names of the settings in config.ts. */
 const settings = [...read('config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map((match) => match[1] ?? '').sort();
 
 /** NAME=value lines of .env.example, the commented ones too. */
@@ -15,19 +15,19 @@ const example = [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]+)=(.*)$/gm
 );
 
 describe('settings', () => {
-  test('docs/settings.md has a row for each and no other', () => {
+  test('docs/settings.md has a row for each and no others', () => {
     const documented = tableRows('docs/settings.md').map(([name]) => name);
     expect(documented.sort()).toEqual(settings);
   });
 
-  test('.env.example names each, with values that change nothing', () => {
+  test('.env.example contains each, with values that change nothing', () => {
     expect(example.map(([name]) => name).sort()).toEqual(settings);
     expect(readConfig(Object.fromEntries(example))).toEqual(readConfig({}));
   });
 });
 
 describe('errors', () => {
-  test('docs/errors.md has each code with its status and whether a retry may help, and no other', () => {
+  test('docs/errors.md has each code with its status and whether a retry may help, and no others', () => {
     const documented = tableRows('docs/errors.md').filter((row) => row.length >= 4);
     const expected = Object.entries(ERRORS).map(([code, row]) => [
       code,
@@ -40,7 +40,7 @@ describe('errors', () => {
 });
 
 describe("Stripe's events", () => {
-  test('docs/checkout.md tells an operator to subscribe to each that is read, and to no other', () => {
+  test('docs/checkout.md lists exactly the handled events for the subscription', () => {
     const documented = tableRows('docs/checkout.md').map(([event]) => event);
     expect(documented).toEqual(Object.keys(STRIPE_EVENTS));
   });
@@ -59,7 +59,7 @@ describe('links', () => {
     expect(broken).toEqual([]);
   });
 
-  test('docs/README.md leads to every document', () => {
+  test('docs/README.md links to every document', () => {
     const index = read('docs/README.md') + read('docs/decisions/README.md');
     const lost = documents.filter(
       (path) =>

@@ -1,9 +1,9 @@
-// Only BASE_URL knows where the service stands: no other host name is written in the product.
+// Only BASE_URL contains the address of the service: the product contains no other host name.
 import { expect, test } from 'vitest';
 import { verifies } from '../support/verifies.ts';
 import { isTest, MODULES, read } from './tree.ts';
 
-/** Names of vocabularies, formats and licences, which happen to be addresses; nothing is fetched from them. */
+/** Names of vocabularies, formats and licences, which are URLs; nothing is fetched from them. */
 const NAMES = [
   'creativecommons.org',
   'json-schema.org',
@@ -17,13 +17,13 @@ const NAMES = [
   'www.w3.org',
 ];
 
-/** The guides are written for the address of a first start; the page of a guide puts BASE_URL in its place. */
+/** The guides use the address of a first start; the page of a guide replaces it with BASE_URL. */
 const WRITTEN = new Set(['site/guides.ts: localhost']);
 
-/** Made for documents (RFC 2606). */
+/** Reserved for documents (RFC 2606). */
 const isExample = (host: string) => /(^|\.)example(\.(com|net|org))?$/.test(host);
 
-test('no module knows a host name', () => {
+test('no module contains a host name', () => {
   verifies('setting.no-other-host');
   const product = MODULES.filter((path) => /^(api|data|build|site)\//.test(path) && !isTest(path));
   const found = product.flatMap((path) =>

@@ -1,4 +1,4 @@
-// What must not stand in our files: places of one machine, registries of one network, people's addresses.
+// Forbidden content of files: paths of one machine, registries of one network, people's addresses.
 import { expect, test } from 'vitest';
 import { FILES, read } from './tree.ts';
 
@@ -25,7 +25,7 @@ test('no registry or mirror hosts', () => {
   expect(lines(/https?:\/\/[^/\s'"`]*(?:registry|artifactory|nexus|verdaccio|mirror)[^/\s'"`]*/g)).toEqual([]);
 });
 
-test('no e-mail addresses but those of reserved domains, and of mail providers whose rules a test is about', () => {
+test('no e-mail addresses but those of reserved domains, and of mail providers whose rules a test checks', () => {
   const reserved = /[@.](example|example\.(com|org|net)|test|invalid|localhost)$/i;
   const provider = /[@.](gmail|googlemail|mailinator)\.com$/i;
   const address = /[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b/gi;
@@ -39,7 +39,7 @@ test('no words that promise work not done', () => {
   );
 });
 
-test('the welcome credit and the body that makes a key are written in one place', () => {
+test('the welcome credit and the body that makes a key are defined in one place', () => {
   const ours = lines(/\d\.50 EUR of|credit of \d|you@example\.org/g).filter((line) =>
     /^(api|build|data)\/(?!.*\.test\.ts:)/.test(line),
   );

@@ -4,11 +4,11 @@ import { dirname, normalize } from 'node:path/posix';
 export interface Import {
   specifier: string;
   line: number;
-  /** `import type`: gone at run time. */
+  /** `import type`: removed at run time. */
   type: boolean;
 }
 
-/** Statements start a line, as the formatter leaves them; `import('…')` also names types. */
+/** A statement starts a line, as the formatter ensures; `import('…')` also imports types. */
 const STATEMENT =
   /^[ \t]*(?:import|export)\b[^'"`;=]*?\bfrom\s+['"]([^'"\n]+)['"]|^[ \t]*import\s+['"]([^'"\n]+)['"]|^(?![ \t]*(?:\/\/|\*)).*?\bimport\(\s*['"]([^'"\n]+)['"]/gm;
 
@@ -21,12 +21,12 @@ export function importsOf(text: string): Import[] {
   }));
 }
 
-/** The file from the root that a relative import names, or null for a package. */
+/** The file from the root of a relative import, or null for a package. */
 export function target(from: string, specifier: string): string | null {
   return specifier.startsWith('.') ? normalize(`${dirname(from)}/${specifier}`) : null;
 }
 
-/** The package that a bare import names, without its subpath. */
+/** The package of a bare import, without its subpath. */
 export function packageOf(specifier: string): string {
   const parts = specifier.split('/');
   return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? specifier);

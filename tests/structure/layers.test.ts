@@ -1,4 +1,5 @@
-// Import directions, as docs/architecture.md has them; type imports count. Biome's noImportCycles refuses cycles of files.
+// Import directions, as in docs/architecture.md; type imports count. Biome's noImportCycles rejects cycles of
+// files.
 import { describe, expect, test } from 'vitest';
 import { importsOf, packageOf, target } from './imports.ts';
 import { ENTRIES, LAYERS, layerOf, PACK_PACKAGES, PACKAGES } from './layers.ts';
@@ -29,10 +30,10 @@ describe('the scanner', () => {
   });
 });
 
-/** The dataset whose folder a file is in; null for the files that all packs share. */
+/** The dataset of a file's folder; null for the files that all packs share. */
 const packOf = (file: string) => /^packs\/(?!define\/)([^/]+)\//.exec(file)?.[1] ?? null;
 
-/** What is wrong with an import of a file, or null. */
+/** The mistake of a file import, or null. */
 function fileProblem(file: string, path: string, type: boolean): string | null {
   if (!present(path)) return 'does not exist';
   if (path === 'config.ts') return type || ENTRIES.test(file) ? null : 'has the settings; only entries read them';
@@ -45,7 +46,7 @@ function fileProblem(file: string, path: string, type: boolean): string | null {
   return LAYERS.indexOf(to) <= LAYERS.indexOf(from) ? null : `is in ${to}, a layer after ${from}`;
 }
 
-/** What is wrong with an import of a package, or null. */
+/** The mistake of a package import, or null. */
 function packageProblem(file: string, specifier: string): string | null {
   if (specifier.startsWith('node:')) return null;
   const name = packageOf(specifier);
@@ -55,7 +56,7 @@ function packageProblem(file: string, specifier: string): string | null {
   return folders === undefined || folders.test(file) || isTest(file) ? null : `is imported in ${folders.source} only`;
 }
 
-/** What is wrong with one import, or null. */
+/** The mistake of an import, or null. */
 function problem(file: string, specifier: string, type = false): string | null {
   const path = target(file, specifier);
   return path === null ? packageProblem(file, specifier) : fileProblem(file, path, type);
@@ -99,7 +100,7 @@ describe('layers', () => {
     expect(problems).toEqual([]);
   });
 
-  test('the environment is read in one place; a child process may be handed PATH and HOME', () => {
+  test('the environment is read in one place; a child process may get PATH and HOME', () => {
     const reads = (file: string) =>
       read(file)
         .split('\n')

@@ -1,4 +1,4 @@
-// Settings as contract section 1 has them: defaults, and one clear line for a wrong one.
+// Settings as in contract section 1: defaults, and one clear line for a wrong one.
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../config.ts';
@@ -37,7 +37,7 @@ test('BASE_URL follows the port, and loses its last slash', () => {
   expect(readConfig({ PORT: '9000', BASE_URL: 'https://register.example/' }).BASE_URL).toBe('https://register.example');
 });
 
-test('lists are cut at commas and trimmed', () => {
+test('lists are split at commas and trimmed', () => {
   const [one, two] = ['a'.repeat(32), 'b'.repeat(40)];
   const config = readConfig({ PACK_DIRS: './packs, /srv/packs', ADMIN_KEYS: `${one}, ${two}` });
   expect(config.PACK_DIRS).toEqual([resolve('packs'), '/srv/packs']);
@@ -75,14 +75,14 @@ test('a mail server and a sender, with a name or without', () => {
   expect(readConfig({ MAIL_FROM: 'a@b.example' }).MAIL_FROM).toBe('a@b.example');
 });
 
-test('play money and Stripe are not set together', () => {
+test('sandbox and Stripe exclude each other', () => {
   const stripe = { STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' };
   expect(() => readConfig({ ...stripe, CHECKOUT: 'sandbox' })).toThrow(/^CHECKOUT: [^\n]+$/);
   expect(readConfig({ CHECKOUT: 'sandbox' }).CHECKOUT).toBe('sandbox');
   expect(readConfig({}).CHECKOUT).toBeUndefined();
 });
 
-test('half a Stripe is none: whoever is not told of payments must not take any', () => {
+test('Stripe needs both secrets: without a webhook no payment may be taken', () => {
   expect(() => readConfig({ STRIPE_SECRET_KEY: 'sk_test_1' })).toThrow(/^STRIPE_WEBHOOK_SECRET: [^\n]+$/);
   expect(() => readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_1' })).toThrow(/^STRIPE_SECRET_KEY: [^\n]+$/);
   const whole = {

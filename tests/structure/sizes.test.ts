@@ -7,7 +7,7 @@ test('no file is over 400 lines', () => {
   expect(long).toEqual([]);
 });
 
-test('every module starts with a line that says what it is for', () => {
+test('every module starts with a line on its purpose', () => {
   const silent = MODULES.filter((path) => {
     const [first = '', second = ''] = read(path).split('\n');
     const opening = first.startsWith('#!') || (path.endsWith('.astro') && first === '---') ? second : first;
@@ -16,7 +16,7 @@ test('every module starts with a line that says what it is for', () => {
   expect(silent).toEqual([]);
 });
 
-test('a skipped test says why, inside the test', () => {
+test('a skipped test has a reason, inside the test', () => {
   const silent = MODULES.filter(isTest).filter((path) =>
     /\b(test|it|describe)\.(skip|skipIf|runIf|todo)\b|\.skip\(\)/.test(read(path).replace(/^.*RegExp.*$/gm, '')),
   );

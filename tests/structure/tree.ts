@@ -1,4 +1,4 @@
-// The files of the house: what we wrote, without what is installed, built, collected or measured.
+// The files of the repository that people write, without installed, built, collected or measured ones.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,10 +19,10 @@ function walk(folder: string): string[] {
 /** Every file, as a path from the root with forward slashes, sorted. */
 export const FILES: readonly string[] = walk('').sort();
 
-/** Our program text. */
+/** Program text. */
 export const MODULES: readonly string[] = FILES.filter((path) => /\.(ts|mjs|astro)$/.test(path));
 
-/** Tests and what only tests use; the rest is product. */
+/** Tests and their helpers; the rest is product. */
 export function isTest(path: string): boolean {
   return path.startsWith('tests/') || /\.test\.ts$/.test(path);
 }
@@ -32,12 +32,15 @@ export function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** Whether a path from the root is there. */
+/** Whether a path from the root exists. */
 export function present(path: string): boolean {
   return existsSync(join(ROOT, path));
 }
 
-/** Rows of the Markdown tables in a document, cells trimmed and without backticks; headings and rules are left out. */
+/**
+ * Rows of the Markdown tables in a document, cells trimmed and without backticks; headings and rules are left
+ * out.
+ */
 export function tableRows(path: string): string[][] {
   return read(path)
     .split('\n')
