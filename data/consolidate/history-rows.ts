@@ -65,7 +65,7 @@ export function itemStatements<T>(facts: readonly T[], [first, second]: readonly
 
 /** JSON text of the facts of a review item, as in contract section 2. */
 export function reviewFacts(entity: string, attribute: string, facts: readonly SourcedStatement[]): string {
-  const told: Fact[] = facts.map(({ value, source, source_url, at, confidence, evidence, source_kind, run }) => ({
+  const rows: Fact[] = facts.map(({ value, source, source_url, at, confidence, evidence, source_kind, run }) => ({
     entity,
     attribute,
     value,
@@ -77,5 +77,5 @@ export function reviewFacts(entity: string, attribute: string, facts: readonly S
     source_kind,
     run,
   }));
-  return JSON.stringify(told);
+  return JSON.stringify(rows);
 }

@@ -93,8 +93,8 @@ export function disputeId(
   b: Statement,
 ): string {
   const facts = [a, b].map((each) => [each.source, each.at, each.value]);
-  const told = JSON.stringify([context.dataset, input.entity, input.attribute.name, kind, facts]);
-  const hex = createHash('sha256').update(told).digest('hex');
+  const identity = JSON.stringify([context.dataset, input.entity, input.attribute.name, kind, facts]);
+  const hex = createHash('sha256').update(identity).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 

@@ -42,7 +42,7 @@ export function settle(input: SettlementInput, context: ConsolidationContext, at
     else publishStatement(input, outcome, 0, 'only_source');
     return outcome;
   }
-  let candidates = standing(input, context, at, outcome);
+  let candidates = currentStatements(input, context, at, outcome);
   candidates = ownerFirst(input, candidates, outcome);
   if (!input.attribute.once) candidates = listedFirst(input, at, candidates, outcome);
   if (candidates.length === 1)
@@ -56,7 +56,7 @@ export function settle(input: SettlementInput, context: ConsolidationContext, at
  * The current statement of each source at a time, after floor, withdrawals and held values: at most one index
  * per source.
  */
-function standing(
+function currentStatements(
   input: SettlementInput,
   context: ConsolidationContext,
   at: number,
@@ -66,8 +66,8 @@ function standing(
   const { reasons } = outcome;
   const voices = new Map<string, Voice>();
   for (let position = 0; position < statements.length; position++) {
-    const { at: said, value, source, source_kind, confidence, group_median } = statements[position]!;
-    if (said > at) break;
+    const { at: statedAt, value, source, source_kind, confidence, group_median } = statements[position]!;
+    if (statedAt > at) break;
     const owner = source_kind === 'owner';
     if (value !== null && !owner && confidence < context.consolidation.floor) {
       reasons[position] = 'below_floor';
@@ -112,7 +112,7 @@ function hold(
 ): Held | null {
   const doubted = doubt(input, context, voice, position);
   if (doubted === null) return null;
-  const said = input.statements[position]!;
+  const statement = input.statements[position]!;
   const decision = input.decisions.get(doubted.id);
   const status = decision !== undefined && decision.at <= at ? decision.status : null;
   if (status === 'approved') {
@@ -122,13 +122,13 @@ function hold(
   if (status === 'rejected') return { ...doubted, rejected: true };
   if (repeats(input, voice, position)) {
     const { id, kind, statements } = voice.held!;
-    confirmed.push({ id, kind, statements, confirmed_at: said.at });
+    confirmed.push({ id, kind, statements, confirmed_at: statement.at });
     return null;
   }
   const from = confirmedFrom(input, context, position, at);
   if (from === null) return { ...doubted, rejected: false };
   // A value confirmed at the time of its observation was never held.
-  if (from > said.at) confirmed.push({ ...doubted, confirmed_at: from });
+  if (from > statement.at) confirmed.push({ ...doubted, confirmed_at: from });
   return null;
 }
 
@@ -185,15 +185,15 @@ interface Held extends Dispute {
 /** The review item for the value at an index when it is a jump or an outlier; null: neither. */
 function doubt(input: SettlementInput, context: ConsolidationContext, voice: Voice, position: number): Dispute | null {
   const { attribute, statements } = input;
-  const said = statements[position]!;
+  const statement = statements[position]!;
   if (voice.last >= 0) {
     const before = statements[voice.last]!;
-    if (!isJump(attribute, before.value!, said.value!)) return null;
-    const id = disputeId(context, input, 'jump', before, said);
+    if (!isJump(attribute, before.value!, statement.value!)) return null;
+    const id = disputeId(context, input, 'jump', before, statement);
     return { id, kind: 'jump', statements: [voice.last, position] };
   }
-  if (voice.median === null || !isOutlier(attribute, voice.median, said.value!)) return null;
-  const id = disputeId(context, input, 'outlier', said, said);
+  if (voice.median === null || !isOutlier(attribute, voice.median, statement.value!)) return null;
+  const id = disputeId(context, input, 'outlier', statement, statement);
   return { id, kind: 'outlier', statements: [position, position] };
 }
 

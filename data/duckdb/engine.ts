@@ -12,21 +12,21 @@ import { createPool } from './pool.ts';
 import { tableQuestions } from './questions.ts';
 
 /**
- * Opens the release in `folder`; `beside` a packed index fewer tables are loaded. Engines of a process should
- * share a queue. Throws when the release is damaged. Queries throw DataError `query_timeout` or `unavailable`
- * (contract section 4).
+ * Opens the release in `folder`. With `indexed`, the release has a packed index and fewer tables are loaded.
+ * Engines of a process should share a queue. Throws when the release is damaged. Queries throw DataError
+ * `query_timeout` or `unavailable` (contract section 4).
  */
 export async function openEngine(
   folder: string,
   pack: Pack,
   manifest: Manifest,
   limits: Partial<EngineLimits> = {},
-  gate?: QueryQueue,
-  beside = false,
+  queue?: QueryQueue,
+  indexed = false,
 ): Promise<Engine> {
   const all = { ...DEFAULT_LIMITS, ...limits };
-  const { instance, connect, shape, bodies } = await load(folder, pack, manifest.records, all, beside);
-  const pool = createPool(instance, gate ?? createQueryQueue(all), all.statement, connect);
+  const { instance, connect, shape, bodies } = await load(folder, pack, manifest.records, all, indexed);
+  const pool = createPool(instance, queue ?? createQueryQueue(all), all.statement, connect);
   const opened = { pool, pack, folder, shape, bodies };
   return {
     ...tableQuestions(pool, bodies, async () => shape),

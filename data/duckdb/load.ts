@@ -42,7 +42,7 @@ export interface LoadedTables {
 
 /**
  * Loads a release folder; its files are sorted as in data/model/layout.ts, and the tables keep that order.
- * Throws when a file is missing, damaged or has another number of rows than the manifest. `beside` an index,
+ * Throws when a file is missing, damaged or has another number of rows than the manifest. With `indexed`,
  * terms, names and bodies stay in the files: the few queries that need them get the same answers more slowly.
  */
 export async function load(
@@ -50,7 +50,7 @@ export async function load(
   pack: Pack,
   rows: number,
   limits: EngineLimits,
-  beside = false,
+  indexed = false,
 ): Promise<LoadedTables> {
   const instance = await DuckDBInstance.create(':memory:', OPTIONS);
   const connect = async () => {
@@ -66,16 +66,16 @@ export async function load(
     const connection = await connect();
     const run = async (statement: Sql) => (await connection.runAndReadAll(statement.text)).getRows();
     const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
-    const shape = { ...(await loadRecords(run, file(RELEASE_FILES.engine), pack)), numbered: !beside };
-    await (beside ? showTerms : loadTerms)(run, file(RELEASE_FILES.terms));
+    const shape = { ...(await loadRecords(run, file(RELEASE_FILES.engine), pack)), numbered: !indexed };
+    await (indexed ? showTerms : loadTerms)(run, file(RELEASE_FILES.terms));
     await loadSteps(run, path(folder, RELEASE_FILES.history), pack, limits.history);
     const refs = sql`SELECT id AS ref, ord FROM records UNION ALL SELECT slug, ord FROM records WHERE slug <> id`;
-    await run(sql`CREATE ${beside ? sql`VIEW` : sql`TABLE`} refs AS ${refs}${beside ? sql`` : sql` ORDER BY ref`}`);
-    if (!beside) await run(sql`CREATE UNIQUE INDEX refs_by_ref ON refs (ref)`);
+    await run(sql`CREATE ${indexed ? sql`VIEW` : sql`TABLE`} refs AS ${refs}${indexed ? sql`` : sql` ORDER BY ref`}`);
+    if (!indexed) await run(sql`CREATE UNIQUE INDEX refs_by_ref ON refs (ref)`);
     const [[found] = []] = await run(sql`SELECT count(*) FROM records`);
     if (Number(found) !== rows)
       throw new Error(`${RELEASE_FILES.engine} has ${String(found)} records (expected ${rows})`);
-    const bodies = await loadBodies(run, path(folder, RELEASE_FILES.bodies), rows, beside ? 0 : limits.bodies);
+    const bodies = await loadBodies(run, path(folder, RELEASE_FILES.bodies), rows, indexed ? 0 : limits.bodies);
     await run(sql`CHECKPOINT ${PACKED}`);
     await lock(connection, folder, limits.working_memory);
     connection.closeSync();

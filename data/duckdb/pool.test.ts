@@ -9,12 +9,12 @@ import { sql } from './sql.ts';
 const ENDLESS = sql`SELECT count(*) FROM range(${1e12}::BIGINT) AS a WHERE a.range % 7 = 3`;
 
 let pool: Pool;
-let gate: ReturnType<typeof createQueryQueue>;
+let queue: ReturnType<typeof createQueryQueue>;
 
 beforeEach(async () => {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '64MB', temp_directory: '' });
-  gate = createQueryQueue({ running: 2, waiting: 5, patience: 5_000 });
-  pool = createPool(instance, gate, 200);
+  queue = createQueryQueue({ running: 2, waiting: 5, patience: 5_000 });
+  pool = createPool(instance, queue, 200);
 });
 afterEach(() => pool.close());
 
@@ -28,7 +28,7 @@ test('a statement over its time limit is interrupted, and the connection stays u
   expect(await failure(pool.ask(ENDLESS))).toMatch(/^query_timeout: The query took too long/u);
   expect(performance.now() - began).toBeLessThan(3_000);
   await answers();
-  expect(gate.load().running).toBe(0);
+  expect(queue.load().running).toBe(0);
 });
 
 test('an aborted query is interrupted', async () => {
@@ -49,7 +49,7 @@ test('a statement that needs too much memory fails, and the next one works', asy
   const wide = sql`SELECT count(DISTINCT x) FROM (SELECT i || 'padding to fill memory' || i AS x FROM range(20000000) t(i))`;
   pool = createPool(
     await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '32MB', temp_directory: '' }),
-    gate,
+    queue,
     60_000,
   );
   expect(await failure(pool.ask(wide))).toMatch(/^unavailable: The query needs more memory/u);

@@ -63,16 +63,16 @@ async function rowsOf(prepared: DuckDBPreparedStatement): Promise<ResultRows> {
  */
 export function createPool(
   instance: DuckDBInstance,
-  gate: QueryQueue,
+  queue: QueryQueue,
   milliseconds: number,
   connect = () => instance.connect(),
 ): Pool {
-  return new StatementPool(instance, gate, milliseconds, connect);
+  return new StatementPool(instance, queue, milliseconds, connect);
 }
 
 class StatementPool implements Pool {
   readonly #instance: DuckDBInstance;
-  readonly #gate: QueryQueue;
+  readonly #queue: QueryQueue;
   readonly #milliseconds: number;
   readonly #connect: () => Promise<DuckDBConnection>;
   readonly #free: Seat[] = [];
@@ -83,12 +83,12 @@ class StatementPool implements Pool {
 
   constructor(
     instance: DuckDBInstance,
-    gate: QueryQueue,
+    queue: QueryQueue,
     milliseconds: number,
     connect: () => Promise<DuckDBConnection>,
   ) {
     this.#instance = instance;
-    this.#gate = gate;
+    this.#queue = queue;
     this.#milliseconds = milliseconds;
     this.#connect = connect;
   }
@@ -123,7 +123,7 @@ class StatementPool implements Pool {
   }
 
   async #run(statement: Sql, { signal }: QueryOptions): Promise<ResultRows> {
-    const leave = await this.#gate.enter(signal);
+    const leave = await this.#queue.enter(signal);
     let seat: Seat | null = null;
     let late = false;
     const interrupt = () => seat?.connection.interrupt();

@@ -140,8 +140,8 @@ export class PackedIndex {
     const found = (scope === 'public' ? similarByPublicWords : similarRecords)(terms, keys, plan, allowed);
     if (!this.#side) return found;
     const own = differBy === null ? null : this.#folded(subject, differBy);
-    const beside = similarChanged(terms, this.#side, plan, own);
-    return [...found, ...beside]
+    const changed = similarChanged(terms, this.#side, plan, own);
+    return [...found, ...changed]
       .sort((a, b) => b.score - a.score || keys.compare(a.ordinal, b.ordinal))
       .slice(0, limit);
   }
@@ -175,7 +175,7 @@ function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: Searc
   const matches = side.matching(plan.where);
   if (matches.length === 0) return found;
   const key = plan.sort.key;
-  const beside = matches
+  const changed = matches
     .map(({ ordinal, record }) => ({ ordinal, value: side.sortValue(record, key), id: record.id }))
     .filter((entry) => plan.after === null || comparePositions(plan.sort, entry, plan.after) > 0);
   const page = found.ordinals.map((ordinal) => ({
@@ -185,10 +185,10 @@ function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: Searc
   }));
   // When the index has more pages, changed records after its last record belong to a later page.
   const last = found.next && page.at(-1);
-  const here = last ? beside.filter((entry) => comparePositions(plan.sort, entry, last) < 0) : beside;
+  const here = last ? changed.filter((entry) => comparePositions(plan.sort, entry, last) < 0) : changed;
   const merged = [...page, ...here].sort((a, b) => comparePositions(plan.sort, a, b));
   const kept = merged.slice(0, plan.limit);
-  const more = found.next !== null || merged.length > plan.limit || here.length < beside.length;
+  const more = found.next !== null || merged.length > plan.limit || here.length < changed.length;
   return {
     ordinals: kept.map(({ ordinal }) => ordinal),
     next: more ? position(kept.at(-1)) : null,

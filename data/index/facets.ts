@@ -36,8 +36,8 @@ export function countFacets(
   tally.missing = all[0]!;
   const counts = all.subarray(1);
   const value = (code: number) => (values ? values.raw.at(code) : code === 1);
-  const beside = side ? besides(side, plan, tally) : new Map<Value, number>();
-  if (beside.size > 0) return finish(merged(counts, value, beside), plan, tally);
+  const changed = side ? countChanged(side, plan, tally) : new Map<Value, number>();
+  if (changed.size > 0) return finish(merged(counts, value, changed), plan, tally);
   const codes: number[] = [];
   for (let code = 0; code < counts.length; code += 1) if (counts[code] !== 0) codes.push(code);
   const shown = codes.filter((code) => counts[code]! >= plan.floor);
@@ -70,7 +70,11 @@ function countLists(columns: Columns, chosen: RecordMatcher, lists: Postings, co
 }
 
 /** Adds the changed records that match. */
-function besides(side: SideTable, plan: FacetPlan, tally: { matched: number; missing: number }): Map<Value, number> {
+function countChanged(
+  side: SideTable,
+  plan: FacetPlan,
+  tally: { matched: number; missing: number },
+): Map<Value, number> {
   const counts = new Map<Value, number>();
   for (const { record } of side.matching(plan.where)) {
     const value = record.attributes[plan.by];
@@ -81,8 +85,8 @@ function besides(side: SideTable, plan: FacetPlan, tally: { matched: number; mis
   return counts;
 }
 
-function merged(counts: Uint32Array, value: (code: number) => string | boolean, beside: Map<Value, number>): Count[] {
-  const all = new Map<Value, number>(beside);
+function merged(counts: Uint32Array, value: (code: number) => string | boolean, changed: Map<Value, number>): Count[] {
+  const all = new Map<Value, number>(changed);
   for (let code = 0; code < counts.length; code += 1) {
     if (counts[code] !== 0) all.set(value(code), (all.get(value(code)) ?? 0) + counts[code]!);
   }

@@ -72,9 +72,9 @@ export const NO_OVERLAY: Overlay = {
  * Ids of records whose overlay changes a release does not contain yet: owners' values, decisions, or a
  * removal and restoration, which readers of the change feed must see.
  */
-export function touchedSince({ ownerFacts: said, decided, restored }: Overlay, version: number): string[] {
+export function touchedSince({ ownerFacts, decided, restored }: Overlay, version: number): string[] {
   const newer = (list: readonly { version: number }[]) => list.some((each) => each.version > version);
-  const touched = [...said, ...decided].filter(([, list]) => newer(list)).map(([entity]) => entity);
+  const touched = [...ownerFacts, ...decided].filter(([, list]) => newer(list)).map(([entity]) => entity);
   const back = [...restored].filter(([, at]) => at > version).map(([entity]) => entity);
   return [...new Set([...touched, ...back])];
 }

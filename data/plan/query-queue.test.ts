@@ -2,12 +2,12 @@
 import { expect, test, vi } from 'vitest';
 import { createQueryQueue } from './query-queue.ts';
 
-const gate = (limits = {}) => createQueryQueue({ running: 1, waiting: 2, patience: 60_000, ...limits });
+const queue = (limits = {}) => createQueryQueue({ running: 1, waiting: 2, patience: 60_000, ...limits });
 const code = (promise: Promise<unknown>) =>
   promise.then(() => 'entered').catch((error) => `${error.code}: ${error.message}`);
 
 test('serves in the order of arrival, one at a time', async () => {
-  const one = gate();
+  const one = queue();
   const order: string[] = [];
   const first = await one.enter();
   const others = ['a', 'b'].map(async (name) => {
@@ -23,7 +23,7 @@ test('serves in the order of arrival, one at a time', async () => {
 });
 
 test('a slot is released once', async () => {
-  const one = gate();
+  const one = queue();
   const leave = await one.enter();
   leave();
   leave();
@@ -32,14 +32,14 @@ test('a slot is released once', async () => {
 });
 
 test('a full queue rejects immediately', async () => {
-  const one = gate({ waiting: 0 });
+  const one = queue({ waiting: 0 });
   await one.enter();
   expect(await code(one.enter())).toContain('unavailable: Too many queries are waiting');
 });
 
 test('a waiting query times out', async () => {
   vi.useFakeTimers();
-  const one = gate({ patience: 100 });
+  const one = queue({ patience: 100 });
   await one.enter();
   const waiting = code(one.enter());
   vi.advanceTimersByTime(101);
@@ -49,7 +49,7 @@ test('a waiting query times out', async () => {
 });
 
 test('an aborted query leaves the queue; others stay', async () => {
-  const one = gate();
+  const one = queue();
   const leave = await one.enter();
   const giving = new AbortController();
   const dropped = code(one.enter(giving.signal));

@@ -54,5 +54,5 @@ export async function getFacets(
   const plan = { where: questionOf(input, options.admin ? 'full' : 'public'), by, limit, floor };
   const answer = await engine.facets(plan, options);
   const { values, matched, missing, withheld } = answer;
-  return memoize(answer, 'told', () => ({ by, values, matched, missing, ...(withheld > 0 ? { withheld } : {}) }));
+  return memoize(answer, 'report', () => ({ by, values, matched, missing, ...(withheld > 0 ? { withheld } : {}) }));
 }

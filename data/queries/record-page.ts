@@ -45,13 +45,13 @@ const OPEN = Buffer.from('{"items":[');
 const NEXT = Buffer.from(',');
 
 /**
- * `{"items":[…],…beside}` from the stored texts, equal to JSON.stringify of the objects, in chunks; cached
+ * `{"items":[…],…members}` from the stored texts, equal to JSON.stringify of the objects, in chunks; cached
  * records are the same Buffer objects. Null when a record must be parsed: for a preview, for `fields`, or
  * when the release has no usable text.
  */
 export function pageJson(
   found: RecordList,
-  beside: object,
+  members: object,
   presenting: PresentOptions,
 ): readonly Uint8Array<ArrayBuffer>[] | null {
   const { release, ordinals, fields, scores } = found;
@@ -66,7 +66,7 @@ export function pageJson(
     if (scores) out.push(text.json.subarray(0, -1), Buffer.from(`,"score":${JSON.stringify(scores[i]!)}}`));
     else out.push(text.json);
   }
-  const rest = JSON.stringify(beside).slice(1);
+  const rest = JSON.stringify(members).slice(1);
   out.push(rest === '}' ? Buffer.from(']}') : Buffer.from(`],${rest}`));
   return out;
 }

@@ -51,7 +51,7 @@ export async function getStats(
     );
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
   const group_by = by.length === 0 ? null : by.join(',');
-  return memoize(answer, 'told', () => ({ attribute, unit, group_by, rows: rowsOf(groups, by.length) }));
+  return memoize(answer, 'report', () => ({ attribute, unit, group_by, rows: rowsOf(groups, by.length) }));
 }
 
 function rowsOf(groups: readonly StatsGroup[], depth: number): StatsRow[] {

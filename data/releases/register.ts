@@ -101,7 +101,7 @@ class DatasetRegister implements Register {
   readonly #log: (message: string) => void;
   readonly #limits: EngineLimits;
   readonly #overlays: Overlays;
-  readonly #gate: QueryQueue;
+  readonly #queue: QueryQueue;
   readonly #answers: AnswerCache;
   readonly #datasets: ReadonlyMap<string, Dataset>;
   /** Last logged problem of the overlay, by dataset. */
@@ -114,7 +114,7 @@ class DatasetRegister implements Register {
     this.#log = log;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#overlays = overlays;
-    this.#gate = createQueryQueue(this.#limits);
+    this.#queue = createQueryQueue(this.#limits);
     this.#answers = new AnswerCache(this.#limits.answers);
     this.#datasets = new Map(
       packs.map((pack) => [pack.id, { pack, current: null, damaged: null, problem: null, held: new Map() }]),
@@ -145,7 +145,7 @@ class DatasetRegister implements Register {
   }
 
   load(): ReturnType<QueryQueue['load']> {
-    return this.#gate.load();
+    return this.#queue.load();
   }
 
   async close(): Promise<void> {
@@ -234,7 +234,7 @@ class DatasetRegister implements Register {
   }
 
   async #open({ pack }: Dataset, id: string): Promise<Holding> {
-    const opened = await openRelease(this.#dataDir, pack, id, this.#limits, this.#gate, this.#log);
+    const opened = await openRelease(this.#dataDir, pack, id, this.#limits, this.#queue, this.#log);
     const base = { ...opened, engine: cacheAnswers(opened.engine, this.#answers, id) };
     try {
       return { base, view: await this.#viewOf(base), old: new Set(), leases: 0, idle: null };

@@ -67,7 +67,7 @@ export async function openRelease(
   pack: Pack,
   release: string,
   limits: Partial<EngineLimits> = {},
-  gate?: QueryQueue,
+  queue?: QueryQueue,
   log: (message: string) => void = () => {},
 ): Promise<Release> {
   if (!RELEASE_ID.test(release)) throw new Error(`release id must be 16 hex digits (got ${release})`);
@@ -79,7 +79,7 @@ export async function openRelease(
   const tell = (message: string) => log(`${pack.id}: ${message}`);
   const index = openIndex(folder, pack, manifest, tell);
   // The index answers most queries while DuckDB loads; without an index, opening waits for DuckDB.
-  const open = () => openEngine(folder, pack, manifest, limits, gate, index !== null);
+  const open = () => openEngine(folder, pack, manifest, limits, queue, index !== null);
   if (index === null) return { pack, manifest, folder, engine: await open() };
   let loaded = false;
   const duckdb = lazyEngine(async () => {

@@ -58,8 +58,8 @@ export async function reviewCase(reviewing: ReviewContext, id: string, now: numb
 
 function saying(record: StoredRecord | null, attribute: string): AttributeState {
   const value = record?.attributes[attribute];
-  const told = record?.provenance[attribute];
-  const { confidence = null, source_url = null } = told ?? {};
+  const provenance = record?.provenance[attribute];
+  const { confidence = null, source_url = null } = provenance ?? {};
   return { ...(value === undefined ? {} : { value }), confidence, source_url, quality: record?.quality_score ?? 0 };
 }
 

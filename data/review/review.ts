@@ -128,9 +128,9 @@ export async function reviewEntries(
   }
   const decided =
     status === 'open' || status === 'confirmed' ? [] : (await decidedItems(store, status, MOST)).map(ofDecision);
-  const asked = status === 'confirmed' ? [] : (await requestsBy(store, status, MOST)).map(ofRequest);
+  const requests = status === 'confirmed' ? [] : (await requestsBy(store, status, MOST)).map(ofRequest);
   const here = ({ dataset: id }: ReviewEntry) => dataset === null || id === dataset;
-  const all = [...listed, ...decided.filter(here), ...asked.filter(here)].sort(inTurn);
+  const all = [...listed, ...decided.filter(here), ...requests.filter(here)].sort(inTurn);
   return { items: all.slice(offset, offset + limit), total: all.length };
 }
 
@@ -148,8 +148,8 @@ export async function reviewEntry({ editing, datasets }: ReviewContext, id: stri
   const { store } = editing;
   const decided = await decidedItem(store, id);
   if (decided) return ofDecision(decided);
-  const asked = await requestOf(store, id);
-  if (asked) return ofRequest(asked);
+  const request = await requestOf(store, id);
+  if (request) return ofRequest(request);
   for (const dataset of datasets) {
     const release = editing.current(dataset);
     if (!release) continue;
@@ -221,8 +221,11 @@ async function decideItem(
         .values({ ...row, item: JSON.stringify(item) })
         .execute();
       const action = verdict === 'approved' ? 'approve' : 'reject';
-      const told = { kind, attribute, values: facts.map(({ value }) => value) };
-      await recordAudit({ db }, { at, who, action, dataset, entity_id: entity, subject: id, request_id, told });
+      const details = { kind, attribute, values: facts.map(({ value }) => value) };
+      await recordAudit(
+        { db },
+        { at, who, action, dataset, entity_id: entity, subject: id, request_id, told: details },
+      );
     },
   });
 }

@@ -35,12 +35,12 @@ describe('codes', () => {
   });
 
   test('a repeated code, a reused IATA code and a row without a code are left out and logged', async () => {
-    at.told.length = 0;
+    at.logged.length = 0;
     await read('2.0.0');
-    expect(at.told).toEqual(['Sample Bay Strip left out: ZXR now belongs to New Holder General Airport']);
-    at.told.length = 0;
+    expect(at.logged).toEqual(['Sample Bay Strip left out: ZXR now belongs to New Holder General Airport']);
+    at.logged.length = 0;
     await read('4.0.0');
-    expect(at.told).toEqual([
+    expect(at.logged).toEqual([
       'row 7 left out: no code',
       'Musterfeld left out: its code ZZX1 belongs to Müsterfeld Airport',
     ]);

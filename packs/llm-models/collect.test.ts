@@ -104,11 +104,11 @@ describe('genai-prices', () => {
   });
 
   test('two spellings are one model, and a price without attribute is logged', async () => {
-    at.told.length = 0;
+    at.logged.length = 0;
     const models = await read('genai-prices', '0.0.72');
     expect([...models.keys()]).not.toContain('Orion.Embed-1');
     expect(models.size).toBe(8);
-    expect(at.told).toEqual([
+    expect(at.logged).toEqual([
       'genai-prices 0.0.72 has prices without attribute (add them to price-keys.ts): magic_kcount',
     ]);
   });

@@ -35,8 +35,8 @@ const DATA = join('dist', 'providers', 'data');
 /** Creation time of the catalogue, to the second; null when the package has none. */
 export async function piGeneratedAt(folder: string): Promise<string | null> {
   const text = await readFile(join(folder, DATA, '.manifest.json'), 'utf8').catch(() => null);
-  const said = text === null ? null : z.object({ generatedAt: z.iso.datetime() }).safeParse(JSON.parse(text));
-  return said?.success ? said.data.generatedAt.replace(/\.\d+Z$/, 'Z') : null;
+  const parsed = text === null ? null : z.object({ generatedAt: z.iso.datetime() }).safeParse(JSON.parse(text));
+  return parsed?.success ? parsed.data.generatedAt.replace(/\.\d+Z$/, 'Z') : null;
 }
 
 /** Every model of a version, by file. Throws when a file has a new layout. */

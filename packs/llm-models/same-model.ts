@@ -26,8 +26,8 @@ export function leafOf(modelId: string): string | null {
 }
 
 /** The value of more than half of the entries that have one; else undefined. */
-function mostly(said: (string | undefined)[]): string | undefined {
-  const known = said.filter((each) => each !== undefined);
+function mostly(values: (string | undefined)[]): string | undefined {
+  const known = values.filter((each) => each !== undefined);
   return known.find((each) => known.filter((other) => other === each).length * 2 > known.length);
 }
 

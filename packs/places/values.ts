@@ -62,15 +62,15 @@ function elevation(line: Line): { metres?: number; confidence?: number } {
 /** A place of the full table. */
 export function ofLine(line: Line, reading: Reading): Observed {
   const { metres, confidence } = elevation(line);
-  const told = ofTown(line, reading);
+  const observed = ofTown(line, reading);
   const values = {
-    ...told.values,
+    ...observed.values,
     ascii_name: line.ascii || undefined,
     alternate_names: otherNames(line.others, line.name, line.country),
     timezone: line.timezone || undefined,
     elevation: metres,
   };
-  return { ...told, values, ...(confidence !== undefined && { confidence: { elevation: confidence } }) };
+  return { ...observed, values, ...(confidence !== undefined && { confidence: { elevation: confidence } }) };
 }
 
 /**

@@ -76,12 +76,12 @@ async function erasePeople(tx: Store['db'], normal: string, key: string | null, 
   const keys = key === null ? 0 : await eraseKeys(tx, [key]);
   const outs = ids(await tx.selectFrom('opt_outs').select(['id', 'contact']).execute());
   const opt_outs = await eraseContacts(tx, 'opt_outs', outs);
-  const asked = ids(await tx.selectFrom('requests').select(['id', 'contact']).execute());
+  const requestIds = ids(await tx.selectFrom('requests').select(['id', 'contact']).execute());
   // The contact of these requests is erased, so they are closed.
   const open = tx.updateTable('requests').set({ status: 'rejected', decided_at: now, decided_by: ERASED });
-  for (const id of asked)
+  for (const id of requestIds)
     await open.where('id', '=', id).where('status', '=', 'open').where('kind', '<>', 'notice').execute();
-  const requests = await eraseContacts(tx, 'requests', asked);
+  const requests = await eraseContacts(tx, 'requests', requestIds);
   let claims = 0;
   for (const { id, email } of await tx.selectFrom('claims').select(['id', 'email']).execute()) {
     if (!same(email)) continue;
@@ -124,7 +124,7 @@ export async function forgetOldAddresses(store: Store, now: number): Promise<voi
   const before = { removals: now - ADDRESSES_STAY.removals, requests: now - ADDRESSES_STAY.requests };
   const kept = sql<boolean>`contact not like ${`${ERASED}%`}`;
   const outs = await db.selectFrom('opt_outs').select('id').where('at', '<', before.removals).where(kept).execute();
-  const asked = await db
+  const answered = await db
     .selectFrom('requests')
     .select('id')
     .where('decided_at', '<', before.requests)
@@ -153,7 +153,7 @@ export async function forgetOldAddresses(store: Store, now: number): Promise<voi
     await eraseContacts(
       tx,
       'requests',
-      [...asked, ...notices].map(({ id }) => id),
+      [...answered, ...notices].map(({ id }) => id),
     );
     await eraseKeys(
       tx,

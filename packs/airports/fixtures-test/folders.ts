@@ -12,17 +12,17 @@ async function index(version: string): Promise<string> {
   return `(()=>{var e={38(e){e.exports=JSON.parse('{"gzip":"${rows}"}')}};module.exports=e})();`;
 }
 
-/** Temporary folders of the fixture versions, with a reading and its context. `told` collects log lines. */
+/** Temporary folders of the fixture versions, with a reading and its context. `logged` collects log lines. */
 export async function readings() {
   const root = await mkdtemp(join(tmpdir(), 'airports-'));
-  const told: string[] = [];
+  const logged: string[] = [];
   for (const version of ['1.0.6', '2.0.0', '3.0.1', '4.0.0']) {
     await mkdir(join(root, version, 'lib'), { recursive: true });
     await writeFile(join(root, version, 'lib', 'index.js'), await index(version));
   }
   const context: CollectContext = {
     folder: async (_, version) => join(root, version),
-    log: (message) => void told.push(message),
+    log: (message) => void logged.push(message),
   };
   const reading = (version: string): Reading => ({
     source: 'airport-data-js',
@@ -32,5 +32,5 @@ export async function readings() {
     date_source: 'pin',
     folder: join(root, version),
   });
-  return { context, reading, told, root };
+  return { context, reading, logged, root };
 }

@@ -29,10 +29,10 @@ async function filesOf(source: keyof typeof PACKAGES, version: string): Promise<
   };
 }
 
-/** Readings of the fixtures and their context. `told` collects log lines. */
+/** Readings of the fixtures and their context. `logged` collects log lines. */
 export async function readings() {
   const root = await mkdtemp(join(tmpdir(), 'llm-models-'));
-  const told: string[] = [];
+  const logged: string[] = [];
   const unpack = async (source: keyof typeof PACKAGES, version: string): Promise<string> => {
     const folder = join(root, source, version);
     for (const [file, text] of Object.entries(await filesOf(source, version))) {
@@ -45,7 +45,7 @@ export async function readings() {
     (Object.keys(PACKAGES) as (keyof typeof PACKAGES)[]).find((id) => PACKAGES[id] === pkg)!;
   const context: CollectContext = {
     folder: (pkg, version) => unpack(sourceOf(pkg), version),
-    log: (message) => void told.push(message),
+    log: (message) => void logged.push(message),
   };
   const reading = async (
     source: keyof typeof PACKAGES,
@@ -59,5 +59,5 @@ export async function readings() {
     date_source: 'tag',
     folder: await unpack(source, version),
   });
-  return { context, reading, told, root };
+  return { context, reading, logged, root };
 }

