@@ -1,12 +1,12 @@
-// The counts of a test run, as tests/support/reporter.ts wrote them, for .ci/run: what to run again, and what is left after it.
+// Reads the counts of a test run (tests/support/reporter.ts) for .ci/run: files to run again, and final failures.
 //
-//   files <counts>           files in which something failed, a line each; none where they are too many for bad luck
-//   merge <counts> <again>   puts the second run of those files in place of the first; prints what failed only the first time
+//   files <counts>           files with a failure, a line each; none when there are too many for chance
+//   merge <counts> <again>   replaces those files by their second run; prints what failed only the first time
 //   counts <counts>          "<passed> <failed>"
-//   failures <counts>        what failed, a line each
+//   failures <counts>        failed tests, a line each
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** More files than this do not fail by what else the machine does. */
+/** More failed files than this are not caused by other load on the machine. */
 const FEW = 8;
 
 const [, , what, path, again] = process.argv;

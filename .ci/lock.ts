@@ -1,6 +1,6 @@
-// `npm run lock` after a dependency changed: adds to package-lock.json the optional packages of other platforms that the
-// registry at hand does not carry. Without their entries `npm ci` refuses the lock file, on every platform. Such an entry
-// has no integrity unless the registry carries the package after all; on its own platform npm fetches that exact version.
+// `npm run lock` after a dependency changed: adds the optional packages of other platforms to package-lock.json
+// that the registry lacks. Without their entries `npm ci` refuses the lock file, on every platform. Such an entry
+// has no integrity unless the registry has the package; on its own platform npm fetches that exact version.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -47,7 +47,7 @@ const CPU: Record<string, string> = {
   wasm32: 'wasm32',
 };
 
-/** Platform fields as the name tells them: `@scope/binding-linux-arm64-musl`. Null where it tells none. */
+/** Platform fields from a name such as `@scope/binding-linux-arm64-musl`; null when it has none. */
 function platformOf(name: string): Entry | null {
   const parts = name.slice(name.lastIndexOf('/') + 1).split('-');
   const os = parts.flatMap((part) => OS[part] ?? []);
@@ -64,7 +64,7 @@ function platformOf(name: string): Entry | null {
 const added: string[] = [];
 for (const [path, entry] of Object.entries(lock.packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
-    // Where npm would look for it: beside the package that wants it, or in a folder above.
+    // The folders that npm searches: next to the dependent package, or in a folder above.
     const folders = path.split('node_modules/').map((_, i, all) => all.slice(0, all.length - i).join('node_modules/'));
     if (
       folders.some(
@@ -84,7 +84,7 @@ for (const [path, entry] of Object.entries(lock.packages)) {
   }
 }
 
-/** Subresource integrity of a package as the registry has it; undefined where it does not carry that version. */
+/** Subresource integrity of a package in the registry; undefined when it lacks that version. */
 function integrityOf(name: string, version: string): string | undefined {
   try {
     const answer = execFileSync('npm', ['view', `${name}@${version}`, 'dist.integrity'], {

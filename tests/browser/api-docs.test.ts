@@ -6,7 +6,7 @@ import { type TestApp, testApp } from '../support/app.ts';
 import { NONE, openBrowser, picture } from '../support/browser.ts';
 import { verifies } from '../support/verifies.ts';
 
-/** Swagger UI looks for a special field of dates, has none, and takes the plain one. */
+/** Swagger UI searches a special field for dates, finds none, and uses the plain one. */
 const HARMLESS = /Could not find component: JsonSchema_string_date/;
 
 let app: TestApp;
@@ -29,11 +29,11 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Run in the page: reports of its policy go to the console. */
+/** Runs in the page: sends reports of its policy to the console. */
 const REPORT = `document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
   console.error('policy: ' + violatedDirective + ' ' + blockedURI))`;
 
-test('comes from here alone, breaks no policy, shows every operation, light and dark, wide and narrow', async (context) => {
+test('loads only from this host, breaks no policy, shows every operation, light and dark, wide and narrow', async (context) => {
   verifies('discovery.docs');
   if (!browser) return context.skip(NONE);
   const page: Page = await browser.newPage({ colorScheme: 'light', viewport: { width: 1200, height: 900 } });
@@ -74,7 +74,7 @@ test('comes from here alone, breaks no policy, shows every operation, light and 
   expect([wrong, asked.filter((url) => !url.startsWith(base) && !url.startsWith('data:'))]).toEqual([[], []]);
 }, 300_000);
 
-test('its policy allows this host alone', async () => {
+test('its policy allows only this host', async () => {
   const response = await app.ask('/docs');
   const policy = response.headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");

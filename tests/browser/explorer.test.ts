@@ -1,4 +1,5 @@
-// The explorer in Chromium: facets, filters, sort and map from the schema, the address as its state, the call that it shows.
+// The explorer in Chromium: facets, filters, sort and map from the schema, the state in the URL, and the
+// shown API call.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,19 +20,19 @@ afterAll(() => stage?.close());
 
 const names = ({ page }: Opened) => page.locator('#explore-table tbody th').allTextContents();
 const status = ({ page }: Opened) => page.locator('#explore-status');
-/** Questions that spend something of the day. */
+/** Searches that use up the daily quota. */
 const searches = ({ asked }: Opened) => asked.filter((url) => url.includes('/entities?'));
 
-/** Waits until the status says this. */
+/** Waits for a text in the status. */
 const says = (opened: Opened, text: string | RegExp) => status(opened).filter({ hasText: text }).waitFor();
 
-/** Presses for the records that a link asks for. */
+/** Clicks the button for the records of a link. */
 async function take(opened: Opened): Promise<void> {
   await opened.page.click('#explore-take');
   await says(opened, /shown\./);
 }
 
-/** Keeps questions waiting until they are released. */
+/** Delays requests until they are released. */
 async function holdBack(page: Page, pattern: string): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(pattern, (route) => promise.then(() => route.continue()));
@@ -45,7 +46,7 @@ async function filter(opened: Opened, attribute: string) {
 }
 
 describe('the explorer', () => {
-  test('begins with real records that cost nothing', async (context) => {
+  test('begins with free showcase records', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/');
     await says(opened, 'sample rows. Search or filter');
@@ -59,7 +60,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  test('a facet narrows the count free of charge, and the records come when asked for', async (context) => {
+  test('a facet narrows the count free of charge, and records are fetched on click', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/');
     const coast = await filter(opened, 'coast');
@@ -74,13 +75,13 @@ describe('the explorer', () => {
     expect(searches(opened)).toHaveLength(1);
     const known = new Set(north.map(({ name }) => name));
     for (const name of await names(opened)) expect(known).toContain(name);
-    // A chip takes it out again.
+    // A chip removes its filter.
     await opened.page.getByRole('button', { name: 'Remove filter coast = north' }).click();
     expect(new URL(opened.page.url()).search).toBe('');
     await opened.close();
   });
 
-  test('filters, words and order are in the address, and going back goes back', async (context) => {
+  test('filters, words and order are in the address, and the back button restores them', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?min_depth=3&sort=-depth&limit=4');
     await take(opened);
@@ -96,7 +97,7 @@ describe('the explorer', () => {
     await opened.page.goBack();
     await says(opened, /shown\./);
     expect((await names(opened))[0]).toBe(deepest[0]?.name);
-    // The same question was not asked twice: a day has few free records.
+    // The same search was not repeated, because a day has few free records.
     expect(searches(opened).filter((url) => !url.includes('zz-no'))).toHaveLength(1);
     await opened.page.getByRole('button', { name: /^depth/ }).click();
     await opened.page.locator('[aria-sort="ascending"]').waitFor();
@@ -104,7 +105,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  test('a link shows what it asks for and how much of it there is, and spends neither records of the day nor a balance', async (context) => {
+  test('a link shows its filters and count, and spends neither quota nor balance', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?coast=north&sort=-depth&limit=2');
     const { page } = opened;
@@ -119,7 +120,7 @@ describe('the explorer', () => {
     expect(searches(opened)).toHaveLength(1);
     const focused = () => page.locator('#explore-records').evaluate((e) => e === e.ownerDocument.activeElement);
     expect(await focused()).toBe(true);
-    // What was shown in this tab is shown again, and asked for once.
+    // Records shown in this tab are shown again from the cache.
     await page.reload();
     await says(opened, /shown\./);
     expect(searches(opened)).toHaveLength(1);
@@ -143,7 +144,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  test('a link to what nobody has, or what takes a key, says so in the place of the records', async (context) => {
+  test('a link without matches, or that needs a key, shows a message in place of the records', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?q=zz-no-such-word');
     await says(opened, 'Nothing matches.');
@@ -152,7 +153,7 @@ describe('the explorer', () => {
     await opened.page.goto(`${stage.base}/explore/tools/?min_runtime=1`);
     await opened.page.locator('#explore-problem', { hasText: 'runtime is not public: enter a key' }).waitFor();
     expect(await opened.page.isVisible('#explore-take')).toBe(false);
-    // Counting costs a search with these filters, so it does not happen by itself, with a key or without.
+    // With these filters counting costs a search, so it is never automatic, with or without a key.
     const head = opened.page.locator('#explore-head');
     await head.filter({ hasText: 'Not counted' }).waitFor();
     await opened.page
@@ -172,7 +173,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  test('a list of values says that there is no other only where there is none', async (context) => {
+  test('a list of values says that there are no others only when it is complete', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?name=Nordpolhavn');
     const list = async (attribute: string) => {
@@ -183,20 +184,20 @@ describe('the explorer', () => {
     const names = await list('name');
     expect(await names.locator('meter').count()).toBe(12);
     expect(await names.allTextContents()).not.toContain('No other value.');
-    // Of what is listed whole the room is that of its values, whatever is chosen.
+    // A complete list has the height of its values, for any selection.
     await opened.page.goto(`${stage.base}/explore/harbours/?coast=north`);
     const coasts = await list('coast');
     expect(await coasts.locator('meter').count()).toBe(await coasts.count());
     await opened.page.goto(`${stage.base}/explore/harbours/?q=nordpolhavn`);
     expect((await (await list('coast')).allTextContents())[1]).toBe('No other value.');
-    // Too few harbours have any language for one to be told.
+    // No language has enough harbours to be shown.
     await opened.page.goto(`${stage.base}/explore/harbours/`);
     const languages = await filter(opened, 'languages');
     await languages.getByText('Values of fewer than 5 records are hidden.').waitFor();
     await opened.close();
   });
 
-  test('going back while an answer is out does not wait for it', async (context) => {
+  test('going back during a request does not wait for it', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?coast=north');
     const { page } = opened;
@@ -211,7 +212,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  test('records that come after the filters have changed are not shown as theirs', async (context) => {
+  test('late records of earlier filters are marked as outdated', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/');
     const { page } = opened;
@@ -226,7 +227,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  test('what takes a key is told once, and keeps the focus when the count comes', async (context) => {
+  test('the message about a key appears once, and keeps the focus when the count arrives', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/');
     const { page } = opened;
@@ -241,7 +242,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  test('a click on the map asks for what is near', async (context) => {
+  test('a click on the map filters by distance', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/');
     await says(opened, 'sample rows');
@@ -257,7 +258,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  test('the free records of a day end with a word about keys, and nothing that was shown is lost', async (context) => {
+  test('a used-up quota shows a message about keys, and shown records stay', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?limit=19');
     await take(opened);
@@ -279,7 +280,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  test('what is not public takes a key, which is sent in a header and stands nowhere else', async (context) => {
+  test('paid attributes need a key, which is sent only in a header', async (context) => {
     if (stage === null) return context.skip(NONE);
     const { app } = stage;
     const opened = await stage.open('/explore/tools/');
@@ -321,7 +322,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  test('the calls it shows answer what it shows', async (context) => {
+  test('the shown calls return the shown records', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?like_name=o&sort=name&limit=3');
     await take(opened);
@@ -344,7 +345,7 @@ describe('the explorer', () => {
     await opened.close();
   });
 
-  // What is open at first depends on the width, so that each width has a page of its own.
+  // The initially open parts depend on the width, so each width needs its own page.
   const WIDTHS = Map.groupBy(LOOKS, ([, { viewport }]) => viewport.width);
   test.for([...WIDTHS])(
     '%s px: fits the screen and passes axe',

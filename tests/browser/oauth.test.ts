@@ -1,4 +1,4 @@
-// Sign-in, consent and connections as people meet them, in a real browser: light, dark, on a phone, by keyboard alone.
+// Sign-in, consent and connections in a real browser: light, dark, on a phone, by keyboard only.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -13,7 +13,7 @@ verifies('auth.oauth-consent');
 
 interface Stand extends Listening {
   browser: Browser;
-  /** A client's own server: answers its callback, and a page that posts a form somewhere. */
+  /** A client's server: its callback, and a page that posts a form to another site. */
   client: { url: string; server: Server; posts: string };
 }
 
@@ -41,13 +41,13 @@ afterAll(async () => {
   await at?.close();
 });
 
-/** The stand; skips the test where there is no browser. */
+/** The test set-up; skips the test when there is no browser. */
 function standing(context: TestContext): Stand {
   if (at === null) context.skip(NONE);
   return at as Stand;
 }
 
-/** A page whose complaints are collected: of the console, and of requests that failed. */
+/** A page with collected complaints: of the console, and failed requests. */
 async function opened(
   { browser }: Stand,
   look: BrowserContextOptions = {},
@@ -59,7 +59,7 @@ async function opened(
   return { page, complaints };
 }
 
-/** An authorization request of a new client, and the means to exchange its code. */
+/** An authorization request of a new client, and the function that exchanges its code. */
 async function request({ base, client }: Stand, metadata: Record<string, unknown> = {}) {
   const redirect_uri = `${client.url}/callback`;
   const { body } = await register(base, { client_name: 'Claude', redirect_uris: [redirect_uri], ...metadata });
@@ -86,7 +86,7 @@ const looked = (page: Page, name: string): Promise<void> =>
 
 const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
 
-describe('the way through', () => {
+describe('the complete flow', () => {
   test('fits every screen and passes axe', { timeout: 60_000 }, async (context) => {
     const stand = standing(context);
     const { key } = await newKey(stand.app, 12);
@@ -119,23 +119,23 @@ describe('the way through', () => {
     await page.goto(`${stand.base}/oauth/authorize?client_id=none`);
     expect(await heading(page)).toBe('Authorization failed');
     await looked(page, 'error');
-    // The browser itself notes that three of the answers had an error status; nothing else is to be said.
+    // The browser reports three answers with an error status; there must be no other message.
     expect(complaints.filter((text) => !/status of 4/.test(text))).toEqual([]);
     await page.context().close();
   });
 
-  test('works by keyboard alone', async (context) => {
+  test('works by keyboard only', async (context) => {
     const stand = standing(context);
     const { key } = await newKey(stand.app);
     const { url, exchange } = await request(stand);
     const { page } = await opened(stand);
     await page.goto(url);
     const focused = () => page.evaluate<string>('document.activeElement?.id');
-    // A browser gives the focus shortly after the page has loaded, and what is typed before is lost, as it is to people.
+    // A browser sets the focus shortly after the page has loaded, and earlier key presses are lost.
     await expect.poll(focused).toBe('key');
     await page.keyboard.type(key);
     await page.keyboard.press('Enter');
-    // The page itself is waited for: waiting for an address may begin when the page has come and loaded already.
+    // Waits for the page itself, since waiting for an address may begin after the page has loaded.
     await page.getByRole('heading', { name: 'Allow Claude to spend from your key?' }).waitFor();
     for (let i = 0; i < 12 && (await focused()) !== 'cap'; i++) await page.keyboard.press('Tab');
     await page.keyboard.type('1');
@@ -151,7 +151,7 @@ describe('the way through', () => {
     await page.context().close();
   });
 
-  test('can be refused at each step, and the client is told', async (context) => {
+  test('can be refused at each step, and the client gets the error', async (context) => {
     const stand = standing(context);
     const { key } = await newKey(stand.app);
     const { url } = await request(stand);
@@ -173,7 +173,7 @@ describe('the way through', () => {
     await page.context().close();
   });
 
-  test('asks for consent again each time, and lets a person take another key', async (context) => {
+  test('asks for consent again each time, and allows another key', async (context) => {
     const stand = standing(context);
     const [one, two] = [await newKey(stand.app), await newKey(stand.app)];
     const { page } = await opened(stand);
@@ -182,7 +182,7 @@ describe('the way through', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     await page.waitForURL(`${stand.client.url}/callback?*`);
-    // Still signed in for a quarter of an hour: the next client asks for consent at once.
+    // The sign-in is valid for a quarter of an hour: the next client gets the consent page directly.
     const { url, exchange } = await request(stand, { client_name: '<b>Second</b>' });
     await page.goto(url);
     expect(await heading(page)).toBe('Allow <b>Second</b> to spend from your key?');
@@ -199,7 +199,7 @@ describe('the way through', () => {
 });
 
 describe('connections', () => {
-  test('are ended by their button, at once', async (context) => {
+  test('are ended immediately by their button', async (context) => {
     const stand = standing(context);
     const { key } = await newKey(stand.app);
     const { url, exchange } = await request(stand);
@@ -242,7 +242,7 @@ describe('another site', () => {
     await page.setContent(`<iframe src="${consent}"></iframe>`);
     await expect.poll(() => page.frames().length).toBe(2);
     await expect.poll(async () => (await page.frames()[1]?.content())?.includes('Allow Claude') ?? true).toBe(false);
-    // The person's own page still stands as it was.
+    // The person's own page is unchanged.
     await page.goto(consent);
     expect(await heading(page)).toBe('Allow Claude to spend from your key?');
     await page.context().close();

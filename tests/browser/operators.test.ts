@@ -1,5 +1,5 @@
-// The operators' pages in a real browser: the walk from the login to a decision that shows in the API, with htmx and without scripts,
-// by keyboard, light, dark and on a phone, with nothing for axe to complain of.
+// The operators' pages in a real browser: from the login to a decision that is visible in the API, with htmx
+// and without scripts, by keyboard, light, dark and on a phone, with axe.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { recordRun } from '../../data/releases/runs.ts';
@@ -49,7 +49,7 @@ function standing(context: TestContext): Stand {
   return at as Stand;
 }
 
-/** A page whose complaints are collected: of the console, of scripts, of its policy, and requests that failed. */
+/** A page with collected complaints: of the console, of scripts, of its policy, and failed requests. */
 async function opened(
   { browser }: Stand,
   look: BrowserContextOptions = {},
@@ -74,7 +74,7 @@ const published = async ({ app }: Stand, entity: string, attribute: string) => {
   return (body['attributes'] as Record<string, unknown>)[attribute];
 };
 
-/** An open question about facts. */
+/** An open item about facts. */
 async function question({ app }: Stand) {
   const { items } = (await app.json('/ops/review.json?dataset=tools', { admin: true })).body as {
     items: { id: string; entity_id: string; attribute: string; facts: { value: unknown }[] }[];
@@ -83,7 +83,7 @@ async function question({ app }: Stand) {
 }
 
 describe('a decision in the browser', () => {
-  test('login, review, approve: the API says the other value; the line in the list says so too', async (context) => {
+  test('login, review, approve: the API has the other value, and the list shows it', async (context) => {
     const stand = standing(context);
     const item = await question(stand);
     const { page, complaints } = await opened(stand);
@@ -91,7 +91,7 @@ describe('a decision in the browser', () => {
     await page.getByRole('link', { name: 'Review', exact: true }).click();
     const entry = page.locator(`#i-${item.id}`);
     await entry.getByRole('button', { name: /^Approve/ }).click();
-    // htmx puts the answer where the question was; the page stays.
+    // htmx replaces the item by the answer; the page is not reloaded.
     await page.locator(`#i-${item.id}[role=status]`).waitFor();
     expect(await page.locator(`#i-${item.id}`).textContent()).toContain('Approved. Published in every channel.');
     expect(page.url()).toBe(`${stand.base}/ops/review`);
@@ -102,7 +102,7 @@ describe('a decision in the browser', () => {
     await page.context().close();
   });
 
-  test('works without scripts, by keyboard alone, and says what it does before it does it', async (context) => {
+  test('works without scripts, by keyboard only, and announces its effect', async (context) => {
     const stand = standing(context);
     const item = await question(stand);
     const { page, complaints } = await opened(stand, { javaScriptEnabled: false });
@@ -132,7 +132,7 @@ describe('a decision in the browser', () => {
     await page.context().close();
   });
 
-  test('a page that is open while its session ends leads to the login by itself', async (context) => {
+  test('an open page leads to the login when its session ends', async (context) => {
     const stand = standing(context);
     const { page } = await opened(stand);
     await signIn(page, stand.base);
@@ -154,7 +154,7 @@ describe('another site', () => {
     const before = await published(stand, item.entity_id, item.attribute);
     const { page } = await opened(stand);
     await signIn(page, stand.base);
-    // localhost and 127.0.0.1 are different sites to a browser.
+    // A browser treats localhost and 127.0.0.1 as different sites.
     const foreign = `${stand.base.replace('127.0.0.1', 'localhost')}/llms.txt`;
     await page.goto(foreign);
     await page.setContent(

@@ -1,4 +1,5 @@
-// Both ways of an owner in a real browser without scripts: light, dark, on a phone, by keyboard; and what the pages say when a link is no good.
+// Claim and removal in a real browser without scripts: light, dark, on a phone, by keyboard; and the pages of
+// invalid links.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOW } from '../support/app.ts';
@@ -23,10 +24,13 @@ describe('an owner in Chromium', () => {
     await at?.close();
   });
 
-  /** A page with scripts: axe is a script, so it reads a copy of the page's HTML in it. */
+  /** A page with scripts: axe is a script, so it checks a copy of the page's HTML in it. */
   let copy: Promise<Page> | undefined;
 
-  /** Checks a page in each look: it fits the screen, its buttons can be pressed on a phone, and axe finds nothing. */
+  /**
+   * Checks a page in each look: it fits the screen, its buttons can be pressed on a phone, and axe finds
+   * nothing.
+   */
   async function looked({ browser }: Stand, page: Page, name: string): Promise<void> {
     await inEachLook(page, LOOKS, async (look) => {
       expect(await overflow(page), `${name}, ${look} is as wide as the screen`).toBeLessThanOrEqual(0);
@@ -45,14 +49,14 @@ describe('an owner in Chromium', () => {
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {
-      // A browser notes every status that is an error, also of pages that are meant to have one.
+      // A browser logs every error status, also of pages that are meant to have one.
       if (!/Failed to load resource/.test(message.text())) complaints.push(message.text());
     });
     page.on('requestfailed', (request) => complaints.push(request.url()));
     return { page, complaints };
   }
 
-  /** Presses a button as somebody without a mouse does: every stop on the way is seen. */
+  /** Presses a button by keyboard: every stop on the way is visible. */
   async function press(page: Page, name: string): Promise<void> {
     const button = page.getByRole('button', { name });
     for (let i = 0; i < 40 && !(await button.evaluate((e) => e === e.ownerDocument.activeElement)); i++) {
@@ -65,7 +69,7 @@ describe('an owner in Chromium', () => {
     await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
   }
 
-  test('claims a record, corrects it, and sees what was wrong, on every screen', {
+  test('claims a record, corrects it, and sees mistakes, on every screen', {
     timeout: 120_000,
   }, async (context) => {
     if (at === null) return context.skip(NONE);
@@ -103,7 +107,7 @@ describe('an owner in Chromium', () => {
     await page.getByLabel('Fuel').selectOption('Yes');
     await press(page, 'Save');
     expect(await page.getByRole('status').textContent()).toContain('Saved');
-    // What somebody wrote is a text, also where it looks like something else.
+    // Input is shown as text, also when it looks like markup.
     expect(await page.locator('img').count()).toBe(0);
     expect(await page.getByLabel('Languages').inputValue()).toBe('<img src=x onerror=alert(1)>\nFøroyskt');
     await looked(at, page, 'saved');
@@ -114,7 +118,7 @@ describe('an owner in Chromium', () => {
     });
     await press(page, 'Save');
     expect(await page.getByRole('status').textContent()).toContain('No changes to save');
-    // Emptied, the owner's own value goes, and that of the sources is there again.
+    // When the field is emptied, the owner's value is removed and that of the sources is published again.
     for (const [label, value] of [
       ['Berths', ''],
       ['Languages', ''],
@@ -131,7 +135,7 @@ describe('an owner in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('has a record removed, and brings it back, on every screen', { timeout: 60_000 }, async (context) => {
+  test('removes a record, and restores it, on every screen', { timeout: 60_000 }, async (context) => {
     if (at === null) return context.skip(NONE);
     const { app, base } = at;
     const slug = 'harbour-3';
@@ -157,7 +161,7 @@ describe('an owner in Chromium', () => {
     await page.goto(restore);
     expect(await page.locator('h1').textContent()).toBe('This link was already used');
     await looked(at, page, 'used');
-    // So soon after a restore it is asked for by mail first.
+    // So soon after a restore, a mail must confirm it first.
     await optOut(app, slug, email);
     await page.goto(linkTo(app, email).url);
     await looked(at, page, 'confirm');
@@ -168,12 +172,12 @@ describe('an owner in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a link that a later one took the place of says so, and where to ask for another', async (context) => {
+  test('a replaced link shows a message, and where to request another', async (context) => {
     if (at === null) return context.skip(NONE);
     const { app, base } = at;
     await claim(app, 'harbour-8', 'twice@null.example');
     const former = linkTo(app, 'twice@null.example');
-    // A mailbox gets at most one link an hour that nobody has opened.
+    // A mailbox gets at most one unopened link an hour.
     clock = new Date(NOW.getTime() + 61 * 60_000);
     await claim(app, 'harbour-8', 'twice@null.example');
     const { token } = linkTo(app, 'twice@null.example');
@@ -182,11 +186,11 @@ describe('an owner in Chromium', () => {
     expect(await page.locator('h1').textContent()).toBe('There is a newer link');
     await page.getByRole('link', { name: 'Request another link' }).click();
     expect(page.url()).toBe(`${base}/owners/harbours/harbour-8`);
-    // A program that followed it has verified it: the page goes straight to the form.
+    // A program that followed the link has verified it: the page shows the form directly.
     await verify(app, token);
     await page.goto(`${base}/claim?token=${token}`);
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(1);
-    // The record goes while somebody edits it.
+    // The record is removed during the edit.
     await optOut(app, 'harbour-8', 'office@null.example');
     await page.getByLabel('Berths').fill('9');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -194,5 +198,5 @@ describe('an owner in Chromium', () => {
     clock = NOW;
   });
 
-  test('nothing was our own fault', () => expect(at?.app.faults ?? []).toEqual([]));
+  test('there was no internal error', () => expect(at?.app.faults ?? []).toEqual([]));
 });

@@ -1,4 +1,4 @@
-// The sandbox checkout as people meet it, in a real browser without scripts: light, dark, on a phone, by keyboard alone.
+// The sandbox checkout in a real browser without scripts: light, dark, on a phone, by keyboard only.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testApp } from '../support/app.ts';
@@ -21,7 +21,7 @@ describe('the sandbox checkout in Chromium', () => {
     await at?.close();
   });
 
-  /** A page with nothing to complain of: its complaints are collected. */
+  /** A page with collected complaints. */
   async function opened(browser: Browser, look: BrowserContextOptions): Promise<{ page: Page; complaints: string[] }> {
     const context = await browser.newContext({ ...look, javaScriptEnabled: false });
     const page = await context.newPage();
@@ -31,7 +31,7 @@ describe('the sandbox checkout in Chromium', () => {
     return { page, complaints };
   }
 
-  /** What axe finds. It is a script, so it looks from a context that has them. */
+  /** The violations that axe finds. It is a script, so it runs in a context with scripts. */
   async function found(browser: Browser, look: BrowserContextOptions, url: string): Promise<string[]> {
     const context = await browser.newContext(look);
     const page = await context.newPage();
@@ -67,7 +67,7 @@ describe('the sandbox checkout in Chromium', () => {
         expect(box?.height).toBeGreaterThanOrEqual(44);
       }
       await picture(page, `checkout-${name}`);
-      // Tab through the page as somebody without a mouse would: every stop is seen, and the first button pays.
+      // Tabs through the page: every stop is visible, and the first button pays.
       const pay = page.getByRole('button', { name: 'Pay €20.00 (play money)' });
       for (let i = 0; i < 12 && !(await pay.evaluate((e) => e === e.ownerDocument.activeElement)); i++) {
         await page.keyboard.press('Tab');
@@ -93,7 +93,7 @@ describe('the sandbox checkout in Chromium', () => {
     },
   );
 
-  test('is cancelled by the other button, and gone then', async (context) => {
+  test('is cancelled by the other button, and then closed', async (context) => {
     if (at === null) return context.skip(NONE);
     const { url, headers } = await topup(at);
     const { page } = await opened(at.browser, LOOKS[0]![1]);
@@ -108,7 +108,7 @@ describe('the sandbox checkout in Chromium', () => {
     await page.context().close();
   });
 
-  test('cannot be pressed from another page: a form elsewhere does not know the address, and a frame stays empty', async (context) => {
+  test('cannot be pressed from another page: a foreign form lacks the address, and a frame stays empty', async (context) => {
     if (at === null) return context.skip(NONE);
     const { url, headers } = await topup(at);
     const { page } = await opened(at.browser, LOOKS[0]![1]);

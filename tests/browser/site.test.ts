@@ -1,4 +1,5 @@
-// The pages in a real browser: axe on every type of page, light and dark; keyboard, search, colour scheme, and reading without JavaScript.
+// The pages in a real browser: axe on every type of page, light and dark; keyboard, search, colour scheme,
+// and reading without JavaScript.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -17,13 +18,16 @@ afterAll(async () => {
   await site?.close();
 });
 
-/** Reports of the policy go to the console, and so do moves of what was already shown. */
+/** Sends reports of the policy, and of layout shifts, to the console. */
 const WATCH = `document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
   console.error('policy: ' + violatedDirective + ' ' + blockedURI));
 new PerformanceObserver((list) => { for (const { value, hadRecentInput } of list.getEntries())
   if (!hadRecentInput && value > 0.001) console.error('moved: ' + value); }).observe({ type: 'layout-shift', buffered: true });`;
 
-/** A new page, and the list of its errors, warnings and requests to other sites; it watches itself where it has scripts. */
+/**
+ * A new page with lists of its errors, warnings and requests to other sites; it records them itself when it
+ * has scripts.
+ */
 async function watched(
   context: TestContext,
   look: BrowserContextOptions = {},
@@ -42,7 +46,7 @@ async function watched(
   return { page, complaints };
 }
 
-/** A page of the site, opened in a context of its own. */
+/** A page of the site in a new context. */
 async function opened(
   context: TestContext,
   path: string,
@@ -63,9 +67,9 @@ const LOOKS: [string, BrowserContextOptions][] = [
 ];
 
 describe.each(LOOKS)('%s', (name, look) => {
-  test('no page type has anything that axe, the policy or the layout complains of', async (context) => {
+  test('no page type violates axe, the policy or the layout', async (context) => {
     const wrong: string[] = [];
-    // One page for all: a new one for each would load axe and the scripts of the site again.
+    // One page for all tests: new ones would load axe and the scripts of the site again.
     const { page, complaints } = await watched(context, look);
     for (const { name: type, path, headers = {}, ready, foreign } of site?.types ?? []) {
       complaints.length = 0;
@@ -83,7 +87,7 @@ describe.each(LOOKS)('%s', (name, look) => {
     expect(site?.types.length).toBeGreaterThan(15);
   }, 300_000);
 
-  test('operations of /docs, opened and tried out, have nothing that axe complains of', async (context) => {
+  test('operations of /docs, opened and tried out, pass axe', async (context) => {
     const { page } = await opened(context, '/docs', look);
     await page.waitForSelector('.opblock-tag');
     for (const group of await page.locator('.opblock-tag').all()) await group.click();
@@ -97,7 +101,7 @@ describe.each(LOOKS)('%s', (name, look) => {
   }, 120_000);
 });
 
-/** Links into the explorer that ask for records: answered, empty, refused, and not for everybody. */
+/** Links into the explorer with a search: answered, empty, refused, and with a key. */
 const LINKS = [
   '/explore/harbours/?coast=north&sort=-depth',
   '/explore/harbours/?near=52,5,900',
@@ -116,7 +120,8 @@ test.concurrent.for([390, 768, 1440])(
     for (const path of LINKS) {
       const look = { viewport: { width, height: 900 } };
       const { page } = await opened(context, '/404.html', look);
-      // Slower than ours, and yet far from the four seconds after which a page is shown without its script.
+      // Slower than our server, but much faster than the four seconds after which a page appears without its
+      // script.
       const slow = await page.context().newCDPSession(page);
       await slow.send('Emulation.setCPUThrottlingRate', { rate: 2 });
       await page.goto(site.origin + path);
@@ -167,7 +172,7 @@ test('a page of another origin reads the files in ranges', async (context) => {
   await new Promise((closed) => server.close(closed));
 });
 
-test('where a value comes from shows by keyboard alone, and by the pointer', async (context) => {
+test('provenance is shown by keyboard and by pointer', async (context) => {
   const { page, complaints } = await opened(context, `/datasets/tools/${site?.other}`, {
     viewport: { width: 1280, height: 900 },
   });
@@ -188,7 +193,7 @@ test('where a value comes from shows by keyboard alone, and by the pointer', asy
   expect(complaints).toEqual([]);
 });
 
-test('the first press of the tabulator offers to skip to the content', async (context) => {
+test('the first press of Tab offers to skip to the content', async (context) => {
   const { page } = await opened(context, '/datasets/tools/');
   await page.keyboard.press('Tab');
   const skip = page.locator('.skip');
@@ -199,7 +204,7 @@ test('the first press of the tabulator offers to skip to the content', async (co
   expect(page.url()).toMatch(/#main$/);
 });
 
-test('the search of the guides answers while one types, and its answers lead to sections', async (context) => {
+test('the search of the guides shows results while typing, which link to sections', async (context) => {
   const { page, complaints } = await opened(context, '/guides/');
   await page.getByRole('searchbox').fill('idempot');
   await page.waitForSelector('.found li');
@@ -235,7 +240,7 @@ test('the colour scheme can be chosen, and the choice is remembered', async (con
 describe('without JavaScript', () => {
   const bare = { javaScriptEnabled: false, viewport: { width: 1280, height: 900 } };
 
-  test('everything can be read, and nothing is offered that would not work', async (context) => {
+  test('everything can be read, and nothing is shown that would not work', async (context) => {
     const { page } = await opened(context, '/datasets/harbours/', bare);
     for (const id of ['records', 'where', 'profile', 'attributes', 'changes', 'call', 'prices', 'sources'])
       expect(await page.locator(`#${id}`).isVisible(), id).toBe(true);
@@ -247,7 +252,7 @@ describe('without JavaScript', () => {
     expect(await page.locator('h1').textContent()).toMatch(/^What changed/);
   });
 
-  test('a record says where its values come from', async (context) => {
+  test('a record shows the sources of its values', async (context) => {
     const { page } = await opened(context, `/datasets/tools/${site?.other}`, bare);
     expect(await page.locator('.sheet .value').count()).toBeGreaterThan(1);
     expect(await page.locator('.provenance a').first().getAttribute('href')).toMatch(/^https:/);

@@ -1,4 +1,4 @@
-// The SQL console in Chromium: every example runs, nothing leaves the browser, and its state is the address.
+// The SQL console in Chromium: every example runs, nothing leaves the browser, and its state is in the URL.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => stage?.close());
 
-/** Runs what stands in the editor and waits for the answer: what the status says, and the complaint. */
+/** Runs the query in the editor and waits for the answer: returns the status and the error. */
 async function settled({ page }: Opened): Promise<{ status: string; error: string | null }> {
   await page.waitForFunction(() => {
     const document = (
@@ -74,7 +74,7 @@ describe('the SQL console', () => {
     },
   );
 
-  test('a query can reach nothing but its file', async (context) => {
+  test('a query can access only its file', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/sql/harbours/');
     await ask(opened, 'SELECT 1');
@@ -99,7 +99,7 @@ describe('the SQL console', () => {
     await opened.close();
   }, 120_000);
 
-  test('the address holds the query, which runs when the address is opened', async (context) => {
+  test('the URL contains the query, which runs when the address is opened', async (context) => {
     if (stage === null) return context.skip(NONE);
     const sql = "SELECT name || ' & Co' AS x FROM records ORDER BY 1 LIMIT 3";
     const opened = await stage.open('/sql/tools/');
@@ -115,7 +115,7 @@ describe('the SQL console', () => {
     await again.close();
   }, 120_000);
 
-  test('long results are cut and say so, and the CSV is made here', async (context) => {
+  test('long results are cut with a note, and the CSV is made in the browser', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/sql/harbours/');
     const { status } = await ask(opened, 'SELECT range AS n FROM range(20000)');

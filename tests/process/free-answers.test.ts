@@ -1,4 +1,5 @@
-// No free answer depends on a paid value: two registers that differ in one of them answer alike to everybody who does not pay.
+// No free answer depends on a paid value: two registers that differ in one paid value give equal free
+// answers.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -33,7 +34,10 @@ const toolshed = 'tools/fixtures/@fictional/toolshed/1.0.0/tools.tsv';
 
 type Edit = Pick<Change, 'fixtures' | 'from' | 'to'>;
 
-/** What every register has beside the fixtures: a paid enum without a list of values, a paid price of two sources and one that is held. */
+/**
+ * Additions to the fixtures of every register: a paid enum without a list of values, a paid price of two
+ * sources and one that is held.
+ */
 const EVERYWHERE: Edit[] = [
   {
     fixtures: ['tools/pack.ts'],
@@ -122,17 +126,20 @@ const VARIANTS: Record<string, Change[]> = {
 };
 
 const PACKS = join(import.meta.dirname, '../packs');
-/** Calls that a key makes before another takes its place. */
+/** Calls of a key before another replaces it. */
 const CALLS_A_KEY = 40;
 
-/** The quality of a record, which may follow from values of any attribute (contract section 3), as answers print it. */
+/**
+ * The quality of a record, which may depend on values of any attribute (contract section 3), as printed in
+ * answers.
+ */
 async function qualityOf({ api }: Running, { dataset, slug }: Change): Promise<string> {
   const { body } = await api.ask(`/v1/${dataset}/entities?ids=${slug}`, ownAddress());
   const { items } = JSON.parse(body) as { items: { quality_score: number }[] };
   return String(items[0]!.quality_score);
 }
 
-/** Rows of the files for analysts, by file and table, without what may differ. */
+/** Rows of the files for analysts, by file and table, without variable parts. */
 async function tables({ dist }: Running): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   const db = await DuckDBInstance.create(':memory:');
@@ -154,7 +161,7 @@ async function tables({ dist }: Running): Promise<Record<string, string>> {
   return found;
 }
 
-/** What may differ: times and ages, ids of requests and releases, tags, sums, keys and cursors. */
+/** Removes variable parts: times and ages, ids of requests and releases, tags, sums, keys and cursors. */
 function stripped(text: string): string {
   return text
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'UUID')
@@ -167,7 +174,7 @@ function stripped(text: string): string {
     .replace(/eyJ[\w-]+\.[\w-]*\.[\w-]+/g, 'JWS');
 }
 
-/** Makes a key with no credit, since the register has none to give (WELCOME_BUDGET_EUR). */
+/** Makes a key without credit, since WELCOME_BUDGET_EUR is 0. */
 async function changeKey(at: Running): Promise<void> {
   const headers = ownAddress();
   const email = `reader-${headers['X-Forwarded-For']}@example.org`;
@@ -177,7 +184,7 @@ async function changeKey(at: Running): Promise<void> {
   at.key = key;
 }
 
-/** A register's answer to a caller, without what may differ. */
+/** A register's answer to a caller, without variable parts. */
 async function answerTo(at: Running, caller: 'anonymous' | 'key', probe: Probe): Promise<Answer> {
   const asked = `${caller} ${probe.name}`;
   const known = at.answers.get(asked);
@@ -242,7 +249,7 @@ describe('free answers', () => {
         if (one !== two) differing.push(`${asked}\n${difference(one, two)}`);
       };
       const registers = [first, other] as const;
-      // Answers have ages, so only those of the same minute are compared.
+      // Answers contain ages, so only those of the same minute are compared.
       first.answers.clear();
       const qualities = await Promise.all(registers.flatMap((at) => changes.map((change) => qualityOf(at, change))));
       const unscored = (text: string) =>
@@ -276,7 +283,7 @@ describe('free answers', () => {
   );
 });
 
-/** The places around the first difference. */
+/** The context of the first difference. */
 function difference(one: string, two: string): string {
   let at = 0;
   while (one[at] === two[at] && at < one.length) at += 1;

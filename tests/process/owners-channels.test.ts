@@ -1,4 +1,5 @@
-// What owners decide shows in every channel of every process, within a moment and without a rebuild, and outlives all that may happen.
+// Decisions of owners are visible in every channel of every process, within seconds and without a rebuild,
+// and persist.
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,15 +18,18 @@ import { withCopies } from '../support/whole-night.ts';
 
 verifies('overlay.everywhere', 'overlay.survives', 'overlay.bulk', 'shape.changes-removed');
 
-/** The record that its owner decides about: what it is called, and a value that only it has. */
+/** The record with the decision: its names, and a value that only it has. */
 const TARGET = { slug: 'harbour-3', name: 'Longyear Æther', old: 'Русский', fresh: 'Kauderwelsch' };
 const OTHERS = ['harbour-13', 'harbour-5'];
-/** Operations that never name a record, or tell nothing of this one here. Every other one must have shown it. */
+/**
+ * Operations that never contain a record, or reveal nothing about this one. Every other one must have shown
+ * it.
+ */
 const SILENT = [
-  // A link; what it leads to is asked for by itself.
+  // A link; its target is requested separately.
   'dataset_export',
   'dataset_guide',
-  // Values that many records share, and none that one alone has.
+  // Values that many records share.
   'dataset_profile',
   'dataset_samples',
   'dataset_schema',
@@ -33,9 +37,9 @@ const SILENT = [
   'dataset_stats',
   'dataset_timeseries',
 ];
-/** What was said stays in the history. */
+/** History keeps earlier values. */
 const HISTORY = ['entity_history', 'dataset_changelog', 'dataset_changes'];
-/** Milliseconds until the other process has to know. It looks every 400. */
+/** Milliseconds until the other process must have the change. It checks every 400. */
 const SOON = 5_000;
 
 describe('two processes and all their channels', () => {
@@ -59,7 +63,7 @@ describe('two processes and all their channels', () => {
   };
   const post = (at: Process, path: string, body: unknown, method = 'POST'): Promise<Got> => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    // Node sends the body of a DELETE only where its length is told.
+    // Node sends the body of a DELETE only with Content-Length.
     return at.api.ask(path, { 'Content-Length': String(Buffer.byteLength(text)) }, method, text);
   };
   const json = async (at: Process, path: string) =>
@@ -72,7 +76,7 @@ describe('two processes and all their channels', () => {
     return found;
   }
 
-  /** Asks again what is not as it should be yet, for as long as it may take; answers what never was. */
+  /** Repeats the requests that do not match yet until the deadline; returns those that never did. */
   async function unlike(
     at: Process,
     some: readonly Probe[],
@@ -94,7 +98,7 @@ describe('two processes and all their channels', () => {
   const names = (text: string) => text.includes(id) || text.includes(TARGET.name) || /harbour-3\b/.test(text);
   const says = (text: string) => names(text) || text.includes(TARGET.old) || text.includes(TARGET.fresh);
 
-  /** Nothing of the record is left: 404 where it is asked for by name, a file withheld at most while it is written again. */
+  /** Nothing of the record is left: 404 by its name, a file withheld at most while it is written again. */
   function absent({ operation, addressed, file }: Probe, { status, text }: { status: number; text: string }): boolean {
     if (operation === 'dataset_changes') {
       const told = text.replaceAll(id, '');
@@ -108,18 +112,18 @@ describe('two processes and all their channels', () => {
   }
 
   beforeAll(async () => {
-    // The harbours of the tests, whose owners may set a public value as well.
+    // The harbours of the tests, with a public value that owners may set.
     cpSync(join(import.meta.dirname, '../packs/harbours'), join(packs, 'harbours'), { recursive: true });
     const file = join(packs, 'harbours/pack.ts');
     const text = readFileSync(file, 'utf8');
     const open = text.replace("example: ['Deutsch', 'Føroyskt'],", '$&\n      public: true,');
     expect(open).not.toBe(text);
-    // The one that is walked through is the best of its coast, and not the deepest: examples must show it.
+    // The target is the best of its coast, but not the deepest, so that examples show it.
     const shown = open.replace(", prominence: 'depth'", '');
     expect(shown).not.toBe(open);
     mkdirSync(packs, { recursive: true });
     writeFileSync(file, shown);
-    // And one of them speaks the language of another coast, so that it is similar to a record there.
+    // One of them speaks the language of another coast, so that it is similar to a record there.
     const book = join(packs, 'harbours/fixtures/pilotbook/2.0.0/harbours.jsonl');
     const lines = readFileSync(book, 'utf8').replace('"Español"', '"Español","Norsk"');
     expect(lines).toContain('"Norsk","日本語"');
@@ -142,7 +146,7 @@ describe('two processes and all their channels', () => {
     stats: ((await json(at, '/v1/harbours/stats?attribute=depth'))['rows'] as { count: number }[])[0]?.count,
   });
 
-  test('every operation is asked, and each that shows records shows this one', async () => {
+  test('every operation is called, and each with records shows this one', async () => {
     const before = await walk(a);
     const failed = [...before]
       .filter(([, { status }]) => status >= 400)
@@ -177,7 +181,7 @@ describe('two processes and all their channels', () => {
     counts = await count(a);
   }, 120_000);
 
-  test('an edit shows everywhere, in the process that took it and in the other', async () => {
+  test('an edit is visible everywhere, in both processes', async () => {
     expect(
       (await post(a, '/v1/claim', { dataset: 'harbours', entity_id: TARGET.slug, email: 'office@aether.example' }))
         .status,
@@ -186,16 +190,16 @@ describe('two processes and all their channels', () => {
     expect((await b.api.ask(`/v1/claim/verify?token=${token}`)).status).toBe(200);
     const done = await post(b, '/v1/claim', { token, values: { languages: ['Norsk', TARGET.fresh] } }, 'PUT');
     expect(done.status, done.body).toBe(200);
-    // Bulk files follow with the next publish; whoever reads them is told of which release they are.
+    // Bulk files follow at the next publishing; their answers name the release.
     const now = told.filter(
       ({ operation, name }) =>
         !HISTORY.includes(operation ?? '') && !/export|llms-full|as_of|file \/(files|feeds)\//.test(name),
     );
-    // Pages with the latest changes drop those of the record, until the next night writes the new one.
+    // Pages with the latest changes drop those of the record until the next night.
     const lists = ({ name }: Probe) => /\/changes\/|\/datasets\/harbours(\/(index\.html)?)?$/.test(name);
     const right = (probe: Probe, { text }: { text: string }) =>
       (lists(probe) || text.includes(TARGET.fresh)) && !text.includes(TARGET.old);
-    // Who took it answers under it from the very next request on.
+    // The process that took the change answers with it from the next request on.
     expect(
       await unlike(
         b,
@@ -225,7 +229,7 @@ describe('two processes and all their channels', () => {
   const backup = () => join(folder, 'backup');
   const kept = ['facts', 'releases'];
 
-  test('an opt-out takes the record out of every channel of both, at once', async () => {
+  test('an opt-out removes the record from every channel of both, immediately', async () => {
     links = [];
     for (const format of ['csv', 'jsonl', 'parquet'])
       links.push(String((await json(a, `/v1/harbours/export?format=${format}`))['url']).slice(a.api.base.length));
@@ -236,7 +240,7 @@ describe('two processes and all their channels', () => {
       200,
       expect.objectContaining({ status: 'removed', entity_id: id }),
     ]);
-    // Who took it: from the very next request on. The other: within a moment.
+    // The process that took it: from the next request on. The other: within seconds.
     expect(await unlike(a, probes, absent, 0)).toEqual([]);
     expect(await unlike(b, probes, absent)).toEqual([]);
     for (const at of [a, b]) {
@@ -260,7 +264,7 @@ describe('two processes and all their channels', () => {
     }
   }, 120_000);
 
-  test('what was withheld is written again without it, and old links stay dead', async () => {
+  test('withheld files are written again without it, and old links stay invalid', async () => {
     const whole = (probe: Probe, got: { status: number; text: string }) => absent(probe, got) && got.status !== 503;
     expect(
       await unlike(
@@ -276,7 +280,7 @@ describe('two processes and all their channels', () => {
     ).toEqual([]);
     expect(await unlike(b, probes, absent)).toEqual([]);
     for (const link of links) expect((await b.api.ask(link)).status, link).toBe(404);
-    // The record is gone from them; the others are there.
+    // The record is missing in them; the others are present.
     expect(
       (
         await walk(
@@ -289,7 +293,7 @@ describe('two processes and all their channels', () => {
     ).toContain('harbour-5');
   }, 120_000);
 
-  test('it survives a restart, a night, and older facts and releases put back', async () => {
+  test('it survives a restart, a night, and restored older facts and releases', async () => {
     await stop();
     await start();
     for (const at of [a, b]) expect(await unlike(at, probes, absent, 0)).toEqual([]);
@@ -310,7 +314,7 @@ describe('two processes and all their channels', () => {
     }
   }, 240_000);
 
-  test('a restore brings it back to every channel, with what its owner said', async () => {
+  test('a restore returns it to every channel, with its owner’s values', async () => {
     const token = linkIn(folder, 'office@aether.example', /optout\/restore\?token=([\w-]+)/);
     expect((await b.api.ask(`/optout/restore?token=${token}`)).status).toBe(200);
     expect((await b.api.ask(`/v1/harbours/entities/${TARGET.slug}`, OPERATOR)).status).toBe(404);

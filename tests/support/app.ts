@@ -1,4 +1,5 @@
-// The real app over small releases of the fictional packs, asked without a socket; only the edges are doubles.
+// The real app over small releases of the fictional packs, called without a socket; only external services
+// are doubles.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -29,28 +30,28 @@ export const BASE = 'https://register.example';
 export const ADMIN = 'an-admin-key-of-the-tests-0123456789';
 
 export interface TestApp {
-  /** Asks the app; `address` is the client's, so that limits and quotas of tests do not meet. */
+  /** Sends a request; `address` is the client's, so that limits and quotas of tests do not interfere. */
   ask(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Response>;
   /** The same, with the body read as JSON. */
   json(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Answer>;
-  /** The app itself, to put behind a socket. */
+  /** The app itself, for use behind a socket. */
   fetch: Application['app']['fetch'];
-  /** What a server listens with, as that of the service does; `others` stands in for Hono's, `stalled` as in `withFastPath`. */
+  /** The service's request listener; `others` replaces Hono's, `stalled` as in `withFastPath`. */
   listener(others?: RequestListener, stalled?: number): RequestListener;
   records: Record<string, StoredRecord[]>;
   releases: Record<string, string>;
   register: Register;
-  /** Keys and ledger, for what no operation shows. */
+  /** Keys and ledger, for data that no operation returns. */
   state: Store;
   /** DATA_DIR. */
   dataDir: string;
-  /** Writes another release of a dataset and has the register take it; answers its id. */
+  /** Writes another release of a dataset and makes the register open it; returns its id. */
   publish(dataset: string, records: StoredRecord[]): Promise<string>;
-  /** What x402 does by itself from time to time. */
+  /** Runs the periodic work of x402. */
   sweepPayments(): Promise<void>;
-  /** What was reported as our own fault. */
+  /** Reported internal errors. */
   faults: unknown[];
-  /** Releases lent and not yet given back. */
+  /** Number of open leases on releases. */
   lent(): number;
   close(): Promise<void>;
 }
@@ -63,41 +64,43 @@ export interface Answer {
 
 export interface TestOptions {
   calls?: Partial<Record<Bucket, number>>;
-  /** Further credentials, such as keys, that stand for somebody. */
+  /** Further credentials, such as keys, with their callers. */
   known?: (credential: Credential) => Caller | null;
   gate?: Partial<CallDeps>;
-  /** Files of DIST_DIR are looked for here. */
+  /** DIST_DIR. */
   dist?: string;
   records?: number;
   /** Folders of further packs, below tests/. */
   packs?: readonly string[];
-  /** Releases as a night makes them of the packs' own sources, with their past; `records` of the app are then theirs. */
+  /**
+   * Releases made by a night from the packs' own sources, with history; `records` of the app are then theirs.
+   */
   nights?: boolean;
-  /** Where the state is, besides SQLite in a folder of the test's own. */
+  /** Location of the state, instead of SQLite in a temporary folder. */
   store?: { databaseUrl?: string; schema?: string; redisUrl?: string };
-  /** Where x402 goes; not offered without. */
+  /** Settings of x402; not offered without. */
   x402?: X402Settings;
   /** Origins of web pages that may use MCP. */
   mcp_origins?: readonly string[];
-  /** The clock; NOW stands still. */
+  /** The clock; stopped at NOW by default. */
   now?: () => Date;
-  /** BASE_URL; BASE where nothing is said, which is no loopback and has no sandbox checkout. */
+  /** BASE_URL; default BASE, which is no loopback and has no sandbox checkout. */
   base?: string;
-  /** HOST, TRUST_PROXY and CHECKOUT as the checkout reads them; by default those of a service on its own machine. */
+  /** HOST, TRUST_PROXY and CHECKOUT for the checkout; default: those of a local service. */
   host?: string;
   trust_proxy?: number;
   checkout?: 'sandbox';
   /** Milliseconds that a repeat waits for the request with its Idempotency-Key. */
   repeat_patience?: number;
-  /** Welcome credit of a day in micro-euros; no bound without. */
+  /** Welcome credit of a day in micro-euros; default: no limit. */
   welcome_budget?: number;
   /** Stripe, or a double of it. */
   stripe?: NonNullable<Settings['stripe']>;
-  /** SMTP_URL; the outbox without. */
+  /** SMTP_URL; default: the outbox. */
   smtp?: string;
-  /** Hears what the service logs about money. */
+  /** Receives the service's log lines about money. */
   log?: (line: string) => void;
-  /** How client ID metadata documents are fetched. */
+  /** Fetches client ID metadata documents. */
   fetch?: Settings['fetch'];
 }
 
@@ -173,7 +176,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     }),
   });
   const { app, register } = application;
-  // Tests begin with everything loaded, as a service that has been up for a moment.
+  // Tests begin with everything loaded, like a service that is warm.
   while (packs.some(({ id }) => register.current(id)?.warm?.() === false))
     await new Promise((done) => setTimeout(done, 5));
   const ask: TestApp['ask'] = async (path, { address, admin, ...init } = {}) => {

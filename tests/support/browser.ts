@@ -1,4 +1,4 @@
-// Chromium as tests of pages use it: started where it is installed, the screens it shows, pictures for whoever wants to look, and what axe finds.
+// Chromium for tests of pages: the browser when it is installed, screen sizes, screenshots, and axe.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -9,14 +9,14 @@ import { type Browser, chromium, type Page, type ViewportSize } from 'playwright
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
   existsSync(path),
 );
-/** Why a test is skipped where there is no browser. */
+/** Reason for a skipped test without a browser. */
 export const NONE = 'there is no Chromium in /usr/bin';
 /** The small build of axe: Chromium compiles it for every page. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Where pictures go. */
+/** Folder of screenshots. */
 const PICTURES = process.env['SCREENSHOTS'];
 
-/** A browser, to be closed; null where there is none. */
+/** A browser, to be closed by the caller; null when there is none. */
 export async function openBrowser(): Promise<Browser | null> {
   return CHROMIUM === undefined ? null : chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 }
@@ -26,7 +26,7 @@ const PHONE = { width: 390, height: 844 };
 /** A named screen: size and color scheme. */
 export type Look = readonly [name: string, look: { colorScheme: 'light' | 'dark'; viewport: ViewportSize }];
 
-/** Screens that forms are tested on. */
+/** Screens for tests of forms. */
 export const LOOKS: readonly Look[] = [
   ['light', { colorScheme: 'light', viewport: WIDE }],
   ['dark', { colorScheme: 'dark', viewport: WIDE }],
@@ -34,7 +34,9 @@ export const LOOKS: readonly Look[] = [
   ['phone-dark', { colorScheme: 'dark', viewport: PHONE }],
 ];
 
-/** Runs `check` on an open page in each look: loading the page and axe for each would take most of the time. */
+/**
+ * Runs `check` on an open page in each look; loading the page and axe for each would take most of the time.
+ */
 export async function inEachLook(
   page: Page,
   looks: readonly Look[],
@@ -47,10 +49,14 @@ export async function inEachLook(
   }
 }
 
-/** Returns the violations that axe finds on a page, contrast included. It passes the page's policy, and needs scripts. */
+/**
+ * Returns the violations that axe finds on a page, contrast included. Works under the page's policy, and
+ * needs scripts.
+ */
 export async function barriers(page: Page): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
-  // Only violations leave the page: the rules that pass list every element, and sending that took longer than axe itself.
+  // Returns only violations: the rules that pass list every element, and sending that took longer than axe
+  // itself.
   return page.evaluate(async () => {
     const { axe: own } = globalThis as unknown as { axe: typeof axe };
     const { violations } = await own.run({ resultTypes: ['violations'] });
@@ -60,11 +66,11 @@ export async function barriers(page: Page): Promise<string[]> {
   });
 }
 
-/** How much wider than its screen a page is, in pixels. */
+/** Pixels by which a page is wider than its screen. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
-/** Keeps a picture of the whole page where SCREENSHOTS names a folder. */
+/** Stores a screenshot of the complete page when SCREENSHOTS is set. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (PICTURES === undefined) return;
   mkdirSync(PICTURES, { recursive: true });

@@ -1,4 +1,4 @@
-// Data folders that many tests begin with: made once in a run, and copied for each test.
+// Initial data folders of many tests: made once in a run, and copied for each test.
 import { randomBytes } from 'node:crypto';
 import { constants, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TestProject } from 'vitest/node';
 
-/** Folder of the run's fixtures; each process of a run has it in its environment. */
+/** Environment variable with the folder of the run's fixtures. */
 const VARIABLE = 'TEST_FIXTURES';
 
-/** Vitest's global set-up: a folder for the run, emptied where a watched file may have changed what is in it. */
+/** Vitest's global set-up: a folder for the run, emptied when a watched file may have changed its content. */
 export default function setup(project: TestProject): () => void {
   const root = mkdtempSync(join(tmpdir(), 'fixtures-'));
   process.env[VARIABLE] = root;
@@ -20,12 +20,16 @@ export default function setup(project: TestProject): () => void {
   return () => rmSync(root, { recursive: true, force: true });
 }
 
-/** Milliseconds after which a process makes a fixture itself, since the one that is at it may have been killed. */
+/**
+ * Milliseconds after which a process makes a fixture itself, since the one that makes it may have been
+ * killed.
+ */
 const PATIENCE = 120_000;
 
 /**
- * Copies into `folder` what `make` writes to the folder it is given. `key` names it: two calls with one key must make the same.
- * The other processes wait while one makes it. Outside a run of vitest it is made in `folder` itself.
+ * Copies into `folder` what `make` writes to its folder. `key` identifies it: two calls with one key must
+ * make the same. The other processes wait while one makes it. Outside a run of vitest it is made in `folder`
+ * itself.
  */
 export async function fixture(key: string, folder: string, make: (folder: string) => Promise<void>): Promise<void> {
   const root = process.env[VARIABLE];

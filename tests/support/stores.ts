@@ -13,13 +13,13 @@ export interface StoreUnderTest {
   name: string;
   options: StoreOptions;
   /**
-   * Another connection to the same store, as a second process would have; on SQLite the same one, since two writers of one
-   * thread would wait for each other for ever. Closed after the suite.
+   * Another connection to the same store, like that of a second process; on SQLite the same one, since two
+   * writers in one thread would wait for each other forever. Closed after the suite.
    */
   open: () => Promise<Store>;
 }
 
-/** One `describe` per store; on PostgreSQL each suite has a schema of its own, dropped afterwards. */
+/** One `describe` per store; on PostgreSQL each suite has its own schema, dropped afterwards. */
 export function describeStores(title: string, body: (store: StoreUnderTest) => void): void {
   suite(`${title} on SQLite`, { dataDir: mkdtempSync(join(tmpdir(), 'store-')) }, body);
   const schema = `test_${randomBytes(6).toString('hex')}`;
