@@ -151,9 +151,8 @@ export class CreditPayments implements Payments {
     const grant = caller.grant?.name;
     const call = { key_id: caller.id, amount: micros, operation, dataset, request_id, now, answer, grant };
     const outcome = await chargeKey(store, call);
-    if (outcome.state === 'revoked') throw new ApiError('invalid_key', 'This key was revoked meanwhile.');
-    if (outcome.state === 'withdrawn')
-      throw new ApiError('invalid_token', 'What this access token stands for was withdrawn meanwhile.');
+    if (outcome.state === 'revoked') throw new ApiError('invalid_key', 'This key was revoked.');
+    if (outcome.state === 'withdrawn') throw new ApiError('invalid_token', 'This access token was revoked.');
     if (outcome.state === 'capped') throw this.#overCap(caller, charge, outcome.left);
     if (outcome.state === 'superseded') throw repeats.busy();
     if (outcome.state === 'insufficient') throw this.#insufficient(caller, charge, outcome.balance);

@@ -1,4 +1,4 @@
-// Idempotency-Key at the gate: who runs a request, who waits for its answer, who is told that the key is taken.
+// Idempotency-Key: a repeated request waits for the first one and gets its stored answer.
 import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CLAIM_LEASE, claimRequest, keepAnswer, releaseClaim, renewClaim } from '../../data/state/idempotency.ts';
@@ -9,66 +9,69 @@ import { eur } from '../../packs/define/money.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import { ApiError } from '../contract/errors.ts';
 
-/** An answer written down: its head and text in one, and the records in it. */
+/** A serialized answer: head and text in one string, and the ids of its records. */
 export type SerializedAnswer = Pick<KeptAnswer, 'text' | 'records'>;
 
-/** Whether a written answer is to be kept under an Idempotency-Key. */
+/** Whether an answer is to be stored under an Idempotency-Key. */
 export function hasClaim(answer: SerializedAnswer | undefined): answer is KeptAnswer {
   return answer !== undefined && 'claim' in answer;
 }
 
-/** What a repeated answer says beside its text: what it cost, in micro-euros, and the release it comes from. */
+/** Metadata of a stored answer: its price in micro-euros, and its release. */
 export interface AnswerHead {
   micros: number;
   release: string | null;
 }
 
-/** The right to run a request. Its lease is renewed until `end`, so that no other process runs it meanwhile. */
+/** The claim on a request. Its lease is renewed until `end`, so that no other process runs the request. */
 export interface RequestClaim {
-  /** The answer as the store takes it. `rate_limited` when the large answers of this owner have used up their room. */
+  /** Prepares the answer for the store. Throws `rate_limited` if the owner's quota for large answers is used up. */
   kept(answer: SerializedAnswer): Promise<KeptAnswer>;
-  /** The request failed: it may be tried again. */
+  /** Releases the claim of a failed request, so that it can be retried. */
   drop(): Promise<void>;
-  /** The request has ended, with an answer or without. */
+  /** Stops renewing the lease; called for every outcome. */
   end(): void;
 }
 
 export interface IdempotencyStore {
-  /** The turn to run, or the answer to repeat. Waits while another runs the same; `idempotency_conflict` for another request. */
+  /**
+   * Returns a claim to run the request, or its stored answer. Waits while the same request runs elsewhere; throws
+   * `idempotency_conflict` if the key belongs to another request.
+   */
   begin(
     owner: string,
     key: string,
     request: string,
   ): Promise<{ turn: RequestClaim } | { head: AnswerHead; text: string }>;
-  /** Keeps an answer that was not charged. */
+  /** Stores an answer that was not charged. */
   keep(owner: string, kept: KeptAnswer): Promise<void>;
-  /** The 409 of a request whose Idempotency-Key another request holds, `seconds` more at most unless it renews its lease. */
+  /** The 409 for a key that a running request holds; `seconds`: the rest of its lease. */
   busy(seconds?: number): ApiError;
 }
 
-/** Milliseconds between two looks, and how long one looks unless told otherwise. */
+/** Milliseconds between two attempts, and the default time to wait. */
 const LOOK = 40;
 const PATIENCE = 15_000;
 
-/** Bytes up to which every answer is kept. */
+/** Answers up to this size in bytes have no quota. */
 const SMALL = 64 * 1024;
 
-/** Bytes of larger answers that are kept a day (UTC) for one API key. */
+/** Bytes of larger answers that are stored per UTC day and API key. */
 const LARGE_ANSWERS_A_DAY = 16 * 1024 * 1024;
 
-/** Characters from which an Idempotency-Key of a caller without a credential is a secret: 128 random bits take 22 to 36. */
+/** Minimum length at which a key of an anonymous caller counts as a secret: 128 random bits take 22 to 36 characters. */
 const SECRET_LENGTH = 32;
 
 /**
- * Whether an Idempotency-Key is long enough to be a secret. A shorter one may be an order number that other clients use too: without
- * a credential it names a request of one payer, and gives no right to an answer.
+ * Whether an Idempotency-Key is long enough to be a secret. A shorter one may be an order number that other clients
+ * use too; without a credential it identifies a request of one payer, but does not give access to an answer.
  */
 export const isSecret = (key: string): boolean => key.length >= SECRET_LENGTH;
 
-/** Whether a text can be an Idempotency-Key (contract section 3: 16 to 128 characters). */
+/** Whether a text is a valid Idempotency-Key (contract section 3: 16 to 128 characters). */
 export const isKey = (raw: string): boolean => /^[\x21-\x7e]{16,128}$/.test(raw);
 
-/** One Idempotency-Key, or the refusal of what is none. */
+/** Returns a valid Idempotency-Key; throws a 422 for an invalid one. */
 export function checkedKey(raw: string): string {
   if (isKey(raw)) return raw;
   const msg = 'must have 16 to 128 visible characters';
@@ -76,22 +79,22 @@ export function checkedKey(raw: string): string {
   throw new ApiError('validation_failed', `Idempotency-Key: ${msg}`, { detail: [issue] });
 }
 
-/** What stands in the store for a key that only its owner knows. */
+/** The stored form of a key that only its owner knows. */
 export function secretKey(owner: string, key: string): string {
   return hash('sha256', `${owner}\n${key}`);
 }
 
-/** What makes two requests the same. */
+/** Hash of the parts of a request: equal for equal requests. */
 export function requestHash(...parts: string[]): string {
   return hash('sha256', parts.join('\n'));
 }
 
-/** Writes an answer down. `records` are the ids of the records in it. */
+/** Serializes an answer. `records`: ids of its records. */
 export function serializeAnswer(head: AnswerHead, text: string, records: readonly string[]): SerializedAnswer {
   return { text: `${JSON.stringify(head)}\n${text}`, records: records.join(' ') };
 }
 
-/** Reads a written answer. */
+/** Parses a serialized answer. */
 export function parseAnswer(text: string): { head: AnswerHead; text: string } {
   const cut = text.indexOf('\n');
   return { head: JSON.parse(text.slice(0, cut)) as AnswerHead, text: text.slice(cut + 1) };
@@ -103,7 +106,7 @@ export function recordsIn(body: unknown): string[] {
   return [...new Set(text.match(/\br-[0-9a-f]{16}\b/g))];
 }
 
-/** Headers of a repeated answer: what it cost then, and what the key has now. */
+/** Headers of a replayed answer: its price at the time, and the current balance. */
 export function replayHeaders({ micros, release }: AnswerHead, balance: number | undefined): Record<string, string> {
   return {
     'Idempotency-Replayed': 'true',
@@ -114,13 +117,13 @@ export function replayHeaders({ micros, release }: AnswerHead, balance: number |
 }
 
 /**
- * Repeats in the store, for every process on it; `quotas` bound how much is kept for one owner, and a repeat waits `patience`
- * milliseconds for the request that runs.
+ * Idempotency over the store, for all processes that share it. `quotas` limit the size of stored answers per owner; a
+ * repeat waits up to `patience` milliseconds for the running request.
  */
 export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, patience = PATIENCE): IdempotencyStore {
   const roomOf = (owner: string) => ({ name: `kept answers ${owner}`, quota: LARGE_ANSWERS_A_DAY });
 
-  /** Takes room for a large answer; the bytes taken. */
+  /** Reserves quota for a large answer; returns the reserved bytes. */
   async function takeRoom(owner: string, text: string): Promise<number> {
     const bytes = Buffer.byteLength(text);
     if (bytes <= SMALL) return 0;
@@ -166,7 +169,7 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
         };
         return { turn };
       }
-      // When its process died, the claim is free at the end of its lease; a client that waits so long is not refused again.
+      // If its process died, the claim is free when its lease ends; a client that waits so long can run the request.
       throw busy(Math.max(1, Math.ceil((leased_until - now().getTime()) / 1000)));
     },
   };

@@ -1,61 +1,61 @@
-// How a call is paid: quote, reserve, commit or release. One port, so that x402 takes its place beside credits unnoticed.
+// Payment of a call: quote, reserve, then commit or release. Credits and x402 implement the same interface.
 import { eur, usd } from '../../packs/define/money.ts';
 import { type Caller, paysForCalls } from '../access/caller.ts';
 import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../contract/errors.ts';
 import type { CallPrice } from '../contract/pricing.ts';
 import type { AnswerHead, SerializedAnswer } from './idempotency.ts';
 
-/** What a call costs and what for. */
+/** A call with its price. */
 export interface PricedCall {
   operation: string;
   dataset: string;
   /** Micro-euros. */
   micros: number;
-  /** What the pack asks for one, by which of its prices, and how many of them this call is. */
+  /** The pack's price name, its amount for one unit, and the number of units. */
   price: Pick<CallPrice, 'of' | 'micros' | 'times'>;
-  /** The thing to pay for, as x402 names it; its URL bears no credential. */
+  /** The resource of x402; its URL has no credential. */
   resource: { url: string; description: string; mimeType: string };
   request_id: string;
 }
 
-/** What a client of x402 brings along with a call. */
+/** The x402 payment of a call. */
 export interface X402Attachment {
-  /** The PaymentPayload as it came; undefined: none, but an earlier one may be kept under `secret`. */
+  /** The PaymentPayload as sent; undefined: none, but an earlier one may be stored under `secret`. */
   payment: unknown;
-  /** Stands for an Idempotency-Key that only this caller has; null without one. */
+  /** Hash of an Idempotency-Key that only this caller can know; null without one. */
   secret: string | null;
   /** The Idempotency-Key as sent; null without one. */
   name: string | null;
-  /** Whose answer it is: the id of an API key, or `anonymous`. */
+  /** The owner of the answer: the id of an API key, or `anonymous`. */
   owner: string;
-  /** What makes two calls the same. */
+  /** Hash of the request: equal for equal calls. */
   request: string;
-  /** Tells whether the client is still there. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
 }
 
-/** An answer that was written down earlier. */
+/** An answer that was stored earlier. */
 export interface EarlierAnswer {
   head: AnswerHead;
   text: string;
   written: SerializedAnswer;
 }
 
-/** Money put aside for a call that is running. Exactly one of the two ends it. */
+/** The price of a running call, reserved until exactly one of `commit` and `release` is called. */
 export interface Reservation {
-  /** The answer is there already; the call must not run again. */
+  /** The stored answer; the call must not run again. */
   stored?: EarlierAnswer;
-  /** `commit` needs the answer written down. */
+  /** `commit` needs the serialized answer. */
   writes?: true;
   /**
-   * Takes the money, and keeps the answer it pays for where an Idempotency-Key asks for that; answers headers such as
-   * `X-Charge-EUR`. A thrown error withholds the answer.
+   * Charges the price and, with an Idempotency-Key, stores the answer. Returns headers such as `X-Charge-EUR`. An error
+   * withholds the answer.
    */
   commit(kept?: SerializedAnswer): Promise<Record<string, string>>;
   release(): Promise<void>;
 }
 
-/** Where a way to pay begins; where it begins with a call, what to send. */
+/** The URL of a payment method; with `method` and `body` if it begins with a call. */
 interface Way {
   url: string;
   method?: 'POST';
@@ -63,36 +63,36 @@ interface Way {
   body?: Record<string, unknown>;
 }
 
-/** The members that a 402 carries beside the error body (contract section 4). */
+/** The members that a 402 adds to the error body (contract section 4). */
 export interface Quote {
   price_eur: number;
   price_usd: number;
   how_to_pay: Record<string, Way>;
   x402Version: 2;
   resource: PricedCall['resource'];
-  /** PaymentRequirements of x402; empty where it is not offered. */
+  /** PaymentRequirements of x402; empty without x402. */
   accepts: unknown[];
   extensions?: Record<string, unknown>;
 }
 
 export interface Payments {
-  /** What this call costs this caller and the ways to pay that are open to them. */
+  /** The price of a call and the payment methods of its caller. */
   quote(caller: Caller, charge: PricedCall): Quote;
-  /** Throws the 402 of a caller who cannot pay the price now; nothing is put aside. Absent: everybody can. */
+  /** Throws a 402 if the caller cannot pay the price now; reserves nothing. Absent: every caller can pay. */
   afford?: (caller: Caller, charge: PricedCall) => Promise<void>;
-  /** Puts the price aside, or throws the 402 that says how to pay. */
+  /** Reserves the price, or throws the 402 with the payment methods. */
   reserve(caller: Caller, charge: PricedCall, attached: X402Attachment | null): Promise<Reservation>;
-  /** Whether a payment is kept under this secret; absent where x402 is not offered. */
+  /** Whether a payment is stored under this secret; absent without x402. */
   waiting?: (secret: string) => Promise<boolean>;
 }
 
-/** What is left where nothing can be bought. */
+/** The advice when nothing can be bought. */
 export const NO_CHECKOUT = 'This service has no checkout; ask its operator for credit.';
 const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
 
 /**
- * A 402 with its quote, and the quote as x402 v2 carries it in PAYMENT-REQUIRED: standard base64 of JSON (payments.md 3).
- * `more` is for x402: its own word for what was wrong with a payment, and further headers.
+ * A 402 with its quote, also in the header PAYMENT-REQUIRED of x402 v2: standard base64 of JSON (payments.md 3).
+ * `more` is for x402: its error code and further headers.
  */
 export function paymentError(
   code: ErrorCode,
@@ -112,15 +112,15 @@ export function paymentError(
   });
 }
 
-/** Refusals after which a way to pay is the way on; what is wrong with a payment is told in other words. */
+/** Errors whose next step is to pay; an invalid payment has its own message. */
 const WAYS_ON: readonly ErrorCode[] = ['payment_required', 'quota_exceeded', 'insufficient_credits'];
 
-/** What to do next, in one sentence: the first of the ways that are open. */
+/** The next step in one sentence: the first available payment method. */
 function wayOn({ api_key, topup, oauth, x402 }: Quote['how_to_pay']): string {
   if (api_key) return makesKey(api_key.url);
-  if (topup) return `POST ${topup.url} with ${JSON.stringify(topup.body)} and your key answers a link to a checkout.`;
-  if (oauth) return 'The person who connected this client can top up their key, or connect it again and allow more.';
-  return x402 ? `Pay for this call as ${x402.url} has it.` : NO_CHECKOUT;
+  if (topup) return `POST ${topup.url} with ${JSON.stringify(topup.body)} and your key returns a link to a checkout.`;
+  if (oauth) return 'The user who connected this client can top up the key, or connect it again with a higher limit.';
+  return x402 ? `Pay for this call as ${x402.url} describes.` : NO_CHECKOUT;
 }
 
 /** A euro amount in a message: `0.004 EUR`. */
@@ -128,25 +128,25 @@ export function formatEurAmount(micros: number): string {
   return `${eur(micros)} EUR`;
 }
 
-/** The ways open to a caller: who has no key makes one or is let in with one, who has one tops it up where there is a checkout. */
+/** Payment methods of a caller: without a key, create one or use OAuth; with a key, top it up if there is a checkout. */
 function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['how_to_pay'] {
   const oauth = { url: `${base_url}/.well-known/oauth-protected-resource` };
   if (caller.kind !== 'key') return { api_key: post(`${base_url}/v1/keys`, KEY_BODY), oauth };
-  // A token cannot top up; its user can, or may allow it more.
+  // A token cannot top up; its user can, or can raise its cap.
   if (caller.grant) return { oauth };
   return checkout ? { topup: post(`${base_url}/v1/keys/topup`, { amount_eur: 20 }) } : {};
 }
 
 const post = (url: string, body: Record<string, unknown>): Way => ({ url, method: 'POST', body });
 
-/** What x402 asks for a charge, where it is offered. */
+/** The x402 part of a quote. */
 export type X402Offer = (charge: PricedCall) => Pick<Quote, 'accepts' | 'extensions'>;
 
-/** The quote of every 402; anybody pays by x402 where it is offered. */
+/** Creates the function that quotes a call, for every 402. */
 export function quoter(settings: {
   base_url: string;
   eur_usd: number;
-  /** Whether anything can be bought here: a top-up leads nowhere without. */
+  /** Whether there is a checkout. */
   checkout: boolean;
   x402?: X402Offer | undefined;
 }): Payments['quote'] {
@@ -165,7 +165,7 @@ export function quoter(settings: {
   });
 }
 
-/** Refuses a call that costs more than the caller allows (402, uncharged), or a limit that is no amount (422). */
+/** Rejects a call above the caller's X-Max-Price-EUR (402, not charged), or an invalid limit (422). */
 export function checkMaxPrice(
   raw: string | undefined,
   caller: Caller,
@@ -180,7 +180,7 @@ export function checkMaxPrice(
   }
   if (!paysForCalls(caller) || charge.micros <= Math.round(Number(raw) * 1_000_000)) return;
   const message = `${charge.operation} costs ${formatEurAmount(charge.micros)}, more than the ${raw} EUR that X-Max-Price-EUR allows (max_price_eur of tools and skills).`;
-  // It is the limit that refuses: no way to pay gets round it.
+  // The limit rejects the call, so no payment method helps.
   const { extras } = paymentError('payment_required', message, { ...quote(caller, charge), how_to_pay: {} });
   const alternative_action = `Raise the limit to ${eur(charge.micros)} or leave it out.`;
   throw new ApiError('payment_required', message, { ...extras, alternative_action });

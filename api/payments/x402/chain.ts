@@ -1,10 +1,10 @@
-// What became of a payment, asked of the chain itself: nobody else's word is final while an outcome is unclear (payments.md 7.4).
+// Reads the state of a payment from the chain, which decides while an outcome is unclear (payments.md 7.4).
 import { createPublicClient, decodeEventLog, http, type Log, type PublicClient, parseAbi, parseEventLogs } from 'viem';
 import type { Transfer } from './signed.ts';
 
 /**
- * `settled`: the transfer to us is on the chain. `unused`: it is not, and still could be. `void`: it never will be, since it
- * ran out or was revoked. `unknown`: the node does not say.
+ * `settled`: the transfer to us is on the chain. `unused`: not yet, but possible. `void`: impossible, since it expired
+ * or was revoked. `unknown`: the node has no answer.
  */
 export type Finding =
   | { state: 'settled'; hash: string; transfer: string }
@@ -31,9 +31,9 @@ const READS = parseAbi([
   'function nonceBitmap(address owner, uint256 word) view returns (uint256)',
 ]);
 
-/** Blocks asked about at once; most nodes answer for ten times as many. */
+/** Blocks per query; most nodes allow ten times as many. */
 const RANGE = 1_000n;
-/** The clocks of chain and service may differ by so many seconds. */
+/** Maximum difference between the clocks of chain and service, in seconds. */
 const SKEW = 300;
 
 type Hex = `0x${string}`;
@@ -57,7 +57,7 @@ async function look(client: PublicClient, transfer: Transfer, since: number, has
     const found = await inTransaction(client, transfer, hash);
     if (found !== null) return found;
   }
-  // One block for both answers: a signature that is not used at a block after its end is never used.
+  // Both reads are at one block: a signature that is unused at a block after its expiry is never used.
   const { number, timestamp } = await client.getBlock();
   if (!(await used(client, transfer, number))) {
     const over = timestamp > BigInt(transfer.valid_before);
@@ -66,13 +66,13 @@ async function look(client: PublicClient, transfer: Transfer, since: number, has
   const first = await blockBefore(client, Math.floor(since / 1000) - SKEW, number);
   const found = await (transfer.method === 'eip3009' ? byAuthorization : byPermit)(client, transfer, first, number);
   if (found !== null) return found;
-  // Spent, and not to us; a node may know a state before it can list its events.
+  // Spent, but not to us. A node may have a state before it lists its events.
   return timestamp > BigInt(transfer.valid_before + SKEW)
     ? { state: 'void', reason: 'payment_revoked' }
     : { state: 'unknown' };
 }
 
-/** The transfer in a transaction that somebody named; null when it is not there. A transaction that waits is unknown. */
+/** The transfer in a given transaction; null if it is not in it. A pending transaction is unknown. */
 async function inTransaction(client: PublicClient, transfer: Transfer, hash: Hex): Promise<Finding | null> {
   const absent = (error: Error) => {
     if (/NotFound/.test(error.name)) return null;
@@ -87,7 +87,7 @@ async function inTransaction(client: PublicClient, transfer: Transfer, hash: Hex
   return waiting === null ? null : { state: 'unknown' };
 }
 
-/** Whether a transaction is about this signature and no other: its nonce is in what was sent. */
+/** Whether a transaction uses this signature: its nonce is in the input. */
 async function named(client: PublicClient, { nonce }: Transfer, hash: Hex): Promise<boolean> {
   const { input } = await client.getTransaction({ hash });
   return input.includes(BigInt(nonce).toString(16).padStart(64, '0'));
@@ -115,7 +115,7 @@ async function used(client: PublicClient, { method, asset, from, nonce }: Transf
 /** The event among those of a transaction that is the transfer. */
 function paidBy(logs: Log[], transfer: Transfer): Log | undefined {
   if (transfer.method === 'permit2') return logs.find((log) => pays(log, transfer));
-  // The token says first that the nonce is used, and moves the money next.
+  // The token emits AuthorizationUsed first, then Transfer.
   const use = parseEventLogs({ abi: [USED], logs }).find(
     ({ address, args }) =>
       address.toLowerCase() === transfer.asset &&
@@ -125,7 +125,7 @@ function paidBy(logs: Log[], transfer: Transfer): Log | undefined {
   return logs.find((log) => use?.logIndex != null && log.logIndex === use.logIndex + 1 && pays(log, transfer));
 }
 
-/** EIP-3009: the token has an event for each nonce that was used or revoked. */
+/** EIP-3009: the token emits an event for each used or revoked nonce. */
 async function byAuthorization(
   client: PublicClient,
   transfer: Transfer,
@@ -147,7 +147,7 @@ async function byAuthorization(
   return null;
 }
 
-/** Permit2 has no event of its own: a transfer to us of the amount, in a transaction that names the nonce. */
+/** Permit2 emits no event: finds a transfer of the amount to us in a transaction that contains the nonce. */
 async function byPermit(
   client: PublicClient,
   transfer: Transfer,
@@ -164,7 +164,7 @@ async function byPermit(
   return null;
 }
 
-/** Whether an event is the transfer itself: this token, from payer to us, the exact amount. */
+/** Whether an event is the transfer: this token, from payer to us, the exact amount. */
 function pays(log: Log, { asset, from, to, amount }: Transfer): boolean {
   if (log.address.toLowerCase() !== asset) return false;
   try {
@@ -181,7 +181,7 @@ const settled = (log: Log): Finding => ({
   transfer: `${log.transactionHash}:${log.logIndex}`,
 });
 
-/** A block at or before a time, in ever longer steps back from the last. */
+/** A block at or before a time, found in growing steps back from the last block. */
 async function blockBefore(client: PublicClient, seconds: number, last: bigint): Promise<bigint> {
   for (let step = 64n, at = last; ; step *= 4n) {
     at = at > step ? at - step : 0n;
@@ -191,7 +191,7 @@ async function blockBefore(client: PublicClient, seconds: number, last: bigint):
   }
 }
 
-/** Stretches of blocks, newest first: what is looked for is recent. */
+/** Ranges of blocks, newest first, since payments are recent. */
 function* ranges(first: bigint, last: bigint): Generator<[bigint, bigint]> {
   for (let to = last; to >= first; to -= RANGE) yield [to - RANGE + 1n > first ? to - RANGE + 1n : first, to];
 }

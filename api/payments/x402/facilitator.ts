@@ -1,21 +1,21 @@
-// The facilitator over HTTP: who checks a payment and brings it onto the chain for us (x402 specification, section 7).
+// The facilitator over HTTP: verifies payments and submits them to the chain (x402 specification, section 7).
 import { HTTPFacilitatorClient } from '@x402/core/http';
 import { type PaymentPayload, type PaymentRequirements, SettleError, VerifyError } from '@x402/core/types';
 
-/** `settled`: the transfer is on the chain. `refused`: it was not sent. `unclear`: only the chain knows. */
+/** `settled`: the transfer is on the chain. `refused`: not submitted. `unclear`: only the chain has the result. */
 export type Settlement =
   | { outcome: 'settled'; hash: string }
   | { outcome: 'refused'; reason: string }
   | { outcome: 'unclear'; hash?: string };
 
 export interface Facilitator {
-  /** Null when the payment is good, else the protocol's reason. Throws when the facilitator does not answer. */
+  /** Null for a valid payment, else the protocol's reason. Throws if the facilitator does not respond. */
   verify(payload: PaymentPayload, requirements: PaymentRequirements): Promise<string | null>;
-  /** Never throws: what is not a plain yes or no is unclear. */
+  /** Never throws: anything but a clear result is `unclear`. */
   settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<Settlement>;
 }
 
-/** How long an answer is waited for, in milliseconds. A settlement takes a block or two, and its confirmation is waited for twice. */
+/** Timeouts in milliseconds. A settlement takes one or two blocks, and its confirmation the same again. */
 export interface FacilitatorTimeouts {
   verify: number;
   settle: number;
@@ -23,19 +23,19 @@ export interface FacilitatorTimeouts {
 const PATIENCE: FacilitatorTimeouts = { verify: 10_000, settle: 45_000 };
 
 /**
- * Reasons that are given before anything is sent. A failed transaction was sent, a used nonce may be our own transfer, and what
- * is not known here may be either.
+ * Reasons that mean nothing was submitted. A failed transaction was submitted, a used nonce may be our own transfer, and
+ * an unknown reason may be either.
  */
 const BEFORE_SENDING =
   /^(insufficient_funds|invalid_exact_evm_(?!transaction_failed|nonce)\w+|(invalid_)?permit2_(?!invalid_nonce)\w+|invalid_payload\w*|unsupported_\w+)$/;
 
-/** A reason without what libraries write behind it: their texts name arguments and addresses of the facilitator. */
+/** The code of a reason, without the library's text behind it, which contains the facilitator's arguments and URLs. */
 export function plainReason(reason: string | undefined, otherwise: string): string {
   const [word = ''] = (reason ?? '').split(/[:\s]/, 1);
   return /^[a-z][a-z0-9_]{2,80}$/.test(word) ? word : otherwise;
 }
 
-/** A facilitator that others run, at its address. */
+/** The client of a facilitator. */
 export function httpFacilitator(url: string, patience: FacilitatorTimeouts = PATIENCE): Facilitator {
   const verifier = new HTTPFacilitatorClient({ url, timeoutMs: patience.verify });
   const settler = new HTTPFacilitatorClient({ url, timeoutMs: patience.settle });
@@ -45,7 +45,7 @@ export function httpFacilitator(url: string, patience: FacilitatorTimeouts = PAT
         const { isValid, invalidReason } = await verifier.verify(payload, requirements);
         return isValid ? null : plainReason(invalidReason, 'invalid_payload');
       } catch (error) {
-        // Some answer 4xx with the same body where others answer 200.
+        // Some facilitators send 4xx with the same body where others send 200.
         if (error instanceof VerifyError && error.statusCode < 500 && error.invalidReason !== undefined)
           return plainReason(error.invalidReason, 'invalid_payload');
         throw error;

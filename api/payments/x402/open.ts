@@ -1,4 +1,4 @@
-// x402 put together from its settings, in front of the credits: a key's credit pays first, and a payment where it does not.
+// Opens x402: a key's credit pays first, an x402 payment if the credit does not.
 import { forgetOffers } from '../../../data/state/money/offers.ts';
 import {
   dropPayment,
@@ -23,7 +23,7 @@ import { EXTENSIONS, type PaymentTerms, requirementsFor } from './terms.ts';
 export interface X402Settings extends PaymentTerms {
   facilitator_url: string;
   rpc_url: string;
-  /** How long the facilitator is waited for; tests have less. */
+  /** Timeouts of the facilitator; tests use shorter ones. */
   patience?: FacilitatorTimeouts;
 }
 
@@ -36,12 +36,12 @@ interface Parts {
   log(line: string): void;
 }
 
-/** How often payments that nobody came back for are looked after, in milliseconds. */
+/** Milliseconds between two checks of open payments whose clients did not return. */
 const SWEEP = 30_000;
 
 /**
- * Opens x402. `asks` makes the x402 part of every quote; `front` puts it before the credits; `sweep` looks after what nobody came
- * back for, as happens by itself from time to time.
+ * Opens x402. `asks` returns the x402 part of a quote; `front` adds x402 to the credits; `sweep` checks open payments,
+ * which also happens periodically.
  */
 export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts) {
   const prices = offeredPrices({ store, terms: settings, eur_usd, now, log });
@@ -55,7 +55,7 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
   let closed = false;
   const told = () =>
     void sweep().catch((error: Error) => {
-      if (!closed) log(`x402: cannot look after payments: ${error.message}`);
+      if (!closed) log(`x402: cannot check open payments: ${error.message}`);
     });
   const sweeping = setInterval(told, SWEEP).unref();
   told();
@@ -88,10 +88,10 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
   return { asks, front, sweep, close };
 }
 
-/** How long an asked price is remembered, in milliseconds; it is taken for minutes only. */
+/** How long offers are stored, in milliseconds; they are accepted for minutes. */
 const OFFERS = 3_600_000;
 
-/** One round. Several processes may do it at once: each payment is looked at by one of them. */
+/** Checks all due payments once. Processes can do this in parallel: a lease gives each payment to one of them. */
 async function sweepPayments(parts: SettlementParts, log: (line: string) => void): Promise<void> {
   const { store } = parts;
   const now = parts.now().getTime();
@@ -106,7 +106,7 @@ async function sweepPayments(parts: SettlementParts, log: (line: string) => void
       const { hash, transfer } = found;
       const settled = await settlePayment(store, row, { hash, transfer, now: at, delivered: false });
       if (settled === 'taken') await dropPayment(store, row);
-      else log(`x402: ${row.request_id} was paid by ${hash}; its answer waits for its client`);
+      else log(`x402: ${row.request_id} was paid by ${hash}; its answer is stored for the client`);
     } else if (found.state === 'void') await dropPayment(store, row);
     else await leavePayment(store, row, { look_at: at + nextCheckDelay(at - row.created_at) });
   }

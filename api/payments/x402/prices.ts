@@ -1,4 +1,4 @@
-// What a payment may be for: the price of now, or one that was asked a moment ago, before a new pack or rate (payments.md 7.12).
+// Prices that a payment may pay: the current one, or one offered shortly before a new pack or rate (payments.md 7.12).
 import type { PaymentRequirements } from '@x402/core/types';
 import { type Offer, offersSince, rememberOffer } from '../../../data/state/money/offers.ts';
 import type { Store } from '../../../data/state/store.ts';
@@ -6,13 +6,13 @@ import { totalPrice } from '../../contract/pricing.ts';
 import type { PricedCall } from '../payments.ts';
 import { type PaymentTerms, requirementsFor, sameRequirements, TIMEOUT } from './terms.ts';
 
-/** How often a price that is asked again and again is written down again, in milliseconds. */
+/** Minimum time between two writes of the same offer, in milliseconds. */
 const OFTEN = 30_000;
 
 export interface OfferedPrices {
-  /** Notes that a 402 asks this price. */
+  /** Stores that a 402 offered this price. */
   asked(charge: PricedCall): void;
-  /** What was asked and is now accepted; null when nothing of the kind was. */
+  /** The offer that the client accepted; null if it was not offered. */
   matching(charge: PricedCall, accepted: PaymentRequirements): Promise<PaymentRequirements | null>;
 }
 
@@ -24,7 +24,7 @@ interface Parts {
   log(line: string): void;
 }
 
-/** Prices over the store: processes that do not have the new pack yet ask the old price, and the others take it. */
+/** Offers in the store: processes without the new pack still offer the old price, and the others accept it. */
 export function offeredPrices({ store, terms, eur_usd, now, log }: Parts): OfferedPrices {
   const written = new Map<string, number>();
   return {
@@ -36,7 +36,7 @@ export function offeredPrices({ store, terms, eur_usd, now, log }: Parts): Offer
       const offer: Offer = { dataset, price: price.of, micros: price.micros, rate: String(eur_usd) };
       rememberOffer(store, offer, at).catch((error: Error) => {
         written.delete(name);
-        log(`cannot note a price that was asked: ${error.message}`);
+        log(`cannot store an offered price: ${error.message}`);
       });
     },
     async matching({ dataset, micros, price }, accepted) {

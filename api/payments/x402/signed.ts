@@ -1,11 +1,11 @@
-// A payment as a client signed it, read strictly: core's schema leaves the part that moves money open (payments.md 7.8).
+// Parses a signed payment strictly: the schema of @x402/core leaves the signed part open (payments.md 7.8).
 import { createHash } from 'node:crypto';
 import { parsePaymentPayload } from '@x402/core/schemas';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import { z } from 'zod';
 import { IDENTIFIER, NETWORK } from './terms.ts';
 
-/** A transfer that somebody allowed by signing it. Addresses and nonces in lower case. */
+/** A signed transfer. Addresses and nonces in lower case. */
 export interface Transfer {
   method: 'eip3009' | 'permit2';
   asset: string;
@@ -15,15 +15,15 @@ export interface Transfer {
   amount: bigint;
   /** 32 bytes in hex, or a decimal number for Permit2. */
   nonce: string;
-  /** Seconds since 1970: no chain takes it before `valid_after`, nor after `valid_before`. */
+  /** Seconds since 1970: the chain accepts it after `valid_after` and before `valid_before`. */
   valid_after: number;
   valid_before: number;
 }
 
 export interface SignedPayment {
-  /** What the chain lets through once: network, method, asset, payer, nonce. */
+  /** Network, method, asset, payer, nonce: the chain accepts this combination once. */
   id: string;
-  /** Hash of everything that was signed and of the signature. */
+  /** Hash of the signed data and the signature. */
   proof: string;
   /** The client's own name for it (extension payment-identifier), or null. */
   identifier: string | null;
@@ -32,7 +32,7 @@ export interface SignedPayment {
   accepted: PaymentRequirements;
 }
 
-/** Why a payment is not taken, in the protocol's own word. */
+/** A rejected payment, with the protocol's error code. */
 export class PaymentFault extends Error {
   readonly reason: string;
   constructor(reason: string, message: string) {
@@ -41,15 +41,15 @@ export class PaymentFault extends Error {
   }
 }
 
-/** Longest time a signature may be good, in seconds: nothing stays unclear for longer. */
+/** Maximum validity of a signature in seconds: no outcome stays unclear for longer. */
 const LONGEST = 3_600;
 
-/** Shortest time it must still be good, in seconds: about the time of three blocks of Base, as facilitators require. */
+/** Minimum remaining validity in seconds: about three blocks of Base, as facilitators require. */
 const SHORTEST = 6;
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 const decimal = z.string().regex(/^(0|[1-9]\d{0,77})$/);
-/** 65 bytes of an ordinary key; contracts sign with more. */
+/** 65 bytes; signatures of contracts are longer. */
 const signature = z.string().regex(/^0x([0-9a-fA-F]{2}){65,2048}$/);
 
 const Eip3009 = z.strictObject({
@@ -80,24 +80,24 @@ const Signed = z.union([Eip3009, Permit2]);
 
 const Identified = z.object({ info: z.object({ id: z.string().regex(/^[A-Za-z0-9_-]{16,128}$/) }) });
 
-/** Reads what a client sent; `now` in milliseconds. Throws PaymentFault. */
+/** Parses a payment; `now` in milliseconds. Throws PaymentFault. */
 export function readPayment(sent: unknown, now: number): SignedPayment {
   const version = (sent as { x402Version?: unknown } | null)?.x402Version;
   if (version !== undefined && version !== 2)
-    throw new PaymentFault('invalid_x402_version', 'This service speaks x402 version 2.');
+    throw new PaymentFault('invalid_x402_version', 'This service supports x402 version 2.');
   const parsed = parsePaymentPayload(sent);
   if (!parsed.success || parsed.data.x402Version !== 2)
-    throw new PaymentFault('invalid_payload', 'The payment is no x402 v2 PaymentPayload.');
+    throw new PaymentFault('invalid_payload', 'The payment is not an x402 v2 PaymentPayload.');
   const payload = parsed.data as PaymentPayload;
   const { accepted } = payload;
   if (accepted.network !== NETWORK)
     throw new PaymentFault('invalid_network', `The network must be ${NETWORK}, which is Base.`);
   const signed = Signed.safeParse(payload.payload);
   if (!signed.success)
-    throw new PaymentFault('invalid_payload', 'The signed part of the payment has not the shape of the scheme exact.');
+    throw new PaymentFault('invalid_payload', 'The signed part of the payment does not match the scheme exact.');
   const transfer = transferOf(signed.data, accepted.asset.toLowerCase());
   if (transfer.valid_before > now / 1000 + LONGEST)
-    throw new PaymentFault('invalid_payload', `A payment must run out within ${LONGEST} s.`);
+    throw new PaymentFault('invalid_payload', `A payment must expire within ${LONGEST} s.`);
   const { method, asset, from, nonce } = transfer;
   const scope = method === 'eip3009' ? `${method}:${asset}` : method;
   const named = Identified.safeParse(payload.extensions?.[IDENTIFIER]);
@@ -138,7 +138,7 @@ function transferOf(signed: z.infer<typeof Signed>, asset: string): Transfer {
   };
 }
 
-/** Checks that what was signed is what was accepted; whom we trust to settle checks it too. Throws PaymentFault. */
+/** Checks that the signed transfer equals the accepted requirements, as the facilitator does too. Throws PaymentFault. */
 export function checkTransfer({ transfer, accepted }: SignedPayment): void {
   const permit = transfer.method === 'permit2';
   const { extra } = accepted as { extra?: Record<string, unknown> };
@@ -157,7 +157,7 @@ export function checkTransfer({ transfer, accepted }: SignedPayment): void {
     );
 }
 
-/** Reasons for a payment that is too early or too late, in the protocol's words. */
+/** The protocol's error codes for a payment that is too early or too late. */
 const WINDOW_REASONS = {
   eip3009: {
     early: 'invalid_exact_evm_payload_authorization_valid_after',

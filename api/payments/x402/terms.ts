@@ -1,30 +1,30 @@
-// What x402 asks for a call: the tokens, their amounts, and the extension by which a client names its payment.
+// Payment requirements of x402: tokens, amounts, and the extension payment-identifier.
 import type { PaymentRequirements } from '@x402/core/types';
 import { microUsd } from '../../../packs/define/money.ts';
 
 /** Base, as x402 v2 names a network (CAIP-2); prose says "Base". */
 export const NETWORK = 'eip155:8453';
 
-/** Seconds a client has from signing to settling. */
+/** Seconds from signing to settlement. */
 export const TIMEOUT = 120;
 
-/** Both have six decimals, so that an amount is a number of micro-dollars. */
+/** Both have six decimals, so an amount is in micro-dollars. */
 const TOKENS = {
-  // EIP-3009; name and version are the token's EIP-712 domain, which a client needs to sign.
+  // EIP-3009; a client needs name and version, the token's EIP-712 domain, to sign.
   usdc: { asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', extra: { name: 'USD Coin', version: '2' } },
-  // Has neither EIP-3009 nor EIP-2612 on Base: it goes through Permit2, which its holder must have approved once.
+  // Has neither EIP-3009 nor EIP-2612 on Base, so it uses Permit2, which its holder must have approved once.
   usdt: { asset: '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2', extra: { assetTransferMethod: 'permit2' } },
 } as const;
 export type Token = keyof typeof TOKENS;
 
-/** Where the money goes, and in what. */
+/** The recipient and the accepted tokens. */
 export interface PaymentTerms {
   pay_to: string;
-  /** In the order offered. The stock client takes the first. */
+  /** In the order of the offer; the reference client takes the first. */
   tokens: readonly Token[];
 }
 
-/** The ways to pay an amount of micro-euros at a rate: one for each token, ceil(micro-EUR × rate) micro-dollars. */
+/** Requirements for an amount of micro-euros: one per token, of ceil(micro-EUR × rate) micro-dollars. */
 export function requirementsFor(terms: PaymentTerms, micros: number, rate: number): PaymentRequirements[] {
   const amount = String(microUsd(micros, rate));
   return terms.tokens.map((token) => ({
@@ -38,7 +38,7 @@ export function requirementsFor(terms: PaymentTerms, micros: number, rate: numbe
   }));
 }
 
-/** Whether what a client accepted is what was asked, in everything that counts. */
+/** Whether the accepted requirements equal the offered ones in every relevant field. */
 export function sameRequirements(asked: PaymentRequirements, accepted: PaymentRequirements): boolean {
   const same = (name: 'scheme' | 'network' | 'amount' | 'maxTimeoutSeconds') => asked[name] === accepted[name];
   const sameAddress = (name: 'asset' | 'payTo') => asked[name].toLowerCase() === accepted[name].toLowerCase();
@@ -55,8 +55,8 @@ export function sameRequirements(asked: PaymentRequirements, accepted: PaymentRe
 export const IDENTIFIER = 'payment-identifier';
 
 /**
- * The extensions of every offer: a client may name its payment, and gets the answer again under that name (x402 specification,
- * extension payment-identifier).
+ * Extensions of every offer: a client may name its payment, and gets the answer again under that name (x402
+ * specification, extension payment-identifier).
  */
 export const EXTENSIONS = {
   [IDENTIFIER]: {
