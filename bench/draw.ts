@@ -19,7 +19,7 @@ export interface Drawn {
 }
 
 /** Draws up to `count` of each. */
-export async function draw({ folder, shape }: Subject, count = 200): Promise<Drawn> {
+export async function drawValues({ folder, shape }: Subject, count = 200): Promise<Drawn> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   const engine = `read_parquet('${join(folder, 'engine.parquet')}')`;

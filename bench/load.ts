@@ -20,7 +20,7 @@ export interface Load {
   bad: number;
 }
 
-export interface Target {
+export interface LoadTarget {
   base: string;
   /**
    * Requested in turn, so that no answer is cached by being the last one. `{n}` in a path becomes an
@@ -59,13 +59,13 @@ export function unlike(path: string): string {
 const digits = (n: number) => String(n % 100_000_000).padStart(8, '0');
 
 /** Loads one URL for some seconds and returns the figures. */
-export async function load(target: Target): Promise<Load> {
+export async function measureLoad(target: LoadTarget): Promise<Load> {
   const first = numbered;
   numbered += ASIDE;
   return generator === 'wrk' ? withWrk(target, first) : withAutocannon(target, first);
 }
 
-async function withWrk(target: Target, first: number): Promise<Load> {
+async function withWrk(target: LoadTarget, first: number): Promise<Load> {
   const { base, connections, seconds } = target;
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const script = join(folder, 'paths.lua');
@@ -76,7 +76,7 @@ async function withWrk(target: Target, first: number): Promise<Load> {
 }
 
 /** The requests are made before the measurement, except numbered ones. */
-function lua({ paths, headers = {}, bodies }: Target, first: number): string {
+function lua({ paths, headers = {}, bodies }: LoadTarget, first: number): string {
   if (bodies) return luaPost(paths, headers, bodies);
   const list = paths.map((path) => JSON.stringify(path)).join(', ');
   const sent = Object.entries(headers).map(([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
@@ -122,7 +122,7 @@ function milliseconds(text: string | undefined): number {
   return Number(match[1]) * { us: 0.001, ms: 1, s: 1000, m: 60_000 }[match[2] as 'us' | 'ms' | 's' | 'm'];
 }
 
-async function withAutocannon(target: Target, first: number): Promise<Load> {
+async function withAutocannon(target: LoadTarget, first: number): Promise<Load> {
   const { base, paths, headers = {}, bodies, connections, seconds } = target;
   let n = first;
   const posts = bodies?.map((body, i) => ({

@@ -1,9 +1,9 @@
 // Loads several servers with the same requests in alternating rounds, so that other load on the machine
 // affects all alike.
-import { type Load, load, unlike } from './load.ts';
+import { type Load, measureLoad, unlike } from './load.ts';
 
 /** One server and its form of the question. */
-export interface Side {
+export interface BenchServer {
   base: string;
   paths: readonly string[];
   headers?: Record<string, string>;
@@ -21,29 +21,35 @@ export interface Rounds {
 const PATIENCE = 4;
 
 /** Loads each side in turn, round after round, and returns the round with the median rate of each. */
-export async function alternate<K extends string>(sides: Record<K, Side>, rounds: Rounds): Promise<Record<K, Load>> {
+export async function alternate<K extends string>(
+  sides: Record<K, BenchServer>,
+  rounds: Rounds,
+): Promise<Record<K, Load>> {
   const { connections, seconds } = rounds;
   const names = Object.keys(sides) as K[];
   const found = Object.fromEntries(names.map((name) => [name, [] as Load[]])) as Record<K, Load[]>;
   const lasting = {} as Record<K, number>;
   for (const name of names) {
     // Some calls before the measurement: the code gets compiled, and the time of one call is known.
-    for (let i = 0; i < 3; i += 1) await ask(sides[name]);
-    const one = await timed(() => ask(sides[name]));
+    for (let i = 0; i < 3; i += 1) await requestOnce(sides[name]);
+    const one = await timedRun(() => requestOnce(sides[name]));
     lasting[name] = Math.ceil(Math.min(seconds * PATIENCE, Math.max(seconds, (4 * connections * one) / 1000)));
   }
   for (let round = 0; round < rounds.rounds; round += 1) {
     for (const name of names) {
-      found[name].push(await load({ ...sides[name], connections, seconds: lasting[name] }));
+      found[name].push(await measureLoad({ ...sides[name], connections, seconds: lasting[name] }));
       // A server may still process the load; an answer to one more call shows that it is done.
-      await ask(sides[name]);
+      await requestOnce(sides[name]);
     }
   }
   return Object.fromEntries(names.map((name) => [name, median(found[name])])) as Record<K, Load>;
 }
 
 /** Requests the side's first path once, or sends its first body, and throws unless the answer is 200. */
-export async function ask({ base, paths, headers = {}, bodies }: Side, path = paths[0] ?? '/'): Promise<Buffer> {
+export async function requestOnce(
+  { base, paths, headers = {}, bodies }: BenchServer,
+  path = paths[0] ?? '/',
+): Promise<Buffer> {
   const [body] = bodies ?? [];
   const response = await fetch(
     base + unlike(path),
@@ -54,7 +60,7 @@ export async function ask({ base, paths, headers = {}, bodies }: Side, path = pa
   return answer;
 }
 
-export async function timed(work: () => Promise<unknown>): Promise<number> {
+export async function timedRun(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
   await work();
   return performance.now() - began;

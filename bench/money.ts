@@ -10,8 +10,8 @@ import { parseArgs } from 'node:util';
 import { createKey } from '../data/state/keys/keys.ts';
 import { charge, move, verify } from '../data/state/money/ledger.ts';
 import { openStore, type Store } from '../data/state/store.ts';
-import { generator, type Load, load } from './load.ts';
-import { serve } from './process.ts';
+import { generator, type Load, measureLoad } from './load.ts';
+import { startProcess } from './process.ts';
 
 const ADMIN = 'bench-admin-key-bench-admin-key-0000';
 const { values: args } = parseArgs({
@@ -57,7 +57,7 @@ async function richKey(store: Store): Promise<{ secret: string; id: string }> {
 async function gets(): Promise<void> {
   const store = await openStore({ dataDir });
   const { secret, id } = await richKey(store);
-  const server = await serve(['bench/money-server.ts'], SERVER, '/healthz');
+  const server = await startProcess(['bench/money-server.ts'], SERVER, '/healthz');
   const listed = await fetch(`${server.base}/v1/tools/entities?limit=100&fields=name`, {
     headers: { authorization: `Bearer ${ADMIN}` },
   });
@@ -65,7 +65,7 @@ async function gets(): Promise<void> {
   const paths = items.map(({ slug }) => `/v1/tools/entities/${slug}`);
   const connections = Number(args.connections);
   const ask = (key: string) =>
-    load({ base: server.base, paths, headers: { authorization: `Bearer ${key}` }, connections, seconds });
+    measureLoad({ base: server.base, paths, headers: { authorization: `Bearer ${key}` }, connections, seconds });
   const found: { admin: Load[]; key: Load[] } = { admin: [], key: [] };
   await ask(ADMIN);
   await ask(secret);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort } from '../tests/support/free-port.ts';
 import type { Vitals } from './watch.ts';
 
-export interface Served {
+export interface ServerProcess {
   base: string;
   /** Milliseconds from spawn to the first 200 of the ready path. */
   started: number;
@@ -21,12 +21,12 @@ export interface Served {
  * Spawns `node <args>` with PORT and BASE_URL set and waits until `ready`, requested with `headers`, returns
  * 200.
  */
-export async function serve(
+export async function startProcess(
   args: string[],
   env: Record<string, string>,
   ready: string,
   headers: Record<string, string> = {},
-): Promise<Served> {
+): Promise<ServerProcess> {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const began = performance.now();

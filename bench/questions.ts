@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts';
 /** Lowest acceptable ratio, and the goal. */
 export type Goal = [least: number, aim?: number];
 
-export interface Question {
+export interface BenchQuestion {
   id: string;
   name: string;
   /** Paths on each server, in the same order, requested in turn. */
@@ -60,7 +60,7 @@ export function gistOf(gist: Gist, answer: Record<string, unknown>): unknown {
 }
 
 /** The questions of the table in docs/performance.md, about one release. */
-export function questionsFor({ dataset, shape }: Subject, drawn: Drawn): Question[] {
+export function benchQuestionsFor({ dataset, shape }: Subject, drawn: Drawn): BenchQuestion[] {
   const { group, area, number, least, geo } = shape;
   const v1 = `/v1/${dataset}`;
   const uri = encodeURIComponent;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Load } from './load.ts';
 import { readWrk } from './load.ts';
-import { fillIn, render } from './report.ts';
+import { fillIn, renderPart } from './report.ts';
 import { readResults } from './results.ts';
 
 test('docs/performance.md contains the tables of bench/results.json', () => {
@@ -17,7 +17,7 @@ const circumstances = { at: '2026-11-20T00:00:00Z', machine: 'm', load: 0, secon
 test('a ratio short of its goal is bold, one that meets it is not', () => {
   const row = { id: 'get', name: 'get', connections: 16, bytes: 1, agreed: {} };
   const rows = [{ ...row, loads: { service: load(50), bare: load(100), sqlite: load(25) } }];
-  const text = render('questions', { ...circumstances, data: { dataset: 'd', records: 1, rows } });
+  const text = renderPart('questions', { ...circumstances, data: { dataset: 'd', records: 1, rows } });
   expect(text).toContain('| get | 50 | 1.00 | 2.00 | **0.50** (≥ 0.55) | 2.00 (≥ 1.2) |  |');
 });
 
@@ -27,7 +27,7 @@ test('different answers are reported', () => {
     duckdb: { compared: 40, equal: 3, differs: 'ranks otherwise' },
   };
   const row = { id: 'x', name: 'x', connections: 16, bytes: 1, agreed, loads: { service: load(1), sqlite: load(1) } };
-  const text = render('questions', { ...circumstances, data: { dataset: 'd', records: 1, rows: [row] } });
+  const text = renderPart('questions', { ...circumstances, data: { dataset: 'd', records: 1, rows: [row] } });
   expect(text).toContain('sqlite 39 of 40; duckdb 3 of 40: ranks otherwise');
 });
 
@@ -53,7 +53,7 @@ test('a row beyond a bound of the event-loop delay is marked', () => {
     { ...row, name: 'slow', delay: { p50: 1, p99: 21, max: 99 }, runs: 3 },
   ];
   const data = { dataset: 'd', records: 1, seconds: 1, rows, skipped: ['none (404)'], texts: [] };
-  const text = render('stalls', { ...circumstances, data });
+  const text = renderPart('stalls', { ...circumstances, data });
   expect(text).toContain('| quick | 5.0 | 20.0 | 100 | 1.00 | yes |');
   expect(text).toContain('| slow | 5.0 | **21.0** | 99.0 | 1.00 | **no** | 3 |');
   expect(text).toContain('Not measured: none (404).');

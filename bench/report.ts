@@ -3,14 +3,14 @@ import type { Load } from './load.ts';
 import type { Growth } from './parts/growth.ts';
 import type { Mcp } from './parts/mcp.ts';
 import type { Night } from './parts/night.ts';
-import type { Questions, Row } from './parts/questions.ts';
+import type { QuestionRow, Questions } from './parts/questions.ts';
 import type { Soak } from './parts/soak.ts';
 import type { StallRow, Stalls } from './parts/stalls.ts';
 import type { Start } from './parts/start.ts';
 import type { Together } from './parts/together.ts';
 import type { Tokens } from './parts/tokens.ts';
 import { GOALS, type Peer } from './questions.ts';
-import type { Found, PartName, Parts, Results } from './results.ts';
+import type { BenchParts, PartName, PartResult, Results } from './results.ts';
 import { STALL_BOUNDS } from './stalls.ts';
 
 const count = (n: number) => Math.round(n).toLocaleString('en-US');
@@ -29,7 +29,7 @@ function against(found: number, goal: number, most = false): string {
 
 const PEERS: Peer[] = ['bare', 'sqlite', 'duckdb'];
 
-function compared(row: Row, peer: Peer): string {
+function compared(row: QuestionRow, peer: Peer): string {
   const [ours, theirs] = [row.loads.service, row.loads[peer]];
   if (!ours || !theirs) return '';
   const found = ours.rps / theirs.rps;
@@ -37,7 +37,7 @@ function compared(row: Row, peer: Peer): string {
   return goal === undefined ? ratio(found) : against(found, goal);
 }
 
-function agreed({ agreed }: Row): string {
+function agreed({ agreed }: QuestionRow): string {
   const told = Object.entries(agreed).map(([peer, { compared, equal, differs }]) =>
     equal === compared
       ? `${peer} ${equal} of ${compared}`
@@ -261,7 +261,7 @@ function stalls({ dataset, records, rows, skipped, texts }: Stalls): string {
   return [...parts, ...(skipped.length > 0 ? [`Not measured: ${skipped.join(', ')}.`] : [])].join('\n\n');
 }
 
-const RENDER: { [P in PartName]: (data: Parts[P]) => string } = {
+const RENDER: { [P in PartName]: (data: BenchParts[P]) => string } = {
   questions,
   together,
   growth,
@@ -274,14 +274,14 @@ const RENDER: { [P in PartName]: (data: Parts[P]) => string } = {
 };
 
 /** The method of a part that was not measured in alternating rounds. */
-const METHOD: { [P in PartName]?: (data: Parts[P]) => string } = {
+const METHOD: { [P in PartName]?: (data: BenchParts[P]) => string } = {
   stalls: ({ seconds }) => `${seconds} s a run at ${STALL_BOUNDS.connections} connections`,
 };
 
 /** Results of one part as Markdown, with its circumstances below. */
-export function render<P extends PartName>(
+export function renderPart<P extends PartName>(
   part: P,
-  { at, machine, load, seconds, rounds, data }: Found<Parts[P]>,
+  { at, machine, load, seconds, rounds, data }: PartResult<BenchParts[P]>,
 ): string {
   const method = METHOD[part]?.(data) ?? `median of ${rounds} alternated rounds of ${seconds} s`;
   const circumstances = `${at.slice(0, 16).replace('T', ' ')} UTC; ${machine}; ${method}; load average before: ${load.toFixed(1)}`;
@@ -293,8 +293,8 @@ export function fillIn(document: string, results: Results): string {
   return document.replace(
     /(<!-- bench: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
     (_, open: string, part: PartName, close: string) => {
-      const result = results[part] as Found<never> | undefined;
-      return `${open}${result ? render(part, result) : 'Not measured yet.'}\n${close}`;
+      const result = results[part] as PartResult<never> | undefined;
+      return `${open}${result ? renderPart(part, result) : 'Not measured yet.'}\n${close}`;
     },
   );
 }

@@ -14,7 +14,7 @@ import type { Start } from './parts/start.ts';
 import type { Together } from './parts/together.ts';
 import type { Tokens } from './parts/tokens.ts';
 
-export interface Parts {
+export interface BenchParts {
   questions: Questions;
   together: Together;
   growth: Growth;
@@ -26,10 +26,10 @@ export interface Parts {
   stalls: Stalls;
 }
 
-export type PartName = keyof Parts;
+export type PartName = keyof BenchParts;
 
 /** Results of a part, with place and time. */
-export interface Found<T> {
+export interface PartResult<T> {
   at: string;
   machine: string;
   /** Mean number of running processes in the minute before, as a measure of other load. */
@@ -39,7 +39,7 @@ export interface Found<T> {
   data: T;
 }
 
-export type Results = { [P in PartName]?: Found<Parts[P]> };
+export type Results = { [P in PartName]?: PartResult<BenchParts[P]> };
 
 const FILE = join(import.meta.dirname, 'results.json');
 
@@ -63,7 +63,10 @@ export function machine(): string {
 }
 
 /** Results of a part with its circumstances. */
-export async function found<T>(rounds: { seconds: number; rounds: number }, part: () => Promise<T>): Promise<Found<T>> {
+export async function measuredPart<T>(
+  rounds: { seconds: number; rounds: number },
+  part: () => Promise<T>,
+): Promise<PartResult<T>> {
   const at = new Date().toISOString();
   const load = loadavg()[0] ?? 0;
   return { at, machine: machine(), load, ...rounds, data: await part() };

@@ -16,14 +16,14 @@ import { benchStalls } from './parts/stalls.ts';
 import { benchStart } from './parts/start.ts';
 import { benchTogether } from './parts/together.ts';
 import { benchTokens } from './parts/tokens.ts';
-import { fillIn, render } from './report.ts';
+import { fillIn, renderPart } from './report.ts';
 import {
-  type Found,
-  found,
+  type BenchParts,
   keepResults,
   machine,
+  measuredPart,
   type PartName,
-  type Parts,
+  type PartResult,
   type Results,
   readResults,
 } from './results.ts';
@@ -92,7 +92,7 @@ async function subject(): Promise<Subject> {
 const BUNDLED = ['llm-models', 'airports', 'places'];
 
 /** Parts by name. A part that cannot run here prints the reason and returns null. */
-const RUN: { [P in PartName]: () => Promise<Parts[P] | null> } = {
+const RUN: { [P in PartName]: () => Promise<BenchParts[P] | null> } = {
   questions: async () =>
     benchQuestions(await subject(), scratch, levels, rounds, args.only ?? null, ({ id, connections, loads }) =>
       told(`${id}, ${connections} connections: ${Math.round(loads.service?.rps ?? 0)} requests/s`),
@@ -125,12 +125,12 @@ const RUN: { [P in PartName]: () => Promise<Parts[P] | null> } = {
   soak: async () => benchSoak(await subject(), scratch, Number(args.minutes)),
 };
 
-async function measure(part: PartName): Promise<Found<never> | null> {
+async function measure(part: PartName): Promise<PartResult<never> | null> {
   told(`\n== ${part}, ${parts.indexOf(part) + 1} of ${parts.length}, after ${Math.round(performance.now() / 1000)} s`);
-  const result = await found<unknown>(rounds, RUN[part]);
+  const result = await measuredPart<unknown>(rounds, RUN[part]);
   if (result.data === null) return null;
-  console.log(`\n${render(part, result as Found<never>)}`);
-  return result as Found<never>;
+  console.log(`\n${renderPart(part, result as PartResult<never>)}`);
+  return result as PartResult<never>;
 }
 
 async function main(): Promise<void> {

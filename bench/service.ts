@@ -1,15 +1,15 @@
 // The complete service over a subject's releases, in a child process, called with an admin key.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Served, serve } from './process.ts';
+import { type ServerProcess, startProcess } from './process.ts';
 import { borrowed, type Subject } from './subject.ts';
 
 const ADMIN = 'bench-admin-key-bench-admin-key-0000';
 
 /** Headers of every request to the service: it passes the complete gate and is never charged. */
-export const OPERATOR = { authorization: `Bearer ${ADMIN}` };
+export const OPERATOR_HEADERS = { authorization: `Bearer ${ADMIN}` };
 
-export interface Service extends Served {
+export interface Service extends ServerProcess {
   /** Milliseconds from spawn until all is loaded. */
   warm: number;
 }
@@ -41,7 +41,7 @@ export async function startService(
     SOURCE_DATE_EPOCH: '',
   };
   const began = performance.now();
-  const started = await serve(served(), env, `/v1/${subject.dataset}/entities?limit=1`, OPERATOR);
+  const started = await startProcess(served(), env, `/v1/${subject.dataset}/entities?limit=1`, OPERATOR_HEADERS);
   while (!(await isWarm(started.base))) await new Promise((resolve) => setTimeout(resolve, 20));
   return { ...started, warm: performance.now() - began };
 }

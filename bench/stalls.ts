@@ -7,7 +7,7 @@ import { exampleUrl } from '../api/discovery/openapi-examples.ts';
 import { DATASET_OPERATIONS } from '../api/operations/table.ts';
 import { HISTORY_BOUNDS } from '../data/input/history-parameters.ts';
 import type { Pack } from '../packs/define/model.ts';
-import type { Question } from './questions.ts';
+import type { BenchQuestion } from './questions.ts';
 import type { Subject } from './subject.ts';
 
 /** Requests sent in turn under one heading. With `bodies` they are POST requests. */
@@ -65,7 +65,7 @@ function examplePaths(operation: Operation, pack: Pack, slugs: readonly string[]
 export function heavyCases(
   { dataset, shape }: Subject,
   slugs: readonly string[],
-  questions: readonly Question[],
+  questions: readonly BenchQuestion[],
 ): StallCase[] {
   const v1 = `/v1/${dataset}`;
   const { group, area, number } = shape;

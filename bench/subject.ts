@@ -14,11 +14,11 @@ export interface Subject {
   folder: string;
   manifest: Manifest;
   packDirs: string;
-  shape: Shape;
+  shape: SubjectShape;
 }
 
 /** Attributes of the questions. Peers store texts narrowly; the first groups, the second counts within it. */
-export interface Shape {
+export interface SubjectShape {
   group: string;
   area: string;
   texts: string[];
@@ -28,7 +28,7 @@ export interface Shape {
   geo: string;
 }
 
-const PLACES: Shape = {
+const PLACES: SubjectShape = {
   group: 'country',
   area: 'admin1',
   texts: ['country', 'admin1', 'feature', 'timezone', 'status'],
@@ -38,7 +38,7 @@ const PLACES: Shape = {
 };
 
 /** Datasets with the required attributes: a group, an area, a number and a position. */
-const SHAPES: Record<string, Shape> = {
+const SHAPES: Record<string, SubjectShape> = {
   places: PLACES,
   atlas: PLACES,
   airports: {

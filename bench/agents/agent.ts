@@ -1,8 +1,8 @@
 // The scripted agent: picks the dataset by its words and the call by the guide's table and prices, fills it
 // in, reads the answer.
-import type { Channel, Said } from './channels.ts';
-import { type CallRow, type Guide, plain, type Register, readGuide, tableIn, wordsOf } from './guide.ts';
-import type { Condition, Question } from './question.ts';
+import type { AgentAnswer, Channel } from './channels.ts';
+import { type CallRow, type ParsedGuide, type ParsedRegister, plain, readGuide, tableIn, wordsOf } from './guide.ts';
+import type { AgentQuestion, Condition } from './question.ts';
 
 /** A call, and the calls that find its parameters first. */
 interface Plan {
@@ -11,29 +11,29 @@ interface Plan {
   cost: number;
 }
 
-export interface Reply {
+export interface AgentReply {
   rows: string[][];
-  calls: Said[];
+  calls: AgentAnswer[];
 }
 
 export class Agent {
-  private readonly guides = new Map<string, Promise<Guide>>();
+  private readonly guides = new Map<string, Promise<ParsedGuide>>();
   readonly channel: Channel;
-  readonly register: Register;
+  readonly register: ParsedRegister;
 
-  constructor(channel: Channel, register: Register) {
+  constructor(channel: Channel, register: ParsedRegister) {
     this.channel = channel;
     this.register = register;
   }
 
   /** The dataset with the most words of the question. */
-  datasetFor({ text }: Question): string {
+  datasetFor({ text }: AgentQuestion): string {
     const asked = wordsOf(text);
     const known = this.register.datasets.map(({ id, words }) => ({ id, shared: asked.intersection(words).size }));
     return known.sort((a, b) => b.shared - a.shared)[0]?.id ?? '';
   }
 
-  guide(dataset: string): Promise<Guide> {
+  guide(dataset: string): Promise<ParsedGuide> {
     const known = this.guides.get(dataset);
     if (known) return known;
     const address = this.register.datasets.find(({ id }) => id === dataset)?.guide ?? '';
@@ -42,11 +42,11 @@ export class Agent {
     return read;
   }
 
-  async answer(question: Question): Promise<Reply> {
+  async answer(question: AgentQuestion): Promise<AgentReply> {
     const dataset = this.datasetFor(question);
     const guide = await this.guide(dataset);
     const plan = cheapest(question, guide, this.channel);
-    const calls: Said[] = [];
+    const calls: AgentAnswer[] = [];
     const slugs: string[] = [];
     for (const { row, where } of plan.finders) {
       const said = await this.channel.call(filled(row, { ...question, where, fields: [] }, guide, []), row, dataset);
@@ -60,16 +60,16 @@ export class Agent {
 }
 
 /** All fields in a question. */
-const namesOf = ({ fields, where, order }: Pick<Question, 'fields' | 'where' | 'order'>) => [
+const namesOf = ({ fields, where, order }: Pick<AgentQuestion, 'fields' | 'where' | 'order'>) => [
   ...fields,
   ...where.filter(({ relation }) => relation !== 'lies within').map(({ field }) => field),
   ...(order ? [order.field] : []),
 ];
 
-const isOpen = (guide: Guide, names: string[]) => names.every((name) => guide.fields.get(name)?.open);
+const isOpen = (guide: ParsedGuide, names: string[]) => names.every((name) => guide.fields.get(name)?.open);
 
 /** Whether a row fits: its channel has it, it needs no plan, and without a key all fields are public. */
-function takes(row: CallRow, names: string[], guide: Guide, channel: Channel): boolean {
+function takes(row: CallRow, names: string[], guide: ParsedGuide, channel: Channel): boolean {
   if (row.price === null || (row.open && !channel.anonymous) || !channel.has(row)) return false;
   return !/\bpublic field/.test(row.want) || isOpen(guide, names);
 }
@@ -78,7 +78,7 @@ function takes(row: CallRow, names: string[], guide: Guide, channel: Channel): b
  * The cheapest row that answers the question, with the calls that find its records, by price, then calls,
  * then position in the table.
  */
-function cheapest(question: Question, guide: Guide, channel: Channel): Plan {
+function cheapest(question: AgentQuestion, guide: ParsedGuide, channel: Channel): Plan {
   const fitting = guide.calls.filter(({ want }) => question.wants.every((word) => want.includes(word)));
   const plans = fitting.flatMap((row): Plan[] => {
     if (!takes(row, namesOf(question), guide, channel)) return [];
@@ -98,13 +98,13 @@ function cheapest(question: Question, guide: Guide, channel: Channel): Plan {
 }
 
 /** The first row that lists records by filters, with their slugs. */
-function finder(question: Question, guide: Guide, channel: Channel): CallRow | undefined {
+function finder(question: AgentQuestion, guide: ParsedGuide, channel: Channel): CallRow | undefined {
   const names = namesOf(question);
   return guide.calls.find((row) => /\{filters\}.*\{fields\}/.test(row.template) && takes(row, names, guide, channel));
 }
 
 /** A filter in the grammar of the guide. */
-function written({ field, relation, value }: Condition, guide: Guide): [string, string] {
+function written({ field, relation, value }: Condition, guide: ParsedGuide): [string, string] {
   const subject = relation === 'lies within' ? 'it' : 'a';
   const rule = guide.grammar.find(({ keeps }) => keeps.startsWith(`${subject} ${relation}`));
   if (!rule) throw new Error(`the guide has no filter for "${relation}"`);
@@ -115,7 +115,7 @@ function written({ field, relation, value }: Condition, guide: Guide): [string, 
 }
 
 /** The address of a call with its values; parameters without a value are left out. */
-function filled({ template }: CallRow, question: Question, guide: Guide, slugs: string[]): URL {
+function filled({ template }: CallRow, question: AgentQuestion, guide: ParsedGuide, slugs: string[]): URL {
   const { where, fields, order, group, n = 1 } = question;
   const values: Record<string, string | undefined> = {
     slug: slugs[0],
@@ -159,7 +159,7 @@ function cellsOf(text: string, name: string, n: number, row?: string): string[] 
   return counted === undefined ? [] : [counted];
 }
 
-function readOff(text: string, { read, n = 1, group, subjects }: Question): string[][] {
+function readOff(text: string, { read, n = 1, group, subjects }: AgentQuestion): string[][] {
   // Records in sequence, each under its heading.
   const records = text.split(/^# /m).slice(1);
   if (subjects && records.length === subjects.length)

@@ -4,7 +4,7 @@ import { countTokens } from 'gpt-tokenizer';
 import type { CallRow } from './guide.ts';
 
 /** One answer and its cost. */
-export interface Said {
+export interface AgentAnswer {
   text: string;
   /** Tokens of request and answer. */
   tokens: number;
@@ -17,10 +17,10 @@ export interface Channel {
   /** Whether calls without a key show public fields. */
   anonymous: boolean;
   has(row: CallRow): boolean;
-  guide(dataset: string, address: string): Promise<Said>;
-  call(url: URL, row: CallRow, dataset: string): Promise<Said>;
+  guide(dataset: string, address: string): Promise<AgentAnswer>;
+  call(url: URL, row: CallRow, dataset: string): Promise<AgentAnswer>;
   /** All answers so far. */
-  said: Said[];
+  said: AgentAnswer[];
   close(): Promise<void>;
 }
 
@@ -28,8 +28,8 @@ type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /** REST: Markdown at the addresses of the guide, with the key when the call is not free. */
 export function restChannel(base: string, key: string, fetch: Fetch = globalThis.fetch): Channel {
-  const said: Said[] = [];
-  const ask = async (path: string, open: boolean): Promise<Said> => {
+  const said: AgentAnswer[] = [];
+  const ask = async (path: string, open: boolean): Promise<AgentAnswer> => {
     const headers: Record<string, string> = open ? {} : { Authorization: `Bearer ${key}` };
     const response = await fetch(base + path, { headers });
     const text = await response.text();
@@ -57,8 +57,8 @@ export async function mcpChannel(base: string, key: string): Promise<Channel> {
   const { tools } = await client.listTools();
   const names = new Set(tools.map(({ name }) => name));
   const listed = JSON.stringify(tools);
-  const said: Said[] = [{ text: listed, tokens: countTokens(listed), eur: 0, asked: 'tools/list' }];
-  const ask = async (name: string, given: Record<string, string>): Promise<Said> => {
+  const said: AgentAnswer[] = [{ text: listed, tokens: countTokens(listed), eur: 0, asked: 'tools/list' }];
+  const ask = async (name: string, given: Record<string, string>): Promise<AgentAnswer> => {
     const result = (await client.callTool({ name, arguments: given })) as {
       isError?: boolean;
       content: { text: string }[];

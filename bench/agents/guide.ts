@@ -21,7 +21,7 @@ export interface Field {
 }
 
 /** The guide of one dataset. */
-export interface Guide {
+export interface ParsedGuide {
   calls: CallRow[];
   /** The form of a filter: a prefix of the field's name, or a complete parameter. */
   grammar: { prefix: string | null; parameter: string; keeps: string }[];
@@ -30,7 +30,7 @@ export interface Guide {
   countBy: string;
 }
 
-export interface Register {
+export interface ParsedRegister {
   datasets: { id: string; guide: string; words: Set<string> }[];
   /** Address and body for making a key. */
   key: { path: string; member: string };
@@ -66,7 +66,7 @@ export function wordsOf(text: string): Set<string> {
   return new Set(words.map((word) => word.replace(/s$/, '')));
 }
 
-export function readRegister(text: string): Register {
+export function readRegister(text: string): ParsedRegister {
   const datasets = section(text, 'Datasets')
     .split('\n')
     .flatMap((line) => {
@@ -77,7 +77,7 @@ export function readRegister(text: string): Register {
   return { datasets, key: { path, member } };
 }
 
-export function readGuide(text: string): Guide {
+export function readGuide(text: string): ParsedGuide {
   const calls = tableIn(section(text, 'The cheapest call')).rows.map(([want = '', get = '', tool = '', cost = '']) => ({
     want: plain(want),
     template: bare(get),

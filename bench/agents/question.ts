@@ -7,7 +7,7 @@ export interface Condition {
   value: string;
 }
 
-export interface Question {
+export interface AgentQuestion {
   id: string;
   text: string;
   /** Words of the sentence for the kind of answer. */

@@ -4,7 +4,7 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
 import { evaluateFacets, evaluateSearch, matching, type SearchQuery } from '../../tests/support/evaluate.ts';
 import { evaluateSimilar, evaluateStats } from '../../tests/support/evaluate-analysis.ts';
-import type { Condition, Question } from './question.ts';
+import type { AgentQuestion, Condition } from './question.ts';
 
 /** The attributes for the questions of a pack. */
 interface Subject {
@@ -79,7 +79,7 @@ function queryOf(where: Condition[]): SearchQuery {
 }
 
 /** A value as text, as in tables. */
-export function told(value: Value | undefined): string {
+export function valueText(value: Value | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.join(', ');
@@ -90,7 +90,7 @@ export function told(value: Value | undefined): string {
 const sentence = (where: Condition[]) =>
   where.map(({ field, relation, value }) => `${field} ${relation} ${value}`).join(' and ');
 
-type Asked = Omit<Question, 'id' | 'text' | 'truth' | 'where'> & {
+type Asked = Omit<AgentQuestion, 'id' | 'text' | 'truth' | 'where'> & {
   where?: Condition[];
   truth: (string | Value | undefined)[][];
 };
@@ -99,11 +99,15 @@ type Asked = Omit<Question, 'id' | 'text' | 'truth' | 'where'> & {
  * Makes the questions of a pack. Ids are hashes, so their order picks random records, the same ones for the
  * same release.
  */
-export function questionsFor(pack: Pack, records: StoredRecord[], subject: Subject = SUBJECTS[pack.id]!): Question[] {
+export function agentQuestions(
+  pack: Pack,
+  records: StoredRecord[],
+  subject: Subject = SUBJECTS[pack.id]!,
+): AgentQuestion[] {
   const { noun, names, enums, number, paid, contains, open, compared, geo } = subject;
   const [coarse, fine] = enums;
   const drawn = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const shownOf = (record: StoredRecord, name: string) => told(record.attributes[name]);
+  const shownOf = (record: StoredRecord, name: string) => valueText(record.attributes[name]);
   const is = (field: string, value: string): Condition => ({ field, relation: 'is', value });
   const named = (record: StoredRecord) => names.map((name) => is(name, shownOf(record, name)));
   /** Records with these values that their names identify. */
@@ -126,7 +130,7 @@ export function questionsFor(pack: Pack, records: StoredRecord[], subject: Subje
   const numbers = evaluateStats(pack, records, { attribute: number }) as unknown as [Record<string, number>];
   const middle = String(numbers[0]['median']);
 
-  const questions: Question[] = [];
+  const questions: AgentQuestion[] = [];
   const add = (words: string, asked: Asked) => {
     const { where = [], truth, ...rest } = asked;
     const about = where.length > 0 ? ` where ${sentence(where)}` : '';
@@ -135,7 +139,7 @@ export function questionsFor(pack: Pack, records: StoredRecord[], subject: Subje
       text: `Of ${noun}${about}: ${words}?`,
       where,
       ...rest,
-      truth: truth.map((row) => row.map((each) => told(each as Value))),
+      truth: truth.map((row) => row.map((each) => valueText(each as Value))),
     });
   };
   const count = (...where: Condition[]) =>

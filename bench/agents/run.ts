@@ -10,14 +10,14 @@ import { paths as layout, RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import { loadPack } from '../../packs/define/load.ts';
-import { serve } from '../process.ts';
+import { startProcess } from '../process.ts';
 import { borrowed } from '../subject.ts';
 import { Agent } from './agent.ts';
 import { type Channel, mcpChannel, restChannel } from './channels.ts';
 import { readRegister } from './guide.ts';
-import type { Question } from './question.ts';
-import { questionsFor, SUBJECTS } from './questions.ts';
-import { type Asked, ask } from './score.ts';
+import type { AgentQuestion } from './question.ts';
+import { agentQuestions, SUBJECTS } from './questions.ts';
+import { askAgent, type QuestionResult } from './score.ts';
 
 const { DATA_DIR } = readConfig(process.env);
 const scratch = mkdtempSync(join(tmpdir(), 'bench-agents-'));
@@ -41,8 +41,8 @@ async function newKey({ path, member }: { path: string; member: string }, email:
   return ((await made.json()) as { key: string }).key;
 }
 
-function print(dataset: string, channel: string, asked: Asked[], learnt: number): void {
-  const sum = (of: (each: Asked) => number) => asked.reduce((all, each) => all + of(each), 0);
+function print(dataset: string, channel: string, asked: QuestionResult[], learnt: number): void {
+  const sum = (of: (each: QuestionResult) => number) => asked.reduce((all, each) => all + of(each), 0);
   const right = asked.filter((each) => each.right).length;
   console.log(`\n${dataset} by ${channel}: ${right} of ${asked.length} right; guides read once: ${learnt} tokens`);
   console.log('calls | tokens | cents | question');
@@ -57,12 +57,16 @@ function print(dataset: string, channel: string, asked: Asked[], learnt: number)
 }
 
 // Computes the answers first, since an idle connection would be closed.
-const questions = new Map<string, Question[]>();
+const questions = new Map<string, AgentQuestion[]>();
 for (const dataset of datasets)
-  questions.set(dataset, questionsFor(await loadPack(resolve('packs', dataset)), await recordsOf(dataset)));
+  questions.set(dataset, agentQuestions(await loadPack(resolve('packs', dataset)), await recordsOf(dataset)));
 
 const dataDir = borrowed(DATA_DIR, scratch, datasets);
-const server = await serve(['api/server.ts'], { DATA_DIR: dataDir, DIST_DIR: join(scratch, 'dist') }, '/healthz');
+const server = await startProcess(
+  ['api/server.ts'],
+  { DATA_DIR: dataDir, DIST_DIR: join(scratch, 'dist') },
+  '/healthz',
+);
 try {
   const first = await (await fetch(`${server.base}/llms.txt`)).text();
   const register = readRegister(first);
@@ -71,8 +75,8 @@ try {
       const key = await newKey(register.key, `${dataset}-${name}@example.org`);
       const channel: Channel = name === 'rest' ? restChannel(server.base, key) : await mcpChannel(server.base, key);
       const agent = new Agent(channel, register);
-      const asked: Asked[] = [];
-      for (const question of questions.get(dataset) ?? []) asked.push(await ask(agent, question));
+      const asked: QuestionResult[] = [];
+      for (const question of questions.get(dataset) ?? []) asked.push(await askAgent(agent, question));
       const spent = asked.reduce((all, each) => all + each.tokens, 0);
       print(
         dataset,

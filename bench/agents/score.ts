@@ -1,8 +1,8 @@
 // Whether an answer is correct, and its cost.
 import type { Agent } from './agent.ts';
-import type { Question } from './question.ts';
+import type { AgentQuestion } from './question.ts';
 
-export interface Asked {
+export interface QuestionResult {
   text: string;
   right: boolean;
   /** The wrong values that were read. */
@@ -30,7 +30,7 @@ export function says(cell: string, truth: string): boolean {
 }
 
 /** Runs one question. An error counts as wrong, with its message. */
-export async function ask(agent: Agent, question: Question): Promise<Asked> {
+export async function askAgent(agent: Agent, question: AgentQuestion): Promise<QuestionResult> {
   const before = agent.channel.said.length;
   const spent = () => {
     const said = agent.channel.said.slice(before).filter(({ asked }) => !/llms\.txt|dataset_guide/.test(asked));

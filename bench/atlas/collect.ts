@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineCollector, type Observed, type Reading } from 'dataset-register/pack';
-import { type Place, placeAt } from './place.ts';
+import { type AtlasPlace, placeAt } from './place.ts';
 import { ISSUE, type Issue, READINGS } from './readings.ts';
-import { world } from './world.ts';
+import { atlasWorld } from './world.ts';
 
 /** Values of both kinds of readings. Names and positions may differ from the second reading on. */
-function common({ country, area, name, lat, lng, later }: Place, turn: number): Observed['values'] {
+function common({ country, area, name, lat, lng, later }: AtlasPlace, turn: number): Observed['values'] {
   const moved = later.moved && turn > 1;
   return {
     name: turn > 1 && later.name !== null ? later.name : name,
@@ -18,7 +18,7 @@ function common({ country, area, name, lat, lng, later }: Place, turn: number): 
   };
 }
 
-function surveyed(place: Place, turn: number): Observed {
+function surveyed(place: AtlasPlace, turn: number): Observed {
   const { id, country, part, feature, population, elevation, timezone, later, ascii, others } = place;
   const both = {
     ...common(place, turn),
@@ -48,7 +48,7 @@ function surveyed(place: Place, turn: number): Observed {
   };
 }
 
-function extracted(place: Place, turn: number): Observed {
+function extracted(place: AtlasPlace, turn: number): Observed {
   const { id, country, area, part } = place;
   const { name, parts } = country.areas[area]!;
   const own = place.since > 1;
@@ -66,7 +66,7 @@ function extracted(place: Place, turn: number): Observed {
   };
 }
 
-function vanished({ id }: Place): Observed {
+function vanished({ id }: AtlasPlace): Observed {
   return { identity: { place_id: id }, values: { status: 'unlisted' }, source_url: 'https://extract.example/' };
 }
 
@@ -75,7 +75,7 @@ async function* read(reading: Reading): AsyncGenerator<Observed> {
   const turn = READINGS.findIndex(
     ({ package: name, version }) => name === reading.package && version === reading.version,
   );
-  const nowhere = world(seed);
+  const nowhere = atlasWorld(seed);
   for (let i = 0; i < records; i += 1) {
     const place = placeAt(seed, nowhere, i);
     if (turn < 2 ? place.since <= turn : place.since <= turn && !place.vanished)

@@ -3,7 +3,7 @@
 import { definePack } from 'dataset-register/pack';
 import { placeAttributes } from '../../packs/places/attributes.ts';
 import { placeSlug } from '../../packs/places/identity.ts';
-import { EXTRACTS, SURVEYS } from './readings.ts';
+import { ATLAS_EXTRACTS, SURVEYS } from './readings.ts';
 
 export default definePack({
   title: 'Atlas of nowhere',
@@ -27,7 +27,7 @@ export default definePack({
       license: 'CC0-1.0',
       trust: 0.85,
       complete: true,
-      pins: EXTRACTS,
+      pins: ATLAS_EXTRACTS,
     },
   },
   attributes: placeAttributes,

@@ -1,14 +1,14 @@
 // The atlas is the same in every run, and has the shape that measurements need.
 import { expect, test } from 'vitest';
 import { placeAt } from './place.ts';
-import { world } from './world.ts';
+import { atlasWorld } from './world.ts';
 
-const nowhere = world(7);
+const nowhere = atlasWorld(7);
 const places = Array.from({ length: 5000 }, (_, i) => placeAt(7, nowhere, i));
 
 test('a place depends only on its number', () => {
-  expect(placeAt(7, world(7), 4321)).toEqual(places[4321]);
-  expect(placeAt(8, world(8), 4321).name).not.toBe(places[4321]?.name);
+  expect(placeAt(7, atlasWorld(7), 4321)).toEqual(places[4321]);
+  expect(placeAt(8, atlasWorld(8), 4321).name).not.toBe(places[4321]?.name);
 });
 
 test('names are written in many scripts', () => {

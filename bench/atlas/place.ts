@@ -1,11 +1,11 @@
 // One place of the atlas, computed only from its number, so that memory does not grow with the number of
 // places.
 import { slug } from '../../packs/places/identity.ts';
-import { bell, pick, stream } from './random.ts';
+import { bell, pickFrom, stream } from './random.ts';
 import { foreign, latin, SCRIPTS } from './scripts.ts';
-import { type Country, type World, word } from './world.ts';
+import { type AtlasWorld, type Country, word } from './world.ts';
 
-export interface Place {
+export interface AtlasPlace {
   id: string;
   /**
    * Index of the first reading with the place (see READINGS). Only places of a survey have a number,
@@ -33,13 +33,13 @@ export interface Place {
 const BEFORE = ['San', 'Port', 'New', 'El', 'Upper', 'Santa', 'Villa', 'Bad', 'Novo', 'Saint'];
 const FEATURES = ['PPLA', 'PPLA2', 'PPLA2', 'PPLA2', 'PPLA3', 'PPLA3', 'PPLA3', 'PPLA3', 'PPLX', 'PPLA4'];
 
-export function placeAt(seed: number, { countryAt }: World, i: number): Place {
+export function placeAt(seed: number, { countryAt }: AtlasWorld, i: number): AtlasPlace {
   const draw = stream(seed, i);
   const country = countryAt(draw());
   const area = Math.floor(draw() * draw() * country.areas.length);
   const parts = country.areas[area]!.parts.length;
   const syllables = word(draw);
-  const before = draw() < 0.3 ? `${pick(draw, BEFORE)} ` : '';
+  const before = draw() < 0.3 ? `${pickFrom(draw, BEFORE)} ` : '';
   const surveyed = draw() < 0.78;
   const others = surveyed && draw() < 0.6 ? otherNames(draw, syllables) : [];
   const population = surveyed && draw() < 0.9 ? people(draw) : null;
@@ -58,10 +58,10 @@ export function placeAt(seed: number, { countryAt }: World, i: number): Place {
     others,
     // Places cluster around a few towns, and areas are adjacent.
     ...spot(draw, country, area),
-    feature: draw() < 0.55 ? 'PPL' : pick(draw, FEATURES),
+    feature: draw() < 0.55 ? 'PPL' : pickFrom(draw, FEATURES),
     population,
     elevation: surveyed && draw() < 0.995 ? Math.round(Math.abs(bell(draw)) * 500) : null,
-    timezone: pick(draw, country.timezones),
+    timezone: pickFrom(draw, country.timezones),
     later: {
       population:
         population !== null && draw() < 0.045 ? Math.max(1, Math.round(population * (0.7 + draw() * 0.9))) : null,

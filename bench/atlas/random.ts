@@ -11,7 +11,7 @@ export function stream(seed: number, thing: number, kind = 0): () => number {
   };
 }
 
-export function pick<T>(draw: () => number, from: readonly T[]): T {
+export function pickFrom<T>(draw: () => number, from: readonly T[]): T {
   return from[Math.floor(draw() * from.length)] as T;
 }
 

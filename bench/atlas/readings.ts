@@ -11,14 +11,14 @@ const pin = (source: string, version: string, observed_at: string) => ({
 
 export const SURVEYS = [pin('survey', '1.0.0', '2018-02-22T00:00:00Z'), pin('survey', '2.0.0', '2020-03-18T00:00:00Z')];
 
-export const EXTRACTS = [
+export const ATLAS_EXTRACTS = [
   pin('extract', '1.0.0', '2025-05-01T00:00:00Z'),
   pin('extract', '2.0.0', '2026-07-01T00:00:00Z'),
   pin('extract', '3.0.0', '2026-09-26T00:00:00Z'),
 ];
 
 /** All readings in order of time; their index is the turn. */
-export const READINGS = [...SURVEYS, ...EXTRACTS];
+export const READINGS = [...SURVEYS, ...ATLAS_EXTRACTS];
 
 /** The file of a reading. */
 export interface Issue {

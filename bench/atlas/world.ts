@@ -1,5 +1,5 @@
 // The countries of the atlas and their areas: few are large and many small, as in reality.
-import { pick, stream } from './random.ts';
+import { pickFrom, stream } from './random.ts';
 import { latin, SYLLABLES } from './scripts.ts';
 
 export interface Country {
@@ -18,13 +18,13 @@ export interface Country {
 const COUNTRIES = 246;
 const KINDS = ['', '', ' Province', ' Region', ' State', ' District', ' Oblast', ' Prefecture'];
 
-export interface World {
+export interface AtlasWorld {
   countries: Country[];
   /** The country of a number in [0, 1): the largest has a tenth of all places. */
   countryAt: (share: number) => Country;
 }
 
-export function world(seed: number): World {
+export function atlasWorld(seed: number): AtlasWorld {
   const countries = Array.from({ length: COUNTRIES }, (_, i) => country(seed, i));
   const weights = countries.map((_, i) => 1 / (i + 2.5));
   const all = weights.reduce((sum, each) => sum + each, 0);
@@ -55,7 +55,7 @@ function country(seed: number, i: number): Country {
   const code = String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26));
   const name = latin(0, word(draw));
   const areas = Array.from({ length: 4 + Math.floor(draw() * 24) }, () => ({
-    name: latin(manner, word(draw)) + pick(draw, KINDS),
+    name: latin(manner, word(draw)) + pickFrom(draw, KINDS),
     parts: Array.from({ length: 2 + Math.floor(draw() * 12) }, () => latin(manner, word(draw))),
   }));
   const timezones = Array.from({ length: i < 12 ? 4 : 1 }, () => `Nowhere/${latin(0, word(draw))}`);

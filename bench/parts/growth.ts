@@ -1,8 +1,8 @@
 // The cost of a larger dataset: the same questions over HTTP to two sizes of one generated pack, in turn.
-import { draw } from '../draw.ts';
+import { drawValues } from '../draw.ts';
 import type { Load } from '../load.ts';
-import { alternate, type Rounds, type Side } from '../measure.ts';
-import { OPERATOR, type Service, startService } from '../service.ts';
+import { alternate, type BenchServer, type Rounds } from '../measure.ts';
+import { OPERATOR_HEADERS, type Service, startService } from '../service.ts';
 import type { Subject } from '../subject.ts';
 
 export interface Growth {
@@ -26,7 +26,7 @@ interface Asked {
 
 /** Questions with answers of constant size: a record, a page of an area, the counts within an area. */
 async function asked(subject: Subject): Promise<Asked[]> {
-  const { ids, areas } = await draw(subject);
+  const { ids, areas } = await drawValues(subject);
   const v1 = `/v1/${subject.dataset}`;
   const within = areas.map(
     ({ group, area }) =>
@@ -57,10 +57,10 @@ export async function benchGrowth(small: Subject, large: Subject, scratch: strin
     const [few, many] = [await asked(small), await asked(large)];
     const rows: Growth['rows'] = [];
     for (const [i, { id, name, goal, paths }] of few.entries()) {
-      const side = (n: number, asked: string[]): Side => ({
+      const side = (n: number, asked: string[]): BenchServer => ({
         base: services[n]?.base ?? '',
         paths: asked,
-        headers: OPERATOR,
+        headers: OPERATOR_HEADERS,
       });
       const loads = await alternate({ small: side(0, paths), large: side(1, many[i]?.paths ?? []) }, rounds);
       rows.push({ id, name, loads, goal });

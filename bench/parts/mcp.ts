@@ -1,9 +1,9 @@
 // The cost of a call over MCP compared with REST, and time and size of the list of tools.
 import assert from 'node:assert/strict';
-import { draw } from '../draw.ts';
-import { type Load, load } from '../load.ts';
-import { alternate, ask, type Rounds, type Side } from '../measure.ts';
-import { OPERATOR, type Service, startService } from '../service.ts';
+import { drawValues } from '../draw.ts';
+import { type Load, measureLoad } from '../load.ts';
+import { alternate, type BenchServer, type Rounds, requestOnce } from '../measure.ts';
+import { OPERATOR_HEADERS, type Service, startService } from '../service.ts';
 import type { Subject } from '../subject.ts';
 
 export interface Mcp {
@@ -39,12 +39,12 @@ const request = (method: string, params: Json) => JSON.stringify({ jsonrpc: '2.0
 
 export async function benchMcp(subject: Subject, scratch: string, rounds: Rounds): Promise<Mcp> {
   const service = await startService(subject, scratch);
-  const over = (bodies: string[], address = '/mcp'): Side => ({
+  const over = (bodies: string[], address = '/mcp'): BenchServer => ({
     base: service.base,
     paths: [address],
     bodies,
     headers: {
-      ...OPERATOR,
+      ...OPERATOR_HEADERS,
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': REVISION,
@@ -52,19 +52,19 @@ export async function benchMcp(subject: Subject, scratch: string, rounds: Rounds
   });
   try {
     const rows: Mcp['rows'] = [];
-    for (const { name, paths, tool, given } of pairs(subject, await draw(subject))) {
-      const rest: Side = { base: service.base, paths, headers: OPERATOR };
+    for (const { name, paths, tool, given } of pairs(subject, await drawValues(subject))) {
+      const rest: BenchServer = { base: service.base, paths, headers: OPERATOR_HEADERS };
       // A page of complete records exceeds the default token limit, and both answers must be equal.
       const address = tool === 'entity_search' ? '/mcp?max_tokens=200000' : '/mcp';
       const mcp = over(
         given.map((each) => request('tools/call', { name: tool, arguments: each })),
         address,
       );
-      const bytes = agree(await ask(rest), await ask(mcp), name);
+      const bytes = agree(await requestOnce(rest), await requestOnce(mcp), name);
       rows.push({ name, bytes, ...(await costs(service, { rest, mcp }, rounds)) });
     }
     const list = over([request('tools/list', {})]);
-    const answer = await ask(list);
+    const answer = await requestOnce(list);
     const { tools } = (JSON.parse(answer.toString()) as { result: { tools: unknown[] } }).result;
     const health = (await (await fetch(`${service.base}/healthz`)).json()) as { release: Json };
     const { asked } = await alternate({ asked: list }, { ...rounds, connections: 1 });
@@ -86,17 +86,17 @@ const WARM = 3;
 /** Loads both in turn; returns the round with the median cost of each. */
 async function costs<K extends string>(
   service: Service,
-  sides: Record<K, Side>,
+  sides: Record<K, BenchServer>,
   { connections, seconds, rounds }: Rounds,
 ): Promise<Record<K, Cost>> {
   const names = Object.keys(sides) as K[];
   const all = Object.fromEntries(names.map((name) => [name, [] as Cost[]])) as Record<K, Cost[]>;
   // The final compilation happens after some thousands of calls.
-  for (const name of names) await load({ ...sides[name], connections, seconds: WARM });
+  for (const name of names) await measureLoad({ ...sides[name], connections, seconds: WARM });
   for (let round = 0; round < rounds; round += 1)
     for (const name of names) {
       await service.vitals();
-      const each = await load({ ...sides[name], connections, seconds });
+      const each = await measureLoad({ ...sides[name], connections, seconds });
       const { cpu } = await service.vitals();
       all[name].push({ ...each, cpu: cpu / (each.rps * seconds) });
     }
@@ -104,7 +104,7 @@ async function costs<K extends string>(
   return Object.fromEntries(names.map((name) => [name, middle(all[name])])) as Record<K, Cost>;
 }
 
-function pairs({ dataset, shape }: Subject, { ids, groups }: Awaited<ReturnType<typeof draw>>): Pair[] {
+function pairs({ dataset, shape }: Subject, { ids, groups }: Awaited<ReturnType<typeof drawValues>>): Pair[] {
   const { group, area, number, least } = shape;
   const v1 = `/v1/${dataset}`;
   const uri = encodeURIComponent;

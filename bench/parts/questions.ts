@@ -4,18 +4,18 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Agreement, agreement } from '../agree.ts';
-import { draw } from '../draw.ts';
+import { drawValues } from '../draw.ts';
 import type { Load } from '../load.ts';
-import { alternate, ask, type Rounds, type Side } from '../measure.ts';
-import { type Served, serve } from '../process.ts';
-import { type Peer, type Question, questionsFor } from '../questions.ts';
-import { OPERATOR, startService } from '../service.ts';
+import { alternate, type BenchServer, type Rounds, requestOnce } from '../measure.ts';
+import { type ServerProcess, startProcess } from '../process.ts';
+import { type BenchQuestion, benchQuestionsFor, type Peer } from '../questions.ts';
+import { OPERATOR_HEADERS, startService } from '../service.ts';
 import { cacheFolder, type Subject } from '../subject.ts';
 
 export type Server = 'service' | Peer;
 
 /** One question at one number of connections. */
-export interface Row {
+export interface QuestionRow {
   id: string;
   name: string;
   connections: number;
@@ -28,7 +28,7 @@ export interface Row {
 export interface Questions {
   dataset: string;
   records: number;
-  rows: Row[];
+  rows: QuestionRow[];
 }
 
 const PEERS = import.meta.dirname.replace(/parts$/, 'peers');
@@ -40,24 +40,26 @@ export async function benchQuestions(
   levels: readonly number[],
   { seconds, rounds }: Omit<Rounds, 'connections'>,
   only: readonly string[] | null,
-  told: (row: Row) => void,
+  told: (row: QuestionRow) => void,
 ): Promise<Questions> {
-  const questions = questionsFor(subject, await draw(subject)).filter(({ id }) => only === null || only.includes(id));
+  const questions = benchQuestionsFor(subject, await drawValues(subject)).filter(
+    ({ id }) => only === null || only.includes(id),
+  );
   const service = await startService(subject, scratch);
-  const up: Partial<Record<Server, Served>> = { service };
-  const rows: Row[] = [];
+  const up: Partial<Record<Server, ServerProcess>> = { service };
+  const rows: QuestionRow[] = [];
   try {
     up.sqlite = await startSqlite(subject, service.base);
     up.duckdb = await startDuckdb(subject, questions);
     const bytes = await bodiesFor(questions, service, join(scratch, 'bodies'));
-    up.bare = await serve([join(PEERS, 'bare.ts')], { BODIES: join(scratch, 'bodies') }, '/');
+    up.bare = await startProcess([join(PEERS, 'bare.ts')], { BODIES: join(scratch, 'bodies') }, '/');
     for (const question of questions) {
       const sides = sidesOf(question, up);
       const agreed = await agreements(question, sides);
       for (const connections of levels) {
         // The goals are for 16 connections; for others one round shows the trend.
         const times = connections === 16 || levels.length === 1 ? rounds : 1;
-        const loads = await alternate(sides as Record<Server, Side>, { connections, seconds, rounds: times });
+        const loads = await alternate(sides as Record<Server, BenchServer>, { connections, seconds, rounds: times });
         const { id, name } = question;
         const row = { id, name, connections, bytes: bytes.get(id) ?? 0, loads, agreed };
         rows.push(row);
@@ -70,10 +72,13 @@ export async function benchQuestions(
   return { dataset: subject.dataset, records: subject.manifest.records, rows };
 }
 
-function sidesOf(question: Question, up: Partial<Record<Server, Served>>): Partial<Record<Server, Side>> {
+function sidesOf(
+  question: BenchQuestion,
+  up: Partial<Record<Server, ServerProcess>>,
+): Partial<Record<Server, BenchServer>> {
   const base = (server: Server) => up[server]?.base ?? '';
-  const sides: Partial<Record<Server, Side>> = {
-    service: { base: base('service'), paths: question.service, headers: OPERATOR },
+  const sides: Partial<Record<Server, BenchServer>> = {
+    service: { base: base('service'), paths: question.service, headers: OPERATOR_HEADERS },
   };
   if (question.bare) sides.bare = { base: base('bare'), paths: [`/${question.id}`] };
   if (question.sqlite.length > 0) sides.sqlite = { base: base('sqlite'), paths: question.sqlite };
@@ -81,8 +86,11 @@ function sidesOf(question: Question, up: Partial<Record<Server, Served>>): Parti
   return sides;
 }
 
-async function agreements(question: Question, sides: Partial<Record<Server, Side>>): Promise<Row['agreed']> {
-  const agreed: Row['agreed'] = {};
+async function agreements(
+  question: BenchQuestion,
+  sides: Partial<Record<Server, BenchServer>>,
+): Promise<QuestionRow['agreed']> {
+  const agreed: QuestionRow['agreed'] = {};
   for (const peer of ['sqlite', 'duckdb'] as const) {
     const side = sides[peer];
     if (!side || !sides.service) continue;
@@ -94,8 +102,8 @@ async function agreements(question: Question, sides: Partial<Record<Server, Side
 
 /** Writes the median-sized answer of each question into a folder, and returns its size. */
 async function bodiesFor(
-  questions: readonly Question[],
-  service: Served,
+  questions: readonly BenchQuestion[],
+  service: ServerProcess,
   folder: string,
 ): Promise<Map<string, number>> {
   mkdirSync(folder, { recursive: true });
@@ -103,7 +111,7 @@ async function bodiesFor(
   for (const { id, service: paths } of questions) {
     const answers: Buffer[] = [];
     for (const path of paths.slice(0, 40))
-      answers.push(await ask({ base: service.base, paths, headers: OPERATOR }, path));
+      answers.push(await requestOnce({ base: service.base, paths, headers: OPERATOR_HEADERS }, path));
     const body = answers.sort((a, b) => a.length - b.length)[Math.floor(answers.length / 2)] as Buffer;
     writeFileSync(join(folder, id), body);
     sizes.set(id, body.length);
@@ -111,7 +119,10 @@ async function bodiesFor(
   return sizes;
 }
 
-async function startSqlite({ manifest, folder, packDirs, dataset, shape }: Subject, base_url: string): Promise<Served> {
+async function startSqlite(
+  { manifest, folder, packDirs, dataset, shape }: Subject,
+  base_url: string,
+): Promise<ServerProcess> {
   // A database is reused while its inputs are unchanged.
   const made = hash('sha256', manifest.release + readFileSync(join(PEERS, 'sqlite-fill.ts'), 'utf8'), 'hex').slice(
     0,
@@ -119,11 +130,11 @@ async function startSqlite({ manifest, folder, packDirs, dataset, shape }: Subje
   );
   const filling = { release: folder, pack: join(packDirs.split(',').at(-1) ?? '', dataset), base_url, shape };
   const env = { DATABASE: join(cacheFolder(), `${dataset}-${made}.sqlite`), FILLING: JSON.stringify(filling) };
-  return serve([join(PEERS, 'sqlite.ts')], env, '/');
+  return startProcess([join(PEERS, 'sqlite.ts')], env, '/');
 }
 
-async function startDuckdb({ folder, shape }: Subject, questions: readonly Question[]): Promise<Served> {
+async function startDuckdb({ folder, shape }: Subject, questions: readonly BenchQuestion[]): Promise<ServerProcess> {
   const sql = Object.fromEntries(questions.map((each) => [each.id, each.sql]));
   const env = { RELEASE: folder, NUMBER: shape.number, QUESTIONS: JSON.stringify(sql) };
-  return serve([join(PEERS, 'duckdb.ts')], env, '/');
+  return startProcess([join(PEERS, 'duckdb.ts')], env, '/');
 }

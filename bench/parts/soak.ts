@@ -1,8 +1,8 @@
 // Ten minutes of mixed load: heap and resident memory must not grow.
-import { draw } from '../draw.ts';
-import { type Load, load } from '../load.ts';
-import { questionsFor } from '../questions.ts';
-import { OPERATOR, startService } from '../service.ts';
+import { drawValues } from '../draw.ts';
+import { type Load, measureLoad } from '../load.ts';
+import { benchQuestionsFor } from '../questions.ts';
+import { OPERATOR_HEADERS, startService } from '../service.ts';
 import type { Subject } from '../subject.ts';
 
 export interface Soak {
@@ -31,7 +31,7 @@ const MIX: Record<string, number> = {
 };
 
 export async function benchSoak(subject: Subject, scratch: string, minutes: number): Promise<Soak> {
-  const questions = questionsFor(subject, await draw(subject));
+  const questions = benchQuestionsFor(subject, await drawValues(subject));
   const paths = Array.from({ length: 20 }).flatMap((_, round) =>
     questions.flatMap(({ id, service }) =>
       Array.from({ length: MIX[id] ?? 0 }, (_, i) => service[(round * (MIX[id] ?? 0) + i) % service.length] ?? '/'),
@@ -46,7 +46,13 @@ export async function benchSoak(subject: Subject, scratch: string, minutes: numb
       const mixed = paths.map((path, i) => ({ path, at: (i * 7919) % paths.length })).sort((a, b) => a.at - b.at);
       const asked = mixed.map(({ path }) => path);
       found.loads.push(
-        await load({ base: service.base, paths: asked, headers: OPERATOR, connections: CONNECTIONS, seconds: PIECE }),
+        await measureLoad({
+          base: service.base,
+          paths: asked,
+          headers: OPERATOR_HEADERS,
+          connections: CONNECTIONS,
+          seconds: PIECE,
+        }),
       );
       const { heap, rss, delay } = await service.vitals();
       found.samples.push({ second, heap, rss, delay: delay.p99 });

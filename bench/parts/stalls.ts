@@ -3,10 +3,10 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadPack } from '../../packs/define/load.ts';
-import { draw } from '../draw.ts';
-import { load, unlike } from '../load.ts';
-import { questionsFor } from '../questions.ts';
-import { OPERATOR, type Service, startService } from '../service.ts';
+import { drawValues } from '../draw.ts';
+import { measureLoad, unlike } from '../load.ts';
+import { benchQuestionsFor } from '../questions.ts';
+import { OPERATOR_HEADERS, type Service, startService } from '../service.ts';
 import {
   type DatasetSlugs,
   documentCases,
@@ -51,7 +51,7 @@ const FIRST_CALL_MS = 15_000;
 /** Most measurements of a case above its bounds, since another process may have caused the first. */
 const MOST_RUNS = 3;
 const JSON_HEADERS = {
-  ...OPERATOR,
+  ...OPERATOR_HEADERS,
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
   'mcp-protocol-version': '2025-11-25',
@@ -66,7 +66,7 @@ export async function benchStalls(
   scratch: string,
   { seconds, dist, only, progress }: StallOptions,
 ): Promise<Stalls> {
-  const questions = questionsFor(subject, await draw(subject));
+  const questions = benchQuestionsFor(subject, await drawValues(subject));
   const service = await startService(subject, scratch, { dist });
   try {
     const datasets = await datasetsOf(subject, service);
@@ -104,7 +104,7 @@ interface StallOptions {
 async function datasetsOf({ dataDir }: Subject, { base }: Service): Promise<DatasetSlugs[]> {
   return Promise.all(
     readdirSync(join(dataDir, 'releases')).map(async (dataset) => {
-      const response = await fetch(`${base}/v1/${dataset}/entities?limit=100`, { headers: OPERATOR });
+      const response = await fetch(`${base}/v1/${dataset}/entities?limit=100`, { headers: OPERATOR_HEADERS });
       const { items } = (await response.json()) as { items: { slug: string }[] };
       return { pack: await loadPack(resolve('packs', dataset)), slugs: items.map(({ slug }) => slug) };
     }),
@@ -135,7 +135,9 @@ async function measureCase(service: Service, stallCase: StallCase, seconds: numb
 
 async function firstCall({ base, vitals }: Service, { paths, bodies }: StallCase): Promise<number> {
   const [path = '/'] = paths;
-  const request = bodies ? { method: 'POST', headers: JSON_HEADERS, body: bodies[0] ?? '' } : { headers: OPERATOR };
+  const request = bodies
+    ? { method: 'POST', headers: JSON_HEADERS, body: bodies[0] ?? '' }
+    : { headers: OPERATOR_HEADERS };
   await vitals();
   const response = await fetch(base + unlike(path), { ...request, signal: AbortSignal.timeout(FIRST_CALL_MS) }).catch(
     () => null,
@@ -145,10 +147,17 @@ async function firstCall({ base, vitals }: Service, { paths, bodies }: StallCase
 }
 
 async function measureOnce({ base, vitals }: Service, { paths, bodies }: StallCase, seconds: number) {
-  const headers = bodies ? JSON_HEADERS : OPERATOR;
+  const headers = bodies ? JSON_HEADERS : OPERATOR_HEADERS;
   await wait(200);
   await vitals();
-  const { rps, bad } = await load({ base, paths, bodies, headers, connections: STALL_BOUNDS.connections, seconds });
+  const { rps, bad } = await measureLoad({
+    base,
+    paths,
+    bodies,
+    headers,
+    connections: STALL_BOUNDS.connections,
+    seconds,
+  });
   const { delay } = await vitals();
   return { rps, bad, delay };
 }
@@ -158,7 +167,7 @@ const withinBounds = ({ p99, max }: Delay) => p99 <= STALL_BOUNDS.p99 && max <= 
 async function fullText({ base, vitals }: Service, dataset: string): Promise<Stalls['texts'][number]> {
   await vitals();
   const began = performance.now();
-  const response = await fetch(`${base}/v1/${dataset}/llms-full.txt`, { headers: OPERATOR });
+  const response = await fetch(`${base}/v1/${dataset}/llms-full.txt`, { headers: OPERATOR_HEADERS });
   const { byteLength: bytes } = await response.arrayBuffer();
   const seconds = (performance.now() - began) / 1000;
   const { delay } = await vitals();

@@ -1,10 +1,10 @@
 // Start time of a service over existing releases, and its memory: at the start, and after a mixed load.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { draw } from '../draw.ts';
-import { load } from '../load.ts';
-import { questionsFor } from '../questions.ts';
-import { OPERATOR, startService } from '../service.ts';
+import { drawValues } from '../draw.ts';
+import { measureLoad } from '../load.ts';
+import { benchQuestionsFor } from '../questions.ts';
+import { OPERATOR_HEADERS, startService } from '../service.ts';
 import type { Subject } from '../subject.ts';
 
 export interface Start {
@@ -28,9 +28,9 @@ export async function benchStart(subject: Subject, scratch: string, seconds: num
   }
   const service = await startService(subject, scratch);
   const warm = service.memory()?.now ?? 0;
-  const questions = questionsFor(subject, await draw(subject));
+  const questions = benchQuestionsFor(subject, await drawValues(subject));
   for (const { service: paths } of questions)
-    await load({ base: service.base, paths, headers: OPERATOR, connections: 16, seconds });
+    await measureLoad({ base: service.base, paths, headers: OPERATOR_HEADERS, connections: 16, seconds });
   const { now = 0, peak = 0 } = service.memory() ?? {};
   await service.stop();
   const { records } = subject.manifest;

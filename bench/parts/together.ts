@@ -1,10 +1,10 @@
 // The effect of statistics and time series on parallel gets: latency with and without, and the delay of the
 // event loop.
-import { draw } from '../draw.ts';
-import { type Load, load } from '../load.ts';
+import { drawValues } from '../draw.ts';
+import { type Load, measureLoad } from '../load.ts';
 import { median } from '../measure.ts';
-import { questionsFor } from '../questions.ts';
-import { OPERATOR, startService } from '../service.ts';
+import { benchQuestionsFor } from '../questions.ts';
+import { OPERATOR_HEADERS, startService } from '../service.ts';
 import type { Subject } from '../subject.ts';
 import type { Vitals } from '../watch.ts';
 
@@ -25,11 +25,11 @@ export async function benchTogether(
   scratch: string,
   { seconds, rounds }: { seconds: number; rounds: number },
 ): Promise<Together> {
-  const questions = questionsFor(subject, await draw(subject));
+  const questions = benchQuestionsFor(subject, await drawValues(subject));
   const service = await startService(subject, scratch);
   const put = (id: string, connections: number, lasting = seconds) => {
     const paths = questions.find((question) => question.id === id)?.service ?? [];
-    return load({ base: service.base, paths, headers: OPERATOR, connections, seconds: lasting });
+    return measureLoad({ base: service.base, paths, headers: OPERATOR_HEADERS, connections, seconds: lasting });
   };
   const found = { quiet: [] as Load[], busy: [] as Load[], statistics: [] as Load[] };
   try {

@@ -1,8 +1,8 @@
 // Tokens of the same search of 20 records as Markdown and as JSON, by a real tokenizer.
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
-import { draw } from '../draw.ts';
-import { ask } from '../measure.ts';
-import { OPERATOR, startService } from '../service.ts';
+import { drawValues } from '../draw.ts';
+import { requestOnce } from '../measure.ts';
+import { OPERATOR_HEADERS, startService } from '../service.ts';
 import type { Subject } from '../subject.ts';
 
 export interface Tokens {
@@ -18,14 +18,14 @@ export interface Tokens {
 const SEARCHES = 10;
 
 export async function benchTokens(subject: Subject, scratch: string): Promise<Tokens> {
-  const { groups } = await draw(subject);
+  const { groups } = await drawValues(subject);
   const service = await startService(subject, scratch);
   const found: Tokens = { dataset: subject.dataset, searches: 0, json: 0, markdown: 0, worst: 0 };
   try {
     for (const group of groups.slice(0, SEARCHES)) {
       const query = `?${subject.shape.group}=${encodeURIComponent(group)}`;
       const tokens = async (path: string) => {
-        const body = await ask({ base: service.base, paths: [path], headers: OPERATOR });
+        const body = await requestOnce({ base: service.base, paths: [path], headers: OPERATOR_HEADERS });
         return encode(body.toString()).length;
       };
       const json = await tokens(`/v1/${subject.dataset}/entities${query}`);

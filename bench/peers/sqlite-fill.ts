@@ -5,16 +5,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { presentRecord } from '../../data/queries/present.ts';
 import { loadPack } from '../../packs/define/load.ts';
-import type { Shape } from '../subject.ts';
+import type { SubjectShape } from '../subject.ts';
 
-export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+export const quotedName = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** Input of the copy: the release folder, the folder of its pack, the base address in the answers. */
 export interface Filling {
   release: string;
   pack: string;
   base_url: string;
-  shape: Shape;
+  shape: SubjectShape;
 }
 
 /** Fills an empty database. The answers have fixed ages, which spares the peer that work. */
@@ -22,7 +22,7 @@ export async function fill(db: DatabaseSync, { release, pack: folder, base_url, 
   const pack = await loadPack(folder);
   const { texts, number, geo } = shape;
   db.exec('pragma journal_mode = off; pragma synchronous = off; pragma page_size = 8192');
-  const columns = [...texts.map((name) => `${quoted(name)} text`), `${quoted(number)} real`];
+  const columns = [...texts.map((name) => `${quotedName(name)} text`), `${quotedName(number)} real`];
   db.exec(
     `create table record (ord integer primary key, id text, slug text, quality real, lat real, lng real, ${columns.join(', ')}, terms text)`,
   );
@@ -32,9 +32,9 @@ export async function fill(db: DatabaseSync, { release, pack: folder, base_url, 
   );
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   const table = (file: string) => `read_parquet('${join(release, file)}')`;
-  const chosen = [...texts, number].map((name) => `e.${quoted(`${name}:value`)}`);
+  const chosen = [...texts, number].map((name) => `e.${quotedName(`${name}:value`)}`);
   const result = await connection.stream(
-    `select e.ord, e.id, e.slug, e.quality, e.${quoted(`${geo}:lat`)}, e.${quoted(`${geo}:lng`)}, ${chosen.join(', ')}, t.text, b.body
+    `select e.ord, e.id, e.slug, e.quality, e.${quotedName(`${geo}:lat`)}, e.${quotedName(`${geo}:lng`)}, ${chosen.join(', ')}, t.text, b.body
      from ${table('engine.parquet')} e join ${table('bodies.parquet')} b using (ord)
      left join (select ord, string_agg(term, ' ' order by term) as text from ${table('terms.parquet')} group by ord) t using (ord) order by e.ord`,
   );
@@ -54,9 +54,9 @@ export async function fill(db: DatabaseSync, { release, pack: folder, base_url, 
   }
   db.exec('commit');
   for (const name of texts)
-    db.exec(`create index ${quoted(`by ${name}`)} on record (${quoted(name)}, quality desc, id)`);
+    db.exec(`create index ${quotedName(`by ${name}`)} on record (${quotedName(name)}, quality desc, id)`);
   db.exec(
-    `create index ${quoted(`by ${number}`)} on record (${quoted(number)}); create unique index by_id on record (id); create unique index by_slug on record (slug);
+    `create index ${quotedName(`by ${number}`)} on record (${quotedName(number)}); create unique index by_id on record (id); create unique index by_slug on record (slug);
      create index by_quality on record (quality desc, id); create index by_point on record (lat, lng); insert into words (words) values ('optimize'); analyze`,
   );
   connection.closeSync();

@@ -4,7 +4,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { type Filling, fill, quoted } from './sqlite-fill.ts';
+import { type Filling, fill, quotedName } from './sqlite-fill.ts';
 
 const filling = JSON.parse(process.env['FILLING'] ?? '{}') as Filling;
 const { texts, number, geo: _ } = filling.shape;
@@ -36,7 +36,7 @@ const searches = new Map(
   texts.map((name) => [
     name,
     db.prepare(
-      `select body from (select ord from record where ${quoted(name)} = ? and ${quoted(number)} >= ? order by quality desc, id limit 20) join body using (ord)`,
+      `select body from (select ord from record where ${quotedName(name)} = ? and ${quotedName(number)} >= ? order by quality desc, id limit 20) join body using (ord)`,
     ),
   ]),
 );
@@ -79,7 +79,7 @@ app.get('/batch/:ids', (c) => json(c, page(batch.all(JSON.stringify(c.req.param(
 const counts = new Map(
   texts.flatMap((by) =>
     texts.map((name) => {
-      const [value, filter] = [quoted(by), quoted(name)];
+      const [value, filter] = [quotedName(by), quotedName(name)];
       const sql = `select ${value} as value, count(*) as count from record where ${filter} = ? and ${value} is not null group by 1 order by 2 desc, 1 limit 50`;
       return [`${by}/${name}`, db.prepare(sql)] as const;
     }),
@@ -96,12 +96,12 @@ const similar = new Map(
     name,
     db.prepare(
       `select body from (select record.ord, bm25(words) as score from words join record on words.rowid = record.ord
-         where words match ? and ${quoted(name)} <> ? order by score limit 10) join body using (ord) order by score`,
+         where words match ? and ${quotedName(name)} <> ? order by score limit 10) join body using (ord) order by score`,
     ),
   ]),
 );
 const subjects = new Map(
-  texts.map((name) => [name, db.prepare(`select terms, ${quoted(name)} as own from record where id = ?`)]),
+  texts.map((name) => [name, db.prepare(`select terms, ${quotedName(name)} as own from record where id = ?`)]),
 );
 app.get('/similar/:name/:id', (c) => {
   const { name, id } = c.req.param();
@@ -114,7 +114,7 @@ app.get('/similar/:name/:id', (c) => {
 // SQLite has no quantile function: the values are sorted and picked by position.
 const stats = new Map(
   texts.map((by) => {
-    const [group, value] = [quoted(by), quoted(number)];
+    const [group, value] = [quotedName(by), quotedName(number)];
     const sql = `with v as (select ${group} as g, ${value} as x, row_number() over (partition by ${group} order by ${value}) - 1 as i,
         count(*) over (partition by ${group}) as n from record where ${value} is not null and ${group} is not null and quality >= ?)
       select g as "group", n as count, min(x) as min, max(case when i = (n - 1) / 4 then x end) as q1, max(case when i = (n - 1) / 2 then x end) as median,

@@ -14,7 +14,7 @@ import { evaluateFacets, evaluateSearch, matching, onEdge, type SearchQuery } fr
 import { evaluateSimilar, evaluateStats, evaluateTimeseries } from '../support/evaluate-analysis.ts';
 import { randomFacets, randomSearch, randomSimilar, randomStats, randomTimeseries } from '../support/random-queries.ts';
 import { pickOne, type Random, random } from '../support/random-records.ts';
-import { alike, rowsIn } from './alike.ts';
+import { expectAlike, rowsIn } from './alike.ts';
 import { DATASETS, historyOf, type LiveRelease, openLive } from './release.ts';
 
 /** Queries of each kind; the evaluator reads every record for each, so the largest pack gets fewer. */
@@ -155,7 +155,7 @@ describe.each(DATASETS)('%s', (dataset) => {
         refused += 1;
         continue;
       }
-      alike((await answer).rows, expected, what);
+      expectAlike((await answer).rows, expected, what);
       rows += rowsIn(expected);
     }
     told.push(`${asked} statistics, ${rows} rows, ${refused} with too many groups`);
@@ -192,7 +192,7 @@ describe.each(DATASETS)('%s', (dataset) => {
         continue;
       }
       const series = 'series' in found ? [[null, found.series]] : found.groups.map((each) => [each.group, each.series]);
-      alike(series, [...expected], what);
+      expectAlike(series, [...expected], what);
       points += [...expected.values()].flat().filter(({ count }) => count > 0).length;
     }
     told.push(`${asked} time series, ${points} points with values, ${refused} refused as too large`);

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { asker } from '../near-misses/ask.ts';
 import { nearMisses } from '../near-misses/cases.ts';
-import { failure, judge, report, type Verdict } from '../near-misses/judge.ts';
-import { world } from '../near-misses/world.ts';
+import { failure, judge, type MissVerdict, report } from '../near-misses/judge.ts';
+import { readWorld } from '../near-misses/world.ts';
 import { type LiveServer, startServer } from './serve.ts';
 
 let server: LiveServer;
@@ -14,8 +14,8 @@ afterAll(() => server.stop());
 
 test('of 500 near misses at least 95 % get the intended call', async () => {
   const ask = asker(server.base, server.key);
-  const verdicts: Verdict[] = [];
-  for (const near of nearMisses(await world(ask), 500, 1)) verdicts.push(await judge(ask, near));
+  const verdicts: MissVerdict[] = [];
+  for (const near of nearMisses(await readWorld(ask), 500, 1)) verdicts.push(await judge(ask, near));
   const failed = verdicts.filter((verdict) => !verdict.passed).map(failure);
   expect(verdicts).toHaveLength(500);
   expect(failed.length, [...failed, report(verdicts)].join('\n')).toBeLessThanOrEqual(25);

@@ -1,10 +1,10 @@
 // Near misses of calls by name: arguments of MCP tools and A2A skills in other shapes and with other names.
-import { type Base, bases, miss, type NearMiss, numeric, type Query, type Rule } from './model.ts';
+import { type Base, bases, type CallQuery, type MissRule, miss, type NearMiss, numeric } from './model.ts';
 import type { DatasetInfo } from './world.ts';
 
-type Draft = [operation: string, given: Record<string, unknown>, meant: Query, names: string[]];
+type Draft = [operation: string, given: Record<string, unknown>, meant: CallQuery, names: string[]];
 
-export const byName: Rule = (dataset) => {
+export const byName: MissRule = (dataset) => {
   const drafts = draftsOf(dataset);
   return (['mcp', 'a2a'] as const).flatMap((channel) =>
     drafts.map(([operation, given, meant, names]): NearMiss => {

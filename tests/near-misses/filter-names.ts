@@ -2,7 +2,7 @@
 // names.
 import { pickOne } from '../support/random-records.ts';
 import { misspelt, onlyOne } from './foreign-names.ts';
-import { type Base, bases, miss, type NearMiss, type Query, type Rule } from './model.ts';
+import { type Base, bases, type CallQuery, type MissRule, miss, type NearMiss } from './model.ts';
 import type { DatasetInfo, FilterInfo } from './world.ts';
 
 const FILTERED = ['entity_search', 'dataset_facets', 'entity_similar', 'dataset_stats', 'entity_compare'];
@@ -31,7 +31,7 @@ const WRITTEN: Record<string, string[]> = {
 };
 
 /** Each filter of a dataset in the forms of its operator in other APIs. */
-export const comparisons: Rule = (dataset, next) =>
+export const comparisons: MissRule = (dataset, next) =>
   dataset.filters.flatMap((filter) =>
     Array.from({ length: 2 }, (): NearMiss => {
       const base = bases(dataset)[pickOne(next, FILTERED)] as Base;
@@ -64,7 +64,7 @@ const spellings: ((name: string) => string)[] = [
 ];
 
 /** camelCase, kebab-case, upper case, plural. */
-export const otherSpellings: Rule = (dataset, next) =>
+export const otherSpellings: MissRule = (dataset, next) =>
   dataset.filters
     .filter(({ operator }) => operator !== 'has')
     .flatMap((filter) => {
@@ -88,7 +88,7 @@ export const otherSpellings: Rule = (dataset, next) =>
     });
 
 /** One or two typing errors in the name of a filter, when only one filter is that near. */
-export const misspeltFilters: Rule = (dataset, next) =>
+export const misspeltFilters: MissRule = (dataset, next) =>
   dataset.filters.flatMap((filter) => {
     const all = dataset.filters.map(({ name }) => name);
     const wrong = misspelt(filter.name, next);
@@ -123,9 +123,9 @@ const SYNONYMS: Record<string, string> = {
     'language=Deutsch>languages=Deutsch min_berth=2>min_berths=2 harbour_code=12>code=12 harbour_name=x>name=x survey=2025-01-01>surveyed=2025-01-01 moorings=2>berths=2',
 };
 
-export const synonyms: Rule = (dataset) =>
+export const synonyms: MissRule = (dataset) =>
   (SYNONYMS[dataset.id] ?? '').split(' ').flatMap((pair) => {
-    const [wrong = '', right = ''] = pair.split('>').map((each) => each.split('=') as Query[number]);
+    const [wrong = '', right = ''] = pair.split('>').map((each) => each.split('=') as CallQuery[number]);
     if (!wrong || !right) return [];
     let name = right[0];
     const known = dataset.filters.map((filter) => filter.name);

@@ -1,7 +1,7 @@
 // Near misses of parameters: their names in other APIs, and typing errors.
 import leven from 'leven';
 import { pickOne, type Random } from '../support/random-records.ts';
-import { type Base, bases, isPlace, miss, type NearMiss, type Rule } from './model.ts';
+import { type Base, bases, isPlace, type MissRule, miss, type NearMiss } from './model.ts';
 import type { DatasetInfo } from './world.ts';
 
 /** `operation: wrong>right …`; a value follows the right name when the usual one does not fit. */
@@ -62,7 +62,7 @@ function usualValue(parameter: string, dataset: DatasetInfo, base: Base): string
   return values[parameter] ?? named[parameter] ?? '1';
 }
 
-export const foreignNames: Rule = (dataset) =>
+export const foreignNames: MissRule = (dataset) =>
   Object.entries(FOREIGN).flatMap(([operation, pairs]) => {
     const base = bases(dataset)[operation] as Base;
     const known = new Set(dataset.filters.map(({ name }) => name));
@@ -85,7 +85,7 @@ export const foreignNames: Rule = (dataset) =>
     });
   });
 
-export const foreignPlaces: Rule = (dataset) =>
+export const foreignPlaces: MissRule = (dataset) =>
   !isPlace(dataset)
     ? []
     : ['lat', 'lng', 'latitude', 'lon', 'radius', 'radius_km', 'center', 'around', 'geo', 'distance'].map((wrong) =>
@@ -101,7 +101,7 @@ export const foreignPlaces: Rule = (dataset) =>
         ),
       );
 
-export const elsewhere: Rule = (dataset) =>
+export const elsewhere: MissRule = (dataset) =>
   ELSEWHERE.map(([operation, name, value, names]) =>
     miss('of another operation', dataset, bases(dataset)[operation] as Base, [[name, value], null], names),
   );
@@ -137,7 +137,7 @@ export function misspelt(word: string, next: Random): string {
 export const onlyOne = (typed: string, word: string, all: readonly string[]): boolean =>
   typed !== word && all.every((other) => other === word || leven(typed, other) > leven(typed, word));
 
-export const misspeltParameters: Rule = (dataset, next) =>
+export const misspeltParameters: MissRule = (dataset, next) =>
   Object.entries(PARAMETERS).flatMap(([operation, list]) => {
     const base = bases(dataset)[operation] as Base;
     const filters = base.filters ? dataset.filters.map(({ name }) => name) : [];

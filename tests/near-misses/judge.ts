@@ -1,8 +1,8 @@
 // Sends near misses and judges whether the answer contains the intended call, or is already its answer.
-import type { NearMiss, Query } from './model.ts';
+import type { CallQuery, NearMiss } from './model.ts';
 import type { Ask } from './world.ts';
 
-export interface Verdict {
+export interface MissVerdict {
   near: NearMiss;
   passed: boolean;
   status: number;
@@ -10,7 +10,8 @@ export interface Verdict {
   text: string;
 }
 
-const address = (path: string, query: Query) => (query.length === 0 ? path : `${path}?${new URLSearchParams(query)}`);
+const address = (path: string, query: CallQuery) =>
+  query.length === 0 ? path : `${path}?${new URLSearchParams(query)}`;
 
 type Body = Record<string, unknown>;
 
@@ -76,7 +77,7 @@ function sameAnswer(one: Body, other: Body): boolean {
   return values.length > 0 && values.every((member) => JSON.stringify(one[member]) === JSON.stringify(other[member]));
 }
 
-export async function judge(ask: Ask, near: NearMiss): Promise<Verdict> {
+export async function judge(ask: Ask, near: NearMiss): Promise<MissVerdict> {
   const { status, body } = await send(ask, near);
   const text = said(near, body);
   if (near.names.every((names) => namesIt(text, names))) return { near, passed: true, status, text };
@@ -86,10 +87,10 @@ export async function judge(ask: Ask, near: NearMiss): Promise<Verdict> {
 }
 
 /** Passed near misses by rule, and the failures. */
-export function report(verdicts: Verdict[]): string {
-  const rules = new Map<string, Verdict[]>();
+export function report(verdicts: MissVerdict[]): string {
+  const rules = new Map<string, MissVerdict[]>();
   for (const verdict of verdicts) rules.set(verdict.near.rule, [...(rules.get(verdict.near.rule) ?? []), verdict]);
-  const passed = (all: Verdict[]) => all.filter((each) => each.passed).length;
+  const passed = (all: MissVerdict[]) => all.filter((each) => each.passed).length;
   const lines = [...rules].map(
     ([rule, all]) => `${String(passed(all)).padStart(4)} of ${String(all.length).padEnd(4)} ${rule}`,
   );
@@ -100,7 +101,7 @@ export function report(verdicts: Verdict[]): string {
   ].join('\n');
 }
 
-export function failure({ near, status, text }: Verdict): string {
+export function failure({ near, status, text }: MissVerdict): string {
   const call = near.given
     ? `${near.given.channel} ${near.operation} ${JSON.stringify(near.given.arguments)}`
     : decodeURIComponent(address(near.path, near.query).replaceAll('+', ' '));

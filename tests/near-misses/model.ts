@@ -2,7 +2,7 @@
 import type { Random } from '../support/random-records.ts';
 import type { AttributeInfo, DatasetInfo } from './world.ts';
 
-export type Query = [name: string, value: string][];
+export type CallQuery = [name: string, value: string][];
 
 export interface NearMiss {
   /** The kind of mistake, by which the report is grouped. */
@@ -11,11 +11,11 @@ export interface NearMiss {
   dataset: string;
   /** REST: the path below the base URL. */
   path: string;
-  query: Query;
+  query: CallQuery;
   /** MCP and A2A: the arguments; `path` and `query` are then the intended call. */
   given?: { channel: 'mcp' | 'a2a'; arguments: Record<string, unknown> };
   /** The intended query. */
-  meant: Query;
+  meant: CallQuery;
   /** Names that the answer must contain; `|` separates alternatives. */
   names: string[];
 }
@@ -24,7 +24,7 @@ export interface NearMiss {
 export interface Base {
   operation: string;
   path: string;
-  required: Query;
+  required: CallQuery;
   filters: boolean;
 }
 
@@ -71,7 +71,7 @@ export function miss(
   rule: string,
   dataset: DatasetInfo,
   base: Base,
-  [wrong, meant]: [Query[number], Query[number] | null],
+  [wrong, meant]: [CallQuery[number], CallQuery[number] | null],
   names: string[],
 ): NearMiss {
   const others = base.required.filter(([name]) => name !== meant?.[0]);
@@ -87,4 +87,4 @@ export function miss(
 }
 
 /** A rule makes its near misses of one dataset; its random choices use `next`. */
-export type Rule = (dataset: DatasetInfo, next: Random) => NearMiss[];
+export type MissRule = (dataset: DatasetInfo, next: Random) => NearMiss[];

@@ -2,13 +2,13 @@
 // <base URL> <key> [count] [seed]
 import { asker } from './ask.ts';
 import { nearMisses } from './cases.ts';
-import { failure, judge, report, type Verdict } from './judge.ts';
-import { world } from './world.ts';
+import { failure, judge, type MissVerdict, report } from './judge.ts';
+import { readWorld } from './world.ts';
 
 const [base = '', key = '', count = '500', seed = '1'] = process.argv.slice(2);
 
 const ask = asker(base, key);
-const verdicts: Verdict[] = [];
-for (const near of nearMisses(await world(ask), Number(count), Number(seed))) verdicts.push(await judge(ask, near));
+const verdicts: MissVerdict[] = [];
+for (const near of nearMisses(await readWorld(ask), Number(count), Number(seed))) verdicts.push(await judge(ask, near));
 for (const verdict of verdicts) if (!verdict.passed) console.log(failure(verdict));
 console.log(report(verdicts));

@@ -2,7 +2,7 @@
 // values.
 import { pickOne, type Random } from '../support/random-records.ts';
 import { misspelt, onlyOne } from './foreign-names.ts';
-import { type Base, bases, isPlace, miss, type NearMiss, numeric, type Rule } from './model.ts';
+import { type Base, bases, isPlace, type MissRule, miss, type NearMiss, numeric } from './model.ts';
 import type { DatasetInfo } from './world.ts';
 
 type Draft = [operation: string, name: string, wrong: string, right: string, names?: string[]];
@@ -21,7 +21,7 @@ const made = (rule: string, dataset: DatasetInfo, drafts: Draft[]): NearMiss[] =
     ),
   );
 
-export const orders: Rule = (dataset) => {
+export const orders: MissRule = (dataset) => {
   const [number = 'name'] = numeric(dataset).map(({ name }) => name);
   return made('value of sort', dataset, [
     ['entity_search', 'sort', `name,${number}`, 'name', ['one|single', 'name|sort=name']],
@@ -41,7 +41,7 @@ export const orders: Rule = (dataset) => {
   ]);
 };
 
-export const selections: Rule = (dataset) => {
+export const selections: MissRule = (dataset) => {
   const always = ['id', 'slug', 'url', 'updated_at', 'provenance', 'quality_score'].map(
     (name): Draft => ['entity_search', 'fields', name, '', ['always']],
   );
@@ -73,7 +73,7 @@ export const selections: Rule = (dataset) => {
   ]);
 };
 
-export const pages: Rule = (dataset) =>
+export const pages: MissRule = (dataset) =>
   made('value of limit or another number', dataset, [
     ['entity_search', 'limit', 'all', '100', ['100', 'cursor']],
     ['entity_search', 'limit', '0', '1', ['1']],
@@ -95,7 +95,7 @@ export const pages: Rule = (dataset) =>
     ['entity_search', 'min_quality', 'high', '0.8', ['number']],
   ]);
 
-export const words: Rule = (dataset) =>
+export const wordMisses: MissRule = (dataset) =>
   made('value of a closed list', dataset, [
     ['dataset_timeseries', 'step', 'daily', 'day'],
     ['dataset_timeseries', 'step', 'weekly', 'week'],
@@ -115,7 +115,7 @@ export const words: Rule = (dataset) =>
     ['entity_search', 'total', 'exact', 'true'],
   ]);
 
-export const times: Rule = (dataset) => {
+export const times: MissRule = (dataset) => {
   const since = 'dataset_changes entity_history'.split(' ').map((op) => [op, 'since'] as const);
   const all = [['entity_search', 'updated_since'] as const, ...since, ['entity_get', 'as_of'] as const];
   const forms: [string, string][] = [
@@ -138,7 +138,7 @@ export const times: Rule = (dataset) => {
   ]);
 };
 
-export const places: Rule = (dataset) =>
+export const places: MissRule = (dataset) =>
   !isPlace(dataset)
     ? []
     : made('value of near', dataset, [
@@ -157,7 +157,7 @@ export const places: Rule = (dataset) =>
         ['entity_search', 'near', 'Berlin', '52.5,13.4,25', ['lat,lng,km']],
       ]);
 
-export const ids: Rule = ({ slugs: [one = '', two = ''], ...rest }) => {
+export const ids: MissRule = ({ slugs: [one = '', two = ''], ...rest }) => {
   const dataset = { slugs: [one, two], ...rest };
   const text = JSON.stringify([one, two]);
   return made('value of ids', dataset, [
@@ -171,7 +171,7 @@ export const ids: Rule = ({ slugs: [one = '', two = ''], ...rest }) => {
 };
 
 /** Numbers with separators, units and short forms, and yes and no. */
-export const scalars: Rule = (dataset, next) => {
+export const scalars: MissRule = (dataset, next) => {
   const flags = dataset.attributes.filter(({ type, filterable }) => type === 'boolean' && filterable);
   const numbers = numeric(dataset).filter(({ filterable }) => filterable);
   const first = pickOne(next, ['entity_search', 'dataset_facets', 'dataset_stats']);
@@ -197,7 +197,7 @@ export const scalars: Rule = (dataset, next) => {
 };
 
 /** Existing values with one or two typing errors, in other places or in other words. */
-export const misspeltValues: Rule = (dataset, next) =>
+export const misspeltValues: MissRule = (dataset, next) =>
   Object.entries(dataset.values).flatMap(([name, values]) =>
     values
       .filter((value) => value.length >= 5 && /^[\p{L} _-]+$/u.test(value))
@@ -223,7 +223,7 @@ const MEANT: Record<string, string> = {
   harbours: 'coast=dateline>date line coast=northern>north coast=sout>south',
 };
 
-export const meantValues: Rule = (dataset) =>
+export const meantValues: MissRule = (dataset) =>
   (MEANT[dataset.id] ?? '')
     .split(/ (?=[a-z_0-9]+=)/)
     .filter((line) => line !== '')
@@ -250,7 +250,7 @@ export const meantValues: Rule = (dataset) =>
     });
 
 /** Words of names with a typing error. */
-export const misspeltWords: Rule = (dataset, next: Random) =>
+export const misspeltWords: MissRule = (dataset, next: Random) =>
   (dataset.values['name'] ?? [])
     .flatMap((name) => name.match(/\p{Script=Latin}{6,}/gu) ?? [])
     .slice(0, 6)

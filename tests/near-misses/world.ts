@@ -50,7 +50,7 @@ async function datasetInfo(ask: Ask, id: string): Promise<DatasetInfo> {
 }
 
 /** Every dataset of a register. */
-export async function world(ask: Ask): Promise<DatasetInfo[]> {
+export async function readWorld(ask: Ask): Promise<DatasetInfo[]> {
   const { datasets } = (await ask('/v1/datasets')).body as { datasets: { id: string }[] };
   const all: DatasetInfo[] = [];
   for (const { id } of datasets) all.push(await datasetInfo(ask, id));

@@ -1,7 +1,7 @@
 // The requests of a recording, drawn from the answers of the running service: datasets, attributes, records,
 // tools and links.
 import { random } from '../support/random-records.ts';
-import { ADMIN } from './service.ts';
+import { ADMIN_KEY } from './service.ts';
 
 export interface Request {
   method: string;
@@ -23,7 +23,7 @@ interface Record_ {
   attributes: Record<string, unknown>;
 }
 
-const OPERATOR = { authorization: `Bearer ${ADMIN}` };
+const OPERATOR = { authorization: `Bearer ${ADMIN_KEY}` };
 /** Formats other than `.md` in the path. */
 const FORMATS = ['json', 'md', 'csv', 'ndjson', 'arrow'];
 const RECORDS = 40;

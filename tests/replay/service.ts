@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../..');
 /** The base URL in answers; the process listens on a free port. */
 const BASE = 'http://localhost:8787';
-export const ADMIN = 'an-admin-key-of-the-replay-0123456789';
+export const ADMIN_KEY = 'an-admin-key-of-the-replay-0123456789';
 
 export interface Replayed {
   /** The address at which it listens. */
@@ -32,7 +32,7 @@ export async function startReplayed(data: string, dist: string, port: number, in
       BASE_URL: BASE,
       DATA_DIR: copy,
       DIST_DIR: dist,
-      ADMIN_KEYS: ADMIN,
+      ADMIN_KEYS: ADMIN_KEY,
       TRUST_PROXY: '1',
       LOG_LEVEL: 'error',
       // A fixed time after everything in the folder.

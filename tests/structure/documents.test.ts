@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { STRIPE_EVENTS } from '../../api/checkout/events.ts';
 import { ERRORS } from '../../api/contract/errors.ts';
 import { readConfig } from '../../config.ts';
-import { FILES, present, read, tableRows } from './tree.ts';
+import { exists, FILES, read, tableRows } from './tree.ts';
 
 /** Names of the settings in config.ts. */
 const settings = [...read('config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map((match) => match[1] ?? '').sort();
@@ -53,7 +53,7 @@ describe('links', () => {
     const broken = documents.flatMap((path) =>
       [...read(path).matchAll(/\]\((?!https?:|mailto:|#|\{)([^)\s#]+)[^)]*\)/g)]
         .map((match) => match[1] ?? '')
-        .filter((link) => !link.includes('{{') && !present(normalize(`${dirname(path)}/${link}`)))
+        .filter((link) => !link.includes('{{') && !exists(normalize(`${dirname(path)}/${link}`)))
         .map((link) => `${path} links to ${link}`),
     );
     expect(broken).toEqual([]);

@@ -2,8 +2,8 @@
 // files.
 import { describe, expect, test } from 'vitest';
 import { importsOf, packageOf, target } from './imports.ts';
-import { ENTRIES, LAYERS, layerOf, PACK_PACKAGES, PACKAGES } from './layers.ts';
-import { isTest, MODULES, present, read } from './tree.ts';
+import { ENTRIES, LAYERS, layerOf, PACK_PACKAGES, RESTRICTED_PACKAGES } from './layers.ts';
+import { exists, isTest, MODULES, read } from './tree.ts';
 
 const imports = MODULES.flatMap((file) => importsOf(read(file)).map((found) => ({ file, ...found })));
 
@@ -35,7 +35,7 @@ const packOf = (file: string) => /^packs\/(?!define\/)([^/]+)\//.exec(file)?.[1]
 
 /** The mistake of a file import, or null. */
 function fileProblem(file: string, path: string, type: boolean): string | null {
-  if (!present(path)) return 'does not exist';
+  if (!exists(path)) return 'does not exist';
   if (path === 'config.ts') return type || ENTRIES.test(file) ? null : 'has the settings; only entries read them';
   const from = layerOf(file);
   const to = layerOf(path);
@@ -52,7 +52,7 @@ function packageProblem(file: string, specifier: string): string | null {
   const name = packageOf(specifier);
   if (packOf(file) !== null && !isTest(file) && !PACK_PACKAGES.includes(name))
     return `is not among the packages of packs: ${PACK_PACKAGES.join(', ')}`;
-  const folders = PACKAGES[name];
+  const folders = RESTRICTED_PACKAGES[name];
   return folders === undefined || folders.test(file) || isTest(file) ? null : `is imported in ${folders.source} only`;
 }
 

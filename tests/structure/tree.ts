@@ -33,7 +33,7 @@ export function read(path: string): string {
 }
 
 /** Whether a path from the root exists. */
-export function present(path: string): boolean {
+export function exists(path: string): boolean {
   return existsSync(join(ROOT, path));
 }
 

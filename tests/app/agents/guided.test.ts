@@ -4,19 +4,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Agent } from '../../../bench/agents/agent.ts';
 import { mcpChannel, restChannel } from '../../../bench/agents/channels.ts';
 import { readGuide, readRegister } from '../../../bench/agents/guide.ts';
-import type { Question } from '../../../bench/agents/question.ts';
-import { questionsFor } from '../../../bench/agents/questions.ts';
-import { type Asked, ask, says } from '../../../bench/agents/score.ts';
+import type { AgentQuestion } from '../../../bench/agents/question.ts';
+import { agentQuestions } from '../../../bench/agents/questions.ts';
+import { askAgent, type QuestionResult, says } from '../../../bench/agents/score.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { type Listener, startListener } from '../../support/listening.ts';
 
 let app: TestApp;
 let http: Listener;
-let questions: Question[];
+let questions: AgentQuestion[];
 beforeAll(async () => {
   app = await testApp({ records: 300 });
   http = await startListener(app);
-  questions = questionsFor(app.register.packs.get('tools')!, app.records['tools']!, {
+  questions = agentQuestions(app.register.packs.get('tools')!, app.records['tools']!, {
     noun: 'hand tools and machines',
     names: ['maker', 'model'],
     enums: ['maker', 'kind'],
@@ -36,16 +36,16 @@ afterAll(async () => {
 /** Addresses contain the base URL of the register, which is not the one of the tests. */
 const here = (url: string, init?: RequestInit) => fetch(url.replace(BASE, http.base), init);
 
-const before = new Map<string, Promise<Asked[]>>();
+const before = new Map<string, Promise<QuestionResult[]>>();
 
 /** All questions over one channel, each once. */
-function asked(name: 'rest' | 'mcp'): Promise<Asked[]> {
+function asked(name: 'rest' | 'mcp'): Promise<QuestionResult[]> {
   const found = before.get(name) ?? walk(name);
   before.set(name, found);
   return found;
 }
 
-async function walk(name: 'rest' | 'mcp'): Promise<Asked[]> {
+async function walk(name: 'rest' | 'mcp'): Promise<QuestionResult[]> {
   const register = readRegister(await (await here(`${BASE}/llms.txt`)).text());
   expect(register.datasets.map(({ id }) => id)).toEqual(['harbours', 'tools']);
   const { path, member } = register.key;
@@ -53,10 +53,10 @@ async function walk(name: 'rest' | 'mcp'): Promise<Asked[]> {
   const { key } = (await made.json()) as { key: string };
   const channel = name === 'rest' ? restChannel(BASE, key, here) : await mcpChannel(http.base, key);
   const agent = new Agent(channel, register);
-  const found: Asked[] = [];
+  const found: QuestionResult[] = [];
   for (const question of questions) {
     expect(agent.datasetFor(question)).toBe('tools');
-    found.push(await ask(agent, question));
+    found.push(await askAgent(agent, question));
   }
   await channel.close();
   return found;

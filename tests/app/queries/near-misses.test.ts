@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { asker } from '../../near-misses/ask.ts';
 import { nearMisses } from '../../near-misses/cases.ts';
-import { failure, judge, report, type Verdict } from '../../near-misses/judge.ts';
-import { world } from '../../near-misses/world.ts';
+import { failure, judge, type MissVerdict, report } from '../../near-misses/judge.ts';
+import { readWorld } from '../../near-misses/world.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { startListener } from '../../support/listening.ts';
 
@@ -23,8 +23,8 @@ afterAll(async () => {
 
 test('of 500 near misses on the fictional packs, nearly all get the intended call', async () => {
   const ask = asker(at.base, ADMIN);
-  const verdicts: Verdict[] = [];
-  for (const near of nearMisses(await world(ask), 500, 1)) verdicts.push(await judge(ask, near));
+  const verdicts: MissVerdict[] = [];
+  for (const near of nearMisses(await readWorld(ask), 500, 1)) verdicts.push(await judge(ask, near));
   const passed = verdicts.filter((verdict) => verdict.passed);
   const failed = verdicts.filter((verdict) => !verdict.passed).map(failure);
   expect(passed.length / verdicts.length, [...failed, report(verdicts)].join('\n')).toBeGreaterThanOrEqual(FLOOR);
