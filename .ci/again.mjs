@@ -1,4 +1,4 @@
-// Reads the counts of a test run (tests/support/reporter.ts) for .ci/run: files to run again, and final failures.
+// Reads the counts of a test run (tests/support/reporter.ts) for .ci/run: files to run again, final failures.
 //
 //   files <counts>           files with a failure, a line each; none when there are too many for chance
 //   merge <counts> <again>   replaces those files by their second run; prints what failed only the first time

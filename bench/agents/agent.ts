@@ -2,16 +2,16 @@
 // in, reads the answer.
 import type { AgentAnswer, Channel } from './channels.ts';
 import { type CallRow, type ParsedGuide, type ParsedRegister, plain, readGuide, tableIn, wordsOf } from './guide.ts';
-import type { AgentQuestion, Condition } from './question.ts';
+import type { AgentQuestion, QuestionCondition } from './question.ts';
 
 /** A call, and the calls that find its parameters first. */
 interface Plan {
   row: CallRow;
-  finders: { row: CallRow; where: Condition[] }[];
+  finders: { row: CallRow; where: QuestionCondition[] }[];
   cost: number;
 }
 
-export interface AgentReply {
+export interface ScriptedReply {
   rows: string[][];
   calls: AgentAnswer[];
 }
@@ -42,7 +42,7 @@ export class Agent {
     return read;
   }
 
-  async answer(question: AgentQuestion): Promise<AgentReply> {
+  async answer(question: AgentQuestion): Promise<ScriptedReply> {
     const dataset = this.datasetFor(question);
     const guide = await this.guide(dataset);
     const plan = cheapest(question, guide, this.channel);
@@ -104,7 +104,7 @@ function finder(question: AgentQuestion, guide: ParsedGuide, channel: Channel): 
 }
 
 /** A filter in the grammar of the guide. */
-function written({ field, relation, value }: Condition, guide: ParsedGuide): [string, string] {
+function written({ field, relation, value }: QuestionCondition, guide: ParsedGuide): [string, string] {
   const subject = relation === 'lies within' ? 'it' : 'a';
   const rule = guide.grammar.find(({ keeps }) => keeps.startsWith(`${subject} ${relation}`));
   if (!rule) throw new Error(`the guide has no filter for "${relation}"`);

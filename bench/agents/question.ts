@@ -1,7 +1,7 @@
 // A question for the scripted agent: a sentence, and its parts as a reader would understand them.
 
 /** A field, a relation and a value: `country`, `is`, `KE`. */
-export interface Condition {
+export interface QuestionCondition {
   field: string;
   relation: 'is' | 'is neither' | 'contains' | 'is at least' | 'is at most' | 'is known' | 'lies within';
   value: string;
@@ -16,9 +16,9 @@ export interface AgentQuestion {
   read: string[];
   /** Fields of the answer. */
   fields: string[];
-  where: Condition[];
+  where: QuestionCondition[];
   /** Several records, when the question has more than one name. */
-  subjects?: Condition[][];
+  subjects?: QuestionCondition[][];
   order?: { field: string; highest: boolean };
   group?: { field: string; value: string };
   /** Number of rows; default 1. */

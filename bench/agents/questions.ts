@@ -4,7 +4,7 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
 import { evaluateFacets, evaluateSearch, matching, type SearchQuery } from '../../tests/support/evaluate.ts';
 import { evaluateSimilar, evaluateStats } from '../../tests/support/evaluate-analysis.ts';
-import type { AgentQuestion, Condition } from './question.ts';
+import type { AgentQuestion, QuestionCondition } from './question.ts';
 
 /** The attributes for the questions of a pack. */
 interface Subject {
@@ -68,7 +68,7 @@ const PREFIX = {
 };
 
 /** The conditions in the form of the evaluator, not of the guide. */
-function queryOf(where: Condition[]): SearchQuery {
+function queryOf(where: QuestionCondition[]): SearchQuery {
   return Object.fromEntries(
     where.map(({ field, relation, value }) =>
       relation === 'lies within'
@@ -87,11 +87,11 @@ export function valueText(value: Value | undefined): string {
   return 'lat' in value ? `${value.lat},${value.lng}` : `${value.min}–${value.max}`;
 }
 
-const sentence = (where: Condition[]) =>
+const sentence = (where: QuestionCondition[]) =>
   where.map(({ field, relation, value }) => `${field} ${relation} ${value}`).join(' and ');
 
 type Asked = Omit<AgentQuestion, 'id' | 'text' | 'truth' | 'where'> & {
-  where?: Condition[];
+  where?: QuestionCondition[];
   truth: (string | Value | undefined)[][];
 };
 
@@ -108,7 +108,7 @@ export function agentQuestions(
   const [coarse, fine] = enums;
   const drawn = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const shownOf = (record: StoredRecord, name: string) => valueText(record.attributes[name]);
-  const is = (field: string, value: string): Condition => ({ field, relation: 'is', value });
+  const is = (field: string, value: string): QuestionCondition => ({ field, relation: 'is', value });
   const named = (record: StoredRecord) => names.map((name) => is(name, shownOf(record, name)));
   /** Records with these values that their names identify. */
   const some = (count: number, needed: string[], from = 0): StoredRecord[] => {
@@ -121,7 +121,7 @@ export function agentQuestions(
     }
     return found;
   };
-  const commonest = (by: string, where: Condition[] = []) =>
+  const commonest = (by: string, where: QuestionCondition[] = []) =>
     evaluateFacets(pack, records, { by, ...queryOf(where) }).values;
   const top = (by: string, at: number) => String(commonest(by)[at]?.value);
   const [first, second, third] = [top(coarse, 0), top(coarse, 1), top(coarse, 2)];
@@ -142,7 +142,7 @@ export function agentQuestions(
       truth: truth.map((row) => row.map((each) => valueText(each as Value))),
     });
   };
-  const count = (...where: Condition[]) =>
+  const count = (...where: QuestionCondition[]) =>
     add('how many match', {
       wants: ['how many', 'match'],
       read: ['records match'],
@@ -150,8 +150,8 @@ export function agentQuestions(
       where,
       truth: [[matching(pack, records, queryOf(where)).length]],
     });
-  const ranked = (highest: boolean, n: number, field: string, where: Condition[]) => {
-    const known: Condition = { field, relation: 'is known', value: 'true' };
+  const ranked = (highest: boolean, n: number, field: string, where: QuestionCondition[]) => {
+    const known: QuestionCondition = { field, relation: 'is known', value: 'true' };
     const asked = [...where, known];
     const ids = evaluateSearch(pack, records, { ...queryOf(asked), sort: `${highest ? '-' : ''}${field}` }).slice(0, n);
     const truth = ids.map((id) => records.find((record) => record.id === id)!.attributes[field]);
@@ -160,7 +160,7 @@ export function agentQuestions(
       ...{ order: { field, highest }, truth: truth.map((value) => [value]) },
     });
   };
-  const figure = (figures: string[], where: Condition[]) => {
+  const figure = (figures: string[], where: QuestionCondition[]) => {
     const [row] = evaluateStats(pack, records, { attribute: number, ...queryOf(where) }) as unknown as [
       Record<string, number>,
     ];
@@ -186,7 +186,7 @@ export function agentQuestions(
     [coarse, 1, []],
     [fine, 3, []],
     [coarse, 2, [is(fine, other)]],
-  ] as [string, number, Condition[]][])
+  ] as [string, number, QuestionCondition[]][])
     add(`the ${n} commonest ${by}, with their counts`, {
       ...{ wants: ['commonest'], read: [by, 'records'], fields: [by], where, n },
       truth: commonest(by, where)

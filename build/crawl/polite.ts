@@ -11,7 +11,7 @@ export interface FetchedPage extends WebResponse {
 }
 
 /** Validators of an earlier copy, for a conditional request (RFC 9110 section 13). */
-export interface Validators {
+export interface KnownCopy {
   etag?: string | undefined;
   last_modified?: string | undefined;
 }
@@ -59,7 +59,7 @@ export class Crawler {
    * Fetches a page. Returns 200, 304 (the known copy is valid), 404 or 410 (no page); otherwise throws
    * Forbidden, Refused, TooMuch, or an Error with the last answer of the site.
    */
-  async page(address: string, known: Validators, policy: CrawlPolicy): Promise<FetchedPage> {
+  async page(address: string, known: KnownCopy, policy: CrawlPolicy): Promise<FetchedPage> {
     let url = new URL(address);
     const seen = new Set<string>();
     while (seen.size <= HOPS) {
@@ -75,7 +75,7 @@ export class Crawler {
   }
 
   /** Retries until there is a final answer. */
-  async #patiently(url: URL, known: Validators, policy: CrawlPolicy): Promise<WebResponse> {
+  async #patiently(url: URL, known: KnownCopy, policy: CrawlPolicy): Promise<WebResponse> {
     const { now, wait, random } = this.#web.options;
     const headers: Record<string, string> = {};
     if (known.etag !== undefined) headers['If-None-Match'] = known.etag;

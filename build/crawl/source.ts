@@ -6,11 +6,11 @@ import { putInPlace, replaceFile, temporaryPath, UNFINISHED } from '../../data/m
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import type { Crawl, CrawledPage } from '../../packs/define/model.ts';
-import { Crawler, type Validators } from './polite.ts';
+import { Crawler, type KnownCopy } from './polite.ts';
 import type { Web } from './web.ts';
 
 /** Stored validators, hash and type of a page between two nights. */
-type Remembered = Validators & { sha256: string; content_type: string };
+type Remembered = KnownCopy & { sha256: string; content_type: string };
 
 /** What to crawl, and where to store it. */
 export interface CrawlWork {

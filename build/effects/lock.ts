@@ -10,8 +10,8 @@ export class LockedError extends Error {}
 const held = new Set<DatabaseSync>();
 
 /**
- * Acquires the lock and returns the function that releases it; throws LockedError when another process has it. The
- * lock is SQLite's on an empty file: the kernel ties it to the process, so that it is never stale.
+ * Acquires the lock and returns the function that releases it; throws LockedError when another process has
+ * it. The lock is SQLite's on an empty file: the kernel ties it to the process, so that it is never stale.
  * `nightly.pid` only shows people which process it is.
  */
 export function lockNight(dataDir: string): () => void {

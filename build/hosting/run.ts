@@ -36,8 +36,8 @@ export interface UploadCounts {
 
 /**
  * Brings the target to the state that was published last. Throws PublishError when it cannot: then the target
- * has some of the new files and the list of all possible ones, and the next run continues. Throws LockedError during
- * another run.
+ * has some of the new files and the list of all possible ones, and the next run continues. Throws LockedError
+ * during another run.
  */
 export async function publishTo(publishing: PublishOptions): Promise<UploadCounts> {
   const { dist, to, dry_run, compress, adopt, progress } = publishing;

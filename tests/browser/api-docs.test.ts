@@ -1,4 +1,4 @@
-// /docs in a real browser: everything from this host, no report of its policy, every operation there, light and dark.
+// /docs in a real browser: files from this host only, no policy report, every operation, light and dark.
 import { serve } from '@hono/node-server';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

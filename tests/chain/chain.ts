@@ -30,7 +30,9 @@ const CODE: Record<keyof typeof ADDRESSES, string> = {
 const MNEMONIC = 'test test test test test test test test test test test junk';
 const account = (addressIndex: number) => mnemonicToAccount(MNEMONIC, { addressIndex });
 
-/** Accounts by role: 1,000 USDC or USDT when a role pays, and Permit2 approved unless the name says `no`. */
+/**
+ * Accounts by role. Payers have 1,000 USDC or USDT, and Permit2 is approved unless the name has `Unapproved`.
+ */
 export const ROLES = {
   facilitator: account(0),
   merchant: account(1),

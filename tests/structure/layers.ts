@@ -1,8 +1,8 @@
 // The layers of the code, lowest first. docs/architecture.md explains them.
 
 /**
- * Folders in order: a file imports from its own folder and from folders above it in this list. A folder covers
- * the folders below it that have no line of their own.
+ * Folders in order: a file imports from its own folder and from folders above it in this list. A folder
+ * covers the folders below it that have no line of their own.
  */
 export const LAYERS: readonly string[] = [
   'packs/define',
@@ -74,7 +74,10 @@ export const RESTRICTED_PACKAGES: Readonly<Record<string, RegExp>> = {
   '@hono/node-server': /^(api\/(http|channels)\/|api\/[^/]+\.ts$|bench\/|tests\/)/,
 };
 
-/** What a dataset's folder may import besides its own files and `node:*`: it works outside of this repository too. */
+/**
+ * Packages that a dataset's folder may import besides its own files and `node:*`; it works outside this
+ * repository too.
+ */
 export const PACK_PACKAGES: readonly string[] = ['dataset-register', 'zod', 'pbf'];
 
 /** The files that start a process: only they read the settings and the environment. */

@@ -45,7 +45,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     expect(to(owner)).toBe(1);
     expect(answerStatus(await claim(app, 'harbour-3', owner, {}, OWNER))).toBe('200 sent');
     expect(to(owner)).toBe(1);
-    // The link in the owner's mailbox works, whoever requested it.
+    // The link in the owner's mailbox works, no matter who requested it.
     const first = linkTo(app, owner).token;
     later(61);
     expect(answerStatus(await claim(app, 'harbour-3', owner, {}, OWNER))).toBe('200 sent');

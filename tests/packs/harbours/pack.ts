@@ -1,4 +1,4 @@
-// Harbours on no chart: geography at the poles and the date line, owners who share a domain, and no prices at all.
+// Fictional harbours: geography at the poles and the date line, owners with a shared domain, and no prices.
 import { definePack } from 'dataset-register/pack';
 
 const edition = (version: string, observed_at: string) => ({

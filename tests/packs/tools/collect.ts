@@ -68,7 +68,10 @@ async function* workbench(reading: Reading): AsyncGenerator<Observed> {
   }
 }
 
-/** Columns of a Weekly line: maker, model, kind, list price, rental, kilograms, remark. `~` before a number: hearsay. */
+/**
+ * Columns of a Weekly line: maker, model, kind, list price, rental, kilograms, remark. `~` before a number:
+ * an unreliable value.
+ */
 async function* toolshed(reading: Reading): AsyncGenerator<Observed> {
   const lines = (await readFile(join(reading.folder, 'tools.tsv'), 'utf8')).split('\n').slice(1);
   for (const line of lines.filter((each) => each !== '')) {

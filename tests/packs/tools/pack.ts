@@ -1,4 +1,4 @@
-// Tools of makers that do not exist: the pack that tests and documentation use. Its sources are shipped in fixtures/.
+// Fictional tools of fictional makers: the pack for tests and documentation. Its sources are in fixtures/.
 import { definePack, fold, slugify } from 'dataset-register/pack';
 
 /** A shipped source needs no hash: the folder fixtures/<package>/<version> is the source. */
