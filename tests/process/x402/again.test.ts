@@ -229,7 +229,7 @@ describeX402('the same payment again', {}, (stage) => {
     const gone = await callPaid(app, RECORD, undefined, once);
     expect([gone.summary, gone.body['message']]).toEqual([
       '409 payment_already_used',
-      expect.stringMatching(/no longer kept/),
+      expect.stringMatching(/no longer stored/),
     ]);
   });
 
