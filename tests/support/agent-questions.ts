@@ -3,6 +3,8 @@
 import type { Operation } from '../../api/contract/operation.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { callable } from '../../api/render/tools.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 
 /** Arguments in the form of MCP and A2A. */
 export type ToolArguments = Record<string, unknown>;
@@ -13,11 +15,12 @@ export interface AgentCall {
   given: ToolArguments;
 }
 
-/**
- * Required arguments of an operation, by dataset; `record` and `other` are slugs. Operations without any are
- * missing here.
- */
-function needed(name: string, dataset: string): ToolArguments {
+const PACKS: Record<string, Pack> = Object.fromEntries(
+  await Promise.all(['tools', 'harbours'].map(async (id) => [id, await loadPack(`tests/packs/${id}`)] as const)),
+);
+
+/** Arguments of an operation, by dataset; those of its example for operations that are not here. */
+function needed(operation: Operation, dataset: string): ToolArguments {
   const [number, group, filter] =
     dataset === 'tools' ? ['price.list', 'kind', { has_maker: true }] : ['depth', 'coast', {}];
   const known: Record<string, ToolArguments> = {
@@ -38,16 +41,17 @@ function needed(name: string, dataset: string): ToolArguments {
     dataset_stats: { attribute: number, group_by: [group] },
     dataset_timeseries: { attribute: number, days: 3, step: 'day' },
   };
-  return known[name] ?? {};
+  const pack = PACKS[dataset];
+  return known[operation.name] ?? (pack && operation.example?.(pack, ['record-1', 'record-2'])) ?? {};
 }
 
 /** Every operation of the table for both datasets: a valid call, and every possible mistake. */
 export function agentCalls(): AgentCall[] {
   return callable(OPERATIONS).flatMap((operation) => {
-    const { route, name } = operation;
+    const { route } = operation;
     const datasets = route.path.includes(':ds') ? ['tools', 'harbours'] : [undefined];
     return datasets.flatMap((dataset) => {
-      const given = { ...(dataset ? { dataset } : {}), ...needed(name, dataset ?? '') };
+      const given = { ...(dataset ? { dataset } : {}), ...needed(operation, dataset ?? '') };
       const ask = (about: string, other: ToolArguments) => ({
         operation,
         about: `${dataset ?? 'the register'}, ${about}`,

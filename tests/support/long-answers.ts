@@ -2,6 +2,7 @@
 // packs.
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect } from 'vitest';
+import type { Operation } from '../../api/contract/operation.ts';
 import type { Tool } from '../../api/render/tools.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
@@ -11,8 +12,11 @@ type Given = Record<string, unknown>;
 
 export const LIMITS = [1000, 2000, 5000, 20_000] as const;
 
-/** Arguments that give a long answer of an operation; `slugs` are records of the dataset. */
-function longArguments(name: string, pack: Pack, slugs: readonly string[]): Given {
+/**
+ * Arguments that give a long answer of an operation, or those of its example; `slugs` are records of the
+ * dataset.
+ */
+function longArguments(operation: Operation, pack: Pack, slugs: readonly string[]): Given {
   const attribute = pack.attributes.find(({ type }) => NUMERIC.includes(type))?.name;
   const entity_id = slugs[0];
   const known: Record<string, Given> = {
@@ -32,7 +36,7 @@ function longArguments(name: string, pack: Pack, slugs: readonly string[]): Give
     // A series has a limit of records.
     dataset_timeseries: { attribute, days: 366, filters: { ids: slugs } },
   };
-  return known[name] ?? {};
+  return known[operation.name] ?? operation.example?.(pack, slugs) ?? {};
 }
 
 /** Slugs of some records, from the search tool. */
@@ -56,7 +60,7 @@ export async function expectWithin(
     for (const format of operation.own_format ? [] : ['json', 'md']) {
       const given = {
         ...shared,
-        ...longArguments(operation.name, pack, slugs),
+        ...longArguments(operation, pack, slugs),
         ...(format === 'md' ? { format } : {}),
       };
       expectAnswer(await client.call(name, given), operation, tokens, `${name} ${format} within ${tokens}`);
