@@ -47,7 +47,8 @@ async function submit(
   const found = await chain.look(transferOf(row), row.created_at, hash);
   if (found.state !== 'unused') return { known: found, hash };
   // A clear rejection that the chain does not contradict. Anything else may still be pending.
-  if (settlement.outcome === 'refused' && !again) return { known: { state: 'refused', reason: settlement.reason }, hash };
+  if (settlement.outcome === 'refused' && !again)
+    return { known: { state: 'refused', reason: settlement.reason }, hash };
   return { known: { state: 'unknown' }, hash };
 }
 
