@@ -1,8 +1,10 @@
 // Prices of calls and their wording. All code that charges or shows a price uses this file.
+import type { FacetsInput } from '../../data/input/search-parameters.ts';
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
+import { exceedsFreeFacets } from '../../data/queries/facets.ts';
 import type { Pack, PricedOperation } from '../../packs/define/model.ts';
 import { eur, usd } from '../../packs/define/money.ts';
-import type { Context, Operation } from './operation.ts';
+import type { Context, Operation, PriceCondition } from './operation.ts';
 
 type Priced = Pick<Operation, 'access' | 'price'>;
 
@@ -19,6 +21,12 @@ export interface CallPrice {
 export function totalPrice(_of: PricedOperation | '', micros: number, times: number): number {
   return micros * times;
 }
+
+/** Facets are free, but with filters over a non-public attribute they cost one search (contract section 3). */
+export const FACETS_CONDITION: PriceCondition<FacetsInput> = {
+  label: 'free; one search when a non-public attribute is named',
+  applies: (input, { release }) => release !== undefined && exceedsFreeFacets(input, release.pack),
+};
 
 /** The unit of a price, in words. */
 const unitWords = ({ price }: Priced, call = ''): string => (price?.times ? ' for each id' : call);

@@ -66,16 +66,7 @@ export interface CompareInput extends Selection {
 }
 
 /** Attribute types with one value that two records can have in common. */
-export const SINGLE: readonly AttributeType[] = [
-  'string',
-  'text',
-  'url',
-  'enum',
-  'boolean',
-  'integer',
-  'number',
-  'date',
-];
+const SINGLE: readonly AttributeType[] = ['string', 'text', 'url', 'enum', 'boolean', 'integer', 'number', 'date'];
 
 const union = (...lists: readonly (readonly string[])[]) => [...new Set(lists.flat())];
 
