@@ -77,14 +77,14 @@ ${nav ?? html`<nav aria-label="Main">${joinHtml(links, ' ')}</nav>`}
 
 export function footerHtml(prefix: string): Html {
   const links = [
-    ['/llms.txt', 'llms.txt, for agents'],
+    ['/llms.txt', 'llms.txt for agents'],
     ['/v1/datasets', 'Catalogue as JSON'],
     ['/v1/datasets.md', 'Catalogue as Markdown'],
     ['/openapi.json', 'OpenAPI'],
     ['/sitemap.xml', 'Sitemap'],
   ].map(([path, name]) => html`<li><a href="${prefix}${path}">${name}</a></li>`);
   return html`<footer>
-<p>Each dataset has a licence of its own, named on its page. Values are what the linked sources said on the date shown; check the source before you rely on one.</p>
+<p>Each dataset names its licence on its page. Values are those of the linked sources on the date shown; check the source before you rely on one.</p>
 <ul>${links}</ul>
 </footer>`;
 }

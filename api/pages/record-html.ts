@@ -95,10 +95,7 @@ function values({ record, pack }: RecordPage): Html {
   const shown = pack.attributes.filter(({ name }) => record.attributes[name] !== undefined);
   const section = (body: Html) =>
     html`<section aria-labelledby="values"><h2 id="values">Values</h2>\n${body}</section>`;
-  if (shown.length === 0)
-    return section(
-      html`<p class="empty">No source says anything public of this record. Paid answers may know more.</p>`,
-    );
+  if (shown.length === 0) return section(html`<p class="empty">No public values. Paid answers may contain more.</p>`);
   const rows = shown.map((attribute) => row(attribute, record));
   return section(html`<div class="record sheet"><dl>\n${joinHtml(rows)}\n</dl></div>`);
 }
@@ -117,7 +114,7 @@ function row({ name, unit, description }: Attribute, record: PublicRecord): Html
   const host = address === null ? '' : new URL(address).hostname.replace(/^www\./, '');
   const from =
     address === null
-      ? html`<span>${source.kind === 'owner' ? 'the verified owner' : 'no page to open'}</span>`
+      ? html`<span>${source.kind === 'owner' ? 'verified owner' : 'no web page'}</span>`
       : html`<a href="${address}" rel="nofollow" aria-label="Source of ${name}: ${host}">${host}</a>`;
   const more = [
     html`<time datetime="${observed_at}">seen ${printDate(observed_at)}</time>`,
@@ -134,15 +131,15 @@ function missing({ record, pack, paid }: RecordPage): Html {
   const rows = more.map(
     ({ name, description }) => html`<li><code>${breakable(name)}</code> <span class="quiet">${description}</span></li>`,
   );
-  return html`<section aria-labelledby="more"><h2 id="more">Only in paid answers</h2>
-<p>${plural(more.length, 'further attribute')}, where they are known of this record, for ${printEuro(packPrice(pack, 'get'))} a call: ask <code>/v1/${pack.id}/entities/${record.slug}</code> with a key or a payment.</p>
-<details><summary>What they are</summary><ul class="links">${rows}</ul></details></section>`;
+  return html`<section aria-labelledby="more"><h2 id="more">${plural(more.length, 'more field')} with an API key</h2>
+<p>Where known for this record, at ${printEuro(packPrice(pack, 'get'))} per call: <code>GET /v1/${pack.id}/entities/${record.slug}</code> with an API key or an x402 payment.</p>
+<details><summary>Show fields</summary><ul class="links">${rows}</ul></details></section>`;
 }
 
 function cite({ record, pack }: RecordPage): Html {
   return html`<section aria-labelledby="cite"><h2 id="cite">Cite</h2>
 <blockquote>${record.attribution}</blockquote>
-<button class="copy" type="button" data-copy="${record.attribution}">Copy the citation</button>
+<button class="copy" type="button" data-copy="${record.attribution}">Copy citation</button>
 <p class="small">Licence: <a href="${pack.license.url}">${pack.license.name}</a>. Record <code>${record.id}</code>.</p></section>
 `;
 }
@@ -151,7 +148,7 @@ function timelineList({ related, pack }: RecordPage): Html {
   if (related.timelines.length === 0) return html``;
   const units = new Map(pack.attributes.map(({ name, unit }) => [name, unit]));
   const rows = related.timelines.map((timeline) => sparkline(timeline, units.get(timeline.attribute) ?? null));
-  return html`<section aria-labelledby="history"><h2 id="history">How values went</h2>\n${joinHtml(rows)}</section>\n`;
+  return html`<section aria-labelledby="history"><h2 id="history">History</h2>\n${joinHtml(rows)}</section>\n`;
 }
 
 function similar({ related, pack }: RecordPage, prefix: string): Html {
@@ -166,18 +163,18 @@ function similar({ related, pack }: RecordPage, prefix: string): Html {
 function calls({ record, pack, base_url }: RecordPage, prefix: string): Html {
   const path = `/datasets/${pack.id}/${record.slug}`;
   const call = `${base_url}/v1/${pack.id}/entities/${record.slug}`;
-  const all = html`<li><a href="${datasetUrl(prefix, pack.id)}/#call">All ways to call the dataset</a></li>`;
+  const all = html`<li><a href="${datasetUrl(prefix, pack.id)}/#call">All API calls of the dataset</a></li>`;
   const section = (links: readonly Html[], more = html``) =>
-    html`<section aria-labelledby="call"><h2 id="call">Use it</h2><ul>${links}</ul>${more}</section>`;
+    html`<section aria-labelledby="call"><h2 id="call">API</h2><ul>${links}</ul>${more}</section>`;
   // Operations refuse a fictional sample, so its page links none.
   if (record.sample) return section([all]);
   const links = [
     html`<li><a href="${prefix}${path}.md">This page as Markdown</a>, free</li>`,
-    html`<li><a href="${prefix}/v1/${pack.id}/entities/${record.slug}/audit.md">What is known, how old, and why the rest is missing</a></li>`,
+    html`<li><a href="${prefix}/v1/${pack.id}/entities/${record.slug}/audit.md">Data quality report</a></li>`,
     all,
-    html`<li><a href="${prefix}/owners/${pack.id}/${record.slug}">Is this yours? Correct or remove it</a></li>`,
+    html`<li><a href="${prefix}/owners/${pack.id}/${record.slug}">Is this your record? Edit or remove it</a></li>`,
   ];
-  const every = html`<figure class="call"><figcaption>Every value, with a key</figcaption><button class="copy" type="button" data-copy="${call}">Copy</button><pre tabindex="0" role="group" aria-label="Address of every value"><code>${call}</code></pre></figure>`;
+  const every = html`<figure class="call"><figcaption>All values, with an API key</figcaption><button class="copy" type="button" data-copy="${call}">Copy</button><pre tabindex="0" role="group" aria-label="URL of all values"><code>${call}</code></pre></figure>`;
   return section(links, every);
 }
 

@@ -39,14 +39,14 @@ function readCursor(raw: string): Position {
 }
 
 const listParameters = parameters({
-  limit: integerParameter('Keys of a page', { min: 1, max: 500, fallback: 100 }),
+  limit: integerParameter('Keys per page', { min: 1, max: 500, fallback: 100 }),
   cursor: cursorParameter(readCursor),
 });
 
 export const keys_list = operation<{ limit: number; cursor: Position | null }, Rows>({
   name: 'keys_list',
   title: 'List keys',
-  description: 'All keys by creation, with plan and balance; for operators.',
+  description: 'All keys by time of creation, with plan and balance; for operators.',
   route: { method: 'GET', path: '/v1/keys' },
   group: 'account',
   personal: true,
@@ -63,8 +63,8 @@ export const keys_list = operation<{ limit: number; cursor: Position | null }, R
           email: z.string(),
           plan: z.string(),
           balance_eur: euro('Credit'),
-          created_at: time('When it was made'),
-          revoked_at: time('When it was revoked').nullable(),
+          created_at: time('Time of creation'),
+          revoked_at: time('Time of revocation').nullable(),
         }),
       ),
       next_cursor: CURSOR_OUTPUT,
@@ -106,7 +106,7 @@ const KEY_ID: Parameter<string> = {
 export const keys_revoke = operation<{ key_id: string }, { id: string; revoked: true } & About>({
   name: 'keys_revoke',
   title: 'Revoke a key',
-  description: 'Revokes a key at once and for good; for operators.',
+  description: 'Revokes a key immediately and permanently; for operators.',
   route: { method: 'DELETE', path: '/v1/keys/:key_id' },
   group: 'account',
   personal: true,
@@ -127,20 +127,20 @@ export const keys_revoke = operation<{ key_id: string }, { id: string; revoked: 
 const Grant = z
   .object({
     key_id: z.string().regex(UUID, 'must be a UUID').describe('Id of the key'),
-    amount_eur: euros(0, 100_000).describe('EUR to add; 0 to grant a plan alone'),
+    amount_eur: euros(0, 100_000).describe('EUR to add; 0 to grant only a plan'),
     plan: z
       .string()
       .refine((plan) => Object.hasOwn(SUBSCRIPTIONS, plan), `must be one of ${Object.keys(SUBSCRIPTIONS).join(', ')}`)
       .optional()
-      .describe('Plan to set, without an end'),
-    reason: z.string().max(500).default('grant').describe('Kept with the ledger row'),
+      .describe('Plan to set, without an end date'),
+    reason: z.string().max(500).default('grant').describe('Stored in the ledger row'),
   })
   .refine(({ amount_eur, plan }) => amount_eur > 0 || plan !== undefined, {
     path: ['amount_eur'],
     message: 'must be above 0 where no plan is granted',
   });
 
-/** Example of a grant of a plan alone: the amount is required all the same. */
+/** Example of a grant of only a plan: the amount is required all the same. */
 const GRANT = { key_id: '<id of the key>', amount_eur: 0, plan: 'pro' };
 
 export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance_eur: number; plan: string } & About>({

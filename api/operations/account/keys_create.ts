@@ -28,12 +28,12 @@ type Created = {
 };
 
 const NO_WELCOME =
-  'The welcome credit of today is used up, so this key begins with 0 EUR. It works for everything free; paid calls need a top-up or a plan.';
+  'The welcome credit of today is used up, so this key starts with 0 EUR. Free calls work; paid calls need a top-up or a plan.';
 
 export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   name: 'keys_create',
-  title: 'Make an API key',
-  description: `Makes a key for an e-mail address with a welcome credit of ${WELCOME}. The secret is shown this once.`,
+  title: 'Create an API key',
+  description: `Creates a key for an e-mail address with a welcome credit of ${WELCOME}. The secret is shown only once.`,
   route: { method: 'POST', path: '/v1/keys' },
   group: 'account',
   personal: true,
@@ -47,12 +47,12 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   output: () =>
     z.object({
       id: z.uuid(),
-      key: z.string().describe('The secret, shown this once'),
+      key: z.string().describe('The secret, shown only once'),
       email: z.string(),
       plan: z.string(),
       balance_eur: euro('Credit'),
-      notice: z.string().describe('Why the key begins without credit').optional(),
-      checkout_url: address('Where a paid plan is paid').optional(),
+      notice: z.string().describe('Why the key starts without credit').optional(),
+      checkout_url: address('Checkout of a paid plan').optional(),
       ...ABOUT_OUTPUT,
     }),
   async run({ email, plan }, ctx) {
@@ -61,10 +61,10 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
     const { id, email: own, plan: current, balance_eur } = accountMembers(account);
     const body: Created = { id, key: secret, email: own, plan: current, balance_eur };
     if (account.balance === 0) body.notice = NO_WELCOME;
-    // The key is created even if the checkout fails, since its secret is in this answer alone.
+    // The key is created even if the checkout fails, since only this answer has its secret.
     const url = plan === 'payg' ? null : await accounts.subscribe(plan, { ...asker, key: id }).catch(() => null);
     if (url !== null) body.checkout_url = url;
     return { status: 201, body: { ...body, ...about(ctx) } };
   },
-  markdown: (body) => memberList('Your API key, shown this once', body),
+  markdown: (body) => memberList('Your API key, shown only once', body),
 });

@@ -35,14 +35,14 @@ function readCursor(raw: string): number {
 }
 
 const ledgerParameters = parameters({
-  limit: integerParameter('Movements of a page', { min: 1, max: 500, fallback: 100 }),
+  limit: integerParameter('Ledger rows per page', { min: 1, max: 500, fallback: 100 }),
   cursor: cursorParameter(readCursor),
 });
 
 export const keys_me = operation<{ limit: number; cursor: number | null }, Own>({
   name: 'keys_me',
   title: 'My key',
-  description: 'Balance, plan and ledger of the key that asks, newest movement first.',
+  description: 'Balance, plan and ledger of the calling key, newest row first.',
   route: { method: 'GET', path: '/v1/keys/me' },
   group: 'account',
   personal: true,
@@ -62,7 +62,7 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
             id: z.int(),
             at: time('When'),
             kind: z.string(),
-            amount_eur: euro('Below 0: taken'),
+            amount_eur: euro('Negative: charged'),
             balance_eur: euro('Afterwards'),
             operation: z.string().optional(),
             dataset: z.string().optional(),

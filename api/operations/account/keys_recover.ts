@@ -14,7 +14,7 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
   name: 'keys_recover',
   title: 'Replace a lost key',
   description:
-    'Mails a link to a page that replaces the key of an e-mail address with a new one. Credit and plan stay.',
+    'Sends a link to a page that replaces the key of an e-mail address with a new one. Credit and plan stay.',
   route: { method: 'POST', path: '/v1/keys/recover' },
   group: 'account',
   personal: true,

@@ -19,7 +19,7 @@ const Topup = z.object({
 export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: string; amount_eur: number } & About>({
   name: 'keys_topup',
   title: 'Top up a key',
-  description: 'Answers a link to a hosted checkout that adds credit to the key.',
+  description: 'Returns a link to a hosted checkout that adds credit to the key.',
   route: { method: 'POST', path: '/v1/keys/topup' },
   group: 'account',
   personal: true,
@@ -45,7 +45,7 @@ export const keys_subscribe = operation<z.infer<typeof Subscribe>, Subscribed>({
   name: 'keys_subscribe',
   title: 'Subscribe to a plan',
   description:
-    'Answers a link to a hosted checkout for a monthly plan: more calls a minute, exports and the change feed.',
+    'Returns a link to a hosted checkout for a monthly plan: more calls per minute, exports and the change feed.',
   route: { method: 'POST', path: '/v1/keys/subscribe' },
   group: 'account',
   personal: true,

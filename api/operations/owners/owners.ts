@@ -1,5 +1,5 @@
-// The owners' channel: opt-out, claim, verification and edit (contract section 5). REST only: people use it,
-// with their own mail.
+// Operations for owners of records: opt-out, claim, verify, edit (contract section 5). REST only, since they need a
+// mailbox.
 
 import { z } from 'zod';
 import { type Parameter, parameters } from '../../../data/input/parameters.ts';
@@ -17,7 +17,7 @@ import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT, time } from '../common/outputs.ts';
 
 function ownersOf(ctx: Context): Owners {
-  if (!ctx.owners) throw new DataError('unavailable', 'There is no owners’ channel here.');
+  if (!ctx.owners) throw new DataError('unavailable', 'This service has no operations for owners.');
   return ctx.owners;
 }
 
@@ -38,15 +38,15 @@ const ID = z.string().describe('Id of the record');
 const OptOut = z.object({
   dataset: DATASET,
   entity_id: ENTITY,
-  contact: ADDRESS.describe('E-mail address at the domain of the record, or above it'),
-  reason: z.string().max(2_000).nullish().describe('Why, for the operators; optional'),
+  contact: ADDRESS.describe('E-mail address at the domain of the record or its parent domain'),
+  reason: z.string().max(2_000).nullish().describe('Reason, shown to operators'),
 });
 
 const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operation =>
   operation<z.infer<typeof OptOut>, OptOutResult & About>({
     name,
-    title: 'Have a record removed',
-    description: `Removes a record at once, everywhere, where the contact's address is of its domain; the contact is mailed a link that restores it.${alias}`,
+    title: 'Remove a record',
+    description: `Removes a record from every channel immediately, if the contact's address is at its domain. The contact gets a link to restore it.${alias}`,
     route: { method, path: '/v1/optout' },
     group: 'owners',
     personal: true,
@@ -76,14 +76,16 @@ const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operati
 const Claim = z.object({
   dataset: DATASET,
   entity_id: ENTITY,
-  email: ADDRESS.describe('E-mail address at the domain of the record, or above it; mail providers never count'),
+  email: ADDRESS.describe(
+    'E-mail address at the domain of the record or its parent domain; mail providers are not accepted',
+  ),
 });
 
 const claim = operation<z.infer<typeof Claim>, { status: 'sent' | 'review' } & About>({
   name: 'claim_request',
   title: 'Claim a record',
   description:
-    'Mails a link, good for 24 hours, to an address of the record’s domain; with it its owner edits the record.',
+    'Sends a link to an address at the record’s domain, with which its owner can edit the record. It is valid for 24 hours.',
   route: { method: 'POST', path: '/v1/claim' },
   group: 'owners',
   personal: true,
@@ -123,7 +125,7 @@ const verify = operation<{ token: string }, Verified>({
   name: 'claim_verify',
   title: 'Verify a claim',
   description:
-    'Marks the token of a mailed link verified, and does nothing else, as often as it is asked; edits are possible for 30 minutes from the first time.',
+    'Verifies the token of a mailed link. Edits are possible for 30 minutes from the first verification; repeating it has no effect.',
   route: { method: 'GET', path: '/v1/claim/verify' },
   browser_page: '/claim',
   group: 'owners',
@@ -137,7 +139,7 @@ const verify = operation<{ token: string }, Verified>({
       status: z.literal('verified'),
       dataset: z.string(),
       entity_id: ID,
-      expires_at: time('Until when edits are possible'),
+      expires_at: time('End of the time for edits'),
       ...ABOUT_OUTPUT,
     }),
   async run({ token }, ctx) {
@@ -151,14 +153,14 @@ const Update = z.object({
   token: TOKEN,
   values: z
     .record(z.string(), z.unknown())
-    .describe('Values by attribute, of those that the schema marks editable; null takes an earlier one of yours back'),
+    .describe('Values by attribute; the schema marks editable attributes. null withdraws a value that you set'),
 });
 
 const update = operation<z.infer<typeof Update>, PublicRecord>({
   name: 'claim_update',
   title: 'Edit a claimed record',
   description:
-    'Sets values of the claimed record; they show at once, everywhere, with source.kind owner and confidence 1.',
+    'Sets values of the claimed record. They are published in every channel immediately, with source.kind owner and confidence 1.',
   route: { method: 'PUT', path: '/v1/claim' },
   group: 'owners',
   personal: true,
@@ -178,7 +180,7 @@ const update = operation<z.infer<typeof Update>, PublicRecord>({
 const moment = ({ now, base_url }: Context) => ({ now, base_url });
 
 /**
- * Operations of the owners' channel. Some proxies drop the body of a DELETE, so that there is a POST as well.
+ * Operations for owners. Some proxies drop the body of a DELETE, so the opt-out has a POST too.
  */
 export const OWNER_OPERATIONS: readonly Operation[] = [
   optOut('DELETE', 'optout', ''),

@@ -333,7 +333,7 @@ describeApps('the welcome credit of a day', { now, welcome_budget: 3_200_000 }, 
     expect(answers.filter(({ body }) => body['balance_eur'] === 0.5)).toHaveLength(6);
     const without = answers.filter(({ body }) => body['balance_eur'] === 0);
     expect(without).toHaveLength(94);
-    for (const { body } of without) expect(body['notice']).toMatch(/begins with 0 EUR/);
+    for (const { body } of without) expect(body['notice']).toMatch(/starts with 0 EUR/);
     expect(answers.filter(({ body }) => body['notice'] === undefined)).toHaveLength(6);
     expect(await total()).toBe(3_000_000);
     const headers = { Authorization: `Bearer ${without[0]?.body['key']}` };
