@@ -80,6 +80,8 @@ const Settings = z.object({
     .optional()
     .transform((list) => (list ? list.split(',').map((origin) => origin.trim()) : []))
     .refine((origins) => origins.every(isOrigin), 'every origin is written like https://app.example'),
+  /** 0: Hono handles every request. */
+  FAST_PATH: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
   /** Lowest level that the API logs. */
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   EUR_USD: z.coerce.number().positive().max(10).default(1.1),

@@ -31,7 +31,7 @@ import { openCheckout } from './checkout/open.ts';
 import type { StripeSettings } from './checkout/stripe.ts';
 import type { CallDeps } from './gate/execute.ts';
 import { leaseReleases } from './gate/leases.ts';
-import { withFastPath } from './http/fast-path.ts';
+import { withFastPath, withoutFastPath } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { type Metrics, openMetrics } from './ops/metrics.ts';
@@ -75,6 +75,8 @@ export interface Settings extends StoreOptions {
   eur_usd: number;
   /** Origins of web pages that may use MCP, besides our own. */
   mcp_origins?: readonly string[];
+  /** False: Hono handles every request; absent: true. */
+  fast_path?: boolean;
   /** Fetches the metadata documents of OAuth clients. */
   fetch?: OAuthParts['fetch'];
   now(): Date;
@@ -145,7 +147,9 @@ export async function compose(settings: Settings) {
      * `withFastPath`.
      */
     listener: (others: RequestListener = getRequestListener(app.fetch), stalled?: number) =>
-      withFastPath(app, others, errorHandler({ gate, report }), stalled),
+      settings.fast_path === false
+        ? withoutFastPath(others, stalled)
+        : withFastPath(app, others, errorHandler({ gate, report }), stalled),
     async close() {
       await register.close();
       await traffic.flush().catch((error: Error) => log(`cannot write traffic figures: ${error.message}`));

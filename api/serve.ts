@@ -95,6 +95,7 @@ async function settingsOf(config: Config, log: Log): Promise<Settings> {
     base_url: config.BASE_URL,
     eur_usd: config.EUR_USD,
     mcp_origins: config.MCP_ORIGINS,
+    fast_path: config.FAST_PATH === '1',
     fetch: guardedFetch(publicOnly),
     now: () => new Date(),
     log: log.info,

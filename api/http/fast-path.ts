@@ -34,13 +34,11 @@ export function withFastPath(
   fail: (error: unknown, c: Http) => Reply,
   stalled = STALLED,
 ): RequestListener {
+  const hono = withoutFastPath(others, stalled);
   return (incoming, outgoing) => {
     const http = directRequest(incoming, outgoing);
     const match = http === null ? null : route(app, http);
-    if (http === null || match === null) {
-      endStalled(outgoing, stalled);
-      return others(incoming, outgoing);
-    }
+    if (http === null || match === null) return hono(incoming, outgoing);
     http.params = match.params;
     const failed = (error: unknown) => {
       const reply = fail(error, http);
@@ -53,6 +51,14 @@ export function withFastPath(
       .then((reply) => send(reply, outgoing, failed, stalled))
       .catch(failed)
       .catch(() => outgoing.destroy());
+  };
+}
+
+/** Listener of a server without a fast path: `others` handles every request. */
+export function withoutFastPath(others: RequestListener, stalled = STALLED): RequestListener {
+  return (incoming, outgoing) => {
+    endStalled(outgoing, stalled);
+    return others(incoming, outgoing);
   };
 }
 

@@ -82,6 +82,8 @@ export interface TestOptions {
   x402?: X402Settings;
   /** Origins of web pages that may use MCP. */
   mcp_origins?: readonly string[];
+  /** FAST_PATH. */
+  fast_path?: boolean;
   /** The clock; stopped at NOW by default. */
   now?: () => Date;
   /** BASE_URL; default BASE, which is no loopback and has no sandbox checkout. */
@@ -153,6 +155,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     smtpUrl: options.smtp,
     ...on,
     mcp_origins: options.mcp_origins ?? [],
+    fast_path: options.fast_path ?? true,
     fetch: options.fetch,
     report: (error) => faults.push(error),
     adjust: (gate) => ({

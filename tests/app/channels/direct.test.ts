@@ -275,3 +275,21 @@ test('a handler that throws, and an answer that cannot be sent, are answered 500
     await stop();
   }
 });
+
+test('FAST_PATH=0 leaves every request to Hono', async () => {
+  const off = await testApp({ records: 5, fast_path: false });
+  const hono = getRequestListener(off.fetch);
+  let requests = 0;
+  const counting: RequestListener = (incoming, outgoing) => {
+    requests += 1;
+    return hono(incoming, outgoing);
+  };
+  const { base, stop } = await listening(off, off.listener(counting));
+  try {
+    expect((await fetch(`${base}/v1/tools/status`)).status).toBe(200);
+    expect(requests).toBe(1);
+  } finally {
+    await stop();
+    await off.close();
+  }
+});
