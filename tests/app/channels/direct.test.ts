@@ -284,7 +284,7 @@ test('FAST_PATH=0 leaves every request to Hono', async () => {
     requests += 1;
     return hono(incoming, outgoing);
   };
-  const { base, stop } = await listening(off, off.listener(counting));
+  const { base, stop } = await startListener(off, off.listener(counting));
   try {
     expect((await fetch(`${base}/v1/tools/status`)).status).toBe(200);
     expect(requests).toBe(1);
