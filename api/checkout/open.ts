@@ -82,7 +82,9 @@ interface Parts {
   log(line: string): void;
 }
 
-/** Processes one delivery from its raw body, since the signature covers bytes. Stripe repeats a rejected one. */
+/**
+ * Processes one delivery from its raw body, since the signature covers bytes. Stripe repeats a rejected one.
+ */
 type Webhook = (
   body: Uint8Array,
   signature: string | undefined,
@@ -96,7 +98,8 @@ function stripeWebhook({ store, stripe, log }: Parts): Webhook {
     const news = readStripeEvent(event);
     if (news === null) return { received: true, outcome: 'ignored' };
     const outcome = await take(store, news, now.getTime());
-    // Money may have arrived for nothing in return, so an operator must check. A repeat by Stripe would not help.
+    // Money may have arrived for nothing in return, so an operator must check. A repeat by Stripe would not
+    // help.
     if (outcome.state === 'refused')
       log(`Stripe's event ${(event as { id: string }).id} was not booked: ${outcome.why}`);
     // If Stripe does not respond, the event is rejected; its repeat retries this.

@@ -1,5 +1,5 @@
-// /checkout: return pages of a checkout, the sandbox checkout, and Stripe's webhook. Only the webhook books payments
-// by Stripe.
+// /checkout: return pages of a checkout, the sandbox checkout, and Stripe's webhook. Only the webhook books
+// payments by Stripe.
 
 import { isIPv4 } from 'node:net';
 import type { App, RestDeps } from '../channels/rest/rest.ts';
@@ -184,7 +184,10 @@ function returnPage(seen: SeenCheckout | 'cancelled' | null, base_url: string): 
 const LONGEST_EVENT = 1_048_576;
 
 export interface WebhookReceiver {
-  /** Processes one delivery and returns the response; null without Stripe. `invalid_parameter` for a wrong signature. */
+  /**
+   * Processes one delivery and returns the response; null without Stripe. `invalid_parameter` for a wrong
+   * signature.
+   */
   webhook: ((body: Uint8Array, signature: string | undefined, now: Date) => Promise<object>) | null;
 }
 

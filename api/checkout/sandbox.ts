@@ -26,8 +26,8 @@ export interface SandboxSettings {
 }
 
 /**
- * `anyone`: CHECKOUT=sandbox, every client may pay. `local`: only this machine reaches the server, and only loopback
- * clients may pay. `off`: `reason` names the setting that opens the server to others.
+ * `anyone`: CHECKOUT=sandbox, every client may pay. `local`: only this machine reaches the server, and only
+ * loopback clients may pay. `off`: `reason` names the setting that opens the server to others.
  */
 export type SandboxMode = { mode: 'anyone' | 'local' } | { mode: 'off'; reason: string };
 

@@ -32,7 +32,9 @@ export interface CheckoutService {
   topup(amount: number, asker: Requester): Promise<string>;
   /** The same for a plan. Throws `invalid_parameter` if the key has the plan already. */
   subscribe(plan: string, asker: Requester): Promise<string>;
-  /** Cancels the subscriptions of a revoked key. Never throws: a failed one is retried before the next month. */
+  /**
+   * Cancels the subscriptions of a revoked key. Never throws: a failed one is retried before the next month.
+   */
   close(key_id: string, now: number): Promise<void>;
 }
 
@@ -67,7 +69,10 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
     return url;
   }
 
-  /** Opens a session at Stripe. If Stripe fails, our row stays and nothing was charged, so the caller can retry. */
+  /**
+   * Opens a session at Stripe. If Stripe fails, our row stays and nothing was charged, so the caller can
+   * retry.
+   */
   async function atStripe(stripe: StripeApi, row: Checkout, key: Key): Promise<{ session: string; url: string }> {
     try {
       const customer = await customerOf(store, key.id);

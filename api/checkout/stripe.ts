@@ -21,15 +21,24 @@ export interface Buyer {
 export interface StripeApi {
   /** Opens the session of a checkout; the same row gets the same session. Throws the package's errors. */
   open(checkout: Checkout, buyer: Buyer): Promise<{ session: string; url: string }>;
-  /** Cancels a subscription now and credits the rest of its month to the customer. A missing one counts as cancelled. */
+  /**
+   * Cancels a subscription now and credits the rest of its month to the customer. A missing one counts as
+   * cancelled.
+   */
   stop(subscription: string): Promise<void>;
-  /** Verifies the raw body of a webhook. Throws `invalid_parameter` if the signature is wrong or over 5 minutes old. */
+  /**
+   * Verifies the raw body of a webhook. Throws `invalid_parameter` if the signature is wrong or over 5
+   * minutes old.
+   */
   read(body: Uint8Array, signature: string | undefined, now: Date): Promise<unknown>;
 }
 
 /** Maximum age of a signature in seconds. */
 const TOLERANCE = 300;
-/** Timeout of one attempt in milliseconds, and the number of retries with the same key: a caller waits for both. */
+/**
+ * Timeout of one attempt in milliseconds, and the number of retries with the same key: a caller waits for
+ * both.
+ */
 const TIMEOUT = 8_000;
 const RETRIES = 2;
 

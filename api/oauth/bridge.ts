@@ -1,4 +1,5 @@
-// Forwards Fetch requests to oidc-provider, which is a Node listener, and returns its response (decision: oauth).
+// Forwards Fetch requests to oidc-provider, which is a Node listener, and returns its response (decision:
+// oauth).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import inject from 'light-my-request';
 
@@ -24,8 +25,8 @@ export function factsOf(request: IncomingMessage): RequestFacts {
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
- * Answers a request with a Node listener. Host and scheme are those of `base_url`, whatever the request has; the
- * headers in `without` are removed.
+ * Answers a request with a Node listener. Host and scheme are those of `base_url`, whatever the request has;
+ * the headers in `without` are removed.
  */
 export async function forwardRequest(
   listener: Listener,

@@ -12,7 +12,10 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const REDIRECTS = 10;
 const LONGEST = 2000;
 
-/** Metadata of features that this service lacks (OpenID, keys to fetch): ignored, as RFC 7591 section 2 requires. */
+/**
+ * Metadata of features that this service lacks (OpenID, keys to fetch): ignored, as RFC 7591 section 2
+ * requires.
+ */
 const IGNORED = [
   'default_acr_values',
   'default_max_age',
@@ -53,8 +56,8 @@ export const newClientId = (): string => `dcr_${randomBytes(24).toString('base64
 export const hashClientSecret = (secret: string): string => `sha256:${hashSecret(secret)}`;
 
 /**
- * Normalizes the metadata of a new client in place, before validation. Without a key the client is public; with a key
- * it has a secret and may use client_credentials (specification section 5, scheme 4).
+ * Normalizes the metadata of a new client in place, before validation. Without a key the client is public;
+ * with a key it has a secret and may use client_credentials (specification section 5, scheme 4).
  */
 export function normalizeRegistration(metadata: Metadata, key_id: string | undefined, refuse: Refuse): void {
   settle(metadata, refuse);

@@ -1,4 +1,5 @@
-// The authorization server: oidc-provider, configured as OAuth 2.1 without OpenID (docs/decisions; protocols.md 3.1).
+// The authorization server: oidc-provider, configured as OAuth 2.1 without OpenID (docs/decisions;
+// protocols.md 3.1).
 import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { hashSecret, sameHash } from '../../data/state/key-format.ts';
@@ -47,8 +48,8 @@ export interface ProviderParts {
   /** Called with every server error. */
   report(error: unknown): void;
   /**
-   * Fetches client ID metadata documents; absent: none is fetched. oidc-provider checks an address only after it has
-   * connected, so this fetch must check it before (build/crawl/guard.ts).
+   * Fetches client ID metadata documents; absent: none is fetched. oidc-provider checks an address only after
+   * it has connected, so this fetch must check it before (build/crawl/guard.ts).
    */
   fetch?: Configuration['fetch'] | undefined;
 }
@@ -233,8 +234,8 @@ const FOREIGN = [
 ];
 
 /**
- * Authorization requests: the scope is always `read` and the response mode `query`; a session ends if its key was
- * revoked or the client requests a new sign-in.
+ * Authorization requests: the scope is always `read` and the response mode `query`; a session ends if its key
+ * was revoked or the client requests a new sign-in.
  */
 function authorizationMiddleware(provider: Provider, isLive: (key_id: string) => Promise<boolean>) {
   return async (ctx: Context, next: Next): Promise<void> => {
@@ -278,7 +279,9 @@ function registrationMiddleware(store: Store, now: () => Date) {
   };
 }
 
-/** Token responses always have a scope: RFC 6749 section 5.1 requires it where it differs from the request. */
+/**
+ * Token responses always have a scope: RFC 6749 section 5.1 requires it where it differs from the request.
+ */
 async function tokenMiddleware(ctx: Context, next: Next): Promise<void> {
   await next();
   const body = ctx.body as Record<string, unknown> | undefined;

@@ -19,7 +19,10 @@ export interface Metrics {
   text(): Promise<{ type: string; text: string }>;
 }
 
-/** Metrics of one process. Names begin with `register_`, those of Node and the process with `nodejs_` and `process_`. */
+/**
+ * Metrics of one process. Names begin with `register_`, those of Node and the process with `nodejs_` and
+ * `process_`.
+ */
 export function openMetrics(standing: () => ProcessState): Metrics {
   const registers = [new Registry()] as [Registry];
   const [register] = registers;
@@ -95,8 +98,8 @@ interface Series {
 }
 
 /**
- * A metric for the registry of prom-client. The library's histogram hashes the labels of every call, which took longer
- * than the gate.
+ * A metric for the registry of prom-client. The library's histogram hashes the labels of every call, which
+ * took longer than the gate.
  */
 class CallTimes {
   readonly name = 'register_call_seconds';

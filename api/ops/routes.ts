@@ -1,4 +1,5 @@
-// /ops: the operators' pages and JSON, for an operator's key or a session (contract section 3, "Credentials").
+// /ops: the operators' pages and JSON, for an operator's key or a session (contract section 3,
+// "Credentials").
 import type { App, RestDeps } from '../channels/rest/rest.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import { admit, operatorKeyInUrl } from '../gate/execute.ts';

@@ -65,8 +65,8 @@ export async function signOutOperator({ store, base_url }: OpsParts, asked: OpsR
 }
 
 /**
- * Whether a form came from one of our pages, by the headers that browsers set and other sites cannot change. A request
- * without them is rejected.
+ * Whether a form came from one of our pages, by the headers that browsers set and other sites cannot change.
+ * A request without them is rejected.
  */
 export function isSameOriginForm({ base_url }: Pick<OpsParts, 'base_url'>, asked: OpsRequest): boolean {
   const origin = asked.header('origin');

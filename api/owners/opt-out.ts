@@ -53,7 +53,9 @@ export interface RemovalOrder {
   record: Pick<StoredRecord, 'id' | 'slug' | 'name'>;
   contact: string;
   domain: string | null;
-  /** A reader of the contact's mailbox, or an operator, decided. Else the domain's own addresses get a notice. */
+  /**
+   * A reader of the contact's mailbox, or an operator, decided. Else the domain's own addresses get a notice.
+   */
   proven: boolean;
   reason: string | null;
   /** For the audit log. */
@@ -69,8 +71,8 @@ const withoutRecord = (overlay: Overlay, { id: entity, slug }: RemovalOrder['rec
 });
 
 /**
- * Removes a record and the stored answers that contain it, in one transaction, then mails the contact. Returns false
- * when it is already removed. `before` runs in the same transaction.
+ * Removes a record and the stored answers that contain it, in one transaction, then mails the contact.
+ * Returns false when it is already removed. `before` runs in the same transaction.
  */
 export async function removeRecord(
   parts: OwnersParts,
@@ -127,7 +129,9 @@ async function notifyDomain(
     if (address !== contact.toLowerCase()) await mailer.post(noticeMail(address, record, url), now);
 }
 
-/** Restores the record of an opt-out; null when it is already restored. `before` runs in the same transaction. */
+/**
+ * Restores the record of an opt-out; null when it is already restored. `before` runs in the same transaction.
+ */
 export async function restoreRecord(
   { editing, store }: OwnersParts,
   id: string,

@@ -1,4 +1,5 @@
-// The pages for owners of records: request, confirm, restore and edit. Their readers need not know what an API is.
+// The pages for owners of records: request, confirm, restore and edit. Their readers need not know what an
+// API is.
 import type { ValidationIssue } from '../../data/model/errors.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -45,7 +46,10 @@ const recordLink = (base_url: string, { dataset, slug, name }: RecordRef): Html 
 const startLink = (base_url: string, { dataset, slug }: RecordRef, words: string): Html =>
   html`<p><a href="${at(base_url, 'owners', dataset, slug)}">${words}</a></p>`;
 
-/** A form with one button. It posts to the URL of the page; the token is a field, so that it is in no log of URLs. */
+/**
+ * A form with one button. It posts to the URL of the page; the token is a field, so that it is in no log of
+ * URLs.
+ */
 const button = (token: string, action: string, words: string): Html =>
   html`<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button" name="do" value="${action}">${words}</button></form>`;
 
@@ -110,7 +114,10 @@ export function removedPage({ name }: RecordRef): OwnerPage {
   };
 }
 
-/** Before the 30 minutes of editing. Opening the mailed link does not start them, since mail programs open links. */
+/**
+ * Before the 30 minutes of editing. Opening the mailed link does not start them, since mail programs open
+ * links.
+ */
 export function beginPage(token: string, { name, dataset }: RecordRef, email: string): OwnerPage {
   return {
     status: 200,

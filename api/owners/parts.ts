@@ -36,8 +36,9 @@ export async function sendNow({ mailer }: Pick<OwnersParts, 'mailer'>, mail: Mai
 const ATTEMPTS: NetworkQuota = { name: 'owners', address: 40, blocks: { 48: 120 } };
 
 /**
- * Limits per day, domain and dataset: requests from one network address, immediate removals, and requests that an
- * operator reviews. The last two count only what took effect, so that others' requests do not block the owner.
+ * Limits per day, domain and dataset: requests from one network address, immediate removals, and requests
+ * that an operator reviews. The last two count only what took effect, so that others' requests do not block
+ * the owner.
  */
 export const DAILY_LIMITS = { asked: 20, removals: 20, reviews: 200 };
 
@@ -58,7 +59,9 @@ const tooMany = (what: string, now: Date) =>
     retry_after_seconds: secondsToMidnight(now),
   });
 
-/** Counts a request about a domain for its network address, so that one network cannot use up another's quota. */
+/**
+ * Counts a request about a domain for its network address, so that one network cannot use up another's quota.
+ */
 export async function spendRequest(
   quotas: Quotas,
   matter: 'claims' | 'opt-outs',

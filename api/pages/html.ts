@@ -13,7 +13,9 @@ export type Html = HtmlEscapedString;
 /** A value of a template. Text is escaped, arrays are joined, booleans and null print nothing. */
 type HtmlValue = Html | string | number | boolean | null | undefined | readonly HtmlValue[];
 
-/** The tag: html`<b>${'<i>'}</b>` is `<b>&lt;i&gt;</b>`. hono returns a promise only for values that have one. */
+/**
+ * The tag: html`<b>${'<i>'}</b>` is `<b>&lt;i&gt;</b>`. hono returns a promise only for values that have one.
+ */
 export const html = tag as (strings: TemplateStringsArray, ...values: HtmlValue[]) => Html;
 
 /** Pieces with a separator of our own between them. */

@@ -25,7 +25,10 @@ export interface AnswerHead {
 
 /** The claim on a request. Its lease is renewed until `end`, so that no other process runs the request. */
 export interface RequestClaim {
-  /** Prepares the answer for the store. Throws `rate_limited` if the owner's quota for large answers is used up. */
+  /**
+   * Prepares the answer for the store. Throws `rate_limited` if the owner's quota for large answers is used
+   * up.
+   */
   kept(answer: SerializedAnswer): Promise<KeptAnswer>;
   /** Releases the claim of a failed request, so that it can be retried. */
   drop(): Promise<void>;
@@ -35,8 +38,8 @@ export interface RequestClaim {
 
 export interface IdempotencyStore {
   /**
-   * Returns a claim to run the request, or its stored answer. Waits while the same request runs elsewhere; throws
-   * `idempotency_conflict` if the key belongs to another request.
+   * Returns a claim to run the request, or its stored answer. Waits while the same request runs elsewhere;
+   * throws `idempotency_conflict` if the key belongs to another request.
    */
   begin(
     owner: string,
@@ -59,12 +62,16 @@ const SMALL = 64 * 1024;
 /** Bytes of larger answers that are stored per UTC day and API key. */
 const LARGE_ANSWERS_A_DAY = 16 * 1024 * 1024;
 
-/** Minimum length at which a key of an anonymous caller counts as a secret: 128 random bits take 22 to 36 characters. */
+/**
+ * Minimum length at which a key of an anonymous caller counts as a secret: 128 random bits take 22 to 36
+ * characters.
+ */
 const SECRET_LENGTH = 32;
 
 /**
- * Whether an Idempotency-Key is long enough to be a secret. A shorter one may be an order number that other clients
- * use too; without a credential it identifies a request of one payer, but does not give access to an answer.
+ * Whether an Idempotency-Key is long enough to be a secret. A shorter one may be an order number that other
+ * clients use too; without a credential it identifies a request of one payer, but does not give access to an
+ * answer.
  */
 export const isSecret = (key: string): boolean => key.length >= SECRET_LENGTH;
 
@@ -117,8 +124,8 @@ export function replayHeaders({ micros, release }: AnswerHead, balance: number |
 }
 
 /**
- * Idempotency over the store, for all processes that share it. `quotas` limit the size of stored answers per owner; a
- * repeat waits up to `patience` milliseconds for the running request.
+ * Idempotency over the store, for all processes that share it. `quotas` limit the size of stored answers per
+ * owner; a repeat waits up to `patience` milliseconds for the running request.
  */
 export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, patience = PATIENCE): IdempotencyStore {
   const roomOf = (owner: string) => ({ name: `kept answers ${owner}`, quota: LARGE_ANSWERS_A_DAY });
@@ -169,7 +176,8 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
         };
         return { turn };
       }
-      // If its process died, the claim is free when its lease ends; a client that waits so long can run the request.
+      // If its process died, the claim is free when its lease ends; a client that waits so long can run the
+      // request.
       throw busy(Math.max(1, Math.ceil((leased_until - now().getTime()) / 1000)));
     },
   };

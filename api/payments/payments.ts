@@ -48,8 +48,8 @@ export interface Reservation {
   /** `commit` needs the serialized answer. */
   writes?: true;
   /**
-   * Charges the price and, with an Idempotency-Key, stores the answer. Returns headers such as `X-Charge-EUR`. An error
-   * withholds the answer.
+   * Charges the price and, with an Idempotency-Key, stores the answer. Returns headers such as
+   * `X-Charge-EUR`. An error withholds the answer.
    */
   commit(kept?: SerializedAnswer): Promise<Record<string, string>>;
   release(): Promise<void>;
@@ -91,8 +91,8 @@ export const NO_CHECKOUT = 'This service has no checkout; ask its operator for c
 const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
 
 /**
- * A 402 with its quote, also in the header PAYMENT-REQUIRED of x402 v2: standard base64 of JSON (payments.md 3).
- * `more` is for x402: its error code and further headers.
+ * A 402 with its quote, also in the header PAYMENT-REQUIRED of x402 v2: standard base64 of JSON (payments.md
+ * 3). `more` is for x402: its error code and further headers.
  */
 export function paymentError(
   code: ErrorCode,
@@ -128,7 +128,10 @@ export function formatEurAmount(micros: number): string {
   return `${eur(micros)} EUR`;
 }
 
-/** Payment methods of a caller: without a key, create one or use OAuth; with a key, top it up if there is a checkout. */
+/**
+ * Payment methods of a caller: without a key, create one or use OAuth; with a key, top it up if there is a
+ * checkout.
+ */
 function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['how_to_pay'] {
   const oauth = { url: `${base_url}/.well-known/oauth-protected-resource` };
   if (caller.kind !== 'key') return { api_key: post(`${base_url}/v1/keys`, KEY_BODY), oauth };

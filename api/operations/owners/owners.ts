@@ -1,5 +1,5 @@
-// Operations for owners of records: opt-out, claim, verify, edit (contract section 5). REST only, since they need a
-// mailbox.
+// Operations for owners of records: opt-out, claim, verify, edit (contract section 5). REST only, since they
+// need a mailbox.
 
 import { z } from 'zod';
 import { type Parameter, parameters } from '../../../data/input/parameters.ts';

@@ -44,7 +44,10 @@ export function roundUp(most: number): number {
   return ([1, 2, 5, 10].find((each) => each * zeros >= most) ?? 10) * zeros;
 }
 
-/** Number of columns per label: a divisor of `columns`, so that each label is below its column; at most 7 labels. */
+/**
+ * Number of columns per label: a divisor of `columns`, so that each label is below its column; at most 7
+ * labels.
+ */
 export function tickStep(columns: number): number {
   for (let every = Math.max(1, Math.ceil(columns / 7)); every < columns; every++)
     if (columns % every === 0) return every;

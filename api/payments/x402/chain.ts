@@ -3,8 +3,8 @@ import { createPublicClient, decodeEventLog, http, type Log, type PublicClient, 
 import type { Transfer } from './signed.ts';
 
 /**
- * `settled`: the transfer to us is on the chain. `unused`: not yet, but possible. `void`: impossible, since it expired
- * or was revoked. `unknown`: the node has no answer.
+ * `settled`: the transfer to us is on the chain. `unused`: not yet, but possible. `void`: impossible, since
+ * it expired or was revoked. `unknown`: the node has no answer.
  */
 export type Finding =
   | { state: 'settled'; hash: string; transfer: string }
@@ -13,7 +13,10 @@ export type Finding =
   | { state: 'unknown' };
 
 export interface Chain {
-  /** Never throws. `since` is when the payment was first seen, in milliseconds; `hash` a transaction it may be in. */
+  /**
+   * Never throws. `since` is when the payment was first seen, in milliseconds; `hash` a transaction it may be
+   * in.
+   */
   look(transfer: Transfer, since: number, hash: string | null): Promise<Finding>;
 }
 

@@ -2,7 +2,10 @@
 import { HTTPFacilitatorClient } from '@x402/core/http';
 import { type PaymentPayload, type PaymentRequirements, SettleError, VerifyError } from '@x402/core/types';
 
-/** `settled`: the transfer is on the chain. `refused`: not submitted. `unclear`: only the chain has the result. */
+/**
+ * `settled`: the transfer is on the chain. `refused`: not submitted. `unclear`: only the chain has the
+ * result.
+ */
 export type Settlement =
   | { outcome: 'settled'; hash: string }
   | { outcome: 'refused'; reason: string }
@@ -23,13 +26,16 @@ export interface FacilitatorTimeouts {
 const PATIENCE: FacilitatorTimeouts = { verify: 10_000, settle: 45_000 };
 
 /**
- * Reasons that mean nothing was submitted. A failed transaction was submitted, a used nonce may be our own transfer, and
- * an unknown reason may be either.
+ * Reasons that mean nothing was submitted. A failed transaction was submitted, a used nonce may be our own
+ * transfer, and an unknown reason may be either.
  */
 const BEFORE_SENDING =
   /^(insufficient_funds|invalid_exact_evm_(?!transaction_failed|nonce)\w+|(invalid_)?permit2_(?!invalid_nonce)\w+|invalid_payload\w*|unsupported_\w+)$/;
 
-/** The code of a reason, without the library's text behind it, which contains the facilitator's arguments and URLs. */
+/**
+ * The code of a reason, without the library's text behind it, which contains the facilitator's arguments and
+ * URLs.
+ */
 export function plainReason(reason: string | undefined, otherwise: string): string {
   const [word = ''] = (reason ?? '').split(/[:\s]/, 1);
   return /^[a-z][a-z0-9_]{2,80}$/.test(word) ? word : otherwise;

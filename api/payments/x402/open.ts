@@ -40,8 +40,8 @@ interface Parts {
 const SWEEP = 30_000;
 
 /**
- * Opens x402. `asks` returns the x402 part of a quote; `front` adds x402 to the credits; `sweep` checks open payments,
- * which also happens periodically.
+ * Opens x402. `asks` returns the x402 part of a quote; `front` adds x402 to the credits; `sweep` checks open
+ * payments, which also happens periodically.
  */
 export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts) {
   const prices = offeredPrices({ store, terms: settings, eur_usd, now, log });
@@ -91,7 +91,9 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
 /** How long offers are stored, in milliseconds; they are accepted for minutes. */
 const OFFERS = 3_600_000;
 
-/** Checks all due payments once. Processes can do this in parallel: a lease gives each payment to one of them. */
+/**
+ * Checks all due payments once. Processes can do this in parallel: a lease gives each payment to one of them.
+ */
 async function sweepPayments(parts: SettlementParts, log: (line: string) => void): Promise<void> {
   const { store } = parts;
   const now = parts.now().getTime();

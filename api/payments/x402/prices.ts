@@ -1,4 +1,5 @@
-// Prices that a payment may pay: the current one, or one offered shortly before a new pack or rate (payments.md 7.12).
+// Prices that a payment may pay: the current one, or one offered shortly before a new pack or rate
+// (payments.md 7.12).
 import type { PaymentRequirements } from '@x402/core/types';
 import { type Offer, offersSince, rememberOffer } from '../../../data/state/money/offers.ts';
 import type { Store } from '../../../data/state/store.ts';
@@ -24,7 +25,9 @@ interface Parts {
   log(line: string): void;
 }
 
-/** Offers in the store: processes without the new pack still offer the old price, and the others accept it. */
+/**
+ * Offers in the store: processes without the new pack still offer the old price, and the others accept it.
+ */
 export function offeredPrices({ store, terms, eur_usd, now, log }: Parts): OfferedPrices {
   const written = new Map<string, number>();
   return {

@@ -31,8 +31,8 @@ export function findOnChain({ chain }: SettlementParts, row: Payment): Promise<F
 }
 
 /**
- * Submits an open payment; the caller holds the lease of its row. `again`: it was submitted before, and that transaction
- * may still be pending, whatever the facilitator reports now.
+ * Submits an open payment; the caller holds the lease of its row. `again`: it was submitted before, and that
+ * transaction may still be pending, whatever the facilitator reports now.
  */
 async function submit(
   { facilitator, chain }: SettlementParts,
@@ -53,8 +53,8 @@ async function submit(
 }
 
 /**
- * Settles an open payment and stores the result. Throws the client's error: that of `refuse` for a rejected payment,
- * a 503 while the outcome is unknown.
+ * Settles an open payment and stores the result. Throws the client's error: that of `refuse` for a rejected
+ * payment, a 503 while the outcome is unknown.
  */
 export async function settleOpen(
   parts: SettlementParts,

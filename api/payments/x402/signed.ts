@@ -138,7 +138,10 @@ function transferOf(signed: z.infer<typeof Signed>, asset: string): Transfer {
   };
 }
 
-/** Checks that the signed transfer equals the accepted requirements, as the facilitator does too. Throws PaymentFault. */
+/**
+ * Checks that the signed transfer equals the accepted requirements, as the facilitator does too. Throws
+ * PaymentFault.
+ */
 export function checkTransfer({ transfer, accepted }: SignedPayment): void {
   const permit = transfer.method === 'permit2';
   const { extra } = accepted as { extra?: Record<string, unknown> };
@@ -167,8 +170,9 @@ const WINDOW_REASONS = {
 } as const;
 
 /**
- * Checks that a payment can be settled now, before the facilitator is asked. `now` in milliseconds since 1970. Throws
- * PaymentFault. Without this check, a facilitator that ignores these times releases an answer that cannot be settled.
+ * Checks that a payment can be settled now, before the call to the facilitator. `now` in milliseconds since
+ * 1970. Throws PaymentFault. Without this check, a facilitator that ignores these times releases an answer
+ * that cannot be settled.
  */
 export function checkWindow({ method, valid_after, valid_before }: Transfer, now: number): void {
   const seconds = Math.floor(now / 1000);
