@@ -98,10 +98,10 @@ export class StoredAccounts implements Accounts, Recovery {
     this.#welcome_budget = welcome_budget;
   }
 
-  async create(email: string, asker: Requester): Promise<{ secret: string; account: Account }> {
+  async create(email: string, requester: Requester): Promise<{ secret: string; account: Account }> {
     const email_normal = checkedEmail(email);
-    const { now, request_id } = asker;
-    await this.#spend(KEYS_A_DAY, asker);
+    const { now, request_id } = requester;
+    await this.#spend(KEYS_A_DAY, requester);
     const budget = this.#welcome_budget === undefined ? {} : { welcome_budget: this.#welcome_budget };
     const created = await createKey(this.#store, { email, email_normal, request_id, now, ...budget });
     if (created === null)
@@ -124,15 +124,15 @@ export class StoredAccounts implements Accounts, Recovery {
     return (await listKeys(this.#store, limit, after)).map((key) => accountOf(key, now));
   }
 
-  async revoke(id: string, asker: Requester): Promise<void> {
-    const { now } = asker;
-    const entry = auditEntry(asker, 'revoke', id);
+  async revoke(id: string, requester: Requester): Promise<void> {
+    const { now } = requester;
+    const entry = auditEntry(requester, 'revoke', id);
     if (!(await revokeKey(this.#store, id, now, (db) => recordAudit({ db }, entry)))) throw noSuchKey();
     await this.#desk.close(id, now);
   }
 
-  async grant(id: string, { amount, plan, reason }: CreditGrant, asker: Requester): Promise<Account> {
-    const { now, request_id } = asker;
+  async grant(id: string, { amount, plan, reason }: CreditGrant, requester: Requester): Promise<Account> {
+    const { now, request_id } = requester;
     const store = this.#store;
     await this.#key(id);
     await store.db.transaction().execute(async (tx) => {
@@ -140,31 +140,31 @@ export class StoredAccounts implements Accounts, Recovery {
         await moveIn(tx, { key_id: id, amount, kind: 'grant', against: 'grant', note: reason, request_id, now });
       if (plan !== null) await setPlan({ ...store, db: tx }, id, plan, null);
       const details = { ...(amount === 0 ? {} : { eur: amount / 1e6 }), ...(plan === null ? {} : { plan }), reason };
-      await recordAudit({ db: tx }, { ...auditEntry(asker, 'grant', id), told: details });
+      await recordAudit({ db: tx }, { ...auditEntry(requester, 'grant', id), told: details });
     });
     return accountOf(await this.#key(id), now);
   }
 
-  async recover(email: string, asker: Requester): Promise<void> {
-    await this.#spend(RECOVERIES_A_DAY, asker);
+  async recover(email: string, requester: Requester): Promise<void> {
+    await this.#spend(RECOVERIES_A_DAY, requester);
     const store = this.#store;
     const normal = normalEmail(email);
     const key = normal === null ? null : await keyByEmail(store, normal);
     if (key === null || key.revoked_at !== null) return;
-    const link = { purpose: RECOVER, subject: key.id, now: asker.now, lasts: LINK_LIFETIME };
+    const link = { purpose: RECOVER, subject: key.id, now: requester.now, lasts: LINK_LIFETIME };
     const token = await newLinkOf(store, key.id, link);
     if (token === null) return;
     const mail = recoveryMail(key.email, `${this.#base_url}/keys/recover?token=${token}`);
     // A failed mail must not block the next link to this address.
-    await this.#post(mail, new Date(asker.now), () => dropLink(store, token));
+    await this.#post(mail, new Date(requester.now), () => dropLink(store, token));
   }
 
-  topup(amount: number, asker: Requester): Promise<string> {
-    return this.#desk.topup(amount, asker);
+  topup(amount: number, requester: Requester): Promise<string> {
+    return this.#desk.topup(amount, requester);
   }
 
-  subscribe(plan: string, asker: Requester): Promise<string> {
-    return this.#desk.subscribe(plan, asker);
+  subscribe(plan: string, requester: Requester): Promise<string> {
+    return this.#desk.subscribe(plan, requester);
   }
 
   async good(token: string, now: Date): Promise<boolean> {
@@ -177,9 +177,9 @@ export class StoredAccounts implements Accounts, Recovery {
   }
 
   /** Counts one request against the network's daily quota; `rate_limited` beyond it. */
-  async #spend(quota: NetworkQuota, asker: Requester): Promise<void> {
-    const now = new Date(asker.now);
-    const used = await takeUnit(this.#quotas, quota, asker.address, now);
+  async #spend(quota: NetworkQuota, requester: Requester): Promise<void> {
+    const now = new Date(requester.now);
+    const used = await takeUnit(this.#quotas, quota, requester.address, now);
     if (used === null) return;
     const message = `More than ${used.quota} of these requests today from ${used.block}. Try again after midnight UTC.`;
     throw new ApiError('rate_limited', message, { retry_after_seconds: secondsToMidnight(now) });

@@ -5,7 +5,7 @@ import { escapeListValue, printable } from '../../data/input/parse-values.ts';
 import { DataError, type ValidationIssue } from '../../data/model/errors.ts';
 import type { RawInput } from '../../data/plan/plan.ts';
 import { toApiError } from '../contract/errors.ts';
-import { acceptedBy, type Operation } from '../contract/operation.ts';
+import { acceptedParameters, type Operation } from '../contract/operation.ts';
 
 /** A parsed call by name: the members that the gate needs. */
 export interface NamedCall {
@@ -29,7 +29,7 @@ class Arguments {
   readonly #parameters: readonly string[];
 
   constructor(operation: Operation) {
-    this.#parameters = acceptedBy(operation).names;
+    this.#parameters = acceptedParameters(operation).names;
   }
 
   readonly values = new Map<string, Value>();

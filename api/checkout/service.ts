@@ -29,9 +29,9 @@ interface Parts {
 
 export interface CheckoutService {
   /** Opens a checkout for credit (micro-euros, whole cents) and returns its URL. Throws `unavailable`. */
-  topup(amount: number, asker: Requester): Promise<string>;
+  topup(amount: number, requester: Requester): Promise<string>;
   /** The same for a plan. Throws `invalid_parameter` if the key has the plan already. */
-  subscribe(plan: string, asker: Requester): Promise<string>;
+  subscribe(plan: string, requester: Requester): Promise<string>;
   /**
    * Cancels the subscriptions of a revoked key. Never throws: a failed one is retried before the next month.
    */
@@ -44,18 +44,18 @@ const NEVER_BY_ITSELF = 3600;
 
 /** The service over the store. */
 export function checkoutService({ store, base_url, provider, log }: Parts): CheckoutService {
-  async function buyer(asker: Requester): Promise<Key> {
-    const key = asker.key === null ? null : await keyById(store, asker.key);
+  async function buyer(requester: Requester): Promise<Key> {
+    const key = requester.key === null ? null : await keyById(store, requester.key);
     if (key === null) throw new ApiError('not_found', 'An operator’s key has no account to buy for.');
     return key;
   }
 
-  async function open(asker: Requester, key: Key, what: Pick<Order, 'kind' | 'plan' | 'amount'>): Promise<string> {
+  async function open(requester: Requester, key: Key, what: Pick<Order, 'kind' | 'plan' | 'amount'>): Promise<string> {
     if (provider === null)
       throw new ApiError('unavailable', NO_CHECKOUT, {
         retry_after_seconds: NEVER_BY_ITSELF,
       });
-    const { now, request_id } = asker;
+    const { now, request_id } = requester;
     const order = { ...what, key_id: key.id, request_id, now };
     if (provider === 'sandbox') {
       const { id } = await newCheckout(store, { ...order, provider });
@@ -92,11 +92,11 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
   }
 
   return {
-    topup: async (amount, asker) => open(asker, await buyer(asker), { kind: 'topup', plan: null, amount }),
-    async subscribe(plan, asker) {
-      const key = await buyer(asker);
+    topup: async (amount, requester) => open(requester, await buyer(requester), { kind: 'topup', plan: null, amount }),
+    async subscribe(plan, requester) {
+      const key = await buyer(requester);
       const price = SUBSCRIPTIONS[plan as PlanName].eur_per_month ?? 0;
-      const current = currentPlan(key, asker.now);
+      const current = currentPlan(key, requester.now);
       if (current !== 'payg' && key.plan_until === null)
         throw new ApiError('invalid_parameter', `plan: this key has ${current} from an operator, without an end date.`);
       const [running] = await billedSubscriptions(store, key.id, false);
@@ -105,7 +105,7 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
           'invalid_parameter',
           `plan: this key already has ${plan}, paid until ${isoTime(key.plan_until ?? 0)} and renewed then.`,
         );
-      return open(asker, key, { kind: 'plan', plan, amount: price * 1_000_000 });
+      return open(requester, key, { kind: 'plan', plan, amount: price * 1_000_000 });
     },
     async close(key_id, now) {
       await supersede(store, key_id, now);

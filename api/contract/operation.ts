@@ -51,7 +51,7 @@ export interface Context {
   record?: Promise<LoadedRecord>;
   /** Keys and their ledgers, and the requester; absent in the nightly build. */
   accounts?: Accounts;
-  asker?: Requester;
+  requester?: Requester;
   /** Opt-outs and claims; absent in the nightly build. */
   owners?: Owners;
   /** Creates links to snapshot files; absent in the nightly build. */
@@ -100,7 +100,7 @@ export interface RenderedFile {
  * A result whose JSON exists already, in parts, so that sending it needs no parsing. `body`: the same as an
  * object, if that exists too.
  */
-export function fromJson<R>(
+export function jsonResult<R>(
   parts: readonly Uint8Array<ArrayBuffer>[],
   about: Omit<Result<R>, 'body' | 'json' | 'parts'>,
   body?: R,
@@ -148,7 +148,7 @@ export interface Validators {
 }
 
 /** How answers of an operation are shortened in channels with a length limit. */
-export interface Long<I, R> {
+export interface Shortening<I, R> {
   /** The member that grows: a list or a text. Required where an answer may be shortened or cut. */
   part?: keyof R & string;
   /**
@@ -227,7 +227,7 @@ export interface Operation<I = unknown, R = unknown> {
    * only.
    */
   resource?: string;
-  long?: Long<I, R>;
+  long?: Shortening<I, R>;
   /** Whether `{entity_id}` must exist before any other check. */
   entity?: boolean;
   /** Zod schema of the input, for a dataset or (null) for the register; `parse` checks unknown filters. */
@@ -294,16 +294,16 @@ export function searchOf(operations: readonly Operation[]): Operation {
 }
 
 /** The parameters of an operation. */
-export interface Accepted {
+export interface AcceptedParameters {
   names: readonly string[];
   /** Whether every other name is a filter of the dataset. */
   filters: boolean;
 }
 
-const accepted = new WeakMap<Operation, Accepted>();
+const accepted = new WeakMap<Operation, AcceptedParameters>();
 
 /** The parameters of an operation except path and representation, read from its input schema. */
-export function acceptedBy(operation: Operation): Accepted {
+export function acceptedParameters(operation: Operation): AcceptedParameters {
   let parameters = accepted.get(operation);
   if (parameters === undefined) {
     const { def } = operation.input(null) as unknown as { def: { shape?: object; catchall?: unknown } };

@@ -27,4 +27,4 @@ export function openPath({ route }: Operation, pack: Pack | null): string {
   return (pack === null ? route.path : route.path.replace(':ds', pack.id)).replace(/:(\w+)/g, '{$1}');
 }
 
-export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
+export const componentRef = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });

@@ -4,7 +4,7 @@ import type { Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { filterSchemas, inputSchema } from '../render/json-schema.ts';
-import { ref, schemaPrefix } from './openapi-names.ts';
+import { componentRef, schemaPrefix } from './openapi-names.ts';
 import { hasEntityTag } from './openapi-responses.ts';
 
 type Json = Record<string, unknown>;
@@ -71,17 +71,17 @@ export function parametersOf(operation: Operation, pack: Pack | null): Json[] {
   const { route, price, formats, own_format } = operation;
   const { properties = {}, required = [], additionalProperties } = inputSchema(operation, pack) as Input;
   const inPath = (name: string) => route.path.includes(`:${name}`);
-  const dataset = route.path.includes(':ds') && pack === null ? [ref('parameters', 'Dataset')] : [];
+  const dataset = route.path.includes(':ds') && pack === null ? [componentRef('parameters', 'Dataset')] : [];
   const own = Object.entries(properties)
     .filter(([name]) => inPath(name) || route.method === 'GET')
     .map(([name, schema]) => parameter(name, schema, inPath(name) ? 'path' : 'query', required.includes(name)));
   const format = formats.length > 2 && !own_format ? [formatParameter(formats)] : [];
   const filters =
     pack !== null && additionalProperties !== undefined
-      ? filterSchemas(pack).map(({ name }) => ref('parameters', filterName(pack, name)))
+      ? filterSchemas(pack).map(({ name }) => componentRef('parameters', filterName(pack, name)))
       : [];
-  const paid = price ? [ref('parameters', 'IdempotencyKey'), ref('parameters', 'MaxPrice')] : [];
-  const known = hasEntityTag(operation) ? [ref('parameters', 'IfNoneMatch')] : [];
+  const paid = price ? [componentRef('parameters', 'IdempotencyKey'), componentRef('parameters', 'MaxPrice')] : [];
+  const known = hasEntityTag(operation) ? [componentRef('parameters', 'IfNoneMatch')] : [];
   return [...dataset, ...own, ...format, ...filters, ...paid, ...known];
 }
 

@@ -4,7 +4,7 @@ import { FORMATS } from '../../data/input/formats.ts';
 import { ApiError, ERRORS, type ErrorCode, errorBody, retryOf } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { View } from './document.ts';
-import { ref } from './openapi-names.ts';
+import { componentRef } from './openapi-names.ts';
 
 type Json = Record<string, unknown>;
 
@@ -62,14 +62,14 @@ export function errorResponses(view: View): Record<string, Json> {
     const { status } = ERRORS[code];
     const codes = codesOf(status);
     const schema = {
-      ...ref('schemas', status === 402 ? 'PaymentError' : 'ApiError'),
+      ...componentRef('schemas', status === 402 ? 'PaymentError' : 'ApiError'),
       properties: { error: { enum: codes } },
     };
     const retry = status === 429 ? { retry_after_seconds: 30 } : retryOf(code);
     const place = { base_url: view.base_url, request_id: '3f0e4a52-6f1c-4f0e-9f5c-0a4f3b1c2d4e' };
     const example = errorBody(new ApiError(code, message, retry), place);
     const content = { schema, ...(status === 402 ? {} : { example }) };
-    const headers = { 'X-Request-Id': ref('headers', 'RequestId'), ...headersOf(status) };
+    const headers = { 'X-Request-Id': componentRef('headers', 'RequestId'), ...headersOf(status) };
     const description = `${title}. Codes: ${codes.join(', ')}.`;
     return [
       name,
@@ -80,9 +80,9 @@ export function errorResponses(view: View): Record<string, Json> {
 }
 
 function headersOf(status: number): Json {
-  if (status === 401) return { 'WWW-Authenticate': ref('headers', 'WwwAuthenticate') };
-  if (status === 402) return { 'PAYMENT-REQUIRED': ref('headers', 'PaymentRequired') };
-  return status === 429 || status === 503 ? { 'Retry-After': ref('headers', 'RetryAfter') } : {};
+  if (status === 401) return { 'WWW-Authenticate': componentRef('headers', 'WwwAuthenticate') };
+  if (status === 402) return { 'PAYMENT-REQUIRED': componentRef('headers', 'PaymentRequired') };
+  return status === 429 || status === 503 ? { 'Retry-After': componentRef('headers', 'RetryAfter') } : {};
 }
 
 const NAMES = new Map(SHOWN.map(([name, code]) => [ERRORS[code].status as number, name]));
@@ -106,7 +106,7 @@ export function errorsOf({ route, access, formats, errors = [] }: Operation, sol
     503,
   ];
   return Object.fromEntries(
-    statuses.map((status) => [String(status), ref('responses', NAMES.get(status) ?? 'Failed')]),
+    statuses.map((status) => [String(status), componentRef('responses', NAMES.get(status) ?? 'Failed')]),
   );
 }
 
@@ -136,13 +136,15 @@ export function hasEntityTag({ route, access, validators }: Operation): boolean 
 export function successHeaders(operation: Operation, sold: boolean): Json {
   const { route, formats } = operation;
   return {
-    'X-Request-Id': ref('headers', 'RequestId'),
-    RateLimit: ref('headers', 'RateLimit'),
-    ...(route.path.includes(':ds') ? { 'X-Dataset-Version': ref('headers', 'Release') } : {}),
-    ...(hasEntityTag(operation) ? { ETag: ref('headers', 'ETag') } : {}),
-    ...(sold ? { 'X-Charge-EUR': ref('headers', 'Charge'), 'X-Balance-EUR': ref('headers', 'Balance') } : {}),
+    'X-Request-Id': componentRef('headers', 'RequestId'),
+    RateLimit: componentRef('headers', 'RateLimit'),
+    ...(route.path.includes(':ds') ? { 'X-Dataset-Version': componentRef('headers', 'Release') } : {}),
+    ...(hasEntityTag(operation) ? { ETag: componentRef('headers', 'ETag') } : {}),
+    ...(sold
+      ? { 'X-Charge-EUR': componentRef('headers', 'Charge'), 'X-Balance-EUR': componentRef('headers', 'Balance') }
+      : {}),
     ...(formats.some((format) => FORMATS[format].bulk)
-      ? { Link: ref('headers', 'Link'), 'X-Next-Cursor': ref('headers', 'NextCursor') }
+      ? { Link: componentRef('headers', 'Link'), 'X-Next-Cursor': componentRef('headers', 'NextCursor') }
       : {}),
   };
 }
@@ -165,7 +167,7 @@ export const ERROR_SCHEMAS: Record<string, Json> = {
   },
   PaymentError: {
     description: 'Also what the PAYMENT-REQUIRED header says, for x402',
-    allOf: [ref('schemas', 'ApiError')],
+    allOf: [componentRef('schemas', 'ApiError')],
     type: 'object',
     properties: {
       price_eur: { type: 'number', description: 'What the call costs' },

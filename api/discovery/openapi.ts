@@ -10,7 +10,7 @@ import { mayCost, priceCondition, usdRange } from '../contract/pricing.ts';
 import { outputSchema } from '../render/json-schema.ts';
 import { type Document, memoizeNewest, type View } from './document.ts';
 import { type ExampleAnswer, examplesOf } from './openapi-examples.ts';
-import { openPath, operationId, ref, schemaName } from './openapi-names.ts';
+import { componentRef, openPath, operationId, schemaName } from './openapi-names.ts';
 import { bodySchema, datasetParameter, filterParameters, HEADERS, parametersOf } from './openapi-parameters.ts';
 import { PROTOCOL_TAGS, protocolPaths } from './openapi-protocols.ts';
 import {
@@ -77,7 +77,7 @@ function answerSchema(operation: Operation, place: Place): Json | undefined {
     ) as JsonSchema;
   // A record itself is already a reference.
   const resolved = resolve(rest);
-  return '$ref' in resolved ? resolved : ref('schemas', component(operation.name, resolved, place));
+  return '$ref' in resolved ? resolved : componentRef('schemas', component(operation.name, resolved, place));
 }
 
 /** Whether answers about this dataset can have the format; null: about any dataset. */

@@ -19,7 +19,7 @@ import type { Call, CallDeps, Release } from './context.ts';
 import { parseInput } from './parse-input.ts';
 
 /** Owner of Idempotency-Keys and stored answers. */
-export const ownerOf = (caller: Caller): string => (caller.kind === 'key' ? caller.id : caller.kind);
+export const idempotencyOwner = (caller: Caller): string => (caller.kind === 'key' ? caller.id : caller.kind);
 
 /**
  * The secret under which only this caller finds a payment again; null without an Idempotency-Key, and for a
@@ -27,7 +27,7 @@ export const ownerOf = (caller: Caller): string => (caller.kind === 'key' ? call
  */
 function paymentSecret(caller: Caller, key: string | undefined): string | null {
   if (key === undefined || !isKey(key)) return null;
-  return caller.kind === 'anonymous' && !isSecret(key) ? null : secretKey(ownerOf(caller), key);
+  return caller.kind === 'anonymous' && !isSecret(key) ? null : secretKey(idempotencyOwner(caller), key);
 }
 
 /**
@@ -61,13 +61,13 @@ export async function checkAffordable(
     await previews(gate, call, caller, ctx, input);
     return;
   }
-  const charge = chargeOf(call, ctx, input);
+  const charge = createPricedCall(call, ctx, input);
   checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
   await gate.payments.afford?.(caller, charge);
 }
 
 /** The charge of this call; the price of one unit when its parameters cannot be parsed. */
-export function chargeOf(call: Call, ctx: Context, input: unknown): PricedCall {
+export function createPricedCall(call: Call, ctx: Context, input: unknown): PricedCall {
   return new LazyCharge(call, ctx, input);
 }
 
@@ -106,7 +106,7 @@ export function unpaidError(gate: CallDeps, call: Call, caller: Caller, ctx: Con
   } catch {
     input = undefined;
   }
-  const charge = chargeOf(call, ctx, input);
+  const charge = createPricedCall(call, ctx, input);
   const message = `${call.operation.name} costs ${formatEurAmount(charge.micros)} and this call was not paid.`;
   return paymentError('payment_required', message, gate.payments.quote(caller, charge));
 }
@@ -141,7 +141,7 @@ export async function reserve(
   if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null))
     return previews(gate, call, caller, ctx, input);
   const free = ctx.priced !== true;
-  const charge = chargeOf(call, ctx, input);
+  const charge = createPricedCall(call, ctx, input);
   if (!free) checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
   const attached = request === null || free ? null : attachedTo(call, caller, request);
   const held: Reservation | null = free ? null : await gate.payments.reserve(caller, charge, attached);
@@ -152,7 +152,7 @@ export async function reserve(
     writes: held?.writes ?? false,
     async commit(_shown, kept) {
       if (held) return held.commit(kept);
-      if (hasClaim(kept)) await gate.repeats.keep(ownerOf(caller), kept);
+      if (hasClaim(kept)) await gate.repeats.keep(idempotencyOwner(caller), kept);
       return {};
     },
     release: async () => held?.release(),
@@ -164,7 +164,7 @@ function attachedTo(call: Call, caller: Caller, request: () => string): X402Atta
   const secret = paymentSecret(caller, key);
   if (payment === undefined && secret === null) return null;
   const name = key !== undefined && isKey(key) ? key : null;
-  return { payment, secret, name, owner: ownerOf(caller), request: request(), signal };
+  return { payment, secret, name, owner: idempotencyOwner(caller), request: request(), signal };
 }
 
 /** Reserves records of the daily preview quota of an anonymous caller. */
@@ -177,7 +177,7 @@ async function previews(gate: CallDeps, call: Call, caller: Caller, ctx: Context
   if (granted <= 0) {
     const seconds = secondsToMidnight(ctx.now);
     const message = `Today's free previews of ${dataset} are used up; they are back in ${Math.ceil(seconds / 3600)} h.`;
-    throw paymentError('quota_exceeded', message, gate.payments.quote(caller, chargeOf(call, ctx, input)));
+    throw paymentError('quota_exceeded', message, gate.payments.quote(caller, createPricedCall(call, ctx, input)));
   }
   const returnUnused = (unused: number) => gate.previews.give(address, dataset, unused, ctx.now);
   return {

@@ -166,7 +166,7 @@ export class CallContext implements Context {
   readonly format: Context['format'];
   readonly by_name: boolean;
   readonly accounts: NonNullable<Context['accounts']>;
-  readonly asker: NonNullable<Context['asker']>;
+  readonly requester: NonNullable<Context['requester']>;
   readonly #call: Call;
 
   /** `full`: all attributes are visible to the caller. */
@@ -189,7 +189,7 @@ export class CallContext implements Context {
     if (deps.owners) this.owners = deps.owners;
     const key = caller.kind === 'key' ? caller.id : null;
     const operator = caller.kind === 'admin' && caller.id !== undefined ? { operator: caller.id } : {};
-    this.asker = { key, ...operator, address: call.address, request_id: call.request_id, now: this.now.getTime() };
+    this.requester = { key, ...operator, address: call.address, request_id: call.request_id, now: this.now.getTime() };
   }
 
   get url(): URL {

@@ -16,7 +16,15 @@ import {
   serializeAnswer,
 } from '../payments/idempotency.ts';
 import { formatEurAmount, paymentError } from '../payments/payments.ts';
-import { type CallCharge, chargeOf, checkAffordable, ownerOf, paysByX402, reserve, unpaidError } from './charge.ts';
+import {
+  type CallCharge,
+  checkAffordable,
+  createPricedCall,
+  idempotencyOwner,
+  paysByX402,
+  reserve,
+  unpaidError,
+} from './charge.ts';
 import { type AnswerCodec, type Call, CallContext, type CallDeps, type Release, type Visitor } from './context.ts';
 import { parseInput } from './parse-input.ts';
 
@@ -194,7 +202,7 @@ async function parse(call: Call, ctx: Context): Promise<unknown> {
 function requirePublicNames(gate: CallDeps, call: Call, caller: Caller, ctx: Context, input: unknown): void {
   const nonPublicName = ctx.visibility === 'public' ? nonPublic(call.operation, input, ctx.release) : undefined;
   if (nonPublicName === undefined) return;
-  const charge = chargeOf(call, ctx, input);
+  const charge = createPricedCall(call, ctx, input);
   const message = `${nonPublicName} is not a public attribute: a call that names it costs ${formatEurAmount(charge.micros)}.`;
   throw paymentError('payment_required', message, gate.payments.quote(caller, charge));
 }
@@ -218,7 +226,7 @@ async function settle<T>(
   // A caller without an account repeats a call by its payment (payments/x402).
   if (anonymous || key === undefined)
     return runCharged(gate, call, caller, ctx, input, present, { codec, request, turn: null });
-  const attempt = await gate.repeats.begin(ownerOf(caller), key, request());
+  const attempt = await gate.repeats.begin(idempotencyOwner(caller), key, request());
   if ('text' in attempt) {
     Object.assign(call.headers, replayHeaders(attempt.head, caller.kind === 'key' ? caller.balance : undefined));
     return codec.decode(attempt.text);

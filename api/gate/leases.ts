@@ -1,7 +1,7 @@
 // Leases of releases for a request: the current release of a dataset, or of all, until the answer has been
 // sent.
 
-import { hint } from '../../data/input/names.ts';
+import { nameSuggestion } from '../../data/input/name-suggestions.ts';
 import { printable } from '../../data/input/parse-values.ts';
 import { DataError } from '../../data/model/errors.ts';
 import type { Lease, Register } from '../../data/releases/register.ts';
@@ -12,7 +12,7 @@ function leaseError(register: Register, dataset: string): DataError {
   const state = register.state(dataset);
   if (state === 'missing' || state === 'damaged')
     return new DataError('unavailable', `The dataset ${dataset} has no release to answer from yet.`);
-  const instead = hint(dataset, register.packs.keys());
+  const instead = nameSuggestion(dataset, register.packs.keys());
   return new DataError('unknown_dataset', `There is no dataset "${printable(dataset)}".${instead}`);
 }
 

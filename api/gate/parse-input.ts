@@ -1,6 +1,6 @@
 // Parses the input of an operation. The error for a parameter of another operation names that operation.
 import { ApiError, UnknownParameter } from '../contract/errors.ts';
-import { acceptedBy, type Context, type Operation } from '../contract/operation.ts';
+import { acceptedParameters, type Context, type Operation } from '../contract/operation.ts';
 
 /** Most operations that a message lists. */
 const LISTED = 3;
@@ -19,7 +19,7 @@ function unknownParameterError(
   operation: Operation,
   ctx: Context,
 ): ApiError | UnknownParameter {
-  const { filters, names } = acceptedBy(operation);
+  const { filters, names } = acceptedParameters(operation);
   const others = error.suggestion === null ? otherOperations(error.parameter, operation, ctx) : null;
   const message = others === null ? error.message : `${error.problem} ${others}`;
   if (filters) return new ApiError('unknown_filter', message);
@@ -32,7 +32,7 @@ function unknownParameterError(
  */
 function otherOperations(parameter: string, operation: Operation, { operations, by_name }: Context): string | null {
   const others = operations.filter(
-    (other) => other !== operation && !other.personal && acceptedBy(other).names.includes(parameter),
+    (other) => other !== operation && !other.personal && acceptedParameters(other).names.includes(parameter),
   );
   if (others.length === 0) return null;
   const names = others.slice(0, LISTED).map(({ name, route }) => {

@@ -5,7 +5,7 @@ import { CODINGS, type Coding, codingFor } from './coding.ts';
 import type { StaticFile } from './files.ts';
 
 /** A copy of a file in a content coding. */
-export interface Copy {
+export interface CompressedCopy {
   coding: Coding;
   path: string;
   bytes: number;
@@ -16,10 +16,15 @@ export interface Copy {
  * folder. A copy older than its file is outdated. Files that are read in ranges have none: a range is a part
  * of the uncompressed file.
  */
-export async function copiesOf({ path, copies, ranges, last_modified }: StaticFile): Promise<Copy[]> {
+export async function findCompressedCopies({
+  path,
+  copies,
+  ranges,
+  last_modified,
+}: StaticFile): Promise<CompressedCopy[]> {
   if (ranges) return [];
   const candidates = await Promise.all(
-    CODINGS.map(async (coding): Promise<Copy | null> => {
+    CODINGS.map(async (coding): Promise<CompressedCopy | null> => {
       for (const place of [path, copies]) {
         const copy = `${place}.${COPY_ENDINGS[coding]}`;
         const stats = await stat(copy).catch(() => null);
@@ -33,7 +38,7 @@ export async function copiesOf({ path, copies, ranges, last_modified }: StaticFi
 }
 
 /** The copy for an `Accept-Encoding` header; null: the uncompressed file. */
-export function pickEncodedCopy(copies: readonly Copy[], header: string | undefined): Copy | null {
+export function pickEncodedCopy(copies: readonly CompressedCopy[], header: string | undefined): CompressedCopy | null {
   const coding = codingFor(
     header,
     copies.map((copy) => copy.coding),

@@ -89,7 +89,7 @@ export class HttpRequest {
   /** Headers of every response to this request. */
   readonly headers: Headers;
   /** Set if the request's URL is too long. */
-  readonly refused: ApiError | undefined;
+  readonly urlError: ApiError | undefined;
   readonly #base: string;
   #url: URL | undefined;
 
@@ -120,7 +120,7 @@ export class HttpRequest {
     }
     this.visitor = visitorOf(gate, facts, this.headers);
     const tooLong = this.path.length + search.length > LONGEST_URL;
-    this.refused = tooLong
+    this.urlError = tooLong
       ? new ApiError('payload_too_large', `The address has more than ${LONGEST_URL} characters.`)
       : undefined;
     this.query = tooLong || parameters === null ? {} : queryOf(parameters);
@@ -129,12 +129,12 @@ export class HttpRequest {
 
   /** URL under the base URL, without credentials: the base of links, cursors and quotes. */
   get url(): URL {
-    this.#url ??= new URL(this.refused ? this.#base : `${this.#base}${this.path}${this.search}`);
+    this.#url ??= new URL(this.urlError ? this.#base : `${this.#base}${this.path}${this.search}`);
     return this.#url;
   }
 
   /** Whether the path ends in `.md`. */
-  get suffix(): boolean {
+  get hasMdSuffix(): boolean {
     return this.path.endsWith('.md');
   }
 }
@@ -231,7 +231,7 @@ const LONGEST_PAYMENT = 8_192;
 /**
  * Decodes a PAYMENT-SIGNATURE header (base64 of JSON); null if it is invalid, so that the gate rejects it.
  */
-export function paymentIn(header: string | undefined): unknown {
+export function decodePayment(header: string | undefined): unknown {
   if (header === undefined) return undefined;
   if (header.length > LONGEST_PAYMENT) return null;
   try {

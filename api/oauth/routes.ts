@@ -40,13 +40,13 @@ export function mountOAuth(app: App, { gate, report, oauth }: OAuthDeps): void {
   ];
 
   const answered = async (c: Http, { answer, bucket = 'free', page }: Address): Promise<Response> => {
-    const { visitor, headers, request_id, accept, refused } = readRequest(gate, c);
+    const { visitor, headers, request_id, accept, urlError } = readRequest(gate, c);
     const count = async (what: 'free' | 'register' | 'signin') => {
       await admit(gate, { ...visitor, credential: null }, what);
     };
     try {
       await count(bucket);
-      if (refused) throw refused;
+      if (urlError) throw urlError;
       const body = c.req.method === 'POST' ? await readText(c) : '';
       const { address, credential } = visitor;
       const made = await answer({ request: c.req.raw, body, address, credential, attempt: () => count('signin') });

@@ -19,7 +19,7 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
       if (visitor.credential?.via === 'api_key') throw operatorKeyInUrl();
       const caller = await admit(gate, visitor, 'free', true);
       if (caller.kind === 'key') throw new ApiError('admin_required', "This requires an operator's key.");
-      if (request.refused) throw request.refused;
+      if (request.urlError) throw request.urlError;
       const answer = await make(request, {
         params: c.req.param(),
         query: request.query,

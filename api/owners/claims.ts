@@ -90,9 +90,9 @@ function readEdits(release: Release, values: Readonly<Record<string, unknown>>):
 /** The operations of claims: request, verify, edit. */
 export function claimHandlers(parts: OwnersParts): Pick<Owners, 'claim' | 'verify' | 'update'> {
   return {
-    claim: (release, request, asker) => claim(parts, release, request, asker),
-    verify: (token, asker) => verify(parts, token, asker),
-    update: (token, values, asker) => update(parts, token, values, asker),
+    claim: (release, request, requester) => claim(parts, release, request, requester),
+    verify: (token, requester) => verify(parts, token, requester),
+    update: (token, values, requester) => update(parts, token, values, requester),
   };
 }
 
@@ -100,23 +100,23 @@ async function claim(
   parts: OwnersParts,
   release: Release,
   { entity_id, email }: { entity_id: string; email: string },
-  asker: Requester,
+  requester: Requester,
 ): Promise<'sent' | 'review'> {
   const { quotas } = parts;
   const { pack } = release;
   const address = { entity_id, email, member: 'email' };
-  const { record, domain, normal } = await readOwnerRequest(quotas, release, address, asker);
+  const { record, domain, normal } = await readOwnerRequest(quotas, release, address, requester);
   const relation = await domainRelation(release, record, domain);
   if (relation === 'none') throw domainMismatch(release);
-  await spendRequest(quotas, 'claims', `${pack.id} ${domain}`, asker);
+  await spendRequest(quotas, 'claims', `${pack.id} ${domain}`, requester);
   const about = { dataset: pack.id, entity_id: record.id, name: record.name };
   if (relation === 'shared') {
     const because = sharedDomainReason(release, domain);
     const request = { kind: 'claim' as const, ...about, slug: record.slug, contact: email, reason: null, because };
-    await requestReview(parts, request, domain, asker);
+    await requestReview(parts, request, domain, requester);
     return 'review';
   }
-  await sendClaim(parts, { ...about, email, email_normal: normal, domain }, asker.now);
+  await sendClaim(parts, { ...about, email, email_normal: normal, domain }, requester.now);
   return 'sent';
 }
 
@@ -134,10 +134,10 @@ async function update(
   { store, editing, base_url }: OwnersParts,
   token: string,
   values: Readonly<Record<string, unknown>>,
-  asker: Requester,
+  requester: Requester,
 ): Promise<{ dataset: string; record: StoredRecord }> {
   const claim = await claimOf(store, token);
-  if (claim === null || !mayEdit(claim, asker.now))
+  if (claim === null || !mayEdit(claim, requester.now))
     throw new ApiError('not_owner', 'This token is not verified or has expired; POST /v1/claim sends another link.');
   const { dataset, entity_id, domain } = claim;
   const release = editing.current(dataset);
@@ -147,7 +147,7 @@ async function update(
   const isDomainPublic = release.pack.attributes.some((each) => each.name === release.pack.owner.domain && each.public);
   // The source of a public value must not reveal a domain that is paid data.
   const source_url = isDomainPublic ? `https://${domain}/` : recordUrl(base_url, dataset, record.slug);
-  await storeEdits(editing, claim, edits, source_url, asker);
+  await storeEdits(editing, claim, edits, source_url, requester);
   // The release as it is served after the edit, which sets the time of publication.
   const served = editing.current(dataset) ?? release;
   return { dataset, record: await findRecord(served, entity_id) };

@@ -37,9 +37,9 @@ export interface OwnerPages {
     now: Date,
   ): Promise<{ state: LinkState; record: RecordRef | null }>;
   /** Restores the record, once; null for an invalid link. */
-  restore(token: string, asker: Requester): Promise<RecordRef | null>;
+  restore(token: string, requester: Requester): Promise<RecordRef | null>;
   /** Removes the record, once; null for an invalid link. */
-  confirm(token: string, asker: Requester): Promise<RecordRef | null>;
+  confirm(token: string, requester: Requester): Promise<RecordRef | null>;
   /** The state of a claim. */
   claimed(token: string, now: Date): Promise<ClaimPage>;
   /** The record of an id or slug. Throws `unknown_entity`. */

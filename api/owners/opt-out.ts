@@ -189,10 +189,10 @@ type OptOuts = Pick<Owners, 'optOut'> & Pick<OwnerPages, 'removal' | 'restore' |
 /** Opt-outs, and the pages that their mails link to. */
 export function optOutHandlers(parts: OwnersParts): OptOuts {
   return {
-    optOut: (release, request, asker) => optOut(parts, release, request, asker),
+    optOut: (release, request, requester) => optOut(parts, release, request, requester),
     removal: (kind, token, now) => findRemoval(parts, kind, token, now),
-    restore: (token, asker) => restore(parts, token, asker),
-    confirm: (token, asker) => confirm(parts, token, asker),
+    restore: (token, requester) => restore(parts, token, requester),
+    confirm: (token, requester) => confirm(parts, token, requester),
   };
 }
 
@@ -200,34 +200,40 @@ async function optOut(
   parts: OwnersParts,
   release: Release,
   { entity_id, contact, reason }: OptOutRequest,
-  asker: Requester,
+  requester: Requester,
 ): Promise<OptOutResult> {
   const { store, quotas } = parts;
   const { pack } = release;
   const dataset = pack.id;
   const address = { entity_id, email: contact, member: 'contact' };
-  const { record, domain, normal } = await readOwnerRequest(quotas, release, address, asker);
+  const { record, domain, normal } = await readOwnerRequest(quotas, release, address, requester);
   const { id, slug, name } = record;
   const answer = (status: OptOutResult['status']): OptOutResult => ({ status, dataset, entity_id: id });
   const review = async (because: string): Promise<OptOutResult> => {
     const request = { kind: 'opt_out' as const, dataset, entity_id: id, slug, name, contact, reason, because };
-    await requestReview(parts, request, domain, asker);
+    await requestReview(parts, request, domain, requester);
     return answer('review');
   };
   if (pack.owner.domain === null) return review('The dataset has no domains, so the address proves nothing.');
   const relation = await domainRelation(release, record, domain);
   if (relation === 'none') throw domainMismatch(release);
-  await spendRequest(quotas, 'opt-outs', `${dataset} ${domain}`, asker);
+  await spendRequest(quotas, 'opt-outs', `${dataset} ${domain}`, requester);
   if (relation === 'shared') return review(sharedDomainReason(release, domain));
   const pending = { dataset, record: { id, slug, name }, contact, domain, reason };
-  if (await restoredRecently(parts, dataset, id, asker.now)) {
-    await sendConfirmation(parts, pending, normal, asker.now);
+  if (await restoredRecently(parts, dataset, id, requester.now)) {
+    await sendConfirmation(parts, pending, normal, requester.now);
     return answer('confirmation_sent');
   }
-  await spendQuota(quotas, `removals ${dataset} ${domain}`, DAILY_LIMITS.removals, asker, 'removals for this domain');
-  if (await removeUnproven(parts, pending, asker)) return answer('removed');
+  await spendQuota(
+    quotas,
+    `removals ${dataset} ${domain}`,
+    DAILY_LIMITS.removals,
+    requester,
+    'removals for this domain',
+  );
+  if (await removeUnproven(parts, pending, requester)) return answer('removed');
   const held = await review(WHY_HELD);
-  await noteHeld(store, dataset, asker.now);
+  await noteHeld(store, dataset, requester.now);
   parts.onHeldOptOut(dataset);
   return held;
 }

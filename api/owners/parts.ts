@@ -47,10 +47,10 @@ export async function spendQuota(
   quotas: Quotas,
   name: string,
   quota: number,
-  asker: Requester,
+  requester: Requester,
   matter: string,
 ): Promise<void> {
-  const now = new Date(asker.now);
+  const now = new Date(requester.now);
   if ((await quotas.take({ name, quota }, 1, now)) === 0) throw tooMany(`${quota} ${matter}`, now);
 }
 
@@ -66,13 +66,13 @@ export async function spendRequest(
   quotas: Quotas,
   matter: 'claims' | 'opt-outs',
   of: string,
-  asker: Requester,
+  requester: Requester,
 ): Promise<void> {
   await spendQuota(
     quotas,
-    `${matter} ${of} ${asker.address}`,
+    `${matter} ${of} ${requester.address}`,
     DAILY_LIMITS.asked,
-    asker,
+    requester,
     `${matter} of this domain from your address`,
   );
 }
@@ -82,16 +82,16 @@ export async function requestReview(
   { store, quotas }: Pick<OwnersParts, 'store' | 'quotas'>,
   request: Parameters<typeof openRequest>[1],
   domain: string,
-  asker: Requester,
+  requester: Requester,
 ): Promise<void> {
   await spendQuota(
     quotas,
     `reviews ${request.dataset} ${domain}`,
     DAILY_LIMITS.reviews,
-    asker,
+    requester,
     'requests about this domain',
   );
-  await openRequest(store, request, asker.now);
+  await openRequest(store, request, requester.now);
 }
 
 /** The record of an id or slug. Throws `unknown_entity`. */
@@ -116,12 +116,12 @@ export async function readOwnerRequest(
   quotas: Quotas,
   release: Release,
   asked: { entity_id: string; email: string; member: string },
-  asker: Requester,
+  requester: Requester,
 ): Promise<{ record: StoredRecord; domain: string; normal: string }> {
   const record = await findRecord(release, asked.entity_id);
   const { domain, normal } = readEmail(asked.email, asked.member);
-  const now = new Date(asker.now);
-  const used = await takeUnit(quotas, ATTEMPTS, asker.address, now);
+  const now = new Date(requester.now);
+  const used = await takeUnit(quotas, ATTEMPTS, requester.address, now);
   if (used !== null) throw tooMany(`${used.quota} requests about records from ${used.block}`, now);
   return { record, domain, normal };
 }

@@ -40,7 +40,7 @@ type PageOrRedirect = OwnerPage | { to: string };
 
 interface OwnerRequest {
   request: HttpRequest;
-  asker: Requester;
+  requester: Requester;
   now: Date;
   /** Fields of the form; empty for a GET. */
   form: URLSearchParams;
@@ -92,7 +92,7 @@ function mountBrowserPages(app: App, deps: OwnerDeps): void {
     app.get(route.path, (c) => {
       const request = readRequest(gate, c);
       const types = ['application/json', 'text/markdown', 'text/html'];
-      if (request.suffix || preferred(request.accept, types) !== 'text/html') return answer(deps, c, operation);
+      if (request.hasMdSuffix || preferred(request.accept, types) !== 'text/html') return answer(deps, c, operation);
       return respond(deps, c, async ({ request }) => redirect(page, tokenOf(request)));
     });
   }
@@ -111,9 +111,9 @@ async function respond({ gate, report }: OwnerDeps, c: Http, handler: Handler): 
     await admit(gate, { ...visitor, credential: null }, 'free');
     if (c.req.method === 'POST' && isForeign(c, gate.base_url)) return send(FOREIGN_FORM);
     const now = gate.now();
-    const asker = { key: null, address: visitor.address, request_id, now: now.getTime() };
+    const requester = { key: null, address: visitor.address, request_id, now: now.getTime() };
     const form = new URLSearchParams(c.req.method === 'POST' ? await readText(c) : '');
-    return send(await handler({ request, asker, now, form }));
+    return send(await handler({ request, requester, now, form }));
   } catch (cause) {
     const error = toApiError(cause);
     if (error.code === 'internal') report(cause, request_id);
@@ -156,9 +156,9 @@ function removalPage({ owners }: OwnerDeps, kind: Removal): Handler {
 
 /** POST: restores or removes the record. */
 function changeRecord({ gate, owners }: OwnerDeps, kind: Removal): Handler {
-  return async ({ form, asker, now }) => {
+  return async ({ form, requester, now }) => {
     const token = form.get('token') ?? '';
-    const record = await (kind === 'restore' ? owners.restore(token, asker) : owners.confirm(token, asker));
+    const record = await (kind === 'restore' ? owners.restore(token, requester) : owners.confirm(token, requester));
     if (record !== null) return kind === 'restore' ? restoredPage(gate.base_url, record) : removedPage(record);
     const { state } = await owners.removal(kind, token, now);
     return invalidLinkPage(state === 'good' ? 'used' : state, REMOVALS[kind]);
@@ -185,14 +185,14 @@ async function claimPage(
 }
 
 /** POST: begins the claim's time for edits (`do=begin`), or saves the form (`do=save`). */
-async function editRecord(deps: OwnerDeps, { form, asker, now }: OwnerRequest): Promise<PageOrRedirect> {
+async function editRecord(deps: OwnerDeps, { form, requester, now }: OwnerRequest): Promise<PageOrRedirect> {
   const { owners } = deps;
   const token = form.get('token') ?? '';
   const action = form.get('do');
   const { state, about } = await owners.claimed(token, now);
   if (about === null || (state !== 'open' && state !== 'waiting')) return claimPage(deps, token, now, NO_INPUT);
   if (action === 'begin') {
-    await owners.verify(token, asker);
+    await owners.verify(token, requester);
     return redirect('claim', token);
   }
   if (state !== 'open' || action !== 'save') return claimPage(deps, token, now, NO_INPUT);
@@ -201,7 +201,7 @@ async function editRecord(deps: OwnerDeps, { form, asker, now }: OwnerRequest): 
   if (issues.length > 0) return withIssues(issues);
   if (Object.keys(values).length === 0) return redirect('claim', token, '&done=nothing');
   try {
-    await owners.update(token, values, asker);
+    await owners.update(token, values, requester);
     return redirect('claim', token, '&done=saved');
   } catch (error) {
     const { code, extras } = toApiError(error);
@@ -232,7 +232,7 @@ async function requestChange(
   { gate, owners }: OwnerDeps,
   release: Release,
   record: StoredRecord,
-  { form, asker }: OwnerRequest,
+  { form, requester }: OwnerRequest,
 ): Promise<PageOrRedirect> {
   const field = (name: string) => (form.get(name) ?? '').trim();
   const email = field('email');
@@ -244,8 +244,8 @@ async function requestChange(
     checkEmail(email);
     const removal = { entity_id, contact: email, reason: reason.slice(0, 2000) || null };
     const outcome = isRemoval
-      ? (await owners.optOut(release, removal, asker)).status
-      : await owners.claim(release, { entity_id, email }, asker);
+      ? (await owners.optOut(release, removal, requester)).status
+      : await owners.claim(release, { entity_id, email }, requester);
     return requestedPage(gate.base_url, { dataset: pack.id, slug: record.slug, name: record.name }, outcome, email);
   } catch (error) {
     const { code } = toApiError(error);

@@ -19,7 +19,7 @@ import { byCodePoint } from '../../packs/define/text.ts';
 import { collect } from '../collect/collect.ts';
 import type { Effects } from '../effects/effects.ts';
 import { checkRelease, confirmedValues } from '../release/check.ts';
-import { type Resolved, resolveRelease } from '../release/resolve.ts';
+import { draftRelease, type ReleaseDraft } from '../release/draft-release.ts';
 
 export interface DatasetNight {
   dataset: string;
@@ -142,7 +142,10 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
   const { progress } = effects;
   const folder = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
   const earlier = folder === null ? null : previousRelease(folder, overlay, before?.overlay ?? 0);
-  const resolved = await resolveRelease({ pack, dataDir, made, before: earlier, overlay, effects }, workspace);
+  const resolved = await draftRelease(
+    { pack, dataDir, allReadings: made, before: earlier, overlay, effects },
+    workspace,
+  );
   progress.step(pack.id, 'check');
   const compared = folder === null || accept ? null : { folder, revision: before?.revision };
   const wrong = await checkRelease(pack, resolved.folder, compared, [...overlay.removed.keys()]);
@@ -173,7 +176,7 @@ function refused({ pack, effects, current, before, news }: Build, wrong: readonl
 }
 
 /** Indexes the files of a release, seals it and makes it current. */
-async function publish(build: Build, resolved: Resolved, earlier: PreviousRelease | null) {
+async function publish(build: Build, resolved: ReleaseDraft, earlier: PreviousRelease | null) {
   const { pack, dataDir, effects, overlays, overlay, inputs, current, before } = build;
   const { rows, facts, enums, ages, records } = resolved;
   const now = isoTime(effects.now().getTime());

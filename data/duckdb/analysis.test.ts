@@ -7,7 +7,7 @@ import { loadPack } from '../../packs/define/load.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
 import { type WrittenRelease, writeRelease } from '../../tests/support/write-release.ts';
-import type { Interval, StoredRecord } from '../model/record.ts';
+import type { PublishedInterval, StoredRecord } from '../model/record.ts';
 import type { Engine, Predicate, SeriesPlan, SimilarPlan, StatsPlan } from '../plan/plan.ts';
 import { openEngine } from './engine.ts';
 import { seriesStatement, statsStatement } from './questions.ts';
@@ -41,7 +41,7 @@ const DAY_0 = Date.UTC(2026, 10, 1);
 const at = (day: number, clock = 0) => new Date(DAY_0 + day * 86_400_000 + clock).toISOString();
 const first = DAY_0 / 86_400_000;
 
-function intervals(record: StoredRecord, ...steps: [from: string, value: Value | null][]): Interval[] {
+function intervals(record: StoredRecord, ...steps: [from: string, value: Value | null][]): PublishedInterval[] {
   return steps.map(([from, value], index) => ({
     entity: record.id,
     attribute: 'price.list',

@@ -15,7 +15,7 @@ import type { Shape } from './shape.ts';
 import type { Sql } from './sql.ts';
 
 /** An open release without overlay. */
-export interface OpenEngine {
+export interface DuckRelease {
   pool: Pool;
   pack: Pack;
   folder: string;
@@ -27,7 +27,7 @@ export interface OpenEngine {
  * The engine with an overlay. Its tables are created by the first query that needs them, and dropped by
  * `close`.
  */
-export function overlayEngine(opened: OpenEngine, overlay: AppliedOverlay): Engine {
+export function overlayEngine(opened: DuckRelease, overlay: AppliedOverlay): Engine {
   const { pool, pack, folder, shape, bodies } = opened;
   let making: Promise<ChangedTables> | null = null;
   const side = (): Promise<ChangedTables> => {

@@ -11,7 +11,7 @@ import type { StoredRecord } from '../model/record.ts';
 import type { RecordRenderer } from '../plan/plan.ts';
 import { openRelease } from '../releases/release.ts';
 import { buildIndex } from './build.ts';
-import { PackedIndex } from './engine.ts';
+import { PackedIndex } from './packed-index.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'bodies-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));

@@ -7,7 +7,7 @@ import type { Container } from './container.ts';
 import { Grid } from './grid.ts';
 import { Keys } from './keys.ts';
 import { Numbers } from './numbers.ts';
-import { orderBy, type Places, placesOf, SortOrder } from './orders.ts';
+import { type DenseRanks, denseRanks, orderBy, SortOrder } from './orders.ts';
 import { Terms } from './terms.ts';
 import { Values } from './values.ts';
 
@@ -71,7 +71,7 @@ export class Columns {
   }
 
   /** Rank of a record by a sort key; ranks compare like values. NaN without a value. */
-  rank(key: string): (ordinal: number) => number {
+  sortNumber(key: string): (ordinal: number) => number {
     if (this.#numeric(key)) {
       const numbers = this.#sortNumbers(key);
       return (ordinal) => numbers.at(ordinal);
@@ -101,7 +101,7 @@ export class Columns {
   }
 
   /** Ranks as small integers, when the index stores them so. */
-  #places(key: string): Places | null {
+  #places(key: string): DenseRanks | null {
     if (this.#numeric(key)) {
       const { codes, distinct } = this.#sortNumbers(key);
       return codes && { count: distinct, of: (ordinal) => codes[ordinal]! };
@@ -115,7 +115,7 @@ export class Columns {
   }
 
   /** Rank of any value on the same scale; a string that does not occur is between its neighbours. */
-  rankOf(key: string, value: number | string | boolean): number {
+  sortNumberOf(key: string, value: number | string | boolean): number {
     if (typeof value === 'number') return value;
     if (typeof value === 'boolean') return value ? 2 : 1;
     return this.values(key).folded.rank(value);
@@ -124,9 +124,9 @@ export class Columns {
   order(key: string): SortOrder {
     const known = this.#orders.get(key);
     if (known) return known;
-    const rank = this.rank(key);
+    const rank = this.sortNumber(key);
     const order = new SortOrder(
-      orderBy(this.keys.byId, this.#places(key) ?? placesOf(this.size, rank)),
+      orderBy(this.keys.byId, this.#places(key) ?? denseRanks(this.size, rank)),
       rank,
       this.keys,
     );

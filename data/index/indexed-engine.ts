@@ -2,7 +2,7 @@
 // from a damaged index also come from DuckDB; the damage is logged once.
 import type { Engine, SearchAnswer } from '../plan/plan.ts';
 import { IndexDamaged } from './container.ts';
-import type { PackedIndex } from './engine.ts';
+import type { PackedIndex } from './packed-index.ts';
 
 /** `duckdb` with an open index in front. */
 export function withIndex(duckdb: Engine, opened: PackedIndex, log: (message: string) => void): Engine {
@@ -77,7 +77,7 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
         return null;
       }
     },
-    withOverlay: (overlay) => both(duckdb.withOverlay(overlay), index.under(overlay), trust),
+    withOverlay: (overlay) => both(duckdb.withOverlay(overlay), index.withOverlay(overlay), trust),
     close: () => duckdb.close(),
   };
 }

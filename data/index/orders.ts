@@ -11,13 +11,13 @@ import { distinct } from './numbers.ts';
  * Values of a sort key as integers by ordinal: 0: missing, else 1 + index in the `count` distinct values,
  * ascending.
  */
-export interface Places {
+export interface DenseRanks {
   count: number;
   of(ordinal: number): number;
 }
 
 /** Places of numeric ranks by ordinal; NaN: missing. */
-export function placesOf(records: number, rank: (ordinal: number) => number): Places {
+export function denseRanks(records: number, rank: (ordinal: number) => number): DenseRanks {
   const ranks = Float64Array.from({ length: records }, (_, ordinal) => rank(ordinal));
   const known = distinct(ranks);
   const place = new Map(Array.from(known, (value, i) => [value, i + 1]));
@@ -27,7 +27,7 @@ export function placesOf(records: number, rank: (ordinal: number) => number): Pl
 /**
  * Ordinals sorted by place. A counting sort from the order of ids, so that equal places stay sorted by id.
  */
-export function orderBy(byId: Uint32Array, { count, of }: Places): Uint32Array {
+export function orderBy(byId: Uint32Array, { count, of }: DenseRanks): Uint32Array {
   // Records without a value are last.
   const slot = (ordinal: number) => (of(ordinal) || count + 1) - 1;
   const at = new Uint32Array(count + 2);

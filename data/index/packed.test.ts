@@ -12,7 +12,7 @@ import { Ends, packEnds } from './ends.ts';
 import { Hex, packHex } from './hex.ts';
 import { Keys, packKeys } from './keys.ts';
 import { Numbers, packNumbers } from './numbers.ts';
-import { orderBy, placesOf } from './orders.ts';
+import { denseRanks, orderBy } from './orders.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'packed-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -86,7 +86,7 @@ test('an order is by value, then id; records without a value are last', () => {
   expect([
     ...orderBy(
       byId,
-      placesOf(6, (ordinal) => ranks[ordinal]!),
+      denseRanks(6, (ordinal) => ranks[ordinal]!),
     ),
   ]).toEqual([5, 2, 3, 0, 4, 1]);
 });

@@ -109,7 +109,7 @@ function after(columns: Columns, position: { value: unknown; id: string }): numb
 function sorted(columns: Columns, plan: SearchPlan, chosen: RecordMatcher): number[] {
   const { key, descending } = plan.sort;
   const position = plan.after && {
-    rank: plan.after.value === null ? null : columns.rankOf(key, plan.after.value),
+    rank: plan.after.value === null ? null : columns.sortNumberOf(key, plan.after.value),
     id: plan.after.id,
   };
   const { driver, test } = chosen;
@@ -139,7 +139,7 @@ function sortFew(
   found: number[],
   position: { rank: number | null; id: string } | null,
 ): number[] {
-  const rank = columns.rank(plan.sort.key);
+  const rank = columns.sortNumber(plan.sort.key);
   const sign = plan.sort.descending ? -1 : 1;
   const compare = (a: number, b: number) => {
     const x = rank(a);
@@ -166,7 +166,7 @@ const descends = (x: number, rank: number, sign: number) => (x - rank) * sign > 
 
 /** Sort value of a record for the cursor; null without a value. */
 export function sortValue(columns: Columns, key: string, ordinal: number): number | string | boolean | null {
-  const rank = columns.rank(key)(ordinal);
+  const rank = columns.sortNumber(key)(ordinal);
   if (Number.isNaN(rank)) return null;
   if (key === 'quality' || key === 'updated') return rank;
   const { type } = columns.attribute(key);

@@ -24,8 +24,8 @@ export function similarRecords(
   { subject, limit, minScore = 0 }: Pick<SimilarPlan, 'subject' | 'limit' | 'minScore'>,
   allowed: (ordinal: number) => boolean,
 ): Scored[] {
-  const mine = terms.compared.of(subject);
-  const own = [...mine].sort((a, b) => terms.by.count(a) - terms.by.count(b));
+  const mine = terms.comparedByRecord.of(subject);
+  const own = [...mine].sort((a, b) => terms.recordsByWord.count(a) - terms.recordsByWord.count(b));
   const seen = new Bitset(keys.size);
   seen.add(subject);
   const best: Scored[] = [];
@@ -34,9 +34,9 @@ export function similarRecords(
     const left = own.length - i;
     // A record not met so far shares at most the words from here on.
     if (left / own.length < worst) break;
-    const end = terms.by.end(word);
-    for (let p = terms.by.start(word); p < end; p += 1) {
-      const ordinal = terms.by.list[p]! & 0x7fffffff;
+    const end = terms.recordsByWord.end(word);
+    for (let p = terms.recordsByWord.start(word); p < end; p += 1) {
+      const ordinal = terms.recordsByWord.list[p]! & 0x7fffffff;
       if (seen.has(ordinal)) continue;
       seen.add(ordinal);
       if (!possible(terms, ordinal, own.length, left, worst) || !allowed(ordinal)) continue;
@@ -60,10 +60,10 @@ export function similarByPublicWords(
   { subject, limit, minScore = 0 }: Pick<SimilarPlan, 'subject' | 'limit' | 'minScore'>,
   allowed: (ordinal: number) => boolean,
 ): Scored[] {
-  const own = terms.publicOf(subject);
+  const own = terms.publicWords(subject);
   const shared = new Map<number, number>();
   for (const word of own)
-    for (const ordinal of terms.inPublic(word)) shared.set(ordinal, (shared.get(ordinal) ?? 0) + 1);
+    for (const ordinal of terms.publicRecords(word)) shared.set(ordinal, (shared.get(ordinal) ?? 0) + 1);
   shared.delete(subject);
   const counts = terms.publicCounts();
   const best: Scored[] = [];
@@ -77,13 +77,13 @@ export function similarByPublicWords(
 
 /** Whether a record that shares at most `left` words with the subject can still reach a score. */
 function possible(terms: Terms, ordinal: number, size: number, left: number, worst: number): boolean {
-  const others = terms.compared.count(ordinal);
+  const others = terms.comparedByRecord.count(ordinal);
   const shared = Math.min(left, others);
   return shared / (size + others - shared) >= worst;
 }
 
 /** Both word lists are ascending. */
-function overlap({ compared: of }: Terms, mine: Uint32Array, ordinal: number): number {
+function overlap({ comparedByRecord: of }: Terms, mine: Uint32Array, ordinal: number): number {
   const { list } = of;
   const start = of.start(ordinal);
   const end = of.end(ordinal);
@@ -124,7 +124,7 @@ export function similarChanged(
   own: string | null,
 ): Scored[] {
   const flag = scope === 'public' ? 'public' : 'compared';
-  const codes = scope === 'public' ? terms.publicOf(subject) : [...terms.compared.of(subject)];
+  const codes = scope === 'public' ? terms.publicWords(subject) : [...terms.comparedByRecord.of(subject)];
   const mine = new Set(codes.map((code) => terms.words.at(code)));
   const differs = (value: unknown) => differBy === null || (value !== undefined && fold(String(value)) !== own);
   return side

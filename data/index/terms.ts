@@ -67,17 +67,17 @@ function turned(word: Uint32Array, ordinal: Uint32Array, records: number): { key
 
 export class Terms {
   readonly words: SortedStrings;
-  readonly by: Postings;
-  readonly of: Postings;
-  readonly compared: Postings;
+  readonly recordsByWord: Postings;
+  readonly wordsByRecord: Postings;
+  readonly comparedByRecord: Postings;
   readonly #records: number;
   #publicCounts: Uint32Array | null = null;
 
   constructor(container: Container, records: number) {
     this.words = new SortedStrings(container, 'words');
-    this.by = new Postings(container, 'words.by');
-    this.of = new Postings(container, 'words.of');
-    this.compared = new Postings(container, 'words.compared');
+    this.recordsByWord = new Postings(container, 'words.by');
+    this.wordsByRecord = new Postings(container, 'words.of');
+    this.comparedByRecord = new Postings(container, 'words.compared');
     this.#records = records;
   }
 
@@ -88,14 +88,14 @@ export class Terms {
 
   /** Number of postings of words, with repeats: an upper bound for the number of records. */
   count([from, to]: Range): number {
-    return from === to ? 0 : this.by.end(to - 1) - this.by.start(from);
+    return from === to ? 0 : this.recordsByWord.end(to - 1) - this.recordsByWord.start(from);
   }
 
   /** Whether a record has a word of the range. */
   within(ordinal: number, [from, to]: Range): boolean {
-    const { list } = this.of;
-    const end = this.of.end(ordinal);
-    for (let i = this.of.start(ordinal); i < end; i += 1) if (list[i]! >= from) return list[i]! < to;
+    const { list } = this.wordsByRecord;
+    const end = this.wordsByRecord.end(ordinal);
+    for (let i = this.wordsByRecord.start(ordinal); i < end; i += 1) if (list[i]! >= from) return list[i]! < to;
     return false;
   }
 
@@ -103,7 +103,7 @@ export class Terms {
   list(range: Range, scope: 'public' | 'full'): Uint32Array {
     const [from, to] = range;
     if (from === to) return new Uint32Array(0);
-    const part = this.by.list.subarray(this.by.start(from), this.by.end(to - 1));
+    const part = this.recordsByWord.list.subarray(this.recordsByWord.start(from), this.recordsByWord.end(to - 1));
     if (to - from > 1 && part.length > FEW) return this.#marked(part, scope).toArray();
     const kept = (scope === 'full' ? part : part.filter((entry) => entry >= PUBLIC)).map((entry) => entry & ORDINAL);
     // Postings of one word are sorted and distinct.
@@ -111,18 +111,18 @@ export class Terms {
   }
 
   /** Records with the word in a public text, ascending. */
-  *inPublic(word: number): Generator<number> {
-    const end = this.by.end(word);
-    for (let i = this.by.start(word); i < end; i += 1) {
-      const entry = this.by.list[i]!;
+  *publicRecords(word: number): Generator<number> {
+    const end = this.recordsByWord.end(word);
+    for (let i = this.recordsByWord.start(word); i < end; i += 1) {
+      const entry = this.recordsByWord.list[i]!;
       if (entry >= PUBLIC) yield entry & ORDINAL;
     }
   }
 
   /** Codes of the words in a record's public texts, ascending. */
-  publicOf(record: number): number[] {
-    return [...this.of.of(record)].filter((word) => {
-      for (const ordinal of this.inPublic(word)) if (ordinal >= record) return ordinal === record;
+  publicWords(record: number): number[] {
+    return [...this.wordsByRecord.of(record)].filter((word) => {
+      for (const ordinal of this.publicRecords(word)) if (ordinal >= record) return ordinal === record;
       return false;
     });
   }
@@ -131,7 +131,7 @@ export class Terms {
   publicCounts(): Uint32Array {
     if (this.#publicCounts === null) {
       const counts = new Uint32Array(this.#records);
-      for (const entry of this.by.list) if (entry >= PUBLIC) counts[entry & ORDINAL]! += 1;
+      for (const entry of this.recordsByWord.list) if (entry >= PUBLIC) counts[entry & ORDINAL]! += 1;
       this.#publicCounts = counts;
     }
     return this.#publicCounts;

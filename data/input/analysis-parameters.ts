@@ -4,7 +4,7 @@ import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { single } from './filters.ts';
 import { type Parameter, type Selection, selectingParameters } from './parameters.ts';
-import { list, listValues, text } from './parse-values.ts';
+import { listValues, parseList, parseText } from './parse-values.ts';
 import {
   type AttributeRule,
   allowedAttribute,
@@ -115,7 +115,7 @@ const NUMBER = attributeParameter('Numeric attribute: integer, number or price',
 
 /** Parses attributes to group by, at most `most`, each once. */
 function parseKeys(values: string[], pack: Pack, most: number): string[] {
-  const keys = list('group_by', values);
+  const keys = parseList('group_by', values);
   if (keys.length !== values.flatMap(listValues).length) throw invalid('group_by: names the same attribute twice.');
   if (keys.length > most)
     throw invalid(`group_by: takes ${most === 1 ? 'one attribute' : `at most ${most} attributes`} here.`);
@@ -173,7 +173,7 @@ const COLUMN: Parameter<string | null> = {
       .optional()
       .describe('Keeps one of the columns'),
   parse: (values, { name, pack }) =>
-    allowedAttribute(pack, name, text(name, single(name, values)), {
+    allowedAttribute(pack, name, parseText(name, single(name, values)), {
       may: (attribute: Attribute) => pack.compare.includes(attribute.name),
       otherwise: (attribute) => `${attribute.name} is not compared; choose one of ${pack.compare.join(', ')}.`,
     }),

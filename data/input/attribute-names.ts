@@ -1,6 +1,6 @@
 // Which attributes a name that is none of them probably means: other spellings, aliases of the pack, parts of names.
 import type { Attribute } from '../../packs/define/model.ts';
-import { hint, misspelt } from './names.ts';
+import { closestNames, nameSuggestion } from './name-suggestions.ts';
 import { printable } from './parse-values.ts';
 
 /** Longest part of a typed name that is compared. */
@@ -77,15 +77,15 @@ export function attributeSuggestion(
   const members = group.filter(may);
   if (members.length > 0) return ` ${printable(name)} is a group: name one of its members, ${listed(members)}.`;
   if (group.length > 0)
-    return ` ${printable(name)} is a group, and none of its members can be named here.${hint(
+    return ` ${printable(name)} is a group, and none of its members can be named here.${nameSuggestion(
       name,
       attributes.map((each) => each.name),
     )}`;
   const names = attributes.map((each) => each.name);
   const match = matchAttributes(withoutWrapper(nameParts(name)), attributes);
-  const near = match === null || match.fit > SAME_NAME ? misspelt(name, names, name.length < 8 ? 1 : 2) : [];
-  const meant = near.length > 0 ? near : (match?.attributes.map((each) => each.name) ?? misspelt(name, names));
-  return meant.length > 0 ? ` Did you mean ${quoted(meant)}?` : hint(name, names);
+  const near = match === null || match.fit > SAME_NAME ? closestNames(name, names, name.length < 8 ? 1 : 2) : [];
+  const meant = near.length > 0 ? near : (match?.attributes.map((each) => each.name) ?? closestNames(name, names));
+  return meant.length > 0 ? ` Did you mean ${quoted(meant)}?` : nameSuggestion(name, names);
 }
 
 /** `attributes.name` is `name`. */

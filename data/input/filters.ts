@@ -4,7 +4,15 @@ import { fold } from '../../packs/define/text.ts';
 import { validationError } from '../model/errors.ts';
 import type { Manifest } from '../model/layout.ts';
 import type { Predicate, RawInput } from '../plan/plan.ts';
-import { boolean, date, Issues, integer, list, number, text } from './parse-values.ts';
+import {
+  parseBoolean,
+  parseDate,
+  parseInteger,
+  parseList,
+  parseNumber,
+  parseText,
+  ValidationIssues,
+} from './parse-values.ts';
 import { unknownFilter } from './unknown-parameter.ts';
 
 export type FilterOperator = 'any' | 'not' | 'like' | 'min' | 'max' | 'has';
@@ -55,23 +63,23 @@ export function single(name: string, raw: string[]): string {
 function comparable(name: string, attribute: Attribute, raw: string): string | number | boolean {
   switch (attribute.type) {
     case 'boolean':
-      return boolean(name, raw);
+      return parseBoolean(name, raw);
     case 'integer':
-      return integer(name, raw, undefined, undefined, attribute.unit);
+      return parseInteger(name, raw, undefined, undefined, attribute.unit);
     case 'number':
-      return number(name, raw, attribute.unit);
+      return parseNumber(name, raw, attribute.unit);
     case 'date':
-      return date(name, raw);
+      return parseDate(name, raw);
     default:
       return fold(raw);
   }
 }
 
 const values = (name: string, attribute: Attribute, raw: string[]) =>
-  [...new Set(list(name, raw).map((value) => comparable(name, attribute, value)))].sort();
+  [...new Set(parseList(name, raw).map((value) => comparable(name, attribute, value)))].sort();
 
 const bound = (name: string, attribute: Attribute, raw: string[]) =>
-  attribute.type === 'date' ? date(name, single(name, raw)) : number(name, single(name, raw), attribute.unit);
+  attribute.type === 'date' ? parseDate(name, single(name, raw)) : parseNumber(name, single(name, raw), attribute.unit);
 
 const valueType = (type: AttributeType): FilterType =>
   type === 'boolean' || type === 'integer' || type === 'number' || type === 'date' ? type : 'string';
@@ -109,7 +117,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
     types: WORDY,
     takes: () => 'string',
     parse: (name, attribute, raw) => {
-      const needle = fold(text(name, single(name, raw)));
+      const needle = fold(parseText(name, single(name, raw)));
       if (needle === '') throw validationError(name, 'must not be empty', 'string_too_short');
       return { kind: 'like', attribute: attribute.name, needle };
     },
@@ -142,7 +150,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
     parse: (name, attribute, raw) => ({
       kind: 'has',
       attribute: attribute.name,
-      present: boolean(name, single(name, raw)),
+      present: parseBoolean(name, single(name, raw)),
     }),
     describe: (attribute) => `true: the record has a value of ${attribute}; false: it has none.`,
   },
@@ -226,12 +234,12 @@ export function parseFilters(
   const filters = filtersOf(pack);
   const names = Object.keys(raw).filter((name) => !parameters.includes(name) && !inPath.includes(name));
   for (const name of names) if (!filters.has(name)) throw unknownFilter(name, pack, offered(pack, parameters), filters);
-  const issues = new Issues();
+  const issues = new ValidationIssues();
   const where = names.sort().flatMap((name) => {
     const { kind, attribute } = filters.get(name)!;
     const given = [raw[name] ?? []].flat();
     return issues.attempt(() => kind.parse(name, attribute, given)) ?? [];
   });
-  issues.settle();
+  issues.throwIfAny();
   return { where, names: [...new Set(names.map((name) => filters.get(name)!.attribute.name))] };
 }

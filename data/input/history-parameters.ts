@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { single } from './filters.ts';
 import { type Parameter, parameters } from './parameters.ts';
-import { BOUNDS, time } from './parse-values.ts';
+import { BOUNDS, parseTime } from './parse-values.ts';
 import {
   AS_OF,
   attributeParameter,
@@ -148,7 +148,7 @@ export const changesParameters = parameters(
  * Times so far away that they cannot be counted exactly come as near as can be.
  */
 function microseconds(name: string, raw: string): number {
-  const milliseconds = Math.floor(time(name, raw));
+  const milliseconds = Math.floor(parseTime(name, raw));
   const [, digits = ''] = /\.(\d{1,9})/u.exec(raw) ?? [];
   const finer = Number(digits.padEnd(6, '0').slice(3, 6));
   const found = milliseconds * 1000 + finer;

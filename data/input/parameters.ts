@@ -14,7 +14,7 @@ import type { Predicate, RawInput } from '../plan/plan.ts';
 import type { Cursors } from './cursor.ts';
 import { parseFilters } from './filters.ts';
 import type { Format } from './formats.ts';
-import { Issues } from './parse-values.ts';
+import { ValidationIssues } from './parse-values.ts';
 import { unknownParameter } from './unknown-parameter.ts';
 
 /** How an operation is called: by URL, or as a tool or skill. */
@@ -104,7 +104,7 @@ export function parameters<T extends ParameterTable, I = TableValues<T>>(
       onlyParameters(raw, known, inPath);
       // Rows of operations without a dataset do not read the pack.
       const place = { ...options, pack: pack as Pack };
-      const values = valuesOf(table, raw, place, new Issues());
+      const values = valuesOf(table, raw, place, new ValidationIssues());
       return input(values as TableValues<T>, place);
     },
   };
@@ -121,7 +121,7 @@ export function selectingParameters<T extends ParameterTable, I>(
     parse(raw, selected, options = {}) {
       // Only operations on a dataset select records.
       const pack = selected as Pack;
-      const issues = new Issues();
+      const issues = new ValidationIssues();
       const filters = issues.attempt(() => parseFilters(raw, pack, known, inPath)) ?? { where: [], names: [] };
       const place = { ...options, pack };
       const values = valuesOf(table, raw, place, issues);
@@ -161,7 +161,7 @@ function valuesOf(
   table: ParameterTable,
   raw: RawInput,
   place: Omit<ParameterContext, 'name'>,
-  issues: Issues,
+  issues: ValidationIssues,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const name of Object.keys(table)) {
@@ -170,7 +170,7 @@ function valuesOf(
     if (given === undefined && 'fallback' in row) values[name] = row.fallback;
     else values[name] = issues.attempt(() => parsed(row, given, { ...place, name }));
   }
-  issues.settle();
+  issues.throwIfAny();
   return values;
 }
 

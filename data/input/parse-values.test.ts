@@ -3,19 +3,19 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DataError, ValidationIssue } from '../model/errors.ts';
 import {
-  boolean,
-  date,
   escapeListValue,
-  Issues,
-  integer,
-  list,
-  number,
-  numberBetween,
-  oneOf,
+  parseBoolean,
+  parseDate,
+  parseInteger,
+  parseList,
+  parseNumber,
+  parseNumberBetween,
+  parseOneOf,
+  parseText,
+  parseTime,
   printable,
   splitList,
-  text,
-  time,
+  ValidationIssues,
 } from './parse-values.ts';
 
 /** Type of the 422 line that a parser throws. */
@@ -54,10 +54,10 @@ describe('lists', () => {
   });
 
   test('a repeated parameter adds values, repeats count once', () =>
-    expect(list('p', ['a,b', 'b', 'c'])).toEqual(['a', 'b', 'c']));
-  test('an empty list is refused', () => expect(refusal(() => list('p', [' , ']))).toBe('too_short'));
+    expect(parseList('p', ['a,b', 'b', 'c'])).toEqual(['a', 'b', 'c']));
+  test('an empty list is refused', () => expect(refusal(() => parseList('p', [' , ']))).toBe('too_short'));
   test('a list beyond the bound is refused', () =>
-    expect(refusal(() => list('p', [Array.from({ length: 101 }, (_, i) => i).join(',')]))).toBe('too_long'));
+    expect(refusal(() => parseList('p', [Array.from({ length: 101 }, (_, i) => i).join(',')]))).toBe('too_long'));
 });
 
 test.each([
@@ -65,7 +65,7 @@ test.each([
   ['half a surrogate pair', 'a\ud800', 'string_unicode'],
   ['blanks', '  ', 'string_too_short'],
   ['501 characters', 'x'.repeat(501), 'string_too_long'],
-])('a text of %s is refused', (_, raw, type) => expect(refusal(() => text('p', raw))).toBe(type));
+])('a text of %s is refused', (_, raw, type) => expect(refusal(() => parseText('p', raw))).toBe(type));
 
 test.each([
   ['0', 0],
@@ -75,37 +75,37 @@ test.each([
   ['1e3', 1000],
   ['+2', 2],
   [' 7 ', 7],
-])('the number %s', (raw, value) => expect(number('p', raw)).toBe(value));
+])('the number %s', (raw, value) => expect(parseNumber('p', raw)).toBe(value));
 
 test.each(['', 'x', '0x10', 'Infinity', '-Infinity', 'NaN', '1e999', '1,5', '1_000', '١', '1'.repeat(101), '1 2'])(
   'not a number: %s',
-  (raw) => expect(refusal(() => number('p', raw))).toBe('float_parsing'),
+  (raw) => expect(refusal(() => parseNumber('p', raw))).toBe('float_parsing'),
 );
 
-test('minus zero is zero', () => expect(Object.is(number('p', '-0'), 0)).toBe(true));
+test('minus zero is zero', () => expect(Object.is(parseNumber('p', '-0'), 0)).toBe(true));
 
 test('bounds are inclusive and told apart', () => {
-  expect([numberBetween('p', '0', 0, 1), numberBetween('p', '1', 0, 1)]).toEqual([0, 1]);
-  expect(refusal(() => numberBetween('p', '-0.1', 0, 1))).toBe('greater_than_equal');
-  expect(refusal(() => numberBetween('p', '1.1', 0, 1))).toBe('less_than_equal');
-  expect(refusal(() => integer('p', '0', 1, 5))).toBe('greater_than_equal');
-  expect(refusal(() => integer('p', '6', 1, 5))).toBe('less_than_equal');
-  expect(refusal(() => integer('p', '99999999999999999999'))).toBe('less_than_equal');
+  expect([parseNumberBetween('p', '0', 0, 1), parseNumberBetween('p', '1', 0, 1)]).toEqual([0, 1]);
+  expect(refusal(() => parseNumberBetween('p', '-0.1', 0, 1))).toBe('greater_than_equal');
+  expect(refusal(() => parseNumberBetween('p', '1.1', 0, 1))).toBe('less_than_equal');
+  expect(refusal(() => parseInteger('p', '0', 1, 5))).toBe('greater_than_equal');
+  expect(refusal(() => parseInteger('p', '6', 1, 5))).toBe('less_than_equal');
+  expect(refusal(() => parseInteger('p', '99999999999999999999'))).toBe('less_than_equal');
 });
 
 test.each(['1.0', '1e2', 'ten', '', '0x1'])('not a whole number: %s', (raw) =>
-  expect(refusal(() => integer('p', raw))).toBe('int_parsing'),
+  expect(refusal(() => parseInteger('p', raw))).toBe('int_parsing'),
 );
 
 test('booleans are true and false in any case, nothing else', () => {
-  expect([boolean('p', 'True'), boolean('p', 'false')]).toEqual([true, false]);
-  for (const raw of ['1', 'yes', '']) expect(refusal(() => boolean('p', raw))).toBe('bool_parsing');
+  expect([parseBoolean('p', 'True'), parseBoolean('p', 'false')]).toEqual([true, false]);
+  for (const raw of ['1', 'yes', '']) expect(refusal(() => parseBoolean('p', raw))).toBe('bool_parsing');
 });
 
 test('dates are days of the calendar', () => {
-  expect(date('p', '2024-02-29')).toBe('2024-02-29');
+  expect(parseDate('p', '2024-02-29')).toBe('2024-02-29');
   for (const raw of ['2025-02-29', '2025-13-01', '2025-1-1', '2025', '2025-01-01T00:00:00Z', '99999-01-01'])
-    expect(refusal(() => date('p', raw))).toBe('date_parsing');
+    expect(refusal(() => parseDate('p', raw))).toBe('date_parsing');
 });
 
 test.each([
@@ -116,7 +116,7 @@ test.each([
   ['2026-11-20T10:00:00+05:45', '2026-11-20T04:15:00.000Z'],
   ['2026-11-20T10:00:00 05:45', '2026-11-20T04:15:00.000Z'],
   ['2026-11-20T10:00:00-0300', '2026-11-20T13:00:00.000Z'],
-])('the time %s', (raw, iso) => expect(new Date(time('p', raw)).toISOString()).toBe(iso));
+])('the time %s', (raw, iso) => expect(new Date(parseTime('p', raw)).toISOString()).toBe(iso));
 
 test.each([
   'yesterday',
@@ -126,11 +126,11 @@ test.each([
   '10:00',
   '1700000000',
   '2026-11-20T10',
-])('not a time: %s', (raw) => expect(refusal(() => time('p', raw))).toBe('datetime_parsing'));
+])('not a time: %s', (raw) => expect(refusal(() => parseTime('p', raw))).toBe('datetime_parsing'));
 
 test('a closed set of words', () => {
-  expect(oneOf('p', 'MD', ['json', 'md'])).toBe('md');
-  expect(refusal(() => oneOf('p', 'xml', ['json', 'md']))).toBe('enum');
+  expect(parseOneOf('p', 'MD', ['json', 'md'])).toBe('md');
+  expect(refusal(() => parseOneOf('p', 'xml', ['json', 'md']))).toBe('enum');
 });
 
 test('a printable text is short and without control characters', () => {
@@ -138,10 +138,10 @@ test('a printable text is short and without control characters', () => {
 });
 
 test('one refusal names every wrong parameter', () => {
-  const issues = new Issues();
-  expect(issues.attempt(() => number('a', 'x'))).toBeUndefined();
-  expect(issues.attempt(() => number('b', '1'))).toBe(1);
-  issues.attempt(() => date('c', 'x'));
-  expect(() => issues.settle()).toThrow('a: must be a number (got "x") (and 1 more)');
-  expect(issues.found.map(({ loc }) => loc[1])).toEqual(['a', 'c']);
+  const issues = new ValidationIssues();
+  expect(issues.attempt(() => parseNumber('a', 'x'))).toBeUndefined();
+  expect(issues.attempt(() => parseNumber('b', '1'))).toBe(1);
+  issues.attempt(() => parseDate('c', 'x'));
+  expect(() => issues.throwIfAny()).toThrow('a: must be a number (got "x") (and 1 more)');
+  expect(issues.issues.map(({ loc }) => loc[1])).toEqual(['a', 'c']);
 });

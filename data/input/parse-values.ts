@@ -31,7 +31,7 @@ const issue = (name: string, msg: string, type: string, input: string) =>
   validationError(name, msg, type, printable(input));
 
 /** A text without NUL or broken surrogates, trimmed, not empty, at most `most` characters. */
-export function text(name: string, raw: string, most: number = BOUNDS.value): string {
+export function parseText(name: string, raw: string, most: number = BOUNDS.value): string {
   if (raw.length > most) throw issue(name, `must have at most ${most} characters`, 'string_too_long', raw);
   if (raw.includes('\0') || !raw.isWellFormed())
     throw issue(name, 'must be well-formed text without NUL characters', 'string_unicode', raw);
@@ -77,8 +77,8 @@ export function listValues(raw: string): string[] {
 }
 
 /** The values of a list parameter, which may repeat: each occurrence adds its values. */
-export function list(name: string, raw: string[], most: number = BOUNDS.values): string[] {
-  const values = raw.flatMap(listValues).map((value) => text(name, value));
+export function parseList(name: string, raw: string[], most: number = BOUNDS.values): string[] {
+  const values = raw.flatMap(listValues).map((value) => parseText(name, value));
   if (values.length === 0) throw issue(name, 'needs at least one value', 'too_short', raw.join(','));
   if (values.length > most) throw issue(name, `takes at most ${most} values`, 'too_long', `${values.length} values`);
   return [...new Set(values)];
@@ -89,7 +89,7 @@ const didYouMean = (guess: string | number | boolean | null): string =>
   guess === null ? '' : `; did you mean ${guess}?`;
 
 /** A finite decimal number; exponents are fine, hexadecimal and `Infinity` are not. `unit` may stand behind a number that is refused. */
-export function number(name: string, raw: string, unit: string | null = null): number {
+export function parseNumber(name: string, raw: string, unit: string | null = null): number {
   const trimmed = raw.trim();
   const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/iu.test(trimmed) ? Number(trimmed) : Number.NaN;
   if (!Number.isFinite(value) || raw.length > 100)
@@ -103,8 +103,8 @@ export function number(name: string, raw: string, unit: string | null = null): n
 }
 
 /** A number between two bounds, both included. */
-export function numberBetween(name: string, raw: string, min: number, max: number): number {
-  return within(name, number(name, raw), min, max);
+export function parseNumberBetween(name: string, raw: string, min: number, max: number): number {
+  return within(name, parseNumber(name, raw), min, max);
 }
 
 function within(name: string, value: number, min: number, max: number): number {
@@ -120,7 +120,7 @@ function bounds(min: number, max: number): string {
 }
 
 /** A whole number; bounds are inclusive. */
-export function integer(
+export function parseInteger(
   name: string,
   raw: string,
   min: number = Number.MIN_SAFE_INTEGER,
@@ -136,7 +136,7 @@ export function integer(
 }
 
 /** `true` or `false`, in any case. */
-export function boolean(name: string, raw: string): boolean {
+export function parseBoolean(name: string, raw: string): boolean {
   const value = raw.trim().toLowerCase();
   if (value !== 'true' && value !== 'false')
     throw issue(name, `must be true or false${got(raw)}${didYouMean(guessBoolean(raw))}`, 'bool_parsing', raw);
@@ -144,7 +144,7 @@ export function boolean(name: string, raw: string): boolean {
 }
 
 /** A day of the calendar, `YYYY-MM-DD`. */
-export function date(name: string, raw: string): string {
+export function parseDate(name: string, raw: string): string {
   const value = raw.trim();
   if (!isDay(value))
     throw issue(name, `must be a date, YYYY-MM-DD${got(raw)}${didYouMean(guessDay(raw))}`, 'date_parsing', raw);
@@ -164,7 +164,7 @@ const TIME =
  * An ISO 8601 date or date-time as milliseconds since 1970; without a zone it is UTC. A blank before the offset counts
  * as the `+` that a query string turned into it.
  */
-export function time(name: string, raw: string): number {
+export function parseTime(name: string, raw: string): number {
   const { day = '', clock, zone = 'Z' } = TIME.exec(raw.trim())?.groups ?? {};
   const offset = /^z$/iu.test(zone) ? 'Z' : zone.replace(' ', '+').replace(/^(.\d{2}):?(\d{2})$/u, '$1:$2');
   const at = isDay(day) ? Date.parse(`${day}T${clock ?? '00:00'}${offset}`) : Number.NaN;
@@ -179,7 +179,7 @@ export function time(name: string, raw: string): number {
 }
 
 /** One of a closed set of words. */
-export function oneOf<T extends string>(name: string, raw: string, allowed: readonly T[]): T {
+export function parseOneOf<T extends string>(name: string, raw: string, allowed: readonly T[]): T {
   const found = allowed.find((word) => word === raw.trim().toLowerCase());
   if (found === undefined)
     throw issue(
@@ -192,8 +192,8 @@ export function oneOf<T extends string>(name: string, raw: string, allowed: read
 }
 
 /** Runs parsers and keeps their 422 lines, so that one answer names every wrong parameter. Other errors pass through. */
-export class Issues {
-  readonly found: ValidationIssue[] = [];
+export class ValidationIssues {
+  readonly issues: ValidationIssue[] = [];
 
   /** The parser's value, or undefined when it refused. */
   attempt<T>(parse: () => T): T | undefined {
@@ -201,16 +201,16 @@ export class Issues {
       return parse();
     } catch (error) {
       if (!(error instanceof DataError) || error.code !== 'validation_failed') throw error;
-      this.found.push(...(error.detail as ValidationIssue[]));
+      this.issues.push(...(error.detail as ValidationIssue[]));
       return undefined;
     }
   }
 
   /** Throws what was found, if anything. */
-  settle(): void {
-    const [first] = this.found;
+  throwIfAny(): void {
+    const [first] = this.issues;
     if (first === undefined) return;
-    const more = this.found.length > 1 ? ` (and ${this.found.length - 1} more)` : '';
-    throw new DataError('validation_failed', `${first.loc.slice(1).join('.')}: ${first.msg}${more}`, this.found);
+    const more = this.issues.length > 1 ? ` (and ${this.issues.length - 1} more)` : '';
+    throw new DataError('validation_failed', `${first.loc.slice(1).join('.')}: ${first.msg}${more}`, this.issues);
   }
 }

@@ -6,7 +6,17 @@ import { DataError, validationError } from '../model/errors.ts';
 import { attributeSuggestion } from './attribute-names.ts';
 import { single } from './filters.ts';
 import type { Parameter } from './parameters.ts';
-import { BOUNDS, boolean, integer, list, listValues, oneOf, printable, text, time } from './parse-values.ts';
+import {
+  BOUNDS,
+  listValues,
+  parseBoolean,
+  parseInteger,
+  parseList,
+  parseOneOf,
+  parseText,
+  parseTime,
+  printable,
+} from './parse-values.ts';
 
 export const invalid = (message: string) => new DataError('invalid_parameter', message);
 
@@ -22,13 +32,21 @@ export function integerParameter(
 ): Parameter<number> {
   const bounded = z.number().int().min(min);
   const schema = (max === undefined ? bounded : bounded.max(max)).default(fallback).describe(description);
-  return { schema: () => schema, parse: (values, { name }) => integer(name, single(name, values), min, max), fallback };
+  return {
+    schema: () => schema,
+    parse: (values, { name }) => parseInteger(name, single(name, values), min, max),
+    fallback,
+  };
 }
 
 /** `true` or `false`; false without it. */
 export function booleanParameter(description: string): Parameter<boolean> {
   const schema = z.boolean().default(false).describe(description);
-  return { schema: () => schema, parse: (values, { name }) => boolean(name, single(name, values)), fallback: false };
+  return {
+    schema: () => schema,
+    parse: (values, { name }) => parseBoolean(name, single(name, values)),
+    fallback: false,
+  };
 }
 
 /** One of a closed set of words. */
@@ -37,19 +55,19 @@ export function choice<const T extends string>(description: string, words: reado
     .enum(words)
     .default(fallback as never)
     .describe(description);
-  return { schema: () => schema, parse: (values, { name }) => oneOf(name, single(name, values), words), fallback };
+  return { schema: () => schema, parse: (values, { name }) => parseOneOf(name, single(name, values), words), fallback };
 }
 
 /** A text; null without it. */
 export function optionalText(description: string): Parameter<string | null> {
   const schema = z.string().optional().describe(description);
-  return { schema: () => schema, parse: (values, { name }) => text(name, single(name, values)), fallback: null };
+  return { schema: () => schema, parse: (values, { name }) => parseText(name, single(name, values)), fallback: null };
 }
 
 /** A moment, in milliseconds since 1970; null without it. */
 export function optionalTime(description: string): Parameter<number | null> {
   const schema = z.iso.datetime({ offset: true }).optional().describe(description);
-  return { schema: () => schema, parse: (values, { name }) => time(name, single(name, values)), fallback: null };
+  return { schema: () => schema, parse: (values, { name }) => parseTime(name, single(name, values)), fallback: null };
 }
 
 /** `cursor` of a list that has cursors of its own. */
@@ -74,7 +92,7 @@ export const ENTITY_ID: Parameter<string> = {
 /** `format`: checked here, negotiated by the channel, and documented for all operations at once. */
 export const representation = (...names: readonly string[]): Parameter<string | null> => ({
   schema: null,
-  parse: (values, { name }) => oneOf(name, single(name, values), names),
+  parse: (values, { name }) => parseOneOf(name, single(name, values), names),
   fallback: null,
 });
 
@@ -88,7 +106,7 @@ export const idsParameter = (description: string, most: number): Parameter<strin
 export function parseIds(raw: string[], most: number = BOUNDS.ids): string[] {
   const count = raw.flatMap(listValues).length;
   if (count > most) throw new DataError('too_many_ids', `ids: at most ${most} at once, found ${count}.`);
-  return list('ids', raw);
+  return parseList('ids', raw);
 }
 
 /** `fields` as a client selects them: the attributes to send, and those that count as named. */
@@ -109,7 +127,7 @@ export const FIELDS: Parameter<FieldSelection | null> = {
 function parseFields(raw: string[], pack: Pack): FieldSelection {
   const fields = new Set<string>();
   const names = new Set<string>();
-  for (const field of list('fields', raw)) {
+  for (const field of parseList('fields', raw)) {
     const group = pack.attributes.filter((attribute) => attribute.name.startsWith(`${field}.`));
     const exact = pack.attributes.find((attribute) => attribute.name === field);
     if (!exact && group.length === 0) refuseField(pack, field);
@@ -135,7 +153,7 @@ export const AS_OF: Parameter<number | null> = {
   schema: () => z.iso.datetime({ offset: true }).optional().describe('The state at this earlier moment'),
   parse(values, { name, now }) {
     const raw = single(name, values);
-    const at = time(name, raw);
+    const at = parseTime(name, raw);
     if (now && at > now.getTime())
       throw validationError(name, 'must not be in the future', 'datetime_past', printable(raw));
     return at;
@@ -154,7 +172,7 @@ export interface AttributeRule {
 export function attributeParameter(description: string, rule?: AttributeRule): Parameter<string> {
   return {
     schema: (pack) => attributeSchema(pack, description, rule?.may),
-    parse: (values, { name, pack }) => allowedAttribute(pack, name, text(name, single(name, values)), rule),
+    parse: (values, { name, pack }) => allowedAttribute(pack, name, parseText(name, single(name, values)), rule),
   };
 }
 

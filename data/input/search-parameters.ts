@@ -7,9 +7,9 @@ import { attributeSuggestion } from './attribute-names.ts';
 import { type Cursor, EXAMPLE_CURSORS } from './cursor.ts';
 import { single } from './filters.ts';
 import { FORMATS, type Format, formatNamed, formatParameters, SEARCH_FORMATS } from './formats.ts';
-import { misspelt } from './names.ts';
+import { closestNames } from './name-suggestions.ts';
 import { type Parameter, type ParameterContext, type Selection, selectingParameters } from './parameters.ts';
-import { BOUNDS, integer, oneOf, printable, text } from './parse-values.ts';
+import { BOUNDS, parseInteger, parseOneOf, parseText, printable } from './parse-values.ts';
 import { attributeParameter, booleanParameter, FIELDS, integerParameter, invalid, representation } from './rows.ts';
 import { COUNTABLE, questionOf, SELECTION } from './selection.ts';
 
@@ -59,7 +59,7 @@ const PAGE_SIZE: Parameter<number> = {
       .describe(`Records on a page${as === 'tool' ? '' : `; at most ${BOUNDS.page} in JSON and Markdown`}`),
   parse(values, { name, format = 'json' }) {
     try {
-      return integer(name, single(name, values), 1, BOUNDS.limit);
+      return parseInteger(name, single(name, values), 1, BOUNDS.limit);
     } catch (error) {
       if (!(error instanceof DataError)) throw error;
       const most = FORMATS[format].bulk ? '' : ` At most ${BOUNDS.page} in ${PAGED}.`;
@@ -80,7 +80,7 @@ const CURSOR: Parameter<string | null> = {
 const SEARCH_FORMAT: Parameter<Format> = {
   schema: null,
   parse: (values, { name }) =>
-    formatNamed(oneOf(name, single(name, values), formatParameters(SEARCH_FORMATS))) ?? 'json',
+    formatNamed(parseOneOf(name, single(name, values), formatParameters(SEARCH_FORMATS))) ?? 'json',
   fallback: 'json',
 };
 
@@ -198,7 +198,7 @@ const DIRECTED =
 
 /** `quality`, `updated` or an attribute with one value to order by, `-` for descending; and the type of its values. */
 function parseSort(raw: string, pack: Pack): SortKey {
-  const wanted = text('sort', raw);
+  const wanted = parseText('sort', raw);
   const descending = wanted.startsWith('-');
   const key = descending ? wanted.slice(1) : wanted;
   if (key in KEYS) return { sort: { key, descending }, type: 'number' };
@@ -231,7 +231,7 @@ function keyMeant(typed: string, minus: string, { attributes }: Pack): string {
   const exact = [...Object.keys(KEYS), ...attributes.map(({ name }) => name)].find((name) => name === plain);
   const key = exact ?? Object.keys(KEYS).find((name) => KEYS[name]?.includes(plain));
   if (key !== undefined) return ` Did you mean "${minus}${key}"?`;
-  const [near] = misspelt(plain, Object.keys(KEYS), 2);
+  const [near] = closestNames(plain, Object.keys(KEYS), 2);
   if (near !== undefined) return ` Did you mean "${minus}${near}"?`;
   const ordered = attributes.filter(({ type }) => type !== 'strings' && type !== 'geo');
   return attributeSuggestion(typed, ordered).replaceAll(/"(?=\w)/g, `"${minus}`);

@@ -7,7 +7,7 @@ import { PROVENANCE_STATUSES, type ProvenanceStatus } from '../model/record.ts';
 import type { Predicate, Visibility } from '../plan/plan.ts';
 import { single } from './filters.ts';
 import { Condition, type Parameter, type ParameterContext, type Selection } from './parameters.ts';
-import { BOUNDS, list, numberBetween, oneOf, printable, text, time } from './parse-values.ts';
+import { BOUNDS, parseList, parseNumberBetween, parseOneOf, parseText, parseTime, printable } from './parse-values.ts';
 import { type AttributeRule, idsParameter, invalid, listSchema, parseIds } from './rows.ts';
 
 /** A row whose value becomes a condition of the selection. */
@@ -54,12 +54,12 @@ export const SELECTION = {
   ),
   updated_since: condition(
     () => z.iso.datetime().optional().describe('Changed since this time'),
-    (values, { name }) => time(name, single(name, values)),
+    (values, { name }) => parseTime(name, single(name, values)),
     ({ where }, at) => where.push({ kind: 'updated_since', at }),
   ),
   min_quality: condition(
     () => z.number().min(0).max(1).optional().describe('Quality score of at least this'),
-    (values, { name }) => numberBetween(name, single(name, values), 0, 1),
+    (values, { name }) => parseNumberBetween(name, single(name, values), 0, 1),
     ({ where }, value) => where.push({ kind: 'min_quality', value }),
   ),
   provenance_status: condition(
@@ -126,7 +126,7 @@ function malformed(raw: string): string {
 }
 
 function parseWords(raw: string): string[] {
-  const found = [...new Set(words(text('q', raw, BOUNDS.q)))];
+  const found = [...new Set(words(parseText('q', raw, BOUNDS.q)))];
   if (found.length === 0)
     throw validationError('q', 'must hold a word to search for', 'string_too_short', printable(raw));
   if (found.length > BOUNDS.words)
@@ -136,7 +136,9 @@ function parseWords(raw: string): string[] {
 
 function parseStatuses(raw: string[]): ProvenanceStatus[] {
   return [
-    ...new Set(list('provenance_status', raw).map((each) => oneOf('provenance_status', each, PROVENANCE_STATUSES))),
+    ...new Set(
+      parseList('provenance_status', raw).map((each) => parseOneOf('provenance_status', each, PROVENANCE_STATUSES)),
+    ),
   ].sort();
 }
 

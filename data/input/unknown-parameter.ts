@@ -2,7 +2,7 @@
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { type DataError, UnknownParameter } from '../model/errors.ts';
 import { matchAttributes, nameParts, SAME_NAME } from './attribute-names.ts';
-import { hint, misspelt } from './names.ts';
+import { closestNames, nameSuggestion } from './name-suggestions.ts';
 import { printable } from './parse-values.ts';
 
 /** A kind of filter: its prefix, and the words that other APIs write for it. */
@@ -75,11 +75,11 @@ function suggestionFor(name: string, parameters: readonly string[], filters: Fil
   if (parameter !== null) return usageOf(parameter);
   const known = [...parameters, ...filters.keys()];
   // A parameter of another operation is no misspelling of one of this.
-  const slips = isParameter(name) ? [] : misspelt(name, known, name.length < 8 ? 1 : 2);
+  const slips = isParameter(name) ? [] : closestNames(name, known, name.length < 8 ? 1 : 2);
   if (slips.length > 0) return named(slips, parameters);
   const meant = filtersMeant(name, filters);
   if (meant.length > 0) return didYouMean(meant);
-  const near = isParameter(name) ? [] : misspelt(name, known);
+  const near = isParameter(name) ? [] : closestNames(name, known);
   return near.length === 0 ? null : named(near, parameters);
 }
 
@@ -99,7 +99,7 @@ export function unknownFilter(name: string, pack: Pack, parameters: readonly str
     return new UnknownParameter(name, `"${sent}" is not a filter: ${attribute.name} cannot be filtered.`, '', '');
   const problem = `"${sent}" is not a filter or parameter of this operation.`;
   const attributes = new Set([...filters.values()].map((filter) => filter.attribute.name));
-  const known = hint(name, [...filters.keys(), ...parameters], [...parameters, ...attributes]).trim();
+  const known = nameSuggestion(name, [...filters.keys(), ...parameters], [...parameters, ...attributes]).trim();
   return new UnknownParameter(name, problem, suggestionFor(name, parameters, filters), known);
 }
 

@@ -49,26 +49,26 @@ export interface Accounts {
    * Creates a key with the welcome credit, or with 0 when the budget of the day is used up. Only this answer
    * contains the secret. Errors: `key_exists`, `rate_limited`, `validation_failed`.
    */
-  create(email: string, asker: Requester): Promise<{ secret: string; account: Account }>;
+  create(email: string, requester: Requester): Promise<{ secret: string; account: Account }>;
   /** The caller's account. */
-  own(asker: Requester): Promise<Account>;
+  own(requester: Requester): Promise<Account>;
   /**
    * Movements of the caller's key, newest first. `before` is the id of a movement: only older ones are
    * returned.
    */
-  movements(asker: Requester, limit: number, before: number | null): Promise<AccountMovement[]>;
+  movements(requester: Requester, limit: number, before: number | null): Promise<AccountMovement[]>;
   /** Keys in the order of their creation, after a position. */
   list(limit: number, after: { created_at: number; id: string } | null, now: number): Promise<Account[]>;
   /** Revokes a key at once. Error: `not_found`. */
-  revoke(id: string, asker: Requester): Promise<void>;
+  revoke(id: string, requester: Requester): Promise<void>;
   /** Adds credit and sets the plan. Error: `not_found`. */
-  grant(id: string, given: CreditGrant, asker: Requester): Promise<Account>;
+  grant(id: string, given: CreditGrant, requester: Requester): Promise<Account>;
   /**
    * Mails a link that rotates the key of this address. The answer is the same when the address has no key.
    */
-  recover(email: string, asker: Requester): Promise<void>;
+  recover(email: string, requester: Requester): Promise<void>;
   /** Opens a hosted checkout and returns its URL. Error: `unavailable` without a checkout provider. */
-  topup(amount: number, asker: Requester): Promise<string>;
+  topup(amount: number, requester: Requester): Promise<string>;
   /** Opens a hosted checkout for a plan; otherwise as `topup`. */
-  subscribe(plan: string, asker: Requester): Promise<string>;
+  subscribe(plan: string, requester: Requester): Promise<string>;
 }

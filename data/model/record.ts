@@ -117,7 +117,7 @@ export interface ReviewItem {
 export type DisputeKind = 'conflict' | 'jump' | 'outlier';
 
 /** A period during which a value was the published one: [from, to). */
-export interface Interval {
+export interface PublishedInterval {
   entity: string;
   attribute: string;
   value: Value | null;

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
-import { misspelt } from '../input/names.ts';
+import { closestNames } from '../input/name-suggestions.ts';
 import { printable } from '../input/parse-values.ts';
 import type { SearchInput } from '../input/search-parameters.ts';
 import { counted, questionOf } from '../input/selection.ts';
@@ -318,7 +318,7 @@ async function wordsMeant(pack: Pack, budget: QueryBudget, typed: string): Promi
     const known = new Set(
       values.flatMap(({ value }) => words(String(value))).filter((word) => word.length >= SHORTEST),
     );
-    const near = misspelt(typed, known, Math.floor(typed.length / 3));
+    const near = closestNames(typed, known, Math.floor(typed.length / 3));
     if (near.length > 0) return near.slice(0, SUGGESTED);
   }
   return [];

@@ -1,7 +1,7 @@
 // Suggests existing values for a value that no record has.
 import type { Attribute } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
-import { slipsBetween } from '../input/names.ts';
+import { editDistance } from '../input/name-suggestions.ts';
 
 /** Suggestions per requested value. */
 const SUGGESTED = 3;
@@ -40,7 +40,7 @@ function misspeltValues(letters: string, known: readonly string[]): string[] {
   const most = Math.floor(letters.length / 3);
   const short = letters.length <= 4;
   const near = known
-    .map((value) => ({ value, slips: slipsBetween(letters, plain(value.slice(0, LONGEST))) }))
+    .map((value) => ({ value, slips: editDistance(letters, plain(value.slice(0, LONGEST))) }))
     .filter(({ value, slips }) => slips <= most && (!short || plain(value).startsWith(letters.charAt(0))));
   const least = Math.min(...near.map(({ slips }) => slips));
   return near.filter(({ slips }) => slips === least).map(({ value }) => value);

@@ -35,14 +35,18 @@ export interface VerifiedClaim {
 /** Each method throws errors with a code of contract section 4. */
 export interface Owners {
   /** Errors: `unknown_entity`, `domain_mismatch`, `rate_limited`. */
-  optOut(release: Release, request: OptOutRequest, asker: Requester): Promise<OptOutResult>;
+  optOut(release: Release, request: OptOutRequest, requester: Requester): Promise<OptOutResult>;
   /**
    * Mails a magic link, or opens a request for an operator. Errors: `unknown_entity`, `domain_mismatch`,
    * `rate_limited`, `unavailable`.
    */
-  claim(release: Release, request: { entity_id: string; email: string }, asker: Requester): Promise<'sent' | 'review'>;
+  claim(
+    release: Release,
+    request: { entity_id: string; email: string },
+    requester: Requester,
+  ): Promise<'sent' | 'review'>;
   /** Marks a claim as verified; repeated calls have no further effect. Error: `not_found`. */
-  verify(token: string, asker: Requester): Promise<VerifiedClaim>;
+  verify(token: string, requester: Requester): Promise<VerifiedClaim>;
   /**
    * Sets attribute values of the claimed record; null withdraws an owner's earlier value. Errors:
    * `not_owner`, `unknown_entity`, `validation_failed`.
@@ -50,6 +54,6 @@ export interface Owners {
   update(
     token: string,
     values: Readonly<Record<string, unknown>>,
-    asker: Requester,
+    requester: Requester,
   ): Promise<{ dataset: string; record: StoredRecord }>;
 }

@@ -1,6 +1,6 @@
 // 500 near misses of calls on the real packs: the message or hint contains the intended call.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { asker } from '../near-misses/ask.ts';
+import { requester } from '../near-misses/ask.ts';
 import { nearMisses } from '../near-misses/cases.ts';
 import { failure, judge, type MissVerdict, report } from '../near-misses/judge.ts';
 import { readWorld } from '../near-misses/world.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 test('of 500 near misses at least 95 % get the intended call', async () => {
-  const ask = asker(server.base, server.key);
+  const ask = requester(server.base, server.key);
   const verdicts: MissVerdict[] = [];
   for (const near of nearMisses(await readWorld(ask), 500, 1)) verdicts.push(await judge(ask, near));
   const failed = verdicts.filter((verdict) => !verdict.passed).map(failure);

@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path';
 import { DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
 import { openEngine } from '../../data/duckdb/engine.ts';
 import { readLines } from '../../data/duckdb/lines.ts';
-import { PackedIndex } from '../../data/index/engine.ts';
 import { withIndex } from '../../data/index/indexed-engine.ts';
+import { PackedIndex } from '../../data/index/packed-index.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease, readManifest } from '../../data/model/manifest.ts';
-import type { Interval, StoredRecord } from '../../data/model/record.ts';
+import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
 import type { Engine } from '../../data/plan/plan.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
@@ -79,7 +79,11 @@ async function readUnpublished(folder: string, pack: Pack): Promise<void> {
 }
 
 /** Published values of one attribute of some records over time, as the release exports them. */
-export async function historyOf(folder: string, attribute: string, ids: readonly string[]): Promise<Interval[]> {
+export async function historyOf(
+  folder: string,
+  attribute: string,
+  ids: readonly string[],
+): Promise<PublishedInterval[]> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   const file = join(folder, RELEASE_FILES.history).replaceAll("'", "''");

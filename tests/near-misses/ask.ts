@@ -11,7 +11,7 @@ const json = (text: string): Record<string, unknown> => {
 };
 
 /** Sends requests below `base` with a key. */
-export function asker(base: string, key: string): Ask {
+export function requester(base: string, key: string): Ask {
   const headers = { Authorization: `Bearer ${key}` };
   const post = {
     ...headers,

@@ -1,6 +1,6 @@
 // The independent evaluator of analysis: similar, statistics and time series by plain loops, sharing only
 // `words` and `fold` with the service.
-import type { Interval, StoredRecord } from '../../data/model/record.ts';
+import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
 import type { Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold, words } from '../../packs/define/text.ts';
 import { type EvaluateOptions, matching, type SearchQuery } from './evaluate.ts';
@@ -105,7 +105,7 @@ const DAY = 86_400_000;
 export function evaluateTimeseries(
   pack: Pack,
   records: StoredRecord[],
-  history: readonly Interval[],
+  history: readonly PublishedInterval[],
   query: SearchQuery,
   now: Date,
 ): Map<Value | null, ExpectedPoint[]> {

@@ -1,6 +1,6 @@
 // Seeded fictional histories of numbers with edge cases: midnight, several values on one day, gaps, removed
 // records.
-import type { Interval, StoredRecord } from '../../data/model/record.ts';
+import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
 import type { Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { pickOne, type Random, random } from './random-records.ts';
@@ -31,7 +31,12 @@ function times(next: Random, end: number, days: number): number[] {
  * Intervals of the numeric attributes as a release stores them. The newest one contains the record's current
  * value; an additional record, `r-gone`, has values too. `end` is about the time of the newest values.
  */
-export function randomHistory(pack: Pack, records: readonly StoredRecord[], seed: number, end: number): Interval[] {
+export function randomHistory(
+  pack: Pack,
+  records: readonly StoredRecord[],
+  seed: number,
+  end: number,
+): PublishedInterval[] {
   const next = random(seed);
   const all = [...records, { id: 'r-gone', attributes: {} as StoredRecord['attributes'] }];
   return all.flatMap(({ id, attributes }) =>
@@ -41,7 +46,7 @@ export function randomHistory(pack: Pack, records: readonly StoredRecord[], seed
         const current = attributes[name];
         const moments = times(next, end, 400);
         if (current !== undefined && moments.length === 0) moments.push(end - 200 * DAY);
-        return moments.map((from, index): Interval => {
+        return moments.map((from, index): PublishedInterval => {
           const to = moments[index + 1];
           const value = next() < 0.15 ? null : valueAt(next);
           return {
@@ -75,7 +80,7 @@ export const HISTORY_COLUMNS = {
  * Rows of history.parquet, sorted as in data/model/layout.ts. `records` are in the order of their ordinals.
  */
 export function historyRows(
-  intervals: readonly Interval[],
+  intervals: readonly PublishedInterval[],
   records: readonly StoredRecord[],
 ): Record<string, unknown>[] {
   const ordinals = new Map(records.map(({ id }, ordinal) => [id, ordinal]));

@@ -1,7 +1,7 @@
 // Seeded overlays over random records: some are removed, others get other values, another quality, or no
 // values.
 import { createHash } from 'node:crypto';
-import type { Interval, StoredRecord } from '../../data/model/record.ts';
+import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
 import type { AppliedOverlay, ChangedRecord, HistoryRow } from '../../data/plan/applied-overlay.ts';
 import type { Pack, PriceRange } from '../../packs/define/model.ts';
 import { randomHistory } from './random-history.ts';
@@ -12,7 +12,7 @@ export interface RandomOverlay {
   /** The records with the overlay applied. */
   records: StoredRecord[];
   /** The history with the overlay applied. */
-  history: Interval[];
+  history: PublishedInterval[];
 }
 
 /** An overlay over records and their history; `end` as in `randomHistory`. */
@@ -20,7 +20,7 @@ export function randomOverlay(
   pack: Pack,
   records: readonly StoredRecord[],
   seed: number,
-  history: readonly Interval[] = [],
+  history: readonly PublishedInterval[] = [],
   end = 0,
 ): RandomOverlay {
   const next = random(seed);
@@ -58,7 +58,7 @@ export function randomOverlay(
   };
 }
 
-function rowsOf(intervals: readonly Interval[]): HistoryRow[] {
+function rowsOf(intervals: readonly PublishedInterval[]): HistoryRow[] {
   return intervals.map(({ attribute, value, from, to, source_url }) => {
     const ends = typeof value === 'number' ? { min: value, max: value } : (value as PriceRange | null);
     const json = value === null ? null : JSON.stringify(value);

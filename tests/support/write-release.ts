@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { buildIndex } from '../../data/index/build.ts';
 import { column, columnParts, type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts';
-import type { Interval, StoredRecord } from '../../data/model/record.ts';
+import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold } from '../../packs/define/text.ts';
 import { fixture } from './fixtures.ts';
@@ -90,7 +90,7 @@ export async function writeRelease(
   pack: Pack,
   records: StoredRecord[],
   current = true,
-  history: Interval[] = [],
+  history: PublishedInterval[] = [],
 ): Promise<WrittenRelease> {
   const release = hash16([records, history]);
   const folder = paths.release(dataDir, pack.id, release);
@@ -110,7 +110,7 @@ async function writeFolder(
   release: string,
   pack: Pack,
   records: StoredRecord[],
-  history: Interval[],
+  history: PublishedInterval[],
 ): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const instance = await DuckDBInstance.create(':memory:');

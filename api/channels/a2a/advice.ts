@@ -1,11 +1,11 @@
 // Reply to a text part: the skills of this agent, and the guide of the dataset that matches the text best.
 import type { Pack } from '../../../packs/define/model.ts';
 import { words } from '../../../packs/define/text.ts';
-import { type Long, searchOf } from '../../contract/operation.ts';
+import { type Shortening, searchOf } from '../../contract/operation.ts';
 import type { Tool } from '../../render/tools.ts';
 
 /** Members of the reply that are cut first when it is too long. */
-export const ADVICE: Long<unknown, Record<string, unknown>> = {
+export const ADVICE: Shortening<unknown, Record<string, unknown>> = {
   part: 'skills',
   further: ['datasets'],
   brief: ['skills', 'datasets'].map((list) => ({

@@ -10,7 +10,7 @@ import { ApiError, toApiError } from '../../contract/errors.ts';
 import { A2A_PATH } from '../../discovery/agent-card.ts';
 import { admit, type Call, execute } from '../../gate/execute.ts';
 import { compressReply } from '../../http/coding.ts';
-import { type Http, type HttpRequest, paymentIn, readBody, readRequest } from '../../http/request.ts';
+import { decodePayment, type Http, type HttpRequest, readBody, readRequest } from '../../http/request.ts';
 import { responseOf } from '../../http/respond.ts';
 import { dataset_guide } from '../../operations/dataset/dataset_guide.ts';
 import { cachedToolList, type Tool, type ToolList } from '../../render/tools.ts';
@@ -141,7 +141,7 @@ async function perform(
   let call: Call;
   try {
     if (!tool) throw unknownSkill(name, tools);
-    const payment = paymentIn(c.req.header('payment-signature'));
+    const payment = decodePayment(c.req.header('payment-signature'));
     const { operation, dataset } = tool;
     call = namedCall(gate, c, request, { channel: 'a2a', operation, args, dataset, payment });
   } catch (error) {

@@ -1,5 +1,5 @@
 // Shortens free results: without descriptions, with shorter lists, with fewer lines of text.
-import type { Long } from '../../contract/operation.ts';
+import type { Shortening } from '../../contract/operation.ts';
 import { estimate, textFitsIn } from './tokens.ts';
 
 type Body = Record<string, unknown>;
@@ -21,7 +21,11 @@ export interface Truncation {
 }
 
 /** Cuts a body to a number of tokens, in the order that its operation declares. */
-export function cutBody(long: Long<unknown, Body>, body: Body, tokens: number): { body: Body; left_out: Truncation } {
+export function cutBody(
+  long: Shortening<unknown, Body>,
+  body: Body,
+  tokens: number,
+): { body: Body; left_out: Truncation } {
   const room = tokens - NOTE_TOKENS;
   const without: string[] = [];
   let current = body;

@@ -3,7 +3,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { Context, Format, Operation, Validators } from '../../contract/operation.ts';
 import type { Call, CallDeps } from '../../gate/execute.ts';
 import { isUnchanged } from '../../http/conditions.ts';
-import { type Http, type HttpRequest, paymentIn, readBody } from '../../http/request.ts';
+import { decodePayment, type Http, type HttpRequest, readBody } from '../../http/request.ts';
 
 /** One call. A class with methods: closures created for each request would outlive it. */
 export class RestCall implements Call {
@@ -54,7 +54,7 @@ export class RestCall implements Call {
     this.request_id = request.request_id;
     this.idempotency_key = c.req.header('idempotency-key');
     this.max_price = c.req.header('x-max-price-eur');
-    this.payment = paymentIn(c.req.header('payment-signature'));
+    this.payment = decodePayment(c.req.header('payment-signature'));
     this.misread = request.search === '' ? undefined : strayIn(request, path);
     this.body = operation.route.method === 'GET' ? undefined : () => readBody(c);
     this.tag = undefined;

@@ -7,7 +7,7 @@ import type { Context, Format, Operation, RenderedFile, Result } from '../../con
 import { fileHeaders } from '../../discovery/hosting.ts';
 import { admit, type Call, type CallDeps, execute } from '../../gate/execute.ts';
 import { compressReply, varyHeader } from '../../http/coding.ts';
-import { copiesOf, pickEncodedCopy } from '../../http/compressed-copies.ts';
+import { findCompressedCopies, pickEncodedCopy } from '../../http/compressed-copies.ts';
 import { registerFastPath } from '../../http/fast-path.ts';
 import { findFile, openFile } from '../../http/files.ts';
 import { notFound } from '../../http/not-found.ts';
@@ -90,14 +90,14 @@ async function reply(
   const request = readRequest(gate, c);
   const choice = negotiate(formsOf(operation), {
     accept: request.accept,
-    suffix: request.suffix,
+    suffix: request.hasMdSuffix,
     parameter: operation.own_format ? undefined : single(request.query['format']),
   });
   const call = new RestCall(c, request, operation, path, choice.format, gate);
   try {
-    if (request.refused) {
+    if (request.urlError) {
       await admit(gate, call, 'free');
-      throw request.refused;
+      throw request.urlError;
     }
     const outcome = await execute<RestAnswer>(gate, call, present, REST_ANSWER_CODEC);
     const priced = outcome.kind === 'not_run' || (outcome.kind === 'answer' && outcome.priced);
@@ -290,7 +290,7 @@ async function openRendered(
 ): Promise<{ body: Reply['body']; headers: Headers } | null> {
   const file = await findFile(root, `/${path}`);
   if (file === null || !(await isPublished(root, release, gate, file.last_modified))) return null;
-  const copy = pickEncodedCopy(await copiesOf(file), accepts);
+  const copy = pickEncodedCopy(await findCompressedCopies(file), accepts);
   const opened = await openFile(file, copy);
   if (!(opened instanceof OpenFile)) return null;
   const { bytes } = copy ?? file;

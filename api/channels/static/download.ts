@@ -32,7 +32,7 @@ async function withErrors(
   const { accept, headers, request_id } = request;
   try {
     await admit(gate, request.visitor, 'free');
-    if (request.refused) throw request.refused;
+    if (request.urlError) throw request.urlError;
     return await answer(request);
   } catch (error) {
     const apiError = toApiError(error);

@@ -4,7 +4,7 @@ import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { CACHING, fileHeaders } from '../../discovery/hosting.ts';
 import { compressReply, varyHeader } from '../../http/coding.ts';
-import { copiesOf, pickEncodedCopy } from '../../http/compressed-copies.ts';
+import { findCompressedCopies, pickEncodedCopy } from '../../http/compressed-copies.ts';
 import { isRefused, isUnchanged } from '../../http/conditions.ts';
 import { etagOf } from '../../http/etag.ts';
 import { findFile, openFile, type StaticFile } from '../../http/files.ts';
@@ -48,7 +48,7 @@ export function mountParts(app: App, deps: StaticDeps): void {
 
 async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   const request = readRequest(deps.gate, c);
-  if (request.refused) return refuse(deps, c, request.refused);
+  if (request.urlError) return refuse(deps, c, request.urlError);
   const path = request.path.replace(/\/{2,}/g, '/');
   const page = PAGE.exec(path);
   const program = programPath(path, request.accept);
@@ -108,7 +108,7 @@ export async function sendFile(
   status = 200,
 ): Promise<Response> {
   const { text } = file;
-  const copies = text === undefined && status === 200 ? await copiesOf(file) : [];
+  const copies = text === undefined && status === 200 ? await findCompressedCopies(file) : [];
   const copy = pickEncodedCopy(copies, c.req.header('accept-encoding'));
   // Each coding is a representation with its own tag (RFC 9110 section 8.8.3).
   const codedTag = copy === null ? file.etag : file.etag.replace(/"$/, `-${copy.coding}"`);

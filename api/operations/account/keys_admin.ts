@@ -71,8 +71,8 @@ export const keys_list = operation<{ limit: number; cursor: Position | null }, R
       ...ABOUT_OUTPUT,
     }),
   async run({ limit, cursor: after }, ctx) {
-    const { accounts, asker } = accountsOf(ctx);
-    const rows = await accounts.list(limit + 1, after, asker.now);
+    const { accounts, requester } = accountsOf(ctx);
+    const rows = await accounts.list(limit + 1, after, requester.now);
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
     const next_cursor = last === undefined ? null : writeCursor(last);
@@ -117,8 +117,8 @@ export const keys_revoke = operation<{ key_id: string }, { id: string; revoked: 
   ...inputOf(parameters({ key_id: KEY_ID })),
   output: () => z.object({ id: z.uuid(), revoked: z.literal(true), ...ABOUT_OUTPUT }),
   async run({ key_id: id }, ctx) {
-    const { accounts, asker } = accountsOf(ctx);
-    await accounts.revoke(id, asker);
+    const { accounts, requester } = accountsOf(ctx);
+    await accounts.revoke(id, requester);
     return { body: { id, revoked: true, ...about(ctx) } };
   },
   markdown: (body) => memberList('Revoked', body),
@@ -157,9 +157,9 @@ export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance
   ...bodyInput(Grant, GRANT),
   output: () => z.object({ id: z.uuid(), balance_eur: euro('Credit now'), plan: z.string(), ...ABOUT_OUTPUT }),
   async run({ key_id, amount_eur, plan, reason }, ctx) {
-    const { accounts, asker } = accountsOf(ctx);
+    const { accounts, requester } = accountsOf(ctx);
     const grant = { amount: microsOf(amount_eur), plan: plan ?? null, reason };
-    const account = await accounts.grant(key_id.toLowerCase(), grant, asker);
+    const account = await accounts.grant(key_id.toLowerCase(), grant, requester);
     return { body: { id: account.id, balance_eur: eur(account.balance), plan: account.plan, ...about(ctx) } };
   },
   markdown: (body) => memberList('Granted', body),

@@ -56,13 +56,13 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
       ...ABOUT_OUTPUT,
     }),
   async run({ email, plan }, ctx) {
-    const { accounts, asker } = accountsOf(ctx);
-    const { secret, account } = await accounts.create(email, asker);
+    const { accounts, requester } = accountsOf(ctx);
+    const { secret, account } = await accounts.create(email, requester);
     const { id, email: own, plan: current, balance_eur } = accountMembers(account);
     const body: Created = { id, key: secret, email: own, plan: current, balance_eur };
     if (account.balance === 0) body.notice = NO_WELCOME;
     // The key is created even if the checkout fails, since only this answer has its secret.
-    const url = plan === 'payg' ? null : await accounts.subscribe(plan, { ...asker, key: id }).catch(() => null);
+    const url = plan === 'payg' ? null : await accounts.subscribe(plan, { ...requester, key: id }).catch(() => null);
     if (url !== null) body.checkout_url = url;
     return { status: 201, body: { ...body, ...about(ctx) } };
   },

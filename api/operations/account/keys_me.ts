@@ -74,9 +74,9 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
       ...ABOUT_OUTPUT,
     }),
   async run({ limit, cursor: before }, ctx) {
-    const { accounts, asker } = accountsOf(ctx);
-    const account = await accounts.own(asker);
-    const rows = await accounts.movements(asker, limit + 1, before);
+    const { accounts, requester } = accountsOf(ctx);
+    const account = await accounts.own(requester);
+    const rows = await accounts.movements(requester, limit + 1, before);
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
     const next_cursor = last === undefined ? null : writeCursor(last.id);

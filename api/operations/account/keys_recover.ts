@@ -25,8 +25,8 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
   ...bodyInput(Input, KEY_BODY),
   output: () => z.object({ status: z.literal('sent'), ...ABOUT_OUTPUT }),
   async run({ email }, ctx) {
-    const { accounts, asker } = accountsOf(ctx);
-    await accounts.recover(email, asker);
+    const { accounts, requester } = accountsOf(ctx);
+    await accounts.recover(email, requester);
     return { body: { status: 'sent', ...about(ctx) } };
   },
   markdown: (body) => memberList('Recovery', body),

@@ -30,8 +30,8 @@ export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: strin
   ...bodyInput(Topup, { amount_eur: 20 }),
   output: () => z.object({ checkout_url: address('Where to pay'), amount_eur: euro('As asked'), ...ABOUT_OUTPUT }),
   async run({ amount_eur }, ctx) {
-    const { accounts, asker } = accountsOf(ctx);
-    const checkout_url = await accounts.topup(microsOf(amount_eur), asker);
+    const { accounts, requester } = accountsOf(ctx);
+    const checkout_url = await accounts.topup(microsOf(amount_eur), requester);
     return { body: { checkout_url, amount_eur, ...about(ctx) } };
   },
   markdown: (body) => memberList('Top up', body),
@@ -62,8 +62,8 @@ export const keys_subscribe = operation<z.infer<typeof Subscribe>, Subscribed>({
       ...ABOUT_OUTPUT,
     }),
   async run({ plan }, ctx) {
-    const { accounts, asker } = accountsOf(ctx);
-    const checkout_url = await accounts.subscribe(plan, asker);
+    const { accounts, requester } = accountsOf(ctx);
+    const checkout_url = await accounts.subscribe(plan, requester);
     return { body: { checkout_url, plan, eur_per_month: SUBSCRIPTIONS[plan].eur_per_month, ...about(ctx) } };
   },
   markdown: (body) => memberList('Subscribe', body),

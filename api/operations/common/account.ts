@@ -10,9 +10,9 @@ import { aboutRegister } from './about.ts';
 import { NO_PARAMETERS } from './inputs.ts';
 
 /** The accounts and the requester; only the nightly build has neither, and it runs no such operation. */
-export function accountsOf(ctx: Context): { accounts: Accounts; asker: Requester } {
-  if (!ctx.accounts || !ctx.asker) throw new DataError('unavailable', 'There are no accounts here.');
-  return { accounts: ctx.accounts, asker: ctx.asker };
+export function accountsOf(ctx: Context): { accounts: Accounts; requester: Requester } {
+  if (!ctx.accounts || !ctx.requester) throw new DataError('unavailable', 'There are no accounts here.');
+  return { accounts: ctx.accounts, requester: ctx.requester };
 }
 
 /**

@@ -3,7 +3,11 @@
 import type { Brief } from '../../contract/operation.ts';
 
 /** Omits members from every item of a list: `omit('cells', 'attributes', ['cells'])`. */
-export function omit<R extends object>(without: string, list: keyof R & string, members: readonly string[]): Brief<R> {
+export function omitMembers<R extends object>(
+  without: string,
+  list: keyof R & string,
+  members: readonly string[],
+): Brief<R> {
   const keep = ([name]: [string, unknown]) => !members.includes(name);
   return {
     without,
@@ -15,7 +19,7 @@ export function omit<R extends object>(without: string, list: keyof R & string, 
 }
 
 /** Records without provenance and freshness. */
-export const WITHOUT_SOURCES: Brief<{ items: unknown[] }> = omit('provenance and freshness', 'items', [
+export const WITHOUT_SOURCES: Brief<{ items: unknown[] }> = omitMembers('provenance and freshness', 'items', [
   'provenance',
   'freshness',
 ]);

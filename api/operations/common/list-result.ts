@@ -3,7 +3,7 @@
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { eachSlice } from '../../../data/plan/slices.ts';
 import { pageJson, pageRecords, type RecordList } from '../../../data/queries/record-page.ts';
-import { type Context, fromJson, type Result } from '../../contract/operation.ts';
+import { type Context, jsonResult, type Result } from '../../contract/operation.ts';
 
 /**
  * The result `{items, …rest}` for a page of records. Only JSON is written from bytes; other formats need
@@ -16,7 +16,7 @@ export async function listResult<R extends { items: PublicRecord[] }>(
 ): Promise<Result<R>> {
   const about = { records: page.ordinals.length };
   const parts = ctx.format === 'json' ? pageJson(page, rest, ctx) : null;
-  if (parts) return fromJson<R>(parts, about);
+  if (parts) return jsonResult<R>(parts, about);
   return { body: { items: await pageRecords(page, ctx), ...rest } as unknown as R, ...about };
 }
 
@@ -36,5 +36,5 @@ export async function longListResult<R extends { items: readonly unknown[] }>(
     void parts.push(Buffer.from(`${parts.length === 0 ? '{"items":[' : ','}${JSON.stringify(slice).slice(1, -1)}`));
   await eachSlice(items, size, write, ctx);
   parts.push(Buffer.from(`],${JSON.stringify(rest).slice(1)}`));
-  return fromJson<R>(parts, {}, body);
+  return jsonResult<R>(parts, {}, body);
 }

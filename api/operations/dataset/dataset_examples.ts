@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { single } from '../../../data/input/filters.ts';
 import { type Parameter, parameters } from '../../../data/input/parameters.ts';
-import { integer } from '../../../data/input/parse-values.ts';
+import { parseInteger } from '../../../data/input/parse-values.ts';
 import { optionalText } from '../../../data/input/rows.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { presentRecord } from '../../../data/queries/present.ts';
@@ -108,7 +108,7 @@ const LIMIT: Parameter<number | null> = {
       .describe('Records to answer')
       .meta(as === 'tool' ? { default: SHOWN_BY_NAME } : {})
       .optional(),
-  parse: (values, { name }) => integer(name, single(name, values), 1, SHOWN),
+  parse: (values, { name }) => parseInteger(name, single(name, values), 1, SHOWN),
   fallback: null,
 };
 

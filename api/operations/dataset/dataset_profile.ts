@@ -10,7 +10,7 @@ import { cell } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { printDate, printNumber, printShare } from '../../render/print.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
-import { omit } from '../common/brief.ts';
+import { omitMembers } from '../common/brief.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, share, time, VALUE } from '../common/outputs.ts';
 
@@ -123,9 +123,9 @@ export const dataset_profile = operation<object, Profile>({
   long: {
     part: 'attributes',
     brief: [
-      omit('cells', 'attributes', ['cells']),
-      omit('histogram, sources and freshness', 'attributes', ['histogram', 'sources', 'freshness']),
-      omit('top and quantiles', 'attributes', ['top', 'quantiles']),
+      omitMembers('cells', 'attributes', ['cells']),
+      omitMembers('histogram, sources and freshness', 'attributes', ['histogram', 'sources', 'freshness']),
+      omitMembers('top and quantiles', 'attributes', ['top', 'quantiles']),
     ],
     more: 'dataset_facets counts all values of one attribute.',
   },

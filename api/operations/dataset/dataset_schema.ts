@@ -7,7 +7,7 @@ import { type JsonSchema, recordSchema } from '../../../packs/define/record-sche
 import { operation } from '../../contract/operation.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
-import { omit } from '../common/brief.ts';
+import { omitMembers } from '../common/brief.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT } from '../common/outputs.ts';
 
@@ -69,8 +69,8 @@ export const dataset_schema = operation<object, Schema>({
           })),
         }),
       },
-      omit('details of filters', 'filters', ['attribute', 'operator', 'description', 'values']),
-      omit('details of attributes', 'attributes', ['description', 'filterable', 'group']),
+      omitMembers('details of filters', 'filters', ['attribute', 'operator', 'description', 'values']),
+      omitMembers('details of attributes', 'attributes', ['description', 'filterable', 'group']),
     ],
     more: 'dataset_guide describes all fields and filters; dataset_facets lists the values of one attribute.',
   },

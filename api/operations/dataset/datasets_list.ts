@@ -9,7 +9,7 @@ import { amounts, priceCondition, priceNames } from '../../contract/pricing.ts';
 import { bareUrl, blocks, escapeText, link, table } from '../../render/markdown.ts';
 import { callable, ownToolNames } from '../../render/tools.ts';
 import { type About, aboutRegister, packVersion } from '../common/about.ts';
-import { omit } from '../common/brief.ts';
+import { omitMembers } from '../common/brief.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, euro, time } from '../common/outputs.ts';
 
@@ -107,9 +107,9 @@ export const datasets_list = operation<object, Datasets>({
   long: {
     part: 'datasets',
     brief: [
-      omit('links', 'datasets', ['links']),
-      omit('tools and prices', 'datasets', ['tools', 'prices']),
-      omit('descriptions', 'datasets', ['description']),
+      omitMembers('links', 'datasets', ['links']),
+      omitMembers('tools and prices', 'datasets', ['tools', 'prices']),
+      omitMembers('descriptions', 'datasets', ['description']),
     ],
     more: 'dataset_guide has the rest of one dataset.',
   },

@@ -65,9 +65,9 @@ const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operati
         ...ABOUT_OUTPUT,
       }),
     async run({ dataset, entity_id, contact, reason }, ctx) {
-      const { asker } = accountsOf(ctx);
+      const { requester } = accountsOf(ctx);
       const request = { entity_id, contact, reason: reason ?? null };
-      const done = await ownersOf(ctx).optOut(releaseOfDataset(ctx, dataset), request, asker);
+      const done = await ownersOf(ctx).optOut(releaseOfDataset(ctx, dataset), request, requester);
       return { status: done.status === 'removed' ? 200 : 202, body: { ...done, ...about(ctx) } };
     },
     markdown: (body) => memberList('Opt-out', body),
@@ -102,8 +102,8 @@ const claim = operation<z.infer<typeof Claim>, { status: 'sent' | 'review' } & A
       ...ABOUT_OUTPUT,
     }),
   async run({ dataset, entity_id, email }, ctx) {
-    const { asker } = accountsOf(ctx);
-    const status = await ownersOf(ctx).claim(releaseOfDataset(ctx, dataset), { entity_id, email }, asker);
+    const { requester } = accountsOf(ctx);
+    const status = await ownersOf(ctx).claim(releaseOfDataset(ctx, dataset), { entity_id, email }, requester);
     return { status: status === 'sent' ? 200 : 202, body: { status, ...about(ctx) } };
   },
   markdown: (body) => memberList('Claim', body),
@@ -143,7 +143,7 @@ const verify = operation<{ token: string }, Verified>({
       ...ABOUT_OUTPUT,
     }),
   async run({ token }, ctx) {
-    const { dataset, entity_id, expires_at } = await ownersOf(ctx).verify(token, accountsOf(ctx).asker);
+    const { dataset, entity_id, expires_at } = await ownersOf(ctx).verify(token, accountsOf(ctx).requester);
     return { body: { status: 'verified', dataset, entity_id, expires_at: isoMilliseconds(expires_at), ...about(ctx) } };
   },
   markdown: (body) => memberList('Claim verified', body),
@@ -170,8 +170,8 @@ const update = operation<z.infer<typeof Update>, PublicRecord>({
   ...bodyInput(Update),
   output: () => RECORD_OUTPUT,
   async run({ token, values }, ctx) {
-    const { asker } = accountsOf(ctx);
-    const { dataset, record } = await ownersOf(ctx).update(token, values, asker);
+    const { requester } = accountsOf(ctx);
+    const { dataset, record } = await ownersOf(ctx).update(token, values, requester);
     return { body: presentRecord(record, releaseOfDataset(ctx, dataset).pack, { ...moment(ctx), visibility: 'full' }) };
   },
   markdown: (record, ctx) => recordMarkdown(record, releaseOfDataset(ctx, record.dataset).pack),

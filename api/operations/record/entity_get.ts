@@ -3,7 +3,7 @@ import { type GetInput, getParameters } from '../../../data/input/history-parame
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { isoTime } from '../../../data/model/time.ts';
 import { getRecordAsOf } from '../../../data/queries/as-of.ts';
-import { type Context, fromJson, operation } from '../../contract/operation.ts';
+import { type Context, jsonResult, operation } from '../../contract/operation.ts';
 import { type RelatedData, recordHtml } from '../../pages/record-html.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import { asOfLine } from '../../render/times.ts';
@@ -57,7 +57,7 @@ export const entity_get = operation<GetInput, GetResult>({
     const entity = await loadRecord(entity_id, ctx);
     const about = { records: 1 };
     const json = ctx.format === 'json' ? entity.json(ctx, fields) : null;
-    if (json) return fromJson([json], about);
+    if (json) return jsonResult([json], about);
     const record = entity.record(ctx, fields);
     return { body: ctx.format === 'html' ? { ...record, related: await relatedOf(record, ctx) } : record, ...about };
   },

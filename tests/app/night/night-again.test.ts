@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
 import { runNight } from '../../../build/night/run.ts';
-import { resolveRelease } from '../../../build/release/resolve.ts';
+import { draftRelease } from '../../../build/release/draft-release.ts';
 import { readConfig } from '../../../config.ts';
 import { Duck, quotedText } from '../../../data/duckdb/duck.ts';
 import { paths } from '../../../data/model/layout.ts';
@@ -80,8 +80,8 @@ test('the same bytes from any number of ranges and threads', async () => {
   const made = await allReadings(duck, data, 'tools');
   duck.close();
   const splitIn = async (stretches: number, threads: boolean) => {
-    const making = { pack, dataDir: data, made, before: null, overlay: NO_OVERLAY, effects: still() };
-    const { folder, ...told } = await resolveRelease(
+    const making = { pack, dataDir: data, allReadings: made, before: null, overlay: NO_OVERLAY, effects: still() };
+    const { folder, ...told } = await draftRelease(
       { ...making, split: { ranges: stretches, threads } },
       join(data, 'workspace'),
     );

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEngine } from '../../../data/duckdb/engine.ts';
 import { similarParameters, statsParameters, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
-import type { Interval, StoredRecord } from '../../../data/model/record.ts';
+import type { PublishedInterval, StoredRecord } from '../../../data/model/record.ts';
 import type { Engine } from '../../../data/plan/plan.ts';
 import { pageRecords } from '../../../data/queries/record-page.ts';
 import { getSimilar } from '../../../data/queries/similar.ts';
@@ -80,7 +80,7 @@ describe.each([
   const asked = overlaid ? OVERLAID : QUESTIONS;
   let pack: Pack;
   let records: StoredRecord[];
-  let history: Interval[];
+  let history: PublishedInterval[];
   let duckdb: Release;
   let indexed: Release;
   let opened: Engine[];

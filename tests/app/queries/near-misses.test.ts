@@ -1,6 +1,6 @@
 // Requests that almost match the interface: the message or hint contains the intended call, in every channel.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { asker } from '../../near-misses/ask.ts';
+import { requester } from '../../near-misses/ask.ts';
 import { nearMisses } from '../../near-misses/cases.ts';
 import { failure, judge, type MissVerdict, report } from '../../near-misses/judge.ts';
 import { readWorld } from '../../near-misses/world.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 test('of 500 near misses on the fictional packs, nearly all get the intended call', async () => {
-  const ask = asker(at.base, ADMIN);
+  const ask = requester(at.base, ADMIN);
   const verdicts: MissVerdict[] = [];
   for (const near of nearMisses(await readWorld(ask), 500, 1)) verdicts.push(await judge(ask, near));
   const passed = verdicts.filter((verdict) => verdict.passed);
@@ -33,7 +33,7 @@ test('of 500 near misses on the fictional packs, nearly all get the intended cal
 }, 120_000);
 
 const message = async (path: string, body?: unknown) => {
-  const { status, body: answer } = await asker(at.base, ADMIN)(path, body);
+  const { status, body: answer } = await requester(at.base, ADMIN)(path, body);
   return [status, answer['message'], answer['alternative_action']];
 };
 
@@ -97,7 +97,7 @@ test.each([
 );
 
 test('filters as JSON text are an object, and anything else is refused, by MCP and A2A', async () => {
-  const ask = asker(at.base, ADMIN);
+  const ask = requester(at.base, ADMIN);
   const call = async (filters: unknown) => {
     const params = { name: 'entity_search', arguments: { dataset: 'tools', filters } };
     const { body } = await ask('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params });

@@ -20,7 +20,7 @@ export interface ReleaseInput {
   pack: Pack;
   dataDir: string;
   /** Every reading ever made. */
-  made: readonly ReadingRow[];
+  allReadings: readonly ReadingRow[];
   /** The release before, or null. */
   before: PreviousRelease | null;
   /** Opt-outs, owners' edits and decisions to apply. */
@@ -31,7 +31,7 @@ export interface ReleaseInput {
 }
 
 /** A release in a workspace, complete except for its change feed and manifest. */
-export interface Resolved extends Pick<Manifest, 'records' | 'facts' | 'enums' | 'ages' | 'confirmed'> {
+export interface ReleaseDraft extends Pick<Manifest, 'records' | 'facts' | 'enums' | 'ages' | 'confirmed'> {
   /** Folder of the release's files. */
   folder: string;
   /** Rows by file name. */
@@ -46,8 +46,8 @@ const WORTH = 200_000;
 /**
  * Settles all facts of a dataset and writes the release files into a workspace folder, which it clears first.
  */
-export async function resolveRelease(making: ReleaseInput, workspace: string): Promise<Resolved> {
-  const { pack, dataDir, made, overlay, before, effects } = making;
+export async function draftRelease(making: ReleaseInput, workspace: string): Promise<ReleaseDraft> {
+  const { pack, dataDir, allReadings: made, overlay, before, effects } = making;
   const { progress } = effects;
   const draft = new Draft(workspace);
   progress.step(pack.id, 'sort facts');

@@ -1,4 +1,5 @@
-// The packed index as an engine: lookups, searches, radius, words and countable facets.
+// The packed index of a release: answers searches, facets, similar records and look-ups from memory.
+// indexed-engine.ts combines it with DuckDB into an Engine.
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
@@ -24,7 +25,10 @@ import { countFacets, isCountable } from './facets.ts';
 import { matcherFor, select, sortValue } from './select.ts';
 import { type Scored, similarByPublicWords, similarChanged, similarRecords } from './similar.ts';
 
-/** An open index. Every method may throw IndexDamaged; the caller then uses DuckDB. */
+/**
+ * An open index, for the plans that it answers faster than DuckDB. Every method may throw IndexDamaged; the
+ * caller then uses DuckDB.
+ */
 export class PackedIndex {
   readonly columns: Columns;
   readonly bodies: Bodies;
@@ -40,8 +44,6 @@ export class PackedIndex {
   #side: SideTable | null = null;
   readonly #changed = new Map<number, { record: StoredRecord; version: string }>();
   readonly #opened: { release: string; options: { bodiesInMemory?: number; records: number } };
-  /** Version of the applied overlay; 0: none. */
-  overlay = 0;
 
   /**
    * Opens the index of a release folder, or shares an open one. Throws IndexDamaged when it is missing,
@@ -70,6 +72,7 @@ export class PackedIndex {
     this.#plain = this.bodies.attributes().isSubsetOf(known);
   }
 
+  /** A page of ordinals. */
   search(plan: SearchPlan): SearchAnswer {
     const found = select(this.columns, plan, this.#removed);
     return this.#side ? merge(this.columns, this.#side, plan, found) : found;
@@ -81,7 +84,7 @@ export class PackedIndex {
   }
 
   /** The same index with an overlay: removed ids and changed records. Unknown ids are ignored. */
-  under({ version, removed, changed }: AppliedOverlay): PackedIndex {
+  withOverlay({ removed, changed }: AppliedOverlay): PackedIndex {
     const { release, options } = this.#opened;
     const view = new PackedIndex(release, this.#pack, options, this);
     const hidden = new Bitset(this.columns.size);
@@ -97,7 +100,6 @@ export class PackedIndex {
       view.#changed.set(ordinal, { record, version: text });
     }
     for (const { ordinal } of side) hidden.add(ordinal);
-    view.overlay = version;
     view.#removed = hidden.count() > 0 ? hidden : null;
     view.#side = side.length > 0 ? new SideTable(this.#pack, side) : null;
     return view;
@@ -111,7 +113,9 @@ export class PackedIndex {
     });
   }
 
-  /** Stored bodies with their versions, in the order of `ordinals`. */
+  /**
+   * JSON texts of StoredRecords in the order of `ordinals`. `version`: the hash of the content, for the ETag.
+   */
   stored(ordinals: number[]): { body: string; version: string }[] {
     return ordinals.map((ordinal) => {
       const changed = this.#changed.get(ordinal);
@@ -120,7 +124,10 @@ export class PackedIndex {
     });
   }
 
-  /** A record as it is sent; null when the overlay changed it or the pack lost an attribute. */
+  /**
+   * The JSON of a record as it is sent at `now`. Null when the overlay changed the record or the pack lost an
+   * attribute: the caller then renders the stored body.
+   */
   text(ordinal: number, now: Date, renderer: RecordRenderer): RecordText | null {
     return this.#plain && !this.#changed.has(ordinal) ? this.bodies.text(ordinal, now, renderer) : null;
   }
