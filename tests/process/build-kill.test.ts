@@ -19,11 +19,11 @@ const PROGRAM = `
 const [, root, data, dist, base] = process.argv;
 const { loadPacks } = await import(root + '/packs/define/load.ts');
 const { prerender } = await import(root + '/build/static/prerender.ts');
-const { silent } = await import(root + '/build/effects/progress.ts');
+const { silentProgress } = await import(root + '/build/effects/progress.ts');
 const packs = await loadPacks([root + '/tests/packs']);
 const config = { DATA_DIR: data, DIST_DIR: dist, BASE_URL: base, EUR_USD: 1.1 };
 console.log('begun');
-await prerender({ config, packs, untouched: [], effects: { progress: silent }, site: async () => {} });
+await prerender({ config, packs, untouched: [], effects: { progress: silentProgress }, site: async () => {} });
 `;
 
 let app: TestApp;

@@ -189,7 +189,7 @@ async function answerTo(at: Running, caller: 'anonymous' | 'key', probe: Probe):
   const asked = `${caller} ${probe.name}`;
   const known = at.answers.get(asked);
   if (known !== undefined) return known;
-  if (at.calls++ % CALLS_A_KEY === 0) await changeKey(at);
+  if (++at.calls % CALLS_A_KEY === 0) await changeKey(at);
   const { status, body, header } = await probe.ask(at, caller === 'key' ? { 'X-API-Key': at.key } : {});
   expect(status, `${probe.name}: ${body.slice(0, 200)}`).not.toBe(429);
   const headers = [header('x-charge-eur'), header('link') === undefined, header('x-ratelimit-limit')];
@@ -225,6 +225,7 @@ describe('free answers', () => {
     const env = { DIST_DIR: dist, PACK_DIRS, TRUST_PROXY: '1', WELCOME_BUDGET_EUR: '0', BASE_URL: BASE };
     const api = await startApi(data, env);
     const started = { api, dist, key: '', calls: 0, answers: new Map() };
+    await changeKey(started);
     running.push(started);
     return started;
   }
