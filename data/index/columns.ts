@@ -70,7 +70,7 @@ export class Columns {
     return this.#once(`grid ${name}`, () => new Grid(this.#container, name));
   }
 
-  /** Rank of a record by a sort key; ranks compare like values. NaN without a value. */
+  /** Sort number of a record by a sort key: compares like the value. NaN without a value. */
   sortNumber(key: string): (ordinal: number) => number {
     if (this.#numeric(key)) {
       const numbers = this.#sortNumbers(key);
@@ -100,8 +100,8 @@ export class Columns {
     return this.numbers(column(key, this.attribute(key).type === 'price' ? 'min' : 'value'));
   }
 
-  /** Ranks as small integers, when the index stores them so. */
-  #places(key: string): DenseRanks | null {
+  /** Dense ranks, when the index stores codes; null: computed from the sort numbers. */
+  #denseRanks(key: string): DenseRanks | null {
     if (this.#numeric(key)) {
       const { codes, distinct } = this.#sortNumbers(key);
       return codes && { count: distinct, of: (ordinal) => codes[ordinal]! };
@@ -114,7 +114,7 @@ export class Columns {
     return { count: values.folded.length, of: (ordinal) => values.code(ordinal) + 1 };
   }
 
-  /** Rank of any value on the same scale; a string that does not occur is between its neighbours. */
+  /** Sort number of any value; a string that does not occur is between its neighbours. */
   sortNumberOf(key: string, value: number | string | boolean): number {
     if (typeof value === 'number') return value;
     if (typeof value === 'boolean') return value ? 2 : 1;
@@ -124,10 +124,10 @@ export class Columns {
   order(key: string): SortOrder {
     const known = this.#orders.get(key);
     if (known) return known;
-    const rank = this.sortNumber(key);
+    const sortNumber = this.sortNumber(key);
     const order = new SortOrder(
-      orderBy(this.keys.byId, this.#places(key) ?? denseRanks(this.size, rank)),
-      rank,
+      orderBy(this.keys.byId, this.#denseRanks(key) ?? denseRanks(this.size, sortNumber)),
+      sortNumber,
       this.keys,
     );
     this.#orders.set(key, order);

@@ -1,9 +1,9 @@
-// Ordinal of an id or slug, and id of an ordinal.
+// Ids and slugs of the records of a release: ordinal of an id or slug, and id and slug of an ordinal.
 //
 //   id.high, id.low      the 16 hex digits of the id by ordinal (hex.ts)
 //   id.order   u32       ordinals in the order of their ids: the base of every other order
 //   slug.text, slug.ends the slugs by ordinal, in sequence (ends.ts)
-//   table      u32       open addressing over hash(id) and hash(slug): ordinal + 1, 0: free; three quarters full
+//   keys.table u32       open addressing over hash(id) and hash(slug): ordinal + 1, 0: free; at most 75 % full
 import type { Container, Packed } from './container.ts';
 import { Ends, packEnds } from './ends.ts';
 import { Hex, packHex } from './hex.ts';
@@ -21,7 +21,7 @@ function hash(text: string): number {
 /** Slot for a hash, by its high bits. */
 const slotOf = (h: number, slots: number) => Math.floor((h / 0x1_0000_0000) * slots);
 
-/** Packs ids and slugs by ordinal. */
+/** Packs ids and slugs by ordinal into the arrays above. */
 export function packKeys(ids: string[], slugs: string[]): Record<string, Packed> {
   const slots = Math.ceil((ids.length * 2) / FULL) + 16;
   const table = new Uint32Array(slots);

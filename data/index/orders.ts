@@ -1,5 +1,8 @@
 // Records sorted by one key, and the start of a page. Computed from the order of ids (keys.ts) on first use.
 //
+// The sort number of a record compares like its value: it is the number itself, or the code of a text or
+// boolean (Columns.sortNumber). NaN: the record has no value.
+//
 //   order  u32   ordinals by (value ascending, id ascending); records without a value at the end, by id
 //
 // Descending order walks groups of equal values from the end, each group forwards: ties are by id ascending
@@ -8,24 +11,25 @@ import type { Keys } from './keys.ts';
 import { distinct } from './numbers.ts';
 
 /**
- * Values of a sort key as integers by ordinal: 0: missing, else 1 + index in the `count` distinct values,
- * ascending.
+ * Dense ranks of a sort key by ordinal: 1 to `count`, ascending with the value and equal for equal values; 0
+ * for a record without a value.
  */
 export interface DenseRanks {
   count: number;
   of(ordinal: number): number;
 }
 
-/** Places of numeric ranks by ordinal; NaN: missing. */
-export function denseRanks(records: number, rank: (ordinal: number) => number): DenseRanks {
-  const ranks = Float64Array.from({ length: records }, (_, ordinal) => rank(ordinal));
-  const known = distinct(ranks);
-  const place = new Map(Array.from(known, (value, i) => [value, i + 1]));
-  return { count: known.length, of: (ordinal) => place.get(ranks[ordinal]!) ?? 0 };
+/** Dense ranks of sort numbers. */
+export function denseRanks(records: number, sortNumber: (ordinal: number) => number): DenseRanks {
+  const numbers = Float64Array.from({ length: records }, (_, ordinal) => sortNumber(ordinal));
+  const values = distinct(numbers);
+  const ranks = new Map(Array.from(values, (value, i) => [value, i + 1]));
+  return { count: values.length, of: (ordinal) => ranks.get(numbers[ordinal]!) ?? 0 };
 }
 
 /**
- * Ordinals sorted by place. A counting sort from the order of ids, so that equal places stay sorted by id.
+ * All ordinals sorted by dense rank, records without a value last. A counting sort from the order of ids, so
+ * that equal ranks stay sorted by id.
  */
 export function orderBy(byId: Uint32Array, { count, of }: DenseRanks): Uint32Array {
   // Records without a value are last.
@@ -38,61 +42,62 @@ export function orderBy(byId: Uint32Array, { count, of }: DenseRanks): Uint32Arr
   return order;
 }
 
+/** The records of a release in the order of one sort key. */
 export class SortOrder {
   readonly #order: Uint32Array;
-  readonly #rank: (ordinal: number) => number;
+  readonly #sortNumber: (ordinal: number) => number;
   readonly #keys: Keys;
   /** Number of records with a value; they are first. */
   readonly valued: number;
 
-  /** `rank` of an ordinal: NaN without a value. */
-  constructor(order: Uint32Array, rank: (ordinal: number) => number, keys: Keys) {
+  /** `order` from `orderBy`; `sortNumber` returns the sort number of an ordinal. */
+  constructor(order: Uint32Array, sortNumber: (ordinal: number) => number, keys: Keys) {
     this.#order = order;
-    this.#rank = rank;
+    this.#sortNumber = sortNumber;
     this.#keys = keys;
     let low = 0;
     let high = this.#order.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (Number.isNaN(rank(this.#order[middle]!))) high = middle;
+      if (Number.isNaN(sortNumber(this.#order[middle]!))) high = middle;
       else low = middle + 1;
     }
     this.valued = low;
   }
 
-  /** First position in ascending order with a rank of at least `rank` (with `above`: greater). */
-  #bound(rank: number, above: boolean): number {
+  /** First position in ascending order with at least this sort number (with `above`: a greater one). */
+  #bound(sortNumber: number, above: boolean): number {
     let low = 0;
     let high = this.valued;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const at = this.#rank(this.#order[middle]!);
-      if (at < rank || (above && at === rank)) low = middle + 1;
+      const at = this.#sortNumber(this.#order[middle]!);
+      if (at < sortNumber || (above && at === sortNumber)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  /** Ordinals with from <= rank <= to, in this order. */
+  /** Ordinals with from <= sort number <= to, in ascending order. */
   between(from: number, to: number): Uint32Array {
     return this.#order.subarray(this.#bound(from, false), Math.max(this.#bound(from, false), this.#bound(to, true)));
   }
 
   /**
-   * Ordinals in sorted order after a position; `rank` null is a record without a value. A lazy generator: the
-   * caller stops when its page is full.
+   * Ordinals in sorted order after a position, a sort number (null: without a value) and an id; from the
+   * start if `after` is null. A lazy generator: the caller stops when its page is full.
    */
-  *walk(descending: boolean, after: { rank: number | null; id: string } | null): Generator<number> {
-    if (after?.rank !== null) {
+  *walk(descending: boolean, after: { sortNumber: number | null; id: string } | null): Generator<number> {
+    if (after?.sortNumber !== null) {
       yield* descending ? this.#down(after) : this.#forward(this.#start(after), this.valued);
     }
-    const missing = after?.rank === null ? this.#afterId(this.valued, this.#order.length, after.id) : this.valued;
+    const missing = after?.sortNumber === null ? this.#afterId(this.valued, this.#order.length, after.id) : this.valued;
     yield* this.#forward(missing, this.#order.length);
   }
 
-  #start(after: { rank: number | null; id: string } | null): number {
-    if (after === null || after.rank === null) return 0;
-    return this.#afterId(this.#bound(after.rank, false), this.#bound(after.rank, true), after.id);
+  #start(after: { sortNumber: number | null; id: string } | null): number {
+    if (after === null || after.sortNumber === null) return 0;
+    return this.#afterId(this.#bound(after.sortNumber, false), this.#bound(after.sortNumber, true), after.id);
   }
 
   /** First position in [from, to), a run of equal values, with a greater id. */
@@ -111,16 +116,16 @@ export class SortOrder {
     for (let i = from; i < to; i += 1) yield this.#order[i]!;
   }
 
-  *#down(after: { rank: number | null; id: string } | null): Generator<number> {
+  *#down(after: { sortNumber: number | null; id: string } | null): Generator<number> {
     let end = this.valued;
-    if (after !== null && after.rank !== null) {
-      const to = this.#bound(after.rank, true);
-      const from = this.#bound(after.rank, false);
+    if (after !== null && after.sortNumber !== null) {
+      const to = this.#bound(after.sortNumber, true);
+      const from = this.#bound(after.sortNumber, false);
       yield* this.#forward(this.#afterId(from, to, after.id), to);
       end = from;
     }
     while (end > 0) {
-      const start = this.#bound(this.#rank(this.#order[end - 1]!), false);
+      const start = this.#bound(this.#sortNumber(this.#order[end - 1]!), false);
       yield* this.#forward(start, end);
       end = start;
     }

@@ -109,7 +109,7 @@ function after(columns: Columns, position: { value: unknown; id: string }): numb
 function sorted(columns: Columns, plan: SearchPlan, chosen: RecordMatcher): number[] {
   const { key, descending } = plan.sort;
   const position = plan.after && {
-    rank: plan.after.value === null ? null : columns.sortNumberOf(key, plan.after.value),
+    sortNumber: plan.after.value === null ? null : columns.sortNumberOf(key, plan.after.value),
     id: plan.after.id,
   };
   const { driver, test } = chosen;
@@ -137,24 +137,24 @@ function sortFew(
   columns: Columns,
   plan: SearchPlan,
   found: number[],
-  position: { rank: number | null; id: string } | null,
+  position: { sortNumber: number | null; id: string } | null,
 ): number[] {
-  const rank = columns.sortNumber(plan.sort.key);
+  const sortNumber = columns.sortNumber(plan.sort.key);
   const sign = plan.sort.descending ? -1 : 1;
   const compare = (a: number, b: number) => {
-    const x = rank(a);
-    const y = rank(b);
+    const x = sortNumber(a);
+    const y = sortNumber(b);
     if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
     return x === y ? 0 : x < y ? -sign : sign;
   };
   const beyond = (ordinal: number) => {
     if (position === null) return true;
-    const x = rank(ordinal);
+    const x = sortNumber(ordinal);
     const missing = Number.isNaN(x);
-    if (position.rank === null) return missing && columns.keys.compareId(ordinal, position.id) > 0;
+    if (position.sortNumber === null) return missing && columns.keys.compareId(ordinal, position.id) > 0;
     if (missing) return true;
-    if (x === position.rank) return columns.keys.compareId(ordinal, position.id) > 0;
-    return descends(x, position.rank, sign);
+    if (x === position.sortNumber) return columns.keys.compareId(ordinal, position.id) > 0;
+    return descends(x, position.sortNumber, sign);
   };
   return found
     .filter(beyond)
@@ -162,15 +162,15 @@ function sortFew(
     .slice(0, plan.limit + 1);
 }
 
-const descends = (x: number, rank: number, sign: number) => (x - rank) * sign > 0;
+const descends = (x: number, y: number, sign: number) => (x - y) * sign > 0;
 
 /** Sort value of a record for the cursor; null without a value. */
 export function sortValue(columns: Columns, key: string, ordinal: number): number | string | boolean | null {
-  const rank = columns.sortNumber(key)(ordinal);
-  if (Number.isNaN(rank)) return null;
-  if (key === 'quality' || key === 'updated') return rank;
+  const number = columns.sortNumber(key)(ordinal);
+  if (Number.isNaN(number)) return null;
+  if (key === 'quality' || key === 'updated') return number;
   const { type } = columns.attribute(key);
-  if (type === 'boolean') return rank === 2;
-  if (type === 'integer' || type === 'number' || type === 'price') return rank;
-  return columns.values(key).folded.at(rank);
+  if (type === 'boolean') return number === 2;
+  if (type === 'integer' || type === 'number' || type === 'price') return number;
+  return columns.values(key).folded.at(number);
 }

@@ -1,9 +1,10 @@
-// Words of searchable attributes: records with a word that begins with a prefix, and words of a record.
+// Inverted index of the words of searchable attributes: records with a word that begins with a prefix, and
+// words of a record. A word code is the index of a word in `words`.
 //
-//   words    sorted strings            distinct folded words
-//   by       postings by word          ordinal | PUBLIC when a public attribute has the word
-//   of       postings by ordinal       word codes, ascending
-//   compared postings by ordinal       word codes that count for similar records, ascending
+//   words           sorted strings        distinct folded words
+//   words.by        postings by word      ordinal | PUBLIC when a public attribute has the word
+//   words.of        postings by ordinal   word codes, ascending
+//   words.compared  postings by ordinal   word codes of the pack's `similar_by` attributes, ascending
 import { Bitset } from './bitset.ts';
 import type { Container, Packed } from './container.ts';
 import { Postings, packPostings } from './postings.ts';
@@ -21,11 +22,13 @@ const FEW = 64;
 /** [from, to) of word codes. */
 type Range = readonly [from: number, to: number];
 
-/** One row of terms.parquet, sorted by term, then ordinal. */
+/** The columns of terms.parquet; all have the same length, rows sorted by term, then ordinal. */
 export interface TermRows {
   term: string[];
   ordinal: Uint32Array;
+  /** 1: a public attribute has the word, else 0. */
   public: Uint8Array;
+  /** 1: a `similar_by` attribute has the word, else 0. */
   compared: Uint8Array;
 }
 
@@ -65,6 +68,7 @@ function turned(word: Uint32Array, ordinal: Uint32Array, records: number): { key
   return { key, ordinal: list };
 }
 
+/** The words of an open index. */
 export class Terms {
   readonly words: SortedStrings;
   readonly recordsByWord: Postings;
