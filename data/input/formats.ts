@@ -1,15 +1,15 @@
-// The formats of answers: one row each. Parsers, negotiation, renderers, headers and documents read this table.
+// The table of response formats, one row each. Parsers, negotiation, renderers, headers and documents use it.
 
-/** A format (contract sections 2, 6 and 9). */
+/** A row of the table (contract sections 2, 6 and 9). */
 export interface FormatRow {
-  /** Its value of the `format` parameter; absent where only `Accept` or the operation chooses it. */
+  /** Value of the `format` parameter; absent if only `Accept` or the operation selects the format. */
   parameter?: string;
   media_type: string;
-  /** A search can be answered in it. */
+  /** Search results are available in it. */
   search?: true;
-  /** For programs that read many records: takes a key, up to 1,000 a page, the next cursor in `X-Next-Cursor`. */
+  /** Requires an API key; up to 1,000 records a page; the next cursor is in `X-Next-Cursor`. */
   bulk?: true;
-  /** Has a place for the hint of a search. */
+  /** Contains the hint of a search. */
   hint?: true;
   /** Only for datasets with geography. */
   geographic?: true;
@@ -40,14 +40,14 @@ export const FORMATS: Readonly<Record<Format, FormatRow>> = ROWS;
 
 const NAMES = Object.keys(ROWS) as Format[];
 
-/** The formats of a search, best first. */
+/** The formats of a search, in the order of preference when `Accept` allows several. */
 export const SEARCH_FORMATS: readonly Format[] = NAMES.filter((format) => FORMATS[format].search);
 
-/** Values of the `format` parameter for some formats. */
+/** Values of the `format` parameter for some formats, without those that have none. */
 export const formatParameters = (formats: readonly Format[]): string[] =>
   formats.flatMap((format) => FORMATS[format].parameter ?? []);
 
 const BY_PARAMETER = new Map(NAMES.flatMap((format) => formatParameters([format]).map((name) => [name, format])));
 
-/** The format that a value of the `format` parameter names; undefined for an unknown value. */
+/** The format for a value of the `format` parameter; undefined for an unknown value. */
 export const formatNamed = (parameter: string): Format | undefined => BY_PARAMETER.get(parameter);

@@ -1,8 +1,9 @@
-// One raw text to one typed value: numbers, dates, times, booleans, lists. Each refusal is a 422 line (contract section 4).
+// Parsers of raw parameter texts: text, number, date, time, boolean, list. `name` is the parameter's name,
+// for the message. Each throws DataError `validation_failed` (422, contract section 4) for an invalid text.
 import { DataError, type ValidationIssue, validationError } from '../model/errors.ts';
 import { guessBoolean, guessDay, guessNumber, guessWord } from './value-guesses.ts';
 
-/** Documented bounds of what a question may carry; beyond them a request is 422 (`ids`: 400 too_many_ids). */
+/** Documented limits of parameters. A request beyond them is 422 (`ids`: 400 too_many_ids). */
 export const BOUNDS = {
   /** Characters of one value. */
   value: 500,
@@ -13,15 +14,17 @@ export const BOUNDS = {
   words: 16,
   /** Ids of one batch or one `ids` filter. */
   ids: 100,
-  /** Characters of a cursor, which carries the last record's sort value. */
+  /** Characters of a cursor, which contains the last record's sort value. */
   cursor: 12_000,
-  /** Records on a page: the interface's bound, and the one of JSON and Markdown. */
+  /** Records on a page in a bulk format. */
   limit: 1000,
+  /** Records on a page in JSON and Markdown. */
   page: 100,
+  /** Values of a facet. */
   facets: 200,
 } as const;
 
-/** Text for a message: short, without control characters. */
+/** Makes a text safe for a message: at most 80 characters, control characters replaced. */
 export function printable(text: string): string {
   const plain = text.toWellFormed().replace(/\p{Cc}/gu, '�');
   return plain.length > 80 ? `${plain.slice(0, 80)}…` : plain;
@@ -30,7 +33,7 @@ export function printable(text: string): string {
 const issue = (name: string, msg: string, type: string, input: string) =>
   validationError(name, msg, type, printable(input));
 
-/** A text without NUL or broken surrogates, trimmed, not empty, at most `most` characters. */
+/** The trimmed text. Rejects NUL, lone surrogates, an empty text and more than `most` characters. */
 export function parseText(name: string, raw: string, most: number = BOUNDS.value): string {
   if (raw.length > most) throw issue(name, `must have at most ${most} characters`, 'string_too_long', raw);
   if (raw.includes('\0') || !raw.isWellFormed())
@@ -41,8 +44,8 @@ export function parseText(name: string, raw: string, most: number = BOUNDS.value
 }
 
 /**
- * Splits a list at its commas. `\,` is a comma and `\\` a backslash inside a value; before any other character a
- * backslash stands for itself. Values are trimmed, empty ones dropped.
+ * Splits a list at its commas. `\,` is a comma and `\\` a backslash inside a value; any other backslash is
+ * literal. Values are trimmed, empty ones dropped.
  */
 export function splitList(raw: string): string[] {
   const values: string[] = [];
@@ -55,12 +58,12 @@ export function splitList(raw: string): string[] {
   return values.map((each) => each.trim()).filter((each) => each !== '');
 }
 
-/** The inverse of `splitList` for one value: what a channel that has real lists puts into a raw input. */
+/** Escapes one value for `splitList`, for channels whose arguments are JSON lists. */
 export function escapeListValue(value: string): string {
   return value.replace(/[\\,]/gu, '\\$&');
 }
 
-/** The texts of a list that was sent as JSON, such as `["a","b"]`; null for every other text. */
+/** The texts of a JSON array, such as `["a","b"]`; null for every other text. */
 function jsonList(raw: string): string[] | null {
   if (!/^\s*\[\s*".*\]\s*$/su.test(raw)) return null;
   try {
@@ -71,12 +74,14 @@ function jsonList(raw: string): string[] | null {
   }
 }
 
-/** The values in one occurrence of a list parameter: separated by commas, or a JSON array of texts, as models write lists. */
+/**
+ * Splits one occurrence of a list parameter: values separated by commas, or a JSON array as models write it.
+ */
 export function listValues(raw: string): string[] {
   return jsonList(raw) ?? splitList(raw);
 }
 
-/** The values of a list parameter, which may repeat: each occurrence adds its values. */
+/** The distinct values of a list parameter that may repeat: 1 to `most`. */
 export function parseList(name: string, raw: string[], most: number = BOUNDS.values): string[] {
   const values = raw.flatMap(listValues).map((value) => parseText(name, value));
   if (values.length === 0) throw issue(name, 'needs at least one value', 'too_short', raw.join(','));
@@ -88,7 +93,10 @@ const got = (raw: string): string => ` (got "${printable(raw)}")`;
 const didYouMean = (guess: string | number | boolean | null): string =>
   guess === null ? '' : `; did you mean ${guess}?`;
 
-/** A finite decimal number; exponents are fine, hexadecimal and `Infinity` are not. `unit` may stand behind a number that is refused. */
+/**
+ * A finite decimal number, with or without an exponent; rejects hexadecimal and `Infinity`. The number has no
+ * unit: for `5 USD` the message suggests 5 if `unit` is `USD`.
+ */
 export function parseNumber(name: string, raw: string, unit: string | null = null): number {
   const trimmed = raw.trim();
   const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/iu.test(trimmed) ? Number(trimmed) : Number.NaN;
@@ -102,7 +110,7 @@ export function parseNumber(name: string, raw: string, unit: string | null = nul
   return value + 0;
 }
 
-/** A number between two bounds, both included. */
+/** A number between two inclusive bounds. */
 export function parseNumberBetween(name: string, raw: string, min: number, max: number): number {
   return within(name, parseNumber(name, raw), min, max);
 }
@@ -113,13 +121,13 @@ function within(name: string, value: number, min: number, max: number): number {
   throw issue(name, `must be${bounds(min, max)} (got ${value})`, type, String(value));
 }
 
-/** ` between 1 and 100`, ` of at least 0`, or nothing where a number has no bounds of its own. */
+/** ` between 1 and 100`, ` at least 0`, or an empty text without bounds. */
 function bounds(min: number, max: number): string {
   if (max < Number.MAX_SAFE_INTEGER) return ` between ${min} and ${max}`;
   return min > Number.MIN_SAFE_INTEGER ? ` at least ${min}` : '';
 }
 
-/** A whole number; bounds are inclusive. */
+/** A whole number between inclusive bounds. `unit` as for `parseNumber`. */
 export function parseInteger(
   name: string,
   raw: string,
@@ -143,7 +151,7 @@ export function parseBoolean(name: string, raw: string): boolean {
   return value === 'true';
 }
 
-/** A day of the calendar, `YYYY-MM-DD`. */
+/** An existing day as `YYYY-MM-DD`. */
 export function parseDate(name: string, raw: string): string {
   const value = raw.trim();
   if (!isDay(value))
@@ -161,8 +169,8 @@ const TIME =
   /^(?<day>\d{4}-\d{2}-\d{2})(?:[T ](?<clock>\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?<zone>Z|[+ -]\d{2}:?\d{2})?)?$/iu;
 
 /**
- * An ISO 8601 date or date-time as milliseconds since 1970; without a zone it is UTC. A blank before the offset counts
- * as the `+` that a query string turned into it.
+ * An ISO 8601 date or date-time as milliseconds since 1970; UTC without a zone. Accepts a space for the `+`
+ * of an offset, since query strings decode `+` to a space.
  */
 export function parseTime(name: string, raw: string): number {
   const { day = '', clock, zone = 'Z' } = TIME.exec(raw.trim())?.groups ?? {};
@@ -178,7 +186,7 @@ export function parseTime(name: string, raw: string): number {
   return at;
 }
 
-/** One of a closed set of words. */
+/** One of the allowed words, in any case. */
 export function parseOneOf<T extends string>(name: string, raw: string, allowed: readonly T[]): T {
   const found = allowed.find((word) => word === raw.trim().toLowerCase());
   if (found === undefined)
@@ -191,11 +199,11 @@ export function parseOneOf<T extends string>(name: string, raw: string, allowed:
   return found;
 }
 
-/** Runs parsers and keeps their 422 lines, so that one answer names every wrong parameter. Other errors pass through. */
+/** Collects the 422 issues of several parsers, so that one response lists every invalid parameter. */
 export class ValidationIssues {
   readonly issues: ValidationIssue[] = [];
 
-  /** The parser's value, or undefined when it refused. */
+  /** The parser's value, or undefined after a `validation_failed` error. Throws other errors. */
   attempt<T>(parse: () => T): T | undefined {
     try {
       return parse();
@@ -206,7 +214,7 @@ export class ValidationIssues {
     }
   }
 
-  /** Throws what was found, if anything. */
+  /** Throws one `validation_failed` error with all issues, if there are any. */
   throwIfAny(): void {
     const [first] = this.issues;
     if (first === undefined) return;

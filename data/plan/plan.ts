@@ -19,8 +19,15 @@ import type { Origin, SpreadAnswer, SpreadPlan } from './profile.ts';
 export type RawInput = Record<string, string | string[]>;
 
 /**
- * One condition; `where` is a conjunction. Strings are folded (packs/define/text.ts) before they are put
- * here.
+ * One condition; a record must match all conditions of `where`. Strings are folded (packs/define/text.ts) by
+ * the parser. A record without the attribute matches only `none` and `has` with `present: false`.
+ *
+ * - `any`, `none`: the attribute has one, or none, of the values. `like`: it contains `needle`.
+ * - `min`, `max`: bounds, inclusive. A price range matches if any part of it is within them.
+ * - `words`: each word is the beginning of a word of the record, in public texts or all, by `scope`.
+ * - `status`: any of the statuses, on public attributes or all, by `scope`.
+ * - `near`: within `km` kilometres of a point in degrees. `ids`: ids or slugs.
+ * - `updated_since`: `at` in milliseconds since 1970, inclusive. `min_quality`: 0 to 1, inclusive.
  */
 export type Predicate =
   | { kind: 'any'; attribute: string; values: (string | number | boolean)[] }
@@ -58,7 +65,9 @@ export interface SearchPlan {
   where: Predicate[];
   sort: Sort;
   after: Position | null;
+  /** Most records of the page. */
   limit: number;
+  /** Whether to count all matching records. */
   total: boolean;
 }
 
@@ -188,7 +197,9 @@ export interface SeriesAnswer {
  */
 export interface SearchAnswer {
   ordinals: number[];
+  /** null: this is the last page. */
   next: Position | null;
+  /** null: the plan did not request it. */
   total: number | null;
 }
 
@@ -256,8 +267,8 @@ export interface Engine {
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order of `ordinals`. */
   bodies(ordinals: number[], options?: QueryOptions): Promise<{ body: string; version: string }[]>;
   /**
-   * A record as it is sent now, rendered by `renderer` from its stored text, or cached from an earlier call in
-   * this minute. Null when the text cannot be used: read `bodies` then.
+   * A record as it is sent now, rendered by `renderer` from its stored text, or cached from an earlier call
+   * in this minute. Null when the text cannot be used: read `bodies` then.
    */
   text?(ordinal: number, now: Date, renderer: RecordRenderer): RecordText | null;
   facts(plan: FactsPlan, options?: QueryOptions): Promise<FactRow[]>;
