@@ -1,4 +1,4 @@
-// From facts to a release: settles every record, now and over time, and writes the files of a release.
+// Drafts a release from facts: consolidates every record, for now and for its history, and writes the files.
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { ValueTally } from './tally.ts';
 export interface ReleaseInput {
   pack: Pack;
   dataDir: string;
-  /** Every reading ever made. */
+  /** All readings of the dataset since its first collection. */
   allReadings: readonly ReadingRow[];
   /** The release before, or null. */
   before: PreviousRelease | null;
@@ -44,7 +44,8 @@ export interface ReleaseDraft extends Pick<Manifest, 'records' | 'facts' | 'enum
 const WORTH = 200_000;
 
 /**
- * Settles all facts of a dataset and writes the release files into a workspace folder, which it clears first.
+ * Consolidates all facts of a dataset and writes the release files into a workspace folder, which it clears
+ * first.
  */
 export async function draftRelease(making: ReleaseInput, workspace: string): Promise<ReleaseDraft> {
   const { pack, dataDir, allReadings: made, overlay, before, effects } = making;

@@ -1,5 +1,5 @@
-// Renders some records of a release: their pages and their part of the full text. Runs in this thread or a
-// new one.
+// Renders a range of records of a release to strings: their Markdown pages and their part of the full text.
+// The caller writes the files. Runs in this thread or a worker (pages-threads.ts).
 import { join } from 'node:path';
 import { fullTextRecord } from '../../api/operations/dataset/dataset_full_text.ts';
 import { recordPage } from '../../api/pages/record-markdown.ts';
@@ -20,7 +20,9 @@ export interface RenderTask {
   instead: [number, string | null][];
 }
 
+/** In the order of ordinals. */
 export interface RenderedRecords {
+  /** `page` is the Markdown text. */
   pages: { ord: number; slug: string; page: string }[];
   /** One text per record, joined with ''; empty when `text` is false. */
   text: string[];
@@ -29,6 +31,10 @@ export interface RenderedRecords {
 /** Up to this many pages of a task are selected by ordinal; for more, the complete range is read. */
 const FEW = 500;
 
+/**
+ * Reads the stored bodies of a task from `folder`, the folder of the release, and renders them. `base` is the
+ * base URL of links.
+ */
 export async function renderRecords(
   pack: Pack,
   folder: string,

@@ -1,5 +1,5 @@
-// Competition of several sources: the pack's rule picks a value, agreement raises its confidence,
-// disagreement lowers it and opens a review item.
+// Chooses between the values that several sources give one attribute of one record. Agreement raises the
+// confidence of the published value; an undecided conflict lowers it and opens a review item.
 
 import type { FactReason } from '../model/record.ts';
 import { isDisputable, isRangeFrom, valuesAgree } from './compare.ts';
@@ -25,11 +25,15 @@ interface Contender {
 }
 
 /**
- * Picks the winner among the statements of at least two sources, by the record's rule. `trust`: the most
- * trusted source among those read within `apart_days` of the newest reading; older ones do not count.
- * `newest`: the newer reading. A less trusted source counts from its first statement of the value: repeating
- * it does not beat a newer statement of a more trusted source. When the pick is a plain number that begins
- * the range of a source with at least the same trust, the range is published, since it has more information.
+ * Publishes one of the statements at `candidates`, the positions in `input.statements` of at least two
+ * sources, as of `at` (milliseconds since 1970). Writes the winner, its confidence, the reasons and the
+ * disputes to `outcome`. Decided conflicts are applied first.
+ *
+ * `input.rule.prefer` decides. `trust`: the most trusted source among those read within `apart_days` of the
+ * newest reading; older ones do not count. `newest`: the newer reading. A less trusted source counts from its
+ * first statement of the value: repeating it does not beat a newer statement of a more trusted source. When
+ * the pick is a plain number that begins the range of a source with at least the same trust, the range is
+ * published, since it has more information.
  */
 export function compete(
   input: SettlementInput,

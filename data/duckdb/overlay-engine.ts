@@ -1,5 +1,5 @@
-// Engine of a release with an overlay: the same statements on the overlay's tables; the history of its
-// records is from the overlay.
+// DuckDB engine of a release with an overlay: runs the same SQL on tables that include the changed records.
+// The history of changed records is read from the overlay, not from the release.
 import type { Pack } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
@@ -14,7 +14,7 @@ import { byOpening } from './review.ts';
 import type { Shape } from './shape.ts';
 import type { Sql } from './sql.ts';
 
-/** An open release without overlay. */
+/** The DuckDB connections, tables and SQL of an open release, without overlay. */
 export interface DuckRelease {
   pool: Pool;
   pack: Pack;

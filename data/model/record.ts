@@ -1,4 +1,4 @@
-// Types of the register: record, fact, provenance, reading, review item (contract sections 2 and 5).
+// Types of the register: record, provenance, fact, review item (contract sections 2 and 5).
 import type { Value } from '../../packs/define/model.ts';
 
 export type SourceKind = 'collector' | 'owner';
@@ -116,7 +116,7 @@ export interface ReviewItem {
  */
 export type DisputeKind = 'conflict' | 'jump' | 'outlier';
 
-/** A period during which a value was the published one: [from, to). */
+/** A period in which a value was published: [from, to), ISO 8601 UTC. `to` null: until now. */
 export interface PublishedInterval {
   entity: string;
   attribute: string;

@@ -4,9 +4,10 @@ import type { JWK } from 'jose';
 import type { Store } from '../store.ts';
 import { publicPart, type RingKey, type RingOf, ringKeys, rotateRing } from './key-rings.ts';
 
-/** A key in the format of RFC 7517, with the members that help to select it. */
+/** A key pair or a public key as a JWK (RFC 7517), with the members by which a verifier selects it. */
 export type SigningKey = JWK & { kid: string; alg: 'ES256'; use: 'sig' };
 
+/** The service's keys. Contains private keys: only `published` may leave the process. */
 export interface SigningKeys {
   /** Private keys. The first signs; others are published until their signatures have expired. */
   keys: readonly [SigningKey, ...SigningKey[]];
@@ -26,14 +27,17 @@ function present(keys: readonly [RingKey, ...RingKey[]]): SigningKeys {
   };
 }
 
-/** The key set of the service, equal in all processes on the store. `kid` is the RFC 7638 thumbprint. */
+/**
+ * The service's keys, equal in all processes on the store. Creates the first one, dated `now` (milliseconds
+ * since 1970). `kid` is the RFC 7638 thumbprint.
+ */
 export async function signingKeys(store: Store, now = Date.now()): Promise<SigningKeys> {
   return present(await ringKeys(store, RING, now));
 }
 
 /**
- * Creates a new key; each process signs with it after its next start. The previous one stays published for
- * another day.
+ * Adds a new key and returns all keys. A running process keeps signing with its old key until it restarts, so
+ * the previous key stays published for another day. `now` in milliseconds since 1970.
  */
 export async function rotateSigningKeys(store: Store, now: number): Promise<SigningKeys> {
   return present(await rotateRing(store, RING, now));
