@@ -1,4 +1,4 @@
-// Cancels subscriptions at Stripe: of a plan that another one replaced, or of a revoked key.
+// Cancels superseded subscriptions at Stripe: their plan was replaced, or their key was revoked.
 import { billedSubscriptions, endSubscription } from '../../data/state/money/paid-plans.ts';
 import type { Store } from '../../data/state/store.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -10,7 +10,10 @@ interface Parts {
   log(line: string): void;
 }
 
-/** Cancels the superseded subscriptions of a key. Throws `unavailable` if Stripe does not respond. */
+/**
+ * Cancels the superseded subscriptions of a key, and records `now` (milliseconds since 1970) as their end.
+ * Throws `unavailable` if Stripe does not respond; the next call continues.
+ */
 export async function cancelSuperseded({ store, stripe, log }: Parts, key_id: string, now: number): Promise<void> {
   for (const { id } of await billedSubscriptions(store, key_id, true)) {
     await stripe.stop(id).catch((error: Error) => {

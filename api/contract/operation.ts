@@ -12,6 +12,11 @@ import type { Owners } from '../../data/review/owners.ts';
 import type { Pack, PricedOperation } from '../../packs/define/model.ts';
 import type { ErrorCode } from './errors.ts';
 
+/**
+ * Who may call an operation. `free`: every caller. `paid`: callers who pay the price; some operations have
+ * free previews. `plan`: keys whose plan includes bulk access. `key`: API keys. `admin`: operators' keys,
+ * which may call all.
+ */
 export type Access = 'free' | 'paid' | 'plan' | 'key' | 'admin';
 export type { CalledAs, Format };
 
@@ -147,7 +152,7 @@ export interface Validators {
   last_modified?: string | undefined;
 }
 
-/** How answers of an operation are shortened in channels with a length limit. */
+/** Rules to shorten an operation's answers in channels with a length limit: MCP and A2A. */
 export interface Shortening<I, R> {
   /** The member that grows: a list or a text. Required where an answer may be shortened or cut. */
   part?: keyof R & string;
@@ -286,14 +291,14 @@ export function operation<I, R>(definition: Operation<I, R>): Operation {
   return definition as unknown as Operation;
 }
 
-/** The operation that finds records by the filters of a dataset. */
+/** The operation that finds records by the filters of a dataset: `own_tool.filters`. Throws without one. */
 export function searchOf(operations: readonly Operation[]): Operation {
   const search = operations.find(({ own_tool }) => own_tool?.filters);
   if (!search) throw new Error('no operation of the table has own_tool.filters');
   return search;
 }
 
-/** The parameters of an operation. */
+/** Names of an operation's parameters. */
 export interface AcceptedParameters {
   names: readonly string[];
   /** Whether every other name is a filter of the dataset. */
@@ -302,7 +307,10 @@ export interface AcceptedParameters {
 
 const accepted = new WeakMap<Operation, AcceptedParameters>();
 
-/** The parameters of an operation except path and representation, read from its input schema. */
+/**
+ * Parameter names from the operation's input schema. The schema contains neither path parameters nor the
+ * `format` that chooses the representation.
+ */
 export function acceptedParameters(operation: Operation): AcceptedParameters {
   let parameters = accepted.get(operation);
   if (parameters === undefined) {

@@ -1,5 +1,5 @@
-// Type of a discovery document: a path, a content type and a text built from the register and the table of
-// operations.
+// Type of a discovery document, such as llms.txt or openapi.json: a path, a content type, and a function that
+// builds its content from the register and the table of operations.
 
 import type { Context } from '../contract/operation.ts';
 import type { CallDeps } from '../gate/execute.ts';
@@ -61,7 +61,8 @@ export function addressesOf(document: Document, view: View): { path: string; par
 }
 
 /**
- * Builds a content once per key, and caches the newest of each name: for documents that are slow to build.
+ * Caches `make` for documents that are slow to build. Keeps one content for each set of path parameters, and
+ * builds it again when `key` returns another value. A failed build is not cached.
  */
 export function memoizeNewest<T>(
   key: (view: View, params: Params) => string | Promise<string>,

@@ -8,7 +8,7 @@ export function operationId({ name }: Operation, pack: Pack | null): string {
   return pack === null ? name : `${schemaPrefix(pack)}_${shortName(name)}`;
 }
 
-/** `llm_models`: a dataset's id in names that allow no hyphen. */
+/** `llm_models` for the dataset `llm-models`, in names that allow no hyphen. */
 export function schemaPrefix({ id }: Pack): string {
   return id.replaceAll('-', '_');
 }
@@ -27,4 +27,5 @@ export function openPath({ route }: Operation, pack: Pack | null): string {
   return (pack === null ? route.path : route.path.replace(':ds', pack.id)).replace(/:(\w+)/g, '{$1}');
 }
 
+/** Reference Object of OpenAPI: `{ $ref: '#/components/schemas/Record' }` for the kind `schemas`. */
 export const componentRef = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });

@@ -148,7 +148,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** Tags of these paths. */
+/** Tag objects of these paths; the tag `documents` is also used by others (openapi.ts). */
 export const PROTOCOL_TAGS = [
   { name: 'agents', description: 'MCP and A2A: the same operations by other protocols' },
   { name: 'oauth', description: 'OAuth 2.1: a client spends from a key with the consent of its owner' },

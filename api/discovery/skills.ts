@@ -52,6 +52,7 @@ function skillsOf(view: View): Skill[] {
   ];
 }
 
+/** The index: name, description, URL and SHA-256 digest of every skill. */
 export const skillsIndex: Document = {
   path: `${INDEX}/index.json`,
   title: 'Skills for agents',
@@ -70,6 +71,7 @@ export const skillsIndex: Document = {
     }),
 };
 
+/** The SKILL.md files, one per name of `skillNames`. */
 export const skillFiles: Document = {
   path: `${INDEX}/:name/SKILL.md`,
   title: 'One skill',

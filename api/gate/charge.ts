@@ -18,7 +18,10 @@ import {
 import type { Call, CallDeps, Release } from './context.ts';
 import { parseInput } from './parse-input.ts';
 
-/** Owner of Idempotency-Keys and stored answers. */
+/**
+ * Scope of Idempotency-Keys and stored answers: the key's id, or the kind of a caller without one, such as
+ * `anonymous`.
+ */
 export const idempotencyOwner = (caller: Caller): string => (caller.kind === 'key' ? caller.id : caller.kind);
 
 /**
@@ -66,7 +69,10 @@ export async function checkAffordable(
   await gate.payments.afford?.(caller, charge);
 }
 
-/** The charge of this call; the price of one unit when its parameters cannot be parsed. */
+/**
+ * The price of this call in micro-euros, with the resource that x402 names. Charges nothing. Undefined
+ * `input` (parameters that cannot be parsed): the price of one unit.
+ */
 export function createPricedCall(call: Call, ctx: Context, input: unknown): PricedCall {
   return new LazyCharge(call, ctx, input);
 }
@@ -98,7 +104,10 @@ class LazyCharge implements PricedCall {
   }
 }
 
-/** The 402 of an unpaid call; its price counts the units of the parameters, if they can be parsed. */
+/**
+ * The 402 `payment_required` of an unpaid call, with the payment methods. Its price counts the units of the
+ * parameters, if they can be parsed.
+ */
 export function unpaidError(gate: CallDeps, call: Call, caller: Caller, ctx: Context): ApiError {
   let input: unknown;
   try {
@@ -113,20 +122,26 @@ export function unpaidError(gate: CallDeps, call: Call, caller: Caller, ctx: Con
 
 /** The reservation of one call: money, or records of the preview quota. */
 export interface CallCharge {
+  /** Records that the answer may show; null: no limit. */
   previews: number | null;
-  /** Price of the call. */
+  /** Price of the call in micro-euros; 0 for a free call. */
   micros: number;
   /** The answer stored for the same payment: it is sent, and nothing runs. */
   stored: EarlierAnswer | null;
   /** The answer must be stored before the payment. */
   writes: boolean;
+  /**
+   * Charges the call when its answer is ready. `shown`: records in the answer; unused previews are returned.
+   * Stores `kept` for the Idempotency-Key. Returns response headers, such as `X-Charge-EUR`.
+   */
   commit(shown: number, kept?: SerializedAnswer): Promise<Record<string, string>>;
+  /** Releases the reservation of a failed call. */
   release(): Promise<void>;
 }
 
 /**
- * Reserves the price of a call, or throws the 402. `request` returns the fingerprint of the call; null: no
- * x402 here.
+ * Reserves the price of a call, or throws the 402. `request` returns the hash of the call that a payment and
+ * an Idempotency-Key are bound to; null: this call cannot be paid with x402.
  */
 export async function reserve(
   gate: CallDeps,

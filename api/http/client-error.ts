@@ -33,7 +33,10 @@ function refusalOf({ code, rawPacket }: ParserError, longest: number): { status:
   return { status: '400 Bad Request', error: new ApiError('invalid_parameter', message) };
 }
 
-/** Handles parser errors. `longest` is the server's `maxHeaderSize`. */
+/**
+ * Sends 400, 408 or 431 with our JSON error body when the parser rejects a request. `longest` is the server's
+ * `maxHeaderSize` in bytes.
+ */
 export function answerClientErrors(server: Server, { base_url, longest }: { base_url: string; longest: number }): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
   server.prependListener('request', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {

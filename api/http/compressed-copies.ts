@@ -4,7 +4,7 @@ import { COPY_ENDINGS } from '../discovery/hosting.ts';
 import { CODINGS, type Coding, codingFor } from './coding.ts';
 import type { StaticFile } from './files.ts';
 
-/** A copy of a file in a content coding. */
+/** A copy of a file in a content coding; `bytes` is its size. */
 export interface CompressedCopy {
   coding: Coding;
   path: string;
@@ -12,9 +12,9 @@ export interface CompressedCopy {
 }
 
 /**
- * The copies of a file, smallest coding first: next to the file, as static hosts expect, or in the build's
- * folder. A copy older than its file is outdated. Files that are read in ranges have none: a range is a part
- * of the uncompressed file.
+ * The copies of a file that exist on disk, smallest coding first: next to the file, as static hosts expect,
+ * or in the build's folder. Ignores a copy that is older than its file. Empty for files that are read in
+ * ranges: a range is a part of the uncompressed file.
  */
 export async function findCompressedCopies({
   path,

@@ -26,7 +26,8 @@ export function registerFastPath(handler: Handler): (c: Http) => Promise<Respons
 
 /**
  * Listener of a server: fast path where possible, else `others`. The routes are the app's own. `fail` builds
- * and reports the error response when a handler throws or its reply cannot be sent.
+ * and reports the error response when a handler throws or its reply cannot be sent. `stalled`: milliseconds
+ * that a client may leave a response unread before its connection is closed.
  */
 export function withFastPath(
   app: Hono<{ Bindings: NodeBindings }>,

@@ -88,7 +88,7 @@ export class HttpRequest {
   readonly query: Query;
   /** Headers of every response to this request. */
   readonly headers: Headers;
-  /** Set if the request's URL is too long. */
+  /** The `payload_too_large` error of a URL that is too long; handlers answer with it. */
   readonly urlError: ApiError | undefined;
   readonly #base: string;
   #url: URL | undefined;
@@ -173,7 +173,7 @@ export async function readBody(c: Http): Promise<unknown> {
   }
 }
 
-/** The body as text, up to the maximum length. */
+/** The body as text. Throws `payload_too_large` beyond LONGEST_BODY. */
 export async function readText(c: Http): Promise<string> {
   return (await readBytes(c, LONGEST_BODY)).toString();
 }
@@ -229,7 +229,8 @@ function incomingBytes(incoming: IncomingMessage, longest: number): Promise<Buff
 const LONGEST_PAYMENT = 8_192;
 
 /**
- * Decodes a PAYMENT-SIGNATURE header (base64 of JSON); null if it is invalid, so that the gate rejects it.
+ * Decodes a PAYMENT-SIGNATURE header (base64 of JSON). undefined: no header. null: invalid or too long, so
+ * that the gate rejects it.
  */
 export function decodePayment(header: string | undefined): unknown {
   if (header === undefined) return undefined;

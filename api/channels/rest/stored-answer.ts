@@ -23,8 +23,9 @@ interface StoredAnswer {
 }
 
 /**
- * Stores the body and the inputs of its headers. A streamed body is read completely, and then sent from
- * memory.
+ * Converts a REST answer to the JSON text that is stored, and back. Stores the rendered body, its content
+ * type, and of the result only `status`, `last_modified` and `next_cursor`: a decoded result has the body
+ * null. `encode` reads a streamed body completely and replaces it, so that it is sent from memory.
  */
 export const REST_ANSWER_CODEC: AnswerCodec<RestAnswer> = {
   async encode({ result: { status, last_modified, next_cursor }, rendered }) {

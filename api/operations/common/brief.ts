@@ -1,8 +1,11 @@
 // Shorter forms of free answers, for channels that limit the length of an answer (operation.ts,
-// `Long.brief`).
+// `Shortening.brief`).
 import type { Brief } from '../../contract/operation.ts';
 
-/** Omits members from every item of a list: `omit('cells', 'attributes', ['cells'])`. */
+/**
+ * Omits members from every item of the list `body[list]`: `omitMembers('cells', 'attributes', ['cells'])`.
+ * `without` names them in the note on the shortened answer.
+ */
 export function omitMembers<R extends object>(
   without: string,
   list: keyof R & string,
