@@ -137,18 +137,18 @@ export async function postGrant(parts: OpsParts, asked: OpsRequest, who: string)
   if (plan !== null && !Object.hasOwn(SUBSCRIPTIONS, plan)) return wrong('Unknown plan.');
   if (amount === null && plan === null) return wrong('Enter an amount, a plan, or both.');
   const reason = entered.reason.trim() || 'grant';
-  await parts.accounts.grant(key.id, { amount: amount ?? 0, plan, reason }, askerOf(parts, asked, who));
+  await parts.accounts.grant(key.id, { amount: amount ?? 0, plan, reason }, requesterOf(parts, asked, who));
   return { to: `/ops/keys/${key.id}?done=grant` };
 }
 
 /** POST /ops/keys/{key_id}/revoke. */
 export async function postRevoke(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const key = await keyOf(parts, asked);
-  if (key.revoked_at === null) await parts.accounts.revoke(key.id, askerOf(parts, asked, who));
+  if (key.revoked_at === null) await parts.accounts.revoke(key.id, requesterOf(parts, asked, who));
   return { to: `/ops/keys/${key.id}?done=revoke` };
 }
 
-const askerOf = ({ now }: OpsParts, { address, request_id }: OpsRequest, operator: string): Requester => ({
+const requesterOf = ({ now }: OpsParts, { address, request_id }: OpsRequest, operator: string): Requester => ({
   key: null,
   operator,
   address,
