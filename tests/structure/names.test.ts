@@ -22,7 +22,7 @@ test('no export is a bare participle or adverb', () => {
 });
 
 /** Exported names that may have several meanings. Lower it when you can; never raise it. */
-const AMBIGUOUS = 5;
+const AMBIGUOUS = 4;
 
 test(`at most ${AMBIGUOUS} exported names have several meanings`, () => {
   const modules = new Map<string, Set<string>>();
