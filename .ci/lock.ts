@@ -1,6 +1,7 @@
 // `npm run lock` after a dependency changed: adds the optional packages of other platforms that the registry
-// lacks to package-lock.json. Without their entries `npm ci` refuses the lock file, on every platform. Such an
-// entry has no integrity unless the registry has the package; on its own platform npm fetches that version.
+// lacks to package-lock.json. Without their entries `npm ci` refuses the lock file, on every platform. Such
+// an entry has no integrity unless the registry has the package; on its own platform npm fetches that
+// version.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -22,7 +22,9 @@ export function totalPrice(_of: PricedOperation | '', micros: number, times: num
   return micros * times;
 }
 
-/** Facets are free, but with filters over a non-public attribute they cost one search (contract section 3). */
+/**
+ * Facets are free, but with filters over a non-public attribute they cost one search (contract section 3).
+ */
 export const FACETS_CONDITION: PriceCondition<FacetsInput> = {
   label: 'free; one search when a non-public attribute is named',
   applies: (input, { release }) => release !== undefined && exceedsFreeFacets(input, release.pack),

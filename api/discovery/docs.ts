@@ -62,7 +62,8 @@ follow();
 dark.addEventListener('change', follow);
 new MutationObserver(follow).observe(root, { attributeFilter: ['data-theme'] });
 const url = document.querySelector('script[data-openapi]').dataset.openapi;
-// The list of operations is its main part; what it draws beside that has neither a name nor its place among the headings.
+// The list of operations is its main part; what it draws in addition has neither a name nor its place among
+// the headings.
 const fit = () => {
   for (const [part, name] of [['.information-container', 'About'], ['.scheme-container', 'Server and key'], ['.filter', 'Filter']])
     for (const one of document.querySelectorAll('#docs ' + part)) one.setAttribute('role', 'region'), one.setAttribute('aria-label', name);

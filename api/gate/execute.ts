@@ -119,7 +119,10 @@ function countCall(
   gate.onCall?.({ operation: operation.name, channel, dataset, outcome, seconds, eur });
 }
 
-/** The steps of every call, in the order of contract section 3, "Order on every request". Each step throws its errors. */
+/**
+ * The steps of every call, in the order of contract section 3, "Order on every request". Each step throws its
+ * errors.
+ */
 async function runSteps<T>(
   gate: CallDeps,
   call: Call,
@@ -173,7 +176,9 @@ async function requireRecord({ operation, entity }: Call, ctx: Context): Promise
     throw new ApiError('unknown_entity', 'This dataset has no such record.');
 }
 
-/** Step 6: operations on accounts need a key, those of operators an operator's key. Throws 401 `key_required`. */
+/**
+ * Step 6: operations on accounts need a key, those of operators an operator's key. Throws 401 `key_required`.
+ */
 function requireCredential({ operation }: Call, caller: Caller): void {
   if (caller.kind !== 'anonymous') return;
   if (operation.access === 'admin')
@@ -182,8 +187,8 @@ function requireCredential({ operation }: Call, caller: Caller): void {
 }
 
 /**
- * Step 6: an unpaid call of an operation without previews. Throws 402 before the parameters are checked, because
- * indexers of x402 probe without parameters (protocols.md).
+ * Step 6: an unpaid call of an operation without previews. Throws 402 before the parameters are checked,
+ * because indexers of x402 probe without parameters (protocols.md).
  */
 function requirePayment(gate: CallDeps, call: Call, caller: Caller, ctx: Context): void {
   const { operation } = call;
@@ -310,7 +315,10 @@ async function replay<T>({ headers }: Call, charge: CallCharge, { codec, turn }:
   return codec.decode(text);
 }
 
-/** Step 8: bulk formats require a key (401), some operations a plan or an operator (403), each its own formats (422). */
+/**
+ * Step 8: bulk formats require a key (401), some operations a plan or an operator (403), each its own formats
+ * (422).
+ */
 function requirePermission({ operation, format }: Call, caller: Caller): void {
   const bulk = FORMATS[format].bulk;
   if (caller.kind === 'anonymous' && bulk) throw new ApiError('key_required', `format=${format} takes an API key.`);

@@ -2,7 +2,7 @@
 import { recordAudit } from '../../data/state/audit.ts';
 import { decideRequest, type OwnerRequest, reopenRequest } from '../../data/state/owners/requests.ts';
 import { sendClaim } from './claims.ts';
-import { decidedMail } from './mails.ts';
+import { declinedMail } from './mails.ts';
 import { AlreadyDone, removeRecord, restoreRecord } from './opt-out.ts';
 import { type OwnersParts, readEmail } from './parts.ts';
 
@@ -66,7 +66,7 @@ export async function applyDecision(
   }
   if (kind !== 'notice' && !approved) {
     const what = kind === 'claim' ? 'let you edit' : 'remove';
-    await mailer.post(decidedMail(contact, { dataset, name }, false, what), new Date(now));
+    await mailer.post(declinedMail(contact, { dataset, name }, what), new Date(now));
   }
   return true;
 }

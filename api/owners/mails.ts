@@ -66,13 +66,11 @@ export function claimMail(to: string, record: MailRecord, url: string): Mail {
   ]);
 }
 
-/** The decision of an operator about a request. */
-export function decidedMail(to: string, record: MailRecord, granted: boolean, what: string): Mail {
-  return mail(to, `${granted ? 'Approved' : 'Declined'}: ${record.name}`, [
+/** An operator declined a request; `what` was asked for: `let you edit` or `remove`. */
+export function declinedMail(to: string, record: MailRecord, what: string): Mail {
+  return mail(to, `Declined: ${record.name}`, [
     `You asked us to ${what} ${called(record)} in the Dataset Register.`,
-    granted
-      ? 'Your request was approved.'
-      : 'Your request was declined: we could not verify that you may act for this record. Nothing was changed.',
+    'Your request was declined: we could not verify that you may act for this record. Nothing was changed.',
     'You can send a new request at any time.',
   ]);
 }

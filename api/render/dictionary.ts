@@ -13,7 +13,10 @@ export const DATA_FILES = {
   'records.parquet': 'all values; GET /v1/{ds}/export?format=parquet answers a link, with a plan',
 };
 
-/** `{dataset, title, release, created_at, license, attribution, files, columns: [{name, type, attribute, unit, description, public}]}`. */
+/**
+ * `{dataset, title, release, created_at, license, attribution, files, columns: [{name, type, attribute, unit,
+ * description, public}]}`.
+ */
 export function dictionaryJson(pack: Pack, { release, created_at, records }: Manifest, base: string): string {
   const { id: dataset, title, description, license } = pack;
   const attribution = datasetAttribution(pack, base);

@@ -105,8 +105,8 @@ function numberOf({ example }: Attribute): unknown {
 export const TOOL_FILTERS = { attributes: 10, group: 3 } as const;
 
 /**
- * Filterable attributes: `shown` have filters in the schema of the search, in the order of the pack; `rest` are
- * the others.
+ * Filterable attributes: `shown` have filters in the schema of the search, in the order of the pack; `rest`
+ * are the others.
  */
 export function filterable(pack: Pack): { shown: Attribute[]; rest: Attribute[] } {
   const groups = new Map<string, number>();

@@ -1,4 +1,5 @@
-// Input of similar, compare, statistics and time series: defaults, bounds, the split of 400 and 422, names for the gate.
+// Input of similar, compare, statistics and time series: defaults, bounds, the split of 400 and 422, names
+// for the gate.
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';

@@ -1,4 +1,5 @@
-// Parameters of similar, compare, statistics and time series, with the split of 400 and 422 of contract section 4.
+// Parameters of similar, compare, statistics and time series, with the split of 400 and 422 of contract
+// section 4.
 import { z } from 'zod';
 import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
@@ -41,12 +42,12 @@ export interface SimilarInput extends Selection {
   /** Id or slug, as in the path. */
   entity_id: string;
   limit: number;
-  /** As asked, or the pack's own; null: any record. */
+  /** The parameter, or the default of the pack; null: any record. */
   differ_by: string | null;
   fields: string[] | null;
 }
 
-/** `names` holds also `attribute` and the keys. */
+/** `names` also contains `attribute` and the keys. */
 export interface StatsInput extends Selection {
   attribute: string;
   group_by: string[];
@@ -59,7 +60,7 @@ export interface TimeseriesInput extends Selection {
   step: 'day' | 'week';
 }
 
-/** `where` and `words` filter; `ids` are the records to set side by side, as they were written. */
+/** `ids` are the records to compare, as the client wrote them; `where` and `words` filter them. */
 export interface CompareInput extends Selection {
   ids: string[];
   columns: string[];

@@ -1,12 +1,16 @@
-// Which attributes a name that is none of them probably means: other spellings, aliases of the pack, parts of names.
+// Finds the attributes that an unknown name probably means: other spellings, aliases of the pack, parts of
+// names.
 import type { Attribute } from '../../packs/define/model.ts';
 import { closestNames, nameSuggestion } from './name-suggestions.ts';
 import { printable } from './parse-values.ts';
 
-/** Longest part of a typed name that is compared. */
+/** Characters of a typed name that are compared. */
 const LONGEST = 80;
 
-/** `contextWindow`, `context-window` and `Context Windows` have the same parts: words in lower case and the singular. */
+/**
+ * `contextWindow`, `context-window` and `Context Windows` have the same parts: words in lower case and the
+ * singular.
+ */
 export function nameParts(name: string): string[] {
   return name
     .slice(0, LONGEST)
@@ -22,16 +26,16 @@ function singular(word: string): string {
   return word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.replace(/s$/, '');
 }
 
-/** How well a typed name fits a known one; a smaller number is a better fit. */
+/** Distance of a typed name from a known one; smaller is better. */
 const FIT = { spelling: 0, order: 1, contains: 2, part: 3 } as const;
 
-/** An alias fits less well than a name. */
+/** Distance added for an alias. */
 const ALIAS = 0.5;
 
-/** Fits up to this one name the same attribute in other words; beyond it they share a part of their names. */
+/** Up to this distance two names mean the same attribute; above it they only share a part. */
 export const SAME_NAME: number = FIT.order + ALIAS;
 
-/** A fit of `typed` to `known`, both as parts; null where they have nothing in common. */
+/** Distance of `typed` from `known`, both as parts; null without a common part. */
 function fitOf(typed: readonly string[], known: readonly string[], behind = 0): { fit: number; at: number } | null {
   if (typed.join('') === known.join('')) return { fit: FIT.spelling + behind, at: 0 };
   const contains = known.every((part) => typed.includes(part));
@@ -42,13 +46,13 @@ function fitOf(typed: readonly string[], known: readonly string[], behind = 0): 
   return null;
 }
 
-/** Attributes that fit equally well, in the order of the pack. */
+/** Attributes at the same distance, in the order of the pack. */
 export interface AttributeMatch {
   attributes: Attribute[];
   fit: number;
 }
 
-/** The attributes that parts of a name fit best; null where they fit none. */
+/** The attributes nearest to the parts of a name; null without a match. */
 export function matchAttributes(parts: readonly string[], attributes: readonly Attribute[]): AttributeMatch | null {
   if (parts.length === 0) return null;
   const fits = attributes.flatMap((attribute) => {
@@ -63,10 +67,13 @@ export function matchAttributes(parts: readonly string[], attributes: readonly A
   return { attributes: equal.map(({ attribute }) => attribute), fit: best.fit };
 }
 
-/** Attributes that one suggestion names. */
+/** Most attributes in one suggestion. */
 const SUGGESTED = 6;
 
-/** A sentence on the attributes that `name` may mean, of those that `may` be named: those of a group, a near one, or all there are. */
+/**
+ * A sentence that suggests attributes for `name`, among those that `may` be named: the members of a group, a
+ * similar name, or all of them.
+ */
 export function attributeSuggestion(
   name: string,
   all: readonly Attribute[],

@@ -1,4 +1,5 @@
-// Cursors: what is bound, what may change, that nothing else is accepted, and that nothing can be read in them.
+// Cursors: what is bound, what may change, that nothing else is accepted, and that nothing can be read in
+// them.
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// The cursor of a page: where it ended, in which release. Encrypted, since it carries a sort value, and bound to its query.
+// Cursors of pages: the position after the last record, and its release. Encrypted, because it contains a
+// sort value, and bound to its query.
 //
 //   const cursors = sealedCursors(secret);
 //   const text = cursors.write(query, release, { value: 600, id: 'r-107888dabb4c3c7b' });
@@ -10,14 +11,17 @@ import { derivedKey } from '../model/keyed.ts';
 import type { Position, Predicate, Sort } from '../plan/plan.ts';
 import { BOUNDS } from './parse-values.ts';
 
-/** What a cursor leads back to. */
+/** The decrypted cursor. */
 export interface Cursor {
-  /** Release the walk began on: it goes on there while that release is kept, so that nothing repeats or is lost. */
+  /**
+   * Release of the first page. Later pages use it as long as it exists, so that no record repeats or is
+   * missing.
+   */
   release: string;
   after: Position;
 }
 
-/** What a cursor is bound to: page size, fields and format may change between pages, the query may not. */
+/** The query that a cursor is bound to. Page size, fields and format may change between pages. */
 export interface Question {
   dataset: string;
   where: readonly Predicate[];
@@ -29,8 +33,8 @@ export interface Cursors {
   /** The same page of the same query has the same cursor, in every process that shares the secret. */
   write(question: Question, release: string, after: Position): string;
   /**
-   * Reads a cursor whose sort values are of type `key`. Throws `invalid_cursor` (400) for one that is forged, edited, cut or
-   * of another query, also one whose sort attribute has changed its type since.
+   * Reads a cursor whose sort values are of type `key`. Throws `invalid_cursor` (400) for one that is forged,
+   * edited, cut or of another query, also one whose sort attribute has changed its type since.
    */
   read(question: Question, raw: string, key: 'string' | 'number' | 'boolean'): Cursor;
 }
@@ -42,8 +46,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * SHA-256 of a query. Conditions count in any order; the visibility of words and statuses is left out, so that a walk begun
- * as a preview goes on after paying.
+ * SHA-256 of a query, for any order of its conditions. It omits the visibility of words and statuses, so that
+ * a client can pay and continue from a preview.
  */
 export function questionHash({ dataset, where, sort }: Question): Buffer {
   const conditions = where.map((one) => JSON.stringify('scope' in one ? { ...one, scope: undefined } : one));
@@ -51,8 +55,9 @@ export function questionHash({ dataset, where, sort }: Question): Buffer {
 }
 
 /**
- * Cursors encrypted with AES-256-GCM-SIV (RFC 8452), whose initialisation vector is made from the plaintext: the same cursor twice
- * shows only that it is the same. The query is nonce and associated data (docs/decisions/0005-cursors.md).
+ * Cursors encrypted with AES-256-GCM-SIV (RFC 8452), whose initialisation vector is made from the plaintext:
+ * the same cursor twice shows only that it is the same. The query is nonce and associated data
+ * (docs/decisions/0005-cursors.md).
  */
 export function sealedCursors(secret: string): Cursors {
   const key = derivedKey(secret, 'cursors');
@@ -75,7 +80,7 @@ export function sealedCursors(secret: string): Cursors {
   };
 }
 
-/** For examples in documents, which are written without the secret: a text in the place of each cursor. */
+/** For examples in documents, which are rendered without the secret: writes a placeholder for each cursor. */
 export const EXAMPLE_CURSORS: Cursors = {
   write: () => 'example-cursor',
   read: () => {

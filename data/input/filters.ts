@@ -1,4 +1,4 @@
-// The filters a dataset offers, each kind one row: operator, prefix, attribute types, how a raw value parses, its sentence.
+// The filters of a dataset. Each kind is a row: operator, prefix, attribute types, parser, description.
 import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { validationError } from '../model/errors.ts';
@@ -17,7 +17,7 @@ import { unknownFilter } from './unknown-parameter.ts';
 
 export type FilterOperator = 'any' | 'not' | 'like' | 'min' | 'max' | 'has';
 
-/** Type of the values that a filter takes, as the schema's `filters` names it. */
+/** Type of the values of a filter, as in `filters` of the schema. */
 export type FilterType = 'string' | 'integer' | 'number' | 'boolean' | 'date';
 
 /** One entry of the schema's `filters` (contract section 2). */
@@ -27,7 +27,7 @@ export interface FilterEntry {
   operator: FilterOperator;
   type: FilterType;
   description: string;
-  /** The values to choose from, where they are known. */
+  /** The allowed values, if they are known. */
   values?: string[];
 }
 
@@ -37,9 +37,9 @@ interface FilterKind {
   /** Words that other APIs write for it, before or after the name of the attribute. */
   synonyms: readonly string[];
   types: readonly AttributeType[];
-  /** What the parameter takes for an attribute of this type. */
+  /** Type of the values for an attribute of this type. */
   takes: (type: AttributeType) => FilterType;
-  /** Raw occurrences of the parameter to a condition; throws a 422. */
+  /** Parses the occurrences of the parameter; throws a 422. */
   parse: (name: string, attribute: Attribute, raw: string[]) => Predicate;
   describe: (attribute: string) => string;
 }
@@ -51,7 +51,7 @@ const LISTED = ['string', 'url', 'enum', 'strings', 'boolean', 'integer', 'numbe
 const ORDERED = ['integer', 'number', 'price', 'date'] as const;
 const EVERY = [...WORDY, 'boolean', ...ORDERED, 'geo'] as const;
 
-/** The one value of a parameter that is not a list; repeated it is a 422. */
+/** The only value of a parameter that is not a list; throws a 422 when it is repeated. */
 export function single(name: string, raw: string[]): string {
   const [only] = raw;
   if (only === undefined || raw.length > 1)
@@ -59,7 +59,7 @@ export function single(name: string, raw: string[]): string {
   return only;
 }
 
-/** One value as the engine compares it: strings folded. */
+/** A value as engines compare it: strings are folded. */
 function comparable(name: string, attribute: Attribute, raw: string): string | number | boolean {
   switch (attribute.type) {
     case 'boolean':
@@ -156,7 +156,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
   },
 ];
 
-/** Names that a question's own parameters take, so that no attribute's filter can have them. */
+/** Names of parameters, which no filter can have. */
 export const RESERVED: ReadonlySet<string> = new Set(
   'q near sort limit cursor fields total ids updated_since min_quality provenance_status format by attribute group_by days step differ_by as_of'.split(
     ' ',
@@ -170,7 +170,10 @@ interface Filter {
 
 const known = new WeakMap<Pack, Map<string, Filter>>();
 
-/** Filters of a pack by parameter name. An attribute that bears another filter's name keeps it (`min_age` beside `age`). */
+/**
+ * Filters of a pack by parameter name. If an attribute and a filter have the
+ * same name (`min_age` with `age`), the attribute has priority.
+ */
 function filtersOf(pack: Pack): Map<string, Filter> {
   let filters = known.get(pack);
   if (filters === undefined) {
@@ -187,8 +190,8 @@ function filtersOf(pack: Pack): Map<string, Filter> {
 }
 
 /**
- * The filters of a dataset, for its schema, guide and tools, attribute by attribute. Values come from the pack's closed
- * list or, for public attributes, from the release.
+ * The filters of a dataset, for its schema, guide and tools, attribute by attribute. Values come from the
+ * pack's closed list or, for public attributes, from the release.
  */
 export function filterGrammar(pack: Pack, manifest: Manifest | null): FilterEntry[] {
   const entries = [...filtersOf(pack)].map(([name, { kind, attribute }]): FilterEntry => {
@@ -209,21 +212,22 @@ export function filterGrammar(pack: Pack, manifest: Manifest | null): FilterEntr
   return entries.sort((a, b) => (order.get(a.attribute) ?? 0) - (order.get(b.attribute) ?? 0));
 }
 
-/** The parameters that messages may suggest: `near` leads nowhere without one place to be near to. */
+/** The parameters that messages may suggest: `near` only for a dataset with one geographic attribute. */
 function offered({ attributes }: Pack, parameters: readonly string[]): string[] {
   const placed = attributes.filter(({ type }) => type === 'geo').length === 1;
   return parameters.filter((parameter) => parameter !== 'near' || placed);
 }
 
-/** Conditions of a request, with the attributes they name. */
+/** Conditions of a request, and the attributes that they name. */
 export interface ParsedFilters {
   where: Predicate[];
   names: string[];
 }
 
 /**
- * Parses every name that is not one of `parameters` or `inPath` as a filter. Conditions have a canonical order, so that
- * equal requests have equal plans. Throws `unknown_filter` (400) and `validation_failed` (422, one line each).
+ * Parses every name that is not one of `parameters` or `inPath` as a filter. Conditions have a canonical
+ * order, so that equal requests have equal plans. Throws `unknown_filter` (400) and `validation_failed` (422,
+ * one line each).
  */
 export function parseFilters(
   raw: RawInput,

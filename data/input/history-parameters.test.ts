@@ -1,4 +1,5 @@
-// Input of the questions about the past: defaults, bounds, the split of 400 and 422, times to the microsecond.
+// Input of the questions about the past: defaults, bounds, the split of 400 and 422, times to the
+// microsecond.
 
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -59,7 +59,7 @@ export interface ChangelogInput {
   limit: number;
   offset: number;
   attribute: string | null;
-  /** Id or slug, as it was written. */
+  /** Id or slug, as the client wrote it. */
   entity: string | null;
   type: 'all' | 'changed' | 'added';
 }
@@ -144,8 +144,8 @@ export const changesParameters = parameters(
 );
 
 /**
- * A time in whole microseconds since 1970, finer digits cut off: as changes lie on whole microseconds, the changes after it are the same.
- * Times so far away that they cannot be counted exactly come as near as can be.
+ * A time in whole microseconds since 1970. Finer digits are cut off: changes are recorded in whole
+ * microseconds. Times outside the safe integers become the nearest one.
  */
 function microseconds(name: string, raw: string): number {
   const milliseconds = Math.floor(parseTime(name, raw));

@@ -45,14 +45,15 @@ function ranked(name: string, names: Iterable<string>): { name: string; distance
 
 /**
  * End of an error message about an unknown name, with a leading space: ` Did you mean "x"?`, or, when no name
- * is near, ` Known, the nearest first: x, …` with `listed` (default: all names), at most 40. Empty without names.
+ * is near, ` Known, the nearest first: x, …` with `listed` (default: all names), at most 40. Empty without
+ * names.
  */
 export function nameSuggestion(name: string, names: Iterable<string>, listed?: Iterable<string>): string {
   // An iterator can be read only once.
   const known = [...names];
   const best = ranked(name, known);
   if (best === null) return '';
-  if (best.distance <= Math.max(2, name.length / 2)) return ` Did you mean "${best.name}"?`;
+  if (best.distance <= Math.max(2, Math.min(name.length, 80) / 2)) return ` Did you mean "${best.name}"?`;
   const list = [...new Set([best.name, ...(listed ?? known)])];
   return ` Known, the nearest first: ${list.slice(0, LISTED).join(', ')}${list.length > LISTED ? ', …' : ''}.`;
 }

@@ -1,4 +1,5 @@
-// Every parser of a question, over any input: an input or a DataError that is fit to be shown, whatever the order.
+// Every parser of a question, over any input: an input or a DataError that is fit to be shown, whatever the
+// order.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
@@ -152,7 +153,10 @@ function required(parser: string, { attributes }: Pack): RawInput {
   return parser === 'changesParameters' ? { since: '2026-11-01' } : {};
 }
 
-/** Input for a pack: its own filters and the parameters of all operations, some misspelt; what is required is mostly there. */
+/**
+ * Input for a pack: its own filters and the parameters of all operations, some misspelt; what is required is
+ * mostly there.
+ */
 function inputFor(id: string, parser: string): fc.Arbitrary<RawInput> {
   const filters = fc.nat().map((n) => {
     const grammar = filterGrammar(packs[id]!, null);
@@ -177,7 +181,9 @@ function inputFor(id: string, parser: string): fc.Arbitrary<RawInput> {
   });
 }
 
-/** What a parser makes of an input: the input, or code and message. Anything else that is thrown is a mistake. */
+/**
+ * What a parser makes of an input: the input, or code and message. Anything else that is thrown is a mistake.
+ */
 function outcome(
   parse: (raw: RawInput, pack: Pack, options: ParseOptions) => unknown,
   raw: RawInput,

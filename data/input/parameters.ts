@@ -1,4 +1,5 @@
-// Parameters of operations, each declared once: a row yields the schema for documents and tools, and the strict parser.
+// Parameters of operations, each declared once: a row yields the schema for documents and tools, and the
+// strict parser.
 //
 //   const timeseries = parameters(
 //     { attribute: attributeName(…), days: integerBetween('How far to look back', { min: 1, max: 366, fallback: 90 }) },
@@ -39,7 +40,10 @@ export interface ParameterContext extends ParseOptions {
 
 /** One parameter of an operation. */
 export interface Parameter<T> {
-  /** Schema for documents, for a dataset or (null) for the register; null: documents describe it by themselves. */
+  /**
+   * Schema for documents, for a dataset or (null) for the register; null: documents describe it by
+   * themselves.
+   */
   schema: ((pack: Pack | null, as?: CalledAs) => z.ZodType) | null;
   /**
    * Parses the occurrences of the parameter. Throws `validation_failed` (422) or another DataError (400), as
@@ -86,8 +90,8 @@ export interface ParameterSet<I> {
   /** Zod schema of the input, for a dataset or (null) for the register. */
   schema: (pack: Pack | null, as?: CalledAs) => z.ZodObject;
   /**
-   * Parses raw input. Throws `unknown_filter` (400) for a name it does not know, `validation_failed` (422) with a line
-   * for each wrong value, and other codes of contract section 4.
+   * Parses raw input. Throws `unknown_filter` (400) for a name it does not know, `validation_failed` (422)
+   * with a line for each wrong value, and other codes of contract section 4.
    */
   parse: (raw: RawInput, pack?: Pack | null, options?: ParseOptions) => I;
 }

@@ -148,7 +148,9 @@ function refuseField(pack: Pack, field: string): never {
   throw invalid(`fields: ${pack.id} has no attribute "${printable(field)}".${suggestion}`);
 }
 
-/** `as_of`: the moment to answer for, in milliseconds since 1970; null: now. A moment in the future is a 422. */
+/**
+ * `as_of`: the moment to answer for, in milliseconds since 1970; null: now. A moment in the future is a 422.
+ */
 export const AS_OF: Parameter<number | null> = {
   schema: () => z.iso.datetime({ offset: true }).optional().describe('The state at this earlier moment'),
   parse(values, { name, now }) {
@@ -164,7 +166,10 @@ export const AS_OF: Parameter<number | null> = {
 /** Which attributes a parameter may name, and what a name of another attribute gets for an answer. */
 export interface AttributeRule {
   may: (attribute: Attribute) => boolean;
-  /** Why an attribute may not be named: a sentence that follows its name and type; `choices` are those that may. */
+  /**
+   * Why an attribute may not be named: a sentence that follows its name and type; `choices` are those that
+   * may.
+   */
   otherwise: (attribute: Attribute, choices: readonly string[]) => string;
 }
 

@@ -1,4 +1,5 @@
-// Search, facets, get and batch input: defaults, the split of 400 and 422, names for the gate, fields and groups.
+// Search, facets, get and batch input: defaults, the split of 400 and 422, names for the gate, fields and
+// groups.
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';

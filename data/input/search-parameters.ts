@@ -76,7 +76,7 @@ const CURSOR: Parameter<string | null> = {
   fallback: null,
 };
 
-/** `format`, which decides where no channel has negotiated one. */
+/** `format`: used if the channel has not negotiated one. */
 const SEARCH_FORMAT: Parameter<Format> = {
   schema: null,
   parse: (values, { name }) =>
@@ -143,7 +143,10 @@ function wordList(names: string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-/** The fields of a geographic format include the point, whatever the client selects. Throws 400 without geography. */
+/**
+ * The fields of a geographic format include the point, whatever the client selects. Throws 400 without
+ * geography.
+ */
 function withPoints(fields: string[] | null, format: Format, pack: Pack): string[] | null {
   if (!FORMATS[format].geographic) return fields;
   const points = pack.attributes.find(({ type }) => type === 'geo');
@@ -186,7 +189,7 @@ const KEY_TYPES: Partial<Record<Attribute['type'], KeyType>> = {
   price: 'number',
 };
 
-/** Keys that are no attributes, with their names elsewhere. */
+/** Sort keys that are not attributes, with their names in other APIs. */
 const KEYS: Record<string, readonly string[]> = {
   quality: ['quality_score', 'score', 'best'],
   updated: ['updated_at', 'modified', 'last_modified', 'last_updated', 'changed', 'recent', 'newest'],
@@ -196,7 +199,10 @@ const KEYS: Record<string, readonly string[]> = {
 const DIRECTED =
   /^(?:(?<before>asc|desc)\((?<inner>.+)\)|\+(?<plus>.+)|(?<key>.+?)[\s:._,|]+(?<after>asc|desc)(?:ending)?)$/iu;
 
-/** `quality`, `updated` or an attribute with one value to order by, `-` for descending; and the type of its values. */
+/**
+ * `quality`, `updated` or an attribute with one value to order by, `-` for descending; and the type of its
+ * values.
+ */
 function parseSort(raw: string, pack: Pack): SortKey {
   const wanted = parseText('sort', raw);
   const descending = wanted.startsWith('-');
@@ -210,7 +216,7 @@ function parseSort(raw: string, pack: Pack): SortKey {
   return { sort: { key, descending }, type: KEY_TYPES[type] ?? 'string' };
 }
 
-/** What is wrong with a key, and which key was meant. */
+/** The error of an unknown sort key, with a suggestion. */
 function unknownKey(wanted: string, pack: Pack): string {
   const { before, inner, plus, key, after } = DIRECTED.exec(wanted)?.groups ?? {};
   const bare = inner ?? plus ?? key;

@@ -1,4 +1,5 @@
-// Parameters that select records: words, place, ids, age, quality, status (contract section 4); and the selection itself.
+// Parameters that select records: words, place, ids, age, quality, status (contract section 4); and the
+// selection itself.
 import { z } from 'zod';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
@@ -105,7 +106,7 @@ function parseNear(raw: string, pack: Pack): Extract<Predicate, { kind: 'near' }
 
 const DECIMAL = /^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/u;
 
-/** What is wrong with a place or radius in degrees and kilometres; null where nothing is. */
+/** The error of a place or radius in degrees and kilometres; null if they are valid. */
 function outOfRange(lat: number, lng: number, km: number): string | null {
   const swapped =
     Math.abs(lat) <= 180 && Math.abs(lng) <= 90 ? ` Latitude comes first: did you mean near=${lng},${lat},${km}?` : '';
@@ -114,7 +115,7 @@ function outOfRange(lat: number, lng: number, km: number): string | null {
   return km < 0 ? `the radius in kilometres must be at least 0 (got ${km}).` : null;
 }
 
-/** What is wrong with a text that is not three numbers, with the numbers that stand in it. */
+/** The error of a text that is not three numbers, with a suggestion made from its numbers. */
 function malformed(raw: string): string {
   const problem = `must be "lat,lng,km", such as 52.52,13.405,25 (got "${printable(raw)}"; degrees, kilometres).`;
   const numbers = printable(raw).match(/[+-]?(?:\d+\.?\d*|\.\d+)/gu) ?? [];
@@ -143,8 +144,8 @@ function parseStatuses(raw: string[]): ProvenanceStatus[] {
 }
 
 /**
- * Whether a question depends on public values alone: it names no other attribute, its words are in no other text, and it does
- * not filter by the status of values, which for a caller who pays is that of every attribute.
+ * Whether a query depends on public values only: it names no other attribute, searches no other text, and
+ * does not filter by the status of values, which for a paying caller includes every attribute.
  */
 export function isPublicQuestion(
   { names, words: found, statuses }: Pick<Selection, 'names' | 'words' | 'statuses'>,
@@ -156,7 +157,9 @@ export function isPublicQuestion(
   );
 }
 
-/** All conditions of a selection, its words and statuses included; their scope is decided when the question is asked. */
+/**
+ * All conditions of a selection, including its words and statuses, which apply to values of this visibility.
+ */
 export function questionOf({ where, words: found, statuses }: Selection, scope: Visibility = 'full'): Predicate[] {
   const scoped: Predicate[] = [];
   if (found.length > 0) scoped.push({ kind: 'words', words: found, scope });

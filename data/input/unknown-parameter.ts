@@ -1,4 +1,4 @@
-// The refusal of a parameter that an operation does not have, with the parameter or filter that was probably meant.
+// The error for an unknown parameter, with a suggestion of the parameter or filter that was probably meant.
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { type DataError, UnknownParameter } from '../model/errors.ts';
 import { matchAttributes, nameParts, SAME_NAME } from './attribute-names.ts';
@@ -13,21 +13,26 @@ interface Comparison {
 
 type Filters = ReadonlyMap<string, { kind: Comparison; attribute: Attribute }>;
 
-/** Words around the name of an attribute that mean nothing by themselves: `filter[country]`, `attributes.country`. */
+/**
+ * Words around the name of an attribute that are ignored: `filter[country]`, `attributes.country`.
+ */
 const WRAPPERS: ReadonlySet<string> = new Set(['filter', 'where', 'attribute', 'param']);
-/** Words beside a comparison: `greater_than_or_equal`. */
+/** Words of a comparison that are ignored: `greater_than_or_equal`. */
 const JOINTS: ReadonlySet<string> = new Set(['than', 'or', 'equal', 'then']);
-/** Signs of comparison and the synonyms that stand for them. */
+/** Signs of comparison, and synonyms with the same meaning. */
 const SIGNS: readonly [RegExp, string][] = [
   [/>=?/g, ' gte '],
   [/<=?/g, ' lte '],
   [/^-|!=?/g, ' ne '],
   [/[~*%]/g, ' like '],
 ];
-/** Names that one suggestion lists. */
+/** Most names in one suggestion. */
 const SUGGESTED = 3;
 
-/** `elevation>`, `price.input[gte]`, `filter[country]`, `countryCode`: the filters that such a name may mean, best first. */
+/**
+ * `elevation>`, `price.input[gte]`, `filter[country]`, `countryCode`: the filters that such a name may mean,
+ * best first.
+ */
 function filtersMeant(name: string, filters: Filters): string[] {
   const signed = SIGNS.reduce((text, [sign, word]) => text.replace(sign, word), name.slice(0, 80));
   const all = nameParts(signed).filter((part) => !JOINTS.has(part));
@@ -49,7 +54,7 @@ function filtersMeant(name: string, filters: Filters): string[] {
   return best.attributes.flatMap((attribute) => {
     const own = entries.filter(([, filter]) => filter.attribute === attribute);
     const exact = own.filter(([, { kind }]) => kind === best.kind);
-    // A price has no filter by value: its bounds stand for it.
+    // A price has no filter by value; suggest its bounds.
     return (exact.length > 0 ? exact : own.slice(0, 2)).map(([filter]) => filter);
   });
 }
@@ -63,7 +68,7 @@ const didYouMean = (names: readonly string[]): string =>
 const named = (names: readonly string[], parameters: readonly string[]): string =>
   names.length === 1 && parameters.includes(names[0]!) ? usageOf(names[0]!) : didYouMean(names);
 
-/** What was meant by `name` among parameters and filters; null where nothing is near enough. */
+/** A suggestion of parameters and filters for `name`; null without a similar one. */
 function suggestionFor(name: string, parameters: readonly string[], filters: Filters): string | null {
   const attributes = [...new Set([...filters.values()].map(({ attribute }) => attribute))];
   const [example] = filters.keys();
@@ -74,7 +79,7 @@ function suggestionFor(name: string, parameters: readonly string[], filters: Fil
   if (same !== null && same.fit <= SAME_NAME) return didYouMean(filtersMeant(name, filters));
   if (parameter !== null) return usageOf(parameter);
   const known = [...parameters, ...filters.keys()];
-  // A parameter of another operation is no misspelling of one of this.
+  // A parameter of another operation is not a misspelling.
   const slips = isParameter(name) ? [] : closestNames(name, known, name.length < 8 ? 1 : 2);
   if (slips.length > 0) return named(slips, parameters);
   const meant = filtersMeant(name, filters);
@@ -83,7 +88,7 @@ function suggestionFor(name: string, parameters: readonly string[], filters: Fil
   return near.length === 0 ? null : named(near, parameters);
 }
 
-/** Why a name is not a filter of this dataset, with what to write instead. */
+/** The error for a name that is not a filter of this dataset. */
 export function unknownFilter(name: string, pack: Pack, parameters: readonly string[], filters: Filters): DataError {
   const prefixes = new Set([...filters.values()].map(({ kind }) => kind.prefix));
   const stems = [...prefixes].map((prefix) => name.slice(name.startsWith(prefix) ? prefix.length : 0));
@@ -103,7 +108,7 @@ export function unknownFilter(name: string, pack: Pack, parameters: readonly str
   return new UnknownParameter(name, problem, suggestionFor(name, parameters, filters), known);
 }
 
-/** Why a name is not a parameter of an operation without filters, with what to write instead. */
+/** The error for a name that is not a parameter of an operation without filters. */
 export function unknownParameter(name: string, parameters: readonly string[]): DataError {
   const sent = printable(name);
   if (parameters.length === 0)
@@ -118,15 +123,15 @@ export function unknownParameter(name: string, parameters: readonly string[]): D
 }
 
 interface Parameter {
-  /** Names of the same thing in other APIs, without regard to letter case and punctuation. */
+  /** Names of this parameter in other APIs, without letter case and punctuation. */
   aliases: readonly string[];
-  /** How it is written, for messages; absent where the name alone is enough. */
+  /** Usage for messages; absent if the name is enough. */
   usage?: string;
 }
 
 const words = (text: string) => text.split(' ');
 
-/** Where two parameters share an alias, the first that the operation takes is meant. */
+/** If two parameters share an alias, the first that the operation has is suggested. */
 const PARAMETERS: Record<string, Parameter> = {
   offset: { aliases: words('page pagenumber skip start startindex from cursor pagetoken after') },
   since: {
@@ -227,7 +232,7 @@ const plain = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
-/** The parameter among `known` that a name means in other words or spelling; null where there is none. */
+/** The parameter among `known` that a name means by its spelling or as an alias; null without one. */
 function parameterMeant(name: string, known: readonly string[]): string | null {
   const typed = plain(name);
   const spelled = known.find((parameter) => plain(parameter) === typed || plain(parameter) === `${typed}s`);
@@ -236,10 +241,10 @@ function parameterMeant(name: string, known: readonly string[]): string | null {
   return parameters.find((parameter) => PARAMETERS[parameter]?.aliases.includes(typed)) ?? null;
 }
 
-/** Whether some operation has a parameter of this name. */
+/** Whether any operation has a parameter of this name. */
 const isParameter = (name: string): boolean => Object.hasOwn(PARAMETERS, name);
 
-/** How a parameter is written, as a sentence that a message ends with. */
+/** The usage of a parameter, as the last sentence of a message. */
 function usageOf(parameter: string): string {
   const { usage } = PARAMETERS[parameter] ?? {};
   return `Did you mean "${parameter}"?${usage === undefined ? '' : ` Write ${usage}.`}`;

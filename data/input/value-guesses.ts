@@ -1,4 +1,4 @@
-// What a value was meant to be that is written as elsewhere: numbers with units, dates of other forms, yes and no.
+// Guesses for values in another notation: numbers with units, other date formats, yes and no.
 
 const MULTIPLES: Record<string, number> = {
   '': 1,
@@ -12,7 +12,8 @@ const MULTIPLES: Record<string, number> = {
 };
 
 /**
- * The number in `1,000`, `128k`, `$5`, `>=5` or `300 ft`; null where there is none, or where another unit than `unit` stands behind it.
+ * The number in `1,000`, `128k`, `$5`, `>=5` or `300 ft`; null without a number, or with another unit
+ * than `unit`.
  */
 export function guessNumber(raw: string, unit: string | null = null): number | null {
   const text = raw.trim().slice(0, 60);
@@ -31,7 +32,7 @@ export function guessNumber(raw: string, unit: string | null = null): number | n
 const YES = ['true', 'yes', 'y', 't', '1', 'on', 'ja', 'si', 'oui'];
 const NO = ['false', 'no', 'n', 'f', '0', 'off', 'nein', 'non', 'null', 'none'];
 
-/** `true` or `false`, from the words of other languages and forms; null where neither is meant. */
+/** `true` or `false` for words such as yes and no, in several languages; null for other words. */
 export function guessBoolean(raw: string): boolean | null {
   const word = raw.trim().toLowerCase();
   return YES.includes(word) ? true : NO.includes(word) ? false : null;
@@ -39,7 +40,10 @@ export function guessBoolean(raw: string): boolean | null {
 
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 
-/** The day that a text means, as `YYYY-MM-DD`; null where it is none or may be two. `now`-relative words are not read. */
+/**
+ * The day that a text means, as `YYYY-MM-DD`; null if it is not a day or is ambiguous. Words relative to
+ * today are not supported.
+ */
 export function guessDay(raw: string): string | null {
   const text = raw.trim().slice(0, 60);
   const seconds = /^\d{9,13}$/u.test(text) ? Number(text) * (text.length > 11 ? 1 : 1000) : null;
@@ -49,7 +53,7 @@ export function guessDay(raw: string): string | null {
   const [, first, sign, second, y2] = /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})$/u.exec(text) ?? [];
   if (first !== undefined) {
     const [a, b] = [Number(first), Number(second)];
-    // With slashes the day may come first or second: 04/05/2026 is not read.
+    // With slashes, day and month may be exchanged: 04/05/2026 is ambiguous.
     if (sign === '.' || a > 12) return dayOf(Number(y2), b, a);
     return b > 12 || a === b ? dayOf(Number(y2), a, b) : null;
   }
@@ -66,7 +70,7 @@ function dayOf(year: number, month: number, day: number): string | null {
   return same ? date.toISOString().slice(0, 10) : null;
 }
 
-/** Names of formats and steps elsewhere. */
+/** Names of formats and steps in other APIs. */
 const WORDS: Record<string, readonly string[]> = {
   md: ['markdown', 'text/markdown', 'mdown'],
   json: ['application/json', 'geojson'],
@@ -80,7 +84,7 @@ const WORDS: Record<string, readonly string[]> = {
   changed: ['change', 'update', 'updated', 'modified'],
 };
 
-/** The word of a closed list that another word means; null where none does. */
+/** The word of a closed list that another word means; null without one. */
 export function guessWord<T extends string>(raw: string, allowed: readonly T[]): T | null {
   const typed = raw.trim().toLowerCase();
   return (

@@ -134,7 +134,8 @@ export function column(name: string, part: ColumnPart): string {
 }
 
 // Fixed engine columns: ord UINTEGER, id, slug, name VARCHAR, updated BIGINT (ms since 1970), quality,
-// completeness DOUBLE, owner BOOLEAN, held, contested UTINYINT (`statusReach`: 2 public, 1 not public, 0 none).
+// completeness DOUBLE, owner BOOLEAN, held, contested UTINYINT (`statusReach`: 2 public, 1 not public, 0
+// none).
 
 /** Release manifest: the files of the folder, to verify that it is complete. */
 export interface Manifest {

@@ -41,7 +41,8 @@ export interface PublishedValue {
 export interface AuditedAttribute {
   attribute: Attribute;
   /**
-   * null: nothing is published; `sourceStatuses` has the reasons, and is empty when no source ever had a value.
+   * null: nothing is published; `sourceStatuses` has the reasons, and is empty when no source ever had a
+   * value.
    */
   published: PublishedValue | null;
   /** The newest fact of each source, newest first. */

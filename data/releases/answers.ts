@@ -65,8 +65,8 @@ export class AnswerCache {
   }
 
   /**
-   * The cached answer, or the result of `ask`. An abort by `options` affects only this caller. Errors of `ask`
-   * are thrown and not cached.
+   * The cached answer, or the result of `ask`. An abort by `options` affects only this caller. Errors of
+   * `ask` are thrown and not cached.
    */
   async of<T extends object>(
     key: string,

@@ -87,12 +87,15 @@ async function migrate(db: Kysely<Tables>, dialect: Dialect, schema?: string): P
   for (let attempt = 1; ; attempt++) {
     const { error } = await migrator.migrateToLatest();
     if (!error) return;
-    // Kysely lists the tables of all schemas of the database, and fails when one of them is dropped at that moment.
+    // Kysely lists the tables of all schemas of the database, and fails when one of them is dropped at that
+    // moment.
     if ((error as { code?: string }).code !== INVALID_SCHEMA || attempt === ATTEMPTS) throw error;
   }
 }
 
-/** SQLSTATE of PostgreSQL for a schema that does not exist, and how often a migration is tried in view of it. */
+/**
+ * SQLSTATE of PostgreSQL for a schema that does not exist, and how often a migration is tried in view of it.
+ */
 const INVALID_SCHEMA = '3F000';
 const ATTEMPTS = 5;
 

@@ -1,4 +1,5 @@
-// Derives schema and parser of an operation from its parameters; and the attributes that published examples may name.
+// Derives schema and parser of an operation from its parameters; and the attributes that published examples
+// may name.
 import type { z } from 'zod';
 import { type ParameterSet, parameters } from '../../../data/input/parameters.ts';
 import { ENTITY_ID, representation } from '../../../data/input/rows.ts';

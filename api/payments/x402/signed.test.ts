@@ -1,4 +1,5 @@
-// Payments are read strictly: whatever is not exactly one is refused, and nothing makes the reader fail otherwise.
+// Payments are read strictly: whatever is not exactly one is refused, and nothing makes the reader fail
+// otherwise.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkTransfer, checkWindow, PaymentFault, readPayment } from './signed.ts';

@@ -40,7 +40,8 @@ function packed(rows: PackedRow[]): Uint8Array {
 const here = (file: string): string => join(import.meta.dirname, file);
 
 /**
- * Temporary folders of the five fixture versions, with a reading and its context. `logged` collects log lines.
+ * Temporary folders of the five fixture versions, with a reading and its context. `logged` collects log
+ * lines.
  */
 export async function readings() {
   const root = await mkdtemp(join(tmpdir(), 'places-'));
