@@ -112,7 +112,7 @@ const LINKS = [
   '/explore/tools/?min_runtime=1',
 ];
 
-test.concurrent.for([390, 768, 1440])(
+test.for([390, 768, 1440])(
   '%s px: nothing moves on a link into the explorer',
   { timeout: 120_000 },
   async (width, context) => {
