@@ -9,6 +9,7 @@ import { readConfig } from '../../config.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { atOnce } from '../support/at-once.ts';
+import { draws } from '../support/draws.ts';
 import {
   type Answer,
   BASE,
@@ -239,7 +240,7 @@ describe('free answers', () => {
     for (const { api } of running) await api.kill('SIGTERM');
   });
 
-  test.each(Object.entries(VARIANTS))(
+  test.each(Object.entries(VARIANTS).slice(0, draws(3)))(
     'are the same when a paid value differs: %s',
     async (name, changes) => {
       const other = await start(name, changes);

@@ -1,4 +1,4 @@
-// How many random inputs a property test draws: some in every run, all in `npm run test:long`.
+// How many of its inputs a long test takes: some in every run, all in `npm run test:long`.
 
 /**
  * Share of the inputs in a usual run. The seeds are fixed, so that a short run draws the first ones of a long
@@ -6,5 +6,5 @@
  */
 const SHARE = process.env['TEST_LONG'] === undefined ? 0.4 : 1;
 
-/** Number of inputs to draw out of `all`, at least one. */
+/** Number of inputs to take out of `all`, at least one. */
 export const draws = (all: number): number => Math.ceil(all * SHARE);
