@@ -53,7 +53,7 @@ export function nameSuggestion(name: string, names: Iterable<string>, listed?: I
   const known = [...names];
   const best = ranked(name, known);
   if (best === null) return '';
-  if (best.distance <= Math.max(2, Math.min(name.length, 80) / 2)) return ` Did you mean "${best.name}"?`;
+  if (best.distance <= Math.max(2, name.length / 2)) return ` Did you mean "${best.name}"?`;
   const list = [...new Set([best.name, ...(listed ?? known)])];
   return ` Known, the nearest first: ${list.slice(0, LISTED).join(', ')}${list.length > LISTED ? ', …' : ''}.`;
 }
