@@ -6,13 +6,13 @@ import type { DisputeEvent, RefundEvent } from '../../data/state/money/returns.t
 import { ApiError } from '../contract/errors.ts';
 
 export type CheckoutEvent =
-  | { kind: 'session'; told: SessionEvent }
+  | { kind: 'session'; details: SessionEvent }
   | { kind: 'closed'; session: string }
-  | { kind: 'invoice'; told: InvoiceEvent }
-  | { kind: 'invoice_payment'; told: { event: string; invoice: string; payment: string } }
-  | { kind: 'turn'; told: { turn: 'renewing' | 'failed' | 'ended'; subscription: string; at: number } }
-  | { kind: 'refund'; told: RefundEvent }
-  | { kind: 'dispute'; told: DisputeEvent };
+  | { kind: 'invoice'; details: InvoiceEvent }
+  | { kind: 'invoice_payment'; details: { event: string; invoice: string; payment: string } }
+  | { kind: 'turn'; details: { turn: 'renewing' | 'failed' | 'ended'; subscription: string; at: number } }
+  | { kind: 'refund'; details: RefundEvent }
+  | { kind: 'dispute'; details: DisputeEvent };
 
 /** Id and time of an event (milliseconds since 1970). */
 interface Head {
@@ -38,23 +38,23 @@ const Session = z.object({
 });
 
 function session(object: unknown, { event, at }: Head): CheckoutEvent | null {
-  const { id, mode, payment_status, amount_total, currency, ...told } = Session.parse(object);
+  const { id, mode, payment_status, amount_total, currency, ...details } = Session.parse(object);
   if (mode !== 'payment' && mode !== 'subscription') return null;
   return {
     kind: 'session',
-    told: {
+    details: {
       provider: 'stripe',
       event,
       session: id,
-      checkout: told.metadata?.['checkout'] ?? null,
-      reference: told.client_reference_id ?? null,
+      checkout: details.metadata?.['checkout'] ?? null,
+      reference: details.client_reference_id ?? null,
       kind: mode === 'payment' ? 'topup' : 'plan',
       paid: payment_status === 'paid',
       cents: amount_total,
       currency,
-      payment: told.payment_intent ?? null,
-      subscription: told.subscription ?? null,
-      customer: told.customer ?? null,
+      payment: details.payment_intent ?? null,
+      subscription: details.subscription ?? null,
+      customer: details.customer ?? null,
       at,
     },
   };
@@ -98,20 +98,20 @@ function invoicePaid(object: unknown, { event, at }: Head): CheckoutEvent | null
   const ends_at = Math.max(0, ...lines.data.map(({ period }) => period.end)) * 1000;
   const checkout = found.metadata?.['checkout'] ?? null;
   const names = { provider: 'stripe', event, invoice: id, subscription, checkout, customer: customer ?? null } as const;
-  return { kind: 'invoice', told: { ...names, cents: total, currency, ends_at, at } };
+  return { kind: 'invoice', details: { ...names, cents: total, currency, ends_at, at } };
 }
 
 function turn(which: 'renewing' | 'failed') {
   return (object: unknown, { at }: Head): CheckoutEvent | null => {
     const found = invoiceOf(object);
     if (found === null || (which === 'renewing' && found.invoice.billing_reason !== 'subscription_cycle')) return null;
-    return { kind: 'turn', told: { turn: which, subscription: found.subscription, at } };
+    return { kind: 'turn', details: { turn: which, subscription: found.subscription, at } };
   };
 }
 
 function ended(object: unknown, { at }: Head): CheckoutEvent {
   const { id } = z.object({ id: z.string() }).parse(object);
-  return { kind: 'turn', told: { turn: 'ended', subscription: id, at } };
+  return { kind: 'turn', details: { turn: 'ended', subscription: id, at } };
 }
 
 const InvoicePayment = z.object({
@@ -122,7 +122,7 @@ const InvoicePayment = z.object({
 function invoicePayment(object: unknown, { event }: Head): CheckoutEvent | null {
   const { invoice, payment } = InvoicePayment.parse(object);
   if (typeof payment.payment_intent !== 'string') return null;
-  return { kind: 'invoice_payment', told: { event, invoice, payment: payment.payment_intent } };
+  return { kind: 'invoice_payment', details: { event, invoice, payment: payment.payment_intent } };
 }
 
 const Charge = z.object({ amount_refunded: z.number(), currency: z.string(), payment_intent: ID.nullish() });
@@ -132,7 +132,7 @@ function chargeRefunded(object: unknown, { event, at }: Head): CheckoutEvent | n
   if (typeof payment_intent !== 'string') return null;
   return {
     kind: 'refund',
-    told: { event, payment: payment_intent, currency, total: amount_refunded, refund: null, at },
+    details: { event, payment: payment_intent, currency, total: amount_refunded, refund: null, at },
   };
 }
 
@@ -148,14 +148,14 @@ function refund(object: unknown, { event, at }: Head): CheckoutEvent | null {
   const { id, amount, currency, status, payment_intent } = Reversal.parse(object);
   if (typeof payment_intent !== 'string') return null;
   const one = { id, cents: amount, failed: status === 'failed' || status === 'canceled' };
-  return { kind: 'refund', told: { event, payment: payment_intent, currency, total: null, refund: one, at } };
+  return { kind: 'refund', details: { event, payment: payment_intent, currency, total: null, refund: one, at } };
 }
 
 function dispute(object: unknown, { event, at }: Head): CheckoutEvent | null {
   const { id, amount, currency, status, payment_intent } = Reversal.parse(object);
   if (typeof payment_intent !== 'string') return null;
-  const told = { event, payment: payment_intent, currency, id, cents: amount, status: status ?? '', at };
-  return { kind: 'dispute', told };
+  const details = { event, payment: payment_intent, currency, id, cents: amount, status: status ?? '', at };
+  return { kind: 'dispute', details };
 }
 
 /** The events to subscribe to (docs/checkout.md), each with its reader. */

@@ -111,19 +111,19 @@ function stripeWebhook({ store, stripe, log }: Parts): Webhook {
 async function take(store: Store, news: CheckoutEvent, now: number): Promise<BookingOutcome> {
   switch (news.kind) {
     case 'session':
-      return takeSession(store, news.told, now);
+      return takeSession(store, news.details, now);
     case 'closed':
       await closeCheckout(store, 'stripe', news.session);
       return { state: 'waiting' };
     case 'invoice':
-      return takeInvoice(store, news.told, now);
+      return takeInvoice(store, news.details, now);
     case 'invoice_payment':
-      return takeInvoicePayment(store, news.told, now);
+      return takeInvoicePayment(store, news.details, now);
     case 'turn':
-      return takeSubscriptionEvent(store, news.told, now);
+      return takeSubscriptionEvent(store, news.details, now);
     case 'refund':
-      return takeRefund(store, news.told, now);
+      return takeRefund(store, news.details, now);
     case 'dispute':
-      return takeDispute(store, news.told, now);
+      return takeDispute(store, news.details, now);
   }
 }

@@ -75,8 +75,8 @@ export function sandbox(store: Store, local: boolean): Sandbox {
       const subscription = kind === 'plan' ? `${session}_plan` : null;
       const names = { provider: 'sandbox', event: session, checkout: id, customer: null } as const;
       const money = { cents: amount / 10_000, currency: 'eur', at };
-      const told = { ...names, ...money, session, reference: key_id, kind, paid: true, payment: null, subscription };
-      await takeSession(store, told, at);
+      const details = { ...names, ...money, session, reference: key_id, kind, paid: true, payment: null, subscription };
+      await takeSession(store, details, at);
       if (subscription !== null) {
         const invoice = { ...names, ...money, invoice: `${session}_month`, subscription, ends_at: monthAfter(at) };
         await takeInvoice(store, invoice, at);

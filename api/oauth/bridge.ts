@@ -31,7 +31,12 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 export async function forwardRequest(
   listener: Listener,
   request: Request,
-  { base_url, body, told, without = [] }: { base_url: string; body: string; told: RequestFacts; without?: string[] },
+  {
+    base_url,
+    body,
+    requestFacts,
+    without = [],
+  }: { base_url: string; body: string; requestFacts: RequestFacts; without?: string[] },
 ): Promise<Response> {
   const base = new URL(base_url);
   const { pathname, search } = new URL(request.url);
@@ -39,7 +44,7 @@ export async function forwardRequest(
     [...request.headers].filter(([name]) => !DROPPED.test(name) && !without.includes(name)),
   );
   const dispatch: Listener = (incoming, outgoing) => {
-    facts.set(incoming, told);
+    facts.set(incoming, requestFacts);
     // The path of the base URL, which the provider prepends to its own paths.
     Object.assign(incoming, { baseUrl: base.pathname.replace(/\/$/, '') });
     return listener(incoming, outgoing);

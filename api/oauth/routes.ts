@@ -54,10 +54,10 @@ export function mountOAuth(app: App, { gate, report, oauth }: OAuthDeps): void {
         if (!page || !name.startsWith('Access-Control-')) made.headers.set(name, value);
       return made;
     } catch (error) {
-      const told = toApiError(error);
-      if (told.code === 'internal') report(error, request_id);
-      if (page) return oauth.errorPage(told, headers);
-      return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+      const apiError = toApiError(error);
+      if (apiError.code === 'internal') report(error, request_id);
+      if (page) return oauth.errorPage(apiError, headers);
+      return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
     }
   };
 

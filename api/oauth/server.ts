@@ -92,7 +92,7 @@ export class OAuthServer {
         response.end();
       },
       request.request,
-      { base_url, body: '', told: { address: request.address } },
+      { base_url, body: '', requestFacts: { address: request.address } },
     );
     return answer;
   }
@@ -143,7 +143,12 @@ export class OAuthServer {
   async #forward({ request, body, address }: OAuthRequest, key_id?: string, without: string[] = []): Promise<Response> {
     const { base_url } = this.#parts;
     const listener = (await this.#provider()).callback();
-    const answer = await forwardRequest(listener, request, { base_url, body, told: { address, key_id }, without });
+    const answer = await forwardRequest(listener, request, {
+      base_url,
+      body,
+      requestFacts: { address, key_id },
+      without,
+    });
     const isPage = (answer.headers.get('content-type') ?? '').startsWith('text/html');
     for (const [name, value] of Object.entries(isPage ? PAGE_HEADERS : { 'Cache-Control': 'no-store' }))
       answer.headers.set(name, value);

@@ -38,10 +38,10 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
         if (!name.startsWith('Access-Control-') && !answer.headers.has(name)) answer.headers.set(name, value);
       return answer;
     } catch (error) {
-      const told = toApiError(error);
-      if (told.code === 'internal') report(error, request_id);
-      if (!html) return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
-      const page = ops.errorPage(told, request_id, c.req.header('hx-request') === 'true');
+      const apiError = toApiError(error);
+      if (apiError.code === 'internal') report(error, request_id);
+      if (!html) return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+      const page = ops.errorPage(apiError, request_id, c.req.header('hx-request') === 'true');
       page.headers.set('X-Request-Id', request_id);
       return page;
     }
@@ -83,9 +83,9 @@ export function mountMetrics(
         headers: { ...headers, 'Content-Type': metrics.type, 'Cache-Control': 'no-store' },
       });
     } catch (error) {
-      const told = toApiError(error);
-      if (told.code === 'internal') report(error, request_id);
-      return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+      const apiError = toApiError(error);
+      if (apiError.code === 'internal') report(error, request_id);
+      return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
     }
   });
 }

@@ -112,8 +112,10 @@ function heading({ name, type, unit, description }: ModelAttribute, { sort, sort
 function cell({ attributes, provenance }: Item, column: ModelAttribute): HTMLElement {
   const { name, type } = column;
   const address = type === 'url' ? URL.parse(String(attributes[name] ?? '')) : null;
-  const told = provenance[name];
-  const title = told ? `${told.source_url}, seen ${told.observed_at.slice(0, 10)}, confidence ${told.confidence}` : '';
+  const origin = provenance[name];
+  const title = origin
+    ? `${origin.source_url}, seen ${origin.observed_at.slice(0, 10)}, confidence ${origin.confidence}`
+    : '';
   const text = printed(attributes[name], column);
   // An external address becomes a link only with http or https.
   const link = address !== null && /^https?:$/.test(address.protocol);

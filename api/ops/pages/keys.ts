@@ -62,17 +62,17 @@ export async function keyPage(parts: OpsParts, asked: OpsRequest, who: string): 
   return shown(parts, await keyOf(parts, asked), who, { done: queryText(asked, 'done') });
 }
 
-interface Told {
+interface KeyFormState {
   done?: string | undefined;
   /** The error of a rejected grant, and its input. */
   wrong?: string;
   entered?: { amount: string; plan: string; reason: string };
 }
 
-async function shown({ store, now }: OpsParts, key: Key, who: string, told: Told): Promise<OpsAnswer> {
+async function shown({ store, now }: OpsParts, key: Key, who: string, formState: KeyFormState): Promise<OpsAnswer> {
   const at = now();
   const rows = await entriesOf(store, key.id, MOVEMENTS, null);
-  const done = { grant: 'Granted.', revoke: 'Revoked. The key no longer works.' }[told.done ?? ''];
+  const done = { grant: 'Granted.', revoke: 'Revoked. The key no longer works.' }[formState.done ?? ''];
   const live = key.revoked_at === null;
   const body = html`${done === undefined ? '' : html`<p class="said" role="status">${done}</p>`}
 <dl class="sum key-facts">
@@ -81,14 +81,14 @@ async function shown({ store, now }: OpsParts, key: Key, who: string, told: Told
 <div><dt>Plan</dt><dd>${currentPlan(key, at.getTime())}${key.plan_until === null ? '' : html` until ${formatMinute(key.plan_until)} UTC`}</dd></div>
 <div><dt>Created</dt><dd>${timeHtml(key.created_at, at)}</dd></div>
 <div class="total"><dt>Balance</dt><dd>${formatEur(key.balance)}</dd></div></dl>
-${live ? html`<div class="two">${grantForm(key, told)}${revokeForm(key)}</div>` : ''}
+${live ? html`<div class="two">${grantForm(key, formState)}${revokeForm(key)}</div>` : ''}
 <section aria-labelledby="moves"><h2 id="moves">Transactions</h2>${rows.length === 0 ? html`<p class="empty">None.</p>` : movements(rows)}${rows.length === MOVEMENTS ? html`<p class="hint">The latest ${MOVEMENTS}.</p>` : ''}</section>`;
   const above = html`<p class="crumbs"><a href="/ops/keys">Keys</a></p>`;
   const page = { title: key.email, above, body, at: { place: 'keys' as const, who } };
-  return { page, status: told.wrong === undefined ? 200 : 422 };
+  return { page, status: formState.wrong === undefined ? 200 : 422 };
 }
 
-function grantForm({ id, plan }: Key, { wrong, entered }: Told): Html {
+function grantForm({ id, plan }: Key, { wrong, entered }: KeyFormState): Html {
   const { amount = '', plan: chosen = '', reason = '' } = entered ?? {};
   return html`<section aria-labelledby="grant"><h2 id="grant">Grant</h2><form class="ask" method="post" action="/ops/keys/${id}/grant">
 ${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="grant-wrong">${wrong}</p>`}

@@ -73,7 +73,7 @@ const iso = (at: number) => new Date(at).toISOString();
 /** GET /ops/stats.json. */
 export async function statsJson(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
   const all = await gathered(parts, spanOf(asked));
-  const told = (bar: TrafficBar) => {
+  const barText = (bar: TrafficBar) => {
     const { at, good, refused, faults, charged } = bar;
     return { at: new Date(at).toISOString(), answered: good, refused, faults, charged_eur: charged / 1e6 };
   };
@@ -92,7 +92,7 @@ export async function statsJson(parts: OpsParts, asked: OpsRequest): Promise<Ops
         span: all.span,
         behind_since: all.backlog.since === null ? null : new Date(all.backlog.since).toISOString(),
         dropped_calls: all.backlog.dropped,
-        bars: all.traffic.map(told),
+        bars: all.traffic.map(barText),
         outcomes: all.outcomes.map(by),
         operations: all.operations.map(by),
       },

@@ -174,11 +174,11 @@ export async function decidePost(
   if (asked.piece) {
     const names = await recordNames(parts.reviewing, [entry]);
     const name = names.get(`${entry.dataset} ${entry.entity_id}`)?.name ?? entry.request?.name ?? entry.entity_id;
-    const told =
+    const notice =
       state === 'already'
         ? already
         : `${entry.status === 'approved' ? 'Approved' : 'Rejected'}. Published in every channel.`;
-    const line = html`<li class="entry done" id="i-${id}" role="status"><div class="what"><a href="/ops/review/${id}"><strong>${name}</strong></a>${entry.attribute === null ? '' : html` <code>${entry.attribute}</code>`}</div><p>${told}</p></li>`;
+    const line = html`<li class="entry done" id="i-${id}" role="status"><div class="what"><a href="/ops/review/${id}"><strong>${name}</strong></a>${entry.attribute === null ? '' : html` <code>${entry.attribute}</code>`}</div><p>${notice}</p></li>`;
     return { piece: String(line), status: state === 'already' ? 409 : 200 };
   }
   if (asked.html) return { to: `/ops/review/${id}` };

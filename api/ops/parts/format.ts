@@ -20,8 +20,8 @@ export function relativeTime(at: number, now: number): string {
           : late < 730 * 1440 * MINUTE
             ? [late / (30.44 * 1440 * MINUTE), 'month']
             : [late / (365.25 * 1440 * MINUTE), 'year'];
-  const told = plural(Math.round(count), unit);
-  return at <= now ? `${told} ago` : `in ${told}`;
+  const amount = plural(Math.round(count), unit);
+  return at <= now ? `${amount} ago` : `in ${amount}`;
 }
 
 /** A relative time with the exact one as its title. */

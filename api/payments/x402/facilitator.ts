@@ -58,10 +58,10 @@ export function httpFacilitator(url: string, patience: FacilitatorTimeouts = PAT
       }
     },
     async settle(payload, requirements) {
-      const told = await settler.settle(payload, requirements).catch((error: unknown) => error);
-      if (told instanceof SettleError) return outcomeOf(false, told.transaction, told.errorReason);
-      if (told instanceof Error || typeof told !== 'object' || told === null) return { outcome: 'unclear' };
-      const { success, transaction, errorReason } = told as Awaited<ReturnType<typeof settler.settle>>;
+      const response = await settler.settle(payload, requirements).catch((error: unknown) => error);
+      if (response instanceof SettleError) return outcomeOf(false, response.transaction, response.errorReason);
+      if (response instanceof Error || typeof response !== 'object' || response === null) return { outcome: 'unclear' };
+      const { success, transaction, errorReason } = response as Awaited<ReturnType<typeof settler.settle>>;
       return outcomeOf(success, transaction, errorReason);
     },
   };

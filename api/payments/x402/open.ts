@@ -53,12 +53,12 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
   };
   const sweep = () => sweepPayments(settling, log);
   let closed = false;
-  const told = () =>
+  const sweepAll = () =>
     void sweep().catch((error: Error) => {
       if (!closed) log(`x402: cannot check open payments: ${error.message}`);
     });
-  const sweeping = setInterval(told, SWEEP).unref();
-  told();
+  const sweeping = setInterval(sweepAll, SWEEP).unref();
+  sweepAll();
   const asks: X402Offer = (charge) => {
     prices.asked(charge);
     return { accepts: requirementsFor(settings, charge.micros, eur_usd), extensions: EXTENSIONS };
