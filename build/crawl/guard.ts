@@ -4,7 +4,7 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
-import { Agent, fetch } from 'undici';
+import { Agent, buildConnector, fetch } from 'undici';
 
 /** Whether an address may be connected to. */
 export type Allowed = (address: string) => boolean;
@@ -19,14 +19,20 @@ export const WEB_PORTS: readonly number[] = [80, 443];
 /** The URL is not allowed: a private address, another scheme, a port of another service. */
 export class Refused extends Error {}
 
+/** `host:port` pairs that may be reached wherever they are (COLLECT_ALLOW_HOSTS); IPv6 without brackets. */
+export type OpenHosts = ReadonlySet<string>;
+
+const NO_HOSTS: OpenHosts = new Set();
+
 /** Milliseconds until a connection must be open. */
 const CONNECT = 10_000;
 
 /**
  * An HTTP client that resolves names itself and connects only to addresses that it found allowed, so that DNS
- * rebinding gains nothing. Redirects are not followed; each is a new request (RFC 9110 section 15.4).
+ * rebinding gains nothing. Redirects are not followed; each is a new request (RFC 9110 section 15.4). Hosts in
+ * `open` are not checked.
  */
-export function guardedAgent(allowed: Allowed): Agent {
+export function guardedAgent(allowed: Allowed, open = NO_HOSTS): Agent {
   const checked: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '', 0);
@@ -38,20 +44,30 @@ export function guardedAgent(allowed: Allowed): Agent {
       return callback(null, first?.address ?? '', first?.family ?? 0);
     });
   };
-  return new Agent({ connect: { lookup: checked, timeout: CONNECT }, connections: 2, pipelining: 1 });
+  const guarded = buildConnector({ lookup: checked, timeout: CONNECT });
+  const unguarded = buildConnector({ timeout: CONNECT });
+  const connect: buildConnector.connector = (options, callback) =>
+    (open.has(hostPort(options)) ? unguarded : guarded)(options, callback);
+  return new Agent({ connect, connections: 2, pipelining: 1 });
 }
 
-const DEFAULT_PORTS = { 'http:': 80, 'https:': 443 } as const;
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/** `host:port` as in `OpenHosts`. */
+function hostPort({ protocol, hostname, port }: { protocol: string; hostname: string; port: string }): string {
+  return `${hostname.replace(/^\[(.*)\]$/, '$1')}:${port === '' ? DEFAULT_PORTS[protocol] : port}`;
+}
 
 /**
  * Throws Refused for a URL that is not http(s), has a port that is not in `ports` (null: any), or names its
- * host by an address that is not allowed.
+ * host by an address that is not allowed. Hosts in `open` may have any port and address.
  */
-export function checkUrl(url: URL, allowed: Allowed, ports: readonly number[] | null): void {
+export function checkUrl(url: URL, allowed: Allowed, ports: readonly number[] | null, open = NO_HOSTS): void {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new Refused(`the URL must begin with http: or https: (got ${url.protocol})`);
   if (url.username !== '' || url.password !== '') throw new Refused('a URL must not contain a password');
-  const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
+  if (open.has(hostPort(url))) return;
+  const port = url.port === '' ? DEFAULT_PORTS[url.protocol]! : Number(url.port);
   if (ports !== null && !ports.includes(port))
     throw new Refused(`port ${port} is not allowed; use ${ports.join(' or ')}`);
   // A numeric host is not resolved, so the lookup cannot check it.

@@ -2,7 +2,7 @@
 // pauses.
 import robotsParser from 'robots-parser';
 import { Refused } from './guard.ts';
-import { AGENT, TooMuch, type Web, type WebResponse } from './web.ts';
+import { AGENT, type RequestMode, TooMuch, type Web, type WebResponse } from './web.ts';
 
 /** A page. `status` 304: the known copy is still valid. */
 export interface FetchedPage extends WebResponse {
@@ -20,6 +20,15 @@ export interface CrawlPolicy {
   /** Minimal milliseconds between two requests to one host; robots.txt may require more. */
   delay: number;
   max_bytes: number;
+  /** Request headers. A redirect to another origin does not receive them, nor do later ones. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Access that the publisher has by a credential (contract section 5): robots.txt does not apply, and requests
+   * are not signed.
+   */
+  credential?: boolean | undefined;
+  /** Whether the open hosts may be reached. */
+  open?: boolean | undefined;
 }
 
 /** Number of tries, and milliseconds before the second; each later pause is twice as long, with jitter. */
@@ -37,11 +46,18 @@ const LONGEST_DELAY = 60_000;
 /** The package is CommonJS: its default export is the function itself, although its types differ. */
 const parseRobots = robotsParser as unknown as typeof robotsParser.default;
 
+/** What an author can do about a final answer. */
+function hintOf(status: number, tries: number): string {
+  if (status === 401 || status === 403) return '; does the source need a key in a header?';
+  return tries > 1 ? ` after ${tries} tries` : '';
+}
+
 /** robots.txt disallows the path. */
 class Forbidden extends Error {}
 
 interface Host {
-  rules: Promise<Rules>;
+  /** Null: not needed yet. */
+  rules: Promise<Rules> | null;
   /** Time of the last request to it, and the queue of waiting requests. */
   turn: Promise<void>;
   last: number;
@@ -61,14 +77,17 @@ export class Crawler {
    */
   async page(address: string, known: KnownCopy, policy: CrawlPolicy): Promise<FetchedPage> {
     let url = new URL(address);
+    let headers = policy.headers;
     const seen = new Set<string>();
     while (seen.size <= HOPS) {
       seen.add(url.href);
-      const answer = await this.#patiently(url, known, policy);
+      const answer = await this.#patiently(url, known, { ...policy, headers });
       if (answer.status < 300 || answer.status === 304 || answer.status > 399) return { ...answer, url };
       const { location = '' } = answer.headers;
       if (!URL.canParse(location, url)) throw new Error(`${url.href} redirects to an invalid address`);
-      url = new URL(location, url);
+      const next = new URL(location, url);
+      if (next.origin !== url.origin) headers = undefined;
+      url = next;
       if (seen.has(url.href)) throw new Error(`${address} redirects in a loop`);
     }
     throw new Error(`${address} redirects more than ${HOPS} times`);
@@ -77,7 +96,7 @@ export class Crawler {
   /** Retries until there is a final answer. */
   async #patiently(url: URL, known: KnownCopy, policy: CrawlPolicy): Promise<WebResponse> {
     const { now, wait, random } = this.#web.options;
-    const headers: Record<string, string> = {};
+    const headers: Record<string, string> = { ...policy.headers };
     if (known.etag !== undefined) headers['If-None-Match'] = known.etag;
     if (known.last_modified !== undefined) headers['If-Modified-Since'] = known.last_modified;
     for (let tried = 1; ; tried++) {
@@ -88,7 +107,7 @@ export class Crawler {
         const { status } = answer;
         if (status === 404 || status === 410 || status < 400) return answer;
         const passing = status === 408 || status === 429 || status >= 500;
-        if (!passing || last) throw new Final(`${url.href} answered ${status}`);
+        if (!passing || last) throw new Final(`${url.href} answered ${status}${hintOf(status, tried)}`);
         pause = Math.max(pause, retryAfterMs(answer.headers['retry-after'], now()));
       } catch (error) {
         const final = [Final, Forbidden, Refused, TooMuch].some((kind) => error instanceof kind);
@@ -103,8 +122,15 @@ export class Crawler {
   /** One request to a host at a time, with a pause in between. */
   async #inTurn(url: URL, headers: Record<string, string>, policy: CrawlPolicy): Promise<WebResponse> {
     const host = this.#host(url);
-    const rules = await host.rules;
-    if (!rules.allowed(url)) throw new Forbidden(`robots.txt of ${url.host} forbids ${url.pathname}`);
+    const mode: RequestMode = { open: policy.open, signed: policy.credential !== true };
+    if (policy.credential !== true) host.rules ??= rulesOf(this.#web, url.origin, mode);
+    const rules = policy.credential === true || host.rules === null ? NO_RULES : await host.rules;
+    if (!rules.allowed(url))
+      throw new Forbidden(
+        rules.missing === undefined
+          ? `robots.txt of ${url.host} forbids ${url.pathname}`
+          : `${url.href} is not read, because robots.txt of ${url.host} is not available: ${rules.missing}`,
+      );
     const before = host.turn;
     const { promise, resolve } = Promise.withResolvers<void>();
     host.turn = promise;
@@ -114,7 +140,7 @@ export class Crawler {
       const left = host.last + Math.max(policy.delay, rules.delay) - now().getTime();
       if (left > 0) await wait(left);
       host.last = now().getTime();
-      return await this.#web.get(url, headers, policy.max_bytes);
+      return await this.#web.get(url, headers, policy.max_bytes, mode);
     } finally {
       resolve();
     }
@@ -123,7 +149,7 @@ export class Crawler {
   #host(url: URL): Host {
     const found = this.#hosts.get(url.origin);
     if (found !== undefined) return found;
-    const host: Host = { rules: rulesOf(this.#web, url.origin), turn: Promise.resolve(), last: -Infinity };
+    const host: Host = { rules: null, turn: Promise.resolve(), last: -Infinity };
     this.#hosts.set(url.origin, host);
     return host;
   }
@@ -143,21 +169,26 @@ function retryAfterMs(text: string | undefined, now: Date): number {
 interface Rules {
   allowed(url: URL): boolean;
   delay: number;
+  /** Why there is no robots.txt to obey; nothing is allowed then. */
+  missing?: string;
 }
+
+const NO_RULES: Rules = { allowed: () => true, delay: 0 };
 
 /**
  * Reads robots.txt (RFC 9309). When it is unavailable, nothing is allowed (section 2.3.1.4); when there is
  * none, everything is (2.3.1.3).
  */
-async function rulesOf(web: Web, origin: string): Promise<Rules> {
+async function rulesOf(web: Web, origin: string, mode: RequestMode): Promise<Rules> {
   let url = new URL('/robots.txt', origin);
   for (let hop = 0; hop <= HOPS; hop++) {
-    const answer = await web.get(url, {}, ROBOTS_BYTES).catch((error: Error) => {
+    const answer = await web.get(url, {}, ROBOTS_BYTES, mode).catch((error: Error) => {
       // A refused address is an error of its own, not a missing robots.txt.
       for (const reason of [error, error.cause]) if (reason instanceof Refused) throw reason;
-      return null;
+      return (error.cause instanceof Error ? error.cause : error).message;
     });
-    if (answer === null || answer.status >= 500) return { allowed: () => false, delay: 0 };
+    if (typeof answer === 'string') return { allowed: () => false, delay: 0, missing: answer };
+    if (answer.status >= 500) return { allowed: () => false, delay: 0, missing: `it answered ${answer.status}` };
     const { location } = answer.headers;
     if (answer.status >= 300 && answer.status < 400 && location !== undefined && URL.canParse(location, url)) {
       url = new URL(location, url);
@@ -170,5 +201,5 @@ async function rulesOf(web: Web, origin: string): Promise<Rules> {
       delay: Math.min(LONGEST_DELAY, (rules.getCrawlDelay(AGENT) ?? 0) * 1000),
     };
   }
-  return { allowed: () => true, delay: 0 };
+  return NO_RULES;
 }

@@ -1,6 +1,6 @@
 // One request for one page, with limits of size and time, to allowed addresses only.
 import { type Agent, request } from 'undici';
-import { type Allowed, checkUrl, guardedAgent } from './guard.ts';
+import { type Allowed, checkUrl, guardedAgent, type OpenHosts } from './guard.ts';
 import type { Sign } from './sign.ts';
 
 /** Name of the crawler in User-Agent and in robots.txt. */
@@ -11,6 +11,8 @@ export interface WebOptions {
   allowed: Allowed;
   /** Ports that may be fetched; null: any. */
   ports: readonly number[] | null;
+  /** Private hosts for requests with `open`; absent: none. */
+  open_hosts?: OpenHosts | undefined;
   /** Null: requests are not signed. */
   sign: Sign | null;
   /** Address in User-Agent at which site owners learn about the crawler. */
@@ -20,6 +22,14 @@ export interface WebOptions {
   wait: (ms: number) => Promise<void>;
   /** 0 to 1. */
   random: () => number;
+}
+
+/** How one request differs from the crawler's. */
+export interface RequestMode {
+  /** Whether the open hosts may be reached. */
+  open?: boolean | undefined;
+  /** Whether the request is signed, if there is a key; true unless set. */
+  signed?: boolean | undefined;
 }
 
 export interface WebResponse {
@@ -40,24 +50,33 @@ const WHOLE = 120_000;
 export class Web {
   readonly options: WebOptions;
   readonly #agent: Agent;
+  /** A crawled page must not lead to an open host: its requests have connections of their own. */
+  readonly #openAgent: Agent;
 
   constructor(options: WebOptions) {
     this.options = options;
     this.#agent = guardedAgent(options.allowed);
+    this.#openAgent = guardedAgent(options.allowed, options.open_hosts);
   }
 
   /**
    * Sends one request. Throws Refused, TooMuch, or the error of the connection; returns answers of any
    * status.
    */
-  async get(url: URL, headers: Record<string, string>, maxBytes: number): Promise<WebResponse> {
-    const { allowed, ports, sign, base_url, now } = this.options;
-    checkUrl(url, allowed, ports);
-    const own = { 'User-Agent': `${AGENT}/1.0 (+${base_url})`, Accept: '*/*', 'Accept-Encoding': 'identity' };
+  async get(
+    url: URL,
+    headers: Record<string, string>,
+    maxBytes: number,
+    { open = false, signed = true }: RequestMode = {},
+  ): Promise<WebResponse> {
+    const { allowed, ports, open_hosts, sign, base_url, now } = this.options;
+    checkUrl(url, allowed, ports, open ? open_hosts : undefined);
+    const own = { 'user-agent': `${AGENT}/1.0 (+${base_url})`, accept: '*/*', 'accept-encoding': 'identity' };
+    const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     const signal = AbortSignal.timeout(WHOLE);
     const answer = await request(url, {
-      dispatcher: this.#agent,
-      headers: { ...own, ...headers, ...(await sign?.(url, now())) },
+      dispatcher: open ? this.#openAgent : this.#agent,
+      headers: { ...own, ...Object.fromEntries(given), ...(signed ? await sign?.(url, now()) : {}) },
       headersTimeout: PATIENCE,
       bodyTimeout: PATIENCE,
       signal,
@@ -74,7 +93,7 @@ export class Web {
     return { status: answer.statusCode, headers: Object.fromEntries(headerPairs), body: Buffer.concat(pieces) };
   }
 
-  close(): Promise<void> {
-    return this.#agent.destroy();
+  async close(): Promise<void> {
+    await Promise.all([this.#agent.destroy(), this.#openAgent.destroy()]);
   }
 }

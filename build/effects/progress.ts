@@ -19,6 +19,8 @@ export interface Progress {
 /** Output and its width; `columns` undefined: not a terminal. */
 export interface Screen {
   write: (text: string) => void;
+  /** Output of warnings; `write` unless set. */
+  writeError?: (text: string) => void;
   columns?: number | undefined;
   /** Milliseconds of a monotonic clock, for the interval of redraws. */
   ticks: () => number;
@@ -66,7 +68,10 @@ export function showProgress(screen: Screen): Progress {
       draw(`${title} ${bar}${position}`);
     },
     note: line,
-    warn: (text) => line(`! ${text}`),
+    warn(text) {
+      clear();
+      (screen.writeError ?? screen.write)(`! ${text}\n`);
+    },
     end: clear,
   };
 }

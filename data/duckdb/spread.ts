@@ -3,7 +3,7 @@
 
 import { column } from '../model/layout.ts';
 import type { SpreadAnswer, SpreadPlan } from '../plan/profile.ts';
-import { attributeOf, comparedColumn, entriesTable, type Shape, tableSql } from './shape.ts';
+import { attributeOf, comparedColumn, countedColumn, entriesTable, type Shape, tableSql } from './shape.ts';
 import { identifier, join, type Sql, sql } from './sql.ts';
 
 /**
@@ -14,13 +14,16 @@ export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: S
   const own = attributeOf(shape, attribute);
   const records = tableSql(shape, 'records');
   const compared = identifier(comparedColumn(own));
+  // The values that facets count; the engine has no unfolded texts of other attributes.
+  const facets = own.filterable && own.type !== 'text';
+  const grouped = identifier(facets ? countedColumn(own) : comparedColumn(own));
   const counts = sql`SELECT 'count' AS kind, NULL::DOUBLE AS a, NULL::DOUBLE AS b, count(${compared}) AS n FROM ${records}`;
   const different =
     own.type === 'strings'
-      ? sql`SELECT 'distinct', NULL, NULL, count(DISTINCT fold) FROM ${tableSql(shape, entriesTable(attribute))}`
+      ? sql`SELECT 'distinct', NULL, NULL, count(DISTINCT value) FROM ${tableSql(shape, entriesTable(attribute))}`
       : own.type === 'geo'
         ? sql`SELECT 'distinct', NULL, NULL, count(*) FROM (SELECT DISTINCT ${identifier(column(attribute, 'lat'))}, ${identifier(column(attribute, 'lng'))} FROM ${records} WHERE ${compared} IS NOT NULL)`
-        : sql`SELECT 'distinct', NULL, NULL, count(DISTINCT ${compared}) FROM ${records}`;
+        : sql`SELECT 'distinct', NULL, NULL, count(DISTINCT ${grouped}) FROM ${records}`;
   const parts = [counts, different];
   if (own.type === 'date')
     parts.push(

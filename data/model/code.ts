@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Folders whose source decides the text of pages and answers. */
+/** Folders whose source decides the text of pages and answers; the code of a pack is in its `packVersion`. */
 const FOLDERS = [
   ...['discovery', 'render', 'pages', 'operations'].map((name) => `../../api/${name}/`),
   ...['model', 'consolidate', 'plan', 'input', 'write', 'releases', 'queries', 'review'].map((name) => `../${name}/`),
-  '../../packs/',
+  '../../packs/define/',
 ];
 
 let known: string | undefined;

@@ -17,8 +17,11 @@ export const RESERVED_NAMES = [
   ...['q', 'near', 'sort', 'limit', 'cursor', 'fields', 'total', 'ids', 'updated_since', 'min_quality', 'format'],
   'provenance_status',
   ...['by', 'differ_by', 'attribute', 'group_by', 'days', 'step', 'as_of', 'api_key'],
+  ...['filter', 'bbox', 'direction', 'having_min_count', 'order', 'buckets'],
   ...['dataset', 'entity_id', 'filters', 'quality', 'updated', 'constructor'],
 ];
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
 
 const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
 
@@ -54,7 +57,7 @@ const ONLY: {
   { member: 'unit', types: [...NUMERIC, 'geo'] },
   { member: 'currency', types: ['price'] },
   { member: 'values', types: ['enum'] },
-  { member: 'range', types: NUMERIC },
+  { member: 'range', types: [...NUMERIC, 'date'] },
   { member: 'jump', types: NUMERIC },
   { member: 'group_jump', types: NUMERIC },
   { member: 'tolerance', types: NUMERIC },
@@ -86,10 +89,7 @@ function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
     const expected = 'nothing: group_jump requires `jump`, which this attribute does not have';
     add({ path: `${path}.group_jump`, found: quoteValue(draft.group_jump), expected });
   }
-  const { min, max } = draft.range ?? {};
-  if (min !== undefined && max !== undefined && min > max) {
-    add({ path: `${path}.range`, found: quoteValue(draft.range), expected: 'a min that is not above the max' });
-  }
+  checkRange(path, draft, add);
   if (typeof draft.sla === 'object' && draft.sla.warn > draft.sla.error) {
     add({ path: `${path}.sla`, found: quoteValue(draft.sla), expected: 'a warn that is not above the error' });
   }
@@ -100,8 +100,35 @@ function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
   }
 }
 
+/** Checks that the bounds fit the type, and their order. */
+function checkRange(path: string, { type, range = {} }: AttributeDraft, add: Add): void {
+  let fits = true;
+  for (const member of ['min', 'max'] as const) {
+    const bound = range[member];
+    if (bound === undefined) continue;
+    const isDate = typeof bound === 'string' && (DATE.test(bound) || (member === 'max' && bound === 'now'));
+    if (type === 'date' ? isDate : typeof bound === 'number' && Number.isFinite(bound)) continue;
+    fits = false;
+    const date = member === 'max' ? "a date, YYYY-MM-DD, or 'now'" : 'a date, YYYY-MM-DD';
+    add({ path: `${path}.range.${member}`, found: quoteValue(bound), expected: type === 'date' ? date : 'a number' });
+  }
+  const { min, max } = range;
+  if (fits && min !== undefined && max !== undefined && max !== 'now' && min > max)
+    add({ path: `${path}.range`, found: quoteValue(range), expected: 'a min that is not above the max' });
+}
+
+/** Bounds of numbers and of dates; a bound of the other type is a mistake that is reported. */
+function rangesOf({ range = {} }: AttributeDraft): Pick<Attribute, 'range' | 'date_range'> {
+  const { min, max } = range;
+  const number = (bound: unknown) => (typeof bound === 'number' ? bound : null);
+  const text = (bound: unknown) => (typeof bound === 'string' && DATE.test(bound) ? bound : null);
+  const dates = { min: text(min), max: max === 'now' ? max : text(max) };
+  const none = dates.min === null && dates.max === null;
+  return { range: { min: number(min), max: number(max) }, ...(none ? {} : { date_range: dates }) };
+}
+
 function complete(name: string, draft: AttributeDraft): Attribute {
-  const { sla, range, example, ...rest } = draft;
+  const { sla, range: _, example, ...rest } = draft;
   return {
     ...rest,
     name,
@@ -110,7 +137,7 @@ function complete(name: string, draft: AttributeDraft): Attribute {
     // Replaced by the checked example below.
     example: example as Value,
     values: draft.values ?? null,
-    range: { min: range?.min ?? null, max: range?.max ?? null },
+    ...rangesOf(draft),
     jump: draft.jump ?? null,
     group_jump: draft.group_jump ?? true,
     vocabulary: draft.vocabulary ?? null,
@@ -129,7 +156,9 @@ export function checkAttributes(input: Record<string, unknown>, add: Add): Attri
     const path = `attributes.${name}`;
     const parsed = AttributeShape.safeParse(input[name]);
     if (!parsed.success) {
-      const mistakes = fromZod(parsed.error, input[name], ['attributes', name], (at) => membersAt(AttributeShape, at));
+      const mistakes = fromZod(parsed.error, input[name], ['attributes', name], (at) =>
+        membersAt(AttributeShape, at, input[name]),
+      );
       for (const mistake of mistakes) add(mistake);
       continue;
     }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { least, wrong } from '../../tests/packs/bells.ts';
 import { definePack } from './define.ts';
+import type { PackInput } from './shape.ts';
 
 test('the minimal pack gets every default', () => {
   const { settings, mistakes } = definePack(least());
@@ -89,7 +90,7 @@ test('misspelt members and names are reported with the nearest known one', () =>
 
     bells/pack.ts: sources.tower.trsut
       found     a member 'trsut'
-      expected  one of title, url, license, trust, pins, newest, crawl, complete
+      expected  one of title, url, license, trust, pins, newest, crawl, from, complete, max_drop, tolerate, timeout_minutes
       nearest   'trust'
 
     bells/pack.ts: group_by
@@ -250,9 +251,9 @@ test('a pin has package, exact version, hash, time and the source of the time', 
       found     the id 'owner'
       expected  another id: owner names edits by owners
 
-    bells/pack.ts: sources.owner.pins
-      found     no pin, no newest, no crawl
-      expected  at least one of pins, newest and crawl
+    bells/pack.ts: sources.owner.from
+      found     no from, no pins, no newest, no crawl
+      expected  at least one of from, pins, newest and crawl
 
     bells/pack.ts: sources.Tower 1
       found     the id 'Tower 1'
@@ -395,4 +396,53 @@ test('names that clash with filters, parameters or groups are rejected', () => {
       found     the name 'Größe'
       expected  lower-case letters, digits and _, with dots for groups, such as 'price.input'"
   `);
+});
+
+test.each(['bbox', 'buckets', 'direction', 'filter', 'having_min_count', 'order', 'as_of'])(
+  'the parameter %s is no name of an attribute',
+  (name) => {
+    const column = { type: 'integer', description: 'A number', example: 1, sla: 1 };
+    expect(wrong({ [`attributes/${name}`]: column })).toContain(`found     the name '${name}'`);
+  },
+);
+
+test('bounds of dates are dates or now, bounds of numbers are numbers', () => {
+  const date = { type: 'date', description: 'A day', example: '2026-01-01', sla: 1 };
+  const found = wrong({
+    'attributes/cast': { ...date, range: { min: 'now', max: 'then' } },
+    'attributes/hung': { ...date, range: { min: '2026-02-01', max: '2026-01-01' } },
+    'attributes/weight/range': { max: 'now' },
+  });
+  expect(found).toMatchInlineSnapshot(`
+    "5 mistakes in pack bells
+
+    bells/pack.ts: attributes.weight.range.max
+      found     'now'
+      expected  a number
+
+    bells/pack.ts: attributes.cast.range.min
+      found     'now'
+      expected  a date, YYYY-MM-DD
+
+    bells/pack.ts: attributes.cast.range.max
+      found     'then'
+      expected  a date, YYYY-MM-DD, or 'now'
+
+    bells/pack.ts: attributes.hung.range
+      found     {"min":"2026-02-01","max":"2026-01-01"}
+      expected  a min that is not above the max
+
+    bells/pack.ts: attributes.hung.example
+      found     '2026-01-01'
+      expected  a date from 2026-02-01 on"
+  `);
+  const changes = { ...least(), attributes: { ...least().attributes, cast: { ...date, range: { max: 'now' } } } };
+  expect(definePack(changes as PackInput).attributes.find(({ name }) => name === 'cast')).toMatchObject({
+    range: { min: null, max: null },
+    date_range: { min: null, max: 'now' },
+  });
+});
+
+test('a member that breaks two rules of one message is one mistake', () => {
+  expect(wrong({ 'prices/search': -1 })).toMatch(/^1 mistake in pack bells\n/);
 });

@@ -8,7 +8,7 @@ import { membersAt, type PackDraft, type PackInput, PackShape } from './shape.ts
 import { fold } from './text.ts';
 
 /** The settings in pack.ts; the loader adds the other files of the folder. */
-export type PackSettings = Omit<Pack, 'id' | 'folder' | 'collector' | 'samples' | 'template' | 'guide'>;
+export type PackSettings = Omit<Pack, 'id' | 'folder' | 'collector' | 'samples' | 'template' | 'guide' | 'notice'>;
 
 const KIND = 'dataset-register/pack';
 
@@ -19,6 +19,8 @@ export interface PackDefinition {
   /** Names of all attributes, and the valid attributes: to check samples of a pack with mistakes. */
   names: string[];
   attributes: Attribute[];
+  /** Whether a source is read by collect.ts: it has no `from`, but `pins`, `newest` or `crawl`. */
+  needsCollector: boolean;
   mistakes: Omit<Mistake, 'file'>[];
 }
 
@@ -34,7 +36,7 @@ export function definePack(input: PackInput): PackDefinition {
   const members = asObject(input);
   if (members === null) {
     add({ path: '', found: quoteValue(input), expected: 'an object: definePack({ title, description, … })' });
-    return { kind: KIND, settings: null, names: [], attributes: [], mistakes };
+    return { kind: KIND, settings: null, names: [], attributes: [], needsCollector: false, mistakes };
   }
   const known = Object.keys(PackShape.shape);
   for (const name of Object.keys(members)) {
@@ -51,7 +53,12 @@ export function definePack(input: PackInput): PackDefinition {
   const names = Object.keys(columns ?? {});
   checkReferences(sections, names, attributes, add);
   const settings = mistakes.length === 0 ? complete(sections as Required<Sections>, attributes) : null;
-  return { kind: KIND, settings, names, attributes, mistakes };
+  const sources = Object.values(asObject(members['sources']) ?? {});
+  const needsCollector = sources.map(asObject).some((source) => {
+    const { from, pins, newest, crawl } = source ?? {};
+    return from === undefined && [pins, newest, crawl].some((member) => member !== undefined);
+  });
+  return { kind: KIND, settings, names, attributes, needsCollector, mistakes };
 }
 
 /** Whether the default export of a file came from `definePack`. */
@@ -70,7 +77,9 @@ function checkSections(members: Record<string, unknown>, add: (mistake: Omit<Mis
     if (name === 'attributes') continue;
     const parsed = shape.safeParse(members[name]);
     if (parsed.success) sections[name] = parsed.data;
-    else for (const mistake of fromZod(parsed.error, members[name], [name], (at) => membersAt(shape, at))) add(mistake);
+    else
+      for (const mistake of fromZod(parsed.error, members[name], [name], (at) => membersAt(shape, at, members[name])))
+        add(mistake);
   }
   return sections as Sections;
 }

@@ -6,7 +6,6 @@ import { z } from 'zod';
 import type { Collector, CrawledPage } from './model.ts';
 
 export { default as slugify } from '@sindresorhus/slugify';
-export { csvRows } from './csv.ts';
 export { definePack } from './define.ts';
 export type {
   CollectContext,
@@ -19,6 +18,7 @@ export type {
   Reading,
   Value,
 } from './model.ts';
+export { csv, http, json, jsonl, npm, parquet, postgres, type SourceRow, sqlite } from './sources.ts';
 export { fold, words } from './text.ts';
 export { z };
 

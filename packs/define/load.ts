@@ -2,13 +2,14 @@
 // Pack.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isDefinition, type PackDefinition, type PackSettings } from './define.ts';
-import { type Mistake, notOneOf, PackError, quoteValue } from './mistakes.ts';
-import type { Collector, Identity, Pack, Sample, Value } from './model.ts';
-import { checkValue } from './schema.ts';
+import { isDefinition, type PackDefinition } from './define.ts';
+import { type Mistake, nearestName, notOneOf, PackError, quoteValue } from './mistakes.ts';
+import type { Collector, Pack } from './model.ts';
+import { checkSamples } from './samples.ts';
 import { byCodePoint } from './text.ts';
+import './typescript-hooks.js';
 
 export { PackError } from './mistakes.ts';
 
@@ -16,7 +17,7 @@ export { PackError } from './mistakes.ts';
 export const RESERVED_IDS = ['datasets', 'dataset', 'entity', 'catalog', 'keys', 'optout', 'claim', 'paid'];
 
 // A pack outside this repository has no node_modules, so its one import is mapped here.
-const PACK_MODULE = new URL('./index.ts', import.meta.url).href;
+const PACK_MODULE = new URL(`./index${extname(import.meta.url)}`, import.meta.url).href;
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === 'dataset-register/pack' ? { url: PACK_MODULE, shortCircuit: true } : next(specifier, context),
@@ -57,7 +58,7 @@ export async function loadPack(folder: string): Promise<Pack> {
   }
 
   const definition = await loadDefinition(at, report);
-  const collector = await loadCollector(at, report);
+  const collector = await loadCollector(at, definition, report);
   const template = await loadText(at, 'record.md', report);
   const guide = await loadText(at, 'guide.md', report);
   const written = await loadText(at, 'samples.json', report);
@@ -77,17 +78,44 @@ export async function loadPack(folder: string): Promise<Pack> {
   if (mistakes.length > 0 || settings === null || collector === null || template === null || guide === null) {
     throw new PackError(folder, mistakes);
   }
-  return { id, folder: at, ...settings, collector, samples, template, guide };
+  const notice = await loadNotice(at);
+  return { id, folder: at, ...settings, collector, samples, template, guide, ...(notice === null ? {} : { notice }) };
 }
 
 type Report = (file: string, found: Omit<Mistake, 'file'>[]) => void;
 
-/** `line 12` when an error has a line of the file; else ''. */
-function lineOf(error: unknown, path: string): string {
-  const stack = error instanceof Error ? (error.stack ?? '') : '';
+/** A name that the message of a failed import contains: of a variable, an export or a module. */
+const NAME_IN_ERROR = /^(?<variable>[\w$]+) is not defined|named '(?<member>[^']+)'|Cannot find \w+ '(?<module>[^']+)'/;
+
+/** `line 12` when an error has a line of the file, or a name that is in the file; else ''. */
+async function lineOf(error: unknown, path: string): Promise<string> {
+  if (!(error instanceof Error)) return '';
+  const { variable, member, module } = NAME_IN_ERROR.exec(error.message)?.groups ?? {};
+  const name = variable ?? member ?? module;
+  if (name !== undefined) {
+    const wanted =
+      module === undefined
+        ? new RegExp(`(?<![\\w$.])${RegExp.escape(name)}(?![\\w$])`)
+        : new RegExp(`['"]${RegExp.escape(name)}['"/]`);
+    const lines = (await readFile(path, 'utf8').catch(() => '')).split('\n');
+    const at = lines.findIndex((line) => wanted.test(line));
+    if (at >= 0) return `line ${at + 1}`;
+  }
+  const stack = error.stack ?? '';
   const at = stack.indexOf(`${path}:`);
   const line = at < 0 ? undefined : /^\d+/.exec(stack.slice(at + path.length + 1))?.[0];
   return line === undefined ? '' : `line ${line}`;
+}
+
+/** The export of 'dataset-register/pack' that is nearest to the name in the message of a failed import. */
+async function nearestExport(message: string): Promise<string | undefined> {
+  const { variable, member, module } = NAME_IN_ERROR.exec(message)?.groups ?? {};
+  if (module !== undefined) {
+    const [name = ''] = module.split('/');
+    return nearestName(name, ['dataset-register']) && 'dataset-register/pack';
+  }
+  const name = variable ?? (message.includes("'dataset-register/pack'") ? member : undefined);
+  return name && nearestName(name, Object.keys((await import(PACK_MODULE)) as object));
 }
 
 async function loadModule(folder: string, file: string, report: Report): Promise<unknown> {
@@ -101,7 +129,8 @@ async function loadModule(folder: string, file: string, report: Report): Promise
     return loaded.default;
   } catch (error) {
     const found = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    report(file, [{ path: lineOf(error, path), found, expected: 'a module that can be imported' }]);
+    const nearest = error instanceof Error ? await nearestExport(error.message) : undefined;
+    report(file, [{ path: await lineOf(error, path), found, expected: 'a module that can be imported', nearest }]);
     return null;
   }
 }
@@ -117,7 +146,16 @@ async function loadDefinition(folder: string, report: Report): Promise<PackDefin
   return exported;
 }
 
-async function loadCollector(folder: string, report: Report): Promise<Collector | null> {
+/** Collector of a pack without collect.ts: the rows of its declared sources are its observations. */
+const DECLARED: Collector = { read: ({ rows }) => rows! };
+
+async function loadCollector(
+  folder: string,
+  definition: PackDefinition | null,
+  report: Report,
+): Promise<Collector | null> {
+  const needed = definition?.needsCollector ?? false;
+  if (!needed && (await kindOf(join(folder, 'collect.ts'))) === null) return DECLARED;
   const exported = await loadModule(folder, 'collect.ts', report);
   if (exported === null) return null;
   const collector = exported as Partial<Collector> | undefined;
@@ -132,6 +170,15 @@ async function loadCollector(folder: string, report: Report): Promise<Collector 
     return null;
   }
   return collector as Collector;
+}
+
+/** The text of NOTICE or NOTICE.md; null when there is neither. */
+async function loadNotice(folder: string): Promise<string | null> {
+  for (const file of ['NOTICE', 'NOTICE.md']) {
+    const text = await readFile(join(folder, file), 'utf8').catch(() => '');
+    if (text.trim() !== '') return text.trim();
+  }
+  return null;
 }
 
 async function loadText(folder: string, file: string, report: Report): Promise<string | null> {
@@ -152,8 +199,9 @@ function readSamples(written: string, definition: PackDefinition, report: Report
     report('samples.json', [{ path: '', found, expected: 'JSON' }]);
     return [];
   }
-  const { samples, mistakes: wrong } = checkSamples(parsed, definition);
+  const { samples, mistakes: wrong, rules } = checkSamples(parsed, definition);
   report('samples.json', wrong);
+  report('pack.ts', rules);
   return samples;
 }
 
@@ -203,138 +251,6 @@ export async function loadPacks(dirs: readonly string[]): Promise<Pack[]> {
   return packs;
 }
 
-type FileMistake = Omit<Mistake, 'file'>;
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The part of a definition that other files are checked against; an invalid attribute has only its name. */
-type Columns = Pick<PackDefinition, 'names' | 'attributes'>;
-
-function checkValues(
-  path: string,
-  input: unknown,
-  { names, attributes }: Columns,
-  mistakes: FileMistake[],
-): Record<string, Value> {
-  const values: Record<string, Value> = {};
-  if (!isObject(input)) {
-    mistakes.push({ path, found: quoteValue(input), expected: 'an object of values by attribute' });
-    return values;
-  }
-  for (const [name, value] of Object.entries(input)) {
-    if (!names.includes(name)) {
-      const mistake = notOneOf(`${path}.${name}`, name, 'the name of an attribute', names);
-      mistakes.push({ ...mistake, found: `a value for ${quoteValue(name)}` });
-      continue;
-    }
-    const attribute = attributes.find((each) => each.name === name);
-    if (attribute === undefined) continue;
-    const checked = checkValue(attribute, value);
-    if (checked.ok) values[name] = checked.value;
-    else mistakes.push({ path: `${path}.${name}`, found: quoteValue(value), expected: checked.reason });
-  }
-  return values;
-}
-
-/** The samples as they are served: values normalised, identity attributes included. */
-function checkSamples(input: unknown, definition: PackDefinition): { samples: Sample[]; mistakes: FileMistake[] } {
-  const { settings } = definition;
-  const mistakes: FileMistake[] = [];
-  const samples: Sample[] = [];
-  if (!Array.isArray(input) || input.length === 0) {
-    mistakes.push({
-      path: '',
-      found: quoteValue(input),
-      expected: 'a list of at least one fictional record {identity, values}',
-    });
-    return { samples, mistakes };
-  }
-  const members = ['identity', 'values', 'evidence'];
-  input.forEach((given: unknown, i) => {
-    if (!isObject(given)) {
-      mistakes.push({ path: `${i}`, found: quoteValue(given), expected: 'a record {identity, values, evidence?}' });
-      return;
-    }
-    for (const name of Object.keys(given).filter((each) => !members.includes(each))) {
-      const mistake = notOneOf(`${i}.${name}`, name, `one of ${members.join(', ')}`, members);
-      mistakes.push({ ...mistake, found: `a member ${quoteValue(name)}` });
-    }
-    if (given['evidence'] !== undefined && typeof given['evidence'] !== 'string') {
-      mistakes.push({ path: `${i}.evidence`, found: quoteValue(given['evidence']), expected: 'a text' });
-    }
-    const before = mistakes.length;
-    const identity = checkValues(`${i}.identity`, given['identity'], definition, mistakes) as Identity;
-    const values = { ...identity, ...checkValues(`${i}.values`, given['values'], definition, mistakes) };
-    if (settings === null || mistakes.length > before) return;
-    mistakes.push(...checkIdentityRules(`${i}`, identity, values, settings));
-    const evidence = typeof given['evidence'] === 'string' ? { evidence: given['evidence'] } : {};
-    samples.push({ identity, values, ...evidence });
-  });
-  if (settings !== null && mistakes.length === 0) mistakes.push(...repeated(samples, settings));
-  return { samples, mistakes };
-}
-
-/** Calls the pack's functions on a sample and checks that their results can be used as key, slug and name. */
-function checkIdentityRules(path: string, identity: Identity, values: Record<string, Value>, settings: PackSettings) {
-  const mistakes: FileMistake[] = [];
-  const { attributes, key, slug, name } = settings.identity;
-  for (const needed of attributes.filter((each) => identity[each] === undefined)) {
-    mistakes.push({
-      path: `${path}.identity.${needed}`,
-      found: 'nothing',
-      expected: `${needed}, which identifies a record`,
-    });
-  }
-  for (const extra of Object.keys(identity).filter((each) => !attributes.includes(each))) {
-    const expected = `only ${attributes.join(', ')}, which identify a record`;
-    mistakes.push({ path: `${path}.identity.${extra}`, found: `a value for ${quoteValue(extra)}`, expected });
-  }
-  if (mistakes.length > 0) return mistakes;
-  const answers = (rule: string, ask: () => unknown, fits: (answer: unknown) => boolean, expected: string) => {
-    let answer: unknown;
-    try {
-      answer = ask();
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      mistakes.push({ path, found: `${rule} throws: ${message}`, expected: `${rule} to return ${expected}` });
-      return;
-    }
-    if (!fits(answer)) {
-      mistakes.push({
-        path,
-        found: `${rule} returns ${quoteValue(answer)}`,
-        expected: `${rule} to return ${expected}`,
-      });
-    }
-  };
-  const filled = (answer: unknown) => typeof answer === 'string' && answer.trim() !== '';
-  const slugged = (answer: unknown) => typeof answer === 'string' && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(answer);
-  answers('identity.key', () => key(identity), filled, 'a text');
-  answers('identity.slug', () => slug(identity, values), slugged, 'lower-case letters, digits and single -');
-  answers('identity.name', () => name(identity, values), filled, 'a text');
-  const sources = settings.sources.map((source) => source.id);
-  const settled = (answer: unknown) =>
-    isObject(answer) &&
-    (answer['prefer'] === 'trust' || answer['prefer'] === 'newest') &&
-    Object.entries((answer['trust'] as Record<string, unknown> | undefined) ?? {}).every(
-      ([id, trust]) => sources.includes(id) && typeof trust === 'number' && trust >= 0 && trust <= 1,
-    );
-  const rule = `{prefer: 'trust' or 'newest', trust?: 0 to 1 by source: ${sources.join(', ')}}`;
-  answers('consolidation.rule', () => settings.consolidation.rule(identity), settled, rule);
-  return mistakes;
-}
-
-function repeated(samples: Sample[], settings: PackSettings): FileMistake[] {
-  const keys = samples.map((sample) => settings.identity.key(sample.identity));
-  return keys.flatMap((key, i) => {
-    const first = keys.indexOf(key);
-    const expected = `another record than ${first}`;
-    return first === i ? [] : [{ path: `${i}.identity`, found: `the key ${quoteValue(key)} again`, expected }];
-  });
-}
-
 /** Members of `record` in templates (api/render/record-template.ts). */
 const RECORD = [
   ...['id', 'slug', 'name', 'dataset', 'url', 'updated_at', 'quality_score', 'completeness', 'verified_owner'],
@@ -342,15 +258,16 @@ const RECORD = [
 ];
 
 /** Unknown names in a template: `values['price.input']`, `values.name`, `record.name`. */
-function checkTemplate(template: string, names: string[]): FileMistake[] {
-  const mistakes = new Map<string, FileMistake>();
-  for (const [text, object, a, b, c] of template.matchAll(
-    /\b(values|record)(?:\[\s*(?:'([^']*)'|"([^"]*)")\s*\]|\.(\w+))/g,
-  )) {
+function checkTemplate(template: string, names: string[]): Omit<Mistake, 'file'>[] {
+  const mistakes = new Map<string, Omit<Mistake, 'file'>>();
+  for (const match of template.matchAll(/\b(values|record)(?:\[\s*(?:'([^']*)'|"([^"]*)")\s*\]|\.(\w+))/g)) {
+    const [text, object, a, b, c] = match;
     const name = a ?? b ?? c ?? '';
     const known = object === 'values' ? names : RECORD;
     const expected = object === 'values' ? 'the name of an attribute' : `one of ${RECORD.join(', ')}`;
-    if (!known.includes(name)) mistakes.set(text, notOneOf(text, name, expected, known));
+    if (known.includes(name) || mistakes.has(text)) continue;
+    const line = template.slice(0, match.index).split('\n').length;
+    mistakes.set(text, notOneOf(`line ${line}: ${text}`, name, expected, known));
   }
   return [...mistakes.values()];
 }

@@ -17,12 +17,23 @@ export interface Mistake {
 export class PackError extends Error {
   readonly mistakes: Mistake[];
   /** @param folder the pack's folder as the author wrote it, for the message */
-  constructor(folder: string, mistakes: Mistake[]) {
+  constructor(folder: string, found: Mistake[]) {
+    const mistakes = withoutConsequences(found);
     const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
     super(`${count} in pack ${folder}\n\n${mistakes.map((mistake) => tell(folder, mistake)).join('\n\n')}`);
     this.name = 'PackError';
     this.mistakes = mistakes;
   }
+}
+
+/** The mistakes without those that only follow from another: `title` is missing because it is written `titel`. */
+function withoutConsequences(mistakes: Mistake[]): Mistake[] {
+  const intended = new Set<string>();
+  for (const { file, path, found, nearest } of mistakes) {
+    const name = /^a member '(.+)'$/.exec(found)?.[1];
+    if (name !== undefined && nearest !== undefined) intended.add(`${file}:${path.slice(0, -name.length)}${nearest}`);
+  }
+  return mistakes.filter(({ file, path, found }) => found !== 'nothing' || !intended.has(`${file}:${path}`));
 }
 
 function tell(folder: string, { file, path, found, expected, nearest }: Mistake): string {
@@ -51,6 +62,8 @@ function shorten(text: string): string {
 
 /** The known name closest to a wrong one, or undefined when none is close. */
 export function nearestName(wrong: string, known: readonly string[]): string | undefined {
+  // One character is close to any other.
+  if (wrong.length < 2) return undefined;
   const maxDistance = wrong.length < 4 ? 1 : Math.max(2, Math.floor(wrong.length / 3));
   return closestMatch(wrong, known, { maxDistance });
 }
@@ -66,7 +79,7 @@ export function notOneOf(path: string, wrong: unknown, what: string, known: read
  * object.
  */
 export function fromZod(error: z.ZodError, input: unknown, base: string[], keys: (path: PropertyKey[]) => string[]) {
-  return error.issues.flatMap((issue): Omit<Mistake, 'file'>[] => {
+  const mistakes = error.issues.flatMap((issue): Omit<Mistake, 'file'>[] => {
     const path = [...base, ...issue.path.map(String)].join('.');
     if (issue.code === 'unrecognized_keys') {
       const known = keys(issue.path);
@@ -84,4 +97,6 @@ export function fromZod(error: z.ZodError, input: unknown, base: string[], keys:
     const known = issue.code === 'invalid_value' ? issue.values.map(String) : [];
     return [notOneOf(path, found, issue.message, known)];
   });
+  // Several rules of one member may have the same message.
+  return [...new Map(mistakes.map((mistake) => [JSON.stringify(mistake), mistake])).values()];
 }

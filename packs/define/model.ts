@@ -1,5 +1,7 @@
 // Model of a dataset: a checked pack. `definePack` in pack.ts converts a publisher's input to this.
 
+import type { DeclaredSource } from './sources.ts';
+
 /** The types of attributes. `strings` is a list; `price` is a number or a range; `geo` is a point. */
 export const ATTRIBUTE_TYPES = [
   'string',
@@ -52,6 +54,8 @@ export interface Attribute {
   values: string[] | null;
   /** A number outside these bounds is rejected at collection. */
   range: { min: number | null; max: number | null };
+  /** Bounds of a date, YYYY-MM-DD; `now`: the date of the nightly run. Absent: none. */
+  date_range?: { min: string | null; max: string | null };
   /** A change by more than this factor (up or down) is held for review; null: no bound. */
   jump: number | null;
   /**
@@ -95,8 +99,8 @@ export interface Pin {
   integrity: string;
   /** ISO 8601 time that the data describes. */
   observed_at: string;
-  /** Source of that time. */
-  date_source: 'data' | 'tag' | 'pin' | 'registry' | 'crawl';
+  /** `source`: the file, the header or the query of a declared source; `rows`: each row has its own time. */
+  date_source: 'data' | 'tag' | 'pin' | 'registry' | 'crawl' | 'source' | 'rows';
 }
 
 /** Web pages that are fetched every night. */
@@ -134,10 +138,20 @@ export interface Source {
   newest: string | null;
   /** Pages fetched every night, after the pins; or null. */
   crawl: Crawl | null;
+  /** Where the rows are and how they become values; null: collect.ts reads them. */
+  from: DeclaredSource | null;
   /**
    * Whether each reading lists all records of the source: only then does a missing record count as removed.
    */
   complete: boolean;
+  /** Share of the records of a complete source that one reading may drop; above it the run stops. */
+  max_drop: number;
+  /**
+   * Shares above which a reading stops the run: wrong values of an attribute, and rows that could not be read.
+   */
+  tolerate: { values: number; rows: number };
+  /** Longest time without an observation, in minutes; then the collector is stopped. */
+  timeout_minutes: number;
 }
 
 /** Rule that settles competing facts of one record. */
@@ -231,6 +245,8 @@ export interface Pack {
   /** record.md and guide.md, as text. */
   template: string;
   guide: string;
+  /** The file NOTICE or NOTICE.md: a licence notice that must accompany copies of the data. Absent: none. */
+  notice?: string;
 }
 
 /** An entry of samples.json. */
@@ -249,6 +265,8 @@ export interface Reading {
   date_source: Pin['date_source'];
   /** Absolute path of the unpacked source, read-only. */
   folder: string;
+  /** Rows of a source that declares `from`, with typed values; cells that cannot be read were reported. */
+  rows?: AsyncIterable<Observed>;
 }
 
 /** Values of one record in one reading. Absent or undefined: the source has no value. */
@@ -261,6 +279,13 @@ export interface Observed {
   source_url: string | Record<string, string>;
   /** Short quotation from there; for all or by attribute (`*`: the others). */
   evidence?: string | Record<string, string>;
+  /** Line or number of the row in the source, for messages. */
+  line?: number;
+  /**
+   * Milliseconds since 1970: when this row was observed, if not at the time of the reading. Rows of a declared
+   * source with `observed_at.column` have it.
+   */
+  observed_at?: number;
 }
 
 /** Functions of the nightly run for a collector. */

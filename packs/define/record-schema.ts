@@ -72,9 +72,9 @@ const PROVENANCE: JsonSchema = {
   type: 'object',
   properties: {
     source_url: { description: 'A page on which the value can be checked', ...LINK },
-    observed_at: { description: 'When the winning source last said so', ...TIME },
-    confidence: { description: 'How sure the value is', ...SHARE },
-    evidence: { description: 'What was seen there', type: 'string' },
+    observed_at: { description: 'When the winning source last had this value', ...TIME },
+    confidence: { description: 'Confidence in the value', ...SHARE },
+    evidence: { description: 'Passage, row or derivation that supports the value', type: 'string' },
     source: {
       type: 'object',
       properties: { kind: { description: 'owner: set by the verified owner', enum: ['collector', 'owner'] } },
@@ -93,7 +93,7 @@ const PROVENANCE: JsonSchema = {
 
 /** Values by attribute of the dataset; without a pack any attributes. */
 function valuesSchema(pack: Pack | null): JsonSchema {
-  const description = 'Values by attribute; a value that no source knows is absent';
+  const description = 'Values by attribute; a value that no source has is absent';
   if (pack === null) return { description, type: 'object' };
   const properties = Object.fromEntries(pack.attributes.map((each) => [each.name, attributeSchema(each)]));
   return { description, type: 'object', properties, additionalProperties: false };
@@ -104,7 +104,7 @@ function members(pack: Pack | null): JsonSchema {
   const names = pack === null ? {} : { propertyNames: { enum: pack.attributes.map((attribute) => attribute.name) } };
   return {
     id: { description: 'Never changes', type: 'string', pattern: '^r-[0-9a-f]{16}$' },
-    slug: { description: 'Readable, fixed when first seen', type: 'string', pattern: '^[a-z0-9-]+$' },
+    slug: { description: 'Readable, fixed when the record is first observed', type: 'string', pattern: '^[a-z0-9-]+$' },
     name: { type: 'string', minLength: 1 },
     dataset: pack === null ? { type: 'string' } : { const: pack.id },
     url: { description: 'Public page of the record', ...LINK },
@@ -125,7 +125,7 @@ function members(pack: Pack | null): JsonSchema {
     preview: { description: 'Public fields only', const: true },
     sample: { description: 'Fictional', const: true },
     score: { description: 'Word overlap, in answers of similar', type: 'number', minimum: 0 },
-    as_of: { description: 'The moment that the answer is of, where one was asked for', ...TIME },
+    as_of: { description: 'The requested time, if there was one', ...TIME },
   };
 }
 

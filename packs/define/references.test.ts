@@ -1,9 +1,11 @@
 // Messages of definePack when members of a pack contradict each other.
 import { expect, test } from 'vitest';
-import { wrong } from '../../tests/packs/bells.ts';
+import { least, wrong } from '../../tests/packs/bells.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { definePack } from './define.ts';
+import { packWarnings } from './references.ts';
 import type { PackInput } from './shape.ts';
+import { postgres } from './sources.ts';
 
 verifies('dataset.compare-columns', 'dataset.differ-by');
 
@@ -53,6 +55,28 @@ test('references are existing attributes of an allowed type', () => {
     bells/pack.ts: gone.attribute
       found     'weight' of type number
       expected  an attribute of type enum, string"
+  `);
+});
+
+const DECLARED = { title: 'T', url: 'https://t.example/', license: 'CC0-1.0', trust: 1 };
+
+test('a source with a cursor cannot be complete, and the signs of a number differ', () => {
+  const from = postgres({
+    query: 'SELECT 1',
+    cursor: 'updated_at',
+    attributes: { weight: { thousands: ',' } },
+    decimal: ',',
+  });
+  expect(wrong({ 'sources/tower': { ...DECLARED, from, complete: true } })).toMatchInlineSnapshot(`
+    "2 mistakes in pack bells
+
+    bells/pack.ts: sources.tower.from.attributes.weight.thousands
+      found     ',', which is the decimal sign too
+      expected  another sign
+
+    bells/pack.ts: sources.tower.complete
+      found     true
+      expected  false: with a cursor, a reading lists only the newer rows, and all others would be gone"
   `);
 });
 
@@ -214,4 +238,18 @@ test('an unknown kind of test is reported with the nearest one', () => {
 test('something that is not an object is one mistake', () => {
   expect(definePack('bells' as unknown as PackInput).mistakes).toHaveLength(1);
   expect(definePack([] as unknown as PackInput).mistakes[0]?.expected).toMatch(/an object/);
+});
+
+test('warnings: a domain and nothing to edit; complete sources without gone', () => {
+  const pack = (changes: object) => {
+    const { settings, mistakes } = definePack({ ...least(), ...changes } as PackInput);
+    expect(mistakes).toEqual([]);
+    return packWarnings({ ...settings!, id: 'bells', folder: '', samples: [], template: '', guide: '' });
+  };
+  const [tower] = Object.values(least().sources);
+  expect(pack({})).toEqual([]);
+  expect(pack({ owner: { domain: 'name' }, sources: { tower: { ...tower, complete: true } } })).toEqual([
+    'owner.domain is set and no attribute is editable: an owner can claim a record and then edit nothing.',
+    'sources.tower.complete is true and gone is not set: records that are no longer listed stay published as they are.',
+  ]);
 });

@@ -1,6 +1,6 @@
 // Checks references between members of a pack: attributes, sources, weights, tests, owner rules.
 import { type Mistake, notOneOf, quoteValue } from './mistakes.ts';
-import type { Attribute, AttributeType } from './model.ts';
+import type { Attribute, AttributeType, Pack } from './model.ts';
 import { checkValue, NUMERIC } from './schema.ts';
 import type { PackDraft } from './shape.ts';
 
@@ -42,7 +42,7 @@ export function checkReferences(sections: Sections, names: string[], checked: At
   }
   checkIdentity(sections, ofType, add);
   checkOwner(sections, checked, ofType, add);
-  checkSources(sections, add);
+  checkSources(sections, attribute, add);
   checkTests(sections, attribute, add);
 
   if (sections.group_by !== undefined) {
@@ -86,6 +86,8 @@ export function checkReferences(sections: Sections, names: string[], checked: At
   }
 }
 
+/** The attribute with this name; reports an unknown one. */
+type AttributeNamed = (path: string, name: string) => Attribute | null;
 type OfType = (path: string, name: string, types: readonly AttributeType[]) => Attribute | null;
 
 function checkIdentity(sections: Sections, ofType: OfType, add: Add): void {
@@ -117,7 +119,7 @@ function checkOwner(sections: Sections, checked: Attribute[], ofType: OfType, ad
   }
 }
 
-function checkSources(sections: Sections, add: Add): void {
+function checkSources(sections: Sections, attribute: AttributeNamed, add: Add): void {
   const ids = Object.keys(sections.sources ?? {});
   if (sections.sources && ids.length === 0) {
     add({ path: 'sources', found: 'no source', expected: 'at least one source' });
@@ -134,19 +136,61 @@ function checkSources(sections: Sections, add: Add): void {
     if (id === 'owner') add({ path, found: "the id 'owner'", expected: 'another id: owner names edits by owners' });
     if (id === 'constructor')
       add({ path, found: `the id '${id}'`, expected: 'another id: it is a member of every object' });
-    if (source.pins.length === 0 && source.newest === null && source.crawl === null) {
+    if (source.pins.length === 0 && source.newest === null && source.crawl === null && source.from === null) {
       add({
-        path: `${path}.pins`,
-        found: 'no pin, no newest, no crawl',
-        expected: 'at least one of pins, newest and crawl',
+        path: `${path}.from`,
+        found: 'no from, no pins, no newest, no crawl',
+        expected: 'at least one of from, pins, newest and crawl',
       });
     }
+    if (source.from !== null) checkDeclared(path, source, attribute, add);
     const seen = new Set<string>();
     source.pins.forEach((pin, i) => {
       const name = `${pin.package}@${pin.version}`;
       if (seen.has(name)) add({ path: `${path}.pins.${i}`, found: `${name} twice`, expected: 'each version once' });
       seen.add(name);
     });
+  }
+}
+
+type SourceDraft = NonNullable<Sections['sources']>[string];
+
+/** Checks `from`: its attributes, and that it does not compete with `crawl` or, for a service, with pins. */
+function checkDeclared(
+  path: string,
+  { from, crawl, pins, newest, complete }: SourceDraft,
+  attribute: AttributeNamed,
+  add: Add,
+) {
+  if (from === null) return;
+  for (const name of Object.keys(from.attributes)) attribute(`${path}.from.attributes.${name}`, name);
+  checkSigns(path, from, add);
+  if (from.kind === 'postgres' && from.cursor !== undefined && complete) {
+    const expected = 'false: with a cursor, a reading lists only the newer rows, and all others would be gone';
+    add({ path: `${path}.complete`, found: 'true', expected });
+  }
+  if (crawl !== null) add({ path: `${path}.crawl`, found: 'crawl and from', expected: 'one of them' });
+  const served = from.kind === 'postgres' || from.kind === 'http';
+  if (served && (pins.length > 0 || newest !== null)) {
+    const expected = 'no pins and no newest: only files are read from packages';
+    add({ path: `${path}.from`, found: `${from.kind}(…) and pins or newest`, expected });
+  }
+  if (from.kind === 'sqlite' && (from.table === undefined) === (from.query === undefined)) {
+    const found = from.table === undefined ? 'no table and no query' : 'a table and a query';
+    add({ path: `${path}.from`, found, expected: 'a table or a query' });
+  }
+}
+
+/** Checks that the decimal sign and the sign between thousands of every number differ. */
+function checkSigns(path: string, from: NonNullable<SourceDraft['from']>, add: Add): void {
+  const rules = Object.entries(from.attributes).map(([name, rule]) => ({ at: `.attributes.${name}`, rule }));
+  for (const { at, rule } of [{ at: '', rule: from }, ...rules]) {
+    if (typeof rule !== 'object' || !('decimal' in rule || 'thousands' in rule)) continue;
+    const decimal = rule.decimal ?? from.decimal;
+    const thousands = rule.thousands ?? from.thousands;
+    if (decimal === undefined || decimal !== thousands) continue;
+    const found = `${quoteValue(thousands)}, which is the decimal sign too`;
+    add({ path: `${path}.from${at}.thousands`, found, expected: 'another sign' });
   }
 }
 
@@ -197,4 +241,22 @@ function checkTests(sections: Sections, attribute: (path: string, name: string) 
       }
     }
   });
+}
+
+/** What a valid pack probably does not intend, one sentence each. */
+export function packWarnings({ attributes, owner, sources, gone }: Omit<Pack, 'collector'>): string[] {
+  const warnings: string[] = [];
+  if (owner.domain !== null && !attributes.some(({ editable }) => editable)) {
+    warnings.push(
+      'owner.domain is set and no attribute is editable: an owner can claim a record and then edit nothing.',
+    );
+  }
+  const complete = sources.filter((source) => source.complete).map(({ id }) => id);
+  if (gone === null && complete.length > 0) {
+    const members = complete.map((id) => `sources.${id}.complete`).join(', ');
+    warnings.push(
+      `${members} is true and gone is not set: records that are no longer listed stay published as they are.`,
+    );
+  }
+  return warnings;
 }

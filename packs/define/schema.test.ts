@@ -36,7 +36,6 @@ describe('checkValue', () => {
   test('text is trimmed, composed, on one line, without control characters', () => {
     expect(value('string', '  a \n\t b\u0000\u00a0c\u2028d ')).toBe('a b c d');
     expect(value('text', 'Zu\u0308rich')).toBe('Zürich');
-    expect(value('string', 'a\ud800')).toBe('a\ufffd');
     expect(value('string', ' \n ')).toBe('expected a text');
     expect(value('text', 5)).toBe('expected a text');
   });
@@ -109,6 +108,29 @@ describe('checkValue', () => {
     for (const wrong of ['2026-02-29', '2026-2-1', '2026-01-01T00:00:00Z', 20260101]) {
       expect(value('date', wrong)).toBe('expected a date, YYYY-MM-DD');
     }
+  });
+
+  test('dates are within their bounds; now is the date of the place that is furthest ahead', () => {
+    const now = new Date('2026-11-20T09:00:00Z');
+    const dated = (text: string, min: string | null, max: string | null) => {
+      const checked = checkValue(attribute('date', { date_range: { min, max } }), text, now);
+      return checked.ok ? checked.value : checked.reason;
+    };
+    expect(dated('2026-11-20', null, 'now')).toBe('2026-11-20');
+    expect(dated('2026-11-21', null, 'now')).toBe('a date that is not in the future (today is 2026-11-20)');
+    const evening = new Date('2026-11-20T11:00:00Z');
+    const ahead = checkValue(attribute('date', { date_range: { min: null, max: 'now' } }), '2026-11-21', evening);
+    expect(ahead.ok).toBe(true);
+    expect(dated('2019-12-31', '2020-01-01', null)).toBe('a date from 2020-01-01 on');
+    expect(dated('2020-01-02', null, '2020-01-01')).toBe('a date until 2020-01-01');
+    expect(dated('2020-01-01', '2020-01-01', '2020-01-01')).toBe('2020-01-01');
+  });
+
+  test('texts from bytes that are not valid in their encoding are refused', () => {
+    for (const type of ['string', 'text', 'enum', 'url'] as const)
+      for (const text of ['https://caf\ufffd.example', 'https://caf\ud800.example'])
+        expect(value(type, text), type).toContain('a text without U+FFFD');
+    expect(value('strings', ['a', 'caf\ufffd'])).toContain('a text without U+FFFD');
   });
 
   test('lists keep their order and lose empty and repeated entries', () => {

@@ -42,9 +42,15 @@ function round(value: number): number {
   return Number(value.toPrecision(10)) + 0;
 }
 
+const DECODED = 'a text without U+FFFD or unpaired surrogates, which bytes become that are not valid in the encoding';
+
+/** Whether the bytes of a text were valid in the encoding with which it was read. */
+export const isDecoded = (raw: string): boolean => raw.isWellFormed() && !raw.includes('\ufffd');
+
 const text = (expected: string, most = LONGEST.line) =>
   z
     .string({ error: expected })
+    .refine(isDecoded, { error: DECODED, abort: true })
     .transform(cleanText)
     .pipe(
       z
@@ -67,6 +73,7 @@ const numberIn = (range: Attribute['range'], expected: string, normalise: (value
  */
 const url = z
   .string({ error: 'an http or https address' })
+  .refine(isDecoded, { error: DECODED, abort: true })
   .transform((raw) => URL.parse(raw.trim()))
   .refine((at) => at !== null && /^https?:$/.test(at.protocol) && at.username === '' && at.password === '', {
     error: 'an http or https address',
@@ -75,9 +82,25 @@ const url = z
 
 const date = z.iso.date({ error: 'a date, YYYY-MM-DD' });
 
+/** Hours by which the date of some place is ahead of UTC. */
+const AHEAD = 14 * 3_600_000;
+
+/** The bound of a date that a date is past, as what is expected; null when it is within both. */
+function outsideDates(range: Attribute['date_range'], value: string, now: Date): string | null {
+  const { min = null, max = null } = range ?? {};
+  if (min !== null && value < min) return `a date from ${min} on`;
+  if (max === null) return null;
+  const last = max === 'now' ? new Date(now.getTime() + AHEAD).toISOString().slice(0, 10) : max;
+  if (value <= last) return null;
+  return max === 'now'
+    ? `a date that is not in the future (today is ${now.toISOString().slice(0, 10)})`
+    : `a date until ${max}`;
+}
+
 /** Cleans entries and drops empty and repeated ones; the order stays. */
 const strings = z
   .array(z.string({ error: 'a list of texts' }), { error: 'a list of texts' })
+  .refine((list) => list.every(isDecoded), { error: DECODED, abort: true })
   .transform((list) => [...new Set(list.map(cleanText).filter((entry) => entry !== ''))])
   .refine((list) => list.length > 0, { error: 'a list of at least one text' })
   .refine((list) => list.every((entry) => entry.length <= LONGEST.line), {
@@ -163,12 +186,17 @@ function firstReason(error: z.ZodError): string {
 
 const compiled = new WeakMap<Attribute, z.ZodType<Value>>();
 
-/** Normalises a value for the attribute, or returns what is expected. Never throws. */
-export function checkValue(attribute: Attribute, value: unknown): CheckedValue {
+/**
+ * Normalises a value for the attribute, or returns what is expected. `now` is the time for `range.max: 'now'`.
+ * Never throws.
+ */
+export function checkValue(attribute: Attribute, value: unknown, now = new Date()): CheckedValue {
   const schema = compiled.get(attribute) ?? valueSchema(attribute);
   compiled.set(attribute, schema);
   const parsed = schema.safeParse(value);
-  return parsed.success ? { ok: true, value: parsed.data } : { ok: false, reason: firstReason(parsed.error) };
+  if (!parsed.success) return { ok: false, reason: firstReason(parsed.error) };
+  const outside = attribute.type === 'date' ? outsideDates(attribute.date_range, String(parsed.data), now) : null;
+  return outside === null ? { ok: true, value: parsed.data } : { ok: false, reason: outside };
 }
 
 /** Attribute types whose values are numbers, for ranges, jumps, statistics and `min_`/`max_` filters. */

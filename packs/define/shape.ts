@@ -2,39 +2,29 @@
 import { z } from 'zod';
 import { ATTRIBUTE_TYPES, type Identity, type Rule, type Value } from './model.ts';
 import { parseSchedule } from './schedule.ts';
-
-const text = (expected: string) => z.string({ error: expected }).trim().min(1, expected);
-
-const link = (expected = 'an http or https address') => z.url({ protocol: /^https?$/, error: expected });
-
-const number = (expected: string, min: number, max = Number.MAX_SAFE_INTEGER) =>
-  z.number({ error: expected }).min(min, expected).max(max, expected);
-
-const whole = (expected: string, min: number, max?: number) => number(expected, min, max).int(expected);
-
-const flag = (fallback: boolean) => z.boolean({ error: 'true or false' }).default(fallback);
-
-const share = (expected: string) => number(`${expected} from 0 to 1`, 0, 1);
-
-const list = <T extends z.ZodType>(of: T, expected: string) => z.array(of, { error: expected });
-
-const object = <T extends z.core.$ZodShape>(shape: T) => {
-  const expected = `an object with ${Object.keys(shape).join(', ')}`;
-  return z.strictObject(shape, { error: expected });
-};
-
-const oneOf = <const T extends readonly string[]>(values: T) =>
-  z.enum(values, { error: `one of ${values.join(', ')}` });
+import {
+  arrayOf,
+  boundedNumber,
+  flagWithDefault,
+  functionOf,
+  httpAddress,
+  oneOfTexts,
+  requiredText,
+  shareOfOne,
+  strictObject,
+  wholeNumber,
+} from './shape-parts.ts';
+import { SourceShape } from './source-shape.ts';
 
 /** Name of an attribute; whether it exists is checked after all attributes are parsed. */
-const attribute = text('the name of an attribute');
+const attribute = requiredText('the name of an attribute');
 
 /** EUR per call. `toFixed` rounds the exact binary value, so equality means at most six decimals. */
-const eur = number('a price in EUR above 0, at most 100', 0, 100)
+const eur = boundedNumber('a price in EUR above 0, at most 100', 0, 100)
   .refine((n) => n > 0, 'a price in EUR above 0, at most 100')
   .refine((n) => Number(n.toFixed(6)) === n, 'a price in EUR with at most six decimals');
 
-const schedule = text('a cron expression in UTC, such as 0 3 * * *').superRefine((cron, context) => {
+const schedule = requiredText('a cron expression in UTC, such as 0 3 * * *').superRefine((cron, context) => {
   try {
     parseSchedule(cron);
   } catch (error) {
@@ -42,157 +32,291 @@ const schedule = text('a cron expression in UTC, such as 0 3 * * *').superRefine
   }
 });
 
-const hours = number('a number of hours above 0', Number.MIN_VALUE);
+const hours = boundedNumber('a number of hours above 0', Number.MIN_VALUE);
 const sla = 'hours until a value is out of date: a number, or {warn, error}';
 
+/** A bound of a number, or of a date; which of them is checked with the type (attributes.ts). */
+const bound = (expected: string) => z.union([z.number(), z.string()], { error: expected });
+
 /** One column, without the rules of its type (attributes.ts). */
-export const AttributeShape = object({
-  type: oneOf(ATTRIBUTE_TYPES),
-  unit: text("a unit such as 'tokens'").optional(),
+export const AttributeShape = strictObject({
+  type: oneOfTexts(ATTRIBUTE_TYPES).describe('Kind of value; the table of types has the form of each.'),
+  unit: requiredText("a unit such as 'tokens'")
+    .optional()
+    .describe('Unit as printed: `m`, `EUR/visit`. Required for a price; also for numbers and points.'),
   currency: z
     .string({ error: 'a currency code such as USD' })
     .regex(/^[A-Z]{3}$/, 'a currency code such as USD')
-    .optional(),
-  description: text('a sentence for a reader who has never seen the data'),
-  example: z.unknown(),
-  public: flag(false),
-  filterable: flag(false),
-  searchable: flag(false),
-  values: list(text('a text'), 'a list of the allowed values').min(1, 'a list of the allowed values').optional(),
-  range: object({
-    min: number('the least allowed number', -Number.MAX_VALUE, Number.MAX_VALUE).optional(),
-    max: number('the greatest allowed number', -Number.MAX_VALUE, Number.MAX_VALUE).optional(),
-  }).optional(),
-  jump: number('a factor above 1', 1)
-    .refine((n) => n > 1, 'a factor above 1')
-    .optional(),
-  group_jump: z.boolean({ error: 'true or false' }).optional(),
-  tolerance: share('a share').optional(),
-  sla: z.union([hours, object({ warn: hours, error: hours })], { error: sla }),
-  weight: number('a weight of at least 0', 0).default(1),
-  once: flag(false),
-  aliases: list(text('a name'), 'a list of other names').default([]),
-  vocabulary: oneOf(['country']).optional(),
-  editable: flag(false),
-  published_entries: whole('a whole number of at least 1', 1).optional(),
-});
-
-const PinShape = object({
-  package: text('the name of an npm package').regex(
-    /^(@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/,
-    'the name of an npm package',
+    .optional()
+    .describe('Currency of a price. Required for a price, a mistake for anything else.'),
+  description: requiredText('a sentence for a reader who has never seen the data').describe(
+    'What the attribute means.',
   ),
-  version: text('an exact version').regex(/^\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/, 'an exact version such as 1.2.3'),
-  integrity: z
-    .string({ error: "a hash 'sha512-…', or '' for a folder under fixtures" })
-    .regex(/^(sha512-[A-Za-z0-9+/]{86}==)?$/, "a hash 'sha512-…', or '' for a folder under fixtures"),
-  observed_at: z.iso.datetime({ error: 'a time in UTC such as 2026-09-16T00:00:00Z' }),
-  date_source: oneOf(['data', 'tag', 'pin', 'registry']),
-});
-
-const CrawlShape = object({
-  urls: list(link(), 'a list of addresses').min(1, 'at least one address'),
-  delay_seconds: number('a number of seconds of at least 0', 0).default(1),
-  max_bytes: whole('a whole number of bytes of at least 1', 1).default(10_000_000),
-  max_pages: whole('a whole number of pages of at least 1', 1).default(1000),
-});
-
-const SourceShape = object({
-  title: text('what the source is called'),
-  url: link(),
-  license: text('the licence of the source'),
-  trust: share('a trust'),
-  pins: list(PinShape, 'a list of pins {package, version, integrity, observed_at, date_source}').default([]),
-  newest: text('the name of an npm package').nullable().default(null),
-  crawl: CrawlShape.nullable().default(null),
-  complete: flag(false),
+  example: z.unknown().describe('A possible value; it must fit the attribute.'),
+  public: flagWithDefault(false).describe('Free to see; all others are part of paid answers. At least one is public.'),
+  filterable: flagWithDefault(false).describe('Search can filter by it; the filters follow from the type.'),
+  searchable: flagWithDefault(false).describe(
+    '`q` finds its words; for texts. The displayed name of a record and its slug are always found.',
+  ),
+  values: arrayOf(requiredText('a text'), 'a list of the allowed values')
+    .min(1, 'a list of the allowed values')
+    .optional()
+    .describe('Closed list of an enum. Unset: the values are those of the data.'),
+  range: strictObject({
+    min: bound('the least allowed number, or date').optional().describe('The minimum: a number; for a date, a date.'),
+    max: bound("the greatest allowed number; for a date, a date or 'now'")
+      .optional()
+      .describe("The maximum: a number; for a date, a date, or `'now'`: no date in the future."),
+  })
+    .optional()
+    .describe('Numbers and dates outside are rejected. Unset: open.'),
+  jump: boundedNumber('a factor above 1', 1)
+    .refine((n) => n > 1, 'a factor above 1')
+    .optional()
+    .describe(
+      'A change by more than this factor, up or down, is held until a later reading, another source ' +
+        'or an operator confirms it. Unset: no bound.',
+    ),
+  group_jump: z
+    .boolean({ error: 'true or false' })
+    .optional()
+    .describe(
+      "Whether a record's first value is held too when it is further than `jump` from the median of " +
+        'at least 5 other records of its `group_by` group. Unset: true with `jump`. Set `false` if ' +
+        'values of a group differ by more than that anyway, as prices of one shop do.',
+    ),
+  tolerance: shareOfOne('a share')
+    .optional()
+    .describe('Two sources agree when they differ by at most this share: `0.005` is half a percent. Unset: 0.'),
+  sla: z
+    .union(
+      [
+        hours,
+        strictObject({
+          warn: hours.describe('Hours until a warning.'),
+          error: hours.describe('Hours until a value is out of date.'),
+        }),
+      ],
+      { error: sla },
+    )
+    .describe('Hours until a value is out of date: a number, which warns at half, or both bounds.'),
+  weight: boundedNumber('a weight of at least 0', 0).default(1).describe('Weight in the completeness of a record.'),
+  once: flagWithDefault(false).describe('Kept from the first reading that named the record, and never replaced.'),
+  aliases: arrayOf(requiredText('a name'), 'a list of other names')
+    .default([])
+    .describe(
+      'Other names that callers may try, such as `altitude` for `elevation`: messages about an ' +
+        'unknown name suggest the attribute. They are not names of filters.',
+    ),
+  vocabulary: oneOfTexts(['country'])
+    .optional()
+    .describe(
+      '`country`: the values are countries, as codes or names. A value that no record has is then ' +
+        'understood by ISO 3166-1 codes and names in many languages (`UK`, `Deutschland`), and the ' +
+        'hint names the value that records have.',
+    ),
+  editable: flagWithDefault(false).describe(
+    'A verified owner may set it; never the identity or the domain, and nothing without `owner.domain`.',
+  ),
+  published_entries: wholeNumber('a whole number of at least 1', 1)
+    .optional()
+    .describe(
+      'Of a list: at most so many entries are published, the first ones. `q` finds a record by the ' +
+        'others too (with a key, unless the attribute is public), and `facts` shows the whole list. ' +
+        'Unset: all.',
+    ),
 });
 
 type Values = Record<string, Value>;
-const func = <T>(expected: string) => z.custom<T>((given) => typeof given === 'function', { error: expected });
 
-const TestShape = object({
-  kind: oneOf(['rows', 'fill', 'unique', 'accepted']),
-  attribute: attribute.exactOptional(),
-  min: number('a number of at least 0', 0).exactOptional(),
-  max: number('a number of at least 0', 0).exactOptional(),
-  values: list(text('a text'), 'a list of the accepted values').min(1, 'a list of the accepted values').exactOptional(),
+const TestShape = strictObject({
+  kind: oneOfTexts(['rows', 'fill', 'unique', 'accepted']).describe(
+    '`rows`: number of records. `fill`: share of records with a value. `unique`: no value twice. ' +
+      '`accepted`: no other values.',
+  ),
+  attribute: attribute.exactOptional().describe('What is tested. Required for every kind but `rows`.'),
+  min: boundedNumber('a number of at least 0', 0).exactOptional().describe('At least; a share from 0 to 1 for `fill`.'),
+  max: boundedNumber('a number of at least 0', 0).exactOptional().describe('At most.'),
+  values: arrayOf(requiredText('a text'), 'a list of the accepted values')
+    .min(1, 'a list of the accepted values')
+    .exactOptional()
+    .describe('The accepted values. Required for `accepted`.'),
 });
 
 /** Members of `definePack({...})`, checked separately, so that one mistake does not hide another. */
-export const PackShape = object({
-  title: text('a short title'),
-  description: text('one or two sentences about the content of the dataset'),
-  keywords: list(text('a keyword'), 'a list of keywords').default([]),
-  license: object({ name: text('the name of the licence'), url: link() }),
-  attribution: text('the text that a citation must contain'),
-  revision: whole('a whole number of at least 1', 1).default(1),
-  sources: z.record(z.string(), SourceShape, { error: 'an object of sources by id' }),
-  attributes: z.record(z.string(), AttributeShape, { error: 'an object of attributes by name' }),
-  identity: object({
-    attributes: list(attribute, 'a list of attribute names').min(1, 'at least one attribute name'),
-    key: func<(identity: Identity) => string>('a function (identity) => text').optional(),
-    slug: func<(identity: Identity, values: Values) => string>('a function (identity, values) => text').optional(),
-    name: func<(identity: Identity, values: Values) => string>('a function (identity, values) => text').optional(),
-  }),
-  consolidation: object({
-    floor: share('a confidence').default(0.3),
-    apart_days: number('a number of days of at least 0', 0).default(30),
-    penalty: share('a confidence').default(0.2),
-    rule: func<(identity: Identity) => Rule>('a function (identity) => {prefer, trust?}').optional(),
-  }).optional(),
-  gone: object({
-    attribute,
-    value: text('the value for a removed record'),
-    confidence: share('a confidence').default(0.8),
+export const PackShape = strictObject({
+  title: requiredText('a short title').describe('Name of the dataset.'),
+  description: requiredText('one or two sentences about the content of the dataset').describe(
+    'Its contents, in a sentence or two.',
+  ),
+  keywords: arrayOf(requiredText('a keyword'), 'a list of keywords').default([]).describe('Words for catalogues.'),
+  license: strictObject({
+    name: requiredText('the name of the licence').describe('Its name, an SPDX id if there is one.'),
+    url: httpAddress().describe('Its text.'),
+  }).describe('The licence of the dataset as published.'),
+  attribution: requiredText('the text that a citation must contain').describe(
+    'What a citation must contain; every answer has it, followed by a link.',
+  ),
+  revision: wholeNumber('a whole number of at least 1', 1)
+    .default(1)
+    .describe(
+      'Increase it when `collect.ts` or `from` reads the same source differently: every reading is then repeated.',
+    ),
+  sources: z
+    .record(z.string(), SourceShape, { error: 'an object of sources by id' })
+    .describe('Where values come from.'),
+  attributes: z
+    .record(z.string(), AttributeShape, { error: 'an object of attributes by name' })
+    .describe('The columns of the dataset.'),
+  identity: strictObject({
+    attributes: arrayOf(attribute, 'a list of attribute names')
+      .min(1, 'at least one attribute name')
+      .describe('Attributes that identify a record; collectors and samples give each of them.'),
+    key: functionOf<(identity: Identity) => string>('a function (identity) => text')
+      .optional()
+      .describe(
+        'Equal keys are one record. Unset: the values without letter case and accents. Never change ' +
+          'it for a published dataset.',
+      ),
+    slug: functionOf<(identity: Identity, values: Values) => string>('a function (identity, values) => text')
+      .optional()
+      .describe(
+        'The desired slug, of `a-z`, `0-9` and single `-`. A clash gets some digits of the key ' +
+          'appended; a slug never changes. Unset: made from the identity.',
+      ),
+    name: functionOf<(identity: Identity, values: Values) => string>('a function (identity, values) => text')
+      .optional()
+      .describe('The displayed name of a record. Unset: the value of `name`.'),
+  }).describe('Which observations belong to one record.'),
+  consolidation: strictObject({
+    floor: shareOfOne('a confidence')
+      .default(0.3)
+      .describe('Values with less confidence are stored and never published.'),
+    apart_days: boundedNumber('a number of days of at least 0', 0)
+      .default(30)
+      .describe('Readings further apart than this are no conflict: the newer wins.'),
+    penalty: shareOfOne('a confidence')
+      .default(0.2)
+      .describe('Subtracted from the confidence of the winner when another source disagrees.'),
+    rule: functionOf<(identity: Identity) => Rule>('a function (identity) => {prefer, trust?}')
+      .optional()
+      .describe(
+        "Another choice for some records: with `prefer: 'newest'` the newer reading wins without a " +
+          'review; `trust` replaces the trust of sources by id. Unset: by trust.',
+      ),
+  })
+    .optional()
+    .describe('How the published value is chosen among competing values.'),
+  gone: strictObject({
+    attribute: attribute.describe('Attribute that marks such a record, such as `status`.'),
+    value: requiredText('the value for a removed record').describe('Its value then, such as `discontinued`.'),
+    confidence: shareOfOne('a confidence').default(0.8).describe('Confidence of that value.'),
   })
     .nullable()
-    .default(null),
-  quality: object({
-    completeness: share('a weight'),
-    confidence: share('a weight'),
-    freshness: share('a weight'),
-  }).default({ completeness: 0.5, confidence: 0.3, freshness: 0.2 }),
-  group_by: attribute,
-  serving: object({
-    showcase: object({ per_group: whole('a whole number from 1 to 20', 1, 20) }),
-    similar_differ_by: attribute.nullable().default(null),
-    similar_by: list(attribute, 'a list of attribute names').min(1, 'at least one attribute name').optional(),
-    similar_min_score: share('a score').default(0),
-    prominence: attribute.nullable().default(null),
-  }),
-  compare: list(attribute, 'a list of attribute names').min(1, 'at least one attribute name'),
-  prices: object({ search: eur, get: eur, facts: eur, prices: eur.optional(), compare: eur, stats: eur }),
-  schedule,
-  owner: object({
-    domain: attribute.nullable().default(null),
-    shared_domain_bound: whole('a whole number of at least 1', 1).default(5),
-  }).default({ domain: null, shared_domain_bound: 5 }),
-  tests: list(TestShape, 'a list of tests {kind, …}').default([]),
+    .default(null)
+    .describe('The value of a record that a complete source no longer lists. Unset: the record stays as it was.'),
+  quality: strictObject({
+    completeness: shareOfOne('a weight').describe('Weight of the share of attributes that have a value.'),
+    confidence: shareOfOne('a weight').describe('Weight of their confidence.'),
+    freshness: shareOfOne('a weight').describe('Weight of their age.'),
+  })
+    .default({ completeness: 0.5, confidence: 0.3, freshness: 0.2 })
+    .describe('Weights of the quality score; they sum to 1.'),
+  group_by: attribute.describe('Public attribute that groups the showcase records: string, enum, boolean or integer.'),
+  serving: strictObject({
+    showcase: strictObject({
+      per_group: wholeNumber('a whole number from 1 to 20', 1, 20).describe('How many of each group.'),
+    }).describe('The records that `examples` returns free, with all their fields.'),
+    similar_differ_by: attribute
+      .nullable()
+      .default(null)
+      .describe('Similar records must differ in this attribute: string, enum, boolean or integer, no list.'),
+    similar_by: arrayOf(attribute, 'a list of attribute names')
+      .min(1, 'at least one attribute name')
+      .optional()
+      .describe('Searchable attributes whose words are compared for similar records. Unset: all of them.'),
+    similar_min_score: shareOfOne('a score')
+      .default(0)
+      .describe('Records with a lower score are not similar; 0: one shared word is enough.'),
+    prominence: attribute
+      .nullable()
+      .default(null)
+      .describe(
+        'A public number that grows with how well known a record is, such as the population of a ' +
+          'town: showcases and the explorer begin with the greatest, and guides name the order.',
+      ),
+  }).describe('What is shown, and how similar records are found.'),
+  compare: arrayOf(attribute, 'a list of attribute names')
+    .min(1, 'at least one attribute name')
+    .describe('Attributes side by side in a comparison.'),
+  prices: strictObject({
+    search: eur.describe('Search, and similar.'),
+    get: eur.describe('One record; a batch is this times its ids.'),
+    facts: eur.describe('Value history.'),
+    prices: eur.optional().describe('The prices of one record. Unset: as `get`.'),
+    compare: eur.describe('A comparison.'),
+    stats: eur.describe('Statistics, and time series.'),
+  }).describe('EUR per call, at most six decimals.'),
+  schedule: schedule.describe('When the dataset is collected, as the register announces it: five fields, UTC.'),
+  owner: strictObject({
+    domain: attribute
+      .nullable()
+      .default(null)
+      .describe(
+        "Attribute with the web domain of a record's owner: an address at this domain may claim the " +
+          'record. An owner may edit only `editable` attributes. Unset: no record can be claimed.',
+      ),
+    shared_domain_bound: wholeNumber('a whole number of at least 1', 1)
+      .default(5)
+      .describe('A domain that more records share than this is no proof by itself.'),
+  })
+    .default({ domain: null, shared_domain_bound: 5 })
+    .describe('How an owner of a record is recognised.'),
+  tests: arrayOf(TestShape, 'a list of tests {kind, …}')
+    .default([])
+    .describe('Requirements for a release. One that fails them is not published; the last good release stays.'),
 });
 
-/** Content of pack.ts. docs/packs.md explains every member. */
+/** Content of pack.ts. docs/packs-reference.md lists every member. */
 export type PackInput = z.input<typeof PackShape>;
 export type AttributeDraft = z.output<typeof AttributeShape>;
 export type PackDraft = z.output<typeof PackShape>;
 
-/** Member names of the object at a path in a shape, for "one of …" and the nearest name. */
-export function membersAt(shape: z.core.$ZodType, path: PropertyKey[]): string[] {
-  const inner = unwrap(shape);
+/**
+ * Member names of the object at a path in a shape, for "one of …" and the nearest name. `input` decides between
+ * shapes with a discriminator, such as the kinds of `from`.
+ */
+export function membersAt(shape: z.core.$ZodType, path: PropertyKey[], input: unknown): string[] {
+  const inner = unwrapShape(shape);
   if (inner instanceof z.ZodUnion) {
-    return inner.options.flatMap((option) => membersAt(option as z.core.$ZodType, path));
+    const options = inner instanceof z.ZodDiscriminatedUnion ? chosenOptions(inner, input) : inner.options;
+    return [...new Set(options.flatMap((option) => membersAt(option as z.core.$ZodType, path, input)))];
   }
   const [key, ...rest] = path;
   if (key === undefined) return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
   if (inner instanceof z.ZodObject) {
     const member = inner.shape[String(key)];
-    return member ? membersAt(member, rest) : [];
+    return member ? membersAt(member, rest, memberOf(input, key)) : [];
   }
-  if (inner instanceof z.ZodArray) return membersAt(inner.element, rest);
-  return inner instanceof z.ZodRecord ? membersAt(inner.valueType, rest) : [];
+  if (inner instanceof z.ZodArray) return membersAt(inner.element, rest, memberOf(input, key));
+  return inner instanceof z.ZodRecord ? membersAt(inner.valueType, rest, memberOf(input, key)) : [];
 }
 
-function unwrap(shape: z.core.$ZodType): z.core.$ZodType {
+const memberOf = (input: unknown, key: PropertyKey): unknown =>
+  (input as Record<PropertyKey, unknown> | null | undefined)?.[key];
+
+/** The options of a union whose discriminator has the value of the input; all when there is none. */
+function chosenOptions({ def }: z.ZodDiscriminatedUnion, input: unknown): readonly z.core.$ZodType[] {
+  const value = memberOf(input, def.discriminator);
+  const chosen = def.options.filter((option) => {
+    const literal = option instanceof z.ZodObject ? option.shape[def.discriminator] : undefined;
+    return literal instanceof z.ZodLiteral && literal.values.has(value as string);
+  });
+  return chosen.length > 0 ? chosen : def.options;
+}
+
+/** The shape below `optional()`, `nullable()` and `default()`. */
+export function unwrapShape(shape: z.core.$ZodType): z.core.$ZodType {
   let at = shape;
   while (
     at instanceof z.ZodOptional ||

@@ -1,0 +1,146 @@
+// Files of a declared source: found by path or pattern, opened as streams of bytes, remembered by size and time.
+import { createReadStream } from 'node:fs';
+import { glob, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { createGunzip } from 'node:zlib';
+import { nearestName } from '../../packs/define/mistakes.ts';
+import type { Mark, SourceContext } from './reader.ts';
+
+/** A file that was not read before, or that changed since. */
+export interface SourceFile {
+  /** Path from the folder of the source, with `/`. */
+  name: string;
+  path: string;
+  /** Size in bytes, as stored. */
+  size: number;
+  observed_at: Date;
+  mark: Mark;
+}
+
+/** What a declaration contains about its files. */
+interface DeclaredFile {
+  file: string;
+  observed_at?: { file_name?: string | undefined } | undefined;
+}
+
+/**
+ * The files of a source that are new or changed since the last run, by observation time, then by name. Throws
+ * when no file exists, or when a name does not contain the declared date. `sizeAndTime` is for kinds whose data
+ * is in several files.
+ */
+export async function changedFiles(
+  declared: DeclaredFile,
+  context: SourceContext,
+  sizeAndTime: (path: string) => Promise<{ size: number; mtimeMs: number }> = stat,
+): Promise<SourceFile[]> {
+  const { folder, known } = context;
+  const paths = await matchingPaths(folder, declared.file);
+  if (paths.length === 0) throw new Error(await noSuchFile(folder, declared.file));
+  const files: SourceFile[] = [];
+  for (const path of paths) {
+    const { size, mtimeMs } = await sizeAndTime(path);
+    const name = relative(folder, path).split(sep).join('/');
+    const mark = { path: name, size, mtime: Math.round(mtimeMs) };
+    // Only the newest mark counts: a file may return to an earlier size and time.
+    const last = known.findLast((each) => each['path'] === name);
+    if (last !== undefined && last['size'] === mark.size && last['mtime'] === mark.mtime) continue;
+    const pattern = declared.observed_at?.file_name;
+    const observed_at = pattern === undefined ? new Date(mark.mtime) : dateInName(basename(path), pattern);
+    files.push({ name, path, size, observed_at, mark });
+  }
+  const byName = (a: SourceFile, b: SourceFile) => (a.name < b.name ? -1 : 1);
+  return files.sort((a, b) => a.observed_at.getTime() - b.observed_at.getTime() || byName(a, b));
+}
+
+/** Existing files at a path or matching a pattern. A file whose name contains `[` or `*` is a path first. */
+async function matchingPaths(folder: string, file: string): Promise<string[]> {
+  const path = resolve(folder, file);
+  if (await isFile(path)) return [path];
+  if (!/[*?[{]/.test(file)) return [];
+  const paths: string[] = [];
+  for await (const match of glob(file, { cwd: folder })) {
+    const each = resolve(folder, match);
+    if (await isFile(each)) paths.push(each);
+  }
+  return paths;
+}
+
+const isFile = async (path: string) => (await stat(path).catch(() => null))?.isFile() === true;
+
+/** Most names that a message lists. */
+const SHOWN_NAMES = 10;
+
+async function noSuchFile(folder: string, file: string): Promise<string> {
+  let parent = dirname(resolve(folder, file));
+  let entries = await readdir(parent).catch(() => null);
+  while (entries === null && parent !== dirname(parent)) {
+    parent = dirname(parent);
+    entries = await readdir(parent).catch(() => null);
+  }
+  const names = (entries ?? []).sort();
+  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : '';
+  const list = names.length === 0 ? 'is empty' : `contains ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`;
+  const nearest = nearestName(basename(file), names);
+  const hint = nearest === undefined ? '' : `; nearest: ${nearest}`;
+  return `no file ${file} in ${folder}: ${parent === resolve(folder) ? 'the folder' : parent} ${list}${hint}`;
+}
+
+/** Parts of a date in a pattern, with their digits. */
+const PARTS = { YYYY: 4, MM: 2, DD: 2, HH: 2, mm: 2, ss: 2 } as const;
+
+/** The time (UTC) in a file name, by a pattern such as `YYYY-MM-DD`. Throws when the name does not contain it. */
+export function dateInName(name: string, pattern: string): Date {
+  const names: (keyof typeof PARTS)[] = [];
+  const source = pattern.replace(/YYYY|MM|DD|HH|mm|ss|[^A-Za-z0-9]/g, (part) => {
+    if (!(part in PARTS)) return `\\u{${part.codePointAt(0)!.toString(16)}}`;
+    names.push(part as keyof typeof PARTS);
+    return `(\\d{${PARTS[part as keyof typeof PARTS]}})`;
+  });
+  const digits = new RegExp(`(?<!\\d)${source}(?!\\d)`, 'u').exec(name)?.slice(1);
+  const part = (wanted: keyof typeof PARTS) => digits?.[names.indexOf(wanted)];
+  const day = `${part('YYYY')}-${part('MM') ?? '01'}-${part('DD') ?? '01'}`;
+  const time = `${part('HH') ?? '00'}:${part('mm') ?? '00'}:${part('ss') ?? '00'}`;
+  const date = new Date(`${day}T${time}Z`);
+  // JavaScript accepts 31 February as 3 March.
+  if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== day)
+    throw new Error(`the file name ${name} contains no date like ${pattern} (observed_at.file_name)`);
+  return date;
+}
+
+/** Bytes per chunk: large chunks, because each costs a few turns of the event loop. */
+const CHUNK = 1 << 18;
+
+/** Bytes in a million, the unit of progress. */
+const MB = 1_000_000;
+
+/**
+ * The bytes of a file, decompressed when its name ends with `.gz`. Reports progress of large files in MB. Throws
+ * when the file is changed while it is read, because the rows would be of two versions.
+ */
+export async function* fileBytes(file: SourceFile, progress?: SourceContext['progress']): AsyncGenerator<Buffer> {
+  const stream = createReadStream(file.path, { highWaterMark: CHUNK });
+  const unit = `MB of ${file.name}`;
+  const compressed = file.path.endsWith('.gz');
+  const bytes = compressed ? stream.pipe(createGunzip({ chunkSize: CHUNK })) : stream;
+  // `pipe` does not forward errors.
+  if (compressed) stream.on('error', (error) => bytes.destroy(error));
+  try {
+    for await (const chunk of bytes) {
+      if (file.size >= MB) progress?.(Math.round(stream.bytesRead / MB), Math.round(file.size / MB), unit);
+      yield chunk as Buffer;
+    }
+    await checkUnchanged(file);
+  } catch (error) {
+    throw new Error(`${file.name}: ${(error as Error).message}`, { cause: error });
+  } finally {
+    stream.destroy();
+    bytes.destroy();
+  }
+}
+
+/** Throws when a file no longer has the size and time of its mark. */
+export async function checkUnchanged({ path, mark }: SourceFile): Promise<void> {
+  const { size, mtimeMs } = await stat(path);
+  if (size !== mark['size'] || Math.round(mtimeMs) !== mark['mtime'])
+    throw new Error('the file was changed while it was read; run again when it is complete');
+}

@@ -1,0 +1,308 @@
+// Declared sources: where the rows of a source are, and how their columns become values. `csv()`, `postgres()`
+// and the others return plain data, which `npm run pack -- check` checks and build/sources reads.
+import { z } from 'zod';
+import {
+  arrayOf,
+  boundedNumber,
+  flagWithDefault,
+  functionOf,
+  httpAddress,
+  oneOfTexts,
+  requiredText,
+  strictObject,
+  wholeNumber,
+} from './shape-parts.ts';
+
+/** A row of a declared source: its columns as the source has them. Texts for CSV; JSON values for JSON. */
+export type SourceRow = Readonly<Record<string, unknown>>;
+
+const DATE_PATTERN = "a pattern with YYYY, such as 'DD.MM.YYYY', or 'unix' or 'unix_ms'";
+const DatePattern = requiredText(DATE_PATTERN).regex(/YYYY|^unix(_ms)?$/, DATE_PATTERN);
+const FILE_PATTERN = "a pattern with YYYY, such as 'YYYY-MM-DD'";
+const FileNamePattern = requiredText(FILE_PATTERN).regex(/YYYY/, FILE_PATTERN);
+
+const Delimiter = z.enum([',', ';', '\t', '|'], { error: "one of ',', ';', '\\t' and '|'" });
+
+const ENCODING = 'a label of the Encoding Standard, such as utf-8 or windows-1252';
+const Encoding = requiredText(ENCODING).refine(isEncoding, ENCODING);
+
+function isEncoding(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== '';
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * How the value of one attribute is read from its column. A cell that does not fit is rejected and reported
+ * with its line.
+ */
+const ColumnShape = strictObject({
+  column: requiredText('the name of a column')
+    .optional()
+    .describe('The column; the name of the attribute unless set. For JSON, a path such as `address.city`.'),
+  decimal: oneOfTexts(['.', ','])
+    .optional()
+    .describe('Decimal sign of a number. Unset: a point, and a text such as `1.000` is refused as ambiguous.'),
+  thousands: oneOfTexts(['.', ',', ' ', "'"]).optional().describe('Sign between thousands. Unset: none is allowed.'),
+  date: DatePattern.optional().describe(
+    'Pattern of a date, of `YYYY`, `MM`, `DD` and other characters; or seconds or milliseconds since 1970.',
+  ),
+  trim: flagWithDefault(true).describe('Whether white space around a text is removed before it is read.'),
+  missing: arrayOf(z.string({ error: 'a text' }), 'a list of texts that mean that there is no value')
+    .default([])
+    .describe('Texts that mean that there is no value, besides the empty one.'),
+  truths: strictObject({
+    true: arrayOf(requiredText('a text'), 'a list of texts').describe('Texts for true.'),
+    false: arrayOf(requiredText('a text'), 'a list of texts').describe('Texts for false.'),
+  })
+    .default({ true: ['true', 'yes', '1'], false: ['false', 'no', '0'] })
+    .describe('Texts for true and false, without regard to case.'),
+  separator: z
+    .string({ error: 'a text' })
+    .min(1, 'a text')
+    .default(';')
+    .describe('Text between the entries of a list.'),
+  multiply: z
+    .number({ error: 'a number' })
+    .optional()
+    .describe('Factor from the unit of the column to the unit of the attribute: 0.3048 from feet to metres.'),
+});
+export type ColumnRule = z.output<typeof ColumnShape>;
+
+/** A point from two columns. */
+const PointShape = strictObject({
+  lat: requiredText('the name of a column').describe('Column of the latitude, in degrees.'),
+  lng: requiredText('the name of a column').describe('Column of the longitude, in degrees.'),
+});
+
+/** One value for every row, such as `listed` for a status. */
+const ConstantShape = strictObject({
+  constant: z
+    .union([z.string(), z.number(), z.boolean()], { error: 'a text, a number, true or false' })
+    .describe('Value of every row: `listed` for a status that `gone` changes when the record is no longer listed.'),
+});
+
+/** What an attribute is read from: a column, a rule, a point, a constant, or a function of the row. */
+const AttributeSource = z.union(
+  [
+    requiredText('the name of a column'),
+    functionOf<(row: SourceRow) => unknown>('a function (row) => value'),
+    PointShape,
+    ConstantShape,
+    ColumnShape,
+  ],
+  { error: 'the name of a column, {column, decimal, date, …}, {lat, lng}, {constant}, or a function (row) => value' },
+);
+
+/** Members that every kind of declared source has. */
+const COMMON = {
+  attributes: z
+    .record(z.string(), AttributeSource, { error: 'an object of columns by attribute' })
+    .default({})
+    .describe(
+      'Attributes by name. Attributes that are not listed are read from the column of their name, if ' +
+        'there is one.',
+    ),
+  decimal: oneOfTexts(['.', ',']).optional().describe('Decimal sign of all attributes that set none.'),
+  thousands: oneOfTexts(['.', ',', ' ', "'"])
+    .optional()
+    .describe('Sign between thousands of all attributes that set none.'),
+  date: DatePattern.optional().describe('Pattern of the dates of all attributes that set none. Unset: ISO 8601.'),
+  missing: arrayOf(z.string({ error: 'a text' }), 'a list of texts that mean that there is no value')
+    .default([])
+    .describe('Texts that mean that there is no value, in every column.'),
+  columns: oneOfTexts(['any', 'exact'])
+    .default('any')
+    .describe('`exact`: a column that nothing reads is a mistake; `any`: it is reported once.'),
+  where: functionOf<(row: SourceRow) => boolean>('a function (row) => true or false')
+    .optional()
+    .describe('Keeps a row when it returns true.'),
+  observed_at: strictObject({
+    column: requiredText('the name of a column')
+      .optional()
+      .describe('Column with the time of each row. Rows with a time in the future are left out.'),
+    file_name: FileNamePattern.optional().describe('Pattern that finds the date in the name of the file.'),
+    date: DatePattern.optional().describe('Pattern of the column. Unset: ISO 8601.'),
+  })
+    .optional()
+    .describe(
+      'Time that the values describe. Unset: when the file was changed, the header `Last-Modified`, ' +
+        'or when the query ran.',
+    ),
+  source_url: requiredText('an address, with {column} for a value of the row')
+    .optional()
+    .describe('A page where a person can check the values of a row; `{column}` is replaced. Unset: the home page.'),
+  evidence: requiredText('a text, with {column} for a value of the row')
+    .optional()
+    .describe('What a person sees there; `{column}` is replaced. Unset: the file and the line.'),
+};
+
+const FILE = {
+  file: requiredText('the path of a file, or a pattern such as exports/*.csv').describe(
+    'Path from the folder of the pack, or of a pinned package; `*` and `**` match several files.',
+  ),
+  ...COMMON,
+};
+
+const CsvShape = strictObject({
+  kind: z.literal('csv'),
+  ...FILE,
+  delimiter: Delimiter.optional().describe('Unset: the one of `,` `;` tab and `|` that the header has most.'),
+  encoding: Encoding.default('utf-8').describe('A label of the WHATWG Encoding Standard, such as `windows-1252`.'),
+}).describe('A CSV file. A file whose name ends with `.gz` is decompressed.');
+
+const JsonlShape = strictObject({ kind: z.literal('jsonl'), ...FILE }).describe(
+  'A file with one JSON object on each line.',
+);
+
+const JsonShape = strictObject({
+  kind: z.literal('json'),
+  ...FILE,
+  items: requiredText('a path such as data.items')
+    .optional()
+    .describe('Path of the list in the document. Unset: the document is the list.'),
+}).describe('A JSON file: a list of objects, or a document with such a list at the path `items`.');
+
+const ParquetShape = strictObject({ kind: z.literal('parquet'), ...FILE }).describe('A Parquet file.');
+
+const SqliteShape = strictObject({
+  kind: z.literal('sqlite'),
+  ...FILE,
+  table: requiredText('the name of a table').optional().describe('Table whose rows are read. Give this or `query`.'),
+  query: requiredText('a SELECT statement').optional().describe('Query whose rows are read.'),
+}).describe('A SQLite file: all rows of a table, or of a query.');
+
+const PostgresShape = strictObject({
+  kind: z.literal('postgres'),
+  ...COMMON,
+  url_env: requiredText('the name of an environment variable')
+    .default('SOURCE_DATABASE_URL')
+    .describe('Environment variable with the connection string, so that no secret is in the pack.'),
+  query: requiredText('a SELECT statement').describe('Query whose rows are read, in a read-only transaction.'),
+  cursor: requiredText('the name of a column')
+    .optional()
+    .describe(
+      'A column that grows, such as `updated_at`: later runs read only rows with a greater value. ' +
+        'Unset: every run reads all rows.',
+    ),
+}).describe('A query to PostgreSQL, in a read-only transaction.');
+
+/** How an address leads to the next page: a number in the query, a cursor in the answer, or the header Link. */
+const PagesShape = z.discriminatedUnion(
+  'by',
+  [
+    strictObject({
+      by: z.literal('query').describe('Pages are numbered by a query parameter; they end with a page without rows.'),
+      parameter: requiredText('the name of a query parameter').describe(
+        'Query parameter with the number of the page, or of its first row.',
+      ),
+      from: wholeNumber('a whole number of at least 0', 0).default(1).describe('Its value for the first page.'),
+      step: wholeNumber('a whole number of at least 1', 1)
+        .default(1)
+        .describe('What is added for the next page: 1 for pages, the size of a page for rows.'),
+    }),
+    strictObject({
+      by: z.literal('cursor').describe('Each answer has the cursor of the next page.'),
+      parameter: requiredText('the name of a query parameter').describe('Query parameter with the cursor.'),
+      at: requiredText('the path of the next cursor in the answer, such as meta.next').describe(
+        'Path of the next cursor in a JSON answer. None there: the last page.',
+      ),
+    }),
+    strictObject({ by: z.literal('link').describe('The header `Link` with `rel="next"` has the next page.') }),
+  ],
+  { error: "{by: 'query' or 'cursor' or 'link', …}" },
+);
+
+const HttpShape = strictObject({
+  kind: z.literal('http'),
+  ...COMMON,
+  urls: arrayOf(httpAddress(), 'a list of addresses')
+    .min(1, 'at least one address')
+    .describe('Addresses that are read, in order.'),
+  format: oneOfTexts(['json', 'csv', 'ndjson']).default('json').describe('Format of the answers.'),
+  items: requiredText('a path such as data.items')
+    .optional()
+    .describe('Path of the list of rows in a JSON answer; unset: the answer is the list.'),
+  headers: z
+    .record(z.string(), z.string({ error: 'a text' }), { error: 'an object of header values by name' })
+    .default({})
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the notation of the header values
+    .describe('Request headers; `${NAME}` is replaced by an environment variable: `Bearer ${API_KEY}`.'),
+  pages: PagesShape.optional().describe('How an address leads to the next page. Unset: each address is one page.'),
+  per_second: boundedNumber('a number above 0', Number.MIN_VALUE).default(2).describe('Most requests a second.'),
+  max_pages: wholeNumber('a whole number of at least 1', 1)
+    .default(10_000)
+    .describe('Most pages of one address; more stop the run.'),
+  max_bytes: wholeNumber('a whole number of bytes of at least 1', 1).default(100_000_000).describe('Largest answer.'),
+  delimiter: Delimiter.optional().describe('Delimiter of CSV, as in `csv()`.'),
+  encoding: Encoding.default('utf-8').describe('Encoding of CSV, as in `csv()`.'),
+}).describe('Answers of an HTTP API, or files on the web.');
+
+/** What `from` of a source may be. */
+export const DeclaredSourceShape = z.discriminatedUnion(
+  'kind',
+  [CsvShape, JsonlShape, JsonShape, ParquetShape, SqliteShape, PostgresShape, HttpShape],
+  { error: 'csv(…), jsonl(…), json(…), parquet(…), sqlite(…), postgres(…) or http(…)' },
+);
+export type DeclaredSource = z.output<typeof DeclaredSourceShape>;
+export type DeclaredKind = DeclaredSource['kind'];
+/** The declaration of one kind. */
+export type DeclaredAs<K extends DeclaredKind> = Extract<DeclaredSource, { kind: K }>;
+type Options<K extends DeclaredKind, Given extends string> = Omit<
+  Extract<z.input<typeof DeclaredSourceShape>, { kind: K }>,
+  'kind' | Given
+>;
+
+/** Reads a CSV file: `csv('prices.csv', { attributes: { 'price.list': 'Price' } })`. */
+export const csv = (file: string, options: Options<'csv', 'file'> = {}) => ({ kind: 'csv' as const, file, ...options });
+
+/** Reads a file with one JSON object on each line. */
+export const jsonl = (file: string, options: Options<'jsonl', 'file'> = {}) => ({
+  kind: 'jsonl' as const,
+  file,
+  ...options,
+});
+
+/** Reads a JSON file; `items` is the path of its list of objects. */
+export const json = (file: string, options: Options<'json', 'file'> = {}) => ({
+  kind: 'json' as const,
+  file,
+  ...options,
+});
+
+/** Reads a Parquet file. */
+export const parquet = (file: string, options: Options<'parquet', 'file'> = {}) => ({
+  kind: 'parquet' as const,
+  file,
+  ...options,
+});
+
+/** Reads a table of a SQLite file, or the rows of a query. */
+export const sqlite = (file: string, options: Options<'sqlite', 'file'>) => ({
+  kind: 'sqlite' as const,
+  file,
+  ...options,
+});
+
+/**
+ * The versions of an npm package, as members of a source: `...npm('world-cities', { pins: [{ version: '1.2.0',
+ * … }] })`. Beside it, `from: csv('data.csv')` reads a file of the package; without `from`, collect.ts reads it.
+ */
+export function npm<Version extends object>(
+  name: string,
+  { pins = [], newest = false }: { pins?: Version[]; newest?: boolean },
+) {
+  return { pins: pins.map((pin) => ({ package: name, ...pin })), newest: newest ? name : null };
+}
+
+/** Reads the rows of a query from PostgreSQL. */
+export const postgres = (options: Options<'postgres', never>) => ({ kind: 'postgres' as const, ...options });
+
+/** Reads the answers of an HTTP API, or files on the web. */
+export const http = (urls: string | string[], options: Options<'http', 'urls'> = {}) => ({
+  kind: 'http' as const,
+  urls: typeof urls === 'string' ? [urls] : urls,
+  ...options,
+});
