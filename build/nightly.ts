@@ -4,8 +4,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createPrivateFiles } from '../data/model/permissions.ts';
+import { commandLine } from '../data/model/program.ts';
 
-const USAGE = `npm run nightly                      collect, consolidate, check, release, prerender, publish
+const USAGE = `${commandLine('nightly')}: collect, consolidate, check, release, prerender, publish
   --only <dataset>                   only this dataset; repeatable
   --if-missing                       do nothing when every pack has a release
   --daemon                           keep running: run each dataset on its schedule, and catch up on missed runs
@@ -50,6 +51,8 @@ async function main(args: string[]): Promise<number> {
     const effects = realEffects(config.SOURCE_DATE_EPOCH, {
       base_url: config.BASE_URL,
       database_url: config.DATABASE_URL,
+      environment: process.env,
+      open_hosts: config.COLLECT_ALLOW_HOSTS,
     });
     if (values.daemon) {
       const { daemonUntilStopped } = await import('./night/daemon.ts');
@@ -61,7 +64,6 @@ async function main(args: string[]): Promise<number> {
       accept: values.accept,
       rewrite: values.rewrite,
     });
-    for (const failure of failures) process.stderr.write(`${failure}\n`);
     if (values['if-missing']) return (await anyReleased(config.DATA_DIR, config.PACK_DIRS)) ? 0 : 1;
     return failures.length === 0 ? 0 : 1;
   } catch (error) {
@@ -78,3 +80,5 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
+// A collector that was stopped may have open sockets or timers, which must not keep the process alive.
+setTimeout(() => process.exit(), 2000).unref();

@@ -44,16 +44,19 @@ const anything = fc.oneof(
   fc.record({ min: number, max: number, currency: fc.constantFrom('EUR', 'USD') }),
 );
 
+const NOW = new Date('2026-11-20T00:00:00Z');
+
 describe.each(ATTRIBUTE_TYPES.map((type) => [type]))('%s', (type: AttributeType) => {
   const shapes: Partial<Attribute>[] = [{}, { range: { min: -5, max: 500 } }, { range: { min: 1, max: null } }];
+  if (type === 'date') shapes.push({ date_range: { min: '2020-01-01', max: 'now' } });
   if (type === 'enum') shapes.push({ values: ['listed', 'gone'] });
   test.each(shapes)('%j', (shape) => {
     const attribute: Attribute = { ...price, range: { min: null, max: null }, ...shape, type };
-    const check = checker(attribute);
+    const check = checker(attribute, NOW);
     fc.assert(
       fc.property(anything, (raw) => {
-        expect(check(raw)).toEqual(checkValue(attribute, raw));
-        expect(check(raw)).toEqual(checkValue(attribute, raw));
+        expect(check(raw)).toEqual(checkValue(attribute, raw, NOW));
+        expect(check(raw)).toEqual(checkValue(attribute, raw, NOW));
       }),
       { numRuns: 300, seed: 5 },
     );

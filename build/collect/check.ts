@@ -1,7 +1,7 @@
 // Normalises values from collectors by the rules of packs/define/schema.ts, with a fast path for values that
 // are already normal.
 import type { Attribute, Value } from '../../packs/define/model.ts';
-import { type CheckedValue, checkValue, cleanText, maxLength } from '../../packs/define/schema.ts';
+import { type CheckedValue, checkValue, cleanText, isDecoded, maxLength } from '../../packs/define/schema.ts';
 
 /** Printable ASCII with single inner spaces, which `clean` leaves unchanged. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
@@ -9,15 +9,15 @@ const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 /** Cached distinct values per attribute: kinds, dates, countries and addresses repeat. */
 const REMEMBERED = 5000;
 
-/** Returns a checker for one attribute with the results of `checkValue` for any input. */
-export function checker(attribute: Attribute): (raw: unknown) => CheckedValue {
+/** Returns a checker for one attribute with the results of `checkValue` at the time `now` for any input. */
+export function checker(attribute: Attribute, now: Date): (raw: unknown) => CheckedValue {
   const { min, max } = attribute.range;
   const inRange = (n: number) => (min === null || n >= min) && (max === null || n <= max);
   const known = new Map<unknown, CheckedValue>();
   const remembering = (raw: unknown): CheckedValue => {
     const found = known.get(raw);
     if (found !== undefined) return found;
-    const checked = checkValue(attribute, raw);
+    const checked = checkValue(attribute, raw, now);
     if (known.size < REMEMBERED && typeof raw === 'string') known.set(raw, checked);
     return checked;
   };
@@ -26,10 +26,11 @@ export function checker(attribute: Attribute): (raw: unknown) => CheckedValue {
     case 'text': {
       const most = maxLength(attribute.type);
       return (raw) => {
-        if (typeof raw !== 'string' || raw.length > most) return checkValue(attribute, raw);
+        if (typeof raw !== 'string' || raw.length > most) return checkValue(attribute, raw, now);
         if (PLAIN.test(raw)) return { ok: true, value: raw };
+        if (!isDecoded(raw)) return checkValue(attribute, raw, now);
         const value = cleanText(raw);
-        return value === '' || value.length > most ? checkValue(attribute, raw) : { ok: true, value };
+        return value === '' || value.length > most ? checkValue(attribute, raw, now) : { ok: true, value };
       };
     }
     case 'integer':
@@ -37,21 +38,21 @@ export function checker(attribute: Attribute): (raw: unknown) => CheckedValue {
     case 'price':
       return (raw) => {
         const plain = typeof raw === 'number' && Number.isInteger(raw) && raw > 0 && raw < 1e9 && inRange(raw);
-        return plain ? { ok: true, value: raw as Value } : checkValue(attribute, raw);
+        return plain ? { ok: true, value: raw as Value } : checkValue(attribute, raw, now);
       };
     case 'boolean':
-      return (raw) => (typeof raw === 'boolean' ? { ok: true, value: raw } : checkValue(attribute, raw));
+      return (raw) => (typeof raw === 'boolean' ? { ok: true, value: raw } : checkValue(attribute, raw, now));
     case 'geo':
       return (raw) => {
         const point = raw as { lat?: unknown; lng?: unknown } | null;
         if (typeof point !== 'object' || point === null || Object.keys(point).length !== 2)
-          return checkValue(attribute, raw);
+          return checkValue(attribute, raw, now);
         const { lat, lng } = point;
         const plain = fewDecimals(lat) && fewDecimals(lng) && Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
-        return plain ? { ok: true, value: { lat, lng } } : checkValue(attribute, raw);
+        return plain ? { ok: true, value: { lat, lng } } : checkValue(attribute, raw, now);
       };
     case 'strings':
-      return (raw) => checkValue(attribute, raw);
+      return (raw) => checkValue(attribute, raw, now);
     default:
       return remembering;
   }

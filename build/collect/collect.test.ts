@@ -54,7 +54,7 @@ describe('news', () => {
     const issues = { '01-01': [{ code: 'a', name: 'Big  one ' }], '02-01': [{ code: 'a', name: 'Big one' }] };
     const collected = await run(stonesPack(scratch(), { quarry: issues }), data);
     expect(await factsOf(data)).toEqual(['quarry 01-01 a name "Big one"']);
-    expect(collected).toMatchObject({ readings: 2, parked: 0, failures: [] });
+    expect(collected).toMatchObject({ readings: 2, rejected: 0, failures: [] });
     expect((await readingsOf(data)).map((row) => [row.package, row.version, row.revision])).toEqual([
       ['quarry', '1.1.1', 1],
       ['quarry', '1.2.1', 1],
@@ -123,28 +123,33 @@ describe('news', () => {
 });
 
 describe('doubtful observations', () => {
-  test('invalid values are parked and reported, the others are kept', async () => {
+  test('invalid values are rejected and reported, the others are kept', async () => {
     const data = scratch();
     const issue = [
       { code: 'a', mass: -1, name: 7, place: { lat: 91, lng: 0 }, 'price.sale': { min: 5, max: 1 }, status: 'here' },
-      { code: 'b', mass: 1, as: { source_url: 'javascript:alert(1)', confidence: 7 } },
+      { code: 'b', mass: 1, as: { source_url: 'javascript:alert(1)' } },
       { code: 'c', as: { identity: {} } },
+      { code: 'd', as: { confidence: 7 } },
     ];
     const collected = await run(stonesPack(scratch(), { quarry: { '01-01': issue } }), data);
-    expect(await factsOf(data)).toEqual(['quarry 01-01 a status "here"', 'quarry 01-01 b mass 1']);
+    expect(await factsOf(data)).toEqual(['quarry 01-01 a status "here"']);
     expect(collected.failures).toEqual([]);
     const folder = join(data, 'facts/stones');
-    const parked = readdirSync(folder).find((name) => name.endsWith('.parked.jsonl'))!;
-    const lines = readFileSync(join(folder, parked), 'utf8').trim().split('\n');
+    const file = readdirSync(folder).find((name) => name.endsWith('.rejected.jsonl'))!;
+    const lines = readFileSync(join(folder, file), 'utf8').trim().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { attribute: string }).attribute)).toEqual([
       ...['name', 'mass', 'place', 'price.sale'],
-      ...['code source_url', 'mass source_url'],
+      ...['code source_url', 'mass source_url', 'code confidence'],
     ]);
-    expect(collected.parked).toBe(6);
+    expect(collected.rejected).toBe(7);
     expect(collected.reports).toEqual([
       'quarry: 1 row without `code`, such as row 3 of quarry@1.1.1: left out',
-      '6 values parked, such as name of a is 7, expected a text; mass of a is -1, expected a number of at least 0; ' +
-        `place of a is {"lat":91,"lng":0}, expected a latitude in degrees, -90 to 90. See ${join(folder, parked)}`,
+      '7 values rejected, such as name of a is 7, expected a text; mass of a is -1, expected a number of at least 0; ' +
+        'place of a is {"lat":91,"lng":0}, expected a latitude in degrees, -90 to 90; ' +
+        'price.sale of a is {"min":5,"max":1}, expected a price range whose min is not above its max; ' +
+        'code source_url of b is "javascript:alert(1)", expected an http or https address; ' +
+        'mass source_url of b is "javascript:alert(1)", expected an http or https address; ' +
+        `code confidence of d is 7, expected a number from 0 to 1. See ${join(folder, file)}`,
     ]);
   });
 
@@ -204,14 +209,14 @@ describe('doubtful observations', () => {
       { code, mass: 2 },
     ];
     const { reports: told } = await run(stonesPack(scratch(), { quarry: { '01-01': issue } }), data);
-    expect(told[0]).toMatch(/listed twice with different values; the first counts: k{60}…$/);
-    expect(told[1]).toMatch(/such as place of k{60}… is "\{\\"lat\\":\\"y+…, expected/);
+    expect(told[0]).toMatch(/listed more than once in a reading; the first value counts: k{60}…$/);
+    expect(told[1]).toMatch(/such as place of k{60}… is \{"lat":"y+…, expected/);
     const folder = join(data, 'facts/stones');
-    const parked = readdirSync(folder).find((name) => name.endsWith('.parked.jsonl'))!;
-    expect(readFileSync(join(folder, parked), 'utf8').length).toBeLessThan(3000);
+    const file = readdirSync(folder).find((name) => name.endsWith('.rejected.jsonl'))!;
+    expect(readFileSync(join(folder, file), 'utf8').length).toBeLessThan(3000);
   });
 
-  test('a run without any identified row fails; a reading with one is kept', async () => {
+  test('a reading without any identified row stops the run, also when another reading has some', async () => {
     const data = scratch();
     const nameless = [
       { code: 'a', as: { identity: {} } },
@@ -220,11 +225,11 @@ describe('doubtful observations', () => {
     const why = 'quarry: quarry@1.1.1 could not be read: all of its 2 rows lack code, which identifies a record';
     await expect(run(stonesPack(scratch(), { quarry: { '01-01': nameless } }), data)).rejects.toThrow(why);
     const both = stonesPack(scratch(), { quarry: { '01-01': nameless, '02-01': [{ code: 'a', mass: 1 }] } });
-    expect((await run(both, data)).failures).toEqual([why]);
-    expect(await factsOf(data)).toEqual(['quarry 02-01 a mass 1']);
+    await expect(run(both, data)).rejects.toMatchObject({ mistakes: [why] });
+    expect(await listRuns(data, 'stones')).toEqual([]);
   });
 
-  test('a record listed twice with different values is reported; equal or additional values are not', async () => {
+  test('a record listed again is reported, and its other values are rejected', async () => {
     const data = scratch();
     const issue = [
       { code: 'a', mass: 1 },
@@ -233,8 +238,15 @@ describe('doubtful observations', () => {
       { code: 'b', mass: 1, name: 'More', seen: '2026-01-02' },
       { code: 'a', mass: 3 },
     ];
-    const collected = await run(stonesPack(scratch(), { quarry: { '01-01': issue } }), data);
-    expect(collected.reports).toEqual(['quarry: 1 record is listed twice with different values; the first counts: a']);
+    const { reports, rejected } = await run(stonesPack(scratch(), { quarry: { '01-01': issue } }), data);
+    expect(rejected).toBe(2);
+    expect(reports).toEqual([
+      'quarry: 2 records are listed more than once in a reading; the first value counts: a, b',
+      expect.stringMatching(
+        /^2 values rejected, such as mass of a is 2, expected one value in a reading: .+ \(2 such values\)\. See /,
+      ),
+    ]);
+    expect(await factsOf(data, "attribute = 'mass'")).toEqual(['quarry 01-01 a mass 1', 'quarry 01-01 b mass 1']);
   });
 
   test('a failed collector is reported with its line, and one that fetches with the alternative', async () => {
@@ -244,14 +256,14 @@ describe('doubtful observations', () => {
       throw Object.assign(new TypeError('fetch failed'), { stack });
     };
     const pack = { ...stonesPack(folder, { quarry: { '01-01': [{ code: 'a' }] } }), collector: { read } };
-    const { failures } = await run(pack, scratch());
-    expect(failures).toEqual([
+    const mistakes = [
       'quarry: quarry@1.1.1 could not be read: fetch failed (collect.ts:4); a collector must read the files in ' +
         'reading.folder; list web pages as `crawl` of the source in pack.ts',
-    ]);
+    ];
+    await expect(run(pack, scratch())).rejects.toMatchObject({ mistakes });
   });
 
-  test('a too long text is parked, and its beginning is kept', async () => {
+  test('a too long text is rejected, and its beginning is kept', async () => {
     const data = scratch();
     const collected = await run(
       stonesPack(scratch(), { quarry: { '01-01': [{ code: 'a', name: 'x'.repeat(2_000_000) }] } }),
@@ -260,8 +272,8 @@ describe('doubtful observations', () => {
     expect(await factsOf(data)).toEqual([]);
     expect(collected.reports.join()).toContain('expected a text of at most 2,000 characters');
     const folder = join(data, 'facts/stones');
-    const parked = readdirSync(folder).find((name) => name.endsWith('.parked.jsonl'))!;
-    expect(readFileSync(join(folder, parked), 'utf8').length).toBeLessThan(3000);
+    const file = readdirSync(folder).find((name) => name.endsWith('.rejected.jsonl'))!;
+    expect(readFileSync(join(folder, file), 'utf8').length).toBeLessThan(3000);
   });
 
   test('text with line breaks stays on one line', async () => {
@@ -360,25 +372,27 @@ describe('runs', () => {
     expect(await run(stonesPack(folder, issues, 2), data)).toMatchObject({ readings: 0 });
   });
 
-  test('a failed reading adds nothing, and the others are made', async () => {
+  test('a pin that cannot be read stops the run, which names what is wrong in the others too', async () => {
     const data = scratch();
-    const collected = await run(
-      stonesPack(scratch(), { quarry: { '01-01': a(1), '02-01': 'broken', '03-01': a(3) } }),
-      data,
-    );
-    expect(collected.readings).toBe(2);
-    expect(collected.failures).toEqual(['quarry: quarry@1.2.1 could not be read: the page is torn']);
-    expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1', 'quarry 03-01 a mass 3']);
+    const issues = { quarry: { '01-01': a(1), '02-01': 'broken' as const, '03-01': [{ code: 'a', mas: 3 }] } };
+    const pack = stonesPack(scratch(), issues);
+    const mistakes = [
+      'quarry: quarry@1.2.1 could not be read: the page is torn',
+      "quarry: 1 value under 'mas', expected the name of an attribute; nearest 'mass', such as row 1 of quarry@1.3.1: 3",
+    ];
+    await expect(run(pack, data)).rejects.toMatchObject({ mistakes });
+    expect(await listRuns(data, 'stones')).toEqual([]);
   });
 
-  test('a broken pin is retried each night without new facts, and read once it is repaired', async () => {
+  test('a broken pin stops each run without new facts, and is read once it is repaired', async () => {
     const [data, folder] = [scratch(), scratch()];
-    const broken = { quarry: { '01-01': a(1), '02-01': 'broken' as const, '03-01': a(3) } };
-    await run(stonesPack(folder, broken), data);
-    expect(await run(stonesPack(folder, broken), data)).toMatchObject({ readings: 0 });
+    await run(stonesPack(folder, { quarry: { '01-01': a(1) } }), data);
+    const broken = { quarry: { '01-01': a(1), '02-01': 'broken' as const } };
+    await expect(run(stonesPack(folder, broken), data)).rejects.toThrow('the page is torn');
+    await expect(run(stonesPack(folder, broken), data)).rejects.toThrow('the page is torn');
     expect(await listRuns(data, 'stones')).toHaveLength(1);
     await run(stonesPack(folder, { quarry: { ...broken.quarry, '02-01': a(2) } }), data);
-    expect(validReadings(await readingsOf(data))).toHaveLength(3);
+    expect(validReadings(await readingsOf(data))).toHaveLength(2);
   });
 
   test('leftovers of a killed run are removed: unfinished files, and facts without readings', async () => {

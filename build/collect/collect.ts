@@ -1,18 +1,10 @@
 // Collects one dataset: fetches its sources, runs the collector on their readings in order of time, and
 // appends new facts.
-import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import {
-  type ColumnTypes,
-  Duck,
-  fromLines,
-  fromParquet,
-  quotedIdentifier,
-  quotedText,
-} from '../../data/duckdb/duck.ts';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Duck, fromParquet, quotedText } from '../../data/duckdb/duck.ts';
 import { copyText, LineWriter, NULL, readLines } from '../../data/duckdb/lines.ts';
-import { flushAll, putInPlace, UNFINISHED } from '../../data/model/atomic.ts';
+import { UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import {
@@ -23,14 +15,21 @@ import {
   REGISTER_ATTRIBUTES,
   type ReadingRow,
   validFactsCondition,
-  validReadings,
 } from '../../data/write/facts.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
-import { errorLine, Fetcher, prepare } from './fetch.ts';
-import { type DatasetState, Observer, UnidentifiedRecords } from './observe.ts';
-import { type Planned, type SourcePlan, sortReadings, without } from './plan.ts';
-import { parkedFile, parkedLine, type RejectedValue } from './report.ts';
+import { declaredObservations } from '../sources/observations.ts';
+import { type DeclaringSource, declares } from '../sources/rows.ts';
+import { removeReplaced, removeVersions, storedVersions, versionsFolder } from '../sources/store.ts';
+import { append, runId, writeRejected } from './append.ts';
+import { isStored, sourceContext } from './declared.ts';
+import { Fetcher, prepare } from './fetch.ts';
+import { type DatasetState, Observer } from './observe.ts';
+import { lineInStack } from './pack-lines.ts';
+import { futurePins, isFixed, type Planned, readingName, type SourcePlan, sortReadings, without } from './plan.ts';
+import { pull, StalledError } from './pull.ts';
+import { errorLine, rejectedFile } from './report.ts';
+import { lineInFile } from './sentences.ts';
 import { hash53, Records, SourceState } from './state.ts';
 
 export interface Collected {
@@ -39,33 +38,102 @@ export interface Collected {
   /** Facts appended, the register's own included. */
   facts: number;
   /** Values that were rejected. */
-  parked: number;
-  /** Sources that could not be fetched or read, as sentences; the others were processed. */
+  rejected: number;
+  /** Pins that could not be fetched, as sentences: the others were processed, and the run ends with a failure. */
   failures: string[];
-  /** Sentences on data that did not become facts: rows left out, records listed twice, values parked. */
+  /** Newest versions and crawls that were not available or could not be read, as sentences. */
+  warnings: string[];
+  /** Sentences on data that did not become facts: rows left out, records listed twice, values rejected. */
   reports: string[];
+  /** Mistakes that did not stop the run, because of `ignoreMistakes`; they are in `reports` too. */
+  ignored?: number;
+  /** Lines that the collector wrote with `context.log`; they were shown when they were written. */
+  logs: string[];
+}
+
+export interface CollectOptions {
+  /** A complete source may list any number of records fewer than at its last reading. */
+  accept?: boolean;
+  /** Mistakes are reports, and the facts without them are appended: to show what a pack gives so far. */
+  ignoreMistakes?: boolean;
+}
+
+/** Mistakes in the readings of a run: nothing was appended. */
+export class CollectionStopped extends Error {
+  /** Every mistake, as a sentence. */
+  readonly mistakes: string[];
+  readonly collected: Omit<Collected, 'readings' | 'facts'>;
+  constructor(mistakes: string[], collected: Omit<Collected, 'readings' | 'facts'>) {
+    super(mistakes.join('; '));
+    this.mistakes = mistakes;
+    this.collected = collected;
+  }
 }
 
 /**
  * Collects what is new in the sources of a pack. Appends only after all possible readings are made, so that a
- * killed run leaves nothing behind. Throws when files cannot be written, or when no new row identifies a
- * record.
+ * killed run leaves nothing behind. Throws CollectionStopped with every mistake that was found in the readings,
+ * and when files cannot be written.
  */
-export async function collect(pack: Pack, dataDir: string, effects: Effects): Promise<Collected> {
+export async function collect(
+  pack: Pack,
+  dataDir: string,
+  effects: Effects,
+  { accept = false, ignoreMistakes = false }: CollectOptions = {},
+): Promise<Collected> {
   await mkdir(paths.facts(dataDir, pack.id), { recursive: true });
   await clearUnfinished(dataDir, pack.id);
   const work = join(paths.facts(dataDir, pack.id), `${UNFINISHED}run`);
   await mkdir(work, { recursive: true });
   const duck = await Duck.open(join(work, 'spill'));
+  const notes: string[] = [];
   try {
     const made = await allReadings(duck, dataDir, pack.id);
     effects.progress.step(pack.id, 'fetch');
     const fetcher = new Fetcher(pack, dataDir, effects);
-    const { plans, failures } = await prepare(pack, made, fetcher, dataDir, effects);
-    return await readPlans({ pack, dataDir, effects, work, duck, made, fetcher }, plans, failures);
+    const { plans, failures, warnings, notes: found } = await prepare(pack, made, fetcher, dataDir, effects);
+    notes.push(...found);
+    const logs = new Set<string>();
+    const night = {
+      pack,
+      dataDir,
+      effects,
+      work,
+      duck,
+      made,
+      fetcher,
+      failures,
+      warnings,
+      logs,
+      accept,
+      ignoreMistakes,
+    };
+    const collected = await readPlans(night, plans);
+    for (const { id } of pack.sources.filter(isStored)) await removeReplaced(versionsFolder(dataDir, pack.id, id));
+    return { ...collected, reports: [...notes, ...collected.reports] };
+  } catch (error) {
+    if (error instanceof CollectionStopped) error.collected.reports.unshift(...notes);
+    // The error of the run matters more than one of cleaning up after it, such as a full disk.
+    await discardPending(pack, dataDir, duck).catch(() => undefined);
+    throw error;
   } finally {
     duck.close();
     await clearUnfinished(dataDir, pack.id);
+  }
+}
+
+/** Removes stored versions of declared sources that became no reading, so that a corrected file is read. */
+async function discardPending(pack: Pack, dataDir: string, duck: Duck): Promise<void> {
+  const made = await allReadings(duck, dataDir, pack.id);
+  for (const source of pack.sources.filter(isStored)) {
+    const folder = versionsFolder(dataDir, pack.id, source.id);
+    const pending = (await storedVersions(folder)).filter(
+      ({ version }) => !made.some((row) => row.source === source.id && row.version === version),
+    );
+    await removeVersions(
+      folder,
+      pending.map(({ version }) => version),
+    );
   }
 }
 
@@ -77,59 +145,91 @@ interface Night {
   duck: Duck;
   made: readonly ReadingRow[];
   fetcher: Fetcher;
+  failures: string[];
+  warnings: string[];
+  /** Lines of the collector, each with its reading, so that a repeated reading does not repeat them. */
+  logs: Set<string>;
+  accept: boolean;
+  ignoreMistakes: boolean;
 }
 
-/** Makes the readings. When one fails, all its facts are discarded: the others are made again without it. */
-async function readPlans(night: Night, plans: SourcePlan[], failures: string[]): Promise<Collected> {
-  const { pack, dataDir, effects, work, duck, made } = night;
+/**
+ * Makes the readings. A pin that cannot be read is a mistake, and the others are read for their mistakes. When
+ * another reading fails, such as a newest version, all its facts are discarded: the others are made again
+ * without it.
+ */
+async function readPlans(night: Night, plans: SourcePlan[]): Promise<Collected> {
+  const { pack, dataDir, effects, work, duck, made, failures, warnings, logs } = night;
   const readings = sortReadings(
     pack,
     plans.flatMap((plan) => plan.readings),
   );
-  if (readings.length === 0) return { readings: 0, facts: 0, parked: 0, failures, reports: [] };
+  const future = futurePins(pack, effects.now());
+  const nothing = { rejected: 0, failures, warnings, reports: [], logs: [...logs] };
+  if (readings.length === 0 && future.length > 0) throw new CollectionStopped(future, nothing);
+  if (readings.length === 0) return { readings: 0, facts: 0, ...nothing };
   effects.progress.step(pack.id, 'collect');
   const lines = new LineWriter(join(work, 'facts'));
-  const observer = new Observer(pack, await recall(duck, dataDir, pack, made, plans, work), lines);
+  const options = { now: effects.now(), acceptDrops: night.accept };
+  const observer = new Observer(pack, await recall(duck, dataDir, pack, made, plans, work), lines, options);
   for (const reading of readings) {
     try {
       await read(night, reading, observer);
     } catch (error) {
+      const { source } = reading;
+      const sentence = `${readingName(reading)} could not be read: ${unreadable(error, pack)}`;
+      if (isFixed(pack, reading)) {
+        observer.abandon(sentence);
+        // The other readings would hang for the same time.
+        if (error instanceof StalledError) break;
+        continue;
+      }
       lines.close();
-      const { source, package: pkg, version } = reading;
-      failures.push(`${source}: ${pkg}@${version} could not be read: ${unreadable(error, pack)}`);
-      const rest = without(plans, new Set([reading]));
-      // A collector that identifies no record in any new reading is a mistake of the pack, not an outage of a
-      // source.
-      if (error instanceof UnidentifiedRecords && rest.every((plan) => plan.readings.length === 0))
-        throw new Error(failures.join('; '));
-      return readPlans(night, rest, failures);
+      warnings.push(`${source}: ${sentence}`);
+      return readPlans(night, without(plans, new Set([reading])));
     }
   }
   lines.close();
+  const { report } = observer;
+  const mistakes = [...future, ...report.mistakes()];
+  const collected = { rejected: report.rejectedCount, failures, warnings, logs: [...logs] };
+  if (mistakes.length > 0 && !night.ignoreMistakes) {
+    const file = rejectedFile(dataDir, pack.id, null);
+    await mkdir(dirname(file), { recursive: true });
+    await writeRejected(file, report.rejected);
+    throw new CollectionStopped(mistakes, { ...collected, reports: report.reports(file) });
+  }
   const run = await runId(dataDir, pack, readings, effects.now());
   effects.progress.step(pack.id, 'append facts');
-  await append(duck, dataDir, work, run, { pack, plans, readings, made, facts: lines.path, parked: observer.parked });
-  const { parked, parkedCount, skipped: left } = observer;
-  const reports = [...left.lines(), ...parkedLine(parked, parkedCount, parkedFile(dataDir, pack.id, run))];
-  return { readings: readings.length, facts: lines.lines, parked: parkedCount, failures, reports };
+  const { rejected } = report;
+  await append(duck, dataDir, work, run, { pack, plans, readings, made, facts: lines.path, rejected });
+  const reports = [...mistakes, ...report.reports(rejectedFile(dataDir, pack.id, run))];
+  return { readings: readings.length, facts: lines.lines, ...collected, reports, ignored: mistakes.length };
 }
 
 /** Why a reading failed, with the line of the pack, and advice for a collector that fetches. */
 function unreadable(error: unknown, pack: Pack): string {
-  const stack = error instanceof Error ? (error.stack ?? '') : '';
-  const line = stack
-    .split('\n')
-    .find((each) => each.includes(`/${basename(pack.folder)}/`))
-    ?.match(/([\w.-]+\.ts:\d+)(?::\d+)?\)?$/)?.[1];
   const advice =
     errorLine(error) === 'fetch failed'
       ? '; a collector must read the files in reading.folder; list web pages as `crawl` of the source in pack.ts'
       : '';
-  return `${errorLine(error)}${line === undefined ? '' : ` (${line})`}${advice}`;
+  return `${errorLine(error)}${lineInFile(lineInStack(pack.folder, error))}${advice}`;
 }
 
-async function read({ pack, effects, fetcher }: Night, reading: Planned, observer: Observer): Promise<void> {
+/** The rows of a declared source with typed values; what cannot be read is reported to the observer. */
+function declaredRows({ pack, dataDir, effects }: Night, source: DeclaringSource, folder: string, observer: Observer) {
+  const rows = { folder, stored: isStored(source) };
+  return declaredObservations(pack, source, rows, sourceContext(pack, dataDir, effects), observer);
+}
+
+/** Most lines of a collector in the run log. */
+const MOST_LOGS = 1000;
+
+async function read(night: Night, reading: Planned, observer: Observer): Promise<void> {
+  const { pack, effects, fetcher, logs } = night;
+  observer.begin(reading);
   const folder = await fetcher.folder(reading);
+  const declared = pack.sources.filter(declares).find(({ id }) => id === reading.source);
   const { source, package: pkg, version, date_source } = reading;
   const readingInput = {
     source,
@@ -138,6 +238,7 @@ async function read({ pack, effects, fetcher }: Night, reading: Planned, observe
     date_source,
     folder,
     observed_at: isoTime(reading.observed_at),
+    ...(declared === undefined ? {} : { rows: declaredRows(night, declared, folder, observer) }),
   };
   const context = {
     folder: (other: string, wanted: string) => {
@@ -145,14 +246,20 @@ async function read({ pack, effects, fetcher }: Night, reading: Planned, observe
       const pin = pins.find((each) => each.package === other && each.version === wanted);
       return pin ? fetcher.folder(pin) : Promise.reject(new Error(`${other}@${wanted} is not a pin of this pack`));
     },
-    log: (text: string) => effects.progress.note(`${pack.id}: ${text}`),
+    log: (text: string) => {
+      const line = `${source}: ${readingName(reading)}: ${text}`;
+      if (logs.has(line)) return;
+      effects.progress.note(`${pack.id}: ${line}`);
+      if (logs.size < MOST_LOGS) logs.add(line);
+    },
   };
-  observer.begin(reading);
   let records = 0;
-  for await (const observed of pack.collector.read(readingInput, context)) {
+  const { timeout_minutes } = pack.sources.find(({ id }) => id === source)!;
+  await pull(pack.collector.read(readingInput, context), timeout_minutes * 60_000, (observed) => {
     observer.take(observed);
-    if (++records % 1000 === 0) effects.progress.at(records, null, `records of ${pkg}@${version}`);
-  }
+    if (++records % 1000 === 0) effects.progress.at(records, null, `records of ${readingName(reading)}`);
+    return records !== effects.row_limit;
+  });
   observer.end();
 }
 
@@ -200,98 +307,4 @@ async function recall(
     }
   }
   return known;
-}
-
-interface News {
-  pack: Pack;
-  plans: readonly SourcePlan[];
-  /** Ordered by time. */
-  readings: readonly Planned[];
-  made: readonly ReadingRow[];
-  /** Path of the lines that the Observer wrote. */
-  facts: string;
-  parked: readonly RejectedValue[];
-}
-
-/** Columns of the Observer's lines: those of a fact without the ones that are constant in a run. */
-const LINES: ColumnTypes = {
-  entity: 'VARCHAR',
-  attribute: 'VARCHAR',
-  value: 'VARCHAR',
-  unit: 'VARCHAR',
-  source: 'VARCHAR',
-  source_url: 'VARCHAR',
-  observed_at: 'BIGINT',
-  confidence: 'DOUBLE',
-  evidence: 'VARCHAR',
-};
-
-/**
- * Id of a run: the time, then eight hex digits of the hash of its readings, so that equal inputs give equal
- * ids. Ids ascend: when the clock is not past the last run, the id takes the next millisecond after it.
- */
-async function runId(dataDir: string, pack: Pack, readings: readonly Planned[], now: Date): Promise<string> {
-  const last = (await listRuns(dataDir, pack.id)).at(-1)?.run;
-  const stamp = (at: number) => new Date(at).toISOString().replace(/[-:.]/g, '');
-  const parse = (run: string) =>
-    Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*$/, '$1-$2-$3T$4:$5:$6.$7Z'));
-  const at = last === undefined ? now.getTime() : Math.max(now.getTime(), parse(last) + 1);
-  const hash = createHash('sha256')
-    .update(JSON.stringify([pack.id, pack.revision, readings]))
-    .digest('hex');
-  return `${stamp(at)}-${hash.slice(0, 8)}`;
-}
-
-/**
- * Writes the files of a run and moves them into place. Sorted by record, so that a query for one record reads
- * little.
- */
-async function append(duck: Duck, dataDir: string, work: string, run: string, news: News): Promise<void> {
-  const folder = paths.facts(dataDir, news.pack.id);
-  const facts = join(work, 'facts.parquet');
-  const shown = Object.keys(LINES).map((name) =>
-    name === 'observed_at' ? 'make_timestamp_ms(observed_at) AS observed_at' : quotedIdentifier(name),
-  );
-  await duck.parquet(
-    `SELECT ${shown.join(', ')}, 'collector' AS source_kind, ${quotedText(run)} AS run FROM ${fromLines(news.facts, LINES)} ` +
-      'ORDER BY entity, attribute, observed_at, source, value',
-    facts,
-  );
-  const readings = join(work, 'readings.parquet');
-  await writeReadings(duck, join(work, 'readings'), readings, run, news);
-  if (news.parked.length > 0) {
-    const lines = news.parked.map((each) => `${JSON.stringify(each)}\n`);
-    const parked = parkedFile(dataDir, news.pack.id, run);
-    await writeFile(parked, lines.join(''));
-    await flushAll(parked);
-  }
-  await putInPlace(facts, join(folder, `${run}.facts.parquet`));
-  await putInPlace(readings, join(folder, `${run}.readings.parquet`));
-}
-
-async function writeReadings(duck: Duck, lines: string, path: string, run: string, news: News): Promise<void> {
-  const { pack, plans, made } = news;
-  const restarted = new Set(plans.filter(({ restart }) => restart).map(({ source }) => source));
-  const began = new Map(validReadings(made).map(({ source, since }) => [source, since]));
-  const writer = new LineWriter(lines);
-  for (const { source, package: pkg, version, integrity, observed_at, date_source } of news.readings) {
-    const since = restarted.has(source) ? run : (began.get(source) ?? run);
-    writer.line([source, pkg, version, integrity, pack.revision, observed_at, date_source, run, since].join('\t'));
-  }
-  writer.close();
-  const columns = {
-    source: 'VARCHAR',
-    package: 'VARCHAR',
-    version: 'VARCHAR',
-    integrity: 'VARCHAR',
-    revision: 'INTEGER',
-    confirmed_at: 'BIGINT',
-    date_source: 'VARCHAR',
-    run: 'VARCHAR',
-    since: 'VARCHAR',
-  };
-  const shown = Object.keys(columns).map((name) =>
-    name === 'confirmed_at' ? 'make_timestamp_ms(confirmed_at) AS confirmed_at' : name,
-  );
-  await duck.parquet(`SELECT ${shown.join(', ')} FROM ${fromLines(lines, columns)}`, path);
 }

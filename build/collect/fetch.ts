@@ -1,9 +1,22 @@
 // Fetches the sources of a dataset before its readings begin: pins a few at a time, then the newest version.
 import { type ReadingRow, validReadings } from '../../data/write/facts.ts';
-import type { Crawl, Pack } from '../../packs/define/model.ts';
+import type { Crawl, Pack, Source } from '../../packs/define/model.ts';
 import { crawlPackage, crawlSource } from '../crawl/source.ts';
 import type { Effects } from '../effects/effects.ts';
-import { isNews, type Planned, planPins, type SourcePlan, without } from './plan.ts';
+import { storeDeclared } from './declared.ts';
+import {
+  isFixed,
+  isNews,
+  lostVersions,
+  olderThanCollected,
+  type Planned,
+  planPins,
+  type SourcePlan,
+  timedRows,
+  without,
+} from './plan.ts';
+import { within } from './pull.ts';
+import { errorLine } from './report.ts';
 import { obtain, type PackageVersion } from './sources.ts';
 
 /** Tarballs fetched in parallel. */
@@ -34,10 +47,15 @@ export class Fetcher {
   }
 }
 
-/** The readings that can be made, and the sources that failed. */
+/** The readings that can be made. */
 export interface Readiness {
   plans: SourcePlan[];
+  /** Pins that could not be fetched, as sentences: the run ends with a failure. */
   failures: string[];
+  /** Newest versions and crawls that were not available, or are older than what was collected, as sentences. */
+  warnings: string[];
+  /** Sentences on declared sources: columns that nothing reads. */
+  notes: string[];
 }
 
 /**
@@ -52,7 +70,10 @@ export async function prepare(
   effects: Effects,
 ): Promise<Readiness> {
   const failures: string[] = [];
-  const pins = planPins(pack, made);
+  const warnings: string[] = [];
+  const notes: string[] = [];
+  const pins = planPins(await storeDeclared(pack, dataDir, effects, { failures, notes }), made);
+  notes.push(...lostVersions(pins, made));
   const wanted = pins.flatMap(({ readings }) => readings);
   const failed = new Set<Planned>();
   let done = 0;
@@ -61,7 +82,8 @@ export async function prepare(
       await fetcher.folder(reading);
     } catch (error) {
       failed.add(reading);
-      failures.push(`${reading.source}: ${reading.package}@${reading.version}: ${errorLine(error)}`);
+      const sentence = `${reading.source}: ${reading.package}@${reading.version}: ${errorLine(error)}`;
+      (isFixed(pack, reading) ? failures : warnings).push(sentence);
     }
     effects.progress.at(++done, wanted.length, `sources, ${reading.package}@${reading.version}`);
   });
@@ -69,13 +91,17 @@ export async function prepare(
   for (const source of pack.sources) {
     if (source.newest === null) continue;
     try {
-      const newest = await findNewest(pack, source.id, source.newest, made, fetcher, effects);
+      const newest = await findNewest(pack, source, source.newest, made, fetcher, effects);
       if (newest === null) continue;
+      if (typeof newest === 'string') {
+        warnings.push(newest);
+        continue;
+      }
       const plan = plans.find((each) => each.source === source.id)!;
       plan.readings = [...plan.readings, newest];
       if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, newest];
     } catch (error) {
-      failures.push(`${source.id}: newest of ${source.newest}: ${errorLine(error)}`);
+      warnings.push(`${source.id}: newest of ${source.newest}: ${errorLine(error)}`);
     }
   }
   for (const { id, crawl } of pack.sources) {
@@ -86,10 +112,10 @@ export async function prepare(
       plan.readings = [...plan.readings, found];
       if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, found];
     } catch (error) {
-      failures.push(`${id}: ${errorLine(error)}`);
+      warnings.push(`${id}: ${errorLine(error)}`);
     }
   }
-  return { plans, failures };
+  return { plans, failures, warnings, notes };
 }
 
 /**
@@ -111,32 +137,29 @@ async function look(pack: Pack, source: string, crawl: Crawl, dataDir: string, e
 }
 
 /**
- * The newest version of a package as a reading, or null when it is not new. Its date is the data's, else the
- * registry's, and never later than now.
+ * The newest version of a package as a reading; null when it is not new, a warning when it is older than what
+ * was collected. Its date is the data's, else the registry's, and never later than now.
  */
 async function findNewest(
   pack: Pack,
-  source: string,
+  described: Source,
   pkg: string,
   made: readonly ReadingRow[],
   fetcher: Fetcher,
   effects: Effects,
-): Promise<Planned | null> {
+): Promise<Planned | string | null> {
+  const { id: source, timeout_minutes } = described;
   const { version, integrity, published } = await effects.npm.newest(pkg);
   const found = { source, package: pkg, version, integrity };
   if (!isNews(pack, validReadings(made), found)) return null;
   const folder = await fetcher.folder(found);
-  const inside = (await pack.collector.observedAt?.(folder)) ?? null;
+  const inside = (await within(timeout_minutes, 'observedAt', pack.collector.observedAt?.(folder))) ?? null;
   const now = effects.now().getTime();
   const time = Math.min(Date.parse(inside ?? published ?? effects.now().toISOString()), now);
   if (Number.isNaN(time)) throw new Error(`${pkg}@${version} has an invalid date: ${inside ?? published}`);
-  const reading: Planned = { ...found, observed_at: time, date_source: inside === null ? 'registry' : 'data' };
-  return isNews(pack, made, reading) ? reading : null;
-}
-
-/** The first line of an error message. */
-export function errorLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
+  const date_source = timedRows(described) ? 'rows' : inside === null ? 'registry' : 'data';
+  const reading: Planned = { ...found, observed_at: time, date_source };
+  return isNews(pack, made, reading) ? reading : olderThanCollected(made, reading);
 }
 
 async function each<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {

@@ -1,14 +1,18 @@
 // Turns the observations of a collector into facts: checks values, keeps only changes, and assigns slugs to
 // new records.
-import { createHash } from 'node:crypto';
 import { type LineWriter, NULL, oneLine } from '../../data/duckdb/lines.ts';
 import { recordId } from '../../data/model/layout.ts';
 import { REGISTER_ATTRIBUTES } from '../../data/write/facts.ts';
-import type { Identity, Observed, Pack, Value } from '../../packs/define/model.ts';
+import type { Attribute, Identity, Observed, Pack, Source, Value } from '../../packs/define/model.ts';
 import { cleanText, maxLength } from '../../packs/define/schema.ts';
+import type { BrokenRow } from '../sources/reader.ts';
+import { columnOf, declares, type RejectedCell } from '../sources/rows.ts';
 import { checker } from './check.ts';
-import type { Planned } from './plan.ts';
-import { type RejectedValue, SkippedRows } from './report.ts';
+import { type Planned, readingName } from './plan.ts';
+import { type RejectedValue, RunReport } from './report.ts';
+import { entryFor, isAddress, RowChecker, type UnknownName } from './row.ts';
+import { percent, shorten, valueText } from './sentences.ts';
+import { freeSlug } from './slug.ts';
 import { hash53, type Records, type SourceState } from './state.ts';
 
 /** State of the dataset's records before and during a run. */
@@ -21,9 +25,6 @@ export interface DatasetState {
   accounts: ReadonlyMap<string, SourceState>;
 }
 
-/** Thrown at the end of a reading in which no row identifies its record. */
-export class UnidentifiedRecords extends Error {}
-
 /**
  * Whether a value has no visible character. Most identities contain printable ASCII, which the first test
  * finds quickly.
@@ -33,51 +34,82 @@ const isBlank = (value: unknown) =>
   value === null ||
   (typeof value === 'string' && !/[!-~]/.test(value) && cleanText(value) === '');
 
-const LONGEST = { evidence: 500, url: 2000, parked: 2000, record: 200, identity: maxLength('string') };
+const LONGEST = { evidence: 500, identity: maxLength('string') };
 
 const AT_MOST = `${LONGEST.identity.toLocaleString('en-US')} characters`;
 
+/** What a run does apart from the pack's own settings. */
+export interface ObserverOptions {
+  now: Date;
+  /** A complete source may list any number of records fewer than before. */
+  acceptDrops: boolean;
+}
+
+/** Where a value is from. */
+interface Proof {
+  url: string;
+  confidence: number;
+  evidence: string;
+}
+
 /** Writes the facts of readings, one after the other, ordered by time. */
 export class Observer {
-  readonly parked: RejectedValue[] = [];
-  parkedCount = 0;
-  readonly skipped = new SkippedRows();
+  readonly report: RunReport;
   readonly #pack: Pack;
   readonly #known: DatasetState;
   readonly #facts: LineWriter;
   readonly #checks: ((raw: unknown) => ReturnType<ReturnType<typeof checker>>)[];
   readonly #lasting: boolean[];
-  readonly #trust: Map<string, number>;
-  readonly #complete: Map<string, boolean>;
-  readonly #home: Map<string, string>;
+  readonly #sources: Map<string, Source>;
+  readonly #rowChecker: RowChecker;
+  readonly #columns: Map<string, number>;
+  readonly #acceptDrops: boolean;
   #reading: Planned | null = null;
   /** Number of the current reading, from 1. */
   #turn = 0;
-  /** Rows of the reading so far, and those without an identified record. */
+  /** Rows of the reading so far, and those that did not give a record. */
   #rows = 0;
+  #leftOut = 0;
+  /** Rows without an identified record, and whether one of these identities is too long. */
   #nameless = 0;
-  /** Whether one of those rows has an identity that is too long. */
+  /** Whether the current row has members that observations do not have. */
+  #misspelt = false;
+  /** Line of the current row in a declared source. */
+  #line: number | undefined;
   #endless = false;
+  /** Records that a complete source listed before the reading. */
+  #listedBefore = 0;
+  /** The last address that was checked: most rows have one for all values, and many sources one for all rows. */
+  #lastUrl: string | undefined;
+  /** Record and time of the rows with their own times in this reading, as hashes. */
+  readonly #timedRows = new Set<number>();
   /** Record numbers by identity key, so that each key is hashed once. */
   readonly #keys = new Map<string, number>();
 
-  constructor(pack: Pack, known: DatasetState, facts: LineWriter) {
+  constructor(pack: Pack, known: DatasetState, facts: LineWriter, { now, acceptDrops }: ObserverOptions) {
     this.#pack = pack;
     this.#known = known;
     this.#facts = facts;
-    this.#checks = pack.attributes.map(checker);
+    this.#acceptDrops = acceptDrops;
+    this.report = new RunReport(pack);
+    this.#checks = pack.attributes.map((attribute) => checker(attribute, now));
     this.#lasting = pack.attributes.map(({ once }) => once);
-    this.#trust = new Map(pack.sources.map(({ id, trust }) => [id, trust]));
-    this.#complete = new Map(pack.sources.map(({ id, complete }) => [id, complete]));
-    this.#home = new Map(pack.sources.map(({ id, url }) => [id, url]));
+    this.#sources = new Map(pack.sources.map((source) => [source.id, source]));
+    this.#columns = new Map(pack.attributes.map(({ name }, i) => [name, i]));
+    const attributes = pack.attributes.map(({ name }) => name);
+    this.#rowChecker = new RowChecker({ attributes, identity: pack.identity.attributes }, now);
   }
 
   begin(reading: Planned): void {
     this.#reading = reading;
     this.#turn++;
     this.#rows = 0;
+    this.#leftOut = 0;
     this.#nameless = 0;
     this.#endless = false;
+    this.#timedRows.clear();
+    this.#listedBefore = this.#known.accounts.get(reading.source)!.listedCount();
+    this.report.begin(reading);
   }
 
   /**
@@ -86,91 +118,97 @@ export class Observer {
    * row with a too long identity, which a badly cut file produces.
    */
   take(observed: Observed): void {
-    const reading = this.#reading!;
-    const { identity, values } = observed;
     this.#rows++;
-    const why = this.#unidentified(identity);
-    if (why !== null) {
-      this.#nameless++;
-      this.skipped.nameless(reading, why, this.#rows);
-      return;
-    }
-    let key: string;
-    try {
-      key = this.#pack.identity.key(identity);
-      if (typeof key !== 'string' || key === '') throw new Error('no key');
-    } catch {
-      this.#park('', '', identity, 'an identity that the pack can make a key from');
-      return;
-    }
+    if (!this.#usable(observed)) return;
+    this.#line = observed.line;
+    const key = this.#key(observed);
+    if (key === null) return;
     const record = this.#number(key);
     const id = this.#known.records.ids[record]!;
-    const account = this.#known.accounts.get(reading.source)!;
-    const trust = this.#trust.get(reading.source)!;
+    const account = this.#known.accounts.get(this.#reading!.source)!;
     const checked: Record<string, Value> = {};
+    // A row with its own time may be one of several about its record: each is a fact at its time.
+    const timed = observed.observed_at !== undefined;
+    if (timed ? this.#repeated(record, observed.observed_at!) : account.seenIn(record, this.#turn)) {
+      this.report.twice(record, shorten(key));
+      if (timed) return;
+    }
     const fresh = account.see(record, this.#turn);
     const first = !this.#known.named.has(id);
     if (fresh) this.#own(id, REGISTER_ATTRIBUTES.listed, 'true');
     for (let i = 0; i < this.#pack.attributes.length; i++) {
       const attribute = this.#pack.attributes[i]!;
-      const raw = values[attribute.name];
+      const raw = observed.values[attribute.name];
       if (raw === undefined || raw === null) continue;
-      if (account.saidIn(record, i, this.#turn)) {
-        if (!attribute.once && this.#differs(account, record, i, raw)) this.skipped.twice(reading, record, key);
-        continue;
-      }
+      this.report.value(i);
       const result = this.#checks[i]!(raw);
       if (!result.ok) {
-        this.#park(key, attribute.name, raw, result.reason);
+        this.#park(i, key, raw, result.reason);
         continue;
       }
+      if (!timed && account.saidIn(record, i, this.#turn)) {
+        const same = attribute.once || hash53(JSON.stringify(result.value)) === account.hash(record, i);
+        if (!same) this.#park(i, key, raw, ONE_VALUE, undefined, ONE_VALUE);
+        continue;
+      }
+      const proof = this.#proof(observed, i, key);
+      if (proof === null) continue;
       if (first) checked[attribute.name] = result.value;
       if (attribute.once && account.has(record, i)) continue;
       const text = JSON.stringify(result.value);
-      if (!account.say(record, i, hash53(text), this.#turn)) continue;
-      const url = this.#url(observed.source_url, attribute.name, key);
-      const evidence = oneLine(chosen(observed.evidence, attribute.name) ?? '')
-        .slice(0, LONGEST.evidence)
-        .toWellFormed();
-      this.#write(
-        id,
-        attribute.name,
-        text,
-        attribute.unit,
-        url,
-        confidenceOf(observed, attribute.name, trust),
-        evidence,
-      );
+      if (account.say(record, i, hash53(text), this.#turn) || timed)
+        this.#write(id, attribute, text, proof, observed.observed_at);
     }
-    if (first) this.#name(id, key, identity, checked);
+    if (first) this.#name(id, key, observed.identity, checked);
+  }
+
+  /** Whether an earlier row of this reading is about the same record at the same time. */
+  #repeated(record: number, at: number): boolean {
+    const id = hash53(`${record}@${at}`);
+    if (this.#timedRows.has(id)) return true;
+    this.#timedRows.add(id);
+    return false;
+  }
+
+  /** Reports a cell of a declared source that is not a value; the rest of its row is taken as usual. */
+  reject({ attribute, line, column, text, expected }: RejectedCell): void {
+    const i = this.#columns.get(attribute);
+    if (i === undefined) throw new Error(`'${attribute}' is not an attribute`);
+    this.report.value(i);
+    this.report.reject(i, { record: '', attribute, value: text, expected, line, column });
+  }
+
+  /** Reports a row of a declared source that could not be read as a row; it stands for `count` rows. */
+  brokenRow(row: BrokenRow, count = 1): void {
+    this.#rows += count;
+    this.#leftOut += count;
+    this.report.brokenRow(row, count);
+  }
+
+  /** Ends a reading that could not be read to its end. It stops the run. */
+  abandon(sentence: string): void {
+    this.report.mistake(this.#reading!.source, sentence);
+    this.report.end(this.#rows);
   }
 
   /**
    * Ends the reading: withdraws values that are missing in it, and marks records that a complete source
-   * dropped.
+   * dropped. A reading with rows that were left out drops no record: the rows may be about these records.
    */
   end(): void {
     const reading = this.#reading!;
-    const { gone, attributes, identity } = this.#pack;
-    if (this.#rows > 0 && this.#nameless === this.#rows) {
-      const rows =
-        this.#rows === 1 ? 'its one row lacks' : `all of its ${this.#rows.toLocaleString('en-US')} rows lack`;
-      const [only, ...more] = identity.attributes;
-      const fit = this.#endless ? ` of at most ${AT_MOST}` : '';
-      const needed =
-        more.length === 0
-          ? `${only}${fit}, which identifies`
-          : `a part of ${identity.attributes.join(', ')}${fit}, which identify`;
-      throw new UnidentifiedRecords(`${rows} ${needed} a record`);
-    }
+    const { gone, attributes } = this.#pack;
+    this.report.end(this.#rows);
+    this.#checkIdentified();
     const account = this.#known.accounts.get(reading.source)!;
-    const home = this.#home.get(reading.source)!;
-    const trust = this.#trust.get(reading.source)!;
+    const { url, trust, complete } = this.#sources.get(reading.source)!;
     for (const [record, attribute] of account.withdraw(this.#turn, this.#lasting)) {
-      const { name, unit } = attributes[attribute]!;
-      this.#write(this.#known.records.ids[record]!, name, NULL, unit, home, trust, 'no longer stated');
+      const proof = { url, confidence: trust, evidence: 'no longer stated' };
+      this.#write(this.#known.records.ids[record]!, attributes[attribute]!, NULL, proof);
     }
-    if (!this.#complete.get(reading.source)) return;
+    if (!complete) return;
+    this.#checkDrop(account.seenCount(this.#turn));
+    if (this.#leftOut > 0) return;
     const column = attributes.findIndex(({ name }) => name === gone?.attribute);
     for (const record of account.drop(this.#turn)) {
       const id = this.#known.records.ids[record]!;
@@ -178,8 +216,95 @@ export class Observer {
       if (!gone || column < 0) continue;
       const text = JSON.stringify(gone.value);
       if (!account.say(record, column, hash53(text), this.#turn)) continue;
-      this.#write(id, gone.attribute, text, attributes[column]!.unit, home, gone.confidence, 'no longer listed');
+      const proof = { url, confidence: gone.confidence, evidence: 'no longer listed' };
+      this.#write(id, attributes[column]!, text, proof);
     }
+  }
+
+  /** Reports a reading in which no row identifies its record. */
+  #checkIdentified(): void {
+    if (this.#rows === 0 || this.#nameless < this.#rows) return;
+    const reading = this.#reading!;
+    const { attributes } = this.#pack.identity;
+    const rows = this.#rows === 1 ? 'its one row lacks' : `all of its ${this.#rows.toLocaleString('en-US')} rows lack`;
+    const [only, ...more] = attributes;
+    const fit = this.#endless ? ` of at most ${AT_MOST}` : '';
+    const needed =
+      more.length === 0
+        ? `${only}${fit}, which identifies`
+        : `a part of ${attributes.join(', ')}${fit}, which identify`;
+    this.report.noneIdentified(`${readingName(reading)} could not be read: ${rows} ${needed} a record`);
+  }
+
+  /** Reports a complete source that lists much fewer records than before. One record may always be missing. */
+  #checkDrop(listed: number): void {
+    const reading = this.#reading!;
+    const { max_drop } = this.#sources.get(reading.source)!;
+    const fewer = this.#listedBefore - listed;
+    const most = max_drop === 0 ? 0 : Math.max(1, max_drop * this.#listedBefore);
+    if (this.#acceptDrops || fewer <= most) return;
+    const [now, before] = [listed, this.#listedBefore].map((n) => n.toLocaleString('en-US'));
+    this.report.mistake(
+      reading.source,
+      `${readingName(reading)} lists ${now} records, and the reading before listed ${before}: ` +
+        `${percent(fewer / this.#listedBefore)} fewer (tolerated: ${percent(max_drop)}). If that is right, run once ` +
+        'with --accept, or set max_drop of the source',
+    );
+  }
+
+  /** Whether a row is an observation. Reports the row and every name in it that is not known. */
+  #usable(observed: unknown): observed is Observed {
+    let unknown = 0;
+    let misspelt = false;
+    const report = (name: UnknownName) => {
+      unknown++;
+      misspelt ||= name.nearest === 'source_url';
+      this.report.unknown(name, this.#place(observed));
+    };
+    this.#rowChecker.unknownMembers(observed, report);
+    this.#misspelt = unknown > 0;
+    const broken = this.#rowChecker.broken(observed);
+    if (broken === null) {
+      const nowhere = misspelt && (observed as Observed).source_url === undefined;
+      this.#rowChecker.unknownNames(observed as Observed, report);
+      // `sourceUrl` for `source_url` is one mistake, and not one of every value.
+      if (nowhere) this.#leftOut++;
+      return !nowhere;
+    }
+    this.#leftOut++;
+    // `value` for `values` is one mistake.
+    if (unknown === 0) this.report.noObservation(this.#place(observed), observed, broken);
+    return false;
+  }
+
+  /** `row 3`, or the line of a declared source. */
+  #place(observed: unknown): string {
+    const line = (observed as Partial<Observed> | null | undefined)?.line;
+    return line === undefined ? `row ${this.#rows}` : `line ${line}`;
+  }
+
+  /** The key of the record; null for a row that does not identify one, which is reported. */
+  #key(observed: Observed): string | null {
+    const { identity } = observed;
+    const why = this.#unidentified(identity);
+    if (why !== null) {
+      this.#nameless++;
+      this.#leftOut++;
+      this.report.unidentified(why, this.#place(observed));
+      return null;
+    }
+    let found: string;
+    try {
+      const key = this.#pack.identity.key(identity);
+      if (typeof key === 'string' && key !== '') return key;
+      found = `identity.key of the pack returns ${valueText(key)}`;
+    } catch (error) {
+      found = `identity.key of the pack throws: ${error instanceof Error ? error.message : String(error)}`;
+    }
+    this.#leftOut++;
+    const predicate = `has the identity ${valueText(identity)}: ${found}`;
+    this.report.noObservation(this.#place(observed), identity, { predicate, expected: 'a text' });
+    return null;
   }
 
   /** Why an identity does not identify a record; null when it does. */
@@ -191,12 +316,6 @@ export class Observer {
     if (endless === undefined) return null;
     this.#endless = true;
     return `with a \`${endless}\` of more than ${AT_MOST}`;
-  }
-
-  /** Whether a value differs from the one earlier in this reading. */
-  #differs(account: SourceState, record: number, attribute: number, raw: unknown): boolean {
-    const result = this.#checks[attribute]!(raw);
-    return result.ok && hash53(JSON.stringify(result.value)) !== account.hash(record, attribute);
   }
 
   #number(key: string): number {
@@ -221,76 +340,61 @@ export class Observer {
     this.#own(id, REGISTER_ATTRIBUTES.slug, JSON.stringify(slug));
   }
 
-  #own(id: string, attribute: string, text: string): void {
-    this.#write(id, attribute, text, null, this.#home.get(this.#reading!.source)!, 1, '');
+  #own(id: string, name: string, text: string): void {
+    const { url } = this.#sources.get(this.#reading!.source)!;
+    this.#write(id, { name, unit: null }, text, { url, confidence: 1, evidence: '' });
   }
 
   #write(
     entity: string,
-    attribute: string,
+    { name, unit }: Pick<Attribute, 'name' | 'unit'>,
     text: string,
-    unit: string | null,
-    url: string,
-    confidence: number,
-    evidence: string,
+    proof: Proof,
+    time?: number,
   ): void {
     const { source, observed_at } = this.#reading!;
+    const { url, confidence, evidence } = proof;
+    const shown = evidence === '' ? '' : oneLine(evidence).slice(0, LONGEST.evidence).toWellFormed();
     this.#facts.line(
-      `${entity}\t${attribute}\t${text}\t${unit ?? NULL}\t${source}\t${url}\t${observed_at}\t${confidence}\t${evidence}`,
+      `${entity}\t${name}\t${text}\t${unit ?? NULL}\t${source}\t${url}\t${time ?? observed_at}\t${confidence}\t${shown}`,
     );
   }
 
-  #url(given: Observed['source_url'], attribute: string, key: string): string {
-    const url = chosen(given, attribute);
-    if (url !== undefined && /^https?:\/\/[^\s\p{Cc}]+$/u.test(url) && url.length <= LONGEST.url) return url;
-    this.#park(key, `${attribute} source_url`, url, 'an http or https address');
-    return this.#home.get(this.#reading!.source)!;
+  /** Where a value is from; null when the row does not give it correctly: then the value is rejected. */
+  #proof(observed: Observed, attribute: number, key: string): Proof | null {
+    const { name } = this.#pack.attributes[attribute]!;
+    const url = entryFor<string>(observed.source_url, name);
+    // `source_ulr` for `source_url` is one mistake.
+    if (url === undefined && this.#misspelt) return null;
+    if (url === undefined || (url !== this.#lastUrl && !isAddress(url))) {
+      this.#park(attribute, key, url, 'an http or https address', `${name} source_url`, 'source_url');
+      return null;
+    }
+    this.#lastUrl = url;
+    const confidence = entryFor<number>(observed.confidence, name) ?? this.#sources.get(this.#reading!.source)!.trust;
+    if (!(typeof confidence === 'number' && confidence >= 0 && confidence <= 1)) {
+      this.#park(attribute, key, confidence, 'a number from 0 to 1', `${name} confidence`, 'confidence');
+      return null;
+    }
+    const evidence = entryFor<string>(observed.evidence, name) ?? '';
+    if (typeof evidence === 'string') return { url, confidence, evidence };
+    this.#park(attribute, key, evidence, 'a text', `${name} evidence`, 'evidence');
+    return null;
   }
 
-  #park(record: string, attribute: string, value: unknown, expected: string): void {
-    const { source, version } = this.#reading!;
-    this.parkedCount++;
-    if (this.parked.length >= 1000) return;
-    const key = beginning(record, LONGEST.record);
-    this.parked.push({ source, version, record: key, attribute, value: shortened(value), expected });
+  /** Rejects a value; `cause` is what is wrong with the whole row. */
+  #park(attribute: number, record: string, value: unknown, expected: string, name?: string, cause?: string): void {
+    const known = this.#pack.attributes[attribute]!.name;
+    const place = this.#line === undefined ? {} : this.#placeInFile(known, this.#line);
+    this.report.reject(attribute, { record, attribute: name ?? known, value, expected, ...place }, cause);
+  }
+
+  /** Line of the row and column of the attribute in a declared source. */
+  #placeInFile(attribute: string, line: number): Pick<RejectedValue, 'line' | 'column'> {
+    const source = this.#sources.get(this.#reading!.source)!;
+    const column = declares(source) ? columnOf(source, attribute) : undefined;
+    return { line, ...(column === undefined || column === attribute ? {} : { column }) };
   }
 }
 
-/** A value for the list of parked values, shortened when it is long. */
-function shortened(value: unknown): unknown {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return text.length > LONGEST.parked ? beginning(text, LONGEST.parked) : value;
-}
-
-const beginning = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, most).toWellFormed()}… (${text.length} characters)` : text;
-
-function chosen(given: string | Record<string, string> | undefined, attribute: string): string | undefined {
-  if (given === undefined || typeof given === 'string') return given;
-  return given[attribute] ?? given['*'];
-}
-
-function confidenceOf({ confidence }: Observed, attribute: string, trust: number): number {
-  const given = typeof confidence === 'object' ? confidence[attribute] : confidence;
-  return typeof given === 'number' && given >= 0 && given <= 1 ? given : trust;
-}
-
-const LONGEST_SLUG = 100;
-
-/**
- * The wanted slug in the allowed letters. When it is taken, or looks like an id, six or more hex digits of
- * the key are appended.
- */
-function freeSlug(wanted: string, key: string, taken: ReadonlySet<string>): string {
-  const plain = String(wanted)
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, LONGEST_SLUG)
-    .replace(/^-+|-+$/g, '');
-  const hash = createHash('sha256').update(key).digest('hex');
-  let slug = plain === '' ? hash.slice(0, 6) : plain;
-  for (let digits = 6; taken.has(slug) || /^r-[0-9a-f]{16}$/.test(slug); digits += 6) {
-    slug = `${plain}-${hash.slice(0, digits)}`.replace(/^-/, '');
-  }
-  return slug;
-}
+const ONE_VALUE = 'one value in a reading: an earlier row of this record has another, which counts';

@@ -3,6 +3,7 @@
 import { type ReadingRow, validReadings } from '../../data/write/facts.ts';
 import type { Pack, Pin, Source } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
+import { declaredPackage } from '../sources/store.ts';
 
 /** A reading to be made. `observed_at` in milliseconds since 1970. */
 export interface Planned {
@@ -12,7 +13,13 @@ export interface Planned {
   integrity: string;
   observed_at: number;
   date_source: Pin['date_source'];
+  /** File, address or query of a declared source, for messages. */
+  name?: string;
 }
+
+/** A reading in messages: `places@1.2.0`, `towers.csv (2026-10-01)`. */
+export const readingName = ({ package: pkg, version, name, observed_at }: Planned): string =>
+  name === undefined ? `${pkg}@${version}` : `${name} (${new Date(observed_at).toISOString().slice(0, 10)})`;
 
 /** Readings of one source. `restart`: its earlier facts no longer count, and all its pins are read again. */
 export interface SourcePlan {
@@ -23,11 +30,34 @@ export interface SourcePlan {
   otherwise: Planned[] | null;
 }
 
-const planned = (source: Source, pin: Pin): Planned => ({
+/** Whether the rows of a source have their own times. */
+export const timedRows = ({ from }: Source): boolean => from?.observed_at?.column !== undefined;
+
+const planned = (source: Source, pin: Pin & Pick<Planned, 'name'>): Planned => ({
   source: source.id,
   ...pin,
   observed_at: Date.parse(pin.observed_at),
+  date_source: timedRows(source) ? 'rows' : pin.date_source,
 });
+
+/** Whether a reading is a pin or a stored version of a declared source, and not a newest version or a crawl. */
+export function isFixed(pack: Pack, { source, ...reading }: Planned): boolean {
+  if (reading.package === declaredPackage(source)) return true;
+  return pack.sources.some(({ id, pins }) => id === source && pins.some((pin) => same(pin, reading)));
+}
+
+/** Pins that are dated after `now`, as sentences. */
+export function futurePins(pack: Pack, now: Date): string[] {
+  return pack.sources.flatMap(({ id, pins }) =>
+    pins.flatMap((pin, i) => {
+      if (Date.parse(pin.observed_at) <= now.getTime()) return [];
+      return [
+        `${id}: pins.${i}.observed_at of ${pin.package}@${pin.version} is ${pin.observed_at}, ` +
+          `expected a time in the past (it is ${now.toISOString()})`,
+      ];
+    }),
+  );
+}
 
 /** Sorts by time, then by the order of the pack's sources, so that equal inputs give equal facts. */
 export function sortReadings(pack: Pack, readings: Planned[]): Planned[] {
@@ -58,11 +88,16 @@ function planSource(pack: Pack, source: Source, standing: ReadingRow[]): SourceP
   if (standing.length === 0) return { source: source.id, restart: true, readings: missing, otherwise: null };
   const newest = Math.max(...standing.map((row) => row.confirmed_at));
   const later = missing.filter((pin) => pin.observed_at > newest);
-  const revised = standing.some((row) => row.revision !== pack.revision);
+  // A declaration that reads other columns has another integrity: its versions are read again.
+  const revised = standing.some(
+    (row) => row.revision !== pack.revision || pins.some((pin) => same(row, pin) && row.integrity !== pin.integrity),
+  );
   if (!revised && later.length === missing.length) {
     return { source: source.id, restart: false, readings: later, otherwise: null };
   }
-  const again = standing.filter((row) => !pins.some((pin) => same(row, pin))).map(rowAsPlanned);
+  // A version of a declared source that is no longer stored was replaced by one with more columns.
+  const unpinned = standing.filter((row) => !pins.some((pin) => same(row, pin)));
+  const again = unpinned.filter((row) => row.package !== declaredPackage(row.source)).map(rowAsPlanned);
   const readings = [...pins, ...again];
   return { source: source.id, restart: true, readings, otherwise: revised ? null : later };
 }
@@ -80,12 +115,48 @@ export function without(plans: readonly SourcePlan[], failed: ReadonlySet<Planne
   });
 }
 
+/**
+ * Sentences on stored versions of declared sources that were collected and are no longer stored: when the source is
+ * read again from the start, their values leave the history. A version with more columns has the same time.
+ */
+export function lostVersions(plans: readonly SourcePlan[], made: readonly ReadingRow[]): string[] {
+  return plans.flatMap(({ source, restart, readings }) => {
+    if (!restart) return [];
+    const times = new Set(readings.map((reading) => reading.observed_at));
+    const lost = validReadings(made).filter(
+      (row) => row.source === source && row.package === declaredPackage(source) && !times.has(row.confirmed_at),
+    );
+    return lost.map(
+      ({ version, confirmed_at }) =>
+        `${source}: the version of ${new Date(confirmed_at).toISOString()} is no longer stored (${version}), and its ` +
+        'values leave the history, because the source is read again from the start',
+    );
+  });
+}
+
 const same = (a: { package: string; version: string }, b: { package: string; version: string }) =>
   a.package === b.package && a.version === b.version;
 
 function rowAsPlanned(row: ReadingRow): Planned {
   const { source, package: pkg, version, integrity, confirmed_at, date_source } = row;
   return { source, package: pkg, version, integrity, observed_at: confirmed_at, date_source };
+}
+
+/**
+ * A warning about a newest version that is not read because it is older than one that was collected; null when
+ * it is not.
+ */
+export function olderThanCollected(made: readonly ReadingRow[], found: Planned): string | null {
+  const rows = validReadings(made).filter(
+    ({ source, confirmed_at }) => source === found.source && confirmed_at > found.observed_at,
+  );
+  const latest = rows.sort((a, b) => b.confirmed_at - a.confirmed_at)[0];
+  if (latest === undefined) return null;
+  const day = (time: number) => new Date(time).toISOString().slice(0, 10);
+  return (
+    `${found.source}: the newest version ${found.package}@${found.version} of ${day(found.observed_at)} is older than ` +
+    `${latest.package}@${latest.version} of ${day(latest.confirmed_at)}, which was collected; it is not read`
+  );
 }
 
 /** Whether a newest version is new: neither pinned nor read, and dated later than all that are. */

@@ -12,6 +12,7 @@ import { fixtureFolder } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { crawlFolder, crawlPackage } from '../crawl/source.ts';
 import type { Npm } from '../effects/npm.ts';
+import { declaredPackage, versionsFolder } from '../sources/store.ts';
 
 /** A version of a package, with the required hash of its tarball; '' means that the pack ships it. */
 export interface PackageVersion {
@@ -20,7 +21,14 @@ export interface PackageVersion {
   integrity: string;
 }
 
-const CRAWL = crawlPackage('');
+/** Versions that the register stores itself: their package names begin so, and where their folders are. */
+const STORED = [
+  { prefix: crawlPackage(''), folder: crawlFolder },
+  { prefix: declaredPackage(''), folder: versionsFolder },
+];
+
+/** Whether the versions of a package are stored by the register, by crawling or from a declared source. */
+const storedAs = (pkg: string) => STORED.find(({ prefix }) => pkg.startsWith(prefix));
 
 /** Maximal bytes of an unpacked source, so that a small tarball cannot fill the disk. */
 const LARGEST = 2 ** 30;
@@ -45,10 +53,12 @@ function cached(dataDir: string, { package: pkg, version }: PackageVersion): str
  * fetched or verified.
  */
 export async function obtain(npm: Npm, dataDir: string, pack: Pack, wanted: PackageVersion): Promise<string> {
-  if (wanted.package.startsWith(CRAWL)) {
-    const folder = join(crawlFolder(dataDir, pack.id, wanted.package.slice(CRAWL.length)), wanted.version);
+  const stored = storedAs(wanted.package);
+  if (stored !== undefined) {
+    const source = wanted.package.slice(stored.prefix.length);
+    const folder = join(stored.folder(dataDir, pack.id, source), wanted.version);
     if (await isFolder(folder)) return folder;
-    throw new Error('the pages of this crawl are no longer stored');
+    throw new Error(`this version is no longer stored: ${folder}`);
   }
   const shipped = fixtureFolder(pack.folder, wanted.package, wanted.version);
   if (wanted.integrity === '') {

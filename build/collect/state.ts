@@ -79,6 +79,21 @@ export class SourceState {
     return true;
   }
 
+  /** Whether this reading listed the record before. */
+  seenIn(record: number, reading: number): boolean {
+    return this.#seen[record] === reading;
+  }
+
+  /** Number of records that the source lists. */
+  listedCount(): number {
+    return this.#listed.reduce((sum, listed) => sum + listed, 0);
+  }
+
+  /** Number of records that a reading lists. */
+  seenCount(reading: number): number {
+    return this.#seen.reduce((sum, seen) => sum + (seen === reading ? 1 : 0), 0);
+  }
+
   /** Whether this reading already had a value for the cell. */
   saidIn(record: number, attribute: number, reading: number): boolean {
     return this.#said[record * this.#width + attribute] === reading;

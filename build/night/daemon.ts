@@ -5,7 +5,7 @@ import { lastRuns, type NightlyRun } from '../../data/releases/runs.ts';
 import { packFolders } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
-import { errorLine } from '../collect/fetch.ts';
+import { errorLine } from '../collect/report.ts';
 import type { Effects } from '../effects/effects.ts';
 import { LockedError } from '../effects/lock.ts';
 import { goodPacks, runNight } from './run.ts';
@@ -40,8 +40,7 @@ export async function runDaemon(config: Config, effects: Effects, { signal, wait
     try {
       const due = await dueNow(config.DATA_DIR, await goodPacks(config.PACK_DIRS), now());
       if (due.ids.length > 0) {
-        const { failures } = await runNight(config, effects, { only: due.ids, accept: false });
-        for (const failure of failures) progress.warn(failure);
+        await runNight(config, effects, { only: due.ids, accept: false });
         lastNote = '';
         continue;
       }

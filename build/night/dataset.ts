@@ -16,7 +16,7 @@ import { type PreviousRelease, previousRelease } from '../../data/write/previous
 import { seal } from '../../data/write/seal.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
-import { collect } from '../collect/collect.ts';
+import { type Collected, CollectionStopped, type CollectOptions, collect } from '../collect/collect.ts';
 import type { Effects } from '../effects/effects.ts';
 import { checkRelease, confirmedValues } from '../release/check.ts';
 import { draftRelease, type ReleaseDraft } from '../release/draft-release.ts';
@@ -30,20 +30,42 @@ export interface DatasetNight {
   release: string | null;
   records: number;
   facts: number;
-  /** Why a release was refused, which sources failed, and which rows did not become facts. */
+  /**
+   * Why a release was refused, which sources failed, which rows did not become facts, and what the collector
+   * logged.
+   */
   told: string[];
+  /** Pins that could not be fetched, as sentences. */
+  failures: string[];
+  /** Mistakes that would have stopped the run without `ignoreMistakes`. */
+  ignored: number;
+}
+
+/** The sources gave no facts to release. Every sentence was shown. */
+export class DatasetStopped extends Error {
+  /** What stopped the run, as sentences. */
+  readonly mistakes: string[];
+  /** All sentences of the run, for its log. */
+  readonly sentences: string[];
+  constructor(mistakes: string[], sentences: string[]) {
+    super(mistakes.join('; '));
+    this.mistakes = mistakes;
+    this.sentences = sentences;
+  }
 }
 
 /** `accept`: skip the comparison with the last release; the pack's own tests still apply. */
 export interface NightOptions {
   accept: boolean;
+  /** See CollectOptions. */
+  ignoreMistakes?: boolean;
   /** Opt-outs, owners' edits and decisions; absent: none. */
   overlays?: OverlaySource;
   /** False: no source is read, and the release is built again from the stored facts. */
   collects?: boolean;
 }
 
-const NOTHING = { readings: 0, facts: 0, parked: 0, failures: [], reports: [] };
+const NOTHING: Collected = { readings: 0, facts: 0, rejected: 0, failures: [], warnings: [], reports: [], logs: [] };
 
 /** From this number of records on, threads are faster. */
 const LARGE = 20_000;
@@ -52,19 +74,20 @@ const number = (n: number) => n.toLocaleString('en-US');
 
 /**
  * Runs the night of a dataset. A failed source is reported; a release that fails its checks leaves the last
- * one in place.
+ * one in place. Throws DatasetStopped when there are mistakes in the readings, or no reading at all.
  */
 export async function datasetNight(
   pack: Pack,
   dataDir: string,
   effects: Effects,
-  { accept, overlays = NO_OVERLAY_SOURCE, collects = true }: NightOptions,
+  { accept, ignoreMistakes = false, overlays = NO_OVERLAY_SOURCE, collects = true }: NightOptions,
 ): Promise<DatasetNight> {
   const { progress } = effects;
   const releases = paths.releases(dataDir, pack.id);
   await mkdir(releases, { recursive: true });
   await clear(releases);
-  const { news, failures } = await collectNews(pack, dataDir, effects, collects);
+  const options = { accept, ignoreMistakes };
+  const { news, failures, ignored } = await collectNews(pack, dataDir, effects, collects ? options : null);
   const { current, before } = await currentOf(pack, dataDir, effects);
   // The lock excludes other builds, so a range of the feed after this release is from a build that was
   // killed.
@@ -76,13 +99,30 @@ export async function datasetNight(
     // The index is derived from the release and can be built again when it is missing.
     await ensureIndex(paths.release(dataDir, pack.id, before.release), pack);
     const { records, facts } = before;
-    return { dataset: pack.id, outcome: 'unchanged', release: current, records, facts, told: news };
+    return { dataset: pack.id, outcome: 'unchanged', release: current, records, facts, told: news, failures, ignored };
   }
   const workspace = join(releases, `${UNFINISHED}build`);
   try {
     const made = await readings(dataDir, pack.id, workspace);
-    if (made.length === 0) throw new Error(['no source could be read', ...failures].join('; '));
-    const build = { pack, dataDir, effects, overlays, overlay, inputs, current, before, made, news, workspace };
+    if (made.length === 0) {
+      progress.warn(`${pack.id}: ${NO_SOURCE}`);
+      throw new DatasetStopped([NO_SOURCE], [...news, NO_SOURCE]);
+    }
+    const build = {
+      pack,
+      dataDir,
+      effects,
+      overlays,
+      overlay,
+      inputs,
+      current,
+      before,
+      made,
+      news,
+      failures,
+      ignored,
+      workspace,
+    };
     return await buildRelease(build, accept);
   } catch (error) {
     // The range of a failed build must not delay later changes.
@@ -93,17 +133,33 @@ export async function datasetNight(
   }
 }
 
+const NO_SOURCE = 'no source could be read';
+
 /** Collects and reports the new readings and facts. */
-async function collectNews(pack: Pack, dataDir: string, effects: Effects, collects: boolean) {
+async function collectNews(pack: Pack, dataDir: string, effects: Effects, options: CollectOptions | null) {
   const { progress } = effects;
-  const collected = collects ? await collect(pack, dataDir, effects) : NOTHING;
-  const news = [...collected.failures, ...collected.reports];
-  for (const line of news) progress.warn(`${pack.id}: ${line}`);
-  if (collected.readings > 0) {
-    const parked = collected.parked > 0 ? `, ${number(collected.parked)} values parked` : '';
-    progress.note(`${pack.id}: ${collected.readings} readings, ${number(collected.facts)} new facts${parked}`);
+  const show = (lines: readonly string[]) => {
+    for (const line of lines) progress.warn(`${pack.id}: ${line}`);
+  };
+  try {
+    const collected = options === null ? NOTHING : await collect(pack, dataDir, effects, options);
+    const { failures, warnings, reports, logs, readings, facts, rejected, ignored = 0 } = collected;
+    show([...failures, ...warnings, ...reports]);
+    if (readings > 0) {
+      const values = rejected > 0 ? `, ${number(rejected)} values rejected` : '';
+      progress.note(`${pack.id}: ${readings} readings, ${number(facts)} new facts${values}`);
+    }
+    return { news: [...failures, ...warnings, ...reports, ...logs], failures, ignored };
+  } catch (error) {
+    if (!(error instanceof CollectionStopped)) throw error;
+    const { mistakes, collected } = error;
+    const lines = [...mistakes, ...collected.failures, ...collected.warnings, ...collected.reports];
+    show(lines);
+    const release = await currentRelease(dataDir, pack.id).catch(() => null);
+    const rest = release === null ? 'there is no release yet' : `release ${release} stays current`;
+    progress.warn(`${pack.id}: stopped; nothing was added; ${rest}`);
+    throw new DatasetStopped(mistakes, [...lines, ...collected.logs]);
   }
-  return { news, failures: collected.failures };
 }
 
 /** Id of the current release, and its manifest when it is readable. */
@@ -133,6 +189,9 @@ interface Build {
   /** Every reading ever made. */
   made: readonly ReadingRow[];
   news: string[];
+  /** Pins that could not be fetched. */
+  failures: string[];
+  ignored: number;
   workspace: string;
 }
 
@@ -160,11 +219,13 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
     `${pack.id}: ${number(records)} records from ${number(facts)} facts${openItems}; release ${release}${fresh ? '' : ' as before'}`,
   );
   const outcome = fresh ? 'released' : 'unchanged';
-  return { dataset: pack.id, outcome, release, records, facts, told: [...build.news, ...confirmed] };
+  const { news, failures, ignored } = build;
+  return { dataset: pack.id, outcome, release, records, facts, told: [...news, ...confirmed], failures, ignored };
 }
 
 /** Keeps the last release. */
-function refused({ pack, effects, current, before, news }: Build, wrong: readonly string[]): DatasetNight {
+function refused(build: Build, wrong: readonly string[]): DatasetNight {
+  const { pack, effects, current, before, news, failures, ignored } = build;
   const { progress } = effects;
   for (const reason of wrong) progress.warn(`${pack.id}: ${reason}`);
   progress.warn(
@@ -172,7 +233,16 @@ function refused({ pack, effects, current, before, news }: Build, wrong: readonl
   );
   const { records = 0, facts = 0 } = before ?? {};
   const release = before === null ? null : current;
-  return { dataset: pack.id, outcome: 'refused', release, records, facts, told: [...wrong, ...news] };
+  return {
+    dataset: pack.id,
+    outcome: 'refused',
+    release,
+    records,
+    facts,
+    told: [...wrong, ...news],
+    failures,
+    ignored,
+  };
 }
 
 /** Indexes the files of a release, seals it and makes it current. */
@@ -250,7 +320,7 @@ async function fingerprint(
 async function addCode(hash: ReturnType<typeof createHash>, folder: string): Promise<void> {
   const files = await readdir(folder, { withFileTypes: true });
   const code = files
-    .filter((each) => each.isFile() && /(?<!\.test)\.(ts|json)$/.test(each.name))
+    .filter((each) => each.isFile() && (/(?<!\.test)\.(ts|json)$/.test(each.name) || /^NOTICE(\.md)?$/.test(each.name)))
     .map(({ name }) => name);
   for (const name of code.sort(byCodePoint)) {
     hash.update(`${name}\n`);

@@ -22,9 +22,8 @@ async function main(): Promise<number> {
   const { config, dataset } = JSON.parse(await text(process.stdin)) as RewriteInput;
   try {
     const { BASE_URL: base_url, DATABASE_URL: database_url } = config;
-    const effects = realEffects(config.SOURCE_DATE_EPOCH, { base_url, database_url });
+    const effects = realEffects(config.SOURCE_DATE_EPOCH, { base_url, database_url, environment: {} });
     const { failures } = await runNight(config, effects, { only: [dataset], accept: false, rewrite: true });
-    for (const failure of failures) process.stderr.write(`${failure}\n`);
     return failures.length === 0 ? 0 : 1;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

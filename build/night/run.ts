@@ -12,15 +12,16 @@ import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-
 import { type NightlyRun, recordRun } from '../../data/releases/runs.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
 import { loadPack, PackError, packFolders } from '../../packs/define/load.ts';
+import { nearestName } from '../../packs/define/mistakes.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { errorLine } from '../collect/fetch.ts';
+import { errorLine } from '../collect/report.ts';
 import type { Effects } from '../effects/effects.ts';
 import { lockNight } from '../effects/lock.ts';
 import type { Progress } from '../effects/progress.ts';
 import { compressPages } from '../hosting/compress.ts';
 import { prerender } from '../static/prerender.ts';
 import { publish } from '../static/publish.ts';
-import { type DatasetNight, datasetNight } from './dataset.ts';
+import { type DatasetNight, DatasetStopped, datasetNight } from './dataset.ts';
 
 /**
  * Most releases of a dataset that one rewrite builds before the pages: the number of immediate opt-outs an
@@ -39,8 +40,16 @@ export interface RunOptions {
 
 export interface NightReport {
   nights: DatasetNight[];
-  /** All errors as sentences; empty: the night succeeded. */
+  /** All errors as sentences, which were shown as they occurred; empty: the night succeeded. */
   failures: string[];
+}
+
+/** `prises: no such pack; the packs are airports, prices; nearest: prices`. */
+function noSuchPack(name: string, packs: readonly Pack[]): string {
+  const ids = packs.map(({ id }) => id);
+  const near = nearestName(name, ids);
+  const listed = ids.length > 20 ? `${ids.slice(0, 20).join(', ')}, …` : ids.join(', ');
+  return `${name}: no such pack; the packs are ${listed}${near === undefined ? '' : `; nearest: ${near}`}`;
 }
 
 /** Runs the night. Throws LockedError while another run is in progress. */
@@ -55,7 +64,9 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     const { packs, broken, failures } = await load(config.PACK_DIRS);
     const { only } = options;
     const unknown = only?.filter((name) => !packs.some(({ id }) => id === name)) ?? [];
-    for (const name of unknown) failures.push(`${name}: no such pack`);
+    for (const name of unknown) failures.push(noSuchPack(name, packs));
+    for (const failure of failures) effects.progress.warn(failure);
+    if (unknown.length > 0 && unknown.length === only?.length) return { nights: [], failures };
     const nights: DatasetNight[] = [];
     const { progress, takeSteps: taken } = withTimer(effects.progress, effects.ticks);
     for (const pack of packs.filter(({ id }) => only === null || only.includes(id))) {
@@ -84,14 +95,16 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
           night = next;
         }
         nights.push(night);
+        failures.push(...night.failures.map((failure) => `${pack.id}: ${failure}`));
         if (night.outcome === 'refused') failures.push(`${pack.id}: refused: ${night.told[0]}`);
         await record(night);
       } catch (error) {
-        const reason = `${pack.id}: ${errorLine(error)}`;
-        effects.progress.warn(reason);
-        failures.push(reason);
+        const stopped = error instanceof DatasetStopped ? error : null;
+        const reasons = stopped?.mistakes ?? [errorLine(error)];
+        if (stopped === null) effects.progress.warn(`${pack.id}: ${errorLine(error)}`);
+        failures.push(...reasons.map((reason) => `${pack.id}: ${reason}`));
         const release = await currentRelease(config.DATA_DIR, pack.id).catch(() => null);
-        await record({ outcome: 'failed', release, records: 0, told: [errorLine(error)] });
+        await record({ outcome: 'failed', release, records: 0, told: stopped?.sentences ?? reasons });
       }
     }
     try {

@@ -56,6 +56,8 @@ export async function draftRelease(making: ReleaseInput, workspace: string): Pro
   await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
   const said = [...overlay.ownerFacts.values()].flat();
+  // A source whose rows have their own times confirms nothing by being read again.
+  const confirming = made.filter(({ date_source }) => date_source !== 'rows');
   const { total, names, medians } = await sortFacts(duck, dataDir, pack, {
     made,
     said,
@@ -76,7 +78,11 @@ export async function draftRelease(making: ReleaseInput, workspace: string): Pro
   const settle = split.threads ? settleApart : settlePart;
   const settled = await Promise.all(
     lineRanges(draft.stored, split.ranges).map((range, number) =>
-      settle(pack, { range, names, medians, made, decided, removed, folder: draft.part(number), number }, onProgress),
+      settle(
+        pack,
+        { range, names, medians, made: confirming, decided, removed, folder: draft.part(number), number },
+        onProgress,
+      ),
     ),
   );
   const tally = new ValueTally();
@@ -86,7 +92,7 @@ export async function draftRelease(making: ReleaseInput, workspace: string): Pro
   const readings = validReadings(made);
   const now = effects.now().getTime();
   const log = (step: string) => progress.step(pack.id, step);
-  const rows = await draft.finish(parts, { pack, names, readings, before, now, log });
+  const rows = await draft.finish(parts, { pack, names, readings: validReadings(confirming), before, now, log });
   return {
     ...tally.manifestCounts(pack),
     records: parts.reduce((sum, { quality }) => sum + quality.length, 0),

@@ -15,7 +15,7 @@ export interface SpreadPlan {
 export interface SpreadAnswer {
   /** Records that have a value. */
   count: number;
-  /** Distinct values; for a list, distinct entries. */
+  /** Distinct values as published, which facets count; for a list, distinct entries. */
   distinct: number;
   /** Number of values in each bin. */
   bins: number[];

@@ -8,6 +8,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import pg from 'pg';
 import { paths } from '../model/layout.ts';
+import { modulePath } from '../model/program.ts';
 import { openSqlite, sqliteDialect } from './sqlite.ts';
 import { type Dialect, migrations } from './tables/migrations.ts';
 import type { Tables } from './tables/schema.ts';
@@ -175,7 +176,9 @@ interface Waiting {
  * one. It does not keep the process alive.
  */
 function openWriter(file: string): Writer {
-  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { file } });
+  const worker = new Worker(modulePath('data/state/writer-thread.ts'), {
+    workerData: { file },
+  });
   worker.unref();
   let queue: Waiting[] = [];
   let flying: Waiting[] = [];

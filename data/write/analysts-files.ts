@@ -33,6 +33,7 @@ function notes(pack: Pack, { release, created_at }: ReleaseInfo, columns: readon
     license: pack.license.name,
     license_url: pack.license.url,
     attribution: pack.attribution,
+    ...(pack.notice === undefined ? {} : { notice: pack.notice }),
     columns: JSON.stringify(described),
   };
 }

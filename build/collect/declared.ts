@@ -1,0 +1,109 @@
+// Stores what is new in the declared sources of a pack, so that their versions are planned like pins.
+import { createHash } from 'node:crypto';
+import { nearestName, quoteValue } from '../../packs/define/mistakes.ts';
+import type { Pack, Pin, Source } from '../../packs/define/model.ts';
+import type { DeclaredSource } from '../../packs/define/sources.ts';
+import type { Effects } from '../effects/effects.ts';
+import { DeclarationError, type DeclaringSource } from '../sources/rows.ts';
+import {
+  currentVersions,
+  declaredPackage,
+  type StoreContext,
+  type StoredVersion,
+  storedVersions,
+  storeVersions,
+  versionsFolder,
+} from '../sources/store.ts';
+import { errorLine } from './report.ts';
+
+/** Whether the rows of a source are declared and stored by the register, not read from a package. */
+export const isStored = (source: Source): source is DeclaringSource =>
+  source.from !== null && source.pins.length === 0 && source.newest === null;
+
+/** What readers of declared sources need of the run. */
+export function sourceContext(pack: Pack, dataDir: string, effects: Effects): Omit<StoreContext, 'dataDir'> {
+  return {
+    folder: pack.folder,
+    environment(name, member) {
+      const value = effects.environment(name);
+      if (value === undefined || value === '')
+        throw new Error(`the environment variable ${name} is not set, expected by from.${member} in pack.ts`);
+      return value;
+    },
+    web: () => effects.web(dataDir),
+    now: effects.now,
+    progress: effects.progress.at,
+    row_limit: effects.row_limit,
+  };
+}
+
+/**
+ * Reads the declared sources and stores what is new. Returns the pack with the stored versions as pins, so
+ * that they are planned, repeated and restarted like any other. Throws when a declaration does not fit its
+ * source.
+ */
+export async function storeDeclared(
+  pack: Pack,
+  dataDir: string,
+  effects: Effects,
+  { failures, notes }: { failures: string[]; notes: string[] },
+): Promise<Pack> {
+  const context = sourceContext(pack, dataDir, effects);
+  const sources: Source[] = [];
+  for (const source of pack.sources) {
+    if (!isStored(source)) {
+      sources.push(source);
+      continue;
+    }
+    const folder = versionsFolder(dataDir, pack.id, source.id);
+    const before = (await storedVersions(folder)).at(-1) ?? null;
+    try {
+      const fresh = await storeVersions(pack, source, { ...context, dataDir });
+      for (const version of fresh.slice(-1)) notes.push(...columnNotes(pack, source.id, version, before));
+    } catch (error) {
+      if (error instanceof DeclarationError) throw new Error(`${source.id}: ${error.message}`, { cause: error });
+      failures.push(`${source.id}: ${errorLine(error)}`);
+    }
+    const integrity = declarationHash(source.from);
+    const pins = (await currentVersions(folder)).map(({ version, name, observed_at }): Pin & { name: string } => {
+      return { package: declaredPackage(source.id), version, integrity, observed_at, date_source: 'source', name };
+    });
+    sources.push({ ...source, pins });
+  }
+  return { ...pack, sources };
+}
+
+/** A text that changes when the declaration reads other columns, or reads them differently. */
+function declarationHash(from: DeclaredSource): string {
+  const text = JSON.stringify(from, (_, value: unknown) => (typeof value === 'function' ? String(value) : value));
+  return `declaration-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+}
+
+/** Most columns in a sentence. */
+const NAMED = 20;
+
+/** Sentences about columns that nothing reads and that no row has, when they are others than before. */
+function columnNotes(
+  pack: Pack,
+  source: string,
+  { name, columns, unread, absent, rows, broken }: StoredVersion,
+  before: StoredVersion | null,
+): string[] {
+  const note = (text: string, of: readonly string[], earlier: readonly string[], known: readonly string[]) => {
+    if (of.length === 0 || of.join('\n') === earlier.join('\n')) return [];
+    const shown = of.slice(0, NAMED).map((column) => {
+      const nearest = nearestName(column.toLowerCase(), known);
+      return `${quoteValue(column)}${nearest === undefined ? '' : ` (nearest ${quoteValue(nearest)})`}`;
+    });
+    const more = of.length > shown.length ? ` and ${of.length - shown.length} more` : '';
+    return [`${source}: ${text}: ${shown.join(', ')}${more}`];
+  };
+  const names = pack.attributes.map((attribute) => attribute.name);
+  const filtered = pack.sources.some(({ id, from }) => id === source && from?.where !== undefined);
+  const empty = filtered ? `\`where\` keeps no row of ${name}` : `${name} has no rows`;
+  return [
+    ...(rows + broken === 0 && before?.rows !== 0 ? [`${source}: ${empty}`] : []),
+    ...note(`nothing reads these columns of ${name}`, unread, before?.unread ?? [], names),
+    ...note(`no row of ${name} has these columns`, absent, before?.absent ?? [], columns),
+  ];
+}
