@@ -3,6 +3,7 @@
 import { ConfigError, readConfig } from '../../config.ts';
 import { normalEmail } from '../../data/model/email.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
+import { commandLine } from '../../data/model/program.ts';
 import { crawlerKeys, rotateCrawlerKeys } from '../../data/state/keys/crawler-keys.ts';
 import { rotateSigningKeys, signingKeys } from '../../data/state/keys/signing-keys.ts';
 import { forgetAddress, NotErasable } from '../../data/state/ops/forget.ts';
@@ -11,7 +12,7 @@ import { openStore, type Store, StoreError } from '../../data/state/store.ts';
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
-const USAGE = 'usage: npm run keys [-- rotate tokens|crawler | forget <email> [--revoke]]';
+const USAGE = `usage: ${commandLine('keys', '[rotate tokens|crawler | forget <email> [--revoke]]')}`;
 
 /** The key rings: what each signs, and what the operator does after a rotation. */
 const RINGS = {

@@ -6,13 +6,16 @@ import { dirname, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { ConfigError, readConfig } from '../../config.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
+import { commandLine } from '../../data/model/program.ts';
 import { verify } from '../../data/state/money/ledger.ts';
 import { openStore, type Store, StoreError } from '../../data/state/store.ts';
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
-const USAGE = `usage: npm run ledger -- verify          check that every balance is the sum of its rows
-       npm run ledger -- backup <file>   copy the SQLite database, also while it is in use`;
+const USAGE = `usage: ${commandLine('ledger', 'verify')}
+         check that every balance is the sum of its rows
+       ${commandLine('ledger', 'backup <file>')}
+         copy the SQLite database, also while it is in use`;
 
 /** Prints every mismatch and returns the exit code. */
 async function check(store: Store): Promise<number> {

@@ -1,22 +1,33 @@
-// The command of pack authors: `npm run pack -- check <folder>` and `npm run pack -- new <name>`.
+// The command of pack authors: `npm run pack -- check <folder>`, `new <name>` and `try <folder>`.
 
 import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isDeepStrictEqual } from 'node:util';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { parseTemplate } from '../../api/render/record-template.ts';
 import { createPrivateFiles, PUBLIC_MODES } from '../../data/model/permissions.ts';
+import { commandLine } from '../../data/model/program.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
+import { packWarnings } from '../../packs/define/references.ts';
+import { packDirs } from './from/pack-dirs.ts';
+import type { FromContext } from './from/run.ts';
 
-const USAGE = `npm run pack -- check <folder>   check a pack without building it
-npm run pack -- new <name>       write a working pack to packs/<name> (or to a path), to start from`;
+const USAGE = `${commandLine('pack', 'check <folder>')}   check a pack without building it
+${commandLine('pack', 'try <folder>')}     run its collector on a few rows and show the result, without publishing
+                                   --rows <number> of each source (20), --source <id> only this one
+${commandLine('pack', 'new <name>')}       write a working pack to <name> in PACK_DIRS (or to a path), to start from
+${commandLine('pack', 'from <source>')}    write a pack from a file, a database or an address; \`from --help\` lists the flags`;
 
 /** Working directory and output of the command; tests pass their own. */
 export interface CommandContext {
   /** Base of relative paths. */
   cwd: string;
   log: (line: string) => void;
+  environment: NodeJS.ProcessEnv;
+  /** Network and questions of `from`; unset: the real network, and no questions. */
+  web?: FromContext['web'];
+  prompt?: FromContext['prompt'];
 }
 
 function count(number: number, noun: string): string {
@@ -41,8 +52,10 @@ function checkLiquid(pack: Pack): void {
   try {
     parseTemplate(pack.template);
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
-    throw new PackError(pack.folder, [{ file: 'record.md', path: '', found, expected: 'a LiquidJS template' }]);
+    const message = error instanceof Error ? error.message : String(error);
+    const [, found = message, line, column] = /^(.*), line:(\d+), col:(\d+)/.exec(message) ?? [];
+    const path = line === undefined ? '' : `line ${line}, column ${column}`;
+    throw new PackError(pack.folder, [{ file: 'record.md', path, found, expected: 'a LiquidJS template' }]);
   }
 }
 
@@ -66,6 +79,7 @@ async function check(folder: string, { cwd, log }: CommandContext): Promise<numb
     const pack = await loadPack(resolve(cwd, folder));
     checkLiquid(pack);
     log(summary(pack));
+    for (const warning of packWarnings(pack)) log(`Warning: ${warning}`);
     const left = await skeletonTexts(pack);
     if (left.length > 0) log(`Not replaced yet, still the text of the skeleton: ${left.join(', ')}.`);
     return 0;
@@ -82,8 +96,8 @@ function titled(id: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-async function create(name: string, { cwd, log }: CommandContext): Promise<number> {
-  const folder = /[/\\]/.test(name) ? resolve(cwd, name) : resolve(cwd, 'packs', name);
+async function create(name: string, { cwd, log, environment }: CommandContext): Promise<number> {
+  const folder = /[/\\]/.test(name) ? resolve(cwd, name) : join(packDirs(cwd, environment)[0]!, name);
   const id = basename(folder);
   if (!/^[a-z][a-z0-9-]*$/.test(id) || RESERVED_IDS.includes(id)) {
     log(
@@ -111,13 +125,55 @@ async function create(name: string, { cwd, log }: CommandContext): Promise<numbe
   log(
     'Put your data into fixtures/ or name its source in pack.ts, and read it in collect.ts: docs/packs.md, "collect.ts", shows how, a CSV too.',
   );
-  log(`Next: npm run pack -- check ${folder}, then npm run nightly (PACK_DIRS must contain ${dirname(folder)}).`);
+  const parent = dirname(folder);
+  const served = packDirs(cwd, environment).includes(parent) ? '' : ` (PACK_DIRS must contain ${parent})`;
+  log(`Next: ${commandLine('pack', `check ${folder}`)}, then ${commandLine('nightly', `--only ${id}`)}${served}.`);
   return 0;
+}
+
+async function attempt(folder: string, args: string[], { cwd, log, environment }: CommandContext): Promise<number> {
+  const options = { rows: { type: 'string', default: '20' }, source: { type: 'string' } } as const;
+  const { values } = parseArgs({ args, options });
+  const rows = Number(values.rows);
+  if (!Number.isInteger(rows) || rows < 1) {
+    log(`--rows must be a whole number of at least 1 (got ${values.rows})`);
+    return 2;
+  }
+  const [{ readConfig }, { realEffects }, { tryPack }, pack] = await Promise.all([
+    import('../../config.ts'),
+    import('../effects/effects.ts'),
+    import('./try.ts'),
+    loadPack(resolve(cwd, folder)),
+  ]);
+  const { DATA_DIR: dataDir, BASE_URL: base_url, DATABASE_URL: database_url, ...config } = readConfig(environment);
+  const open_hosts = config.COLLECT_ALLOW_HOSTS;
+  const effects = realEffects(undefined, { base_url, database_url, environment, open_hosts });
+  const quiet = { step: () => {}, at: () => {}, note: () => {}, warn: () => {}, end: () => {} };
+  return tryPack(
+    pack,
+    { rows, source: values.source ?? null, dataDir, base_url },
+    { ...effects, progress: quiet },
+    log,
+  );
 }
 
 /** Runs the command and returns its exit code: 0 success, 1 invalid pack, 2 wrong arguments. */
 export async function runPackCommand(args: string[], surroundings: CommandContext): Promise<number> {
   const [command, name, ...rest] = args;
+  if (command === 'try' && name !== undefined) {
+    try {
+      return await attempt(name, rest, surroundings);
+    } catch (error) {
+      if (!(error instanceof PackError) && !(error instanceof TypeError)) throw error;
+      surroundings.log(error.message);
+      return error instanceof PackError ? 1 : 2;
+    }
+  }
+  if (command === 'from') {
+    const [{ readConfig }, { runFrom }] = await Promise.all([import('../../config.ts'), import('./from/run.ts')]);
+    const { COLLECT_ALLOW_HOSTS: open_hosts } = readConfig(surroundings.environment);
+    return runFrom(args.slice(1), { ...surroundings, open_hosts, check: (folder) => check(folder, surroundings) });
+  }
   if (name !== undefined && rest.length === 0) {
     if (command === 'check') return check(name, surroundings);
     if (command === 'new') return create(name, surroundings);
@@ -130,5 +186,10 @@ if (import.meta.main) {
   createPrivateFiles();
   // npm runs scripts in the repository; INIT_CWD is the directory in which the author called it.
   const cwd = process.env['INIT_CWD'] ?? process.cwd();
-  process.exitCode = await runPackCommand(process.argv.slice(2), { cwd, log: (line) => console.log(line) });
+  process.exitCode = await runPackCommand(process.argv.slice(2), {
+    cwd,
+    log: (line) => console.log(line),
+    environment: process.env,
+    prompt: (await import('./from/ask.ts')).terminalPrompt(),
+  });
 }

@@ -6,14 +6,15 @@ import { hostingRules } from '../../api/discovery/hosting.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { ConfigError, readConfig } from '../../config.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
+import { commandLine } from '../../data/model/program.ts';
 import { realEffects } from '../effects/effects.ts';
 import { LockedError } from '../effects/lock.ts';
 import { publishTo } from '../hosting/run.ts';
 import { PublishError } from '../hosting/target.ts';
 import { caddyConfig, headersFile, nginxConfig } from '../static/host-configs.ts';
 
-const USAGE = `usage: npm run publish -- --to <folder | rsync target> [--dry-run] [--compress] [--adopt]
-       npm run publish -- --rules <nginx | caddy | _headers> [--root <folder>]
+const USAGE = `usage: ${commandLine('publish', '--to <folder | rsync target> [--dry-run] [--compress] [--adopt]')}
+       ${commandLine('publish', '--rules <nginx | caddy | _headers> [--root <folder>]')}
 
   --to        the target: a folder or an rsync address (user@host:path, rsync://host/module/path)
   --dry-run   print what would be sent and deleted, and change nothing
@@ -59,7 +60,11 @@ async function main(args: string[]): Promise<number> {
     process.stderr.write(USAGE);
     return 2;
   }
-  const { progress } = realEffects(SOURCE_DATE_EPOCH, { base_url: BASE_URL, database_url: DATABASE_URL });
+  const { progress } = realEffects(SOURCE_DATE_EPOCH, {
+    base_url: BASE_URL,
+    database_url: DATABASE_URL,
+    environment: {},
+  });
   const { 'dry-run': dry_run, compress, adopt } = values;
   const sent = await publishTo({ dist: DIST_DIR, to: values.to, dry_run, compress, adopt, progress });
   const count = (n: number) => n.toLocaleString('en-US');

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { COPIES } from '../../api/discovery/hosting.ts';
+import { commandLine } from '../../data/model/program.ts';
 import { lockFolder } from '../effects/lock.ts';
 import type { Progress } from '../effects/progress.ts';
 import { BUILD_NOTES } from '../static/output.ts';
@@ -96,7 +97,7 @@ function unchangedSince(dist: string): { manifest: string; check: () => void } {
       );
     const manifest = readPublished(dist)?.manifest;
     if (manifest === undefined)
-      throw new PublishError(`nothing is published in ${dist} yet; run npm run nightly first`);
+      throw new PublishError(`nothing is published in ${dist} yet; run \`${commandLine('nightly')}\` first`);
     return manifest;
   };
   const manifest = read();

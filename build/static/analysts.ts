@@ -49,6 +49,8 @@ export async function writeAnalystFiles(
   output.write(at('dictionary.json'), dictionaryJson(pack, manifest, base), key);
   output.write(at('dictionary.md'), dictionaryMarkdown(pack, manifest, base), key);
   output.write(at('croissant.jsonld'), croissant(pack, manifest, base, parquet), key);
+  // Tables as CSV have no place for it: a copy of the folder has it beside them.
+  if (pack.notice !== undefined) output.write(at('NOTICE.txt'), `${pack.notice}\n`, key);
 }
 
 /** Writes the lists `files/{ds}/` and `files/` of the files in the output. */

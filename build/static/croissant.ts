@@ -96,6 +96,7 @@ export function croissant(
     alternateName: pack.title,
     description: pack.description,
     license: pack.license.url,
+    ...(pack.notice === undefined ? {} : { copyrightNotice: pack.notice }),
     url: datasetUrl(base, pack.id),
     creator: { '@type': 'sc:Organization', name: pack.attribution, url: pack.sources[0]?.url ?? base },
     publisher: { '@type': 'sc:Organization', name: 'Dataset Register', url: `${base}/` },

@@ -1,9 +1,10 @@
 // The pages for people: gathers their data, and runs Astro when it has changed.
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Operation } from '../../api/contract/operation.ts';
 import { priceCondition, priceList } from '../../api/contract/pricing.ts';
 import { datasetJsonld } from '../../api/discovery/jsonld.ts';
@@ -23,10 +24,12 @@ import type { Output } from './output.ts';
 import { pagePath } from './pages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Inputs of the pages besides their data. */
+/** npm installs the dependencies of a package next to it, not in it. */
+const ASTRO = dirname(createRequire(import.meta.url).resolve('astro/package.json'));
+/** Inputs of the pages besides their data. npm packages do not contain lock files. */
 const SOURCES = [
   'astro.config.mjs',
-  'package-lock.json',
+  existsSync(join(ROOT, 'package-lock.json')) ? 'package-lock.json' : 'package.json',
   'api/render/print.ts',
   'api/pages/frame.ts',
   'api/pages/html.ts',
@@ -147,19 +150,30 @@ export async function writeSite({ data, scratch }: { data: SiteData; scratch: st
   const code = sources.map((path) => readFileSync(join(ROOT, path), 'utf8'));
   const key = `${SITE_KEY}${hash('sha256', JSON.stringify([text, code]), 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
-  const [file, made] = [join(scratch, 'site.json'), join(scratch, 'site')];
+  const [file, inner] = [join(scratch, 'site.json'), join(scratch, 'inner')];
+  const made = join(inner, 'site');
   await rm(made, { recursive: true, force: true });
   await mkdir(scratch, { recursive: true });
   await writeFile(file, text);
-  // The built modules import packages relative to their own folder.
-  await symlink(join(ROOT, 'node_modules'), join(scratch, 'node_modules'), 'junction');
-  await astro(scratch, {
+  await linkDependencies(scratch, inner);
+  await astro(inner, {
     SITE_DATA: file,
     SITE_OUT: made,
     SITE_CACHE: join(scratch, 'cache'),
     SITE_BASE_URL: data.base_url,
   });
   for (const path of filesOf(made)) output.write(path, readFileSync(join(made, path)), key);
+}
+
+/**
+ * The built modules import packages relative to their own folder. npm installs dependencies in the package,
+ * where they differ from those of the package that it is installed for, and else next to it.
+ */
+async function linkDependencies(outer: string, inner: string): Promise<void> {
+  await mkdir(inner, { recursive: true });
+  const [own, beside] = [join(ROOT, 'node_modules'), dirname(ROOT)];
+  if (existsSync(own)) await symlink(own, join(inner, 'node_modules'), 'junction');
+  if (basename(beside) === 'node_modules') await symlink(beside, join(outer, 'node_modules'), 'junction');
 }
 
 /** Paths of the files below a folder, sorted, with `/`. */
@@ -169,15 +183,15 @@ function filesOf(folder: string): string[] {
 }
 
 /**
- * Runs `astro build` as a child process, which frees its memory. It works in `scratch`, because Astro writes
+ * Runs `astro build` as a child process, which frees its memory. It works in `folder`, because Astro writes
  * temporary modules into the working directory, where another night would delete them. Throws with the end of
  * its output.
  */
-async function astro(scratch: string, settings: Record<string, string>): Promise<void> {
+async function astro(folder: string, settings: Record<string, string>): Promise<void> {
   const { PATH = '', HOME = '' } = process.env;
-  const program = join(ROOT, 'node_modules/astro/bin/astro.mjs');
+  const program = join(ASTRO, 'bin/astro.mjs');
   const child = spawn(process.execPath, [program, 'build', '--silent', '--root', ROOT], {
-    cwd: scratch,
+    cwd: folder,
     env: { PATH, HOME, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -27,9 +27,10 @@ export function pagePath(dataset: string, slug: string): string {
  * code. 16 hex digits.
  */
 function pageFingerprint(pack: Pack, base: string): string {
-  const { id, title, license, attribution, template, prices } = pack;
+  const { id, title, license, attribution, notice, template, prices } = pack;
   const attributes = pack.attributes.map((attribute) => [attribute.name, attribute.unit, attribute.public]);
-  const made = JSON.stringify([id, title, license, attribution, template, prices, attributes, base, codeFingerprint()]);
+  const about = [id, title, license, attribution, notice, template, prices];
+  const made = JSON.stringify([...about, attributes, base, codeFingerprint()]);
   return hash('sha256', made, 'hex').slice(0, 16);
 }
 

@@ -1,0 +1,247 @@
+// The text of pack.ts for a proposal.
+import { Code, codeText, quotedCode } from './code-text.ts';
+import type { AttributeProposal, Proposal } from './proposal.ts';
+import { exampleOf } from './records.ts';
+
+/** What the publisher decides, and where the rows are. */
+export interface PackFacts {
+  id: string;
+  title: string;
+  license: { name: string; url: string };
+  attribution: string;
+  /** Home page of the source, where values can be checked. */
+  homepage: string;
+  source: DeclaredPlace;
+  /** Rows of the source, at least. */
+  total: number;
+  /** Whether all rows were read, so that a closed list has every value. */
+  whole: boolean;
+  /** Shares of wrong values and rows that a reading may have. */
+  tolerate: { values: number; rows: number } | null;
+}
+
+/** Where the rows are: the call in `from`. */
+export interface DeclaredPlace {
+  kind: 'csv' | 'jsonl' | 'json' | 'parquet' | 'sqlite' | 'postgres' | 'http';
+  /** Path or address; null for a query to PostgreSQL. */
+  target: string | null;
+  /** Members besides `attributes`. */
+  options: Record<string, unknown>;
+  /** Whether each reading lists all records. */
+  complete: boolean;
+}
+
+const NUMBER_IN = `/** The number in a text such as \`1.299,00 €\`; NaN, which is refused, when there is none. */
+function numberIn(cell: unknown, sign: string, decimal: '.' | ',', missing: string[] = []): number | undefined {
+  const text = String(cell ?? '').trim();
+  if (text === '' || missing.includes(text)) return undefined;
+  const plain = text.replaceAll(sign, '').replace(/[\\s'’]/g, '');
+  return Number(decimal === ',' ? plain.replaceAll('.', '').replace(',', '.') : plain.replaceAll(',', ''));
+}
+
+`;
+
+const INITIAL = `/** The first letter or digit of a cell, in upper case. */
+function initialOf(cell: unknown): string | undefined {
+  if (cell === undefined || cell === null || cell === '') return undefined;
+  return /[\\p{L}\\p{N}]/u.exec(String(cell))?.[0].toUpperCase() ?? '#';
+}
+
+`;
+
+/** Hours of a year: how long a value counts as up to date. */
+const SLA = 8760;
+/** Filters that tools describe well; attributes after these can be made filterable in pack.ts. */
+const MOST_FILTERS = 60;
+
+/** The whole file. */
+export function packText(proposal: Proposal, facts: PackFacts): string {
+  const affixes = proposal.attributes.some(({ reading }) => reading.affix !== undefined);
+  const members = [
+    `title: ${quotedCode(facts.title)},`,
+    `description: ${quotedCode(descriptionOf(proposal, facts))},`,
+    `license: ${codeText(facts.license, 1, 11)},`,
+    `attribution: ${quotedCode(facts.attribution)},`,
+    sourcesText(proposal, facts),
+    attributesText(proposal),
+    identityText(proposal),
+    ...(proposal.listed === null ? [] : [`gone: { attribute: '${proposal.listed}', value: 'gone' },`]),
+    '// A public attribute with few different values: showcases have records of each.',
+    `group_by: ${quotedCode(proposal.choices.group)},`,
+    `serving: ${codeText(servingOf(proposal), 1, 11)},`,
+    `compare: ${codeText(proposal.choices.compare, 1, 11)},`,
+    '// EUR per call.',
+    'prices: { search: 0.008, get: 0.004, facts: 0.01, compare: 0.012, stats: 0.015 },',
+    "schedule: '0 3 * * *',",
+    '// A release that fails one of these is not published; the last good one stays.',
+    `tests: ${testsText(proposal, facts)},`,
+  ];
+  return [
+    `// ${facts.title.replace(/\s+/g, ' ')}: written by \`npm run pack -- from\`, to be edited. See docs/packs.md.\n`,
+    `import { ${facts.source.kind}, definePack } from 'dataset-register/pack';\n\n`,
+    affixes ? NUMBER_IN : '',
+    proposal.initialOf === null ? '' : INITIAL,
+    `export default definePack({\n  ${members.join('\n  ')}\n});\n`,
+  ].join('');
+}
+
+/** A sentence with the first attributes. */
+function descriptionOf({ attributes, choices }: Proposal, { title }: PackFacts): string {
+  const shown = attributes.filter((each) => choices.public.includes(each.name)).slice(0, 5);
+  const rest = attributes.length - shown.length;
+  const names = shown.map((each) => each.name.replace(/[_.]+/g, ' '));
+  return `${title}: ${names.join(', ')}${rest > 0 ? ` and ${rest} more attribute${rest === 1 ? '' : 's'}` : ''}.`;
+}
+
+function sourcesText(proposal: Proposal, facts: PackFacts): string {
+  const { source, tolerate } = facts;
+  const options = codeText({ ...source.options, ...readingOptions(proposal) }, 3, 20, 1);
+  const first = source.target === null ? '' : `${quotedCode(source.target)}${options === '{}' ? '' : ', '}`;
+  const lines = [
+    'sources: {',
+    `  ${/^[a-z]\w*$/.test(facts.id) ? facts.id : quotedCode(facts.id)}: {`,
+    `    title: ${quotedCode(facts.title)},`,
+    `    url: ${quotedCode(facts.homepage)},`,
+    `    license: ${quotedCode(facts.license.name)},`,
+    '    trust: 0.9,',
+    ...(source.complete
+      ? ['    // Each reading lists all records, so a missing record is gone.', '    complete: true,']
+      : []),
+    ...(tolerate === null
+      ? []
+      : [
+          '    // Today some cells or rows cannot be read; a reading with more of them stops the run.',
+          `    tolerate: ${codeText(tolerate)},`,
+        ]),
+    `    from: ${source.kind}(${first}${options === '{}' ? '' : options}),`,
+    '  },',
+    '},',
+  ];
+  return lines.join('\n  ');
+}
+
+/** Members of the source that say how its columns are read. */
+function readingOptions({ attributes, decimal, initialOf, listed, choices }: Proposal): Record<string, unknown> {
+  const common = commonMissing(attributes);
+  const columns: Record<string, unknown> = {};
+  for (const each of attributes) {
+    const rule = ruleOf(each, decimal, common);
+    if (rule !== null) columns[each.name] = rule;
+  }
+  if (initialOf !== null) {
+    const column = attributes.find(({ name }) => name === initialOf)!.columns[0]!;
+    columns[choices.group] = new Code(`(row) => initialOf(row[${quotedCode(column)}])`);
+  }
+  if (listed !== null) columns[listed] = { constant: 'listed' };
+  return {
+    decimal: decimal ?? undefined,
+    missing: common.length === 0 ? undefined : common,
+    attributes: Object.keys(columns).length === 0 ? undefined : columns,
+  };
+}
+
+/** Texts for "no value" that several columns have. */
+function commonMissing(attributes: readonly AttributeProposal[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { missing, type } of attributes)
+    for (const text of missing) counts.set(text, (counts.get(text) ?? 0) + (type === 'geo' ? 2 : 1));
+  return [...counts].filter(([, count]) => count > 1).map(([text]) => text);
+}
+
+/** What the attribute is read from; null when the column of its name is read as it is. */
+function ruleOf(
+  { name, type, columns, reading, index }: AttributeProposal,
+  decimal: '.' | ',' | null,
+  common: readonly string[],
+): unknown {
+  const [column, second] = columns;
+  if (type === 'geo') return { lat: column, lng: second };
+  if (column === undefined || index === null) return null;
+  const own = (reading.missing ?? []).filter((text) => !common.includes(text));
+  if (reading.affix !== undefined) {
+    const rest = reading.missing === undefined ? '' : `, ${codeText(reading.missing)}`;
+    const sign = `${quotedCode(reading.affix)}, ${quotedCode(reading.decimal ?? '.')}`;
+    return new Code(`(row) => numberIn(row[${quotedCode(column)}], ${sign}${rest})`);
+  }
+  const rule = {
+    column: column === name ? undefined : column,
+    decimal: reading.decimal === (decimal ?? undefined) ? undefined : reading.decimal,
+    thousands: reading.thousands,
+    date: reading.date,
+    missing: own.length === 0 ? undefined : own,
+    truths: reading.truths,
+    separator: reading.separator,
+  };
+  const given = Object.values(rule).filter((each) => each !== undefined).length;
+  if (given === 0) return null;
+  return given === 1 && rule.column !== undefined ? rule.column : rule;
+}
+
+function attributesText({ attributes, choices }: Proposal): string {
+  let filters = 0;
+  const objects = Object.fromEntries(
+    attributes.map((each) => {
+      const filterable = each.type !== 'text' && each.type !== 'url' && ++filters <= MOST_FILTERS;
+      const isPublic = choices.public.includes(each.name);
+      return [
+        each.name,
+        {
+          type: each.type,
+          unit: each.unit,
+          currency: each.currency,
+          description: each.description,
+          example: exampleOf(each, isPublic),
+          values: each.values,
+          public: isPublic || undefined,
+          filterable: filterable || undefined,
+          searchable: choices.searchable.includes(each.name) || undefined,
+          sla: SLA,
+        },
+      ];
+    }),
+  );
+  return `attributes: ${codeText(objects, 1, 14, 2)},`;
+}
+
+function identityText({ identity, choices, attributes }: Proposal): string {
+  const parts: string[] = [`attributes: ${codeText(identity.attributes, 2, 16)}`];
+  const joined = identity.attributes.map((name) => `id[${quotedCode(name)}]`);
+  if (identity.exact) {
+    const text = joined.map((each) => `\${${each}}`).join('/');
+    parts.push('// Letter case and accents distinguish records.', `key: (id) => \`${text}\``);
+  }
+  const title = attributes.find(({ name }) => name === choices.name);
+  if (title !== undefined && title.distinct < title.filled / 2 && !identity.attributes.includes(title.name)) {
+    const texts = [`values[${quotedCode(title.name)}]`, ...joined].join(', ');
+    parts.push('// Many records have the same name.', `name: (id, values) => [${texts}].filter(Boolean).join(', ')`);
+  } else if (title !== undefined && title.name !== 'name') {
+    parts.push(`name: (id, values) => String(values[${quotedCode(title.name)}] ?? ${joined[0]})`);
+  } else if (title === undefined && joined.length > 1) {
+    parts.push(`name: (id) => [${joined.join(', ')}].join(', ')`);
+  }
+  if (parts.length === 1 && parts[0]!.length < 90) return `identity: { ${parts[0]} },`;
+  return `identity: {\n${parts.map((each) => `    ${each}${each.startsWith('//') ? '' : ','}\n`).join('')}  },`;
+}
+
+function servingOf({ choices }: Proposal): Record<string, unknown> {
+  return { showcase: { per_group: 1 }, prominence: choices.prominence ?? undefined };
+}
+
+/** Fill tests that a pack begins with. */
+const MOST_FILLS = 20;
+
+function testsText({ attributes, identity, rows }: Proposal, { whole }: PackFacts): string {
+  const full = attributes.filter(
+    (each) => each.filled === rows && each.columns.length > 0 && !identity.attributes.includes(each.name),
+  );
+  const closed = attributes.filter((each) => each.values !== undefined && each.columns.length > 0 && whole);
+  const tests = [
+    { kind: 'rows', min: Math.max(1, Math.floor(identity.records * 0.9)) },
+    ...(identity.attributes.length === 1 && !identity.exact
+      ? [{ kind: 'unique', attribute: identity.attributes[0]! }]
+      : []),
+    ...full.slice(0, MOST_FILLS).map(({ name }) => ({ kind: 'fill', attribute: name, min: 0.95 })),
+    ...closed.map(({ name, values }) => ({ kind: 'accepted', attribute: name, values })),
+  ];
+  return `[\n${tests.map((test) => `    ${codeText(test, 2, 4)},\n`).join('')}  ]`;
+}

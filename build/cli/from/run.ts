@@ -1,0 +1,247 @@
+// `npm run pack -- from`: reads a source, proposes a pack, asks for the rest, writes it and checks it.
+
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import slugify from '@sindresorhus/slugify';
+import { commandLine } from '../../../data/model/program.ts';
+import { RESERVED_IDS } from '../../../packs/define/load.ts';
+import { askFacts, type Prompt } from './ask.ts';
+import { ProposalError } from './choices.ts';
+import { legacyEncoding } from './encoding.ts';
+import { type Flags, FROM_USAGE, placeOf, readFlags, suffixOf, UsageError } from './flags.ts';
+import { inferPack } from './infer.ts';
+import { packDirs } from './pack-dirs.ts';
+import { type DeclaredPlace, type PackFacts, packText } from './pack-text.ts';
+import type { Proposal } from './proposal.ts';
+import { declarationOf, openVersion, type ReadContext, sqliteTables } from './read.ts';
+import { columnTable, remarkLines } from './report.ts';
+import { type RowSample, readSample, repeatedKeys, SAMPLE_LIMITS } from './sample.ts';
+import { type Rejections, rejectedCells } from './verify.ts';
+import { type DataFile, dataFileOf, obstacles, writePack } from './write.ts';
+
+/** What the command needs; tests pass their own. */
+export interface FromContext extends ReadContext {
+  /** Base of relative paths. */
+  cwd: string;
+  log: (line: string) => void;
+  /** Asks a question; unset or null: there is no terminal. */
+  prompt?: Prompt | undefined;
+  /** Checks the pack that was written, and returns the exit code. */
+  check: (folder: string) => Promise<number>;
+}
+
+/** Where a pack is made from and written to. */
+interface Target {
+  id: string;
+  folder: string;
+  place: DeclaredPlace;
+  /** Absolute path of the file; null for a query and an address. */
+  file: string | null;
+}
+
+/** Runs the command. Returns 0 for a pack that passes the check, 1 for a source or folder that prevents one, 2 for wrong arguments. */
+export async function runFrom(args: readonly string[], context: FromContext): Promise<number> {
+  try {
+    if (args.includes('--help')) {
+      context.log(FROM_USAGE);
+      return 0;
+    }
+    const { source, flags } = readFlags(args);
+    const target = await targetOf(source, flags, context);
+    return await makePack(target, flags, context);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if (error instanceof UsageError) {
+      context.log(error.message);
+      return 2;
+    }
+    // Errors of readers and of the file system have the name of the file.
+    if (!(error instanceof ProposalError) && isProgramError(error)) throw error;
+    context.log(error.message);
+    return 1;
+  }
+}
+
+const isProgramError = (error: Error): boolean =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+
+async function targetOf(source: string, flags: Flags, { cwd, environment }: FromContext): Promise<Target> {
+  const place = placeOf(source, flags);
+  const isFile = place.kind !== 'postgres' && place.kind !== 'http';
+  const file = isFile ? resolve(cwd, source) : null;
+  if (file !== null && !(await stat(file).catch(() => null))?.isFile())
+    throw new ProposalError(`no such file: ${file}`);
+  if (place.kind === 'sqlite' && flags.table === undefined && flags.query === undefined) chooseTable(place, file!);
+  const given = flags.id ?? idOf(source, place);
+  const folder = /[/\\]/.test(given) ? resolve(cwd, given) : join(packDirs(cwd, environment)[0]!, given);
+  const id = basename(folder);
+  if (!/^[a-z][a-z0-9-]*$/.test(id) || RESERVED_IDS.includes(id)) {
+    throw new UsageError(
+      `--id: '${id}' is not a valid dataset id: use lower-case letters, digits and -, and none of ${RESERVED_IDS.join(', ')}`,
+    );
+  }
+  const present = await obstacles(folder, file);
+  if (present.length > 0) {
+    throw new ProposalError(
+      `${folder} already exists and was not changed (it contains ${present.slice(0, 5).join(', ')}); use another --id`,
+    );
+  }
+  return { id, folder, place, file };
+}
+
+/** Takes the only table; with several, the publisher chooses. */
+function chooseTable(place: DeclaredPlace, file: string): void {
+  const tables = sqliteTables(file);
+  const [only, ...more] = tables;
+  if (only === undefined) throw new ProposalError(`${file} has no table`);
+  if (more.length > 0)
+    throw new UsageError(`${basename(file)} has the tables ${tables.join(', ')}; choose one with --table`);
+  place.options['table'] = only;
+}
+
+/** A dataset id from the name of the file, the table or the host. */
+function idOf(source: string, { kind, options }: DeclaredPlace): string {
+  const table = typeof options['table'] === 'string' ? options['table'] : null;
+  const path = kind === 'http' ? new URL(source).pathname.replace(/\/+$/, '') || new URL(source).hostname : source;
+  const text =
+    kind === 'postgres' ? 'query' : (table ?? basename(path, path.slice(path.length - suffixOf(path).length)));
+  const slug = slugify(text).slice(0, 60).replace(/-+$/, '');
+  const id = /^[a-z]/.test(slug) ? slug : slug === '' ? 'dataset-1' : `data-${slug}`;
+  return RESERVED_IDS.includes(id) ? `${id}-data` : id;
+}
+
+/** `my-pack` as a title: `My pack`. */
+const titleOf = (id: string): string => id.charAt(0).toUpperCase() + id.slice(1).replaceAll('-', ' ');
+
+interface SourceSample {
+  sample: RowSample;
+  broken: number;
+}
+
+async function makePack(target: Target, flags: Flags, context: FromContext): Promise<number> {
+  const { id, folder, place, file } = target;
+  const legacy = file !== null && place.kind === 'csv' && flags.encoding === undefined && (await legacyEncoding(file));
+  if (legacy) place.options['encoding'] = legacy;
+  const { sample, broken } = await sampleOf(target, context);
+  const identity = flags.identity?.split(',').map((name) => name.trim()) ?? null;
+  const proposal = inferPack(sample, { identity, currency: flags.currency ?? null });
+  await checkRest(proposal, sample, target, context);
+  if (legacy) proposal.notes.push(encodingNote(sample));
+  if (place.kind === 'http' && place.options['pages'] === undefined)
+    proposal.notes.push('one answer was read; if the API has pages, name how with --pages (see from --help)');
+  context.log(readLine(sample));
+  context.log('');
+  for (const line of columnTable(proposal)) context.log(line);
+  context.log('');
+  const homepage = place.kind === 'http' ? new URL(place.target!).origin : null;
+  const answers = await askFacts(flags, { title: titleOf(id), homepage }, context.prompt ?? null);
+  const data: DataFile | null = file === null ? null : await dataFileOf(folder, file, flags.copy ?? false);
+  const source = { ...place, target: data?.path ?? place.target, complete: sample.whole };
+  const facts: PackFacts = { id, ...answers, source, total: sample.total, whole: isWhole(sample), tolerate: null };
+  const rejections = await verified(packText(proposal, facts), sample);
+  facts.tolerate = toleranceOf(rejections, broken, sample);
+  await writePack(folder, proposal, facts, data);
+  for (const line of remarkLines(proposal, rejections, broken)) context.log(line);
+  context.log('');
+  context.log(`Wrote ${folder}: pack.ts, samples.json, record.md, guide.md${data?.copied ? ` and ${data.path}` : ''}.`);
+  if (data !== null && data.copied === null && data.path.startsWith('../'))
+    context.log(`The data stays at ${data.path} (from the folder of the pack); copy it with --copy.`);
+  const code = await context.check(folder);
+  if (code === 0) for (const line of nextLines(id, folder, context)) context.log(line);
+  return code;
+}
+
+function nextLines(id: string, folder: string, { cwd, environment }: FromContext): string[] {
+  const parent = dirname(folder);
+  const served = packDirs(cwd, environment).includes(parent);
+  return [
+    '',
+    'Next:',
+    `  ${commandLine('pack', `try ${folder}`)}     # reads a few rows and shows their records, without publishing`,
+    `  ${commandLine('nightly', `--only ${id}`)}     # builds it${served ? '' : `; PACK_DIRS must contain ${parent}`}`,
+    `  ${commandLine('serve')}     # serves it`,
+  ];
+}
+
+function encodingNote({ columns, rows }: RowSample): string {
+  const accented = (cell: unknown) => typeof cell === 'string' && /\P{ASCII}/u.test(cell);
+  const text = columns.find(accented) ?? rows.flat().find(accented);
+  const example = text === undefined ? '' : `, such as '${String(text).slice(0, 40).toWellFormed()}'`;
+  return `the file is not UTF-8 and is read as windows-1252${example}; name another encoding with --encoding`;
+}
+
+const isWhole = ({ rows, total, whole }: RowSample): boolean => whole && rows.length === total;
+
+const plural = (count: number, noun: string) => `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
+
+function readLine(sample: RowSample): string {
+  const { name, columns, rows, total, whole } = sample;
+  const all = isWhole(sample)
+    ? `all ${plural(rows.length, 'row')}`
+    : `the first ${plural(rows.length, 'row')} of ${whole ? '' : 'at least '}${total.toLocaleString('en-US')}`;
+  return `Read ${all} of ${name}: ${plural(columns.length, 'column')}.`;
+}
+
+async function sampleOf({ place, file }: Target, context: FromContext): Promise<SourceSample> {
+  const declared = declarationOf(place, file === null ? place.target : basename(file));
+  const folder = file === null ? context.cwd : dirname(file);
+  let broken = 0;
+  const { version, close } = await openVersion(declared, folder, context, () => broken++);
+  try {
+    // Each page of an API is a request with a pause.
+    const limits = place.kind === 'http' ? { ...SAMPLE_LIMITS, rows: 10_000, counted: 10_000 } : SAMPLE_LIMITS;
+    const sample = await readSample(version, limits);
+    return { sample, broken };
+  } finally {
+    await close();
+  }
+}
+
+/** Reads the rows after the sample for repeated identities. */
+async function checkRest(
+  proposal: Proposal,
+  sample: RowSample,
+  { place, file }: Target,
+  context: FromContext,
+): Promise<void> {
+  if (sample.rows.length === sample.total || place.kind === 'http') return;
+  const declared = declarationOf(place, file === null ? place.target : basename(file));
+  const folder = file === null ? context.cwd : dirname(file);
+  const { version, close } = await openVersion(declared, folder, context, () => {});
+  try {
+    const { attributes } = proposal.identity;
+    const columns = attributes.map((name) => proposal.attributes.find((each) => each.name === name)!.columns[0]!);
+    const repeated = await repeatedKeys(version, columns);
+    proposal.identity.records = sample.total - repeated;
+    if (repeated <= proposal.identity.repeated) return;
+    proposal.identity.repeated = repeated;
+    const names = attributes.join(' and ');
+    proposal.notes.push(
+      `of all rows, ${repeated.toLocaleString('en-US')} repeat the ${names} of an earlier row; the first counts`,
+    );
+  } finally {
+    await close();
+  }
+}
+
+/** Reads the sample with the proposed pack.ts, in a temporary folder. */
+async function verified(text: string, sample: RowSample): Promise<Rejections> {
+  const temp = await mkdtemp(join(tmpdir(), 'pack-from-'));
+  try {
+    const path = join(temp, 'pack.ts');
+    await writeFile(path, text);
+    return await rejectedCells(path, sample);
+  } finally {
+    await rm(temp, { recursive: true });
+  }
+}
+
+/** A tolerance of twice what the sample has; null where the default is enough. */
+function toleranceOf(rejections: Rejections, broken: number, { rows, total }: RowSample): PackFacts['tolerate'] {
+  const most = Math.max(0, ...[...rejections.values()].map(({ count }) => count / rows.length));
+  const lost = broken / Math.max(1, total + broken);
+  if (most === 0 && lost === 0) return null;
+  const doubled = (share: number, least: number) => Math.min(1, Math.max(least, Math.ceil(share * 2000) / 1000));
+  return { values: doubled(most, 0.001), rows: lost === 0 ? 0 : doubled(lost, 0.001) };
+}
