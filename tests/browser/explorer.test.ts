@@ -92,7 +92,7 @@ describe('the explorer', () => {
     expect(await opened.page.inputValue('[data-param="min_depth"]')).toBe('3');
     await opened.page.fill('#explore-q', 'zz-no-such-word');
     await opened.page.keyboard.press('Enter');
-    await says(opened, 'Nothing matches');
+    await says(opened, 'No results');
     expect(new URL(opened.page.url()).searchParams.get('q')).toBe('zz-no-such-word');
     await opened.page.goBack();
     await says(opened, /shown\./);
@@ -112,7 +112,7 @@ describe('the explorer', () => {
     const north = stage.app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === 'north');
     await page.locator('#explore-head', { hasText: new RegExp(`^${north.length} record`) }).waitFor();
     await says(opened, 'No record shown yet: a link does not spend your free records of the day.');
-    expect(await page.textContent('#explore-cost')).toContain('Free: 2 of the 20 records a day that anyone may see.');
+    expect(await page.textContent('#explore-cost')).toContain('Free: 2 of the 20 free records a day.');
     expect(await page.textContent('#explore-code')).toContain("'sort=-depth'");
     expect(await page.inputValue('#explore-sort')).toBe('-depth');
     expect(searches(opened)).toEqual([]);
@@ -136,7 +136,7 @@ describe('the explorer', () => {
     await says(opened, /Charged/);
     await page.fill('#explore-q', 'zz-no-such-word');
     await page.keyboard.press('Enter');
-    await says(opened, 'Nothing matches');
+    await says(opened, 'No results');
     const spent = await balance(stage.app, headers);
     await page.goBack();
     await says(opened, /shown\./);
@@ -147,7 +147,7 @@ describe('the explorer', () => {
   test('a link without matches, or that needs a key, shows a message in place of the records', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?q=zz-no-such-word');
-    await says(opened, 'Nothing matches.');
+    await says(opened, 'No results.');
     expect(await opened.page.isVisible('#explore-none')).toBe(true);
     expect(await opened.page.isVisible('#explore-take')).toBe(false);
     await opened.page.goto(`${stage.base}/explore/tools/?min_runtime=1`);
@@ -269,7 +269,7 @@ describe('the explorer', () => {
     await opened.page.locator('#explore-sort').selectOption('-name');
     await opened.page.click('#explore-run');
     const problem = opened.page.locator('#explore-problem');
-    await problem.getByText('The free records of today are used up').waitFor();
+    await problem.getByText('You have used the free records of today').waitFor();
     expect((await names(opened)).length).toBeGreaterThan(0);
     expect(before.length).toBeGreaterThan(0);
     await opened.page.waitForTimeout(300);
@@ -380,7 +380,7 @@ describe('the explorer', () => {
     await page.locator('#explore-q').focus();
     await page.keyboard.type('o');
     await page.keyboard.press('Enter');
-    await page.locator('#explore-status', { hasText: /shown|Nothing/ }).waitFor();
+    await page.locator('#explore-status', { hasText: /shown|No results/ }).waitFor();
     const seen: string[] = [];
     for (let i = 0; i < 60; i++) {
       await page.keyboard.press('Tab');

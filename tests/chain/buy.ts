@@ -35,7 +35,7 @@ const told: typeof fetch = async (input, init) => {
   const required = response.headers.get('payment-required');
   const asked = required === null ? [] : (decoded(required)['accepts'] as { amount: string; network: string }[]);
   const price = asked[0] ? `, ${formatUnits(BigInt(asked[0].amount), 6)} USD on ${asked[0].network}` : '';
-  say(signed ? 'signed' : 'asked', `${response.status} ${response.statusText}${price}`);
+  say(signed ? 'signed' : 'request', `${response.status} ${response.statusText}${price}`);
   return response;
 };
 

@@ -153,15 +153,11 @@ describe('invalid packs', () => {
   test('every missing file is reported', async () => {
     await mkdir(join(temp, 'bare'));
     expect(await said(loadPack(join(temp, 'bare')))).toMatchInlineSnapshot(`
-      "5 mistakes in pack <temp>/bare
+      "4 mistakes in pack <temp>/bare
 
       <temp>/bare/pack.ts
         found     no such file
         expected  pack.ts with a default export
-
-      <temp>/bare/collect.ts
-        found     no such file
-        expected  collect.ts with a default export
 
       <temp>/bare/record.md
         found     no such file
@@ -221,7 +217,7 @@ describe('invalid packs', () => {
       { identity: { maker: 'A' }, values: {} },
       { identity: { maker: 'A', model: 'B', kind: 'saw' }, values: {} },
       { identity: { maker: 'A', model: 1 }, value: {}, evidence: 1 },
-      { identity: { maker: 'A', model: 'B' }, values: { nmae: 'x', kind: 'spoon', mass: 501, 'price.list': '5' } },
+      { identity: { maker: 'A', model: 'B' }, values: { nmae: 'x', kind: 'drlil', mass: 501, 'price.list': '5' } },
       { identity: { maker: '?', model: '?' }, values: {} },
     ];
     const at = await copy('samples', {
@@ -230,18 +226,18 @@ describe('invalid packs', () => {
       'guide.md': ' ',
     });
     expect(await said(loadPack(at))).toMatchInlineSnapshot(`
-      "14 mistakes in pack <temp>/samples
+      "13 mistakes in pack <temp>/samples
 
       <temp>/samples/guide.md
         found     an empty file
         expected  a guide.md with text
 
-      <temp>/samples/record.md: record.nme
+      <temp>/samples/record.md: line 1: record.nme
         found     'nme'
         expected  one of id, slug, name, dataset, url, updated_at, quality_score, completeness, verified_owner, license, attribution, preview, sample
         nearest   'name'
 
-      <temp>/samples/record.md: values['price.lst']
+      <temp>/samples/record.md: line 1: values['price.lst']
         found     'price.lst'
         expected  the name of an attribute
         nearest   'price.list'
@@ -267,18 +263,15 @@ describe('invalid packs', () => {
         found     1
         expected  a text
 
-      <temp>/samples/samples.json: 2.values
-        found     nothing
-        expected  an object of values by attribute
-
       <temp>/samples/samples.json: 3.values.nmae
         found     a value for 'nmae'
         expected  the name of an attribute
         nearest   'name'
 
       <temp>/samples/samples.json: 3.values.kind
-        found     'spoon'
+        found     'drlil'
         expected  one of saw, drill, plane, gauge, lamp, other
+        nearest   'drill'
 
       <temp>/samples/samples.json: 3.values.mass
         found     501
@@ -288,9 +281,9 @@ describe('invalid packs', () => {
         found     '5'
         expected  a price: a number, or {min, max, currency}
 
-      <temp>/samples/samples.json: 4
-        found     identity.slug returns ''
-        expected  identity.slug to return lower-case letters, digits and single -"
+      <temp>/samples/pack.ts: identity.slug
+        found     it returns '' for sample 4
+        expected  lower-case letters, digits and single -"
     `);
   });
 
@@ -320,39 +313,24 @@ describe('invalid packs', () => {
       .replace(/rule: .*/, "rule: () => ({ prefer: 'trust', trust: { toolshd: 1 } }),");
     const at = await copy('rules', { 'pack.ts': changed });
     expect(await said(loadPack(at))).toMatchInlineSnapshot(`
-      "8 mistakes in pack <temp>/rules
+      "4 mistakes in pack <temp>/rules
 
-      <temp>/rules/samples.json: 0
-        found     identity.key throws: no maker
-        expected  identity.key to return a text
+      <temp>/rules/pack.ts: identity.key
+        found     it throws for sample 0: no maker
+        expected  a result
 
-      <temp>/rules/samples.json: 0
-        found     identity.slug returns 'Nord Werk'
-        expected  identity.slug to return lower-case letters, digits and single -
+      <temp>/rules/pack.ts: identity.slug
+        found     it returns 'Nord Werk' for sample 0
+        expected  lower-case letters, digits and single -
 
-      <temp>/rules/samples.json: 0
-        found     identity.name returns ''
-        expected  identity.name to return a text
+      <temp>/rules/pack.ts: identity.name
+        found     it returns '' for sample 0
+        expected  a text
 
-      <temp>/rules/samples.json: 0
-        found     consolidation.rule returns {"prefer":"trust","trust":{"toolshd":1}}
-        expected  consolidation.rule to return {prefer: 'trust' or 'newest', trust?: 0 to 1 by source: workbench, toolshed}
-
-      <temp>/rules/samples.json: 1
-        found     identity.key throws: no maker
-        expected  identity.key to return a text
-
-      <temp>/rules/samples.json: 1
-        found     identity.slug returns 'Nord Werk'
-        expected  identity.slug to return lower-case letters, digits and single -
-
-      <temp>/rules/samples.json: 1
-        found     identity.name returns ''
-        expected  identity.name to return a text
-
-      <temp>/rules/samples.json: 1
-        found     consolidation.rule returns {"prefer":"trust","trust":{"toolshd":1}}
-        expected  consolidation.rule to return {prefer: 'trust' or 'newest', trust?: 0 to 1 by source: workbench, toolshed}"
+      <temp>/rules/pack.ts: consolidation.rule
+        found     trust for the source 'toolshd' for sample 0
+        expected  one of the sources workbench, toolshed
+        nearest   'toolshed'"
     `);
   });
 });

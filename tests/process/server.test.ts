@@ -95,8 +95,8 @@ describe('the process', () => {
     const process = launch(env);
     await printed(process, new RegExp(`^Dataset register: 1 of 2 datasets at http://127.0.0.1:${port}, `, 'm'));
     await printed(process, /^Never built: harbours\. Run `npm run nightly`\.$/m);
-    await printed(process, /^The pages in \S+ were made for http:\/\/localhost:8787, .+ Run `npm run nightly`\.$/m);
-    const [, key = ''] = await printed(process, /^Admin key, shown this once: (dsr_admin_[\w-]{43})$/m);
+    await printed(process, /^The pages in \S+ were made for http:\/\/localhost:8787; .+ Run `npm run nightly`\.$/m);
+    const [, key = ''] = await printed(process, /^Admin key, shown only once: (dsr_admin_[\w-]{43})$/m);
     const stored = readdirSync(paths.state(dataDir)).map((name) =>
       readFileSync(join(paths.state(dataDir), name), 'utf8'),
     );
@@ -168,7 +168,7 @@ describe('the process', () => {
     expect(second.output()).toMatch(new RegExp(`^PORT: 127.0.0.1:${port} is taken by another process$`, 'm'));
     taken.close();
     // The key exists by then, and no later start prints it.
-    expect(second.output()).toMatch(/^Admin key, shown this once: dsr_admin_[\w-]{43}$/m);
+    expect(second.output()).toMatch(/^Admin key, shown only once: dsr_admin_[\w-]{43}$/m);
 
     const unreachable = launch({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/register' });
     expect(await unreachable.exited).toBe(1);

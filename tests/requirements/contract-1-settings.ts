@@ -8,6 +8,9 @@ export const commands = section('contract 1', {
   'command.test-live': done('npm run test:live asks the same questions on the real packs; .ci/run calls it'),
   'command.nightly': done('npm run nightly collects, builds, renders and publishes, safe to kill and to repeat'),
   'command.bench': done('npm run bench prints our measurements beside their baselines, as ratios'),
+  'command.package': done(
+    'the package dataset-register, installed in a folder with a pack, collects, builds and serves',
+  ),
   'setting.one-line-error': done('a wrong setting stops the process with one clear line that names it'),
   'setting.port-host': done('PORT and HOST, 8787 and 127.0.0.1 by default, say where the API listens'),
   'setting.base-url': done('BASE_URL is in every link, http://localhost:$PORT by default'),

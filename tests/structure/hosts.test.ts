@@ -11,6 +11,7 @@ const NAMES = [
   'purl.org',
   'schema.org',
   'schemas.agentskills.io',
+  'spdx.org',
   'static.modelcontextprotocol.io',
   'www.rfc-editor.org',
   'www.sitemaps.org',

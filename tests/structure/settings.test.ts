@@ -39,7 +39,13 @@ test('BASE_URL follows the port, and loses its last slash', () => {
 
 test('lists are split at commas and trimmed', () => {
   const [one, two] = ['a'.repeat(32), 'b'.repeat(40)];
-  const config = readConfig({ PACK_DIRS: './packs, /srv/packs', ADMIN_KEYS: `${one}, ${two}` });
+  const hosts = 'Prices.internal:8080, [::1]:9000,10.0.0.7:80';
+  const config = readConfig({
+    PACK_DIRS: './packs, /srv/packs',
+    ADMIN_KEYS: `${one}, ${two}`,
+    COLLECT_ALLOW_HOSTS: hosts,
+  });
+  expect(config.COLLECT_ALLOW_HOSTS).toEqual(['prices.internal:8080', '[::1]:9000', '10.0.0.7:80']);
   expect(config.PACK_DIRS).toEqual([resolve('packs'), '/srv/packs']);
   expect(config.ADMIN_KEYS).toEqual([one, two]);
 });
@@ -62,6 +68,10 @@ test.each([
   ['CHECKOUT', 'stripe'],
   ['STRIPE_API_BASE', 'http://stripe.example'],
   ['STRIPE_API_BASE', 'http://127.stripe.example'],
+  ['COLLECT_ALLOW_HOSTS', 'prices.internal'],
+  ['COLLECT_ALLOW_HOSTS', 'http://prices.internal:8080'],
+  ['COLLECT_ALLOW_HOSTS', 'prices.internal:8080/x'],
+  ['COLLECT_ALLOW_HOSTS', 'a:1,,b:2'],
   ['SOURCE_DATE_EPOCH', 'yesterday'],
 ])('%s=%s is one line that names it', (name, value) => {
   const wrong = () => readConfig({ [name]: value });

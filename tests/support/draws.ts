@@ -8,3 +8,6 @@ const SHARE = process.env['TEST_LONG'] === undefined ? 1 / 3 : 1;
 
 /** Number of inputs to take out of `all`, at least one. */
 export const draws = (all: number): number => Math.max(1, Math.round(all * SHARE));
+
+/** Whether this is `npm run test:long`. */
+export const LONG = SHARE === 1;

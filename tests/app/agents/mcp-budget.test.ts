@@ -86,7 +86,7 @@ describe('an answer that would be too long', () => {
       }),
     ]);
     expect(structuredContent['message']).toMatch(
-      /Ask for fewer ids, or name fewer fields\. format: "md" takes far fewer tokens\. Nothing was charged\./,
+      /Request fewer ids or fewer fields\. format: "md" needs far fewer tokens\. Nothing was charged\./,
     );
     const after = await app.state.db
       .selectFrom('entries')
@@ -107,7 +107,7 @@ describe('an answer that would be too long', () => {
       shown: cut.items.length,
       of: all.items.length,
       without: ['provenance and freshness'],
-      more: expect.stringMatching(/^group keeps one group; .* format: "md" takes far fewer tokens\.$/),
+      more: expect.stringMatching(/^group selects one group; .* format: "md" needs far fewer tokens\.$/),
     });
     const brief = all.items.map(({ provenance: _, freshness: __, ...item }: Record<string, unknown>) => item);
     expect(cut.items).toEqual(brief.slice(0, cut.items.length));

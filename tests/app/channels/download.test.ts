@@ -172,7 +172,7 @@ describe('a link', () => {
       `/v1/tools/export/..%2f..%2fcurrent?${query}`,
       `${path}&expires=1`,
     ];
-    for (const each of forged) expect(await refused(each)).toMatch(/not one that the service gave out/);
+    for (const each of forged) expect(await refused(each)).toMatch(/was not issued by this service/);
     clock = new Date(NOW.getTime() + 3_599_000);
     expect((await app.ask(path, { method: 'HEAD' })).status).toBe(200);
     clock = new Date(NOW.getTime() + 3_600_000);
@@ -189,7 +189,7 @@ describe('a link', () => {
     expect([await lines(before.path), await lines(after.path)]).toEqual([app.records['harbours']!.length, 5]);
     rmSync(paths.release(app.dataDir, 'harbours', before.snapshot), { recursive: true });
     const { status, body } = await app.json(before.path);
-    expect([status, body['message']]).toEqual([404, 'The snapshot that this link led to is no longer kept.']);
+    expect([status, body['message']]).toEqual([404, 'The release of this link is no longer available.']);
   });
 
   test('counts as a call, and a wrong credential is still wrong', async () => {

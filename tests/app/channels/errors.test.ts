@@ -222,7 +222,7 @@ test('a 402 has price and payment methods, like the header', async () => {
 
 test('a refusal without key, plan or credit has next steps', async () => {
   const advice = async (code: ErrorCode) => (await provoke(PROVOKED[code] as Case, 'json')).body['alternative_action'];
-  const key = `POST ${BASE}/v1/keys with {"email": "you@example.org"} makes a key`;
+  const key = `POST ${BASE}/v1/keys with {"email": "you@example.org"} creates a key`;
   expect(await advice('payment_required')).toMatch(new RegExp(`^${RegExp.escape(key)}.*/v1/tools/examples`));
   expect(await advice('quota_exceeded')).toContain(key);
   expect(await advice('key_required')).toBe('This is for operators of the service.');

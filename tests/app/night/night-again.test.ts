@@ -1,6 +1,6 @@
 // The second night: what changes, what is kept, and what is refused.
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
@@ -12,6 +12,7 @@ import { paths } from '../../../data/model/layout.ts';
 import { currentRelease, readManifest, verifyRelease } from '../../../data/model/manifest.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { NO_OVERLAY } from '../../../data/plan/overlay.ts';
+import { lastRuns } from '../../../data/releases/runs.ts';
 import { allReadings } from '../../../data/write/facts.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
@@ -220,9 +221,65 @@ describe('a bad night', () => {
   });
 
   test('without any source there is no release, and that is an error', async () => {
-    const pack = stonesPack(scratch(), { quarry: { '01-01': 'broken' } });
-    await expect(night(pack, scratch())).rejects.toThrow('no source could be read');
+    const pack = stonesPack(scratch(), { quarry: { '01-01': [] } });
+    const [quarry] = pack.sources;
+    const pins = quarry!.pins.map((pin) => ({ ...pin, integrity: `sha512-${'a'.repeat(86)}==` }));
+    const effects = still();
+    const offline = { ...pack, sources: [{ ...quarry!, pins }] };
+    const stopped = datasetNight(offline, scratch(), effects, { accept: false });
+    const unavailable = 'quarry: quarry@1.1.1: npm: ENOTFOUND no network in tests';
+    await expect(stopped).rejects.toMatchObject({
+      mistakes: ['no source could be read'],
+      sentences: [unavailable, 'no source could be read'],
+    });
+    expect(effects.lines).toEqual(['stones: fetch', `! stones: ${unavailable}`, '! stones: no source could be read']);
   });
+
+  test('a pin that cannot be fetched fails the run, and the others are released', async () => {
+    const pack = stonesPack(scratch(), { quarry: { '01-01': many(3) } });
+    const [quarry] = pack.sources;
+    const missing = {
+      ...quarry!.pins[0]!,
+      version: '1.9.9',
+      integrity: `sha512-${'a'.repeat(86)}==`,
+      observed_at: '2026-09-09T00:00:00Z',
+    };
+    const more = { ...pack, sources: [{ ...quarry!, pins: [...quarry!.pins, missing] }] };
+    expect(await night(more, scratch())).toMatchObject({
+      outcome: 'released',
+      failures: ['quarry: quarry@1.9.9: npm: ENOTFOUND no network in tests'],
+    });
+  });
+
+  test('mistakes in the readings keep the last release, and are in the run log, each once', async () => {
+    const [data, packs] = [scratch(), scratch()];
+    cpSync(join(import.meta.dirname, '../../../build/skeleton'), join(packs, 'things'), { recursive: true });
+    const config = readConfig({ DATA_DIR: data, DIST_DIR: scratch(), PACK_DIRS: packs });
+    const run = (effects = still()) => runNight(config, effects, { only: null, accept: false });
+    expect((await run()).failures).toEqual([]);
+    const release = await currentRelease(data, 'things');
+    const collector = join(packs, 'things/collect.ts');
+    const text = readFileSync(collector, 'utf8').replace("'price.list'", "'price.lst'");
+    // Node caches modules by their path.
+    cpSync(join(packs, 'things'), join(packs, 'other/things'), { recursive: true });
+    writeFileSync(join(packs, 'other/things/collect.ts'), text);
+    const pack = readFileSync(join(packs, 'things/pack.ts'), 'utf8');
+    writeFileSync(join(packs, 'other/things/pack.ts'), pack.replace('revision: 1', 'revision: 2'));
+    const effects = still();
+    const again = { ...config, PACK_DIRS: [join(packs, 'other')] };
+    const { failures } = await runNight(again, effects, { only: null, accept: false });
+    const mistake =
+      "example: 4 values under 'price.lst', expected the name of an attribute; nearest 'price.list' (collect.ts:19), " +
+      'such as row 1 of skeleton-source@1.0.0: 12.5';
+    expect(failures).toEqual([`things: ${mistake}`]);
+    expect(await currentRelease(data, 'things')).toBe(release);
+    expect((await lastRuns(data, 'things', 1))[0]).toMatchObject({ outcome: 'failed', release, told: [mistake] });
+    const warnings = effects.lines.filter((line) => line.startsWith('! things'));
+    expect(warnings).toEqual([
+      `! things: ${mistake}`,
+      `! things: stopped; nothing was added; release ${release} stays current`,
+    ]);
+  }, 60_000);
 
   test('of one dataset does not stop the others, and the run reports it', async () => {
     const [data, packs] = [scratch(), scratch()];
@@ -233,12 +290,19 @@ describe('a bad night', () => {
       DIST_DIR: scratch(),
       PACK_DIRS: `${join(import.meta.dirname, '../../packs')},${packs}`,
     });
-    const { nights, failures } = await runNight(config, still(), { only: ['tools', 'nothing'], accept: false });
+    const { nights, failures } = await runNight(config, still(), { only: ['tools', 'harbour'], accept: false });
     expect(nights.map(({ dataset, outcome }) => [dataset, outcome])).toEqual([['tools', 'released']]);
     expect(failures).toHaveLength(2);
     expect(failures[0]).toContain('broken');
-    expect(failures[1]).toBe('nothing: no such pack');
+    expect(failures[1]).toMatch(/^harbour: no such pack; the packs are harbours, tools; nearest: harbours$/);
     expect((await readManifest(paths.release(data, 'tools', (await currentRelease(data, 'tools'))!))).records).toBe(26);
     expect(existsSync(config.DIST_DIR)).toBe(true);
+    // Without a pack nothing is rendered.
+    const again = await runNight({ ...config, DIST_DIR: join(data, 'no-files') }, still(), {
+      only: ['harbour'],
+      accept: false,
+    });
+    expect(again.failures[1]).toContain('no such pack');
+    expect(existsSync(join(data, 'no-files'))).toBe(false);
   }, 60_000);
 });

@@ -26,7 +26,7 @@ describe('an empty page has a hint', () => {
   it.each([
     ['kind=sow', 'No record has kind=sow; nearest: saw; facets?by=kind lists them.'],
     ['kind=zzz', 'No record has kind=zzz; known: saw, gauge, plane, drill, other, lamp; facets?by=kind lists them.'],
-    ['kind=nordwerk', 'No record has kind=nordwerk, but maker=nordwerk finds some.'],
+    ['kind=nordwerk', 'No record has kind=nordwerk, but maker=nordwerk matches some.'],
     ['maker=nordwrk', 'No record has maker=nordwrk; nearest: Nordwerk; facets?by=maker lists them.'],
     ['q=saw+qqqq', 'No record has a word that begins with "qqqq".'],
     [
@@ -43,15 +43,15 @@ describe('an empty page has a hint', () => {
         /^No record has kind=zzz; known with maker=nordwerk: .+; facets\?by=kind&maker=nordwerk lists them\.$/,
       ),
     ],
-    ['near=-80,0,1', 'No record lies within 1 km of -80,0.'],
+    ['near=-80,0,1', 'No record is within 1 km of -80,0.'],
   ])('%s: %s', async (query, line) => expect(await hint(query)).toEqual(line));
 
   it('which condition to leave out, when only the combination matches nothing', async () => {
     expect(await hint('kind=lamp&not_kind=lamp')).toBe(
-      'Each condition finds records, all together none; leave one of these out: kind=lamp, not_kind=lamp.',
+      'Each condition matches records, but no record meets all of them; remove one of these: kind=lamp, not_kind=lamp.',
     );
     expect(await hint('has_name=true&kind=lamp&not_kind=lamp&min_mass=1&max_mass=0.5')).toMatch(
-      /^Each condition finds records, all together none; ask with fewer, such as .+ alone\.$/,
+      /^Each condition matches records, but no record meets all of them; use fewer conditions, such as .+ alone\.$/,
     );
   });
 
@@ -71,7 +71,7 @@ describe('an empty page has a hint', () => {
   it('that words should be changed, before conditions', async () => {
     const line = await hint('q=nordwerk&maker=leihgut');
     expect(line).toBe(
-      'No record with maker=leihgut has a word that begins with "nordwerk"; it is found with maker=Nordwerk. Try another spelling.',
+      'No record with maker=leihgut has a word that begins with "nordwerk"; records with maker=Nordwerk have one. Try another spelling.',
     );
   });
 
@@ -116,7 +116,7 @@ describe('an empty page has a hint', () => {
 
 describe('the first of many that hold some words', () => {
   const line =
-    'In the order of quality, not of fit: sort orders them otherwise, name=<name> keeps those of just that name.';
+    'Results are sorted by quality, not by relevance: sort=<attribute> changes the order, name=<name> matches the exact name.';
   it('states that the order is not relevance', async () => {
     expect(await hint('q=a&limit=1')).toBe(line);
     expect(await hint('q=a&limit=1&fields=name')).toBe(line);
@@ -124,7 +124,7 @@ describe('the first of many that hold some words', () => {
       [...'abelmnst'].map((letter) => app.json(`/v1/harbours/entities?q=${letter}&limit=1`, { headers: key })),
     );
     const first = pages.find(({ body }) => body['next_cursor'] !== null);
-    expect(first?.body['hint']).toContain('sort=-depth puts the best known first, name=<name>');
+    expect(first?.body['hint']).toContain('sort=-depth lists the best known first, name=<name>');
   });
   it('but not with an explicit order, or when all are shown', async () => {
     expect(await hint('q=a&limit=1&sort=-quality')).toBeUndefined();

@@ -58,22 +58,22 @@ test.each([
   ],
   [
     'status?limit=5',
-    '"limit" is not a parameter: this operation takes no parameters.',
+    '"limit" is not a parameter: this operation has no parameters.',
     'dataset_status takes no parameters.',
   ],
   [
     'entities/batch?ids=a&page=2',
-    '"page" is not a parameter of this operation. It takes ids, fields, as_of, format.',
+    '"page" is not a parameter of this operation. Its parameters are ids, fields, as_of, format.',
     'entity_batch takes ids, fields, as_of.',
   ],
 ])('400 %s', async (path, text, action) => expect(await message(`/v1/tools/${path}`)).toEqual([400, text, action]));
 
 test.each([
-  ['entities?sort=name,kind', 400, 'sort: takes one key (got "name,kind"). Did you mean "name"?'],
+  ['entities?sort=name,kind', 400, 'sort: must be one key (got "name,kind"). Did you mean "name"?'],
   [
     'entities?fields=slug',
     400,
-    'fields: slug is always part of a record; name attributes only, or leave fields out for all.',
+    'fields: slug is always part of a record; list attributes only, or omit fields to get all.',
   ],
   [
     'entities?near=91,0,10',

@@ -207,13 +207,13 @@ describe('get and batch', () => {
 
   test('a batch keeps the requested order and lists missing ids as written', async () => {
     const ids = [records[5]!.slug, 'Nobody', records[2]!.id, records[5]!.id];
-    const { found, missing } = await getBatch(release, { ids, fields: ['name'] }, full);
+    const { list: found, missing } = await getBatch(release, { ids, fields: ['name'] }, full);
     const items = await pageRecords(found, full);
     expect(items.map(({ id }) => id)).toEqual([5, 2, 5].map((index) => records[index]!.id));
     expect(missing).toEqual(['Nobody']);
     expect(items.flatMap(({ attributes }) => Object.keys(attributes)).every((name) => name === 'name')).toBe(true);
     expect(await getBatch(release, { ids: ['x'], fields: null }, full)).toMatchObject({
-      found: { ordinals: [] },
+      list: { ordinals: [] },
       missing: ['x'],
     });
   });

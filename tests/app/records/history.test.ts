@@ -78,7 +78,7 @@ describe('facts', () => {
     expect(page).toContain(`# Facts of Cordless drill 12 (${slug}), newest first`);
     expect(page).toContain('|price.list (EUR/piece)|119|2026-03-01 08:00|2026-11-01 08:00|');
     expect(page).toContain('|published, agreed|');
-    expect(page).toMatch(/superseded: its own source has said something newer/);
+    expect(page).toMatch(/superseded: its own source has a newer value/);
   });
 
   test('are refused when missing, invalid or unpaid', async () => {
@@ -174,7 +174,9 @@ describe('the audit', () => {
     const pages = await Promise.all(of('tools').map(({ slug }) => text(`/v1/tools/entities/${slug}/audit.md`, {})));
     const rows = pages.join('\n').match(/^\|(runtime|summary|tested_on|domain|price\.rental)\|.*$/gm)!;
     expect(rows.length).toBeGreaterThan(20);
-    expect(rows.filter((row) => /held|in review|agrees|differs|lost:|turned down|too far/.test(row))).toEqual([]);
+    expect(
+      rows.filter((row) => /held|in review|agrees|differs|was not chosen:|rejected in review|too much/.test(row)),
+    ).toEqual([]);
     for (const row of rows) expect(row).toMatch(/^(\|[^|]*){6}\|\|/);
   });
 
@@ -189,7 +191,7 @@ describe('the audit', () => {
       'in review since',
       'Toolshed Weekly differs (less trusted)',
       'Toolshed Weekly agrees',
-      'Never observed, since no source says it:',
+      'Never observed, because no source has a value:',
       'the owner may set it',
       '|stale|',
       '|ageing|',
@@ -267,7 +269,7 @@ describe('the changelog', () => {
     verifies('changelog.md');
     const page = await text('/v1/tools/changelog.md?days=365&limit=4', {});
     expect(page).toMatch(/^\|observed\|slug\|attribute\|type\|old\|new\|source\|$/m);
-    expect(page).toContain('offset=4 goes on');
+    expect(page).toContain('continue with offset=4');
     const secret = await text('/v1/tools/changelog.md?days=365&attribute=runtime&type=changed', {});
     expect(secret).toContain('|not public|not public|');
   });
@@ -290,7 +292,7 @@ describe('the change feed', () => {
       expect(await refused(`/v1/tools/changes?${wrong}`), wrong).toEqual([422, 'validation_failed']);
     for (const far of ['0001-01-01', '9999-12-31'])
       expect((await app.json(`/v1/tools/changes?since=${far}&limit=1`, admin)).status).toBe(200);
-    expect(await text('/v1/tools/changes.md?since=2026-01-01&limit=2')).toContain('Read on with since=2026-');
+    expect(await text('/v1/tools/changes.md?since=2026-01-01&limit=2')).toContain('Continue with since=2026-');
   });
 });
 

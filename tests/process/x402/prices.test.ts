@@ -34,7 +34,7 @@ describeStores('prices that were asked', ({ open }) => {
     // The old price was never quoted: the new process accepts only its own.
     expect(await young.matching(charge(4000, 3), usdc!)).toBeNull();
     expect(await young.matching(charge(4000, 3), requirementsFor(terms, 12_000, 1.2)[1]!)).not.toBeNull();
-    old.asked(charge(4000));
+    old.recordOffer(charge(4000));
     await expect.poll(async () => young.matching(charge(4000, 3), usdc!)).toEqual(usdc);
     expect(await young.matching(charge(5000, 3), usdt!), 'another pack price now').toEqual(usdt);
     // The price of another operation, dataset or number of records was not quoted.
@@ -62,7 +62,7 @@ describe('a store that cannot be written', () => {
     const said: string[] = [];
     const prices = offeredPrices({ store, terms, eur_usd: 1.1, now: () => new Date(), log: (line) => said.push(line) });
     await store.close();
-    prices.asked(charge(4000));
+    prices.recordOffer(charge(4000));
     await expect.poll(() => said).toHaveLength(1);
   });
 });
