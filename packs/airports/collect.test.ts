@@ -119,7 +119,7 @@ describe('doubtful values', () => {
     expect(one?.confidence).toEqual({ ...RANKED, elevation: 0.2 });
     expect(0.2).toBeLessThan(floor());
     expect(one?.evidence).toMatchObject({
-      elevation: 'airport ZZX1, version 3.0.1: version 1.0.6 said 2120 ft; later figures are often counts of flights',
+      elevation: 'airport ZZX1, version 3.0.1: version 1.0.6 has 2120 ft; later figures are often counts of flights',
     });
   });
 
@@ -128,7 +128,7 @@ describe('doubtful values', () => {
     expect(one?.values['elevation']).toBe(2120);
     expect(one?.confidence).toBeUndefined();
     expect(one?.evidence).toMatchObject({
-      elevation: 'airport ZXM, version 2.0.0: 120 ft, cut short; version 1.0.6 said 2120 ft',
+      elevation: 'airport ZXM, version 2.0.0: 120 ft, truncated; version 1.0.6 has 2120 ft',
     });
   });
 

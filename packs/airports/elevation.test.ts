@@ -16,8 +16,8 @@ test.each([
 
 test('version 2 is truncated only when it is the remainder of version 1', () => {
   const reason = (figure: number, whole: number) => judgeCut(figure, whole)?.reason;
-  expect(reason(355, 13_355)).toBe('355 ft, cut short; version 1.0.6 said 13355 ft');
-  expect(reason(600, 360)).toBe('600 ft, another figure than version 1.0.6, which said 360 ft');
+  expect(reason(355, 13_355)).toBe('355 ft, truncated; version 1.0.6 has 13355 ft');
+  expect(reason(600, 360)).toBe('600 ft; version 1.0.6 has 360 ft');
 });
 
 test.each([

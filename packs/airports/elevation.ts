@@ -56,9 +56,9 @@ export function judgeCut(figure: number, whole: number | null): ElevationVerdict
     return { confidence: DOUBTED, reason: `${figure} ft, perhaps without its thousands; no other version confirms it` };
   }
   // Before the check for nearness: 5 ft instead of -5 ft has lost its sign.
-  if (isRest(figure, whole)) return { value: whole, reason: `${figure} ft, cut short; version 1.0.6 said ${whole} ft` };
+  if (isRest(figure, whole)) return { value: whole, reason: `${figure} ft, truncated; version 1.0.6 has ${whole} ft` };
   if (isNear(figure, whole)) return null;
-  const reason = `${figure} ft, another figure than version 1.0.6, which said ${whole} ft`;
+  const reason = `${figure} ft; version 1.0.6 has ${whole} ft`;
   return { value: whole, confidence: UNCERTAIN, reason };
 }
 
@@ -77,8 +77,8 @@ export function judgeMixed(figure: number, iata: string, { whole, cut, mixed }: 
   }
   const rest = isRest(figure, witness);
   if (isNear(figure, witness) && !rest) return null;
-  const why = rest ? 'this one is cut short' : 'later figures are often counts of flights';
-  return { confidence: DOUBTED, reason: `version ${version} said ${witness} ft; ${why}` };
+  const why = rest ? 'this one is truncated' : 'later figures are often counts of flights';
+  return { confidence: DOUBTED, reason: `version ${version} has ${witness} ft; ${why}` };
 }
 
 /** The same airport in the versions used as references. */
@@ -96,7 +96,7 @@ interface Others {
 function filledIn(row: AirportRow, before: AirportRow | undefined): ElevationVerdict | null {
   const bare = row.elevation_ft === null && row.runway_length === null;
   if (before || !bare || row.type !== 'medium_airport' || row.scheduled_service !== 'TRUE') return null;
-  return { confidence: DOUBTED, reason: 'the same for all airfields taken in with this one; filled in, not known' };
+  return { confidence: DOUBTED, reason: 'the same placeholder for all airfields added with this one' };
 }
 
 /** Elevation in the first version; its 0 means sea level or unknown. */

@@ -32,7 +32,7 @@ test('prominence grows with size, service, runway and flights, and placeholders 
   expect(prominenceOf(large, true, null).value).toBe(440);
   expect(prominenceOf(large, false, null)).toEqual({ value: 40, evidence: 'derived: runway of 12000 ft' });
   expect(prominenceOf(row({ type: 'heliport' }), true, null).value).toBe(50);
-  expect(prominenceOf(row({}), true, null)).toEqual({ value: 0, evidence: 'derived: nothing is known' });
+  expect(prominenceOf(row({}), true, null)).toEqual({ value: 0, evidence: 'derived: no values available' });
   expect(prominenceOf(row({ runway_length: 20_000, type: 'large_airport' }), true, 9e9).value).toBeLessThanOrEqual(
     1000,
   );

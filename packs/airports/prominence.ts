@@ -47,5 +47,5 @@ export function prominenceOf(
     ...(flights === null ? [] : [`${flights} flights counted in version 3.0.1`]),
   ];
   const sum = points.reduce((total, each) => total + each, 0);
-  return { value: Math.min(MOST, Math.round(sum)), evidence: `derived: ${texts.join(', ') || 'nothing is known'}` };
+  return { value: Math.min(MOST, Math.round(sum)), evidence: `derived: ${texts.join(', ') || 'no values available'}` };
 }

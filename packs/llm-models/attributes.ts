@@ -13,7 +13,7 @@ const SLA = { price: 1440, limit: 2160, other: 8760 };
 const identifying: Attributes = {
   name: {
     type: 'string',
-    description: 'What the provider calls the model; a record without one goes by its model_id',
+    description: 'Name of the model at the provider; its model_id if it has no name',
     example: 'Orion 2 mini',
     public: true,
     filterable: true,
@@ -35,7 +35,7 @@ const identifying: Attributes = {
     aliases: ['model'],
     type: 'string',
     description:
-      'Id to send in a request to this provider (openrouter wants one with the maker: openai/gpt-4.1). Case, dots and underscores do not tell two records apart',
+      'Id to send in a request to this provider (openrouter needs the maker in it: openai/gpt-4.1). Ids that differ only in case, dots and underscores are one record',
     example: 'orion-2-mini',
     public: true,
     filterable: true,
@@ -47,7 +47,7 @@ const identifying: Attributes = {
     aliases: ['company', 'maker', 'creator', 'developer', 'lab', 'organization', 'publisher'],
     type: 'string',
     description:
-      'Who made the model, told from its id, in lower case: anthropic, meta, qwen. Not who sells it: see provider',
+      'Maker of the model, derived from its id, in lower case: anthropic, meta, qwen. The seller is in provider',
     example: 'example-ai',
     public: true,
     filterable: true,
@@ -68,8 +68,7 @@ const identifying: Attributes = {
   },
   status: {
     type: 'enum',
-    description:
-      'listed; deprecated where the provider says so; delisted where no source names it any more and the last values stay',
+    description: 'listed; deprecated: by the provider; delisted: no source lists it any more, and the last values stay',
     example: 'listed',
     values: ['listed', 'deprecated', 'delisted'],
     public: true,
@@ -95,7 +94,7 @@ const abilities: Attributes = {
     aliases: ['context_length', 'max_context', 'ctx', 'max_input_tokens'],
     type: 'integer',
     unit: 'tokens',
-    description: 'Tokens of prompt and answer together that the model takes at this provider',
+    description: 'Maximum tokens of prompt and answer together at this provider',
     example: 200000,
     public: true,
     filterable: true,
@@ -109,8 +108,7 @@ const abilities: Attributes = {
     aliases: ['max_tokens', 'max_completion_tokens', 'output_limit'],
     type: 'integer',
     unit: 'tokens',
-    description:
-      'Tokens that one answer may have at most. Confidence 0.5 where a source gives the context window again',
+    description: 'Maximum tokens of one answer. Confidence 0.5 where a source repeats the context window',
     example: 16384,
     filterable: true,
     range: { min: 1, max: 1000000000 },
@@ -120,7 +118,7 @@ const abilities: Attributes = {
   input_modalities: {
     aliases: ['modality', 'modalities'],
     type: 'strings',
-    description: 'What the model takes: text, image, audio, video, pdf. Most sources tell text and image only',
+    description: 'Accepted input: text, image, audio, video, pdf. Most sources list only text and image',
     example: ['text', 'image'],
     public: true,
     filterable: true,
@@ -128,7 +126,7 @@ const abilities: Attributes = {
   },
   output_modalities: {
     type: 'strings',
-    description: 'What the model makes: text, image, audio. Missing for most chat models, which make text',
+    description: 'Generated output: text, image, audio. Missing for most chat models, which generate text',
     example: ['text'],
     filterable: true,
     sla: SLA.other,
@@ -146,7 +144,7 @@ const abilities: Attributes = {
     aliases: ['tools', 'tool_calling', 'tool_use', 'function_calling', 'functions'],
     type: 'boolean',
     description:
-      'Whether the model can call tools (functions). Confidence 0.7 where only its place in a catalogue tells it',
+      'Whether the model can call tools (functions). Confidence 0.7 where it is derived from a catalogue of such models',
     example: true,
     filterable: true,
     sla: SLA.other,
@@ -164,7 +162,8 @@ const abilities: Attributes = {
   release_date: {
     aliases: ['released'],
     type: 'date',
-    description: 'Day the maker released the model. Confidence 0.5 where taken from the same model at another provider',
+    description:
+      'Day the maker released the model. Confidence 0.5 where copied from the same model at another provider',
     example: '2025-08-05',
     filterable: true,
     sla: { warn: 87600, error: 876000 },
@@ -193,14 +192,14 @@ const abilities: Attributes = {
 const notes: Attributes = {
   pricing_note: {
     type: 'text',
-    description: 'A remark on the prices from those who copied them: what they include, what is not covered',
+    description: 'A note of the source on the prices: what they include and what they do not cover',
     example: 'Audio tokens cost the same as text.',
     sla: SLA.other,
     weight: 0,
   },
   pricing_url: {
     type: 'url',
-    description: 'The provider’s own price page, the last word on every price',
+    description: 'The provider’s own price page, which is authoritative',
     example: 'https://example-ai.example/pricing',
     public: true,
     sla: SLA.other,

@@ -27,7 +27,7 @@ test('prices after names: an image or audio price is no chat, a price of output 
   expect(derive('orion', ['input_mtok', 'output_mtok']).kind).toEqual({
     value: 'chat',
     confidence: 0.5,
-    how: 'derived from prices: it bills tokens of output and nothing but text',
+    how: 'derived from prices: it bills output tokens, and only text',
   });
   expect(derive('orion', ['output_mtok', 'output_image_mtok']).kind?.value).toBe('image');
   expect(derive('orion', ['output_mtok', 'input_audio_mtok']).kind).toBeUndefined();

@@ -48,7 +48,7 @@ const BILLED: [key: string, kind: string, how: string][] = [
   ['output_video_mtok', 'other', 'it bills made video'],
   ['input_document_kpages', 'other', 'it bills pages of documents'],
   ['audio_hours', 'other', 'it bills hours of audio'],
-  ['output_mtok', 'chat', 'it bills tokens of output and nothing but text'],
+  ['output_mtok', 'chat', 'it bills output tokens, and only text'],
 ];
 
 /** Facts derived from an id. */

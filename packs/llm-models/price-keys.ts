@@ -28,14 +28,14 @@ export const PRICES: Record<string, PriceAttribute> = {
     aliases: ['completion_price', 'output_cost', 'output_token_price'],
     key: 'output_mtok',
     unit: TOKENS,
-    description: 'Text tokens the model answers, its reasoning included unless priced apart',
+    description: 'Text tokens of the answer, with reasoning unless it has its own price',
     example: { min: 10, max: 15, currency: 'USD' },
   },
   'price.cache_read': {
     aliases: ['cached_input_price', 'cached_price', 'cache_hit_price'],
     key: 'cache_read_mtok',
     unit: TOKENS,
-    description: 'Prompt tokens found in the provider’s cache, in place of price.input',
+    description: 'Prompt tokens read from the provider’s cache, instead of price.input',
     example: 0.04,
   },
   'price.cache_write': {
@@ -59,31 +59,31 @@ export const PRICES: Record<string, PriceAttribute> = {
   'price.output_audio': {
     key: 'output_audio_mtok',
     unit: TOKENS,
-    description: 'Audio the model answers, counted in tokens',
+    description: 'Audio in the answer, counted in tokens',
     example: 20,
   },
   'price.cache_audio_read': {
     key: 'cache_audio_read_mtok',
     unit: TOKENS,
-    description: 'Audio tokens found in the cache',
+    description: 'Audio tokens read from the cache',
     example: 0.3,
   },
   'price.input_image': {
     key: 'input_image_mtok',
     unit: TOKENS,
-    description: 'Images sent to the model, counted in tokens, where they cost other than text',
+    description: 'Images sent to the model, counted in tokens, if their price differs from text',
     example: 10,
   },
   'price.output_image': {
     key: 'output_image_mtok',
     unit: TOKENS,
-    description: 'Images the model makes, counted in tokens, where they cost other than text',
+    description: 'Generated images, counted in tokens, if their price differs from text',
     example: 30,
   },
   'price.cache_image_read': {
     key: 'cache_image_read_mtok',
     unit: TOKENS,
-    description: 'Image tokens found in the cache',
+    description: 'Image tokens read from the cache',
     example: 2.5,
   },
   'price.input_video': {
@@ -95,19 +95,19 @@ export const PRICES: Record<string, PriceAttribute> = {
   'price.output_video': {
     key: 'output_video_mtok',
     unit: TOKENS,
-    description: 'Video the model makes, counted in tokens',
+    description: 'Generated video, counted in tokens',
     example: 40,
   },
   'price.output_reasoning': {
     key: 'output_reasoning_mtok',
     unit: TOKENS,
-    description: 'Reasoning tokens, where they are priced apart from the answer',
+    description: 'Reasoning tokens, if they have their own price',
     example: 3,
   },
   'price.output_citation': {
     key: 'output_citation_mtok',
     unit: TOKENS,
-    description: 'Tokens of cited sources, where they are priced apart from the answer',
+    description: 'Tokens of cited sources, if they have their own price',
     example: 2,
   },
   'price.web_search': {
@@ -125,7 +125,7 @@ export const PRICES: Record<string, PriceAttribute> = {
   'price.audio_hour': {
     key: 'audio_hours',
     unit: HOUR,
-    description: 'Audio of a voice or transcription model, whichever way it goes',
+    description: 'Audio of a voice or transcription model, input or output',
     example: 0.36,
   },
   'price.input_audio_hour': {
@@ -143,13 +143,13 @@ export const PRICES: Record<string, PriceAttribute> = {
   'price.annotated_page': {
     key: 'input_annotated_document_kpages',
     unit: PAGES,
-    description: 'Pages read by a document model with annotations asked for',
+    description: 'Pages read by a document model with annotations',
     example: 3,
   },
   'price.request': {
     key: 'requests_kcount',
     unit: 'USD/1k requests',
-    description: 'A fee for each request, beside its tokens',
+    description: 'A fee for each request, in addition to its tokens',
     example: 5,
   },
   'price.text_message': {

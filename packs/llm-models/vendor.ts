@@ -141,7 +141,7 @@ function prefixed(provider: string, modelId: string): string | undefined {
 export function vendorOf(provider: string, modelId: string, lab?: string): { vendor: string; how: string } | undefined {
   if (lab !== undefined) return { vendor: canonical(lab.replace(/\s+/g, '-')), how: `lab ${lab}` };
   const named = prefixed(provider, modelId);
-  if (named !== undefined && named !== 'openrouter') return { vendor: named, how: 'told from the prefix of the id' };
+  if (named !== undefined && named !== 'openrouter') return { vendor: named, how: 'derived from the prefix of the id' };
   const leaf = (modelId.split('/').at(-1) ?? '').toLowerCase();
   const family = FAMILIES.find(([pattern]) => pattern.test(leaf))?.[1];
   const own = FIRST_PARTY[provider];
@@ -149,5 +149,5 @@ export function vendorOf(provider: string, modelId: string, lab?: string): { ven
   if (own !== undefined && (own !== 'google' || family === undefined)) {
     return { vendor: own, how: 'the provider sells its own models' };
   }
-  return family === undefined ? undefined : { vendor: family, how: 'told from the family name in the id' };
+  return family === undefined ? undefined : { vendor: family, how: 'derived from the family name in the id' };
 }
