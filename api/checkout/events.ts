@@ -90,22 +90,23 @@ function invoiceOf(object: unknown) {
 }
 
 function invoicePaid(object: unknown, { event, at }: Head): CheckoutEvent | null {
-  const found = invoiceOf(object);
-  if (found === null) return null;
-  const { id, total, currency, customer, lines } = found.invoice;
-  const { subscription } = found;
+  const subscribed = invoiceOf(object);
+  if (subscribed === null) return null;
+  const { id, total, currency, customer, lines } = subscribed.invoice;
+  const { subscription } = subscribed;
   // The invoice's own period is the previous month; its lines have the month that it pays.
   const ends_at = Math.max(0, ...lines.data.map(({ period }) => period.end)) * 1000;
-  const checkout = found.metadata?.['checkout'] ?? null;
+  const checkout = subscribed.metadata?.['checkout'] ?? null;
   const names = { provider: 'stripe', event, invoice: id, subscription, checkout, customer: customer ?? null } as const;
   return { kind: 'invoice', details: { ...names, cents: total, currency, ends_at, at } };
 }
 
 function turn(which: 'renewing' | 'failed') {
   return (object: unknown, { at }: Head): CheckoutEvent | null => {
-    const found = invoiceOf(object);
-    if (found === null || (which === 'renewing' && found.invoice.billing_reason !== 'subscription_cycle')) return null;
-    return { kind: 'turn', details: { turn: which, subscription: found.subscription, at } };
+    const subscribed = invoiceOf(object);
+    if (subscribed === null || (which === 'renewing' && subscribed.invoice.billing_reason !== 'subscription_cycle'))
+      return null;
+    return { kind: 'turn', details: { turn: which, subscription: subscribed.subscription, at } };
   };
 }
 

@@ -67,9 +67,9 @@ export function mountCheckout(app: App, deps: RestDeps & { checkout: CheckoutPag
   const OVER = { title: 'This checkout has expired', body: GONE };
   app.get('/checkout/sandbox/:session', (c) =>
     guarded(c, async () => {
-      const seen = await sandbox.look(c.req.param('session'), gate.now());
-      if (seen === null || seen.state === 'over') return shown(OVER, 404);
-      return seen.state === 'paid' ? shown(returnPage(seen, gate.base_url)) : shown(checkoutPage(seen));
+      const checkout = await sandbox.look(c.req.param('session'), gate.now());
+      if (checkout === null || checkout.state === 'over') return shown(OVER, 404);
+      return checkout.state === 'paid' ? shown(returnPage(checkout, gate.base_url)) : shown(checkoutPage(checkout));
     }),
   );
   app.post('/checkout/sandbox/:session', (c) =>
@@ -129,16 +129,16 @@ const row = (term: string, value: string, isTotal = false): Html =>
 const play = (text: string): Html => html`<p class="play" role="note"><strong>No real money</strong> ${text}</p>`;
 
 /** The payment page of the sandbox. Its form posts to its own URL, which cannot be guessed and pays once. */
-function checkoutPage(seen: SeenCheckout): ShellPage {
-  const sum = printEuro(seen.eur);
+function checkoutPage(checkout: SeenCheckout): ShellPage {
+  const sum = printEuro(checkout.eur);
   return {
     title: 'Sandbox checkout',
     above: play(
-      'This page replaces a payment service while you try the register on your own machine. Nobody is charged.',
+      'This page replaces a payment service while you try the register on your own machine. No real payment is made.',
     ),
     body: html`<dl class="sum">
-${row('Item', bought(seen))}
-${row('Key of', seen.email)}
+${row('Item', bought(checkout))}
+${row('Key of', checkout.email)}
 ${row('Total', sum, true)}
 </dl>
 <form method="post">
@@ -154,28 +154,28 @@ const BALANCE = html`<p><code>GET /v1/keys/me</code> shows balance, plan and tra
 const LOOK = 5;
 
 /** The page after a checkout. It only shows what is booked; opening it books nothing. */
-function returnPage(seen: SeenCheckout | 'cancelled' | null, base_url: string): ShellPage {
-  if (seen === 'cancelled')
+function returnPage(checkout: SeenCheckout | 'cancelled' | null, base_url: string): ShellPage {
+  if (checkout === 'cancelled')
     return {
       title: 'Checkout cancelled',
       body: html`<p>Nothing was paid. Your key, its credit and its plan did not change.</p>${BALANCE}`,
     };
-  if (seen === null || seen.state === 'over')
+  if (checkout === null || checkout.state === 'over')
     return {
       title: 'Thank you',
       body: html`<p>Your payment is booked when the payment service confirms it, usually within a minute.</p>${BALANCE}`,
     };
-  const thing = seen.kind === 'topup' ? `${printEuro(seen.eur)} of credit` : `The plan ${seen.plan ?? ''}`;
-  if (seen.state === 'open')
+  const thing = checkout.kind === 'topup' ? `${printEuro(checkout.eur)} of credit` : `The plan ${checkout.plan ?? ''}`;
+  if (checkout.state === 'open')
     return {
       title: 'Payment pending',
       body: html`<p>${thing} is booked when the payment service confirms the payment, usually within a minute. This page reloads automatically.</p>${BALANCE}`,
       refresh_seconds: LOOK,
     };
-  const now = seen.kind === 'topup' ? 'was added to your key' : 'is active';
+  const now = checkout.kind === 'topup' ? 'was added to your key' : 'is active';
   return {
     title: 'Paid',
-    ...(seen.play ? { above: play('This was the sandbox checkout. Nobody was charged.') } : {}),
+    ...(checkout.play ? { above: play('This was the sandbox checkout. No real payment was made.') } : {}),
     body: html`<p>${thing} ${now}. You can close this page.</p>${BALANCE}<p class="actions"><a class="button" href="${base_url}/llms.txt">Read the guide</a></p>`,
   };
 }

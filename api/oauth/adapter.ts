@@ -30,7 +30,7 @@ interface Parts {
 
 /** Adapters over the store. */
 export function oauthAdapters({ store, used, now }: Parts): (model: string) => Adapter {
-  const found = async (item: Promise<OAuthItem | undefined>) => (await item) as AdapterPayload | undefined;
+  const asPayload = async (item: Promise<OAuthItem | undefined>) => (await item) as AdapterPayload | undefined;
   return (model) => ({
     async upsert(id, payload, expiresIn) {
       const item: OAuthItem = { ...payload };
@@ -43,8 +43,8 @@ export function oauthAdapters({ store, used, now }: Parts): (model: string) => A
       const grant = UNDER_GRANT.has(model) && payload.grantId ? { grant: grantName(payload.grantId) } : {};
       await putItem(store, model, id, item, { uid: model === 'Session' ? payload.uid : undefined, ...grant, ...ties });
     },
-    find: (id) => found(findItem(store, model, id)),
-    findByUid: (uid) => found(findItemByUid(store, model, uid)),
+    find: (id) => asPayload(findItem(store, model, id)),
+    findByUid: (uid) => asPayload(findItemByUid(store, model, uid)),
     findByUserCode: async () => undefined,
     /** One caller can consume a code or token; a second one, even at the same time, revokes its grant. */
     async consume(id) {

@@ -76,8 +76,8 @@ async function decide(
   const client_id = String(interaction.params['client_id']);
   const grant = new provider.Grant({ accountId: key.id, clientId: client_id });
   grant.addOIDCScope('read');
-  const asked = interaction.prompt.details['missingResourceScopes'] as Record<string, string[]> | undefined;
-  for (const resource of Object.keys(asked ?? {})) grant.addResourceScope(resource, 'read');
+  const scopes = interaction.prompt.details['missingResourceScopes'] as Record<string, string[]> | undefined;
+  for (const resource of Object.keys(scopes ?? {})) grant.addResourceScope(resource, 'read');
   const grantId = await grant.save();
   const at = now().getTime();
   const about = { key_id: key.id, client_id, client_name: client.name, created_at: at };
@@ -90,10 +90,10 @@ async function decide(
 async function restart({ store, base_url }: ApproveParts, interaction: Interaction): Promise<ApprovalStep> {
   if (interaction.session?.uid) await destroyItemByUid(store, 'Session', interaction.session.uid);
   await interaction.destroy();
-  const asked = Object.entries(interaction.params).flatMap(([name, value]) =>
+  const parameters = Object.entries(interaction.params).flatMap(([name, value]) =>
     [value].flat().map((each) => [name, String(each)]),
   );
-  return { to: `${base_url}${PATHS.authorize}?${new URLSearchParams(asked)}` };
+  return { to: `${base_url}${PATHS.authorize}?${new URLSearchParams(parameters)}` };
 }
 
 async function shownClient(provider: Provider, { params }: Interaction): Promise<ShownClient | null> {

@@ -74,8 +74,8 @@ export function normalizeRegistration(metadata: Metadata, key_id: string | undef
   const redirects = metadata['redirect_uris'];
   const redirected = Array.isArray(redirects) && redirects.length > 0;
   if (!redirected) metadata['response_types'] = [];
-  const asked = redirected && Array.isArray(metadata['grant_types']) ? metadata['grant_types'] : [];
-  metadata['grant_types'] = [...new Set([...asked, 'client_credentials'])];
+  const grantTypes = redirected && Array.isArray(metadata['grant_types']) ? metadata['grant_types'] : [];
+  metadata['grant_types'] = [...new Set([...grantTypes, 'client_credentials'])];
 }
 
 /** Normalizes a client ID metadata document: always a public client, without a key. */
@@ -89,8 +89,8 @@ function bePublic(metadata: Metadata): void {
   delete metadata['client_secret'];
   delete metadata['client_secret_expires_at'];
   metadata['token_endpoint_auth_method'] = 'none';
-  const asked = metadata['grant_types'];
-  if (Array.isArray(asked)) metadata['grant_types'] = asked.filter((type) => type !== 'client_credentials');
+  const grantTypes = metadata['grant_types'];
+  if (Array.isArray(grantTypes)) metadata['grant_types'] = grantTypes.filter((type) => type !== 'client_credentials');
 }
 
 /** Rules for every client. */

@@ -43,10 +43,10 @@ export function signInPage(base_url: string, client: ShownClient, wrong?: string
   return page(
     base_url,
     'Sign in with your API key',
-    html`<p><strong>${client.name}</strong> wants to use the Dataset Register for you. Sign in with your API key first; you decide on the next page.</p>
+    html`<p><strong>${client.name}</strong> requests access to the Dataset Register on your behalf. Sign in with your API key first; you decide on the next page.</p>
 <form class="ask" method="post">
 ${keyField(wrong)}
-<p class="hint">The application never sees your key.</p>
+<p class="hint">The application never receives your key.</p>
 <div class="buttons"><button type="submit" class="button" name="action" value="signin">Sign in</button> <button type="submit" name="action" value="deny" formnovalidate>Cancel</button></div>
 </form>`,
     noKey(base_url),

@@ -10,7 +10,7 @@ export async function signIn(identify: Identify, typed: string): Promise<SignedI
   const caller = secret === '' ? null : await identify({ via: 'authorization', secret });
   if (caller?.kind === 'admin') return { wrong: 'This is an operator’s key, which has no credit. Use an API key.' };
   if (caller?.kind !== 'key' || caller.grant)
-    return { wrong: 'Key not recognised, or revoked. A key begins with dsr_ and has 47 characters.' };
+    return { wrong: 'Key not recognised, or revoked. A key starts with dsr_ and has 47 characters.' };
   return { key_id: caller.id };
 }
 

@@ -37,11 +37,11 @@ export function openMetrics(standing: () => ProcessState): Metrics {
   });
   const charged = new Counter({
     name: 'register_charged_eur_total',
-    help: 'What was taken for answers, in EUR',
+    help: 'Amount charged for answers, in EUR',
     labelNames: ['operation', 'dataset'],
     registers,
   });
-  const held = new Counter({
+  const heldOptOuts = new Counter({
     name: 'register_opt_outs_held_total',
     help: 'Opt-outs that wait for an operator because their dataset had too many within an hour',
     labelNames: ['dataset'],
@@ -79,7 +79,7 @@ export function openMetrics(standing: () => ProcessState): Metrics {
       charges.inc({ operation, dataset });
       charged.inc({ operation, dataset }, eur);
     },
-    heldOptOut: (dataset) => held.inc({ dataset }),
+    heldOptOut: (dataset) => heldOptOuts.inc({ dataset }),
     text: async () => ({ type: register.contentType, text: await register.metrics() }),
   };
 }

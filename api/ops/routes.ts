@@ -11,7 +11,7 @@ import type { OpsServer } from './server.ts';
 
 /** Mounts all routes of the pages; any other path below /ops is a 404. */
 export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsServer }): void {
-  const answered = async (c: Http, make: (request: HttpRequest, asked: OpsRequest) => Promise<Response>) => {
+  const answered = async (c: Http, make: (request: HttpRequest, opsRequest: OpsRequest) => Promise<Response>) => {
     const request = readRequest(gate, c);
     const { visitor, headers, request_id, accept } = request;
     const html = preferred(accept, ['application/json', 'text/html']) === 'text/html';
@@ -51,7 +51,7 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
   for (const [path, routes] of byPath) {
     const methods = routes.map((route) => route.slice(0, route.indexOf(' ')));
     for (const [i, route] of routes.entries())
-      app.on(methods[i]!, path, (c) => answered(c, (_, asked) => ops.answer(route, asked)));
+      app.on(methods[i]!, path, (c) => answered(c, (_, opsRequest) => ops.answer(route, opsRequest)));
     const allow = [...methods.map((each) => (each === 'GET' ? 'GET, HEAD' : each)), 'OPTIONS'].join(', ');
     app.all(path, (c) =>
       answered(c, async () => {

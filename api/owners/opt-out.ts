@@ -232,10 +232,10 @@ async function optOut(
     'removals for this domain',
   );
   if (await removeUnproven(parts, pending, requester)) return answer('removed');
-  const held = await review(WHY_HELD);
+  const reply = await review(WHY_HELD);
   await noteHeld(store, dataset, requester.now);
   parts.onHeldOptOut(dataset);
-  return held;
+  return reply;
 }
 
 /** Removes a record at once. False, without a write, when the dataset had too many opt-outs in an hour. */

@@ -202,9 +202,9 @@ export interface StartFormState {
 }
 
 /** The start page of a record: its owner asks for a link to edit it, or for its removal. */
-export function startPage(base_url: string, pack: Pack, record: StoredRecord, asked: StartFormState | null): OwnerPage {
+export function startPage(base_url: string, pack: Pack, record: StoredRecord, state: StartFormState | null): OwnerPage {
   const named = { dataset: pack.id, slug: record.slug, name: record.name };
-  const wrong = (form: string) => (asked?.form === form ? asked : null);
+  const wrong = (form: string) => (state?.form === form ? state : null);
   const hint =
     pack.owner.domain === null
       ? 'We answer to this address.'
@@ -220,7 +220,7 @@ ${now && html`<p class="wrong" id="${form}-e" role="alert">${now.problem}</p>`}<
   };
   const claim =
     pack.owner.domain === null
-      ? p('Records of this dataset have no domain, so we cannot verify their owners, and nobody can edit them here.')
+      ? p('Records of this dataset have no domain, so we cannot verify their owners, so they cannot be edited here.')
       : html`${p('We send you a link to a form where you can correct the values.')}
 <form method="post" class="ask">${email('edit')}
 <button type="submit" class="button" name="do" value="edit">Send link</button></form>`;
@@ -229,7 +229,7 @@ ${now && html`<p class="wrong" id="${form}-e" role="alert">${now.problem}</p>`}<
       ? 'An operator checks your request first, since the dataset has no domain by which to verify the owner.'
       : 'It is removed everywhere, immediately. We send you a link to restore it.';
   return {
-    status: asked ? 422 : 200,
+    status: state ? 422 : 200,
     page: {
       title: `Is ${record.name} yours?`,
       body: html`<p>${recordLink(base_url, named)} is a record of the dataset ${pack.title}. If it is about you or your business, you can edit or remove it here, free of charge.</p>
@@ -238,7 +238,7 @@ ${claim}
 <h2>Remove the record</h2>
 ${p(removal)}
 <form method="post" class="ask">${email('remove')}
-<div class="field"><label for="reason">Reason (optional)</label><textarea id="reason" name="reason" rows="3" maxlength="2000">${asked?.reason ?? ''}</textarea></div>
+<div class="field"><label for="reason">Reason (optional)</label><textarea id="reason" name="reason" rows="3" maxlength="2000">${state?.reason ?? ''}</textarea></div>
 <button type="submit" name="do" value="remove">Remove this record</button></form>`,
     },
   };
@@ -256,7 +256,7 @@ export function requestedPage(
     sent: {
       title: 'Check your e-mail',
       body: html`${p(`We sent a link to ${email}. It is valid for 24 hours and opens the form for ${name}.`)}${p(
-        'No mail after a few minutes? Check your spam folder, then ask again: only the newest link is valid.',
+        'No mail after a few minutes? Check your spam folder, then request another: only the newest link is valid.',
       )}`,
     },
     review: {
@@ -290,7 +290,7 @@ export const FOREIGN_FORM: OwnerPage = {
   status: 403,
   page: {
     title: 'This form came from another site',
-    body: p('Nothing was changed. To go on, open the link in the mail and use the button there.'),
+    body: p('Nothing was changed. To continue, open the link in the mail and use the button there.'),
   },
 };
 

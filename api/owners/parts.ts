@@ -40,7 +40,7 @@ const ATTEMPTS: NetworkQuota = { name: 'owners', address: 40, blocks: { 48: 120 
  * that an operator reviews. The last two count only what took effect, so that others' requests do not block
  * the owner.
  */
-export const DAILY_LIMITS = { asked: 20, removals: 20, reviews: 200 };
+export const DAILY_LIMITS = { requests: 20, removals: 20, reviews: 200 };
 
 /** Counts one unit of a daily quota; throws `rate_limited` beyond it. */
 export async function spendQuota(
@@ -71,7 +71,7 @@ export async function spendRequest(
   await spendQuota(
     quotas,
     `${matter} ${of} ${requester.address}`,
-    DAILY_LIMITS.asked,
+    DAILY_LIMITS.requests,
     requester,
     `${matter} of this domain from your address`,
   );
@@ -115,11 +115,11 @@ export function readEmail(email: string, member: string): { email: string; norma
 export async function readOwnerRequest(
   quotas: Quotas,
   release: Release,
-  asked: { entity_id: string; email: string; member: string },
+  request: { entity_id: string; email: string; member: string },
   requester: Requester,
 ): Promise<{ record: StoredRecord; domain: string; normal: string }> {
-  const record = await findRecord(release, asked.entity_id);
-  const { domain, normal } = readEmail(asked.email, asked.member);
+  const record = await findRecord(release, request.entity_id);
+  const { domain, normal } = readEmail(request.email, request.member);
   const now = new Date(requester.now);
   const used = await takeUnit(quotas, ATTEMPTS, requester.address, now);
   if (used !== null) throw tooMany(`${used.quota} requests about records from ${used.block}`, now);

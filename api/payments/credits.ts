@@ -108,7 +108,7 @@ export class CreditPayments implements Payments {
       open = false;
     };
     return {
-      commit: (kept) => this.#charge(key, charge, hasClaim(kept) ? kept : undefined).finally(end),
+      commit: (answer) => this.#charge(key, charge, hasClaim(answer) ? answer : undefined).finally(end),
       release: async () => end(),
     };
   }
@@ -130,8 +130,8 @@ export class CreditPayments implements Payments {
 
   #free(owner: string): Reservation {
     return {
-      commit: async (kept) => {
-        if (hasClaim(kept)) await this.#parts.repeats.keep(owner, kept);
+      commit: async (answer) => {
+        if (hasClaim(answer)) await this.#parts.repeats.keep(owner, answer);
         return {};
       },
       release: async () => {},

@@ -29,7 +29,7 @@ export interface RequestClaim {
    * Prepares the answer for the store. Throws `rate_limited` if the owner's quota for large answers is used
    * up.
    */
-  kept(answer: SerializedAnswer): Promise<KeptAnswer>;
+  toStored(answer: SerializedAnswer): Promise<KeptAnswer>;
   /** Releases the claim of a failed request, so that it can be retried. */
   drop(): Promise<void>;
   /** Stops renewing the lease; called for every outcome. */
@@ -47,7 +47,7 @@ export interface IdempotencyStore {
     request: string,
   ): Promise<{ turn: RequestClaim } | { head: AnswerHead; text: string }>;
   /** Stores an answer that was not charged. */
-  keep(owner: string, kept: KeptAnswer): Promise<void>;
+  keep(owner: string, answer: KeptAnswer): Promise<void>;
   /** The 409 for a key that a running request holds; `seconds`: the rest of its lease. */
   busy(seconds?: number): ApiError;
 }
@@ -147,7 +147,7 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
     });
   return {
     busy,
-    keep: (owner, kept) => keepAnswer(store, owner, kept),
+    keep: (owner, answer) => keepAnswer(store, owner, answer),
     async begin(owner, key, request) {
       let leased_until = 0;
       for (const until = Date.now() + patience; Date.now() < until; await wait(LOOK)) {
@@ -164,7 +164,7 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
         }, CLAIM_LEASE / 3).unref();
         let room = 0;
         const turn: RequestClaim = {
-          async kept(answer) {
+          async toStored(answer) {
             room = await takeRoom(owner, answer.text);
             return { ...answer, idempotency_key: key, claim: claim.claim };
           },

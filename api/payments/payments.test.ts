@@ -33,7 +33,9 @@ test('a stranger is told price and where keys are made, a key where it is topped
   const closed = quoter({ base_url: 'https://h.example', eur_usd: 1.1, checkout: false });
   const poor = closed({ kind: 'key', id: '1', plan: 'payg' }, charge);
   expect(poor.how_to_pay).toEqual({});
-  expect(paymentError('insufficient_credits', 'Too little.', poor).extras.way).toContain('ask its operator for credit');
+  expect(paymentError('insufficient_credits', 'Too little.', poor).extras.way).toContain(
+    'contact its operator for credit',
+  );
   const token = { kind: 'key', id: '1', plan: 'payg', grant: { name: 'g', left: 0 } } as const;
   expect(quote(token, charge).how_to_pay).toEqual({ oauth });
 });

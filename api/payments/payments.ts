@@ -51,7 +51,7 @@ export interface Reservation {
    * Charges the price and, with an Idempotency-Key, stores the answer. Returns headers such as
    * `X-Charge-EUR`. An error withholds the answer.
    */
-  commit(kept?: SerializedAnswer): Promise<Record<string, string>>;
+  commit(answer?: SerializedAnswer): Promise<Record<string, string>>;
   release(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export interface Payments {
 }
 
 /** The advice when nothing can be bought. */
-export const NO_CHECKOUT = 'This service has no checkout; ask its operator for credit.';
+export const NO_CHECKOUT = 'This service has no checkout; contact its operator for credit.';
 const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
 
 /**

@@ -17,13 +17,13 @@ const MOVEMENTS = 50;
 const MOST = 100_000;
 
 /** GET /ops/keys. */
-export async function keysPage({ store, now }: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
-  const q = (queryText(asked, 'q') ?? '').slice(0, 200);
-  const [, created_at, id = ''] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(queryText(asked, 'before') ?? '') ?? [];
+export async function keysPage({ store, now }: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+  const q = (queryText(request, 'q') ?? '').slice(0, 200);
+  const [, created_at, id = ''] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(queryText(request, 'before') ?? '') ?? [];
   const before = created_at === undefined ? null : { created_at: Number(created_at), id };
-  const found = await findKeys(store, q, PAGE + 1, before);
-  const rows = found.slice(0, PAGE);
-  const last = found.length > PAGE ? rows.at(-1) : undefined;
+  const matches = await findKeys(store, q, PAGE + 1, before);
+  const rows = matches.slice(0, PAGE);
+  const last = matches.length > PAGE ? rows.at(-1) : undefined;
   const older =
     last && `/ops/keys?${new URLSearchParams({ ...(q === '' ? {} : { q }), before: `${last.created_at}.${last.id}` })}`;
   const none = q === '' ? 'No keys yet.' : 'No matching key.';
@@ -50,16 +50,16 @@ const state = ({ revoked_at, balance }: Key): Html =>
       ? badgeHtml('negative balance', 'bad')
       : badgeHtml('active', 'good');
 
-async function keyOf({ store }: OpsParts, asked: OpsRequest): Promise<Key> {
-  const id = (asked.params['key_id'] ?? '').toLowerCase();
+async function keyOf({ store }: OpsParts, request: OpsRequest): Promise<Key> {
+  const id = (request.params['key_id'] ?? '').toLowerCase();
   const key = UUID.test(id) ? await keyById(store, id) : null;
   if (key === null) throw new ApiError('not_found', 'There is no key with this id.');
   return key;
 }
 
 /** GET /ops/keys/{key_id}. */
-export async function keyPage(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
-  return shown(parts, await keyOf(parts, asked), who, { done: queryText(asked, 'done') });
+export async function keyPage(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+  return shown(parts, await keyOf(parts, request), who, { done: queryText(request, 'done') });
 }
 
 interface KeyFormState {
@@ -124,9 +124,9 @@ function microsOf(typed: string): number | null | undefined {
 }
 
 /** POST /ops/keys/{key_id}/grant. */
-export async function postGrant(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
-  const key = await keyOf(parts, asked);
-  const field = (name: string) => asked.form?.get(name) ?? '';
+export async function postGrant(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+  const key = await keyOf(parts, request);
+  const field = (name: string) => request.form?.get(name) ?? '';
   const entered = { amount: field('amount'), plan: field('plan'), reason: field('reason').slice(0, 500) };
   const amount = microsOf(entered.amount);
   const plan = entered.plan === '' ? null : entered.plan;
@@ -137,14 +137,14 @@ export async function postGrant(parts: OpsParts, asked: OpsRequest, who: string)
   if (plan !== null && !Object.hasOwn(SUBSCRIPTIONS, plan)) return wrong('Unknown plan.');
   if (amount === null && plan === null) return wrong('Enter an amount, a plan, or both.');
   const reason = entered.reason.trim() || 'grant';
-  await parts.accounts.grant(key.id, { amount: amount ?? 0, plan, reason }, requesterOf(parts, asked, who));
+  await parts.accounts.grant(key.id, { amount: amount ?? 0, plan, reason }, requesterOf(parts, request, who));
   return { to: `/ops/keys/${key.id}?done=grant` };
 }
 
 /** POST /ops/keys/{key_id}/revoke. */
-export async function postRevoke(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
-  const key = await keyOf(parts, asked);
-  if (key.revoked_at === null) await parts.accounts.revoke(key.id, requesterOf(parts, asked, who));
+export async function postRevoke(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+  const key = await keyOf(parts, request);
+  if (key.revoked_at === null) await parts.accounts.revoke(key.id, requesterOf(parts, request, who));
   return { to: `/ops/keys/${key.id}?done=revoke` };
 }
 

@@ -9,15 +9,15 @@ import { type OpsAnswer, type OpsParts, type OpsRequest, queryText } from '../pa
 const PAGE = 50;
 
 /** GET /ops/log. */
-export async function logPage({ store }: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
-  const given = queryText(asked, 'before');
+export async function logPage({ store }: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+  const given = queryText(request, 'before');
   if (given !== undefined && !/^\d{1,15}$/.test(given))
     throw new ApiError('validation_failed', 'before: must be the number of an entry', {
       detail: [{ loc: ['query', 'before'], msg: 'must be the number of an entry', type: 'int_parsing' }],
     });
-  const found = await auditEntries(store, { before: given === undefined ? null : Number(given), limit: PAGE + 1 });
-  const rows = found.slice(0, PAGE);
-  const last = found.length > PAGE ? rows.at(-1) : undefined;
+  const entries = await auditEntries(store, { before: given === undefined ? null : Number(given), limit: PAGE + 1 });
+  const rows = entries.slice(0, PAGE);
+  const last = entries.length > PAGE ? rows.at(-1) : undefined;
   const table = html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Subject</th></tr></thead>
 <tbody>${rows.map(
     (row) =>
@@ -29,7 +29,7 @@ ${last === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></s
   return { page: { title: 'Log', body, at: { place: 'log', who } } };
 }
 
-function about({ action, dataset, entity_id, subject, told }: StoredAuditEntry): Html {
+function about({ action, dataset, entity_id, subject, told: details }: StoredAuditEntry): Html {
   const what =
     subject === null
       ? ''
@@ -39,12 +39,12 @@ function about({ action, dataset, entity_id, subject, told }: StoredAuditEntry):
           ? html`<a href="/ops/keys/${subject}">key</a> `
           : '';
   const record = entity_id === null ? '' : html`${dataset} <code>${entity_id}</code>`;
-  return html`${what}${record}${told === '{}' ? '' : html`<small>${words(told)}</small>`}`;
+  return html`${what}${record}${details === '{}' ? '' : html`<small>${words(details)}</small>`}`;
 }
 
 /** The details of an entry as text: `plan: pro · reason: …`. */
-function words(told: string): string {
-  const parsed = JSON.parse(told) as Record<string, unknown>;
+function words(details: string): string {
+  const parsed = JSON.parse(details) as Record<string, unknown>;
   return Object.entries(parsed)
     .filter(([, each]) => each !== null)
     .map(([name, each]) => `${name}: ${typeof each === 'string' ? each : JSON.stringify(each)}`)
@@ -55,7 +55,7 @@ function words(told: string): string {
 const MOST = 200;
 
 /** GET /ops/opt-outs. */
-export async function optOutsPage({ store, now }: OpsParts, _asked: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function optOutsPage({ store, now }: OpsParts, _request: OpsRequest, who: string): Promise<OpsAnswer> {
   const rows = await store.db.selectFrom('opt_outs').selectAll().orderBy('at', 'desc').limit(MOST).execute();
   const at = now();
   const list = html`<table class="rows"><thead><tr><th scope="col">Record</th><th scope="col">Dataset</th><th scope="col">Contact</th><th scope="col">Reason</th><th scope="col">Removed</th><th scope="col">State</th></tr></thead>

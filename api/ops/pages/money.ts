@@ -19,7 +19,7 @@ const KINDS: Record<PaymentIssue['kind'], string> = {
 };
 
 /** GET /ops/money. */
-export async function moneyPage({ store, now }: OpsParts, _asked: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function moneyPage({ store, now }: OpsParts, _request: OpsRequest, who: string): Promise<OpsAnswer> {
   const at = now().getTime();
   const since = Math.floor(at / DAY) * DAY - (SPAN - 1) * DAY;
   const [waiting, days, keys] = await Promise.all([

@@ -1,5 +1,6 @@
 // The nightly runs of each dataset: schedule, outcomes, duration of each step.
 
+import { commandLine } from '../../../data/model/program.ts';
 import type { NightlyRun } from '../../../data/releases/runs.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { lengthBar } from '../parts/charts.ts';
@@ -8,7 +9,7 @@ import type { OpsAnswer, OpsDataset, OpsParts, OpsRequest } from '../parts/reque
 import { outcomeBadge } from './overview.ts';
 
 /** GET /ops/nights. */
-export async function nightsPage(parts: OpsParts, _asked: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function nightsPage(parts: OpsParts, _request: OpsRequest, who: string): Promise<OpsAnswer> {
   const now = parts.now();
   const standings = await parts.datasets(now);
   const body = html`<p class="lead">Each dataset is collected on the schedule of its pack. A failed run keeps the previous release.</p>
@@ -24,7 +25,7 @@ function dataset(standing: OpsDataset, now: Date): Html {
 <p class="meta"><span>${title}</span><span>${formatCount(records)} records from ${formatCount(facts)} facts</span>${release === null ? '' : html`<span>release <code>${release}</code></span>`}<span>next ${next_collection === null ? 'never' : html`${timeHtml(next_collection, now)} (${formatMinute(next_collection)} UTC)`}</span></p>
 ${
   full === undefined
-    ? html`<p class="empty">No run yet. <code>npm run nightly</code> starts one.</p>`
+    ? html`<p class="empty">No run yet. <code>${commandLine('nightly')}</code> starts one.</p>`
     : html`<div class="two"><div><h3>Steps of ${formatMinute(full.at)}</h3>${stepBars(full)}</div><div><h3>Runs</h3>${runTable(runs, now)}</div></div>`
 }</section>`;
 }

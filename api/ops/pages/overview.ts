@@ -31,8 +31,8 @@ const SPANS = {
 } as const;
 type Span = keyof typeof SPANS;
 
-const spanOf = (asked: OpsRequest): Span => {
-  const named = queryText(asked, 'span');
+const spanOf = (request: OpsRequest): Span => {
+  const named = queryText(request, 'span');
   return named === 'week' || named === 'month' ? named : 'day';
 };
 
@@ -46,7 +46,7 @@ async function gathered(parts: OpsParts, span: Span) {
   const backlog = parts.traffic.backlog();
   const { back, step } = SPANS[span];
   const since = Math.floor((at - back) / step) * step + step;
-  const [standings, traffic, today, outcomes, operations, open, waiting, keys, held, month] = await Promise.all([
+  const [standings, traffic, today, outcomes, operations, open, waiting, keys, heldOptOuts, month] = await Promise.all([
     parts.datasets(now),
     trafficBars(store, since, step),
     trafficBars(store, Math.floor((at - DAY) / HOUR) * HOUR + HOUR, HOUR),
@@ -60,7 +60,7 @@ async function gathered(parts: OpsParts, span: Span) {
   ]);
   return {
     ...{ now, span, since, step, standings, backlog },
-    ...{ traffic, today, outcomes, operations, open, waiting, keys, held, month },
+    ...{ traffic, today, outcomes, operations, open, waiting, keys, held: heldOptOuts, month },
   };
 }
 type Gathered = Awaited<ReturnType<typeof gathered>>;
@@ -71,8 +71,8 @@ const total = (list: readonly TrafficBar[], of: (bar: TrafficBar) => number) =>
 const iso = (at: number) => new Date(at).toISOString();
 
 /** GET /ops/stats.json. */
-export async function statsJson(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
-  const all = await gathered(parts, spanOf(asked));
+export async function statsJson(parts: OpsParts, request: OpsRequest): Promise<OpsAnswer> {
+  const all = await gathered(parts, spanOf(request));
   const barText = (bar: TrafficBar) => {
     const { at, good, refused, faults, charged } = bar;
     return { at: new Date(at).toISOString(), answered: good, refused, faults, charged_eur: charged / 1e6 };
@@ -118,8 +118,8 @@ export async function statsJson(parts: OpsParts, asked: OpsRequest): Promise<Ops
 }
 
 /** GET /ops. */
-export async function overviewPage(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
-  const all = await gathered(parts, spanOf(asked));
+export async function overviewPage(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+  const all = await gathered(parts, spanOf(request));
   const names = await reviewFragment(parts, all.open);
   const body: Html = html`<div id="now" hx-get="/ops/partials/now?span=${all.span}" hx-trigger="every 30s">${now(all)}</div>
 <section aria-labelledby="waits"><div class="head"><h2 id="waits">Review</h2><a href="/ops/review${all.open.total === 0 ? '?status=all' : ''}">${all.open.total === 0 ? 'Decided items' : `All ${formatCount(all.open.total)} open`}</a></div>
@@ -128,8 +128,8 @@ export async function overviewPage(parts: OpsParts, asked: OpsRequest, who: stri
 }
 
 /** GET /ops/partials/now: the figures, for the refresh of an open page. */
-export async function nowPiece(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
-  return { piece: String(now(await gathered(parts, spanOf(asked)))) };
+export async function nowPiece(parts: OpsParts, request: OpsRequest): Promise<OpsAnswer> {
+  return { piece: String(now(await gathered(parts, spanOf(request)))) };
 }
 
 function now(all: Gathered): Html {
@@ -141,7 +141,7 @@ ${tables(all)}`;
 }
 
 /** Tasks for the operator. */
-function calls({ standings, waiting, open, held, today, now, backlog }: Gathered): Html {
+function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlog }: Gathered): Html {
   const list: [string, string, string][] = [];
   if (backlog.since !== null)
     list.push([
@@ -154,7 +154,7 @@ function calls({ standings, waiting, open, held, today, now, backlog }: Gathered
   const people = open.items.filter(({ request, kind }) => request !== null && kind !== 'notice').length;
   if (people > 0)
     list.push(['/ops/review', plural(people, 'request'), people === 1 ? 'needs a decision' : 'need a decision']);
-  for (const { dataset } of held)
+  for (const { dataset } of heldOptOuts)
     list.push([
       '/ops/review',
       dataset,
@@ -184,31 +184,31 @@ function calls({ standings, waiting, open, held, today, now, backlog }: Gathered
 }
 
 function figures({ today, keys, month, open, operations }: Gathered): Html {
-  const asked = total(today, (bar) => bar.good + bar.refused + bar.faults);
+  const calls = total(today, (bar) => bar.good + bar.refused + bar.faults);
   const took = operations.reduce((sum, each) => sum + each.took, 0);
   const counted = operations.reduce((sum, each) => sum + each.calls, 0);
   const came = month.reduce((sum, day) => sum + day.cards + day.x402, 0);
   const tile = (name: string, what: string, more: string) =>
     html`<div><dt>${name}</dt><dd>${what}<small>${more}</small></dd></div>`;
   return html`<dl class="tiles">
-${tile('Calls, 24 hours', formatCount(asked), counted === 0 ? 'none yet' : `${formatMicroseconds(took / counted)} on average`)}
+${tile('Calls, 24 hours', formatCount(calls), counted === 0 ? 'none yet' : `${formatMicroseconds(took / counted)} on average`)}
 ${tile('Charged, 24 hours', formatCents(total(today, (bar) => bar.charged)), `${formatCents(came)} revenue in 30 days`)}
 ${tile('Keys', formatCount(keys.live), `${formatCount(keys.fresh)} new today · ${formatCents(keys.credit)} credit`)}
 ${tile('Open reviews', formatCount(open.total), open.total === 0 ? 'none' : 'to decide')}
 </dl>`;
 }
 
-function traffic({ traffic: found, since, step, span, now }: Gathered): Html {
+function traffic({ traffic: bars, since, step, span, now }: Gathered): Html {
   const columns = everyStep(
     since,
     now.getTime(),
     step,
-    found.map(({ at, good, refused, faults }) => ({ at, parts: [good, refused, faults] })),
+    bars.map(({ at, good, refused, faults }) => ({ at, parts: [good, refused, faults] })),
     3,
   );
   const clock = (at: number) => new Date(at).toISOString();
   const chart = barChart({
-    about: `Calls over ${SPANS[span].name}: ${formatCount(total(found, (bar) => bar.good))} answered, ${formatCount(total(found, (bar) => bar.refused))} rejected, ${formatCount(total(found, (bar) => bar.faults))} server errors.`,
+    about: `Calls over ${SPANS[span].name}: ${formatCount(total(bars, (bar) => bar.good))} answered, ${formatCount(total(bars, (bar) => bar.refused))} rejected, ${formatCount(total(bars, (bar) => bar.faults))} server errors.`,
     series: [
       { name: 'answered', mark: 'm0' },
       { name: 'rejected', mark: 'm1' },
@@ -224,7 +224,7 @@ function traffic({ traffic: found, since, step, span, now }: Gathered): Html {
       html`<a href="/ops?span=${name}"${name === span ? html` aria-current="true"` : ''}>${each.name}</a>`,
   );
   return html`<section aria-labelledby="traffic"><div class="head"><h2 id="traffic">Traffic</h2><nav class="spans" aria-label="Time range">${choice}</nav></div>
-${found.length === 0 ? html`<p class="empty">No calls yet. Each process stores its counts every few seconds.</p>` : chart}</section>`;
+${bars.length === 0 ? html`<p class="empty">No calls yet. Each process stores its counts every few seconds.</p>` : chart}</section>`;
 }
 
 /** The colour of a share of fresh values. */

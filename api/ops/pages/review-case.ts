@@ -32,8 +32,8 @@ const REASONS: Record<PublicFact['reason'], string> = {
 };
 
 /** The body of the page. */
-export function caseBody(parts: OpsParts, found: ReviewCase): Html {
-  const { entry, effect, history, record } = found;
+export function caseBody(parts: OpsParts, item: ReviewCase): Html {
+  const { entry, effect, history, record } = item;
   const now = parts.now();
   const unit = unitOf(parts, entry);
   const open = entry.status === 'open';
@@ -45,7 +45,7 @@ export function caseBody(parts: OpsParts, found: ReviewCase): Html {
       ? ''
       : html` · ${linkHtml(`${parts.base_url}/datasets/${entry.dataset}/${record.slug}`, 'record page')}`;
   return html`<p class="meta"><span>${state}${where}</span></p>
-${entry.request === null ? pair(entry, unit, now) : asks(found)}
+${entry.request === null ? pair(entry, unit, now) : asks(item)}
 ${effect === null ? '' : effects(effect, unit)}
 ${open ? html`<section class="decide" aria-labelledby="decide"><h2 id="decide">Decide</h2>${verdictForm(entry, false)}<p class="hint">The decision is published in every channel immediately, and is logged with your name.</p></section>` : ''}
 ${history.length === 0 ? '' : past(history, unit, now)}`;
@@ -85,8 +85,8 @@ function asks({ entry }: ReviewCase): Html {
 }
 
 function effects({ now, approved, rejected }: NonNullable<ReviewCase['effect']>, unit: string | null): Html {
-  const row = (name: string, said: AttributeState) =>
-    html`<tr><th scope="row">${name}</th><td>${valueHtml(said.value, unit)}</td><td class="n">${said.confidence ?? '—'}</td><td>${linkHtml(said.source_url)}</td><td class="n">${said.quality.toFixed(3)}</td></tr>`;
+  const row = (name: string, state: AttributeState) =>
+    html`<tr><th scope="row">${name}</th><td>${valueHtml(state.value, unit)}</td><td class="n">${state.confidence ?? '—'}</td><td>${linkHtml(state.source_url)}</td><td class="n">${state.quality.toFixed(3)}</td></tr>`;
   return html`<section aria-labelledby="effect"><h2 id="effect">Effect</h2>
 <div class="scroll" role="region" aria-label="Values before and after" tabindex="0"><table><thead><tr><th scope="col">Decision</th><th scope="col">Published value</th><th scope="col" class="n">Confidence</th><th scope="col">Source</th><th scope="col" class="n">Quality of the record</th></tr></thead>
 <tbody>${row('Now', now)}${row('Approved', approved)}${row('Rejected', rejected)}</tbody></table></div></section>`;

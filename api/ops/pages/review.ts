@@ -24,44 +24,44 @@ function refuse(name: string, msg: string, type: string, where = 'query'): never
   throw new ApiError('validation_failed', `${name}: ${msg}`, { detail: [{ loc: [where, name], msg, type }] });
 }
 
-function whole(asked: OpsRequest, name: string, fallback: number, least: number, most: number): number {
-  const given = queryText(asked, name);
+function whole(request: OpsRequest, name: string, fallback: number, least: number, most: number): number {
+  const given = queryText(request, name);
   if (given === undefined) return fallback;
   const n = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
   return n >= least && n <= most ? n : refuse(name, `must be a whole number from ${least} to ${most}`, 'int_parsing');
 }
 
-function statusOf(asked: OpsRequest): (typeof STATUSES)[number] {
-  const given = queryText(asked, 'status') ?? 'open';
+function statusOf(request: OpsRequest): (typeof STATUSES)[number] {
+  const given = queryText(request, 'status') ?? 'open';
   const status = STATUSES.find((each) => each === given);
   return status ?? refuse('status', `must be one of ${STATUSES.join(', ')}`, 'enum');
 }
 
 const wanted = (status: (typeof STATUSES)[number]): ReviewStatus | null => (status === 'all' ? null : status);
 
-function datasetOf({ reviewing }: OpsParts, asked: OpsRequest): string | null {
-  const given = queryText(asked, 'dataset');
+function datasetOf({ reviewing }: OpsParts, request: OpsRequest): string | null {
+  const given = queryText(request, 'dataset');
   if (given === undefined || given === '') return null;
   return reviewing.datasets.includes(given) ? given : refuse('dataset', 'is not a dataset of this register', 'enum');
 }
 
 /** GET /ops/review.json. */
-export async function reviewJson(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
-  const unknown = Object.keys(asked.query).find((name) => !['status', 'limit', 'offset', 'dataset'].includes(name));
+export async function reviewJson(parts: OpsParts, request: OpsRequest): Promise<OpsAnswer> {
+  const unknown = Object.keys(request.query).find((name) => !['status', 'limit', 'offset', 'dataset'].includes(name));
   if (unknown !== undefined) throw new ApiError('invalid_parameter', `Unknown parameter ${unknown.slice(0, 60)}.`);
-  const limit = whole(asked, 'limit', 100, 1, 1000);
-  const offset = whole(asked, 'offset', 0, 0, 1_000_000);
-  const query = { status: wanted(statusOf(asked)), dataset: datasetOf(parts, asked), limit, offset };
+  const limit = whole(request, 'limit', 100, 1, 1000);
+  const offset = whole(request, 'offset', 0, 0, 1_000_000);
+  const query = { status: wanted(statusOf(request)), dataset: datasetOf(parts, request), limit, offset };
   const { items, total } = await reviewEntries(parts.reviewing, query);
   return { json: { items, total } };
 }
 
 /** GET /ops/review. */
-export async function reviewPage(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
-  const status = statusOf(asked);
-  const dataset = datasetOf(parts, asked);
-  const offset = whole(asked, 'offset', 0, 0, 1_000_000);
-  const found = await reviewEntries(parts.reviewing, { status: wanted(status), dataset, limit: PAGE, offset });
+export async function reviewPage(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+  const status = statusOf(request);
+  const dataset = datasetOf(parts, request);
+  const offset = whole(request, 'offset', 0, 0, 1_000_000);
+  const entries = await reviewEntries(parts.reviewing, { status: wanted(status), dataset, limit: PAGE, offset });
   const at = (more: { status?: string; dataset?: string | null; offset?: number }) => {
     const { status: s = status, dataset: d = dataset, offset: o = 0 } = more;
     const query = new URLSearchParams({
@@ -73,29 +73,29 @@ export async function reviewPage(parts: OpsParts, asked: OpsRequest, who: string
   };
   const tab = (name: string, here: boolean, href: string) =>
     html`<a href="${href}"${here ? html` aria-current="true"` : ''}>${name}</a>`;
-  const last = Math.min(found.total, offset + PAGE);
+  const last = Math.min(entries.total, offset + PAGE);
   const body = html`<div class="filters"><nav class="spans" aria-label="State">${STATUSES.map((each) => tab(each, each === status, at({ status: each })))}</nav>
 <nav class="spans" aria-label="Dataset">${tab('all datasets', dataset === null, at({ dataset: '' }))}${parts.reviewing.datasets.map((id) => tab(id, id === dataset, at({ dataset: id })))}</nav></div>
-${await reviewFragment(parts, found, status)}
+${await reviewFragment(parts, entries, status)}
 ${
-  found.total > PAGE
-    ? html`<nav class="pages" aria-label="Pages">${offset > 0 ? html`<a rel="prev" href="${at({ offset: Math.max(0, offset - PAGE) })}">Newer</a>` : html`<span></span>`}<span>${formatCount(offset + 1)} to ${formatCount(last)} of ${formatCount(found.total)}</span>${last < found.total ? html`<a rel="next" href="${at({ offset: offset + PAGE })}">Older</a>` : html`<span></span>`}</nav>`
+  entries.total > PAGE
+    ? html`<nav class="pages" aria-label="Pages">${offset > 0 ? html`<a rel="prev" href="${at({ offset: Math.max(0, offset - PAGE) })}">Newer</a>` : html`<span></span>`}<span>${formatCount(offset + 1)} to ${formatCount(last)} of ${formatCount(entries.total)}</span>${last < entries.total ? html`<a rel="next" href="${at({ offset: offset + PAGE })}">Older</a>` : html`<span></span>`}</nav>`
     : ''
 }`;
   return { page: { title: 'Review', body, at: { place: 'review', who } } };
 }
 
 /** GET /ops/partials/review. */
-export async function reviewPiece(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
-  const limit = whole(asked, 'limit', PAGE, 1, 100);
-  const status = statusOf(asked);
-  const found = await reviewEntries(parts.reviewing, {
+export async function reviewPiece(parts: OpsParts, request: OpsRequest): Promise<OpsAnswer> {
+  const limit = whole(request, 'limit', PAGE, 1, 100);
+  const status = statusOf(request);
+  const entries = await reviewEntries(parts.reviewing, {
     status: wanted(status),
-    dataset: datasetOf(parts, asked),
+    dataset: datasetOf(parts, request),
     limit,
     offset: 0,
   });
-  return { piece: String(await reviewFragment(parts, found, status)) };
+  return { piece: String(await reviewFragment(parts, entries, status)) };
 }
 
 /** The list of items. */
@@ -132,24 +132,24 @@ function decidedBy({ decided_at, decided_by }: ReviewEntry, now: Date): Html {
 }
 
 /** The item's id in the path; throws a 422 for an invalid one. */
-function idOf(asked: OpsRequest): string {
-  const id = (asked.params['item_id'] ?? '').toLowerCase();
+function idOf(request: OpsRequest): string {
+  const id = (request.params['item_id'] ?? '').toLowerCase();
   return UUID.test(id) ? id : refuse('item_id', 'must be a UUID', 'uuid_parsing', 'path');
 }
 
-const missing = () => new ApiError('not_found', 'No such item. The sources may agree by now, or the record is gone.');
+const missing = () => new ApiError('not_found', 'No such item. The sources may agree now, or the record was removed.');
 
 /** GET /ops/review/{item_id}. */
-export async function reviewCasePage(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
-  const found = await reviewCase(parts.reviewing, idOf(asked), parts.now().getTime());
-  if (found === null) throw missing();
-  const { entry, record } = found;
+export async function reviewCasePage(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+  const item = await reviewCase(parts.reviewing, idOf(request), parts.now().getTime());
+  if (item === null) throw missing();
+  const { entry, record } = item;
   const name = record?.name ?? entry.request?.name ?? entry.entity_id;
   return {
     page: {
       title: name,
       above: html`<p class="crumbs"><a href="/ops/review">Review</a> · ${entry.dataset}${entry.attribute === null ? '' : html` · <code>${entry.attribute}</code>`}</p>`,
-      body: caseBody(parts, found),
+      body: caseBody(parts, item),
       at: { place: 'review', who },
     },
   };
@@ -158,12 +158,12 @@ export async function reviewCasePage(parts: OpsParts, asked: OpsRequest, who: st
 /** POST /ops/review/{item_id}/approve and reject. */
 export async function decidePost(
   parts: OpsParts,
-  asked: OpsRequest,
+  request: OpsRequest,
   who: string,
   verdict: Verdict,
 ): Promise<OpsAnswer> {
-  const id = idOf(asked);
-  const reviewer = { who: `operator ${who}`, now: parts.now().getTime(), request_id: asked.request_id };
+  const id = idOf(request);
+  const reviewer = { who: `operator ${who}`, now: parts.now().getTime(), request_id: request.request_id };
   const decided = await decideEntry(parts.reviewing, id, verdict, reviewer);
   if (decided.state === 'unknown') throw missing();
   const { entry, state } = decided;
@@ -171,7 +171,7 @@ export async function decidePost(
   const by =
     entry.decided_by ?? (entry.status === 'confirmed' ? 'a later reading or another source' : 'another operator');
   const already = `This was ${entry.status} by ${by}${when}.`;
-  if (asked.piece) {
+  if (request.piece) {
     const names = await recordNames(parts.reviewing, [entry]);
     const name = names.get(`${entry.dataset} ${entry.entity_id}`)?.name ?? entry.request?.name ?? entry.entity_id;
     const notice =
@@ -181,7 +181,7 @@ export async function decidePost(
     const line = html`<li class="entry done" id="i-${id}" role="status"><div class="what"><a href="/ops/review/${id}"><strong>${name}</strong></a>${entry.attribute === null ? '' : html` <code>${entry.attribute}</code>`}</div><p>${notice}</p></li>`;
     return { piece: String(line), status: state === 'already' ? 409 : 200 };
   }
-  if (asked.html) return { to: `/ops/review/${id}` };
+  if (request.html) return { to: `/ops/review/${id}` };
   if (state === 'already') throw new ApiError('already_decided', already);
   return { json: { id, status: entry.status } };
 }

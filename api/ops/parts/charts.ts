@@ -26,10 +26,10 @@ export function everyStep(
   from: number,
   to: number,
   step: number,
-  found: readonly ChartColumn[],
+  bars: readonly ChartColumn[],
   parts: number,
 ): ChartColumn[] {
-  const known = new Map(found.map((each) => [each.at, each]));
+  const known = new Map(bars.map((each) => [each.at, each]));
   const none = new Array<number>(parts).fill(0);
   const columns: ChartColumn[] = [];
   for (let at = Math.floor(from / step) * step; at <= to; at += step)

@@ -75,7 +75,7 @@ export interface OpsParts {
 }
 
 /** A query parameter; undefined if it is absent or repeated. */
-export function queryText(asked: OpsRequest, name: string): string | undefined {
-  const value = asked.query[name];
+export function queryText(request: OpsRequest, name: string): string | undefined {
+  const value = request.query[name];
   return typeof value === 'string' ? value : undefined;
 }

@@ -57,8 +57,8 @@ export function rpcChain(url: string, timeout = 8_000): Chain {
 
 async function look(client: PublicClient, transfer: Transfer, since: number, hash: Hex | null): Promise<Finding> {
   if (hash !== null) {
-    const found = await inTransaction(client, transfer, hash);
-    if (found !== null) return found;
+    const finding = await inTransaction(client, transfer, hash);
+    if (finding !== null) return finding;
   }
   // Both reads are at one block: a signature that is unused at a block after its expiry is never used.
   const { number, timestamp } = await client.getBlock();
@@ -67,8 +67,8 @@ async function look(client: PublicClient, transfer: Transfer, since: number, has
     return over ? { state: 'void', reason: 'payment_expired' } : { state: 'unused' };
   }
   const first = await blockBefore(client, Math.floor(since / 1000) - SKEW, number);
-  const found = await (transfer.method === 'eip3009' ? byAuthorization : byPermit)(client, transfer, first, number);
-  if (found !== null) return found;
+  const finding = await (transfer.method === 'eip3009' ? byAuthorization : byPermit)(client, transfer, first, number);
+  if (finding !== null) return finding;
   // Spent, but not to us. A node may have a state before it lists its events.
   return timestamp > BigInt(transfer.valid_before + SKEW)
     ? { state: 'void', reason: 'payment_revoked' }

@@ -60,7 +60,7 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
   const sweeping = setInterval(sweepAll, SWEEP).unref();
   sweepAll();
   const asks: X402Offer = (charge) => {
-    prices.asked(charge);
+    prices.recordOffer(charge);
     return { accepts: requirementsFor(settings, charge.micros, eur_usd), extensions: EXTENSIONS };
   };
   const front = (credits: Payments): Payments => {
@@ -102,14 +102,14 @@ async function sweepPayments(parts: SettlementParts, log: (line: string) => void
   for (const due of await duePayments(store, now)) {
     const row = await leasePayment(store, due, parts.now().getTime());
     if (row === null) continue;
-    const found = await findOnChain(parts, row);
+    const finding = await findOnChain(parts, row);
     const at = parts.now().getTime();
-    if (found.state === 'settled') {
-      const { hash, transfer } = found;
+    if (finding.state === 'settled') {
+      const { hash, transfer } = finding;
       const settled = await settlePayment(store, row, { hash, transfer, now: at, delivered: false });
       if (settled === 'taken') await dropPayment(store, row);
       else log(`x402: ${row.request_id} was paid by ${hash}; its answer is stored for the client`);
-    } else if (found.state === 'void') await dropPayment(store, row);
+    } else if (finding.state === 'void') await dropPayment(store, row);
     else await leavePayment(store, row, { look_at: at + nextCheckDelay(at - row.created_at) });
   }
 }

@@ -128,7 +128,7 @@ export class Paywall {
       if (accepted === null)
         throw new PaymentFault(
           'invalid_payment_requirements',
-          'No matching payment requirements: pay what "accepts" asks.',
+          'No matching payment requirements: sign one of the payments in "accepts".',
         );
       checkTransfer({ ...signed, accepted });
       return [signed, accepted];
@@ -171,11 +171,11 @@ export class Paywall {
     return {
       writes: true,
       release: drop,
-      commit: async (kept) => {
+      commit: async (answer) => {
         try {
-          if (kept === undefined || !(await openPayment(store, row, kept))) throw paymentInProgress();
+          if (answer === undefined || !(await openPayment(store, row, answer))) throw paymentInProgress();
           const settled = await settleOpen(this.#parts, row, false, sale.attached.signal, refuse);
-          if (hasClaim(kept)) await this.#parts.repeats.keep(sale.attached.owner, kept);
+          if (hasClaim(answer)) await this.#parts.repeats.keep(sale.attached.owner, answer);
           return paidHeaders(settled);
         } finally {
           lease.end();
@@ -197,16 +197,16 @@ export class Paywall {
       if (!isFirst && !hasSecret) throw answerDelivered();
       return this.#deliver(sale, row);
     }
-    const held = await leasePayment(store, row, this.#now());
-    if (held === null) throw paymentInProgress();
+    const payment = await leasePayment(store, row, this.#now());
+    if (payment === null) throw paymentInProgress();
     // The process that claimed it died before the answer was ready, so nothing was sent for settlement.
-    if (held.state === 'claimed') {
-      await dropPayment(store, held);
+    if (payment.state === 'claimed') {
+      await dropPayment(store, payment);
       return null;
     }
-    const lease = keepLease(store, held, this.#parts.now);
+    const lease = keepLease(store, payment, this.#parts.now);
     try {
-      return await this.#finish(sale, held, lease);
+      return await this.#finish(sale, payment, lease);
     } catch (error) {
       lease.end();
       throw error;
@@ -214,22 +214,22 @@ export class Paywall {
   }
 
   /** Continues with an open payment, by what the chain reports of it. Ends the lease, unless it throws. */
-  async #finish(sale: Sale, held: Payment, lease: { end(): void }): Promise<Reservation | null> {
+  async #finish(sale: Sale, payment: Payment, lease: { end(): void }): Promise<Reservation | null> {
     const { signal } = sale.attached;
-    const refuse = (reason: string) => sale.refuse(reason, 'it was not settled.', transferOf(held).from);
-    const finding = await findOnChain(this.#parts, held);
-    if (finding.state === 'void' || (finding.state === 'unused' && held.answer === null)) {
-      await dropPayment(this.#store, held);
+    const refuse = (reason: string) => sale.refuse(reason, 'it was not settled.', transferOf(payment).from);
+    const finding = await findOnChain(this.#parts, payment);
+    if (finding.state === 'void' || (finding.state === 'unused' && payment.answer === null)) {
+      await dropPayment(this.#store, payment);
       lease.end();
       return null;
     }
     if (finding.state === 'unused') {
       // After a rejection nothing is on its way to the chain, so a second rejection is as final as the first.
-      const sent = held.refused === null;
-      const settle = () => settleOpen(this.#parts, held, sent, signal, refuse).finally(lease.end);
-      return this.#deliver(sale, held, settle, async () => lease.end());
+      const sent = payment.refused === null;
+      const settle = () => settleOpen(this.#parts, payment, sent, signal, refuse).finally(lease.end);
+      return this.#deliver(sale, payment, settle, async () => lease.end());
     }
-    const settled = await conclude(this.#parts, held, finding, held.hash, signal, refuse);
+    const settled = await conclude(this.#parts, payment, finding, payment.hash, signal, refuse);
     lease.end();
     return this.#deliver(sale, settled);
   }
@@ -247,9 +247,9 @@ export class Paywall {
     return {
       stored,
       release,
-      commit: async (kept) => {
+      commit: async (answer) => {
         const headers = paidHeaders(await settle());
-        if (hasClaim(kept)) await this.#parts.repeats.keep(sale.attached.owner, kept);
+        if (hasClaim(answer)) await this.#parts.repeats.keep(sale.attached.owner, answer);
         return headers;
       },
     };

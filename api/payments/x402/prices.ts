@@ -12,7 +12,7 @@ const OFTEN = 30_000;
 
 export interface OfferedPrices {
   /** Stores that a 402 offered this price. */
-  asked(charge: PricedCall): void;
+  recordOffer(charge: PricedCall): void;
   /** The offer that the client accepted; null if it was not offered. */
   matching(charge: PricedCall, accepted: PaymentRequirements): Promise<PaymentRequirements | null>;
 }
@@ -31,7 +31,7 @@ interface Parts {
 export function offeredPrices({ store, terms, eur_usd, now, log }: Parts): OfferedPrices {
   const written = new Map<string, number>();
   return {
-    asked({ dataset, price }) {
+    recordOffer({ dataset, price }) {
       const at = now().getTime();
       const name = `${dataset} ${price.of} ${price.micros}`;
       if (at - (written.get(name) ?? 0) < OFTEN) return;
@@ -44,13 +44,13 @@ export function offeredPrices({ store, terms, eur_usd, now, log }: Parts): Offer
     },
     async matching({ dataset, micros, price }, accepted) {
       const among = (total: number, rate: number) =>
-        requirementsFor(terms, total, rate).find((asked) => sameRequirements(asked, accepted));
+        requirementsFor(terms, total, rate).find((offered) => sameRequirements(offered, accepted));
       const current = among(micros, eur_usd);
       if (current) return current;
       const since = now().getTime() - TIMEOUT * 1000 - OFTEN;
       for (const earlier of await offersSince(store, dataset, price.of, since)) {
-        const found = among(totalPrice(price.of, earlier.micros, price.times), Number(earlier.rate));
-        if (found) return found;
+        const match = among(totalPrice(price.of, earlier.micros, price.times), Number(earlier.rate));
+        if (match) return match;
       }
       return null;
     },

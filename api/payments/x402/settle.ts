@@ -44,8 +44,8 @@ async function submit(
   if (settlement.outcome === 'settled')
     return { known: { state: 'settled', hash: settlement.hash, transfer: '' }, hash: settlement.hash };
   const hash = (settlement.outcome === 'unclear' ? settlement.hash : undefined) ?? row.hash;
-  const found = await chain.look(transferOf(row), row.created_at, hash);
-  if (found.state !== 'unused') return { known: found, hash };
+  const finding = await chain.look(transferOf(row), row.created_at, hash);
+  if (finding.state !== 'unused') return { known: finding, hash };
   // A clear rejection that the chain does not contradict. Anything else may still be pending.
   if (settlement.outcome === 'refused' && !again)
     return { known: { state: 'refused', reason: settlement.reason }, hash };

@@ -39,9 +39,9 @@ export function requirementsFor(terms: PaymentTerms, micros: number, rate: numbe
 }
 
 /** Whether the accepted requirements equal the offered ones in every relevant field. */
-export function sameRequirements(asked: PaymentRequirements, accepted: PaymentRequirements): boolean {
-  const same = (name: 'scheme' | 'network' | 'amount' | 'maxTimeoutSeconds') => asked[name] === accepted[name];
-  const sameAddress = (name: 'asset' | 'payTo') => asked[name].toLowerCase() === accepted[name].toLowerCase();
+export function sameRequirements(offered: PaymentRequirements, accepted: PaymentRequirements): boolean {
+  const same = (name: 'scheme' | 'network' | 'amount' | 'maxTimeoutSeconds') => offered[name] === accepted[name];
+  const sameAddress = (name: 'asset' | 'payTo') => offered[name].toLowerCase() === accepted[name].toLowerCase();
   return (
     same('scheme') &&
     same('network') &&
