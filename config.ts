@@ -19,6 +19,10 @@ const X402 = ['X402_PAY_TO', 'X402_FACILITATOR_URL', 'X402_RPC_URL'] as const;
 /** Levels of pino, quietest first. */
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
+/** Host and port, such as `prices.internal:8080` or `[::1]:8080`. */
+const isHostPort = (text: string) =>
+  /^(?:[^\s:/@?#[\]]+|\[[\d:.a-f]+\]):\d{1,5}$/.test(text) && URL.canParse(`http://${text}`);
+
 const isOrigin = (text: string) => /^https?:/.test(text) && URL.parse(text)?.origin === text;
 
 const Settings = z.object({
@@ -85,6 +89,12 @@ const Settings = z.object({
   /** Lowest level that the API logs. */
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   EUR_USD: z.coerce.number().positive().max(10).default(1.1),
+  /** Private addresses and ports that `http()` sources may reach. */
+  COLLECT_ALLOW_HOSTS: z
+    .string()
+    .optional()
+    .transform((list) => (list ? list.split(',').map((host) => host.trim().toLowerCase()) : []))
+    .refine((hosts) => hosts.every(isHostPort), 'every entry is written like prices.internal:8080'),
   /** Seconds since 1970 at which the build's clock stops (reproducible-builds.org). */
   SOURCE_DATE_EPOCH: z.coerce.number().int().min(0).optional(),
 });
@@ -96,8 +106,8 @@ function stripeWhole(settings: z.infer<typeof Settings>): string | null {
     return 'CHECKOUT: sandbox is play money and cannot be set with STRIPE_SECRET_KEY; unset one of the two';
   if ((key === undefined) === (secret === undefined)) return null;
   return key === undefined
-    ? 'STRIPE_SECRET_KEY: is needed beside STRIPE_WEBHOOK_SECRET'
-    : 'STRIPE_WEBHOOK_SECRET: is needed beside STRIPE_SECRET_KEY';
+    ? 'STRIPE_SECRET_KEY: is required with STRIPE_WEBHOOK_SECRET'
+    : 'STRIPE_WEBHOOK_SECRET: is required with STRIPE_SECRET_KEY';
 }
 
 export type Config = Omit<z.infer<typeof Settings>, 'BASE_URL'> & { BASE_URL: string };

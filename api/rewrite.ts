@@ -1,13 +1,13 @@
 // Rebuilds release and files without opted-out records, as soon as an opt-out is decided (contract section 5,
 // "Overlay").
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { BUSY, type RewriteInput } from '../build/night/rewrite.ts';
 import type { Config } from '../config.ts';
+import { LOADER_OPTIONS, modulePath } from '../data/model/program.ts';
 import type { Register } from '../data/releases/register.ts';
 
-const PROGRAM = join(import.meta.dirname, '../build/night/rewrite.ts');
+const PROGRAM = modulePath('build/night/rewrite.ts');
 
 /**
  * Milliseconds until the next try: while a night runs, and after a failure, doubled each time up to the
@@ -50,7 +50,10 @@ export function openRewriter({ config, register, log }: Parts): Rewriter {
 
   const run = async (dataset: string, work: Work, version: number): Promise<void> => {
     const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(process.execPath, [PROGRAM], { env: { PATH, HOME }, stdio: ['pipe', 'ignore', 'pipe'] });
+    const child = spawn(process.execPath, [...LOADER_OPTIONS, PROGRAM], {
+      env: { PATH, HOME },
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
     work.child = child;
     const input: RewriteInput = { config, dataset };
     child.stdin.on('error', () => {}).end(JSON.stringify(input));

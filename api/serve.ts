@@ -5,6 +5,7 @@ import { Server as NetServer } from 'node:net';
 import { guardedFetch, publicOnly } from '../build/crawl/guard.ts';
 import type { Config } from '../config.ts';
 import { restrictDataDir } from '../data/model/permissions.ts';
+import { commandLine } from '../data/model/program.ts';
 import type { Register } from '../data/releases/register.ts';
 import { loadPacks } from '../packs/define/load.ts';
 import { type Application, compose, type Settings } from './compose.ts';
@@ -64,11 +65,11 @@ interface Started {
 async function pendingBuilds({ DIST_DIR, BASE_URL }: Config, register: Register): Promise<string[]> {
   const lines: string[] = [];
   const missing = [...register.packs.keys()].filter((id) => register.state(id) === 'missing');
-  if (missing.length > 0) lines.push(`Never built: ${missing.join(', ')}. Run \`npm run nightly\`.`);
+  if (missing.length > 0) lines.push(`Never built: ${missing.join(', ')}. Run \`${commandLine('nightly')}\`.`);
   const baseUrl = await publishedBaseUrl(DIST_DIR);
   if (baseUrl !== null && baseUrl !== BASE_URL)
     lines.push(
-      `The pages in ${DIST_DIR} were made for ${baseUrl}, where their links and the explorer lead. Run \`npm run nightly\`.`,
+      `The pages in ${DIST_DIR} were made for ${baseUrl}; their links and the explorer point there. Run \`${commandLine('nightly')}\`.`,
     );
   return lines;
 }
@@ -83,7 +84,7 @@ async function settingsOf(config: Config, log: Log): Promise<Settings> {
     databaseUrl: config.DATABASE_URL,
     redisUrl: config.REDIS_URL,
     adminKeys: config.ADMIN_KEYS,
-    showAdminKey: (key) => print(`Admin key, shown this once: ${key}`),
+    showAdminKey: (key) => print(`Admin key, shown only once: ${key}`),
     smtpUrl: config.SMTP_URL,
     mailFrom: config.MAIL_FROM,
     host: config.HOST,
@@ -137,7 +138,7 @@ export async function serve(config: Config): Promise<void> {
   const looking = setInterval(() => {
     register.refresh().then(
       () => rewriter.look(),
-      (error: Error) => log.info(`cannot look for new releases: ${error.message}`),
+      (error: Error) => log.info(`cannot read new releases: ${error.message}`),
     );
   }, LOOK);
   const stop = () => {

@@ -72,7 +72,7 @@ describe('arguments', () => {
   it.each([
     [{ q: { $ne: '' } }, 'q: must be a text, a number, true, false, or a list'],
     [{ ids: [['a']] }, 'ids: must be a text, a number, true, false, or a list'],
-    [{ q: 'a', filters: { q: 'b' } }, 'q: must be given once'],
+    [{ q: 'a', filters: { q: 'b' } }, 'q: must be sent once'],
     [{ ds: 'harbours' }, '"ds" is not a parameter of this operation.'],
   ])('are misread: %j', (given, message) => {
     const { misread, dataset } = readArguments(entity_search, { dataset: 'tools', ...given });

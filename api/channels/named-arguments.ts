@@ -56,7 +56,7 @@ class Arguments {
       return;
     }
     const text = textOf(value);
-    if (this.values.has(name)) this.refuse(name, 'must be given once', 'multiple_values');
+    if (this.values.has(name)) this.refuse(name, 'must be sent once', 'multiple_values');
     else if (text === undefined) this.refuse(name, 'must be a text, a number, true, false, or a list', 'value_type');
     else this.values.set(name, text);
   }

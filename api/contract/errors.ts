@@ -114,10 +114,10 @@ const ALTERNATIVES: Partial<Record<ErrorCode, string>> = {
   method_not_allowed: 'Use one of the methods in the Allow header.',
   quota_exceeded: 'GET {base}/v1/{ds}/examples is free; so is every page at {base}/datasets/{ds}/<slug>.md.',
   payment_required: 'GET {base}/v1/{ds}/examples shows full records free of charge.',
-  invalid_cursor: 'Ask again without cursor, with the same parameters.',
+  invalid_cursor: 'Repeat the request without cursor, with the same parameters.',
   key_required: makesKey('{base}/v1/keys'),
-  invalid_key: `POST {base}/v1/keys/recover with ${KEY_BODY_TEXT} replaces a lost key; POST {base}/v1/keys with the same makes a first one.`,
-  invalid_token: 'Refresh the token or connect again, as {base}/auth.md has it; an API key will do in its place.',
+  invalid_key: `POST {base}/v1/keys/recover with ${KEY_BODY_TEXT} replaces a lost key; POST {base}/v1/keys with the same body creates a first one.`,
+  invalid_token: 'Refresh the token or connect again, see {base}/auth.md, or send an API key instead.',
   plan_required: `The plan pro has it, for ${SUBSCRIPTIONS.pro.eur_per_month} EUR a month: POST {base}/v1/keys/subscribe with {"plan": "pro"} and your key, or POST {base}/v1/keys with {"email": "${KEY_BODY.email}", "plan": "pro"} for a new one.`,
 };
 
@@ -128,7 +128,7 @@ const BY_NAME: typeof ALTERNATIVES = {
   unknown_dataset: 'datasets_list lists the datasets.',
   unknown_entity: 'entity_search with q=<name> finds records.',
   unknown_filter: 'dataset_schema lists the filters under "filters".',
-  not_found: 'datasets_list lists what there is.',
+  not_found: 'datasets_list lists the datasets.',
   payment_required: FULL_RECORDS,
   quota_exceeded: FULL_RECORDS,
 };
@@ -152,7 +152,7 @@ export const FOR_OPERATORS: ErrorExtras = { alternative_action: 'This is for ope
 
 /** How a caller without a key gets one. */
 export function makesKey(url: string): string {
-  return `POST ${url} with ${KEY_BODY_TEXT} makes a key with ${WELCOME} of credit; send it as "Authorization: Bearer <API_KEY>".`;
+  return `POST ${url} with ${KEY_BODY_TEXT} creates a key with ${WELCOME} of credit; send it as "Authorization: Bearer <API_KEY>".`;
 }
 
 /** Where an error happened, for the members that depend on it. */

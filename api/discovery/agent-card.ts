@@ -14,7 +14,7 @@ export function agentCard(base_url: string, packs: readonly Pack[], tools: reado
   const skills = tools.filter(({ dataset }) => dataset === null);
   return inAscii({
     name: IDENTITY.title,
-    description: `Answers questions about datasets of typed records, with source, time and confidence of every value. Send a data part {"skill": ..., ...arguments}, or ask in plain words what there is. ${datasets(packs)}`,
+    description: `Answers questions about datasets of typed records, with source, time and confidence of every value. Send a data part {"skill": ..., ...arguments}, or a question about the available datasets. ${datasets(packs)}`,
     supportedInterfaces: [
       { url: `${base_url}${A2A_PATH}`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: '' },
     ],
@@ -27,7 +27,7 @@ export function agentCard(base_url: string, packs: readonly Pack[], tools: reado
         apiKeySecurityScheme: {
           location: 'header',
           name: 'X-API-Key',
-          description: `POST ${base_url}/v1/keys makes one`,
+          description: `POST ${base_url}/v1/keys creates one`,
         },
       },
       bearer: { httpAuthSecurityScheme: { scheme: 'Bearer', description: 'An API key' } },
@@ -38,7 +38,7 @@ export function agentCard(base_url: string, packs: readonly Pack[], tools: reado
             authorizationCode: {
               authorizationUrl: `${base_url}/oauth/authorize`,
               tokenUrl: `${base_url}/oauth/token`,
-              scopes: { read: 'Ask, and spend from the key' },
+              scopes: { read: 'Call operations and spend from the key' },
               pkceRequired: true,
             },
           },

@@ -7,43 +7,43 @@ import type { Document, View } from './document.ts';
 function authText({ base_url, x402 }: View): string {
   return blocks(
     '# auth.md: how to authenticate with the Dataset register',
-    `> Free operations take no credential. Everything else takes an API key, an access token that spends from one${x402 ? ', or an x402 payment' : ''}.`,
+    `> Free operations need no credential. Everything else needs an API key, an access token that spends from one${x402 ? ', or an x402 payment' : ''}.`,
     '## 1. Discover',
     [
-      `A 401 carries \`WWW-Authenticate: Bearer resource_metadata="…"\`, which leads to ${base_url}/.well-known/oauth-protected-resource (RFC 9728) and from there to the authorization server.`,
-      `A 402 says what the call costs (\`price_eur\`, \`price_usd\`) and in \`how_to_pay\` which ways are open to you, each with its address.`,
+      `A 401 has the header \`WWW-Authenticate: Bearer resource_metadata="…"\`, which points to ${base_url}/.well-known/oauth-protected-resource (RFC 9728); that document names the authorization server.`,
+      `A 402 has the price of the call (\`price_eur\`, \`price_usd\`) and the available payment methods with their URLs (\`how_to_pay\`).`,
     ].join('\n\n'),
     '## 2. Register',
     [
-      `\`POST ${base_url}/v1/keys\` with \`${KEY_BODY_TEXT}\` answers 201 with \`key\`, shown this once, and ${WELCOME} of credit. One key for each address; a second request is 409 \`key_exists\`.`,
+      `\`POST ${base_url}/v1/keys\` with \`${KEY_BODY_TEXT}\` answers 201 with \`key\`, which is shown only once, and ${WELCOME} of credit. One key for each e-mail address; a second request returns 409 \`key_exists\`.`,
       `Lost it: \`POST ${base_url}/v1/keys/recover\` with the same body mails a link that replaces it.`,
     ].join('\n\n'),
     '## 3. Use',
     [
-      '- `Authorization: Bearer <API_KEY>`, or `X-API-Key: <API_KEY>`. In an address (`?api_key=`) only to try things in a browser.',
-      `- \`GET ${base_url}/v1/keys/me\`: balance, plan, ledger. \`POST ${base_url}/v1/keys/topup\` with \`{"amount_eur": 10}\` answers a checkout for a person to pay, or 503 \`unavailable\` where this service has none.`,
+      '- `Authorization: Bearer <API_KEY>`, or `X-API-Key: <API_KEY>`. In a URL (`?api_key=`) only for tests in a browser.',
+      `- \`GET ${base_url}/v1/keys/me\`: balance, plan, ledger. \`POST ${base_url}/v1/keys/topup\` with \`{"amount_eur": 10}\` returns a checkout URL for a person to pay, or 503 \`unavailable\` if this service has no checkout.`,
       '- `X-Charge-EUR` and `X-Balance-EUR` on every charged answer; `X-Max-Price-EUR` in a request caps its price; `Idempotency-Key` charges a repeated request once.',
     ].join('\n'),
     '## 4. Let a client spend from your key (OAuth 2.1)',
     [
       `Metadata: ${base_url}/.well-known/oauth-authorization-server (RFC 8414). Register a client at ${base_url}/oauth/register (RFC 7591), or use a client ID metadata document. Authorization code with PKCE, method S256; scope \`read\`; send \`resource\` (RFC 8707).`,
-      `The person signs in with their own key and says what the client may spend; at ${base_url}/oauth/connections they see it and end it. Access tokens are ES256 JWTs, good for an hour; refresh tokens rotate. A client registered with an API key may also use \`client_credentials\`.`,
-      `MCP clients that begin only after a 401 connect to ${base_url}/mcp/account instead of ${base_url}/mcp.`,
+      `The person signs in with their own key and sets a spending limit; ${base_url}/oauth/connections lists connected applications and disconnects them. Access tokens are ES256 JWTs, valid for an hour; refresh tokens rotate. A client registered with an API key may also use \`client_credentials\`.`,
+      `MCP clients that authenticate only after a 401 connect to ${base_url}/mcp/account instead of ${base_url}/mcp.`,
     ].join('\n\n'),
     ...(x402
       ? [
           '## 5. Pay a call without an account (x402)',
-          `Ask without a credential; the 402 carries \`PAYMENT-REQUIRED\`. Sign one of the payments it accepts and repeat the request with \`PAYMENT-SIGNATURE\`. Terms: ${base_url}/.well-known/x402.json`,
+          `Send the request without a credential; the 402 has the header \`PAYMENT-REQUIRED\`. Sign one of the payments it accepts and repeat the request with \`PAYMENT-SIGNATURE\`. Terms: ${base_url}/.well-known/x402.json`,
         ]
       : []),
     '## Errors',
     [
-      '- 401 `key_required`, `invalid_key`, `invalid_token`: no credential, or one that stands for nobody.',
+      '- 401 `key_required`, `invalid_key`, `invalid_token`: no credential, or an unknown or revoked one.',
       '- 402 `payment_required`, `insufficient_credits`, `quota_exceeded`: pay, top up, or wait until midnight UTC for free previews.',
-      '- 403 `plan_required`, `admin_required`: the key may not. 429 `rate_limited`: wait `retry_after_seconds`.',
+      '- 403 `plan_required`, `admin_required`: the plan or role of the key does not allow it. 429 `rate_limited`: wait `retry_after_seconds`.',
     ].join('\n'),
     '## Revoke',
-    `Tokens: \`POST ${base_url}/oauth/revoke\` with \`token\` and \`client_id\` (RFC 7009). A key: its replacement by \`/v1/keys/recover\` ends the old one and every token of it at once.`,
+    `Tokens: \`POST ${base_url}/oauth/revoke\` with \`token\` and \`client_id\` (RFC 7009). A key: replacing it with \`/v1/keys/recover\` revokes the old key and all its tokens immediately.`,
     `Guide: ${base_url}/llms.txt`,
   );
 }

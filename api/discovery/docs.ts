@@ -43,7 +43,7 @@ ${headerHtml(prefix, '/docs')}
       <section aria-labelledby="docs-title">
       <h1 id="docs-title">Try every operation</h1>
       <p class="lead">From <a href="${prefix}/openapi.json">openapi.json</a>. For reading, <a href="${prefix}/guides/reference/">every operation on one page</a> is shorter.</p>
-      <noscript><p class="note">This page needs JavaScript. <a href="${prefix}/guides/reference/">The reference</a>, <a href="${prefix}/llms.txt">the guide</a> and <a href="${prefix}/openapi.json">openapi.json</a> say the same without.</p></noscript>
+      <noscript><p class="note">This page needs JavaScript. <a href="${prefix}/guides/reference/">The reference</a>, <a href="${prefix}/llms.txt">the guide</a> and <a href="${prefix}/openapi.json">openapi.json</a> have the same content.</p></noscript>
       </section>
       <div id="docs"></div>
     </div>

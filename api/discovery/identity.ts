@@ -7,7 +7,7 @@ export const IDENTITY = {
   /** Version of the interface (specification section 9), as a semantic version. */
   version: '1.0.0',
   description:
-    'Typed records with a source, a time and a confidence for every value. Free to look, paid to read whole.',
+    'Typed records with a source, a time and a confidence for every value. Public fields are free; complete records are paid.',
 } as const;
 
 /** The host of a base URL, without its port. */

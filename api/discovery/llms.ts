@@ -6,20 +6,20 @@ import type { Document, View } from './document.ts';
 
 const ORDER = [
   'List the datasets: below, or GET {base}/v1/datasets',
-  'Choose one and read its guide: fields, filters and prices by their exact names. GET {base}/v1/{dataset}/status tells how fresh it is, GET {base}/v1/{dataset}/llms.txt is the guide',
+  'Choose one and read its guide: fields, filters and prices by their exact names. GET {base}/v1/{dataset}/status has its freshness, GET {base}/v1/{dataset}/llms.txt is the guide',
   'Find valid filter values: GET {base}/v1/{dataset}/facets?by=<field>',
-  'Search with only the fields you need: GET {base}/v1/{dataset}/entities.md?q=<words>&fields=<a,b>. `q` finds records with these words anywhere, in the order of quality and not of fit: filter by a field whose value you know, such as its name, and choose a `sort`',
+  'Search with only the fields you need: GET {base}/v1/{dataset}/entities.md?q=<words>&fields=<a,b>. `q` finds records that contain these words, sorted by quality, not by relevance: filter by a field whose value you have, such as the name, and set `sort`',
   'Fetch full records at once: GET {base}/v1/{dataset}/entities/batch?ids=<slug,slug>',
-  'Cite with the `attribution` of each answer; of a record it ends with its page.',
+  'Cite with the `attribution` of each answer; for a record it ends with the URL of its page.',
 ];
 
 const RULES = [
   'Add `.md` to any `/v1` path, or send `Accept: text/markdown`, for Markdown: same content and price, a quarter of the tokens. JSON adds source, time, confidence and age of every value.',
   'Without a key: everything marked free, and 20 records a day and dataset of search results with their public fields.',
-  `With a key: \`Authorization: Bearer <API_KEY>\`. \`POST {base}/v1/keys\` with \`{"email": "…"}\` makes one, with ${WELCOME} of credit; \`GET {base}/v1/keys/me\` shows what is left. Other ways: {base}/auth.md`,
-  'A paid answer says its price in `X-Charge-EUR`; `X-Max-Price-EUR` in a request caps it. Errors, and copies that are still good (`If-None-Match`), cost nothing. `Idempotency-Key` charges a repeated request once.',
-  'Errors are JSON: branch on `error`; `message` names what is wrong, `alternative_action` what to do; `is_retriable` says whether to try again, after `retry_after_seconds`.',
-  'Limits: 300 free and 60 paid calls a minute; the `RateLimit` headers say what is left.',
+  `With a key: \`Authorization: Bearer <API_KEY>\`. \`POST {base}/v1/keys\` with \`{"email": "…"}\` creates one with ${WELCOME} of credit; \`GET {base}/v1/keys/me\` returns the balance. Other ways: {base}/auth.md`,
+  'A paid answer has its price in `X-Charge-EUR`; `X-Max-Price-EUR` in a request caps it. Errors and 304 responses (`If-None-Match`) are free. `Idempotency-Key` charges a repeated request once.',
+  'Errors are JSON: branch on `error`; `message` describes the problem, `alternative_action` the correction; `is_retriable` is true if the request may succeed after `retry_after_seconds`.',
+  'Limits: 300 free and 60 paid calls a minute; the `RateLimit` headers have the remaining number.',
 ];
 
 /** The questions and their calls, for one dataset or any. */
@@ -34,7 +34,7 @@ export function llmsText(view: View): string {
   const filled = (line: string) => line.replaceAll('{base}', base_url);
   return blocks(
     '# Dataset register',
-    `> Datasets for AI agents, analysts and crawlers: typed records, each value with its source, the time it was last seen there, and a confidence. (Paths below begin with ${base_url} )`,
+    `> Datasets for AI agents, analysts and crawlers: typed records, each value with its source, the time of the last reading and a confidence. (Paths below begin with ${base_url} )`,
     ORDER.map((step, index) => `${index + 1}. ${filled(step)}`).join('\n'),
     '## Datasets',
     releases

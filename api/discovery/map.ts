@@ -60,6 +60,6 @@ export function rootMap(view: View): Record<string, unknown> {
     ],
     health: `${base_url}/healthz`,
     attribution: `Dataset register. ${base_url}/`,
-    license: 'Each dataset has a licence of its own, named with it.',
+    license: 'Each dataset has its own licence; see its entry.',
   };
 }

@@ -31,19 +31,19 @@ export const HEADERS: Record<string, Json> = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'The same request with the same value within 24 hours is charged once and answered alike',
+    description: 'The same request with the same value within 24 hours is charged once and returns the same answer',
     schema: { type: 'string', minLength: 16, maxLength: 128 },
   },
   MaxPrice: {
     name: 'X-Max-Price-EUR',
     in: 'header',
-    description: 'The most that this call may cost; dearer is 402 and not charged',
+    description: 'The most that this call may cost; a higher price returns 402 and is not charged',
     schema: { type: 'number', minimum: 0 },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'ETag of the copy you have; 304 where it is still good, which costs nothing',
+    description: 'ETag of the copy you have; 304, free of charge, if it is current',
     schema: { type: 'string' },
   },
 };

@@ -19,12 +19,22 @@ const SHOWN: [name: string, code: ErrorCode, title: string, message: string][] =
   [
     'Unauthorized',
     'invalid_key',
-    'A key is needed, or the one sent stands for nobody',
+    'An API key is required, or the one sent is unknown or revoked',
     'This API key is unknown or has been revoked.',
   ],
-  ['PaymentRequired', 'payment_required', 'It must be paid: the body says how much and how', 'This call was not paid.'],
-  ['Forbidden', 'plan_required', 'The key may not', 'This is part of the subscription plans.'],
-  ['NotFound', 'unknown_entity', 'There is no such dataset or record', 'This dataset has no such record.'],
+  [
+    'PaymentRequired',
+    'payment_required',
+    'Payment is required: the body has the price and the payment methods',
+    'This call was not paid.',
+  ],
+  [
+    'Forbidden',
+    'plan_required',
+    'The plan or role of the key does not allow this operation',
+    'This is part of the subscription plans.',
+  ],
+  ['NotFound', 'unknown_entity', 'The dataset or record does not exist', 'This dataset has no such record.'],
   [
     'Conflict',
     'idempotency_conflict',
@@ -41,16 +51,21 @@ const SHOWN: [name: string, code: ErrorCode, title: string, message: string][] =
   [
     'RateLimited',
     'rate_limited',
-    'Too many calls; Retry-After says when to come back',
+    'Too many requests; retry after Retry-After seconds',
     'More than 60 paid calls in a minute; try again in 30 s.',
   ],
   [
     'Failed',
     'internal',
-    'Our own fault; nothing was charged',
+    'Server error; nothing was charged',
     'Something went wrong on our side; the request was not charged.',
   ],
-  ['Unavailable', 'unavailable', 'Not now; Retry-After says when', 'The dataset has no release to answer from yet.'],
+  [
+    'Unavailable',
+    'unavailable',
+    'Temporarily unavailable; retry after Retry-After seconds',
+    'The dataset has no release to answer from yet.',
+  ],
 ];
 
 const codesOf = (status: number) =>
@@ -155,32 +170,35 @@ export const ERROR_SCHEMAS: Record<string, Json> = {
     type: 'object',
     properties: {
       error: { type: 'string', enum: Object.keys(ERRORS), description: 'Branch on this' },
-      message: { type: 'string', description: 'Names the parameter where one is wrong' },
+      message: { type: 'string', description: 'Describes the error, with the name of an invalid parameter' },
       is_retriable: { type: 'boolean', description: 'Whether the same request may succeed later' },
       retry_after_seconds: { type: 'integer', minimum: 0 },
       alternative_action: { type: 'string', description: 'What to do instead' },
       documentation_url: { type: 'string', format: 'uri' },
-      detail: { description: 'With validation_failed: a line for each thing that is wrong' },
+      detail: { description: 'With validation_failed: one entry for each error' },
       request_id: { type: 'string' },
     },
     required: ['error', 'message', 'is_retriable', 'documentation_url', 'request_id'],
   },
   PaymentError: {
-    description: 'Also what the PAYMENT-REQUIRED header says, for x402',
+    description: 'For x402, also the content of the PAYMENT-REQUIRED header',
     allOf: [componentRef('schemas', 'ApiError')],
     type: 'object',
     properties: {
       price_eur: { type: 'number', description: 'What the call costs' },
       price_usd: { type: 'number' },
       how_to_pay: {
-        description: 'The ways that are open to you, each with where it begins',
+        description: 'The available payment methods, each with its URL',
         type: 'object',
         additionalProperties: {
           type: 'object',
           properties: {
             url: { type: 'string', format: 'uri' },
-            method: { enum: ['POST'], description: 'Where the way begins with a call; else read the address' },
-            body: { type: 'object', description: 'What to send to it: an example' },
+            method: {
+              enum: ['POST'],
+              description: 'Method of the request, if the URL is an API call; otherwise open the URL',
+            },
+            body: { type: 'object', description: 'Example of the request body' },
           },
           required: ['url'],
         },
@@ -190,7 +208,7 @@ export const ERROR_SCHEMAS: Record<string, Json> = {
       accepts: {
         type: 'array',
         items: { type: 'object' },
-        description: 'Payments that are taken; empty where x402 is not offered',
+        description: 'Accepted payments; empty without x402',
       },
     },
     required: ['price_eur', 'price_usd', 'how_to_pay', 'x402Version', 'resource', 'accepts'],

@@ -27,19 +27,19 @@ type Json = Record<string, unknown>;
 
 /** Tag of each group of the table. */
 const TAGS: Record<Operation['group'], string> = {
-  register: 'The register as a whole',
+  register: 'The whole register',
   dataset: 'One dataset: its guide, schema, status, values with counts, changes',
   records: 'Records: search, get, history, prices',
   analysis: 'Comparison, statistics, time series',
   account: 'API keys, credit and plans',
-  owners: 'For those whom a record is about: opt-out and claim',
+  owners: 'For owners of records: opt-out and claim',
 };
 
 const DESCRIPTION = `Typed records with a source, a time and a confidence for every value, for AI agents, analysts and crawlers.
 
 Add \`.md\` to any \`/v1\` path, or send \`Accept: text/markdown\`, for Markdown: same access, price and headers, far fewer tokens.
-Each dataset has paths of its own here, with its filters by name; \`/v1/{ds}/…\` stands for all of them, and takes the same filters.
-Errors are JSON with a code in \`error\`; nothing is charged for them.`;
+Each dataset has its own paths here, with its filters; \`/v1/{ds}/…\` represents all datasets and accepts the same filters.
+Errors are JSON with a code in \`error\`, and free.`;
 
 /** Context of one operation's description. */
 interface Place {
@@ -203,7 +203,7 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
       version: '1.0',
       summary: 'Datasets with provenance for every value',
       description: DESCRIPTION,
-      license: { name: 'Each dataset has a licence of its own', url: `${base_url}/v1/datasets` },
+      license: { name: 'Each dataset has its own licence', url: `${base_url}/v1/datasets` },
       'x-guidance': `Read ${base_url}/llms.txt first: rules, order of calls, what is free.`,
     },
     externalDocs: { description: 'The guide for agents', url: `${base_url}/llms.txt` },
@@ -244,7 +244,7 @@ function securitySchemes({ base_url, x402 }: View): Record<string, Json> {
       type: 'apiKey',
       in: 'header',
       name: 'X-API-Key',
-      description: `An API key; POST ${base_url}/v1/keys makes one. Calls are charged to its credit.`,
+      description: `An API key; POST ${base_url}/v1/keys creates one. Calls are charged to its credit.`,
     },
     bearer: {
       type: 'http',
@@ -259,7 +259,7 @@ function securitySchemes({ base_url, x402 }: View): Record<string, Json> {
           authorizationUrl: `${base_url}/oauth/authorize`,
           tokenUrl: `${base_url}/oauth/token`,
           refreshUrl: `${base_url}/oauth/token`,
-          scopes: { read: 'Ask every data operation' },
+          scopes: { read: 'Call every data operation' },
         },
       },
     },
@@ -269,7 +269,7 @@ function securitySchemes({ base_url, x402 }: View): Record<string, Json> {
             type: 'apiKey',
             in: 'header',
             name: 'PAYMENT-SIGNATURE',
-            description: `Pay a call without an account: ask without a credential, sign one of the payments that the PAYMENT-REQUIRED header of the 402 offers, and repeat the request with it. Terms: ${base_url}/.well-known/x402.json`,
+            description: `Pay a call without an account: send it without a credential, sign one of the payments that the PAYMENT-REQUIRED header of the 402 offers, and repeat the request with it. Terms: ${base_url}/.well-known/x402.json`,
           },
         }
       : {}),

@@ -31,7 +31,7 @@ function skillsOf(view: View): Skill[] {
       register,
       `Looks up facts with their sources in ${releases.map(({ pack }) => pack.title).join(', ')}. Use it when an answer needs a value that can be checked, a count, a list or a figure over time.`,
       '# Dataset register',
-      `Everything is told in ${base_url}/llms.txt; how to get a key and pay in ${base_url}/auth.md.`,
+      `Start with ${base_url}/llms.txt. Keys and payment: ${base_url}/auth.md.`,
       '## Datasets and their guides',
       datasets.join('\n'),
       '## The cheapest call for each question',

@@ -71,11 +71,11 @@ async function itemsOf(view: View, release: Release, quote: Quote): Promise<obje
 function rules(base_url: string) {
   return {
     network: 'eip155:8453 (Base)',
-    tokens: 'USDC by EIP-3009; USDT by Permit2, which its holder approves once on the chain',
-    charged: 'When the answer is ready and before it is sent. Errors, HEAD and 304 cost nothing.',
-    bound: 'A payment belongs to one method, address and body; it is run for once and delivered once.',
+    tokens: 'USDC by EIP-3009; USDT by Permit2, which the owner of the tokens approves once on the chain',
+    charged: 'When the answer is ready, before it is sent. Errors, HEAD and 304 are free.',
+    bound: 'A payment belongs to one method, address and body; it pays for one run and one answer.',
     repeat:
-      'Send an Idempotency-Key (32 to 128 random characters) or a payment-identifier, and a lost answer comes again for 24 hours.',
+      'Send an Idempotency-Key (32 to 128 random characters) or a payment-identifier to get a lost answer again within 24 hours.',
     unclear: 'On 503 and 409 payment_in_progress repeat the same request after Retry-After; do not sign a new payment.',
     free: `20 records a day of search previews; ${base_url}/v1/datasets and everything it links to that has no price`,
     documentation: `${base_url}/llms.txt`,

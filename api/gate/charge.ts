@@ -134,7 +134,7 @@ export interface CallCharge {
    * Charges the call when its answer is ready. `shown`: records in the answer; unused previews are returned.
    * Stores `kept` for the Idempotency-Key. Returns response headers, such as `X-Charge-EUR`.
    */
-  commit(shown: number, kept?: SerializedAnswer): Promise<Record<string, string>>;
+  commit(shown: number, answer?: SerializedAnswer): Promise<Record<string, string>>;
   /** Releases the reservation of a failed call. */
   release(): Promise<void>;
 }
@@ -159,18 +159,18 @@ export async function reserve(
   const charge = createPricedCall(call, ctx, input);
   if (!free) checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
   const attached = request === null || free ? null : attachedTo(call, caller, request);
-  const held: Reservation | null = free ? null : await gate.payments.reserve(caller, charge, attached);
+  const reservation: Reservation | null = free ? null : await gate.payments.reserve(caller, charge, attached);
   return {
     previews: null,
     micros: free ? 0 : charge.micros,
-    stored: held?.stored ?? null,
-    writes: held?.writes ?? false,
-    async commit(_shown, kept) {
-      if (held) return held.commit(kept);
-      if (hasClaim(kept)) await gate.repeats.keep(idempotencyOwner(caller), kept);
+    stored: reservation?.stored ?? null,
+    writes: reservation?.writes ?? false,
+    async commit(_shown, answer) {
+      if (reservation) return reservation.commit(answer);
+      if (hasClaim(answer)) await gate.repeats.keep(idempotencyOwner(caller), answer);
       return {};
     },
-    release: async () => held?.release(),
+    release: async () => reservation?.release(),
   };
 }
 

@@ -182,8 +182,8 @@ async function requireRecord({ operation, entity }: Call, ctx: Context): Promise
 function requireCredential({ operation }: Call, caller: Caller): void {
   if (caller.kind !== 'anonymous') return;
   if (operation.access === 'admin')
-    throw new ApiError('key_required', `${operation.name} takes an operator's key.`, FOR_OPERATORS);
-  if (operation.access === 'key') throw new ApiError('key_required', `${operation.name} takes an API key.`);
+    throw new ApiError('key_required', `${operation.name} requires an operator's key.`, FOR_OPERATORS);
+  if (operation.access === 'key') throw new ApiError('key_required', `${operation.name} requires an API key.`);
 }
 
 /**
@@ -289,7 +289,7 @@ async function runCharged<T>(
     if (store && (store.turn || charge.writes)) {
       const head = { micros: charge.micros, release: call.headers['X-Dataset-Version'] ?? null };
       storedAnswer = serializeAnswer(head, await store.codec.encode(answer), recordsIn(result.json ?? result.body));
-      storedAnswer = (await store.turn?.kept(storedAnswer)) ?? storedAnswer;
+      storedAnswer = (await store.turn?.toStored(storedAnswer)) ?? storedAnswer;
     }
     if (hasDisconnected(call)) throw new ApiError('internal', 'The client hung up.');
   } catch (error) {
@@ -310,7 +310,7 @@ const hasDisconnected = (call: Call): boolean => call.gone?.() ?? call.signal.ab
 /** Sends the answer that was stored for the same payment. */
 async function replay<T>({ headers }: Call, charge: CallCharge, { codec, turn }: AnswerStore<T>): Promise<T> {
   const { head, text, written } = charge.stored!;
-  const storedAnswer = (await turn?.kept(written)) ?? written;
+  const storedAnswer = (await turn?.toStored(written)) ?? written;
   Object.assign(headers, await charge.commit(0, storedAnswer), replayHeaders(head, undefined));
   return codec.decode(text);
 }
@@ -321,14 +321,15 @@ async function replay<T>({ headers }: Call, charge: CallCharge, { codec, turn }:
  */
 function requirePermission({ operation, format }: Call, caller: Caller): void {
   const bulk = FORMATS[format].bulk;
-  if (caller.kind === 'anonymous' && bulk) throw new ApiError('key_required', `format=${format} takes an API key.`);
+  if (caller.kind === 'anonymous' && bulk) throw new ApiError('key_required', `format=${format} requires an API key.`);
   if (!operation.formats.includes(format) && !(format === 'html' && operation.html)) {
     const names = formatParameters(operation.formats).join(', ');
     const issue = { loc: ['query', 'format'], msg: `must be one of ${names}`, type: 'enum' };
     throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });
   }
   if (caller.kind === 'admin') return;
-  if (operation.access === 'admin') throw new ApiError('admin_required', `${operation.name} takes an operator's key.`);
+  if (operation.access === 'admin')
+    throw new ApiError('admin_required', `${operation.name} requires an operator's key.`);
   if (operation.access === 'plan' && !mayBulk(caller))
     throw new ApiError('plan_required', `${operation.name} is part of the subscription plans.`);
 }

@@ -22,20 +22,20 @@ function leaseError(register: Register, dataset: string): DataError {
 export function leaseReleases(register: Register): CallDeps['lease'] {
   return async (dataset) => {
     const names = dataset === null ? [...register.packs.keys()] : [dataset];
-    const held: Lease[] = [];
+    const openLeases: Lease[] = [];
     const done = () => {
-      for (const lease of held.splice(0)) lease.done();
+      for (const lease of openLeases.splice(0)) lease.done();
     };
     for (const name of names) {
       const lease = await register.lease(name);
-      if (lease) held.push(lease);
+      if (lease) openLeases.push(lease);
       else if (dataset !== null) throw leaseError(register, dataset);
     }
-    const releases = held.map(({ release }) => release);
+    const releases = openLeases.map(({ release }) => release);
     const [release] = releases;
     const leaseEarlier: Leases['leaseEarlier'] = async (id) => {
       const lease = dataset === null ? null : await register.lease(dataset, id);
-      if (lease) held.push(lease);
+      if (lease) openLeases.push(lease);
       return lease?.release ?? null;
     };
     const leases: Leases = { releases, leaseEarlier, done };

@@ -29,7 +29,7 @@ export class FirstMatch<T> implements Router<T> {
     const segments = parts.map((part) => ({ text: part.replace(/^:/, ''), param: part.startsWith(':') }));
     // A colon inside a segment is literal: `/a2a/v1/message:send`.
     if (!path.startsWith('/') || segments.some(({ text, param }) => (param ? /[*:{}?]/ : /[*{}?]/).test(text)))
-      throw new Error(`the path ${path} has a pattern that api/http/router.ts does not know`);
+      throw new Error(`the path ${path} has a pattern that api/http/router.ts does not support`);
     this.#routes.push({ method, segments, open, handler });
     this.#candidates.clear();
   }

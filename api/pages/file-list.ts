@@ -25,6 +25,7 @@ const KNOWN: Readonly<Record<string, { media_type: string; description: string }
   },
   'dictionary.md': { media_type: 'text/markdown', description: 'data dictionary as Markdown' },
   'croissant.jsonld': { media_type: 'application/ld+json', description: 'Croissant 1.0 description of public.parquet' },
+  'NOTICE.txt': { media_type: 'text/plain', description: 'licence notice that must accompany copies of the data' },
 };
 const UNKNOWN = { media_type: 'application/octet-stream', description: '' };
 

@@ -38,7 +38,7 @@ export function recordHtml(page: RecordPage): string {
   const url = recordUrl(base_url, pack.id, record.slug);
   const title = `${record.name} · ${pack.title}`;
   const valueCount = Object.keys(record.attributes).length;
-  const about = `${record.name} in ${pack.title}: ${plural(valueCount, 'value')}, each with its source, the date it was seen there and a confidence.`;
+  const about = `${record.name} in ${pack.title}: ${plural(valueCount, 'value')}, each with its source, the date of its last reading and a confidence.`;
   const links = [
     html`<link rel="canonical" href="${url}">`,
     html`<link rel="alternate" type="text/markdown" title="This record as Markdown" href="${prefix}${path}.md">`,

@@ -4,7 +4,7 @@ import type { PublicRecord, StoredRecord } from '../../data/model/record.ts';
 import { attributionFor, datasetUrl, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { packPrice } from '../contract/pricing.ts';
-import { escapeText, link, table } from '../render/markdown.ts';
+import { escapeText, link, noticeBlocks, table } from '../render/markdown.ts';
 import { recordMarkdown } from '../render/record-template.ts';
 
 /**
@@ -39,7 +39,7 @@ export function recordPage(stored: StoredRecord, pack: Pack, base: string): stri
   const record = publicPageRecord(stored, pack, base);
   const parts = [recordMarkdown(record, pack).trimEnd()];
   if (!shows(pack).provenance) parts.push(sources(record));
-  parts.push(links(record, pack, base));
+  parts.push(links(record, pack, base), ...noticeBlocks(pack));
   return `${parts.join('\n\n')}\n`;
 }
 

@@ -149,6 +149,7 @@ export async function arrow(rows: Rows): Promise<Uint8Array<ArrayBuffer>> {
     ['description', pack.description],
     ['license', licenseText(pack)],
     ['attribution', pack.attribution],
+    ...(pack.notice === undefined ? [] : [['notice', pack.notice] as const]),
   ]);
   const fields = columns.map(({ field }) => field);
   if (members.length > 0) fields.push(new Field(recordColumn(pack, 'provenance'), new Struct(members), false));

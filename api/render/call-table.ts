@@ -15,13 +15,13 @@ function address({ route, formats }: Operation, pack: Pack | null, query: string
 /** One row for each task for which an operation is the best call, the cheapest first. */
 export function callsTable(operations: readonly Operation[], pack: Pack | null): string {
   const page = [
-    'all public fields of one record whose slug you know, each with its source',
+    'all public fields of one record with a given slug, each with its source',
     new Markup(`\`/datasets/${pack?.id ?? '{dataset}'}/{slug}.md\``),
     '',
     'free',
   ];
   const files = [
-    'all public values of all records in one file, with their sources; without them public.duckdb, a database, beside it',
+    'all public values of all records in one file, with their sources; public.duckdb in the same folder is a database without sources',
     new Markup(`\`/files/${pack?.id ?? '{dataset}'}/public.parquet\``),
     '',
     'free',
@@ -40,18 +40,18 @@ export function callsTable(operations: readonly Operation[], pack: Pack | null):
   );
   const sorted = [...rows, { rank: 0, row: page }, { rank: 0, row: files }].sort((a, b) => a.rank - b.rank);
   return table(
-    ['you want', 'GET', 'tool', 'EUR'],
+    ['task', 'GET', 'tool', 'EUR'],
     sorted.map(({ row }) => row),
   );
 }
 
 /** Recommended steps, those that save most first. */
 const STEPS: readonly string[] = [
-  'Take the first row below that answers the question: rows are sorted by price.',
-  'Fill in `{…}` with names from the guide of the dataset; leave out parameters you have nothing for. `{filters}` are one or more filters, joined by `&`.',
-  'Fields marked public cost nothing where a call is free without a key: then send no key. A paid field, also in a filter or an order, needs one.',
-  'You need paid fields of one record and can find it by public ones: ask for its slug without a key first, then get it; that is cheaper than a paid search.',
-  'Ask for no more records (`limit`) and fields (`fields`) than the answer needs.',
+  'Use the first row that answers the question: rows are sorted by price.',
+  'Fill in `{…}` with names from the guide of the dataset; omit parameters without a value. `{filters}` are one or more filters, joined by `&`.',
+  'Public fields are free where a call is free without a key: then send no key. A paid field needs one, also in a filter or in `sort`.',
+  'For paid fields of one record that public fields identify: search its slug without a key, then get the record; that is cheaper than a paid search.',
+  'Request only the records (`limit`) and fields (`fields`) that the answer needs.',
   'Cite with the `attribution` of the answer; open `source_url` before a decision that costs something.',
 ];
 

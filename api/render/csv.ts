@@ -12,7 +12,7 @@ const ORIGIN = ['url', 'license', 'attribution'] as const;
  * A header row and a row for each record, each ended by CR LF. A missing value is an empty cell; sources are
  * on the page at `url`.
  */
-export function csv({ pack, attributes, items, options }: Rows): string | Promise<string> {
+export function csvTable({ pack, attributes, items, options }: Rows): string | Promise<string> {
   const header = [...csvHeader(pack, attributes), ...ORIGIN.map((name) => recordColumn(pack, name))];
   const line = (cells: Parameters<typeof csvRow>[0]) => `${csvRow(cells)}\r\n`;
   const row = (record: PublicRecord) =>

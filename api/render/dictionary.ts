@@ -4,7 +4,7 @@ import type { Manifest } from '../../data/model/layout.ts';
 import { dictionary } from '../../data/write/dictionary.ts';
 import { datasetAttribution, licenseText } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { bareUrl, blocks, escapeText, table } from './markdown.ts';
+import { bareUrl, blocks, escapeText, noticeBlocks, table } from './markdown.ts';
 
 /** The files whose columns it describes, by name. */
 export const DATA_FILES = {
@@ -14,7 +14,7 @@ export const DATA_FILES = {
 };
 
 /**
- * `{dataset, title, release, created_at, license, attribution, files, columns: [{name, type, attribute, unit,
+ * `{dataset, title, release, created_at, license, attribution, notice?, files, columns: [{name, type, attribute, unit,
  * description, public}]}`.
  */
 export function dictionaryJson(pack: Pack, { release, created_at, records }: Manifest, base: string): string {
@@ -30,6 +30,7 @@ export function dictionaryJson(pack: Pack, { release, created_at, records }: Man
     records,
     license,
     attribution,
+    ...(pack.notice === undefined ? {} : { notice: pack.notice }),
     files: DATA_FILES,
     columns,
   };
@@ -47,5 +48,6 @@ export function dictionaryMarkdown(pack: Pack, { release, created_at, records }:
     `Public columns: ${bareUrl(`${at}/public.parquet`).text} (with provenance) and ${bareUrl(`${at}/public.duckdb`).text} (table records). All columns: ${bareUrl(`${base}/v1/${pack.id}/export?format=parquet`).text} answers a link, with a plan.`,
     table(['column', 'type', 'unit', 'access', 'meaning'], rows),
     `License: ${escapeText(licenseText(pack))}. ${escapeText(datasetAttribution(pack, base))}`,
+    ...noticeBlocks(pack),
   );
 }

@@ -107,3 +107,11 @@ export function tableOf(columns: readonly unknown[], rows: readonly string[]): s
 export function blocks(...parts: (string | null | undefined | false)[]): string {
   return parts.filter((part) => typeof part === 'string' && part !== '').join('\n\n') + '\n';
 }
+
+/** The licence notice of a pack as blocks: its text unchanged, in a code block. None without a notice. */
+export function noticeBlocks({ notice }: { notice?: string }): string[] {
+  if (notice === undefined) return [];
+  const longest = Math.max(2, ...[...notice.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return ['Notice that must accompany copies of the data:', `${fence}text\n${notice}\n${fence}`];
+}

@@ -103,7 +103,7 @@ export function recordMarkdown(record: PublicRecord, pack: Pack): string {
     .replace(/[ \t]+$/gm, '')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
-  const sample = record.sample === true ? 'Fictional sample: nothing in it is true.\n\n' : '';
+  const sample = record.sample === true ? 'Fictional sample: no value is real.\n\n' : '';
   const { attribution, license } = template.names;
   const legend = statusLegend(Object.values(record.provenance));
   const missing = [

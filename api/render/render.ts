@@ -2,7 +2,7 @@
 import { FORMATS, type Format } from '../../data/input/formats.ts';
 import { whenReady } from '../../data/plan/slices.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
-import { csv } from './csv.ts';
+import { csvTable } from './csv.ts';
 import { geojson } from './geojson.ts';
 import { ndjson } from './ndjson.ts';
 import { rowsOf } from './rows.ts';
@@ -34,7 +34,7 @@ const RENDERERS: Record<Format, Renderer> = {
     if (!operation.html) throw new Error(`${operation.name} has no page`);
     return operation.html.print(body, ctx);
   },
-  csv: (operation, result, ctx) => csv(rowsOf(operation, result, ctx)),
+  csv: (operation, result, ctx) => csvTable(rowsOf(operation, result, ctx)),
   ndjson: (operation, result, ctx) => ndjson(rowsOf(operation, result, ctx)),
   // A large library that few calls need: it is loaded on first use.
   arrow: async (operation, result, ctx) => (await import('./arrow.ts')).arrow(rowsOf(operation, result, ctx)),

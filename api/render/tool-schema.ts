@@ -60,7 +60,7 @@ const RARE: ReadonlySet<string> = new Set(['ids', 'updated_since', 'min_quality'
 const MAX_PRICE: JsonSchema = { type: 'number' };
 const FORMAT: JsonSchema = { type: 'string', enum: ['json', 'md'] };
 /** Descriptions of these parameters, for the tools with the most calls. */
-const EXPLAINED = { format: 'md takes fewer tokens', max_price_eur: 'Refuse a dearer call' };
+const EXPLAINED = { format: 'md needs fewer tokens', max_price_eur: 'Refuse a dearer call' };
 
 function datasetSchema(packs: readonly Pack[]): JsonSchema {
   const names = packs.map(({ id }) => id);

@@ -163,7 +163,7 @@ describe('statistics', () => {
       [
         "422 validation_failed attribute: is required",
         "422 validation_failed attribute: must not be empty",
-        "422 validation_failed attribute: must be given once",
+        "422 validation_failed attribute: must be sent once",
         "400 invalid_parameter attribute: tools has no attribute "colour". Known, the nearest first: mass, runtime, price.list, price.rental.",
         "400 invalid_parameter attribute: name (string) is not numeric; choose one of mass, runtime, price.list, price.rental.",
         "400 invalid_parameter attribute: tools has no attribute "price". price is a group: name one of its members, price.list, price.rental.",
@@ -172,8 +172,8 @@ describe('statistics', () => {
         "400 invalid_parameter group_by: summary (text) cannot be counted or grouped by; choose one of name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.",
         "400 invalid_parameter group_by: price.list (price) cannot be counted or grouped by; choose one of name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.",
         "400 invalid_parameter group_by: manual (url) cannot be counted or grouped by; choose one of name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.",
-        "400 invalid_parameter group_by: names the same attribute twice.",
-        "400 invalid_parameter group_by: takes at most 2 attributes here.",
+        "400 invalid_parameter group_by: contains the same attribute twice.",
+        "400 invalid_parameter group_by: must have at most 2 attributes here.",
         "400 unknown_filter "grop_by" is not a filter or parameter of this operation. Did you mean "group_by"? Write group_by=<attribute>.",
         "400 unknown_filter "limit" is not a filter or parameter of this operation. Known, the nearest first: name, attribute, group_by, q, near, ids, updated_since, min_quality, provenance_status, format, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
       ]
@@ -214,7 +214,7 @@ describe('time series', () => {
         "422 validation_failed days: must be between 1 and 366 (got 400)",
         "422 validation_failed days: must be a whole number between 1 and 366 (got "1.5")",
         "422 validation_failed step: must be one of day, week (got "month")",
-        "400 invalid_parameter group_by: takes one attribute here.",
+        "400 invalid_parameter group_by: must have one attribute here.",
         "400 invalid_parameter group_by: workshop (geo) cannot be counted or grouped by; choose one of name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.",
         "422 validation_failed attribute: is required (and 2 more)",
       ]
@@ -255,8 +255,8 @@ describe('a comparison', () => {
       [
         "422 validation_failed ids: is required",
         "422 validation_failed ids: needs at least one value",
-        "400 too_many_ids ids: at most 5 at once, found 6.",
-        "400 too_many_ids ids: at most 5 at once, found 6.",
+        "400 too_many_ids ids: must have at most 5 entries (got 6).",
+        "400 too_many_ids ids: must have at most 5 entries (got 6).",
         "400 invalid_parameter attribute: tools has no attribute "colour". Known, the nearest first: status, kind, cordless, mass, runtime, price.list, price.rental.",
         "400 invalid_parameter attribute: name is not compared; choose one of price.list, price.rental, kind, mass, runtime, cordless, status.",
         "400 unknown_filter "fields" is not a filter or parameter of this operation. Did you mean "attribute"? Write attribute=<attribute>.",

@@ -117,9 +117,9 @@ const NUMBER = attributeParameter('Numeric attribute: integer, number or price',
 /** Parses attributes to group by, at most `most`, each once. */
 function parseKeys(values: string[], pack: Pack, most: number): string[] {
   const keys = parseList('group_by', values);
-  if (keys.length !== values.flatMap(listValues).length) throw invalid('group_by: names the same attribute twice.');
+  if (keys.length !== values.flatMap(listValues).length) throw invalid('group_by: contains the same attribute twice.');
   if (keys.length > most)
-    throw invalid(`group_by: takes ${most === 1 ? 'one attribute' : `at most ${most} attributes`} here.`);
+    throw invalid(`group_by: must have ${most === 1 ? 'one attribute' : `at most ${most} attributes`} here.`);
   return keys.map((name) => allowedAttribute(pack, 'group_by', name, COUNTABLE));
 }
 
@@ -147,7 +147,7 @@ export const statsParameters = selectingParameters(
 export const timeseriesParameters = selectingParameters(
   {
     attribute: NUMBER,
-    days: integerParameter('How far to look back from today', { min: 1, max: ANALYSIS_BOUNDS.days, fallback: 90 }),
+    days: integerParameter('Number of days before today', { min: 1, max: ANALYSIS_BOUNDS.days, fallback: 90 }),
     step: choice('Days from point to point: 1 or 7', ['day', 'week'], 'day'),
     group_by: {
       schema: optional(attributeParameter('Attribute to group by', COUNTABLE)).schema,
@@ -170,9 +170,7 @@ export const timeseriesParameters = selectingParameters(
 /** `attribute` of a comparison: one of the columns that the pack compares. */
 const COLUMN: Parameter<string | null> = {
   schema: (pack) =>
-    (pack && pack.compare.length > 0 ? z.enum(pack.compare) : z.string())
-      .optional()
-      .describe('Keeps one of the columns'),
+    (pack && pack.compare.length > 0 ? z.enum(pack.compare) : z.string()).optional().describe('Only this column'),
   parse: (values, { name, pack }) =>
     allowedAttribute(pack, name, parseText(name, single(name, values)), {
       may: (attribute: Attribute) => pack.compare.includes(attribute.name),

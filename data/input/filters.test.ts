@@ -139,11 +139,11 @@ describe('refusals', () => {
     [{ limt: 'a' }, `"limt" is not a filter or parameter of this operation. Did you mean "limit"?`],
     [
       { min_maker: 'a' },
-      `"min_maker" is not a filter: maker (enum) takes maker, not_maker, like_maker, has_maker. Did you mean "maker"?`,
+      `"min_maker" is not a filter. Filters of maker (enum): maker, not_maker, like_maker, has_maker. Did you mean "maker"?`,
     ],
     [{ manual: 'a' }, `"manual" is not a filter: manual cannot be filtered.`],
-    [{ 'price.list': '5' }, `"price.list" is not a filter: price.list (price) takes`],
-    [{ summary: 'x' }, `"summary" is not a filter: summary (text) takes like_summary, has_summary`],
+    [{ 'price.list': '5' }, `"price.list" is not a filter. Filters of price.list (price): `],
+    [{ summary: 'x' }, `"summary" is not a filter. Filters of summary (text): like_summary, has_summary`],
     [{ constructor: 'x' }, `"constructor" is not a filter`],
     [JSON.parse('{"__proto__": "x"}') as RawInput, `"__proto__" is not a filter`],
     [{ [`maker\0`]: 'x' }, `"maker�" is not a filter`],
@@ -201,7 +201,7 @@ describe('refusals', () => {
   });
 
   test.each(['min_mass', 'like_name', 'has_maker'])('%s given twice', (name) => {
-    expect(refused({ [name]: ['1', '2'] }).message).toBe(`${name}: must be given once`);
+    expect(refused({ [name]: ['1', '2'] }).message).toBe(`${name}: must be sent once`);
   });
 
   test.each([

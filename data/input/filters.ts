@@ -55,7 +55,7 @@ const EVERY = [...WORDY, 'boolean', ...ORDERED, 'geo'] as const;
 export function single(name: string, raw: string[]): string {
   const [only] = raw;
   if (only === undefined || raw.length > 1)
-    throw validationError(name, 'must be given once', 'multiple_values', `${raw.length} values`);
+    throw validationError(name, 'must be sent once', 'multiple_values', `${raw.length} values`);
   return only;
 }
 
@@ -108,7 +108,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
       attribute: attribute.name,
       values: values(name, attribute, raw),
     }),
-    describe: (attribute) => `${attribute} is none of these values, separated by commas; records without it are kept.`,
+    describe: (attribute) => `${attribute} is none of these values, separated by commas; records without it match.`,
   },
   {
     operator: 'like',

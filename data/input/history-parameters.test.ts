@@ -73,7 +73,7 @@ describe('as_of', () => {
       [
         "validation_failed as_of: must not be in the future",
         "validation_failed as_of: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "soon")",
-        "validation_failed as_of: must be given once",
+        "validation_failed as_of: must be sent once",
         "validation_failed fields: needs at least one value (and 1 more)",
         "unknown_filter "asof" is not a parameter of this operation. Did you mean "as_of"? Write as_of=<time>, such as 2026-11-20T00:00:00Z.",
       ]
@@ -146,7 +146,7 @@ describe('changelog', () => {
         "validation_failed type: must be one of all, changed, added (got "new"); did you mean added?",
         "invalid_parameter attribute: tools has no attribute "x". Known, the nearest first: name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
         "validation_failed entity: must not be empty",
-        "unknown_filter "since" is not a parameter of this operation. Did you mean "days"? Write days=<number>: how many days to look back.",
+        "unknown_filter "since" is not a parameter of this operation. Did you mean "days"? Write days=<number>: the number of days before today.",
       ]
     `);
     const three = refusals((raw) => changelogParameters.parse(raw, pack), [{ days: 'a', limit: 'b', type: 'c' }]);
@@ -179,7 +179,7 @@ describe('changes', () => {
         "validation_failed since: is required",
         "validation_failed since: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "then")",
         "validation_failed limit: must be between 1 and 10000 (got 10001)",
-        "validation_failed since: must be given once",
+        "validation_failed since: must be sent once",
       ]
     `);
   });
@@ -200,14 +200,14 @@ test('export takes a format of its own, and plain questions none but theirs', ()
     [
       "validation_failed format: must be one of csv, jsonl, parquet (got "xml")",
       "validation_failed format: must be one of csv, jsonl, parquet (got "")",
-      "unknown_filter "limit" is not a parameter of this operation. It takes format.",
+      "unknown_filter "limit" is not a parameter of this operation. Its parameters are format.",
     ]
   `);
   const plain = parameters({ format: representation('md') });
   expect(refusals(plain.parse, [{ format: 'json' }, { q: 'x' }])).toMatchInlineSnapshot(`
     [
       "validation_failed format: must be one of md (got "json")",
-      "unknown_filter "q" is not a parameter of this operation. It takes format.",
+      "unknown_filter "q" is not a parameter of this operation. Its parameters are format.",
     ]
   `);
 });

@@ -113,9 +113,9 @@ export const factsParameters = parameters(
 /** Parameters of `GET /v1/{ds}/changelog` (specification section 4, "Dataset-level endpoints"). */
 export const changelogParameters = parameters(
   {
-    days: integerParameter('Days to look back', { min: 1, max: HISTORY_BOUNDS.days, fallback: 30 }),
+    days: integerParameter('Number of days before today', { min: 1, max: HISTORY_BOUNDS.days, fallback: 30 }),
     limit: integerParameter('Changes of a page', { min: 1, max: HISTORY_BOUNDS.changelog, fallback: 100 }),
-    offset: integerParameter('Changes to leave out, for the next page', { min: 0, fallback: 0 }),
+    offset: integerParameter('Changes to skip, for the next page', { min: 0, fallback: 0 }),
     attribute: optional(attributeParameter('Only changes of this attribute')),
     entity: optionalText('Only changes of this record: id or slug'),
     type: choice('added: a first value; changed: another value, or none any more', ['all', 'changed', 'added'], 'all'),
@@ -157,5 +157,5 @@ function microseconds(name: string, raw: string): number {
 
 /** Parameters of `GET /v1/{ds}/export`: the file of the snapshot. */
 export const exportParameters = parameters({
-  format: choice('What the file holds: csv and jsonl have a record a line', EXPORT_FORMATS, 'csv'),
+  format: choice('Format of the file: csv and jsonl have one record per line', EXPORT_FORMATS, 'csv'),
 });

@@ -85,7 +85,8 @@ export function listValues(raw: string): string[] {
 export function parseList(name: string, raw: string[], most: number = BOUNDS.values): string[] {
   const values = raw.flatMap(listValues).map((value) => parseText(name, value));
   if (values.length === 0) throw issue(name, 'needs at least one value', 'too_short', raw.join(','));
-  if (values.length > most) throw issue(name, `takes at most ${most} values`, 'too_long', `${values.length} values`);
+  if (values.length > most)
+    throw issue(name, `must have at most ${most} values`, 'too_long', `${values.length} values`);
   return [...new Set(values)];
 }
 

@@ -105,7 +105,7 @@ export const idsParameter = (description: string, most: number): Parameter<strin
 /** Parses ids or slugs; more than `most` are 400 `too_many_ids`. */
 export function parseIds(raw: string[], most: number = BOUNDS.ids): string[] {
   const count = raw.flatMap(listValues).length;
-  if (count > most) throw new DataError('too_many_ids', `ids: at most ${most} at once, found ${count}.`);
+  if (count > most) throw new DataError('too_many_ids', `ids: must have at most ${most} entries (got ${count}).`);
   return parseList('ids', raw);
 }
 
@@ -141,9 +141,9 @@ function parseFields(raw: string[], pack: Pack): FieldSelection {
 
 /** Throws why `fields` cannot select something. */
 function refuseField(pack: Pack, field: string): never {
-  if (/^(?:\*|all)$/iu.test(field)) throw invalid(`fields: leave it out for all attributes (got "${field}").`);
+  if (/^(?:\*|all)$/iu.test(field)) throw invalid(`fields: omit it to get all attributes (got "${field}").`);
   if (RECORD_MEMBERS.includes(field))
-    throw invalid(`fields: ${field} is always part of a record; name attributes only, or leave fields out for all.`);
+    throw invalid(`fields: ${field} is always part of a record; list attributes only, or omit fields to get all.`);
   const suggestion = attributeSuggestion(field, pack.attributes);
   throw invalid(`fields: ${pack.id} has no attribute "${printable(field)}".${suggestion}`);
 }

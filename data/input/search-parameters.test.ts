@@ -151,18 +151,18 @@ describe('422: the wrong type, outside the bounds, repeated or missing', () => {
     ['limit: must be between 1 and 1000 (got 0)', { limit: '0' }],
     ['limit: must be between 1 and 1000 (got 1001)', { limit: '1001' }],
     ['limit: must be a whole number', { limit: 'ten' }],
-    ['limit: must be given once', { limit: ['1', '2'] }],
+    ['limit: must be sent once', { limit: ['1', '2'] }],
     ['total: must be true or false', { total: 'yes' }],
     ['format: must be one of json, md, csv, ndjson, arrow', { format: 'xml' }],
     ['updated_since: must be an ISO 8601 date', { updated_since: 'soon' }],
     ['min_quality: must be between 0 and 1', { min_quality: '80' }],
     ['q: must not be empty', { q: '' }],
-    ['q: must hold a word', { q: '!?' }],
+    ['q: must contain a word', { q: '!?' }],
     ['q: must have at most 500 characters', { q: 'x'.repeat(501) }],
-    ['q: takes at most 16 different words', { q: Array.from({ length: 17 }, (_, i) => `w${i}`).join(' ') }],
-    ['q: must be given once', { q: ['a', 'b'] }],
+    ['q: must have at most 16 different words', { q: Array.from({ length: 17 }, (_, i) => `w${i}`).join(' ') }],
+    ['q: must be sent once', { q: ['a', 'b'] }],
     ['q: must be well-formed', { q: 'a\0' }],
-    ['sort: must be given once', { sort: ['name', 'mass'] }],
+    ['sort: must be sent once', { sort: ['name', 'mass'] }],
     ['ids: needs at least one value', { ids: ',' }],
     ['fields: needs at least one value', { fields: '' }],
   ])('%s', (message, raw) =>
@@ -196,7 +196,7 @@ describe('400: a name or combination that this dataset does not allow', () => {
     ['invalid_parameter near: ', { near: '0,0,Infinity' }],
     ['invalid_parameter near: ', { near: 'a,b,c' }],
     ['invalid_parameter near: ', { near: '' }],
-    ['too_many_ids ids: at most 100', { ids: Array.from({ length: 101 }, (_, i) => `r${i}`).join(',') }],
+    ['too_many_ids ids: must have at most 100', { ids: Array.from({ length: 101 }, (_, i) => `r${i}`).join(',') }],
     ['invalid_parameter limit: at most 100 in json, md and geojson', { limit: '101' }],
     ['invalid_parameter limit: at most 100', { limit: '1000', format: 'md' }],
     ['invalid_cursor cursor: this is not', { cursor: 'abc' }],
@@ -223,7 +223,7 @@ describe('400: a name or combination that this dataset does not allow', () => {
 
   test('get and batch take no filters', () => {
     expect(refusal(() => getParameters.parse({ maker: 'x' }, pack))).toBe(
-      'unknown_filter "maker" is not a parameter of this operation. It takes fields, as_of, format.',
+      'unknown_filter "maker" is not a parameter of this operation. Its parameters are fields, as_of, format.',
     );
     expect(refusal(() => batchParameters.parse({ ids: 'a', q: 'x' }, pack))).toContain('unknown_filter "q"');
   });

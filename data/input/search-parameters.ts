@@ -63,7 +63,7 @@ const PAGE_SIZE: Parameter<number> = {
     } catch (error) {
       if (!(error instanceof DataError)) throw error;
       const most = FORMATS[format].bulk ? '' : ` At most ${BOUNDS.page} in ${PAGED}.`;
-      throw rewordError(error, (msg) => `${msg}.${most} cursor=<next_cursor> leads to the next page.`);
+      throw rewordError(error, (msg) => `${msg}.${most} cursor=<next_cursor> returns the next page.`);
     }
   },
   fallback: 20,
@@ -92,7 +92,7 @@ export const searchParameters = selectingParameters(
       ...SELECTION.q,
       schema: () => {
         const q = SELECTION.q.schema!(null);
-        return q.describe(`${q.description}; matches come by quality, not relevance: see sort`);
+        return q.describe(`${q.description}; results are sorted by quality, not by relevance: see sort`);
       },
     },
     fields: FIELDS,
@@ -222,11 +222,11 @@ function unknownKey(wanted: string, pack: Pack): string {
   const bare = inner ?? plus ?? key;
   if (bare !== undefined && !bare.includes(',')) {
     const minus = /desc/iu.test(before ?? after ?? '') ? '-' : '';
-    return `"${printable(wanted)}" is not a key: a "-" in front makes the order descending.${keyMeant(bare, minus, pack)}`;
+    return `"${printable(wanted)}" is not a key: a leading "-" makes the order descending.${keyMeant(bare, minus, pack)}`;
   }
   const [first = '', ...more] = wanted.split(',').map((part) => part.trim());
   if (more.length > 0 && first !== '')
-    return `takes one key (got "${printable(wanted)}").${keyMeant(first.replace(/^-/, ''), first.startsWith('-') ? '-' : '', pack)}`;
+    return `must be one key (got "${printable(wanted)}").${keyMeant(first.replace(/^-/, ''), first.startsWith('-') ? '-' : '', pack)}`;
   const minus = wanted.startsWith('-') ? '-' : '';
   const unknown = wanted.slice(minus.length);
   return `${pack.id} has no attribute "${printable(unknown)}".${keyMeant(unknown, minus, pack)}`;

@@ -128,10 +128,14 @@ function malformed(raw: string): string {
 
 function parseWords(raw: string): string[] {
   const found = [...new Set(words(parseText('q', raw, BOUNDS.q)))];
-  if (found.length === 0)
-    throw validationError('q', 'must hold a word to search for', 'string_too_short', printable(raw));
+  if (found.length === 0) throw validationError('q', 'must contain a word', 'string_too_short', printable(raw));
   if (found.length > BOUNDS.words)
-    throw validationError('q', `takes at most ${BOUNDS.words} different words`, 'too_long', `${found.length} words`);
+    throw validationError(
+      'q',
+      `must have at most ${BOUNDS.words} different words`,
+      'too_long',
+      `${found.length} words`,
+    );
   return found.sort();
 }
 

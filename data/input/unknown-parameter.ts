@@ -73,7 +73,7 @@ function suggestionFor(name: string, parameters: readonly string[], filters: Fil
   const attributes = [...new Set([...filters.values()].map(({ attribute }) => attribute))];
   const [example] = filters.keys();
   if (example !== undefined && /^(?:filters?|where)$/iu.test(name))
-    return `Each filter is a parameter of its own, such as "${example}".`;
+    return `Each filter is a separate parameter, such as "${example}".`;
   const same = matchAttributes(nameParts(name), attributes);
   const parameter = parameterMeant(name, parameters);
   if (same !== null && same.fit <= SAME_NAME) return didYouMean(filtersMeant(name, filters));
@@ -97,7 +97,7 @@ export function unknownFilter(name: string, pack: Pack, parameters: readonly str
   const sent = printable(name);
   if (attribute && own[0] !== undefined) {
     const near = attribute.type === 'geo' && parameters.includes('near');
-    const problem = `"${sent}" is not a filter: ${attribute.name} (${attribute.type}) takes ${own.join(', ')}.`;
+    const problem = `"${sent}" is not a filter. Filters of ${attribute.name} (${attribute.type}): ${own.join(', ')}.`;
     return new UnknownParameter(name, problem, near ? usageOf('near') : didYouMean([own[0]]), '');
   }
   if (attribute)
@@ -112,8 +112,8 @@ export function unknownFilter(name: string, pack: Pack, parameters: readonly str
 export function unknownParameter(name: string, parameters: readonly string[]): DataError {
   const sent = printable(name);
   if (parameters.length === 0)
-    return new UnknownParameter(name, `"${sent}" is not a parameter: this operation takes no parameters.`, '', '');
-  const list = `It takes ${parameters.join(', ')}.`;
+    return new UnknownParameter(name, `"${sent}" is not a parameter: this operation has no parameters.`, '', '');
+  const list = `Its parameters are ${parameters.join(', ')}.`;
   return new UnknownParameter(
     name,
     `"${sent}" is not a parameter of this operation.`,
@@ -144,7 +144,7 @@ const PARAMETERS: Record<string, Parameter> = {
     aliases: words(
       'since window period range last lookback timespan duration from start startdate datefrom fromdate date months hours',
     ),
-    usage: 'days=<number>: how many days to look back',
+    usage: 'days=<number>: the number of days before today',
   },
   cursor: {
     aliases: words(

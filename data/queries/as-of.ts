@@ -39,11 +39,13 @@ export async function getBatchAsOf(
   const ordinals = await release.engine.resolve(refs, options);
   const known = [...new Set(ordinals.filter((ordinal) => ordinal !== null))];
   const records = await recordsAsOf(release, known, at, options);
-  const found = ordinals.map((ordinal) => (ordinal === null ? null : (records[known.indexOf(ordinal)] ?? null)));
+  const matches = ordinals.map((ordinal) => (ordinal === null ? null : (records[known.indexOf(ordinal)] ?? null)));
   const then = { ...presenting, now: new Date(at) };
   return {
-    items: found.filter((record) => record !== null).map((record) => presentRecord(record, release.pack, then, fields)),
-    missing: ids.filter((_, index) => found[index] === null),
+    items: matches
+      .filter((record) => record !== null)
+      .map((record) => presentRecord(record, release.pack, then, fields)),
+    missing: ids.filter((_, index) => matches[index] === null),
     unknown: known.length === 0,
   };
 }

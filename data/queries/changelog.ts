@@ -51,7 +51,7 @@ export async function getChangelog(
 
 /** The row as the API returns it; `shows` decides whether an attribute's values are included. */
 export function publicChange(row: ChangeRow, shows: (attribute: string) => boolean): Change {
-  const seen = row.attribute !== null && shows(row.attribute);
+  const visible = row.attribute !== null && shows(row.attribute);
   const value = (json: string) => JSON.parse(json) as Value;
   return {
     entity_id: row.entity_id,
@@ -60,8 +60,8 @@ export function publicChange(row: ChangeRow, shows: (attribute: string) => boole
     name: row.name ?? row.entity_id,
     ...(row.attribute === null ? {} : { attribute: row.attribute }),
     type: row.type,
-    ...(seen && row.old_value !== null ? { old_value: value(row.old_value) } : {}),
-    ...(seen && row.new_value !== null ? { new_value: value(row.new_value) } : {}),
+    ...(visible && row.old_value !== null ? { old_value: value(row.old_value) } : {}),
+    ...(visible && row.new_value !== null ? { new_value: value(row.new_value) } : {}),
     observed_at: isoTime(row.observed_at),
     ...(row.source_url === null ? {} : { source_url: row.source_url }),
   };

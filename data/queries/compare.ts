@@ -61,9 +61,9 @@ async function matching(
   if (where.length === 0 || known.length === 0) return known;
   const sort = { key: 'quality', descending: true };
   const ids = { kind: 'ids' as const, refs: [...refs].sort() };
-  const found = await engine.search(
+  const page = await engine.search(
     { where: [...where, ids], sort, after: null, limit: refs.length, total: false },
     options,
   );
-  return found.ordinals;
+  return page.ordinals;
 }

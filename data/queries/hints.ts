@@ -64,12 +64,12 @@ export async function whyEmpty(
   if (misplaced !== null) return misplaced;
   const known =
     looked.length === all.length
-      ? 'Each condition finds records, all together none'
-      : 'All conditions together find none';
+      ? 'Each condition matches records, but no record meets all of them'
+      : 'No record meets all conditions';
   const spare = await spared(budget, all, looked);
   return spare.length > 0
-    ? `${known}; leave one of these out: ${spare.join(', ')}.`
-    : `${known}; ask with fewer, such as ${await rarest(budget, looked)} alone.`;
+    ? `${known}; remove one of these: ${spare.join(', ')}.`
+    : `${known}; use fewer conditions, such as ${await rarest(budget, looked)} alone.`;
 }
 
 /** A condition on a public attribute: its matches may be counted for every caller. */
@@ -97,8 +97,8 @@ async function blameNames(
     if (values.length > 0)
       places.push(`${each.attribute}=${values.map(({ value }) => printable(String(value))).join(',')}`);
   }
-  const found = places.length === 0 ? '' : `; it is found with ${places.join(' and ')}`;
-  return `No record with ${where.map(spelt).join(' and ')} has a word that begins with "${printable(spelled)}"${found}. Try another spelling.`;
+  const elsewhere = places.length === 0 ? '' : `; records with ${places.join(' and ')} have one`;
+  return `No record with ${where.map(spelt).join(' and ')} has a word that begins with "${printable(spelled)}"${elsewhere}. Try another spelling.`;
 }
 
 /** Conditions whose removal gives results. */
@@ -173,7 +173,7 @@ async function blame(
   context: Predicate[],
 ) {
   if (predicate.kind === 'words') return blameWords(pack, budget, predicate.words);
-  if (predicate.kind === 'near') return `no record lies within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
+  if (predicate.kind === 'near') return `no record is within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
   if (predicate.kind === 'ids') return `no record has the id or slug ${printable(predicate.refs.join(' or '))}`;
   const attribute = pack.attributes.find(({ name }) => 'attribute' in predicate && name === predicate.attribute);
   if (predicate.kind !== 'any' || !attribute) return `no record has ${spelt(predicate)}`;
@@ -207,11 +207,11 @@ async function blameValues(
   const elsewhere = await otherAttribute(pack, budget, predicate);
   if (near.length > 0) {
     // A country with another name is the likely intention; a match like `iata=usa` is a coincidence.
-    const other = elsewhere === null || attribute.vocabulary !== null ? [] : [`${elsewhere} finds some`];
+    const other = elsewhere === null || attribute.vocabulary !== null ? [] : [`${elsewhere} matches some`];
     return [problem, `nearest: ${[...new Set(near)].map(printable).join(', ')}`, ...other, ...facets].join('; ');
   }
-  const found = elsewhere ?? (whole ? null : await asWords(budget, predicate, options));
-  if (found !== null) return `${problem}, but ${found} finds some`;
+  const alternative = elsewhere ?? (whole ? null : await asWords(budget, predicate, options));
+  if (alternative !== null) return `${problem}, but ${alternative} matches some`;
   // Common values among very many are no help.
   if (choices.length === 0 || !whole) return problem;
   const which = values.length > COMMON ? 'commonest' : 'known';
@@ -272,8 +272,8 @@ async function otherAttribute(pack: Pack, budget: QueryBudget, { attribute, valu
 async function asWords(budget: QueryBudget, { values }: Any, { visibility }: HintOptions): Promise<string | null> {
   const typed = words(String(values[0]));
   if (budget.spent || values.length !== 1 || typed.length === 0) return null;
-  const found = await finds(budget, [{ kind: 'words', words: typed, scope: visibility }]);
-  return found ? `q=${printable(String(values[0]))}` : null;
+  const matches = await finds(budget, [{ kind: 'words', words: typed, scope: visibility }]);
+  return matches ? `q=${printable(String(values[0]))}` : null;
 }
 
 const worded = ({ attributes }: Pack): string[] =>
@@ -289,12 +289,12 @@ export function orderHint(pack: Pack, input: SearchInput): string | undefined {
     ({ name, type, filterable }) => name === 'name' && type === 'string' && filterable,
   );
   const ways = [
-    prominence === null ? 'sort orders them otherwise' : `sort=-${prominence} puts the best known first`,
+    prominence === null ? 'sort=<attribute> changes the order' : `sort=-${prominence} lists the best known first`,
     ...(named && !input.where.some((each) => 'attribute' in each && each.attribute === 'name')
-      ? ['name=<name> keeps those of just that name']
+      ? ['name=<name> matches the exact name']
       : []),
   ];
-  return `In the order of quality, not of fit: ${ways.join(', ')}.`;
+  return `Results are sorted by quality, not by relevance: ${ways.join(', ')}.`;
 }
 
 /** Names to search for each prefix, and words that a hint suggests. */

@@ -47,8 +47,8 @@ export function presentRecord(
     const { name } = attribute;
     const value = record.attributes[name];
     const source = record.provenance[name];
-    const seen = (visibility === 'full' || attribute.public) && (fields === null || fields.includes(name));
-    if (!seen || value === undefined || source === undefined) continue;
+    const visible = (visibility === 'full' || attribute.public) && (fields === null || fields.includes(name));
+    if (!visible || value === undefined || source === undefined) continue;
     attributes[name] = value;
     provenance[name] = source;
     freshness[name] = hoursSince(source.observed_at, now);

@@ -29,7 +29,7 @@ export interface AttributeProfile {
   count: number | null;
   /** 0..1: share of all records, four decimals; null with `count`. */
   fill_rate: number | null;
-  /** Distinct values; texts are compared without case and accents. */
+  /** Distinct values as published; texts that have no facets are compared without case and accents. */
   distinct: number | null;
   /** For numbers and prices of a public attribute. */
   quantiles?: Pick<NumberStats, 'min' | 'q1' | 'median' | 'q3' | 'max' | 'mean'>;
@@ -131,10 +131,10 @@ function freshnessOf(ages: Release['manifest']['ages'], name: string): Attribute
   const [oldest, newest] = [own[0], own.at(-1)];
   if (!oldest || !newest) return null;
   const all = own.reduce((sum, { count }) => sum + count, 0);
-  let seen = 0;
+  let cumulative = 0;
   const median = own.find(({ count }) => {
-    seen += count;
-    return seen * 2 >= all;
+    cumulative += count;
+    return cumulative * 2 >= all;
   });
   return { oldest: oldest.observed_at, median: (median ?? newest).observed_at, newest: newest.observed_at };
 }

@@ -23,8 +23,8 @@ export const sendsStoredText = ({ visibility }: PresentOptions, fields: RecordLi
   visibility === 'full' && fields === null;
 
 /** The records as objects, with a turn of the event loop after each slice. */
-export async function pageRecords(found: RecordList, presenting: PresentOptions): Promise<PublicRecord[]> {
-  const { release, ordinals, fields, scores } = found;
+export async function pageRecords(list: RecordList, presenting: PresentOptions): Promise<PublicRecord[]> {
+  const { release, ordinals, fields, scores } = list;
   const records: PublicRecord[] = [];
   for (let at = 0; at < ordinals.length; at += SLICE) {
     if (at > 0) await nextTurn(presenting);
@@ -50,11 +50,11 @@ const NEXT = Buffer.from(',');
  * when the release has no usable text.
  */
 export function pageJson(
-  found: RecordList,
+  list: RecordList,
   members: object,
   presenting: PresentOptions,
 ): readonly Uint8Array<ArrayBuffer>[] | null {
-  const { release, ordinals, fields, scores } = found;
+  const { release, ordinals, fields, scores } = list;
   const { engine, pack } = release;
   if (!engine.text || !sendsStoredText(presenting, fields)) return null;
   const renderer = recordRenderer(pack, presenting.base_url);

@@ -93,10 +93,10 @@ export async function getBatch(
   release: Release,
   { ids, fields }: Pick<BatchInput, 'ids' | 'fields'>,
   presenting: PresentOptions,
-): Promise<{ found: RecordList; missing: string[] }> {
+): Promise<{ list: RecordList; missing: string[] }> {
   const ordinals = await release.engine.resolve(ids.map(normal), presenting);
   return {
-    found: { release, ordinals: ordinals.filter((ordinal) => ordinal !== null), fields },
+    list: { release, ordinals: ordinals.filter((ordinal) => ordinal !== null), fields },
     missing: ids.filter((_, index) => ordinals[index] === null),
   };
 }

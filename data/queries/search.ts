@@ -48,13 +48,13 @@ export async function search(release: Release, input: SearchInput, presenting: S
   const { cursors = EXAMPLE_CURSORS } = presenting;
   const where = questionOf(input, presenting.visibility);
   const plan = { where, sort, after: input.cursor?.after ?? null, limit, total };
-  const found = await engine.search(plan, presenting);
-  const hint = await hintOf(release, input, found, presenting);
+  const page = await engine.search(plan, presenting);
+  const hint = await hintOf(release, input, page, presenting);
   const question = { dataset: pack.id, where: questionOf(input), sort };
   return {
-    list: { release, ordinals: found.ordinals, fields: input.fields },
-    next_cursor: found.next && cursors.write(question, manifest.release, found.next),
-    ...(found.total === null ? {} : { total: found.total }),
+    list: { release, ordinals: page.ordinals, fields: input.fields },
+    next_cursor: page.next && cursors.write(question, manifest.release, page.next),
+    ...(page.total === null ? {} : { total: page.total }),
     ...(hint === undefined ? {} : { hint }),
   };
 }
@@ -73,11 +73,11 @@ async function missingHint(
 }
 
 /** Only formats with a place for it have a hint, and only on the first page. */
-async function hintOf(release: Release, input: SearchInput, found: SearchAnswer, options: SearchOptions) {
+async function hintOf(release: Release, input: SearchInput, page: SearchAnswer, options: SearchOptions) {
   if (input.cursor !== null || !FORMATS[input.format].hint) return undefined;
-  if (found.ordinals.length > 0)
+  if (page.ordinals.length > 0)
     return (
-      (await missingHint(release, input, options)) ?? (found.next === null ? undefined : orderHint(release.pack, input))
+      (await missingHint(release, input, options)) ?? (page.next === null ? undefined : orderHint(release.pack, input))
     );
   // The page is complete: an error in the hint must not fail the search.
   return whyEmpty(release, input, { ...options, admin: options.admin ?? false }).catch(() => undefined);

@@ -62,7 +62,7 @@ export async function editRecord(editing: EditContext, edit: RecordEdit): Promis
     await editing.refresh();
     return { before, after, version: done.version };
   }
-  throw new Error(`${dataset}: gave up after ${TRIES} attempts because of concurrent edits; retry`);
+  throw new Error(`${dataset}: failed after ${TRIES} attempts because of concurrent edits; retry`);
 }
 
 /**

@@ -195,7 +195,7 @@ class DatasetRegister implements Register {
     } catch (error) {
       dataset.damaged = { id, again: performance.now() + this.#limits.retry };
       const older = dataset.current ? null : await this.#openOlder(dataset, id);
-      const kept = dataset.current ? 'the one before stays' : 'the dataset is not served';
+      const kept = dataset.current ? 'the previous release stays current' : 'the dataset is not served';
       this.#log(
         `${pack.id}: release ${id} cannot be opened, ${older ? `${older} is served` : kept}: ${(error as Error).message}`,
       );

@@ -94,9 +94,9 @@ export function buildAdvice(
   const list = shared.map(({ name, description }) => `- \`${name}\`: ${description}`).join('\n');
   const text = [
     fits
-      ? `The dataset that fits is \`${fits.pack.id}\` (${fits.pack.title}); its guide follows below.`
-      : `I answer from these datasets:\n\n${packs.map(({ id, title, description }) => `- \`${id}\` (${title}): ${description}`).join('\n')}`,
-    `I do not guess from words. Send a data part that names a skill and its arguments, such as \`${JSON.stringify(example)}\`.`,
+      ? `The matching dataset is \`${fits.pack.id}\` (${fits.pack.title}); its guide follows below.`
+      : `Available datasets:\n\n${packs.map(({ id, title, description }) => `- \`${id}\` (${title}): ${description}`).join('\n')}`,
+    `Free text is not interpreted further. Send a data part with a skill and its arguments, such as \`${JSON.stringify(example)}\`.`,
     `## Skills\n\n${list}`,
     ...(fits ? [fits.guide] : []),
   ].join('\n\n');

@@ -36,16 +36,16 @@ export function mountA2a(app: App, deps: A2aDeps): void {
   const without = (path: string, error: () => Error) => app.all(A2A_PATH + path, (c) => rejectWith(deps, c, error));
   without(
     '/message:stream',
-    () => new RestUnsupportedOperationError({ message: 'Replies come whole; use message:send.' }),
+    () => new RestUnsupportedOperationError({ message: 'Streaming is not supported; use message:send.' }),
   );
   without('/extendedAgentCard', () => new RestExtendedAgentCardNotConfiguredError());
-  without('/tasks', () => new RestUnsupportedOperationError({ message: 'This agent keeps no tasks.' }));
+  without('/tasks', () => new RestUnsupportedOperationError({ message: 'This agent has no tasks.' }));
   without('/tasks/:id/pushNotificationConfigs', () => new RestPushNotificationNotSupportedError());
   without('/tasks/:id/pushNotificationConfigs/:config', () => new RestPushNotificationNotSupportedError());
-  without('/tasks/:id', () => new RestTaskNotFoundError({ message: 'This agent keeps no tasks.' }));
+  without('/tasks/:id', () => new RestTaskNotFoundError({ message: 'This agent has no tasks.' }));
   without(
     '/message:send',
-    () => new ApiError('method_not_allowed', 'Messages are POSTed.', { headers: { Allow: 'POST' } }),
+    () => new ApiError('method_not_allowed', 'Send messages with POST.', { headers: { Allow: 'POST' } }),
   );
   app.all('/a2a/*', (c) => rejectWith(deps, c, () => new ApiError('not_found', 'Not found.')));
 }

@@ -44,14 +44,14 @@ export function readMessage(body: unknown): ParsedMessage {
   const { taskId, contextId, parts } = message;
   if (typeof taskId === 'string' && taskId !== '')
     throw new RestTaskNotFoundError({
-      message: 'This agent keeps no tasks.',
+      message: 'This agent has no tasks.',
       metadata: { taskId: taskId.slice(0, 100) },
     });
   if (!Array.isArray(parts) || parts.length === 0)
-    throw invalid('message.parts', 'must hold a data part or a text part');
+    throw invalid('message.parts', 'must have a data part or a text part');
   const read = parts.map(readPart);
   const data = read.filter((part) => part.data !== undefined);
-  if (data.length > 1) throw invalid('message.parts', 'may hold one data part');
+  if (data.length > 1) throw invalid('message.parts', 'must have at most one data part');
   const [call] = data;
   return {
     skill: call ? skillIn(call.data) : null,

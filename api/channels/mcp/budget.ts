@@ -136,7 +136,7 @@ export class Budget {
   #advice(more: string, { format }: Context): string {
     const { formats, own_format } = this.#operation;
     const markdown = format === 'json' && formats.includes('markdown') && !own_format;
-    return `${more}${markdown ? ' format: "md" takes far fewer tokens.' : ''}`.trim();
+    return `${more}${markdown ? ' format: "md" needs far fewer tokens.' : ''}`.trim();
   }
 
   /** The message contains only the limit: it is free, and the size of the result depends on paid values. */

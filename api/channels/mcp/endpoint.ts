@@ -62,7 +62,7 @@ async function answer(
 ): Promise<Reply> {
   if (path !== PATHS[0] && request.visitor.credential === null) {
     await admit(gate, request.visitor, 'free');
-    throw new ApiError('key_required', 'This address takes an API key or an access token; /mcp also answers without.');
+    throw new ApiError('key_required', 'This address requires an API key or an access token; /mcp works without one.');
   }
   const message = c.req.method === 'POST' ? await bodyOf(c) : undefined;
   // The gate counts tool calls itself; every other message counts here, also in a batch.

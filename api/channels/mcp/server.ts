@@ -44,16 +44,16 @@ export function identity(base_url: string) {
 /** Instructions for the model, sent once before the list of tools. */
 const instructions = (base_url: string): string =>
   [
-    'Datasets of typed records; every value has its source, the time it was last seen there and a confidence.',
+    'Datasets of typed records; every value has its source, the time of the last reading and a confidence.',
     'Order: datasets_list; dataset_guide for one dataset (its filters and fields by exact name); dataset_facets for valid filter values; entity_search with only the fields you need; entity_batch for whole records; cite with attribution.',
-    'format: "md" answers the same as Markdown, in far fewer tokens. Free tools need no key. A paid call without one answers what it costs and how to pay; nothing is charged for an error.',
-    `A key, with ${WELCOME} of credit: POST ${base_url}/v1/keys with ${KEY_BODY_TEXT}; it goes into this client's settings as the header Authorization: Bearer <API_KEY>.`,
-    'A long answer says in left_out what it leaves out and how to get it.',
+    'format: "md" returns Markdown in far fewer tokens. Free tools need no key. A paid call without one returns its price and the payment methods; errors are free.',
+    `A key, with ${WELCOME} of credit: POST ${base_url}/v1/keys with ${KEY_BODY_TEXT}; add it to the client's settings as the header Authorization: Bearer <API_KEY>.`,
+    'left_out of a long answer lists the omitted parts and how to get them.',
   ].join('\n');
 
 /** We never elicit, so nothing is validated: this avoids the SDK's default validator for each request. */
 const UNUSED: NonNullable<ServerOptions['jsonSchemaValidator']> = {
-  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'nothing is elicited here' }),
+  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'elicitation is not supported' }),
 };
 
 async function call(session: Session, params: Parameters<typeof callTool>[1]): Promise<ToolResult> {

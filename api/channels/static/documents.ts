@@ -48,7 +48,7 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
         const file = document.path.startsWith('/assets/') ? await findFile(deps.root, document.path) : null;
         if (file !== null) return sendFile(c, file, headers);
         const text = await document.text(view, c.req.param());
-        if (text === null) return missing(gate, c, 'There is no such document.');
+        if (text === null) return missing(gate, c, 'Not found.');
         return send(c, text, document.content_type, { ...headers, ...document.headers?.(view) });
       }),
     );

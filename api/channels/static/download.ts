@@ -43,9 +43,9 @@ async function withErrors(
 
 /** Why a link is invalid; the suggested action is the same for all. */
 const REASONS = {
-  forged: 'This link is not one that the service gave out.',
+  forged: 'This link was not issued by this service.',
   expired: 'This link has expired.',
-  gone: 'The snapshot that this link led to is no longer kept.',
+  gone: 'The release of this link is no longer available.',
 };
 
 async function download({ gate }: RestDeps, c: Http, request: HttpRequest): Promise<Response> {

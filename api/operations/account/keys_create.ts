@@ -14,7 +14,7 @@ const Input = z.object({
     .string()
     .refine((plan) => Object.hasOwn(SUBSCRIPTIONS, plan) && plan !== 'internal', 'must be payg, pro or scale')
     .default('payg')
-    .describe('payg, pro or scale; a paid plan begins when its checkout is paid'),
+    .describe('payg, pro or scale; a paid plan starts when its checkout is paid'),
 });
 
 type Created = {

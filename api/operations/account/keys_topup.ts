@@ -28,7 +28,7 @@ export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: strin
   tool: false,
   formats: ['json', 'markdown'],
   ...bodyInput(Topup, { amount_eur: 20 }),
-  output: () => z.object({ checkout_url: address('Where to pay'), amount_eur: euro('As asked'), ...ABOUT_OUTPUT }),
+  output: () => z.object({ checkout_url: address('Where to pay'), amount_eur: euro('As requested'), ...ABOUT_OUTPUT }),
   async run({ amount_eur }, ctx) {
     const { accounts, requester } = accountsOf(ctx);
     const checkout_url = await accounts.topup(microsOf(amount_eur), requester);

@@ -56,7 +56,7 @@ export const dataset_facets = operation<FacetsInput, Facets>({
       values: z.array(z.object({ value: VALUE, count: count('Records with it') })),
       matched: count('Records that match'),
       missing: count('Of these, records without the attribute'),
-      withheld: count('Values with too few records to be told').optional(),
+      withheld: count('Values withheld because too few records have them').optional(),
       ...ABOUT_OUTPUT,
     }),
   example: (pack) => ({

@@ -64,7 +64,7 @@ export const dataset_stats = operation<StatsInput, Stats>({
     z.object({
       attribute: z.string(),
       unit: z.string().nullable(),
-      group_by: z.string().nullable().describe('As asked'),
+      group_by: z.string().nullable().describe('As requested'),
       rows: z.array(
         z.object({ ...ROW, groups: z.array(z.object(ROW)).optional().describe('By the second attribute') }),
       ),

@@ -62,7 +62,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   access: 'paid',
   price: { of: 'stats' },
   formats: ['json', 'markdown'],
-  long: { more: 'Ask for fewer days, for step=week, or without group_by.' },
+  long: { more: 'Request fewer days or step=week, or omit group_by.' },
   answers: [{ want: 'how a number moved over the last days', query: 'attribute={field}&days={days}&{filters}' }],
   ...inputOf(timeseriesParameters),
   output: () =>
@@ -70,7 +70,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
       attribute: z.string(),
       unit: z.string().nullable(),
       step: z.enum(['day', 'week']),
-      days: count('As asked'),
+      days: count('As requested'),
       series: z.array(POINT).optional().describe('Without group_by'),
       groups: z
         .array(z.object({ group: VALUE, series: z.array(POINT) }))

@@ -21,7 +21,7 @@ export function aboutDataset(pack: Pack, base_url: string): About {
 export function aboutRegister(base_url: string): About {
   return {
     attribution: `Dataset register. ${base_url}/`,
-    license: 'Each dataset has a licence of its own, named with it.',
+    license: 'Each dataset has its own licence; see its entry.',
   };
 }
 
@@ -37,9 +37,12 @@ const versions = new WeakMap<Pack, string>();
 export function packVersion(pack: Pack): string {
   let version = versions.get(pack);
   if (version === undefined) {
-    // Functions and the folder on disk never appear in an answer.
+    // The folder on disk never appears in an answer.
     const { folder: _, ...visible } = pack;
-    version = createHash('sha256').update(JSON.stringify(visible)).digest('hex').slice(0, 16);
+    const text = JSON.stringify(visible, (_name, value: unknown) =>
+      typeof value === 'function' ? String(value) : value,
+    );
+    version = createHash('sha256').update(text).digest('hex').slice(0, 16);
     versions.set(pack, version);
   }
   return version;

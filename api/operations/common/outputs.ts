@@ -46,10 +46,13 @@ export const PROVENANCE_OUTPUT = z.unknown().meta({ $ref: '#/$defs/provenance' }
 /** A record; `outputSchema` adds the schema of the dataset (`recordSchema`). */
 export const RECORD_OUTPUT = z.unknown().meta({ $ref: '#/$defs/record' });
 
-export const CURSOR_OUTPUT = z.string().nullable().describe('Ask on with cursor=this; null on the last page');
+export const CURSOR_OUTPUT = z
+  .string()
+  .nullable()
+  .describe('Pass it as `cursor` to get the next page; null on the last page');
 
 /** The requested moment, with as_of. */
-export const AS_OF_OUTPUT = { as_of: time('The moment that the answer is of').optional() };
+export const AS_OF_OUTPUT = { as_of: time('The requested time').optional() };
 
 /** Computed figures; all but the count are absent when no record has a value. */
 export const FIGURES_OUTPUT = {
@@ -68,8 +71,8 @@ const CHANGE = {
   type: z.enum(['added', 'changed', 'removed']),
   old_value: VALUE.optional(),
   new_value: VALUE.optional(),
-  observed_at: time('When the source said so'),
-  source_url: address('Where').optional(),
+  observed_at: time('When the source had this value'),
+  source_url: address('URL of the source').optional(),
 };
 
 /** A value that appeared, changed or was removed. */

@@ -18,7 +18,7 @@ async function markdown({ items, offset, total, attribution, license }: Changelo
   const open = new Set(pack.attributes.filter((each) => each.public).map(({ name }) => name));
   const end = offset + items.length;
   const range = items.length === 0 ? `None of ${total} changes` : `Changes ${offset + 1} to ${end} of ${total}`;
-  const next = end < total && items.length > 0 ? `; offset=${end} goes on` : '';
+  const next = end < total && items.length > 0 ? `; continue with offset=${end}` : '';
   const rows = items.length > 0 && (await changeTable(items, pack, (name) => !open.has(name), ctx));
   return blocks(
     rows,
@@ -31,7 +31,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
   name: 'dataset_changelog',
   title: 'What changed lately',
   description:
-    'Values that appeared or changed in the last days, newest first, of the whole dataset, one record or one attribute. Free; values of public attributes only.',
+    'New and changed values of the last days, newest first, of the dataset, one record or one attribute. Free; values of public attributes only.',
   route: { method: 'GET', path: '/v1/:ds/changelog' },
   group: 'dataset',
   access: 'free',
@@ -47,8 +47,8 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
   output: () =>
     z.object({
       items: z.array(CHANGE_OUTPUT),
-      limit: count('As asked'),
-      offset: count('As asked'),
+      limit: count('As requested'),
+      offset: count('As requested'),
       total: count('Changes that match'),
       ...ABOUT_OUTPUT,
     }),

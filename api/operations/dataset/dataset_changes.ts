@@ -18,18 +18,18 @@ export const dataset_changes = operation<ChangesInput, Changes>({
   name: 'dataset_changes',
   title: 'Follow every change',
   description:
-    'Every change of every value after a moment, oldest first, values included. Read on with since=next_since: nothing is missed and nothing comes twice.',
+    'Every change of every value after a moment, oldest first, values included. Continue with since=next_since: no change is missed or repeated.',
   route: { method: 'GET', path: '/v1/:ds/changes' },
   group: 'dataset',
   access: 'plan',
   formats: ['json', 'markdown'],
-  long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Go on with since=next_since.' },
-  answers: [{ want: 'every change since a moment, to keep a copy up to date', query: 'since={time}' }],
+  long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Continue with since=next_since.' },
+  answers: [{ want: 'every change since a time, to update a copy', query: 'since={time}' }],
   ...inputOf(changesParameters),
   output: () =>
     z.object({
       items: z.array(FED_CHANGE_OUTPUT),
-      next_since: time('Read on with since=this'),
+      next_since: time('Pass it as `since` in the next request'),
       ...ABOUT_OUTPUT,
     }),
   run: async (input, ctx) => {
@@ -40,7 +40,7 @@ export const dataset_changes = operation<ChangesInput, Changes>({
   markdown: async ({ items, next_since, attribution, license }, ctx) =>
     blocks(
       items.length > 0 && (await changeTable(items, releaseOf(ctx).pack, () => false, ctx)),
-      `${items.length} changes, oldest first. Read on with since=${next_since}`,
+      `${items.length} changes, oldest first. Continue with since=${next_since}`,
       `${escapeText(attribution)} License: ${escapeText(license)}`,
     ),
 });

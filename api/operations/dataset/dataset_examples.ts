@@ -113,7 +113,7 @@ const LIMIT: Parameter<number | null> = {
 };
 
 const examplesParameters = parameters({
-  group: optionalText('Keeps one group, such as one provider or country'),
+  group: optionalText('Only this group, such as a provider or country'),
   limit: LIMIT,
 });
 
@@ -121,7 +121,7 @@ export const dataset_examples = operation<{ group: string | null; limit: number 
   name: 'dataset_examples',
   title: 'Real example records',
   description:
-    'Real records with every value and its provenance, free: the best known of each of the largest groups, or the best. group keeps one group.',
+    'Real records with every value and its provenance, free: the best known of each of the largest groups, or the best. group selects one group.',
   route: { method: 'GET', path: '/v1/:ds/examples' },
   group: 'dataset',
   access: 'free',
@@ -130,9 +130,9 @@ export const dataset_examples = operation<{ group: string | null; limit: number 
     part: 'items',
     brief: [WITHOUT_SOURCES],
     further: ['further_groups'],
-    more: 'group keeps one group; entity_search with fields shows more records.',
+    more: 'group selects one group; entity_search with fields returns more records.',
   },
-  answers: [{ want: 'a few complete records, to see what there is', query: 'group={value}' }],
+  answers: [{ want: 'a few complete records', query: 'group={value}' }],
   ...inputOf(examplesParameters),
   output: () =>
     z.object({

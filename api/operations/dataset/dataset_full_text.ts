@@ -7,7 +7,7 @@ import type { Release } from '../../../data/releases/release.ts';
 import { recordUrl } from '../../../packs/define/links.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { type Context, operation } from '../../contract/operation.ts';
-import { bareUrl, blocks, escapeText } from '../../render/markdown.ts';
+import { bareUrl, blocks, escapeText, noticeBlocks } from '../../render/markdown.ts';
 import { printWithUnit } from '../../render/print.ts';
 import { aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
@@ -27,6 +27,7 @@ export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifes
     `# ${escapeText(pack.title)}: public values of all ${manifest.records} records`,
     `> ${escapeText(pack.description)}`,
     `Best records first. Guide: ${base_url}/v1/${pack.id}/llms.txt. License: ${escapeText(license)}. Cite: ${attribution}`,
+    ...noticeBlocks(pack),
   )}\n`;
 }
 

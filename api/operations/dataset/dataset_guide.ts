@@ -18,14 +18,17 @@ function grammar(pack: Pack): string {
   const near = pack.attributes.some(({ type }) => type === 'geo');
   const filters: [string, string][] = [
     ['`a=x,y`', 'a is x or y; a comma inside a value is written `\\,`'],
-    ['`not_a=x,y`', 'a is neither; records without a are kept'],
+    ['`not_a=x,y`', 'a is neither; records without a match too'],
     ['`like_a=x`', 'a contains x'],
     ['`min_a=1`', 'a is at least 1; of a price range the upper end counts'],
     ['`max_a=9`', 'a is at most 9; of a price range the lower end counts'],
     ['`has_a=true`', 'a is known; `false`: unknown'],
-    ['`q=words`', 'each word begins a word of the record; the order is that of `sort`, not relevance'],
-    ...(near ? [['`near=lat,lng,km`', 'it lies within so many kilometres of a point'] as [string, string]] : []),
-    ['`ids=a,b` `updated_since=time` `min_quality=0.8`', 'as they say'],
+    ['`q=words`', 'each word is the start of a word of the record; results follow `sort`, not relevance'],
+    ...(near ? [['`near=lat,lng,km`', 'it is within km kilometres of the point'] as [string, string]] : []),
+    [
+      '`ids=a,b` `updated_since=time` `min_quality=0.8`',
+      'the id or slug is a or b; the record changed since the time; its quality is at least 0.8',
+    ],
     [
       '`provenance_status=held,contested`',
       'a newer value of some field waits for confirmation, or another source says otherwise († in Markdown)',
@@ -33,10 +36,10 @@ function grammar(pack: Pack): string {
   ];
   const rows = filters.map((cells) => cells.map((text) => new Markup(text)));
   const { prominence } = pack.serving;
-  const sortHint = prominence === null ? '' : `\`-${prominence}\` puts the best known first, `;
+  const sortHint = prominence === null ? '' : `\`-${prominence}\` lists the best known first, `;
   return blocks(
-    table(['filter', 'keeps records where'], rows),
-    `All must hold. Letter case and accents never matter; an unknown name is an error that suggests the nearest. \`sort=-a\` is descending, \`sort=a\` ascending, \`-quality\` the default; ${sortHint}records without the field come last. \`limit\` 1 to 100 (20); \`cursor\` from the page before; \`total=true\` counts.`,
+    table(['filter', 'matches records where'], rows),
+    `Records must match all filters. Letter case and accents never matter; an unknown name is an error that suggests the nearest. \`sort=-a\` is descending, \`sort=a\` ascending, \`-quality\` the default; ${sortHint}records without the field are last. \`limit\` 1 to 100 (20); \`cursor\`: next_cursor of the previous page; \`total=true\` counts.`,
   ).trim();
 }
 
@@ -87,7 +90,7 @@ function guideText(release: Release, ctx: Context): string {
     `A value that is missing is not known. A price is a number or a range \`{min, max, currency}\`. Values with their counts, free: \`/v1/${pack.id}/facets.md?by=${pack.group_by}\``,
     fields(release),
     '## Tools',
-    `MCP tools and A2A skills take the same parameters, \`dataset\` and \`entity_id\` (the slug) beside them, and \`format: "md"\` for Markdown: ${tools.join(', ')}.`,
+    `MCP tools and A2A skills take the same parameters, plus \`dataset\`, \`entity_id\` (the slug) and \`format: "md"\` for Markdown: ${tools.join(', ')}.`,
     '## Links',
     [
       `- [Schema with every filter](${base_url}/v1/${pack.id}/schema)`,
@@ -104,7 +107,7 @@ function guideText(release: Release, ctx: Context): string {
 export const dataset_guide = operation<object, Guide>({
   name: 'dataset_guide',
   title: 'Guide of a dataset',
-  description: 'What the data means, every filter and field with type, unit and example, prices, and how best to ask.',
+  description: 'What the data means, every filter and field with type, unit and example, prices, and the best calls.',
   route: { method: 'GET', path: '/v1/:ds/llms.txt' },
   group: 'dataset',
   access: 'free',

@@ -88,7 +88,7 @@ function distributionText({ type, quantiles, top, histogram, cells, withheld }: 
         .join(', '),
     );
   if (cells) parts.push(`${cells.counts.length} cells of ${cells.degrees} degrees`);
-  if (withheld !== undefined) parts.push(`${withheld} too rare to tell`);
+  if (withheld !== undefined) parts.push(`${withheld} withheld (too few records)`);
   return parts.join('; ');
 }
 
@@ -115,7 +115,7 @@ export const dataset_profile = operation<object, Profile>({
   name: 'dataset_profile',
   title: 'Profile of a dataset',
   description:
-    'Attribute by attribute: how many records have it, distinct values, quantiles, histogram, commonest values, sources and freshness. Free; of paid attributes only what at least 5 records share.',
+    'Attribute by attribute: how many records have it, distinct values, quantiles, histogram, commonest values, sources and freshness. Free; for paid attributes, only values of at least 5 records.',
   route: { method: 'GET', path: '/v1/:ds/profile' },
   group: 'dataset',
   access: 'free',
@@ -142,7 +142,7 @@ export const dataset_profile = operation<object, Profile>({
           type: z.string(),
           unit: z.string().nullable(),
           public: z.boolean(),
-          count: count('Records that have it').nullable().describe('null: fewer than may be told'),
+          count: count('Records that have it').nullable().describe('null: too few to publish'),
           fill_rate: share('Their share of all records').nullable(),
           distinct: count('Different values').nullable(),
           quantiles: z
@@ -171,7 +171,7 @@ export const dataset_profile = operation<object, Profile>({
             })
             .optional()
             .describe('Of points: records by cell, named by its south-west corner'),
-          withheld: count('Values, bins or cells with too few records to be told').optional(),
+          withheld: count('Values, bins or cells withheld because too few records have them').optional(),
           sources: z.array(z.object({ source: z.string(), values: count('Published values from it') })),
           freshness: z
             .object({ oldest: time('Oldest confirmation'), median: time('Median'), newest: time('Newest') })

@@ -37,7 +37,7 @@ function markdown({ dataset, attributes, filters, attribution, license }: Schema
     `# Schema of ${escapeText(dataset)}`,
     table(['attribute', 'type', 'unit', 'access', 'meaning'], fields),
     '## Filters',
-    table(['parameter', 'type', 'keeps records where', 'values'], offered),
+    table(['parameter', 'type', 'matches records where', 'values'], offered),
     `${escapeText(attribution)} License: ${escapeText(license)}`,
   );
 }
@@ -85,7 +85,7 @@ export const dataset_schema = operation<object, Schema>({
           type: z.enum(ATTRIBUTE_TYPES),
           unit: z.string().nullable(),
           description: z.string(),
-          public: z.boolean().describe('Free to see; the rest is part of paid answers'),
+          public: z.boolean().describe('Free; other attributes are only in paid answers'),
           filterable: z.boolean(),
           group: z.string().nullable().describe('price of price.input'),
         }),

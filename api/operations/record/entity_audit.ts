@@ -18,7 +18,7 @@ export const entity_audit = operation<{ entity_id: string }, { text: string }>({
   name: 'entity_audit',
   title: 'Visibility audit of a record',
   description:
-    'Attribute by attribute: who sees it, how old it is against its limit, where it comes from, what is in review and why it is missing. Free, Markdown, without values.',
+    'Attribute by attribute: visibility, age and age limit, source, open reviews, and why a value is missing. Free, Markdown, without values.',
   route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/audit.md' },
   group: 'records',
   access: 'free',
@@ -48,24 +48,24 @@ export const entity_audit = operation<{ entity_id: string }, { text: string }>({
 const sourceTitle = (pack: Pack, id: string): string => pack.sources.find((each) => each.id === id)?.title ?? id;
 
 /** Why the latest value of a source is not the published value, in a sentence. */
-function reasonText({ source, kind, hasValue: said, lists, observed_at, reason }: SourceStatus, pack: Pack): string {
+function reasonText({ source, kind, hasValue: present, lists, observed_at, reason }: SourceStatus, pack: Pack): string {
   const who = kind === 'owner' ? 'the owner' : sourceTitle(pack, source);
   const when = minute(observed_at);
-  if (!said) return `${who} withdrew it on ${when}`;
+  if (!present) return `${who} withdrew it on ${when}`;
   const { floor } = pack.consolidation;
   switch (reason) {
     case 'below_floor':
-      return `${who} said it on ${when}, below the confidence floor of ${floor}`;
+      return `the value from ${who} of ${when} is below the confidence floor of ${floor}`;
     case 'held':
-      return `what ${who} said on ${when} is too far from before, or from its group, and waits for confirmation`;
+      return `the value from ${who} of ${when} differs too much from the previous one or from its group; it is held until confirmed`;
     case 'rejected':
-      return `what ${who} said on ${when} was turned down in review`;
+      return `the value from ${who} of ${when} was rejected in review`;
     case 'not_listed':
       return `${who} no longer lists the record`;
     case null:
-      return `what ${who} said on ${when} is not published${lists ? '' : ', and it no longer lists the record'}`;
+      return `the value from ${who} of ${when} is not published${lists ? '' : ', and it no longer lists the record'}`;
     default:
-      return `what ${who} said on ${when} lost: ${reason.replaceAll('_', ' ')}${lists ? '' : ', and it no longer lists the record'}`;
+      return `the value from ${who} of ${when} was not chosen: ${reason.replaceAll('_', ' ')}${lists ? '' : ', and it no longer lists the record'}`;
   }
 }
 
@@ -117,7 +117,7 @@ function auditPage(record: PublicRecord, audited: readonly AuditedAttribute[], p
     }`,
     table(['attribute', 'visible to', 'state', 'age', 'limit', 'source', 'confidence', 'notes'], rows),
     silent.length > 0 &&
-      `Never observed, since no source says it: ${silent.map(({ attribute }) => escapeText(attribute.name)).join(', ')}.`,
+      `Never observed, because no source has a value: ${silent.map(({ attribute }) => escapeText(attribute.name)).join(', ')}.`,
     'Everyone: search previews, the public page, llms-full.txt. Paid calls: every answer of a paid call or a plan. fresh: younger than the age at which the dataset warns; ageing: older than that; stale: older than the limit. No value is shown here; whether sources differ or a value is held is shown for values that everyone sees.',
     `${escapeText(record.attribution)} License: ${escapeText(record.license)}`,
   );

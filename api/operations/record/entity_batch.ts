@@ -25,19 +25,19 @@ export const entity_batch = operation<BatchInput, Batch>({
   name: 'entity_batch',
   title: 'Get several records',
   description:
-    'Up to 100 records by id or slug, in the order asked; unknown ones are listed in missing. With as_of as they stood at an earlier moment.',
+    'Up to 100 records by id or slug, in the order of the request; unknown ones are listed in missing. as_of returns them as of an earlier time.',
   route: { method: 'GET', path: '/v1/:ds/entities/batch' },
   group: 'records',
   access: 'paid',
   price: { of: 'get', times: ({ ids }) => ids.length },
   formats: ['json', 'markdown'],
-  long: { more: 'Ask for fewer ids, or name fewer fields.' },
-  answers: [{ want: 'any fields of several records whose slugs you know', query: 'ids={slugs}&fields={fields}' }],
+  long: { more: 'Request fewer ids or fewer fields.' },
+  answers: [{ want: 'any fields of several records with given slugs', query: 'ids={slugs}&fields={fields}' }],
   ...inputOf(batchParameters),
   output: () =>
     z.object({
-      items: z.array(RECORD_OUTPUT).describe('In the order asked'),
-      missing: z.array(z.string()).describe('Ids and slugs that nobody has'),
+      items: z.array(RECORD_OUTPUT).describe('In the order of the request'),
+      missing: z.array(z.string()).describe('Ids and slugs without a record'),
       ...AS_OF_OUTPUT,
       ...ABOUT_OUTPUT,
     }),
@@ -49,9 +49,9 @@ export const entity_batch = operation<BatchInput, Batch>({
     const { as_of } = input;
     const about = aboutDataset(release.pack, ctx.base_url);
     if (as_of === null) {
-      const { found, missing } = await getBatch(release, input, ctx);
-      const answer = await listResult<Batch>(found, { missing, ...about }, ctx);
-      answer.uncharged = found.ordinals.length === 0;
+      const { list, missing } = await getBatch(release, input, ctx);
+      const answer = await listResult<Batch>(list, { missing, ...about }, ctx);
+      answer.uncharged = list.ordinals.length === 0;
       return answer;
     }
     const { unknown, ...then } = await getBatchAsOf(release, input, as_of, ctx);

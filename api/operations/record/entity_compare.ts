@@ -60,7 +60,7 @@ export const entity_compare = operation<CompareInput, Compare>({
             provenance: z.record(z.string(), PROVENANCE_OUTPUT),
           }),
         )
-        .describe('In the order asked'),
+        .describe('In the order of the request'),
       missing: z.array(z.string()).describe('What is unknown, or dropped by the filters'),
       ...ABOUT_OUTPUT,
     }),
@@ -71,11 +71,11 @@ export const entity_compare = operation<CompareInput, Compare>({
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const { unknown, ...found } = await compare(release, input, ctx);
+    const { unknown, ...comparison } = await compare(release, input, ctx);
     return {
       uncharged: unknown,
-      body: { ...found, ...aboutDataset(release.pack, ctx.base_url) },
-      records: found.items.length,
+      body: { ...comparison, ...aboutDataset(release.pack, ctx.base_url) },
+      records: comparison.items.length,
     };
   },
   markdown,

@@ -31,7 +31,7 @@ export const entity_get = operation<GetInput, GetResult>({
   name: 'entity_get',
   title: 'Get one record',
   description:
-    'One record by id or slug with every value, its source, time, confidence and age; with as_of as it stood at an earlier moment.',
+    'One record by id or slug with every value, its source, time, confidence and age; as_of returns it as of an earlier time.',
   route: { method: 'GET', path: '/v1/:ds/entities/:entity_id' },
   group: 'records',
   access: 'paid',
@@ -39,10 +39,10 @@ export const entity_get = operation<GetInput, GetResult>({
   formats: ['json', 'markdown'],
   entity: true,
   own_tool: { suffix: 'get' },
-  long: { more: 'Name fewer fields.' },
+  long: { more: 'Request fewer fields.' },
   answers: [
-    { want: 'any fields of one record whose slug you know', query: 'fields={fields}' },
-    { want: 'any fields of one record as they stood at an earlier moment', query: 'fields={fields}&as_of={time}' },
+    { want: 'any fields of one record with a given slug', query: 'fields={fields}' },
+    { want: 'any fields of one record as of an earlier time', query: 'fields={fields}&as_of={time}' },
   ],
   ...inputOf(getParameters),
   output: () => RECORD_OUTPUT,

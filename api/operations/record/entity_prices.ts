@@ -28,7 +28,7 @@ export const entity_prices = operation<{ entity_id: string }, Prices>({
   entity: true,
   own_tool: { suffix: 'prices' },
   answerable: ({ price_attributes }) => price_attributes.length > 0,
-  answers: [{ want: 'all prices of one record whose slug you know' }],
+  answers: [{ want: 'all prices of one record with a given slug' }],
   ...inputOf(entityParameters('json', 'md')),
   output: () =>
     z.object({
@@ -40,8 +40,8 @@ export const entity_prices = operation<{ entity_id: string }, Prices>({
           currency: z.string().nullable(),
           unit: z.string().nullable(),
           source_url: address('A page on which it can be checked'),
-          observed_at: time('When the source last said so'),
-          confidence: share('How sure it is'),
+          observed_at: time('When the source last had this value'),
+          confidence: share('Confidence in the value'),
           evidence: z.string(),
           status: STATUS_OUTPUT.optional(),
         }),

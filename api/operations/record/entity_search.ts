@@ -46,7 +46,7 @@ export const entity_search = operation<SearchInput, Found>({
     part: 'items',
     shorter: (input, limit) => ({ ...input, limit }),
     more: 'Go on with cursor=next_cursor, or name fewer fields.',
-    instead: 'Name fewer fields, or ask for fewer records with limit.',
+    instead: 'Request fewer fields, or fewer records with limit.',
   },
   answers: [
     {
@@ -68,7 +68,7 @@ export const entity_search = operation<SearchInput, Found>({
       hint: z
         .string()
         .describe(
-          'On a first page: why it is empty and what to ask instead, or that more match, in the order of quality',
+          'On a first page: why it is empty and how to change the query, or that more records match and how to sort them',
         )
         .optional(),
       ...ABOUT_OUTPUT,
@@ -79,8 +79,8 @@ export const entity_search = operation<SearchInput, Found>({
   run: async (input, ctx) => {
     const current = releaseOf(ctx);
     const release = await releaseFor(input, current, ctx.leaseEarlier);
-    const { list: found, ...page } = await search(release, input, ctx);
-    const answer = await listResult<Found>(found, { ...page, ...aboutDataset(release.pack, ctx.base_url) }, ctx);
+    const { list, ...page } = await search(release, input, ctx);
+    const answer = await listResult<Found>(list, { ...page, ...aboutDataset(release.pack, ctx.base_url) }, ctx);
     answer.next_cursor = page.next_cursor;
     answer.fields = input.fields;
     if (release !== current) answer.release = release.manifest.release;

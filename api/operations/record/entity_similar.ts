@@ -39,10 +39,10 @@ export const entity_similar = operation<SimilarInput, Similar>({
     part: 'items',
     shorter: (input, limit) => ({ ...input, limit }),
     more: 'Name fewer fields to get them all.',
-    instead: 'Name fewer fields, or ask for fewer records with limit.',
+    instead: 'Request fewer fields, or fewer records with limit.',
   },
   entity: true,
-  answers: [{ want: 'records most like one whose slug you know', query: 'limit={n}&fields={fields}' }],
+  answers: [{ want: 'the records most similar to one with a given slug', query: 'limit={n}&fields={fields}' }],
   ...inputOf(similarParameters),
   output: () =>
     z.object({ items: z.array(RECORD_OUTPUT).describe('Best first, each with its score'), ...ABOUT_OUTPUT }),
