@@ -60,6 +60,7 @@ export async function generated(records: number, told: (line: string) => void): 
     ticks: () => performance.now(),
     web: () => Promise.reject(new Error('the atlas has no source on the web')),
     npm: npmClient(),
+    environment: () => undefined,
     progress,
   };
   await datasetNight(pack, dataDir, effects, { accept: true });

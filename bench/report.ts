@@ -16,7 +16,7 @@ import { STALL_BOUNDS } from './stalls.ts';
 const count = (n: number) => Math.round(n).toLocaleString('en-US');
 /** results.json has null for a time that a load generator did not print. */
 const ms = (n: number | null) =>
-  n === null || Number.isNaN(n) ? 'not told' : n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : count(n);
+  n === null || Number.isNaN(n) ? 'not measured' : n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : count(n);
 const ratio = (n: number) => (n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : count(n));
 const table = (head: string[], rows: string[][]) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
@@ -107,7 +107,7 @@ function together({ connections, quiet, busy, statistics, delay }: Together): st
     [
       [`get, ${connections} connections, alone`, ...speeds(quiet), Object.values(delay.quiet).map(ms).join(' / ')],
       [
-        `beside 4 clients of statistics (${count(statistics.rps)}/s)`,
+        `with 4 clients of statistics (${count(statistics.rps)}/s)`,
         ...speeds(busy),
         `${Object.values(delay.busy).map(ms).join(' / ')} (with 2 of time series; p99 ≤ 50)`,
       ],

@@ -31,11 +31,11 @@ import { indexed, largest, type Subject, subjectAt } from './subject.ts';
 
 const USAGE = `npm run bench [-- <part>…] [options]
 
-  questions   every question: the service beside bare Hono, SQLite and DuckDB
+  questions   every question: the service compared with bare Hono, SQLite and DuckDB
   together    gets while statistics and time series run; delay of the event loop
   tokens      Markdown and JSON of a search, in tokens
   start       start times and memory
-  mcp         a call over MCP beside the same one over REST; the list of tools
+  mcp         a call over MCP compared with the same one over REST; the list of tools
   stalls      event-loop delay while each operation runs alone  (not in the quick run)
   growth      173,000 and 1,000,000 generated records        (not in the quick run)
   night       a night from the sources cached in DATA_DIR    (not in the quick run)

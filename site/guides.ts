@@ -13,7 +13,7 @@ const files = import.meta.glob<MarkdownModule>('../docs/*.md', { eager: true });
 const PARTS: readonly (readonly [string, readonly string[]])[] = [
   ['Start', ['start-agent', 'start-analyst', 'start-publisher', 'start-operator']],
   ['Use the API', ['api', 'authentication', 'paying', 'x402', 'errors', 'analysts', 'mcp', 'a2a', 'discovery']],
-  ['Publish', ['packs', 'owners', 'releases']],
+  ['Publish', ['packs', 'packs-sources', 'packs-reference', 'install', 'owners', 'releases']],
   ['Run', ['settings', 'operators', 'nights', 'static-hosting', 'checkout', 'metrics']],
   ['Background', []],
 ];

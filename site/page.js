@@ -39,7 +39,7 @@ document.addEventListener('click', async (event) => {
   const copy = event.target.closest?.('.copy');
   if (!copy) return;
   const text = copy.dataset.copy || copy.parentElement.querySelector('[data-text]')?.dataset.text;
-  const said = copy.textContent;
+  const label = copy.textContent;
   try {
     await navigator.clipboard.writeText(text);
     copy.textContent = 'Copied';
@@ -47,7 +47,7 @@ document.addEventListener('click', async (event) => {
     copy.textContent = 'Not allowed';
   }
   setTimeout(() => {
-    copy.textContent = said;
+    copy.textContent = label;
   }, 1500);
 });
 
@@ -55,7 +55,7 @@ document.addEventListener('click', async (event) => {
    while typing. */
 const form = document.querySelector('form[data-guides]');
 if (form) {
-  const [input, list, told] = ['input', '[data-found]', '[role=status]'].map((each) =>
+  const [input, list, status] = ['input', '[data-found]', '[role=status]'].map((each) =>
     form.parentElement.querySelector(each),
   );
   let sections;
@@ -74,9 +74,9 @@ if (form) {
         [text, 1],
       ].map(([where, weight]) => {
         const folded = fold(where);
-        const found = folded.indexOf(word);
-        if (found < 0) return 0;
-        return weight * (found === 0 || !/[a-z0-9]/.test(folded[found - 1]) ? 2 : 1);
+        const position = folded.indexOf(word);
+        if (position < 0) return 0;
+        return weight * (position === 0 || !/[a-z0-9]/.test(folded[position - 1]) ? 2 : 1);
       });
       const best = Math.max(...at);
       if (best === 0) return 0;
@@ -108,11 +108,11 @@ if (form) {
         return item;
       }),
     );
-    told.textContent =
+    status.textContent =
       words.length === 0
         ? ''
         : best.length === 0
-          ? 'Nothing in the guides has these words.'
+          ? 'No results.'
           : `${best.length} ${best.length === 1 ? 'section' : 'sections'}`;
     list.hidden = best.length === 0;
   };
@@ -121,9 +121,9 @@ if (form) {
     event.preventDefault();
     search();
   });
-  const asked = new URLSearchParams(location.search).get('q');
-  if (asked) {
-    input.value = asked;
+  const query = new URLSearchParams(location.search).get('q');
+  if (query) {
+    input.value = query;
     search();
   }
 }

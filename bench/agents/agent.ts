@@ -62,7 +62,7 @@ export class Agent {
 /** All fields in a question. */
 const namesOf = ({ fields, where, order }: Pick<AgentQuestion, 'fields' | 'where' | 'order'>) => [
   ...fields,
-  ...where.filter(({ relation }) => relation !== 'lies within').map(({ field }) => field),
+  ...where.filter(({ relation }) => relation !== 'is within').map(({ field }) => field),
   ...(order ? [order.field] : []),
 ];
 
@@ -105,7 +105,7 @@ function finder(question: AgentQuestion, guide: ParsedGuide, channel: Channel): 
 
 /** A filter in the grammar of the guide. */
 function written({ field, relation, value }: QuestionCondition, guide: ParsedGuide): [string, string] {
-  const subject = relation === 'lies within' ? 'it' : 'a';
+  const subject = relation === 'is within' ? 'it' : 'a';
   const rule = guide.grammar.find(({ keeps }) => keeps.startsWith(`${subject} ${relation}`));
   if (!rule) throw new Error(`the guide has no filter for "${relation}"`);
   if (rule.prefix === null) return [rule.parameter, value];

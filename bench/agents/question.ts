@@ -3,7 +3,7 @@
 /** A field, a relation and a value: `country`, `is`, `KE`. */
 export interface QuestionCondition {
   field: string;
-  relation: 'is' | 'is neither' | 'contains' | 'is at least' | 'is at most' | 'is known' | 'lies within';
+  relation: 'is' | 'is neither' | 'contains' | 'is at least' | 'is at most' | 'is known' | 'is within';
   value: string;
 }
 

@@ -71,7 +71,7 @@ const PREFIX = {
 function queryOf(where: QuestionCondition[]): SearchQuery {
   return Object.fromEntries(
     where.map(({ field, relation, value }) =>
-      relation === 'lies within'
+      relation === 'is within'
         ? ['near', value]
         : [PREFIX[relation] + field, relation === 'is' ? value.replace(/[\\,]/g, '\\$&') : value],
     ),
@@ -233,12 +233,12 @@ export function agentQuestions(
   const [like] = some(1, [], Math.floor(drawn.length / 4));
   const [nearest] = evaluateSimilar(pack, records, like!, { limit: '1' });
   add('which is most like it', {
-    ...{ wants: ['most like'], read: ['slug'], fields: [names[0]!], where: named(like!) },
+    ...{ wants: ['most similar'], read: ['slug'], fields: [names[0]!], where: named(like!) },
     truth: [[records.find(({ id }) => id === nearest?.id)?.slug]],
   });
   if (geo !== null)
     for (const record of some(2, [geo], Math.floor(drawn.length / 5)))
-      count({ field: geo, relation: 'lies within', value: `${shownOf(record, geo)},50` });
+      count({ field: geo, relation: 'is within', value: `${shownOf(record, geo)},50` });
   else {
     count({ field: fine, relation: 'is neither', value: kind }, is(coarse, first));
     count({ field: coarse, relation: 'is neither', value: first }, is(fine, other));

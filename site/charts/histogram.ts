@@ -18,9 +18,9 @@ export function histogram({ name, type, unit, histogram: bins = [], quantiles }:
   const print = (value: number): string => (type === 'date' ? String(value) : compact(value));
   const ticks = rising ? powers(start, end, bins[0]!.from <= 0) : undefined;
   const most = bins.reduce((best, bin) => (bin.count > best.count ? bin : best));
-  const spread = quantiles ? ` Half of the values lie between ${print(quantiles.q1)} and ${print(quantiles.q3)}.` : '';
-  const said = `Histogram of ${name}${unit ? ` in ${unit}` : ''}, from ${print(bins[0]!.from)} to ${print(bins.at(-1)!.to)}; most, ${plural(most.count, 'record')}, from ${print(most.from)} to ${print(most.to)}.${spread}`;
-  return drawChart(said, {
+  const spread = quantiles ? ` Half of the values are between ${print(quantiles.q1)} and ${print(quantiles.q3)}.` : '';
+  const description = `Histogram of ${name}${unit ? ` in ${unit}` : ''}, from ${print(bins[0]!.from)} to ${print(bins.at(-1)!.to)}; most, ${plural(most.count, 'record')}, from ${print(most.from)} to ${print(most.to)}.${spread}`;
+  return drawChart(description, {
     width: 280,
     height: 104,
     marginLeft: 8,

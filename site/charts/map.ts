@@ -21,8 +21,8 @@ export function map({ name, cells }: SiteProfile, records: number): string {
   const groups = Map.groupBy(counts, ({ count }) => step(count));
   const half = degrees / 2;
   const layers = [...groups].sort(([a], [b]) => a - b);
-  const said = `World map of ${name}: ${plural(records, 'record')} in ${printNumber(counts.length)} cells of ${degrees} degrees, most in the one at ${place(most.lat, 'N', 'S')}, ${place(most.lng, 'E', 'W')}.`;
-  const svg = drawChart(said, {
+  const description = `World map of ${name}: ${plural(records, 'record')} in ${printNumber(counts.length)} cells of ${degrees} degrees, most in the one at ${place(most.lat, 'N', 'S')}, ${place(most.lng, 'E', 'W')}.`;
+  const svg = drawChart(description, {
     width: 900,
     height: 440,
     projection: { type: 'equal-earth', domain: { type: 'Sphere' } },

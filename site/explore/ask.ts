@@ -43,8 +43,8 @@ export interface Facet {
 /** The API is at the base URL of the build, which may differ from the address of the page. */
 function unreachable(url: string): string {
   const [page, api] = [location.origin, new URL(url, location.href).origin];
-  if (page === api) return 'The API cannot be reached from here. Is this computer online?';
-  return `This page is at ${page}, and the API that it was made for, ${api}, cannot be reached from here.`;
+  if (page === api) return 'The API does not respond. Check the network connection.';
+  return `The API at ${api} does not respond. This page is at ${page}.`;
 }
 
 async function get(url: string, key: string | null, signal?: AbortSignal): Promise<Response> {

@@ -192,7 +192,7 @@ function updateOffer(): void {
   const unspent = key === null ? 'your free records of the day' : 'your balance';
   if (root.ariaBusy !== 'true')
     by('explore-status').textContent =
-      matched === 0 ? 'Nothing matches.' : `No record shown yet: a link does not spend ${unspent}.`;
+      matched === 0 ? 'No results.' : `No record shown yet: a link does not spend ${unspent}.`;
   by('explore-cost').textContent = call.price;
   by('explore-take').textContent = by('explore-run').textContent;
 }
@@ -252,7 +252,7 @@ function render(items: readonly Item[], page: ResultPage | null): void {
     page === null
       ? `${items.length} sample rows. Search or filter to see others.`
       : items.length === 0
-        ? 'Nothing matches.'
+        ? 'No results.'
         : shown + paid;
 }
 
@@ -320,7 +320,7 @@ by('explore-fields').addEventListener('change', () => {
   go(withValue(state, 'fields', listText(chosen)));
 });
 document.getElementById('explore-zoom')?.addEventListener('click', (event) => {
-  (event.currentTarget as HTMLElement).textContent = map?.toggle() ? 'Whole world' : 'Only the records';
+  (event.currentTarget as HTMLElement).textContent = map?.toggle() ? 'World' : 'Only the records';
 });
 for (const button of document.querySelectorAll<HTMLElement>('[data-language]'))
   button.addEventListener('click', () => {

@@ -5,11 +5,11 @@ import type { Model } from './model.ts';
 import { createElement } from './show.ts';
 
 /** The part of a message that explains keys to visitors without one. */
-const BEGINS = `every key begins with €${(WELCOME_CREDIT / 1_000_000).toFixed(2)}.`;
+const BEGINS = `every new key has €${(WELCOME_CREDIT / 1_000_000).toFixed(2)}.`;
 
 /** The error that is shown instead of a call that needs a key; `names` are attributes. */
 export const needsKey = (names: string): Refusal =>
-  new Refusal(402, 'payment_required', `${names} is not public: enter a key, or leave it out.`);
+  new Refusal(402, 'payment_required', `${names} is not public: enter a key or remove it.`);
 
 /** Fills the box; `enter` opens the field for a key. */
 export function showProblem(
@@ -20,7 +20,7 @@ export function showProblem(
 ): void {
   const { code, message, retry } = error instanceof Refusal ? error : new Refusal(0, 'fault', String(error));
   const hints: Record<string, string> = {
-    quota_exceeded: `The free records of today are used up. With a key there is no such limit; ${BEGINS}`,
+    quota_exceeded: `You have used the free records of today. A key has no such limit; ${BEGINS}`,
     payment_required: `With a key this call works; ${BEGINS}`,
     insufficient_credits: 'The balance of this key is too low: top it up.',
     invalid_key: 'Key not recognised. Check that it is complete.',

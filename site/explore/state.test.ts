@@ -73,7 +73,7 @@ describe('the call', () => {
   test('without a key requests few public fields and shows the daily quota', () => {
     const call = callOf(state('?town=ulm'), model, false);
     expect(String(call.parameters)).toBe('town=ulm&fields=town%2Cheight%2Cplace&limit=5');
-    expect(call).toMatchObject({ price: 'Free: 5 of the 20 records a day that anyone may see. €0.008 with a key.' });
+    expect(call).toMatchObject({ price: 'Free: 5 of the 20 free records a day. €0.008 with a key.' });
     expect(call.needs_key).toBeUndefined();
   });
   test.each(['?max_cost=3', '?sort=-cost', '?fields=cost'])('%s takes a key', (search) => {

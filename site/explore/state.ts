@@ -43,8 +43,8 @@ export function selectionOf(state: URLSearchParams): URLSearchParams {
 
 /** The columns to show: those in `fields`, else the distinguishing ones that the caller may see. */
 export function columnsOf(state: URLSearchParams, model: Model, keyed: boolean): string[] {
-  const asked = listOf(state.get('fields') ?? '');
-  if (asked.length > 0) return asked;
+  const fields = listOf(state.get('fields') ?? '');
+  if (fields.length > 0) return fields;
   const open = (name: string) => keyed || model.attributes.some((each) => each.name === name && each.public);
   return model.columns.filter(open).slice(0, 5);
 }
@@ -99,6 +99,6 @@ export function callOf(state: URLSearchParams, model: Model, keyed: boolean): Ca
   }
   return {
     parameters,
-    price: `Free: ${parameters.get('limit')} of the ${FREE_A_DAY} records a day that anyone may see. ${euro(model.price)} with a key.`,
+    price: `Free: ${parameters.get('limit')} of the ${FREE_A_DAY} free records a day. ${euro(model.price)} with a key.`,
   };
 }

@@ -43,13 +43,13 @@ function plain(_key: string, value: unknown): unknown {
 export function errorMessage(error: unknown): string {
   const whole = error instanceof Error ? error.message : String(error);
   // DuckDB suggests installing an extension, which this page does not allow.
-  const [said = '', advice] = whole.split(/\n+Please try installing/);
-  if (advice !== undefined) return `${said}\n\nExtensions are not offered here: they would come from another host.`;
-  if (!said.startsWith('{')) return said;
+  const [message = '', advice] = whole.split(/\n+Please try installing/);
+  if (advice !== undefined) return `${message}\n\nExtensions are not available here, because another host serves them.`;
+  if (!message.startsWith('{')) return message;
   try {
-    const { exception_type: type, exception_message: text } = JSON.parse(said) as Record<string, string>;
-    return `${type ?? ''} Error: ${text ?? said}`.trim();
+    const { exception_type: type, exception_message: text } = JSON.parse(message) as Record<string, string>;
+    return `${type ?? ''} Error: ${text ?? message}`.trim();
   } catch {
-    return said;
+    return message;
   }
 }

@@ -44,7 +44,7 @@ async function open(): Promise<SqlEngine> {
     const done = engine.done + data.done;
     const total = of > 0 ? ` of ${megabytes(of)}` : '';
     by('sql-load-text').textContent =
-      `Downloading the engine and the data: ${megabytes(done)}${total} MB. Your browser keeps the engine.`;
+      `Downloading the engine and the data: ${megabytes(done)}${total} MB. Your browser caches the engine.`;
     if (of > 0) progress.value = done / of;
     else progress.removeAttribute('value');
   };
@@ -93,10 +93,10 @@ async function ask(sql: string): Promise<void> {
 
 /** The message wraps, except the quoted line, because a mark below it points at a column. */
 function complain(text: string): void {
-  const [said = '', quoted] = text.split(/\n+(?=LINE \d+:)/);
+  const [message = '', quoted] = text.split(/\n+(?=LINE \d+:)/);
   const quote = document.createElement('code');
   quote.textContent = quoted ?? '';
-  wrong!.replaceChildren(said, ...(quoted === undefined ? [] : [quote]));
+  wrong!.replaceChildren(message, ...(quoted === undefined ? [] : [quote]));
 }
 
 const count = (rows: number) => `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`;
@@ -189,9 +189,9 @@ for (const button of document.querySelectorAll<HTMLElement>('[data-column]'))
   button.addEventListener('click', () => insert(button.dataset['column'] ?? ''));
 
 function follow(): void {
-  const asked = readQuery(location.hash);
-  if (asked === null || asked === editor.value) return;
-  editor.value = asked;
+  const query = readQuery(location.hash);
+  if (query === null || query === editor.value) return;
+  editor.value = query;
 }
 addEventListener('hashchange', () => {
   follow();
