@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => at.close());
 
 /** `status error` of a registration. */
-const told = async (metadata: unknown) => {
+const summary = async (metadata: unknown) => {
   const { status, body } = await register(at.base, metadata);
   return `${status} ${(body as { error?: string }).error ?? ''}`.trim();
 };
@@ -36,12 +36,12 @@ describe('registration', () => {
     [''],
     [`https://client.example/${'x'.repeat(2001)}`],
   ])('refuses the redirect %s', async (redirect) => {
-    expect(await told({ redirect_uris: [redirect] })).toMatch(/^400 invalid_(redirect_uri|client_metadata)$/);
+    expect(await summary({ redirect_uris: [redirect] })).toMatch(/^400 invalid_(redirect_uri|client_metadata)$/);
   });
 
   test('refuses an invalid or too long list of redirects', async () => {
     for (const redirect_uris of ['https://a.example', [], [1], [null], {}, Array(11).fill('https://a.example/c')])
-      expect(await told({ redirect_uris }), JSON.stringify(redirect_uris)).toMatch(/^400 invalid_/);
+      expect(await summary({ redirect_uris }), JSON.stringify(redirect_uris)).toMatch(/^400 invalid_/);
   });
 
   test.each([

@@ -3,12 +3,16 @@ import { expect, it } from 'vitest';
 import { amountsMoved, callPaid, describeX402, signedPayment, type X402Stage } from '../../support/x402-stage.ts';
 
 /** Pays for a call, and expects this answer and no settlement. */
-async function expectUnsettled(stage: X402Stage, path: string, told: string): Promise<void> {
+async function expectUnsettled(stage: X402Stage, path: string, summary: string): Promise<void> {
   const payment = await signedPayment(stage.app, path);
   const amounts = await amountsMoved(stage, async () => {
     const answer = await callPaid(stage.app, path, payment);
     const { headers } = answer;
-    expect([answer.summary, headers.get('payment-response'), headers.get('x-charge-eur')]).toEqual([told, null, null]);
+    expect([answer.summary, headers.get('payment-response'), headers.get('x-charge-eur')]).toEqual([
+      summary,
+      null,
+      null,
+    ]);
   });
   expect(amounts).toEqual({ paid: 0n, got: 0n });
 }

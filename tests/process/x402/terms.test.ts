@@ -38,17 +38,17 @@ describeX402('terms of x402', {}, (stage) => {
     for (const { resource, accepts, price } of items) {
       const response = await app.ask(resource.url.slice(BASE.length));
       expect([response.status, resource.url]).toEqual([402, resource.url]);
-      const told = (await response.json()) as Record<string, unknown>;
+      const terms = (await response.json()) as Record<string, unknown>;
       const header = decoded(response.headers.get('payment-required'));
-      expect(header).toMatchObject({ x402Version: 2, accepts: told['accepts'], resource: told['resource'] });
+      expect(header).toMatchObject({ x402Version: 2, accepts: terms['accepts'], resource: terms['resource'] });
       expect(parsePaymentRequired(header).success).toBe(true);
-      expect(told['how_to_pay']).toMatchObject({ x402: { url: `${BASE}/.well-known/x402.json` } });
-      expect((told['resource'] as { url: string }).url).toBe(resource.url);
+      expect(terms['how_to_pay']).toMatchObject({ x402: { url: `${BASE}/.well-known/x402.json` } });
+      expect((terms['resource'] as { url: string }).url).toBe(resource.url);
       // An example may request several records; the terms have the price of one.
-      const times = Number((told['accepts'] as { amount: string }[])[0]?.amount) / Number(accepts[0]?.amount);
+      const times = Number((terms['accepts'] as { amount: string }[])[0]?.amount) / Number(accepts[0]?.amount);
       expect(Number.isInteger(times)).toBe(true);
       expect(price.usd).toBe(Number(accepts[0]?.amount) / 1_000_000);
-      if (times === 1) expect(told['accepts']).toEqual(accepts);
+      if (times === 1) expect(terms['accepts']).toEqual(accepts);
     }
     const short = await app.json('/.well-known/x402');
     expect(short.body).toEqual({ version: 1, resources });
