@@ -1,38 +1,4 @@
-// Scripts of every page: switch the colour scheme, copy a text, search the guides. Every page works without
-// them.
-const root = document.documentElement;
-root.classList.add('scripted');
-
-/* Colour scheme: the system's, or the reader's choice, which this browser stores. */
-const SCHEMES = ['system', 'light', 'dark'];
-const remembered = () => {
-  try {
-    return localStorage.getItem('scheme') ?? 'system';
-  } catch {
-    return 'system';
-  }
-};
-let scheme = SCHEMES.includes(remembered()) ? remembered() : 'system';
-const button = document.querySelector('[data-theme-switch]');
-
-function show() {
-  if (scheme === 'system') delete root.dataset.theme;
-  else root.dataset.theme = scheme;
-  if (!button) return;
-  button.textContent = scheme[0].toUpperCase() + scheme.slice(1);
-  button.setAttribute('aria-label', `Colour scheme: ${scheme}. Change it`);
-}
-
-button?.addEventListener('click', () => {
-  scheme = SCHEMES[(SCHEMES.indexOf(scheme) + 1) % SCHEMES.length];
-  try {
-    localStorage.setItem('scheme', scheme);
-  } catch {
-    // Storage is disabled: the choice lasts while the page is open.
-  }
-  show();
-});
-show();
+// Scripts of every page: copy a text, search the guides. Every page works without them.
 
 /* Copy buttons: `data-copy` is the text; when it is empty, the code next to the button is copied. */
 document.addEventListener('click', async (event) => {

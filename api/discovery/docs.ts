@@ -4,14 +4,14 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { SCRIPT_ASSET, STYLE as SITE_STYLE } from '../pages/assets.ts';
-import { footerHtml, headerHtml, headHtml, prefixOf } from '../pages/frame.ts';
+import { footerHtml, headerHtml, headHtml, prefixOf, THEME_SOURCE } from '../pages/frame.ts';
 import { html } from '../pages/html.ts';
 import type { Document, View } from './document.ts';
 
 /** The page loads everything from this host; it cannot be framed and sends no forms. */
 const POLICY = [
   "default-src 'none'",
-  "script-src 'self'",
+  `script-src 'self' ${THEME_SOURCE}`,
   "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",

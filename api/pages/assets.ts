@@ -12,7 +12,7 @@ export const STYLE = readdirSync(new URL('style/', SITE))
   .map((name) => readFileSync(new URL(`style/${name}`, SITE), 'utf8'))
   .join('\n');
 
-/** The script of every page: colour scheme, copy buttons, search of the guides. Pages work without it. */
+/** The script of every page: copy buttons, search of the guides. Pages work without it. */
 const SCRIPT = readFileSync(new URL('page.js', SITE), 'utf8');
 
 /** The icon of the site: 32 × 32 pixels. */

@@ -1,4 +1,5 @@
 // The frame of every page: head, header and footer, for the pages of the API and those of Astro.
+import { createHash } from 'node:crypto';
 import { type Html, html, joinHtml, raw } from './html.ts';
 
 /** Paths of the shared files, relative to the base URL. */
@@ -12,15 +13,51 @@ const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%230b5c4d'/%3E%3Cpath d='M4 5h8M4 8h8M4 11h5' stroke='%23fff' stroke-width='1.4'/%3E%3C/svg%3E";
 
 /**
- * The Content-Security-Policy of a page: files of this host only, no inline code or style. `more` extends
- * single directives for pages that compute in the browser: `{ 'script-src': "'wasm-unsafe-eval'",
- * 'worker-src': "'self'" }`.
+ * The script of the colour scheme, in the head of every page: a stored choice applies before the first paint,
+ * which no file could guarantee. The button of the header changes the choice. Without storage the choice
+ * lasts while the page is open.
+ */
+const THEME_SCRIPT = `{
+const root = document.documentElement, schemes = ['system', 'light', 'dark'];
+let scheme = 'system';
+try { scheme = localStorage.getItem('scheme') } catch {}
+if (!schemes.includes(scheme)) scheme = 'system';
+const apply = () => { if (scheme === 'system') delete root.dataset.theme; else root.dataset.theme = scheme };
+apply();
+addEventListener('DOMContentLoaded', () => {
+root.classList.add('scripted');
+const button = document.querySelector('[data-theme-switch]');
+if (!button) return;
+const label = () => {
+button.textContent = scheme[0].toUpperCase() + scheme.slice(1);
+button.setAttribute('aria-label', 'Colour scheme: ' + scheme + '. Change it');
+};
+label();
+button.addEventListener('click', () => {
+scheme = schemes[(schemes.indexOf(scheme) + 1) % 3];
+try { localStorage.setItem('scheme', scheme) } catch {}
+apply();
+label();
+});
+});
+}`;
+
+/** Source of the script in a Content-Security-Policy: no other inline code may run. */
+export const THEME_SOURCE = `'sha256-${createHash('sha256').update(THEME_SCRIPT).digest('base64')}'`;
+
+/** Goes below the policy and above the style sheet. */
+export const THEME_ELEMENT = html`<script id="theme">${raw(THEME_SCRIPT)}</script>`;
+
+/**
+ * The Content-Security-Policy of a page: files of this host only, no inline code or style except the colour
+ * scheme. `more` extends single directives for pages that compute in the browser: `{ 'script-src':
+ * "'wasm-unsafe-eval'", 'worker-src': "'self'" }`.
  */
 export function pagePolicy(more: Readonly<Record<string, string>> = {}): string {
   const policy: Record<string, string> = {
     'default-src': "'none'",
     'style-src': "'self'",
-    'script-src': "'self'",
+    'script-src': `'self' ${THEME_SOURCE}`,
     'img-src': "'self' data:",
     'connect-src': "'self'",
     'base-uri': "'none'",
@@ -42,6 +79,7 @@ export function headHtml(prefix: string, { style, script }: AssetPaths, policy =
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${raw(policy)}">
 <meta name="color-scheme" content="light dark">
+${THEME_ELEMENT}
 <link rel="icon" href="${raw(ICON)}">
 <link rel="stylesheet" href="${prefix + style}">
 <script src="${prefix + script}" defer></script>`;

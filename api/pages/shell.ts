@@ -1,8 +1,8 @@
-// The shell of pages that the API renders itself, such as a checkout: the style of site/, no script by
-// default, no external resources.
+// The shell of pages that the API renders itself, such as a checkout: the style of site/, by default no
+// script but the colour scheme, no external resources.
 import { createHash } from 'node:crypto';
 import { STYLE } from './assets.ts';
-import { headerHtml, prefixOf } from './frame.ts';
+import { headerHtml, prefixOf, THEME_ELEMENT, THEME_SOURCE } from './frame.ts';
 import { type Html, html, raw } from './html.ts';
 
 /** Style shared by these pages in addition to that of the site. */
@@ -54,7 +54,8 @@ export function shellOf({ style = '', external_forms = false, scripts = [] }: Sh
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,
-    ...(live ? ["script-src 'self'", "connect-src 'self'"] : []),
+    live ? `script-src 'self' ${THEME_SOURCE}` : `script-src ${THEME_SOURCE}`,
+    ...(live ? ["connect-src 'self'"] : []),
     ...(external_forms ? [] : ["form-action 'self'"]),
     "frame-ancestors 'none'",
     "base-uri 'none'",
@@ -107,6 +108,7 @@ function wholePage(base_url: string, style: string, scripts: readonly string[], 
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">${refresh}
 <title>${title} · Dataset Register</title>
+${THEME_ELEMENT}
 <style>${raw(style)}</style>${head}${loaded}
 </head>
 <body>

@@ -234,6 +234,20 @@ test('the colour scheme can be chosen, and the choice is remembered', async (con
   expect(dark).not.toBe(light);
   await page.goto(`${site.origin}/status/`);
   expect(await ground()).toBe(dark);
+  // The choice applies before any file has arrived, and on pages that the API renders.
+  await page.route('**/assets/*.js', (route) => route.abort());
+  for (const path of [
+    '/',
+    '/docs',
+    `/owners/tools/${site?.other}`,
+    '/checkout/cancelled',
+    '/oauth/none',
+    '/ops/login',
+  ]) {
+    await page.goto(site.origin + path);
+    expect(await page.evaluate('document.documentElement.dataset.theme'), path).toBe('dark');
+    expect(await ground(), path).toBe(dark);
+  }
   await page.locator('[data-theme-switch]').click();
   expect(await ground()).toBe(light);
 });

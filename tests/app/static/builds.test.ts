@@ -3,6 +3,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { THEME_ELEMENT } from '../../../api/pages/frame.ts';
 import { runNight } from '../../../build/night/run.ts';
 import { type Config, readConfig } from '../../../config.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
@@ -85,7 +86,8 @@ describe.each(CASES)('%s', (name) => {
       expect(html, path).toMatch(/^<!doctype html>\s*<html lang="en">/i);
       expect(/<iframe|<img|<style|<[^>]*\s(style|on\w+)=|="javascript:/i.exec(html)?.[0], path).toBeUndefined();
       // Scripts, which are deferred; data is none.
-      const scripts = [...html.matchAll(/<script[^>]*>/g)].map(([tag]) => tag);
+      expect(html.split(String(THEME_ELEMENT)), path).toHaveLength(2);
+      const scripts = [...html.replace(String(THEME_ELEMENT), '').matchAll(/<script[^>]*>/g)].map(([tag]) => tag);
       const known =
         /^<script (src="\/data\/assets\/[\w.]+\.js" defer|type="module" src="\/data\/assets\/[\w.-]+\.js"|type="application\/ld\+json")>$/;
       expect(

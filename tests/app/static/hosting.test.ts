@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostingRules } from '../../../api/discovery/hosting.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
+import { THEME_SOURCE } from '../../../api/pages/frame.ts';
 import { caddyConfig, headersFile, nginxConfig } from '../../../build/static/host-configs.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 
@@ -50,9 +51,9 @@ describe('the register’s server', () => {
 describe('the policy of pages', () => {
   const policy = rules.find(({ header }) => header === 'Content-Security-Policy')?.value ?? '';
 
-  test('allows only this host and the API, and no inline script', () => {
+  test('allows only this host and the API, and no inline script but the colour scheme', () => {
     expect(policy).toContain("default-src 'none'");
-    expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe("'self' 'wasm-unsafe-eval'");
+    expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe(`'self' ${THEME_SOURCE} 'wasm-unsafe-eval'`);
     expect(/connect-src ([^;]*)/.exec(policy)?.[1]).toBe(`'self' ${new URL(BASE).origin}`);
   });
 });
