@@ -1,5 +1,6 @@
 // JSON Schemas of the arguments and answer of a tool: short for models, and in the subset that every host
 // supports.
+import { offeredParameters } from '../../data/input/filters.ts';
 import { SELECTION } from '../../data/input/selection.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
@@ -31,7 +32,7 @@ export function toolInput(operation: Operation, packs: readonly Pack[], own: Pac
   const parameters = Object.entries(declared as Properties).filter(
     ([name]) =>
       ((needed as string[]).includes(name) || !(own === null ? hidden : RARE).has(name)) &&
-      (name !== 'near' || own === null || hasPlaces(own)),
+      (own === null || offeredParameters(own, [name]).length > 0),
   );
   const entries = parameters.map(([name, schema]) => [name, portable(schema)] as const);
   const dataset = operation.route.path.includes(':ds') && own === null;
@@ -50,8 +51,6 @@ export function toolInput(operation: Operation, packs: readonly Pack[], own: Pac
   const required = [...(dataset ? ['dataset'] : []), ...(needed as string[])];
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
-
-const hasPlaces = (pack: Pack) => pack.attributes.filter(({ type }) => type === 'geo').length === 1;
 
 const NONE: ReadonlySet<string> = new Set();
 const SELECTING: ReadonlySet<string> = new Set<string>(Object.keys(SELECTION));
@@ -78,7 +77,7 @@ function filtersSchema({ own_tool }: Operation, packs: readonly Pack[]): JsonSch
     type: 'object',
     description: search
       ? 'By name: <attribute> any of, not_<attribute>, like_<attribute>, min_<attribute>, max_<attribute>, has_<attribute>'
-      : 'Which records: filters, q, near, ids, as in entity_search',
+      : 'Which records: filters, q, near, bbox, ids, as in entity_search',
     ...(search ? { additionalProperties: { anyOf: [...SCALAR, { type: 'array', items: { type: 'string' } }] } } : {}),
     ...(search && pack ? { examples: [exampleFilters(pack)] } : {}),
   };

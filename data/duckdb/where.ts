@@ -1,14 +1,12 @@
 // Conditions of a plan as SQL on the table `records`.
 import type { Attribute } from '../../packs/define/model.ts';
 import { leastReach } from '../consolidate/engine-values.ts';
+import { EARTH_KM, longitudeRanges } from '../model/geography.ts';
 import { column } from '../model/layout.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
 import type { Predicate } from '../plan/plan.ts';
 import { attributeOf, comparedColumn, entriesTable, enumMember, type Shape, tableSql } from './shape.ts';
 import { identifier, join, type Sql, sql } from './sql.ts';
-
-/** Mean radius of the earth in kilometres (IUGG), for great-circle distances. */
-const EARTH_KM = 6371.0088;
 
 /** Kilometres per degree of latitude, rounded down so that the band of latitude contains every match. */
 const DEGREE_KM = 111.19;
@@ -45,6 +43,8 @@ function condition(predicate: Predicate, shape: Shape): Sql | Sql[] {
       return status(predicate.statuses, leastReach(predicate.scope));
     case 'near':
       return near(predicate);
+    case 'bbox':
+      return bbox(predicate);
     case 'ids':
       return sql`ord IN (SELECT ord FROM ${tableSql(shape, 'refs')} WHERE ref IN (${join(
         predicate.refs.map((ref) => sql`${ref}`),
@@ -114,4 +114,11 @@ function near({ attribute, lat, lng, km }: Extract<Predicate, { kind: 'near' }>)
     sql`${y} BETWEEN ${lat - band} AND ${lat + band}`,
     sql`2 * ${EARTH_KM} * asin(sqrt(least(1, pow(sin(radians(${y} - ${lat}) / 2), 2) + cos(radians(${lat})) * cos(radians(${y})) * pow(sin(radians(${x} - ${lng}) / 2), 2)))) <= ${km}`,
   ];
+}
+
+/** Within a box, edges included. */
+function bbox({ attribute, ...box }: Extract<Predicate, { kind: 'bbox' }>): Sql[] {
+  const [y, x] = [identifier(column(attribute, 'lat')), identifier(column(attribute, 'lng'))];
+  const ranges = longitudeRanges(box).map(([from, to]) => sql`${x} BETWEEN ${from} AND ${to}`);
+  return [sql`${y} BETWEEN ${box.south} AND ${box.north}`, sql`(${join(ranges, ' OR ')})`];
 }

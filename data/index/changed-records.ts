@@ -1,11 +1,11 @@
 // Records that an overlay changed: a few objects, tested in plain JavaScript and merged into the answers of
 // the index.
-import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
+import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold } from '../../packs/define/text.ts';
 import { leastReach, statusReach, type TermFlags } from '../consolidate/engine-values.ts';
+import { boxTest, distanceKm } from '../model/geography.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
-import { distance } from './grid.ts';
 
 /** Value that a sort compares; null without a value. */
 export type SortValue = Position['value'];
@@ -78,8 +78,12 @@ export class SideTable {
             statusReach(this.#pack, status, (name) => record.provenance[name]?.status) >= leastReach(predicate.scope),
         );
       case 'near': {
-        const point = record.attributes[predicate.attribute] as { lat: number; lng: number } | undefined;
-        return point !== undefined && distance(predicate.lat, predicate.lng, point.lat, point.lng) <= predicate.km;
+        const point = record.attributes[predicate.attribute] as Geo | undefined;
+        return point !== undefined && distanceKm(predicate.lat, predicate.lng, point.lat, point.lng) <= predicate.km;
+      }
+      case 'bbox': {
+        const point = record.attributes[predicate.attribute] as Geo | undefined;
+        return point !== undefined && boxTest(predicate)(point.lat, point.lng);
       }
       case 'ids':
         return predicate.refs.includes(record.id) || predicate.refs.includes(record.slug);

@@ -2,25 +2,17 @@
 //
 //   cells  u32 sorted distinct cell numbers (row × 720 + column)
 //   postings per cell; lat, lng  numbers by ordinal (numbers.ts), NaN for a record without a point
+import { type Box, boxTest, distanceKm, EARTH_KM, longitudeRanges } from '../model/geography.ts';
 import type { Container, Packed } from './container.ts';
 import { Numbers, packNumbers } from './numbers.ts';
 import { Postings, packPostings } from './postings.ts';
 
 const ROWS = 360;
 const COLUMNS = 720;
-/** Mean radius of the earth in km, as in data/duckdb/. */
-const RADIUS = 6371.0088;
 const RAD = Math.PI / 180;
 
 const rowOf = (lat: number) => Math.min(ROWS - 1, Math.max(0, Math.floor((lat + 90) * 2)));
 const columnOf = (lng: number) => Math.min(COLUMNS - 1, Math.max(0, Math.floor((lng + 180) * 2)));
-
-/** Great-circle distance in km. */
-export function distance(lat1: number, lng1: number, lat2: number, lng2: number): number {
-  const a = Math.sin(((lat2 - lat1) * RAD) / 2) ** 2;
-  const b = Math.cos(lat1 * RAD) * Math.cos(lat2 * RAD) * Math.sin(((lng2 - lng1) * RAD) / 2) ** 2;
-  return 2 * RADIUS * Math.asin(Math.sqrt(Math.min(1, a + b)));
-}
 
 /** Packs points by ordinal; NaN latitude: no point. */
 export function packGrid(name: string, lat: Float64Array, lng: Float64Array): Record<string, Packed> {
@@ -57,14 +49,14 @@ export class Grid {
 
   within(ordinal: number, lat: number, lng: number, km: number): boolean {
     const y = this.lat.at(ordinal);
-    return !Number.isNaN(y) && distance(lat, lng, y, this.lng.at(ordinal)) <= km;
+    return !Number.isNaN(y) && distanceKm(lat, lng, y, this.lng.at(ordinal)) <= km;
   }
 
   /** Ordinals within `km` of a point, ascending. */
   near(lat: number, lng: number, km: number): Uint32Array {
     const found: number[] = [];
     // Slightly larger than the exact angle, so that rounding never loses a record on the rim.
-    const angle = km / RADIUS / RAD + 1e-9;
+    const angle = km / EARTH_KM / RAD + 1e-9;
     const first = rowOf(lat - angle);
     const last = rowOf(lat + angle);
     const spread = longitudes(lat, angle);
@@ -75,6 +67,37 @@ export class Grid {
     return Uint32Array.from(found).sort();
   }
 
+  /** Number of records in the cells that a box touches: at least those in the box. */
+  countAround(box: Box): number {
+    return this.#cellsOf(box).reduce((sum, cell) => sum + this.#postings.count(cell), 0);
+  }
+
+  /** Ordinals in a box, ascending. */
+  box(box: Box): Uint32Array {
+    const test = boxTest(box);
+    const found: number[] = [];
+    for (const cell of this.#cellsOf(box))
+      for (const ordinal of this.#postings.of(cell))
+        if (test(this.lat.at(ordinal), this.lng.at(ordinal))) found.push(ordinal);
+    return Uint32Array.from(found).sort();
+  }
+
+  /** Positions in `#cells` of the cells that a box touches. */
+  #cellsOf(box: Box): number[] {
+    const found: number[] = [];
+    const ranges = columnRanges(box);
+    for (let row = rowOf(box.south); row <= rowOf(box.north); row += 1) {
+      for (const [from, to] of ranges) {
+        const last = row * COLUMNS + to;
+        for (let i = lowerBound(this.#cells, row * COLUMNS + from); i < this.#cells.length; i += 1) {
+          if (this.#cells[i]! > last) break;
+          found.push(i);
+        }
+      }
+    }
+    return found;
+  }
+
   #scan(from: number, to: number, lat: number, lng: number, km: number, angle: number, found: number[]): void {
     for (let i = lowerBound(this.#cells, from); i < this.#cells.length && this.#cells[i]! <= to; i += 1) {
       for (let p = this.#postings.start(i); p < this.#postings.end(i); p += 1) {
@@ -82,7 +105,7 @@ export class Grid {
         // A cell extends beyond the circle; latitude excludes most of its outer points cheaply.
         const y = this.lat.at(ordinal);
         if (Math.abs(y - lat) > angle) continue;
-        if (distance(lat, lng, y, this.lng.at(ordinal)) <= km) found.push(ordinal);
+        if (distanceKm(lat, lng, y, this.lng.at(ordinal)) <= km) found.push(ordinal);
       }
     }
   }
@@ -116,6 +139,13 @@ function columns(lng: number, spread: number): [number, number][] {
       [COLUMNS - 1, COLUMNS - 1],
     ];
   return [[columnOf(west), columnOf(east)]];
+}
+
+/** Column ranges of a box, each column once: both edges of a box around the earth may be in one. */
+function columnRanges(box: Box): [from: number, to: number][] {
+  const ranges = longitudeRanges(box).map(([from, to]): [number, number] => [columnOf(from), columnOf(to)]);
+  const [[start = 0] = [], [, end = -1] = []] = ranges;
+  return ranges.length === 2 && end >= start ? [[0, COLUMNS - 1]] : ranges;
 }
 
 /** First position with an element not below the value. */

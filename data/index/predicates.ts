@@ -1,6 +1,7 @@
 // Compiles predicates for the index: each becomes a test of one ordinal and, when the index has one, a sorted
 // list.
 import { leastReach } from '../consolidate/engine-values.ts';
+import { boxTest } from '../model/geography.ts';
 import { column } from '../model/layout.ts';
 import type { Predicate } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
@@ -76,6 +77,8 @@ export function compilePredicate(columns: Columns, predicate: Predicate): Compil
         test: (ordinal) => grid.within(ordinal, lat, lng, km),
       };
     }
+    case 'bbox':
+      return box(columns, predicate);
     case 'ids':
       return listed(predicate.refs.length, columns.size, () => {
         const found = predicate.refs.map((ref) => columns.keys.find(ref)).filter((ordinal) => ordinal !== null);
@@ -95,6 +98,16 @@ export function compilePredicate(columns: Columns, predicate: Predicate): Compil
 /** Approximate number of records in a circle if they were spread evenly; only to choose the driver. */
 function near(km: number, size: number): number {
   return Math.min(size, size * (km / 6000) ** 2 * 4 + 32);
+}
+
+/** A box with many records only tests: its list would take longer than the first page without it. */
+function box(columns: Columns, { attribute, ...edges }: Extract<Predicate, { kind: 'bbox' }>): CompiledPredicate {
+  const grid = columns.grid(attribute);
+  const inside = boxTest(edges);
+  const test = (ordinal: number) => inside(grid.lat.at(ordinal), grid.lng.at(ordinal));
+  const count = grid.countAround(edges);
+  if (count > columns.size / 8) return tested(test);
+  return { ...listed(count, columns.size, () => grid.box(edges)), test };
 }
 
 function any(columns: Columns, name: string, wanted: (string | number | boolean)[]): CompiledPredicate {

@@ -108,8 +108,8 @@ describe('similar', () => {
         "400 invalid_parameter differ_by: price.list (price) is not an attribute with a single plain value.",
         "422 validation_failed differ_by: must not be empty",
         "400 invalid_parameter fields: tools has no attribute "colour". Known, the nearest first: maker, name, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
-        "400 unknown_filter "sort" is not a filter or parameter of this operation. Known, the nearest first: format, limit, differ_by, fields, q, near, ids, updated_since, min_quality, provenance_status, name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
-        "400 unknown_filter "cursor" is not a filter or parameter of this operation. Known, the nearest first: maker, limit, differ_by, fields, q, near, ids, updated_since, min_quality, provenance_status, format, name, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "400 unknown_filter "sort" is not a filter or parameter of this operation. Known, the nearest first: format, limit, differ_by, fields, q, near, bbox, ids, updated_since, min_quality, provenance_status, name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "400 unknown_filter "cursor" is not a filter or parameter of this operation. Known, the nearest first: maker, limit, differ_by, fields, q, near, bbox, ids, updated_since, min_quality, provenance_status, format, name, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
         "422 validation_failed format: must be one of json, md (got "csv")",
         "422 validation_failed limit: must be between 1 and 100 (got 0) (and 1 more)",
       ]
@@ -175,7 +175,7 @@ describe('statistics', () => {
         "400 invalid_parameter group_by: contains the same attribute twice.",
         "400 invalid_parameter group_by: must have at most 2 attributes here.",
         "400 unknown_filter "grop_by" is not a filter or parameter of this operation. Did you mean "group_by"? Write group_by=<attribute>.",
-        "400 unknown_filter "limit" is not a filter or parameter of this operation. Known, the nearest first: name, attribute, group_by, q, near, ids, updated_since, min_quality, provenance_status, format, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "400 unknown_filter "limit" is not a filter or parameter of this operation. Known, the nearest first: name, attribute, group_by, q, near, bbox, ids, updated_since, min_quality, provenance_status, format, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
       ]
     `);
   });

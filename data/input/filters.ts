@@ -158,7 +158,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
 
 /** Names of parameters, which no filter can have. */
 export const RESERVED: ReadonlySet<string> = new Set(
-  'q near sort limit cursor fields total ids updated_since min_quality provenance_status format by attribute group_by days step differ_by as_of'.split(
+  'q near bbox sort limit cursor fields total ids updated_since min_quality provenance_status format by attribute group_by days step differ_by as_of'.split(
     ' ',
   ),
 );
@@ -212,10 +212,13 @@ export function filterGrammar(pack: Pack, manifest: Manifest | null): FilterEntr
   return entries.sort((a, b) => (order.get(a.attribute) ?? 0) - (order.get(b.attribute) ?? 0));
 }
 
-/** The parameters that messages may suggest: `near` only for a dataset with one geographic attribute. */
-function offered({ attributes }: Pack, parameters: readonly string[]): string[] {
+/** Parameters of datasets with one geographic attribute. */
+const PLACES: readonly string[] = ['near', 'bbox'];
+
+/** The parameters that documents and messages of a dataset name: no place without geography. */
+export function offeredParameters({ attributes }: Pack, parameters: readonly string[]): string[] {
   const placed = attributes.filter(({ type }) => type === 'geo').length === 1;
-  return parameters.filter((parameter) => parameter !== 'near' || placed);
+  return placed ? [...parameters] : parameters.filter((parameter) => !PLACES.includes(parameter));
 }
 
 /** Conditions of a request, and the attributes that they name. */
@@ -237,7 +240,8 @@ export function parseFilters(
 ): ParsedFilters {
   const filters = filtersOf(pack);
   const names = Object.keys(raw).filter((name) => !parameters.includes(name) && !inPath.includes(name));
-  for (const name of names) if (!filters.has(name)) throw unknownFilter(name, pack, offered(pack, parameters), filters);
+  for (const name of names)
+    if (!filters.has(name)) throw unknownFilter(name, pack, offeredParameters(pack, parameters), filters);
   const issues = new ValidationIssues();
   const where = names.sort().flatMap((name) => {
     const { kind, attribute } = filters.get(name)!;

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 
 const PARAMETERS =
-  'q near ids updated_since min_quality sort cursor limit fields total format by attribute group_by differ_by days step since as_of offset entity type'.split(
+  'q near bbox ids updated_since min_quality sort cursor limit fields total format by attribute group_by differ_by days step since as_of offset entity type'.split(
     ' ',
   );
 

@@ -27,6 +27,7 @@ verifies(
   'error.422-values',
   'error.400-names',
   'search.format',
+  'search.bbox-malformed',
 );
 
 let pack: Pack;
@@ -196,20 +197,42 @@ describe('400: a name or combination that this dataset does not allow', () => {
     ['invalid_parameter near: ', { near: '0,0,Infinity' }],
     ['invalid_parameter near: ', { near: 'a,b,c' }],
     ['invalid_parameter near: ', { near: '' }],
+    ['invalid_parameter bbox: must be "west,south,east,north"', { bbox: '1,2,3' }],
+    ['Did you mean bbox=5.9,45.8,10.5,47.8?', { bbox: '5.9 45.8 10.5 47.8' }],
+    ['Did you mean bbox=-10,45.8,10.5,47.8?', { bbox: '[[-10, 45.8], [10.5, 47.8]]' }],
+    ['5.9,45.8,10.5,47.8 (got "1,2,3,4,5,6"; degrees).', { bbox: '1,2,3,4,5,6' }],
+    ['bbox: must be "west,south,east,north"', { bbox: '5W,2S,3E,4N' }],
+    ['bbox: must be "west,south,east,north"', { bbox: 'Fiji' }],
+    ['bbox: must be "west,south,east,north"', { bbox: '0,0,1,Infinity' }],
+    ['bbox: must be "west,south,east,north"', { bbox: '' }],
+    [
+      'bbox: the south edge must not be north of the north edge (got 2 and 1). Did you mean bbox=0,1,3,2?',
+      { bbox: '0,2,3,1' },
+    ],
+    [
+      'bbox: the latitudes must be between -90 and 90 (got 139.6 and 139.9). The order is west,south,east,north: did you mean bbox=139.6,35.5,139.9,35.8?',
+      { bbox: '35.5,139.6,35.8,139.9' },
+    ],
+    ['bbox: the latitudes must be between -90 and 90 (got -91 and 0).', { bbox: '0,-91,1,0' }],
+    ['bbox: the longitudes must be between -180 and 180 (got 170 and 190).', { bbox: '170,0,190,1' }],
     ['too_many_ids ids: must have at most 100', { ids: Array.from({ length: 101 }, (_, i) => `r${i}`).join(',') }],
     ['invalid_parameter limit: at most 100 in json, md and geojson', { limit: '101' }],
     ['invalid_parameter limit: at most 100', { limit: '1000', format: 'md' }],
     ['invalid_cursor cursor: this is not', { cursor: 'abc' }],
   ])('%s', (message, raw) => expect(refusal(() => searchParameters.parse(raw, pack))).toContain(message));
 
-  test('near without geography, or with two places to choose from', () => {
+  test('places without geography, or with two places to choose from', () => {
     const without = { ...pack, attributes: pack.attributes.filter(({ type }) => type !== 'geo') };
     const geo = pack.attributes.find(({ type }) => type === 'geo')!;
     const two = { ...pack, attributes: [...pack.attributes, { ...geo, name: 'branch' }] };
-    expect(refusal(() => searchParameters.parse({ near: '0,0,1' }, without))).toContain('has no geographic attribute');
-    expect(refusal(() => searchParameters.parse({ near: '0,0,1' }, two))).toContain(
-      'has more than one geographic attribute',
-    );
+    for (const raw of [{ near: '0,0,1' }, { bbox: '0,0,1,1' }]) {
+      const [name] = Object.keys(raw);
+      expect(refusal(() => searchParameters.parse(raw, without))).toContain(
+        `invalid_parameter ${name}: tools has no geographic attribute`,
+      );
+      expect(refusal(() => searchParameters.parse(raw, two))).toContain('has more than one geographic attribute');
+    }
+    expect(refusal(() => searchParameters.parse({ bounds: '0,0,1,1' }, without))).not.toContain('bbox');
   });
 
   test('facets by what cannot be counted', () => {
@@ -244,6 +267,23 @@ test('a group selects its attributes and names its public ones', () => {
   expect(searchParameters.parse({ fields: 'price.rental' }, pack).names).toEqual(['price.rental']);
 });
 
+test.each([
+  ['0,1,2,3', { west: 0, south: 1, east: 2, north: 3 }],
+  [' -10.5 , -90 , +10 , 90 ', { west: -10.5, south: -90, east: 10, north: 90 }],
+  ['170,-20,-170,-10', { west: 170, south: -20, east: -170, north: -10 }],
+  ['1,2,1,2', { west: 1, south: 2, east: 1, north: 2 }],
+])('the box %j', (bbox, edges) => {
+  const input = searchParameters.parse({ bbox }, pack);
+  expect(input.where).toEqual([{ kind: 'bbox', attribute: 'workshop', ...edges }]);
+  expect(input.names).toEqual(['workshop']);
+});
+
+test.each(['box', 'bounds', 'bounding_box', 'extent', 'within', 'viewport', 'minLon'])('%s means bbox', (name) =>
+  expect(refusal(() => facetsParameters.parse({ by: 'maker', [name]: '0,0,1,1' }, pack))).toContain(
+    'Did you mean "bbox"? Write bbox=<west>,<south>,<east>,<north>.',
+  ),
+);
+
 test('sort and filters are named for the gate, words are not', () => {
   const { names } = searchParameters.parse({ sort: 'tested_on', min_runtime: '1', near: '0,0,1', q: 'x' }, pack);
   expect(names).toEqual(['runtime', 'workshop', 'tested_on']);
@@ -272,7 +312,7 @@ test('a cursor comes back to the question it came from', () => {
 test('whatever is asked, the answer is an input or a DataError', () => {
   const name = fc.oneof(
     fc.string(),
-    fc.constantFrom('q', 'near', 'sort', 'limit', 'cursor', 'fields', 'ids', 'maker', 'min_mass'),
+    fc.constantFrom('q', 'near', 'bbox', 'sort', 'limit', 'cursor', 'fields', 'ids', 'maker', 'min_mass'),
   );
   const value = fc.oneof(fc.string({ unit: 'binary' }), fc.array(fc.string({ unit: 'binary' }), { maxLength: 3 }));
   fc.assert(

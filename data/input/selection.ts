@@ -9,7 +9,8 @@ import type { Predicate, Visibility } from '../plan/plan.ts';
 import { single } from './filters.ts';
 import { Condition, type Parameter, type ParameterContext, type Selection } from './parameters.ts';
 import { BOUNDS, parseList, parseNumberBetween, parseOneOf, parseText, parseTime, printable } from './parse-values.ts';
-import { type AttributeRule, idsParameter, invalid, listSchema, parseIds } from './rows.ts';
+import { parseBox, parseNear } from './places.ts';
+import { type AttributeRule, idsParameter, listSchema, parseIds } from './rows.ts';
 
 /** A row whose value becomes a condition of the selection. */
 function condition<T>(
@@ -46,6 +47,19 @@ export const SELECTION = {
     (selection, near) => {
       selection.where.push(near);
       selection.names.push(near.attribute);
+    },
+  ),
+  bbox: condition(
+    () =>
+      z
+        .string()
+        .regex(/^[^,]+(,[^,]+){3}$/)
+        .optional()
+        .describe('west,south,east,north: in this box of degrees; west > east crosses the antimeridian'),
+    (values, { name, pack }) => parseBox(single(name, values), pack),
+    (selection, box) => {
+      selection.where.push(box);
+      selection.names.push(box.attribute);
     },
   ),
   ids: condition(
@@ -91,40 +105,6 @@ export const COUNTABLE: AttributeRule = {
   otherwise: ({ name, type }, choices) =>
     `${name} (${type}) cannot be counted or grouped by; choose one of ${choices.join(', ')}.`,
 };
-
-/** `near=lat,lng,km`; malformed or without geography it is 400 (specification section 4). */
-function parseNear(raw: string, pack: Pack): Extract<Predicate, { kind: 'near' }> {
-  const [geo, second] = pack.attributes.filter((attribute) => attribute.type === 'geo');
-  if (!geo || second)
-    throw invalid(`near: ${pack.id} has ${second ? 'more than one' : 'no'} geographic attribute to search around.`);
-  const parts = raw.split(',').map((part) => (DECIMAL.test(part) ? Number(part) : NaN));
-  const [lat = NaN, lng = NaN, km = NaN] = parts;
-  const problem = parts.length === 3 && parts.every(Number.isFinite) ? outOfRange(lat, lng, km) : malformed(raw);
-  if (problem !== null) throw invalid(`near: ${problem}`);
-  return { kind: 'near', attribute: geo.name, lat, lng, km };
-}
-
-const DECIMAL = /^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/u;
-
-/** The error of a place or radius in degrees and kilometres; null if they are valid. */
-function outOfRange(lat: number, lng: number, km: number): string | null {
-  const swapped =
-    Math.abs(lat) <= 180 && Math.abs(lng) <= 90 ? ` Latitude comes first: did you mean near=${lng},${lat},${km}?` : '';
-  if (Math.abs(lat) > 90) return `the latitude must be between -90 and 90 (got ${lat}).${swapped}`;
-  if (Math.abs(lng) > 180) return `the longitude must be between -180 and 180 (got ${lng}).`;
-  return km < 0 ? `the radius in kilometres must be at least 0 (got ${km}).` : null;
-}
-
-/** The error of a text that is not three numbers, with a suggestion made from its numbers. */
-function malformed(raw: string): string {
-  const problem = `must be "lat,lng,km", such as 52.52,13.405,25 (got "${printable(raw)}"; degrees, kilometres).`;
-  const numbers = printable(raw).match(/[+-]?(?:\d+\.?\d*|\.\d+)/gu) ?? [];
-  if (/[nsew]\b|mi\b|miles|\bm\b/iu.test(raw.replace(/(?<=\d)[NE]\b/gu, ''))) return problem;
-  if (numbers.length === 2) return `${problem} Add the radius in kilometres: near=${numbers.join()},<km>.`;
-  const [lat, lng, km] = numbers.map(Number);
-  if (numbers.length !== 3 || outOfRange(lat!, lng!, km!) !== null) return problem;
-  return `${problem} Did you mean near=${numbers.join()}?`;
-}
 
 function parseWords(raw: string): string[] {
   const found = [...new Set(words(parseText('q', raw, BOUNDS.q)))];

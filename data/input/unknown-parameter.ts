@@ -177,9 +177,15 @@ const PARAMETERS: Record<string, Parameter> = {
   },
   near: {
     aliases: words(
-      'lat lng lon long latitude longitude radius radiuskm distance center centre around point coordinate coordinates geo latlng latlon within location nearby km',
+      'lat lng lon long latitude longitude radius radiuskm distance center centre around point coordinate coordinates geo latlng latlon location nearby km',
     ),
     usage: 'near=<latitude>,<longitude>,<kilometres>',
+  },
+  bbox: {
+    aliases: words(
+      'box bounds bound boundingbox boundingrect extent envelope viewbox viewport rectangle rect within intersects area region mapbounds west east north south minlat maxlat minlng maxlng minlon maxlon xmin ymin xmax ymax',
+    ),
+    usage: 'bbox=<west>,<south>,<east>,<north>',
   },
   ids: {
     aliases: words('id slug slugs entityid entityids recordid recordids uuid uuids entities records items'),

@@ -1,5 +1,6 @@
 // Query plans: queries as data, independent of the engine that runs them.
 import type { Value } from '../../packs/define/model.ts';
+import type { Box } from '../model/geography.ts';
 import type { ProvenanceStatus, ReviewItem } from '../model/record.ts';
 import type { AppliedOverlay } from './applied-overlay.ts';
 import type {
@@ -26,7 +27,7 @@ export type RawInput = Record<string, string | string[]>;
  * - `min`, `max`: bounds, inclusive. A price range matches if any part of it is within them.
  * - `words`: each word is the beginning of a word of the record, in public texts or all, by `scope`.
  * - `status`: any of the statuses, on public attributes or all, by `scope`.
- * - `near`: within `km` kilometres of a point in degrees. `ids`: ids or slugs.
+ * - `near`: within `km` kilometres of a point in degrees. `bbox`: within a box in degrees. `ids`: ids or slugs.
  * - `updated_since`: `at` in milliseconds since 1970, inclusive. `min_quality`: 0 to 1, inclusive.
  */
 export type Predicate =
@@ -39,6 +40,7 @@ export type Predicate =
   | { kind: 'words'; words: string[]; scope: Visibility }
   | { kind: 'status'; statuses: ProvenanceStatus[]; scope: Visibility }
   | { kind: 'near'; attribute: string; lat: number; lng: number; km: number }
+  | ({ kind: 'bbox'; attribute: string } & Box)
   | { kind: 'ids'; refs: string[] }
   | { kind: 'updated_since'; at: number }
   | { kind: 'min_quality'; value: number };

@@ -150,6 +150,8 @@ function spelt(predicate: Predicate): string {
       return `the word "${list(predicate.words)}" in q`;
     case 'near':
       return `near=${predicate.lat},${predicate.lng},${predicate.km}`;
+    case 'bbox':
+      return `bbox=${predicate.west},${predicate.south},${predicate.east},${predicate.north}`;
     case 'ids':
       return `ids=${list(predicate.refs)}`;
     case 'updated_since':
@@ -174,6 +176,7 @@ async function blame(
 ) {
   if (predicate.kind === 'words') return blameWords(pack, budget, predicate.words);
   if (predicate.kind === 'near') return `no record is within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
+  if (predicate.kind === 'bbox') return `no record is in ${spelt(predicate)}`;
   if (predicate.kind === 'ids') return `no record has the id or slug ${printable(predicate.refs.join(' or '))}`;
   const attribute = pack.attributes.find(({ name }) => 'attribute' in predicate && name === predicate.attribute);
   if (predicate.kind !== 'any' || !attribute) return `no record has ${spelt(predicate)}`;

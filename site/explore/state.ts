@@ -2,7 +2,7 @@
 // values.
 import { FREE_A_DAY, type Model, PAGE } from './model.ts';
 
-const OWN = ['q', 'near', 'min_quality', 'updated_since', 'sort', 'fields', 'limit', 'cursor'] as const;
+const OWN = ['q', 'near', 'bbox', 'min_quality', 'updated_since', 'sort', 'fields', 'limit', 'cursor'] as const;
 
 /** The known parameters of a URL in a fixed order, without empty values; others are left out. */
 export function readState(search: string, { filters }: Pick<Model, 'filters'>): URLSearchParams {

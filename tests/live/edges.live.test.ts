@@ -93,6 +93,26 @@ describe.each(['airports', 'places'] as const)('%s', (dataset) => {
     expect(found).toBeGreaterThan(live.records.length);
   }, 600_000);
 
+  test('boxes around the edges of the map', async () => {
+    const boxes = ['-180,-90,180,90', '180,-90,-180,90', '180,-90,180,90', '-180,-90,-180,90', '176,-20,-178,-15'];
+    boxes.push(
+      '-180,66,180,90',
+      '-180,90,180,90',
+      '-180,-90,180,-60',
+      '0,-1,0,1',
+      '10.4,-90,10.1,90',
+      '179.9,0,180,70',
+    );
+    for (const [i, [lat, lng]] of CENTRES.entries()) {
+      const [other = 0, far = 0] = CENTRES[(i + 5) % CENTRES.length] ?? [];
+      boxes.push(`${lng},${Math.min(lat, other)},${far},${Math.max(lat, other)}`);
+    }
+    let found = 0;
+    for (const bbox of boxes) found += await agree({ bbox });
+    console.log(`${dataset}: ${boxes.length} boxes at the edges of the map, ${found} matches`);
+    expect(found).toBeGreaterThan(live.records.length);
+  }, 600_000);
+
   test('prefixes of words in every script that the names have', async () => {
     const next = random(91);
     const scripts: Record<string, RegExp> = {

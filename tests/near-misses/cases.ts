@@ -2,13 +2,13 @@
 import { random } from '../support/random-records.ts';
 import { byName } from './by-name.ts';
 import { comparisons, misspeltFilters, otherSpellings, synonyms } from './filter-names.ts';
-import { elsewhere, foreignNames, foreignPlaces, misspeltParameters } from './foreign-names.ts';
+import { elsewhere, foreignBoxes, foreignNames, foreignPlaces, misspeltParameters } from './foreign-names.ts';
 import type { MissRule, NearMiss } from './model.ts';
 import * as values from './values.ts';
 import type { DatasetInfo } from './world.ts';
 
 const RULES: readonly MissRule[] = [
-  ...[foreignNames, foreignPlaces, elsewhere, misspeltParameters],
+  ...[foreignNames, foreignPlaces, foreignBoxes, elsewhere, misspeltParameters],
   ...[comparisons, otherSpellings, misspeltFilters, synonyms],
   ...[values.orders, values.selections, values.pages, values.wordMisses, values.times, values.places, values.ids],
   ...[values.scalars, values.misspeltValues, values.meantValues, values.misspeltWords],

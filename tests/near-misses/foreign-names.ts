@@ -101,6 +101,22 @@ export const foreignPlaces: MissRule = (dataset) =>
         ),
       );
 
+export const foreignBoxes: MissRule = (dataset) =>
+  !isPlace(dataset)
+    ? []
+    : ['box', 'bounds', 'bounding_box', 'extent', 'within', 'viewport'].map((wrong) =>
+        miss(
+          'foreign box',
+          dataset,
+          bases(dataset)['entity_search'] as Base,
+          [
+            [wrong, '5.9,45.8,10.5,47.8'],
+            ['bbox', '5.9,45.8,10.5,47.8'],
+          ],
+          ['bbox'],
+        ),
+      );
+
 export const elsewhere: MissRule = (dataset) =>
   ELSEWHERE.map(([operation, name, value, names]) =>
     miss('of another operation', dataset, bases(dataset)[operation] as Base, [[name, value], null], names),

@@ -141,7 +141,7 @@ export const times: MissRule = (dataset) => {
 export const places: MissRule = (dataset) =>
   !isPlace(dataset)
     ? []
-    : made('value of near', dataset, [
+    : made('value of near or bbox', dataset, [
         ['entity_search', 'near', '52.5 13.4 25', '52.5,13.4,25'],
         ['entity_search', 'near', '52.5;13.4;25', '52.5,13.4,25'],
         ['entity_search', 'near', '52.5,13.4,25km', '52.5,13.4,25'],
@@ -155,6 +155,11 @@ export const places: MissRule = (dataset) =>
         ['entity_search', 'near', '-52.5,13.4,10mi', '-52.5,13.4,16', ['kilometres|km']],
         ['dataset_facets', 'near', '52.5 13.4 25', '52.5,13.4,25'],
         ['entity_search', 'near', 'Berlin', '52.5,13.4,25', ['lat,lng,km']],
+        ['entity_search', 'bbox', '5.9 45.8 10.5 47.8', '5.9,45.8,10.5,47.8'],
+        ['dataset_facets', 'bbox', '[5.9,45.8,10.5,47.8]', '5.9,45.8,10.5,47.8'],
+        ['entity_search', 'bbox', '5.9,47.8,10.5,45.8', '5.9,45.8,10.5,47.8'],
+        ['entity_search', 'bbox', '35.5,139.6,35.8,139.9', '139.6,35.5,139.9,35.8'],
+        ['entity_search', 'bbox', 'Europe', '-25,34,45,72', ['west,south,east,north']],
       ]);
 
 export const ids: MissRule = ({ slugs: [one = '', two = ''], ...rest }) => {

@@ -47,6 +47,8 @@ export const search = section('spec 4', {
   'search.q': done('q is full text, each word matched as a prefix'),
   'search.near': done('near=lat,lng,km keeps records within the radius'),
   'search.near-malformed': done('a malformed near is 400'),
+  'search.bbox': done('bbox=west,south,east,north keeps records in the box, also across the antimeridian'),
+  'search.bbox-malformed': done('a malformed bbox, or bbox without geography, is 400'),
   'search.sort-attribute': done('sort takes an attribute, ascending, or -attribute, descending'),
   'search.sort-default': done('sort is -quality by default; quality and updated are keys too'),
   'search.sort-stable': done('sorting is stable'),

@@ -16,7 +16,7 @@ export interface EvaluateOptions {
 
 const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
 const PARAMETERS =
-  'q near sort limit cursor fields total ids updated_since min_quality provenance_status format by'.split(' ');
+  'q near bbox sort limit cursor fields total ids updated_since min_quality provenance_status format by'.split(' ');
 
 /** Caches a pure function, since every query reads the same texts again. */
 function remembering<Key, Result>(compute: (key: Key) => Result): (key: Key) => Result {
@@ -133,10 +133,23 @@ function wordsOf(pack: Pack, record: StoredRecord): { open: string[]; all: strin
   return { open, all };
 }
 
+function pointOf(pack: Pack, record: StoredRecord): Geo | undefined {
+  const geo = pack.attributes.find((one) => one.type === 'geo');
+  return geo && (record.attributes[geo.name] as Geo | undefined);
+}
+
+/** Whether a point is on the way east from the west edge to the east edge, at most once around the earth. */
+function inBox(point: Geo | undefined, bbox: string): boolean {
+  const [west = 0, south = 0, east = 0, north = 0] = bbox.split(',').map(Number);
+  if (point === undefined || point.lat < south || point.lat > north) return false;
+  const last = east < west ? east + 360 : east;
+  return [-360, 0, 360].some((turn) => point.lng + turn >= west && point.lng + turn <= last);
+}
+
 /** Whether a record is so near the edge of a circle that rounding decides. */
 export function onEdge(pack: Pack, record: StoredRecord, near: string): boolean {
   const [lat = 0, lng = 0, km = 0] = near.split(',').map(Number);
-  const point = record.attributes[pack.attributes.find((one) => one.type === 'geo')!.name] as Geo | undefined;
+  const point = pointOf(pack, record);
   return point !== undefined && Math.abs(kilometres({ lat, lng }, point) - km) < 1e-6 * (1 + km) && km > 0;
 }
 
@@ -165,9 +178,10 @@ export function matching(
     const statuses = query['provenance_status'];
     if (statuses !== undefined && !hasStatus(pack, record, values(statuses).map(folded), publicOnly)) return false;
     if (query['min_quality'] !== undefined && record.quality_score < Number(query['min_quality'])) return false;
+    if (query['bbox'] !== undefined && !inBox(pointOf(pack, record), String(query['bbox']))) return false;
     if (query['near'] === undefined) return true;
     const [lat = 0, lng = 0, km = 0] = String(query['near']).split(',').map(Number);
-    const point = record.attributes[pack.attributes.find((one) => one.type === 'geo')!.name] as Geo | undefined;
+    const point = pointOf(pack, record);
     return point !== undefined && kilometres({ lat, lng }, point) <= km;
   });
 }

@@ -50,6 +50,32 @@ function filter(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery 
   return { [name]: listed(next, records, attribute) };
 }
 
+/** A box between points of records, of no size, across the antimeridian, along it, or at the poles. */
+function box(next: Random, records: StoredRecord[], geo: Attribute): string {
+  const [a, b] = [sample(next, records, geo) as Geo, sample(next, records, geo) as Geo];
+  const [west, east] = pickOne(next, [
+    [a.lng, b.lng],
+    [b.lng, a.lng],
+    [a.lng, a.lng],
+    [a.lng, 180],
+    [-180, a.lng],
+    [180, -180],
+    [180, 180],
+    [-180, -180],
+    [-180, 180],
+    [170.25, -170.25],
+  ]);
+  const [south, north] = pickOne(next, [
+    [Math.min(a.lat, b.lat), Math.max(a.lat, b.lat)],
+    [a.lat, a.lat],
+    [-90, a.lat],
+    [a.lat, 90],
+    [90, 90],
+    [-90, 90],
+  ]);
+  return [west, south, east, north].join();
+}
+
 /** Parameters that select records: filters of every kind, words, a place, ids, age, quality. */
 function selection(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
   const query: SearchQuery = {};
@@ -65,6 +91,7 @@ function selection(next: Random, pack: Pack, records: StoredRecord[]): SearchQue
     const { lat, lng } = sample(next, records, geo) as Geo;
     query['near'] = `${lat},${lng},${pickOne(next, [0, 0.5, 5, 50, 400, 5_000, 20_020])}`;
   }
+  if (geo && next() < 0.2) query['bbox'] = box(next, records, geo);
   if (next() < 0.1) query['updated_since'] = pickOne(next, records).updated_at;
   if (next() < 0.1) query['min_quality'] = String(pickOne(next, records).quality_score);
   if (next() < 0.08) query['provenance_status'] = pickOne(next, ['held', 'contested', 'held,contested', 'HELD']);

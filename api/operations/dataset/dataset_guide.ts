@@ -13,9 +13,15 @@ import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 
 type Guide = { text: string } & About;
 
+/** Filters of datasets with geography. */
+const PLACES: readonly [string, string][] = [
+  ['`near=lat,lng,km`', 'it is within km kilometres of the point'],
+  ['`bbox=west,south,east,north`', 'it is in the box of degrees; west > east crosses the antimeridian'],
+];
+
 /** Each kind of filter in words; `a` represents a field. */
 function grammar(pack: Pack): string {
-  const near = pack.attributes.some(({ type }) => type === 'geo');
+  const placed = pack.attributes.some(({ type }) => type === 'geo');
   const filters: [string, string][] = [
     ['`a=x,y`', 'a is x or y; a comma inside a value is written `\\,`'],
     ['`not_a=x,y`', 'a is neither; records without a match too'],
@@ -24,7 +30,7 @@ function grammar(pack: Pack): string {
     ['`max_a=9`', 'a is at most 9; of a price range the lower end counts'],
     ['`has_a=true`', 'a is known; `false`: unknown'],
     ['`q=words`', 'each word is the start of a word of the record; results follow `sort`, not relevance'],
-    ...(near ? [['`near=lat,lng,km`', 'it is within km kilometres of the point'] as [string, string]] : []),
+    ...(placed ? PLACES : []),
     [
       '`ids=a,b` `updated_since=time` `min_quality=0.8`',
       'the id or slug is a or b; the record changed since the time; its quality is at least 0.8',

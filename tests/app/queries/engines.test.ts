@@ -26,6 +26,7 @@ import { writeRelease } from '../../support/write-release.ts';
 verifies(
   'search.q',
   'search.near',
+  'search.bbox',
   'search.sort-attribute',
   'search.sort-default',
   'search.sort-stable',

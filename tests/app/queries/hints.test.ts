@@ -44,6 +44,7 @@ describe('an empty page has a hint', () => {
       ),
     ],
     ['near=-80,0,1', 'No record is within 1 km of -80,0.'],
+    ['bbox=179,-80,-179,-79', 'No record is in bbox=179,-80,-179,-79.'],
   ])('%s: %s', async (query, line) => expect(await hint(query)).toEqual(line));
 
   it('which condition to leave out, when only the combination matches nothing', async () => {
