@@ -87,6 +87,20 @@ const identifying: Attributes = {
     once: true,
     weight: 0,
   },
+  prominence: {
+    aliases: ['popularity', 'rank'],
+    type: 'integer',
+    description:
+      'How prominent the record is, 0 to 1000, to rank by: derived from who sells it (the maker first), how many providers sell the model, and how many models the provider sells',
+    example: 690,
+    public: true,
+    filterable: true,
+    range: { min: 0, max: 1000 },
+    // Each source counts new models in its own list.
+    tolerance: 1,
+    sla: SLA.other,
+    weight: 0,
+  },
 };
 
 const abilities: Attributes = {

@@ -6,13 +6,14 @@ import { genaiPageAt, readGenai } from './genai.ts';
 import { devUpdatedAt } from './models-dev.ts';
 import { piGeneratedAt, readPi } from './pi-ai.ts';
 import { PACKAGES } from './pins.ts';
+import { withProminence } from './prominence.ts';
 import { readTokenlens } from './tokenlens.ts';
 
 export default defineCollector({
   read(reading, context) {
-    if (reading.source === 'pi-ai') return readPi(reading);
     if (reading.source === 'tokenlens') return readTokenlens(reading, context);
-    return readGenai(reading, context);
+    const records = reading.source === 'pi-ai' ? readPi(reading) : readGenai(reading, context);
+    return withProminence(records, reading, context);
   },
 
   /** genai-prices has public tags for some versions only; the address of pi-ai contains its version. */

@@ -12,7 +12,7 @@ export default definePack({
   license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
   attribution:
     'Model prices: genai-prices © Pydantic Services Inc. (MIT); pi-ai © Mario Zechner and contributors (MIT); models.dev via TokenLens © Nicklas Scharpff (MIT). Compiled with per-value provenance; check the provider’s price page before relying on it.',
-  revision: 3,
+  revision: 4,
   sources: {
     'genai-prices': {
       title: 'genai-prices',
@@ -61,7 +61,7 @@ export default definePack({
   },
   gone: { attribute: 'status', value: 'delisted', confidence: 0.8 },
   group_by: 'provider',
-  serving: { showcase: { per_group: 2 }, similar_differ_by: 'provider' },
+  serving: { showcase: { per_group: 2 }, similar_differ_by: 'provider', prominence: 'prominence' },
   compare: [
     'price.input',
     'price.output',

@@ -1,39 +1,11 @@
 // Reads TokenLens, a copy of models.dev from September 2025: release dates, knowledge cutoffs and open
 // weights of records of the other sources.
-import type { CollectContext, Identity, Observed, Reading, Value } from 'dataset-register/pack';
-import { genaiProviders } from './genai.ts';
-import { providerId, recordKey } from './identity.ts';
+import type { CollectContext, Observed, Reading, Value } from 'dataset-register/pack';
+import { recordKey } from './identity.ts';
+import { type KnownRecord, knownRecords } from './known.ts';
 import { type DevModel, devModels } from './models-dev.ts';
-import { piModels } from './pi-ai.ts';
-import { GENAI_PINS, PI_PINS } from './pins.ts';
 import { sameModel } from './same-model.ts';
 import { positiveAmount } from './shapes.ts';
-
-interface Known {
-  identity: Identity;
-  /** Whether the newest pinned version of a source still lists it. */
-  listed: boolean;
-}
-
-/** Records in the pinned versions of the other sources, by key. */
-async function knownRecords(context: CollectContext): Promise<Map<string, Known>> {
-  const known = new Map<string, Known>();
-  const add = (provider: string, model_id: string, newest: boolean) => {
-    const identity = { provider, model_id };
-    const key = recordKey(identity);
-    known.set(key, { identity, listed: newest || known.get(key)?.listed === true });
-  };
-  for (const pin of GENAI_PINS) {
-    const providers = await genaiProviders(await context.folder(pin.package, pin.version));
-    for (const { id, models } of providers) for (const model of models) add(id, model.id, pin === GENAI_PINS.at(-1));
-  }
-  for (const pin of PI_PINS) {
-    const files = await piModels(await context.folder(pin.package, pin.version));
-    const models = files.flatMap((file) => file.models);
-    for (const { provider, id } of models) add(providerId(provider), id, pin === PI_PINS.at(-1));
-  }
-  return known;
-}
 
 /** A month becomes its first day. */
 function day(date: string | undefined): string | undefined {
@@ -75,7 +47,7 @@ function passing({ name, cost, limit, modalities, reasoning, tool_call }: DevMod
  * Values of this record in models.dev. The package is old and not complete, so for a record that the other
  * sources dropped only permanent values count: their last prices are newer.
  */
-function observe(reading: Reading, { identity, listed }: Known, model: DevModel): Observed {
+function observe(reading: Reading, { identity, listed }: KnownRecord, model: DevModel): Observed {
   const { cost, limit } = model;
   const doubtful = limit.output === limit.context;
   return {

@@ -1,6 +1,6 @@
 // Makers derived from ids in every provider's style.
 import { expect, test } from 'vitest';
-import { vendorOf } from './vendor.ts';
+import { sellerOf, vendorOf } from './vendor.ts';
 
 test.each([
   ['openrouter', 'anthropic/claude-sonnet-5', 'anthropic'],
@@ -20,6 +20,7 @@ test.each([
   ['google', 'deep-research-preview', 'google'],
   ['voyageai', 'rerank-2', 'voyageai'],
   ['mistral', 'open-mixtral-8x7b', 'mistral'],
+  ['mistral', 'glm-5-2', 'zai'],
   ['github-copilot', 'grok-4.6', 'x-ai'],
 ])('%s %s', (provider, id, vendor) => {
   expect(vendorOf(provider, id)?.vendor).toBe(vendor);
@@ -32,4 +33,17 @@ test('the lab of the source has precedence', () => {
 test('unknown ids have no maker', () => {
   expect(vendorOf('openrouter', 'openrouter/auto')).toBeUndefined();
   expect(vendorOf('opencode', 'big-pickle')).toBeUndefined();
+});
+
+test.each([
+  ['openai', 'openai', 'maker'],
+  ['aws', 'amazon', 'maker'],
+  ['aws', 'anthropic', 'reseller'],
+  ['google-vertex', 'google', 'another service of the maker'],
+  ['kimi-coding', 'moonshotai', 'another service of the maker'],
+  ['qwen-token-plan', 'qwen', 'another service of the maker'],
+  ['openrouter', 'openai', 'reseller'],
+  ['openrouter', undefined, 'reseller'],
+])('%s sells models of %s as %s', (provider, vendor, seller) => {
+  expect(sellerOf(provider, vendor)).toBe(seller);
 });

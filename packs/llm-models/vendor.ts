@@ -67,6 +67,12 @@ const FIRST_PARTY: Record<string, string> = {
   zhipuai: 'zai',
 };
 
+/** Providers that sell a maker's models among those of others. */
+const ALSO_OWN: Record<string, string> = { aws: 'amazon', azure: 'microsoft' };
+
+/** Makers that also sell models of others: there the family is more reliable than the provider. */
+const MIXED = new Set(['google', 'mistral']);
+
 /** Model families that determine the maker, matched in order with the last part of the id. */
 const FAMILIES: [family: RegExp, vendor: string][] = [
   [/^claude\b/, 'anthropic'],
@@ -102,7 +108,7 @@ const FAMILIES: [family: RegExp, vendor: string][] = [
 ];
 
 /** Regions and routes before the maker in a Bedrock id: `us.anthropic.claude-…`. */
-const REGION = /^(us|us-gov|eu|apac|ap|au|ca|in|jp|sa|global|regional)\./;
+export const REGION = /^(us|us-gov|eu|apac|ap|au|ca|in|jp|sa|global|regional)\./;
 /** The maker in a Bedrock id, `meta.`; in other ids a dot belongs to a version. */
 const DOTTED = /^([a-z][a-z0-9]*)\.[a-z]/;
 /** Path parts that are not a maker. */
@@ -145,9 +151,19 @@ export function vendorOf(provider: string, modelId: string, lab?: string): { ven
   const leaf = (modelId.split('/').at(-1) ?? '').toLowerCase();
   const family = FAMILIES.find(([pattern]) => pattern.test(leaf))?.[1];
   const own = FIRST_PARTY[provider];
-  // Google's clouds also serve Claude: there the family is more reliable than the provider.
-  if (own !== undefined && (own !== 'google' || family === undefined)) {
+  if (own !== undefined && (!MIXED.has(own) || family === undefined)) {
     return { vendor: own, how: 'the provider sells its own models' };
   }
   return family === undefined ? undefined : { vendor: family, how: 'derived from the family name in the id' };
+}
+
+export type Seller = 'maker' | 'another service of the maker' | 'reseller';
+
+/** How a provider is related to the maker of a model. Plans and regional services of a maker are its others. */
+export function sellerOf(provider: string, vendor: string | undefined): Seller {
+  if (vendor === undefined) return 'reseller';
+  if (vendor === provider || vendor === ALSO_OWN[provider]) return 'maker';
+  return vendor === FIRST_PARTY[provider] || provider.startsWith(`${vendor}-`)
+    ? 'another service of the maker'
+    : 'reseller';
 }
