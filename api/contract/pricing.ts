@@ -1,7 +1,7 @@
 // Prices of calls and their wording. All code that charges or shows a price uses this file.
-import type { FacetsInput } from '../../data/input/search-parameters.ts';
+import type { Selection } from '../../data/input/parameters.ts';
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
-import { exceedsFreeFacets } from '../../data/queries/facets.ts';
+import { exceedsFreeAnswers } from '../../data/queries/facets.ts';
 import type { Pack, PricedOperation } from '../../packs/define/model.ts';
 import { eur, usd } from '../../packs/define/money.ts';
 import type { Context, Operation, PriceCondition } from './operation.ts';
@@ -23,11 +23,12 @@ export function totalPrice(_of: PricedOperation | '', micros: number, times: num
 }
 
 /**
- * Facets are free, but with filters over a non-public attribute they cost one search (contract section 3).
+ * Facets and changelog are free, but with filters over a non-public attribute they cost one search (contract
+ * section 3).
  */
-export const FACETS_CONDITION: PriceCondition<FacetsInput> = {
+export const PUBLIC_FREE: PriceCondition<Selection> = {
   label: 'free; one search when a non-public attribute is named',
-  applies: (input, { release }) => release !== undefined && exceedsFreeFacets(input, release.pack),
+  applies: (input, { release }) => release !== undefined && exceedsFreeAnswers(input, release.pack),
 };
 
 /** The unit of a price, in words. */

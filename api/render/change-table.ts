@@ -8,9 +8,18 @@ import { cell, columnTitle } from './cells.ts';
 import { tableOf, tableRow } from './markdown.ts';
 import { minute } from './times.ts';
 
+/** `+0.5 (+4.17 %)`: the change of a number, and in percent of the old one unless that is 0. */
+function changeCell({ change, change_percent }: Change): string {
+  if (change === undefined) return '';
+  return change_percent === undefined ? signed(change) : `${signed(change)} (${signed(change_percent)} %)`;
+}
+
+const signed = (value: number): string => `${value > 0 ? '+' : ''}${value}`;
+
 /**
  * One row for each change. `hides` selects the attributes whose values are withheld: both cells then show
- * that, so that an empty cell always means that there was no value.
+ * that, so that an empty cell always means that there was no value. The column with the change of numbers is
+ * there when some row has one.
  */
 export function changeTable(
   changes: readonly (Change & { recorded_at?: string })[],
@@ -20,7 +29,13 @@ export function changeTable(
 ): string | Promise<string> {
   const attributes = attributesOf(pack);
   const recorded = changes.some(({ recorded_at }) => recorded_at !== undefined);
-  const columns = [...(recorded ? ['recorded'] : []), 'observed', 'slug', 'attribute', 'type', 'old', 'new', 'source'];
+  const measured = changes.some(({ change }) => change !== undefined);
+  const columns = [
+    ...(recorded ? ['recorded'] : []),
+    ...['observed', 'slug', 'attribute', 'type', 'old', 'new'],
+    ...(measured ? ['change'] : []),
+    'source',
+  ];
   const row = (change: (typeof changes)[number]) => {
     const attribute = attributes.get(change.attribute ?? '');
     const hidden = change.attribute !== undefined && hides(change.attribute);
@@ -33,6 +48,7 @@ export function changeTable(
       change.type,
       hidden && change.type === 'added' ? '' : valueCell(change.old_value),
       valueCell(change.new_value),
+      ...(measured ? [changeCell(change)] : []),
       cell(change.source_url),
     ]);
   };

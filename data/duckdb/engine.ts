@@ -30,7 +30,7 @@ export async function openEngine(
   const opened = { pool, pack, folder, shape, bodies };
   return {
     ...tableQuestions(pool, bodies, async () => shape),
-    ...historyQuestions(pool, pack.id, folder),
+    ...historyQuestions(pool, pack.id, folder, async () => shape),
     withOverlay: (overlay) => overlayEngine(opened, overlay),
     close: () => pool.close(),
   };

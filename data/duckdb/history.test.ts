@@ -8,9 +8,11 @@ import type { Pack } from '../../packs/define/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
+import type { ChangelogPlan } from '../plan/plan.ts';
 import { openRelease, type Release } from '../releases/release.ts';
-import { countStatement, pageStatement } from './changelog.ts';
+import { countStatement, pageStatement, selectedRecords } from './changelog.ts';
 import { changesStatement, factsStatement, openItemsStatement, pastStatement } from './history.ts';
+import type { Shape } from './shape.ts';
 import { sql } from './sql.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'history-'));
@@ -30,6 +32,13 @@ afterAll(async () => {
 const file = sql`read_parquet('f')`;
 const hostile = "x'; DROP TABLE records; --";
 
+/** A page of all changes, and the same of the records that match a condition. */
+const every: ChangelogPlan = {
+  ...{ since: 1, attribute: null, ordinal: null, type: 'all', where: [], direction: null, limit: 3, offset: 4 },
+};
+const chosen: ChangelogPlan = { ...every, where: [{ kind: 'ids', refs: [hostile] }] };
+const shape: Shape = { attributes: new Map(), enums: new Map() };
+
 describe('as text', () => {
   test('every value is bound', () => {
     const plans = [
@@ -37,8 +46,13 @@ describe('as text', () => {
       factsStatement({ entity: 'r', attribute: null, since: null, limit: 10 }, file),
       pastStatement([hostile, 'r'], file),
       openItemsStatement(hostile, file),
-      countStatement({ since: 1, attribute: hostile, ordinal: 7, type: 'added', limit: 1, offset: 2 }, file),
-      pageStatement({ since: 1, attribute: null, ordinal: null, type: 'all', limit: 3, offset: 4 }, file),
+      countStatement({ ...every, attribute: hostile, ordinal: 7, type: 'added' }, file),
+      pageStatement(every, file),
+      pageStatement(
+        { ...every, direction: { to: 'rise', attributes: [hostile] } },
+        file,
+        selectedRecords(chosen, shape),
+      ),
       changesStatement({ since: 6, limit: 9 }, file),
     ];
     expect(plans).toMatchInlineSnapshot(`
@@ -119,7 +133,7 @@ describe('as rows', () => {
   });
 
   test('the changelog newest first, in complete pages', async () => {
-    const plan = { since: 0, attribute: null, ordinal: null, type: 'all' as const };
+    const plan = { ...every, since: 0 };
     const { rows, total } = await release.engine.changelog({ ...plan, limit: 10_000, offset: 0 });
     expect([rows.length, total]).toEqual([values().length, values().length]);
     const times = rows.map(({ observed_at }) => observed_at);

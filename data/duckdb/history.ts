@@ -12,9 +12,11 @@ import {
   countStatement,
   overlayChangelog,
   pageStatement,
+  selectedRecords,
 } from './changelog.ts';
 import type { Pool } from './pool.ts';
 import { reviewRows, reviewStatement } from './review.ts';
+import type { Shape } from './shape.ts';
 import { originsStatement } from './spread.ts';
 import { countLiteral, join, literal, type Sql, sql, textsOf } from './sql.ts';
 
@@ -39,11 +41,15 @@ export interface HiddenRecords {
   changelog: readonly ChangelogLine[];
 }
 
-/** History queries over the release in `folder`, with an overlay if there is one. */
+/**
+ * History queries over the release in `folder`, with an overlay if there is one. `shape` is that of the
+ * records as they are now.
+ */
 export function historyQuestions(
   pool: Pool,
   dataset: string,
   folder: string,
+  shape: () => Promise<Shape>,
   hidden?: () => Promise<HiddenRecords>,
 ): History {
   const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
@@ -62,8 +68,10 @@ export function historyQuestions(
       const stored = file(RELEASE_FILES.changelog);
       const over = await hidden?.();
       const changelog = over ? overlayChangelog(stored, over.gone, over.changelog) : stored;
-      const [[total] = []] = await pool.ask(countStatement(plan, changelog), options);
-      const rows = plan.offset < Number(total) ? await pool.ask(pageStatement(plan, changelog), options) : [];
+      // The tables of an overlay are made by the first query that needs them.
+      const selected = plan.where.length === 0 ? null : selectedRecords(plan, await shape());
+      const [[total] = []] = await pool.ask(countStatement(plan, changelog, selected), options);
+      const rows = plan.offset < Number(total) ? await pool.ask(pageStatement(plan, changelog, selected), options) : [];
       return { rows: rows.map(changeRow), total: Number(total) };
     },
     async changes(plan, options) {

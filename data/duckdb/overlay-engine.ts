@@ -39,13 +39,14 @@ export function overlayEngine(opened: DuckRelease, overlay: AppliedOverlay): Eng
   };
   const base = tableQuestions(pool, bodies, async () => shape);
   const changed = new ChangedRecords(overlay.changed, base);
-  const history = historyQuestions(pool, pack.id, folder, async () => ({
+  const now = async () => (await side()).shape;
+  const history = historyQuestions(pool, pack.id, folder, now, async () => ({
     removed: [...overlay.removed],
     gone: [...overlay.removed, ...changed.byId.keys()],
     changelog: await changed.changelogLines(),
   }));
   return {
-    ...tableQuestions(pool, bodies, async () => (await side()).shape),
+    ...tableQuestions(pool, bodies, now),
     ...history,
     ...historyUnder(overlay, changed.byId, history),
     async bodies(ordinals, options) {

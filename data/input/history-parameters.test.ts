@@ -121,12 +121,39 @@ describe('facts', () => {
 
 describe('changelog', () => {
   test('defaults and everything given', () => {
-    const plain = { days: 30, limit: 100, offset: 0, attribute: null, entity: null, type: 'all' };
+    const all = { where: [], words: [], statuses: [], names: [] };
+    const plain = {
+      days: 30,
+      limit: 100,
+      offset: 0,
+      attribute: null,
+      entity: null,
+      type: 'all',
+      direction: null,
+      ...all,
+    };
     expect(changelogParameters.parse({}, pack)).toEqual(plain);
     const given = { days: '365', limit: '500', offset: '9', attribute: 'price.list', entity: 'X', type: 'CHANGED' };
-    expect(changelogParameters.parse(given, pack)).toEqual({
+    const chosen = { direction: 'FALL', min_runtime: '5', ids: 'X', q: 'Drill' };
+    expect(changelogParameters.parse({ ...given, ...chosen }, pack)).toEqual({
       ...{ days: 365, limit: 500, offset: 9, attribute: 'price.list', entity: 'X', type: 'changed' },
+      ...{ direction: 'fall', words: ['drill'], statuses: [], names: ['runtime', 'price.list'] },
+      where: [
+        { kind: 'min', attribute: 'runtime', value: 5 },
+        { kind: 'ids', refs: ['x'] },
+      ],
     });
+  });
+
+  test('a parameter comes before a filter of the same name, and its error names another filter', () => {
+    const typed = { ...pack, attributes: [...pack.attributes, { ...pack.attributes[3]!, name: 'type' }] };
+    expect(changelogParameters.parse({ type: 'added', not_type: 'hub' }, typed)).toMatchObject({
+      type: 'added',
+      where: [{ kind: 'none', attribute: 'type', values: ['hub'] }],
+    });
+    expect(refusals((raw) => changelogParameters.parse(raw, typed), [{ type: 'hub' }])).toEqual([
+      'validation_failed type: must be one of all, changed, added (got "hub") (like_type=hub filters by the attribute type)',
+    ]);
   });
 
   test('bounds', () => {
@@ -146,7 +173,7 @@ describe('changelog', () => {
         "validation_failed type: must be one of all, changed, added (got "new"); did you mean added?",
         "invalid_parameter attribute: tools has no attribute "x". Known, the nearest first: name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
         "validation_failed entity: must not be empty",
-        "unknown_filter "since" is not a parameter of this operation. Did you mean "days"? Write days=<number>: the number of days before today.",
+        "unknown_filter "since" is not a filter or parameter of this operation. Did you mean "days"? Write days=<number>: the number of days before today.",
       ]
     `);
     const three = refusals((raw) => changelogParameters.parse(raw, pack), [{ days: 'a', limit: 'b', type: 'c' }]);

@@ -1,8 +1,11 @@
 // Parameters of records and of their past, with the split of 400 and 422 of contract section 4.
 import { z } from 'zod';
+import { WORDY } from '../../packs/define/schema.ts';
+import { DataError, rewordError } from '../model/errors.ts';
+import type { Direction } from '../plan/plan.ts';
 import { single } from './filters.ts';
-import { type Parameter, parameters } from './parameters.ts';
-import { BOUNDS, parseTime } from './parse-values.ts';
+import { type Parameter, parameters, type Selection, selectingParameters } from './parameters.ts';
+import { BOUNDS, parseOneOf, parseTime, printable } from './parse-values.ts';
 import {
   AS_OF,
   attributeParameter,
@@ -16,6 +19,7 @@ import {
   optionalTime,
   representation,
 } from './rows.ts';
+import { SELECTION } from './selection.ts';
 
 /** Documented bounds of questions about the past. */
 export const HISTORY_BOUNDS = {
@@ -27,6 +31,8 @@ export const HISTORY_BOUNDS = {
   /** Changes of the feed in one answer. */
   changes: 10_000,
 } as const;
+
+const DIRECTIONS = ['rise', 'fall'] as const satisfies readonly Direction[];
 
 export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -54,15 +60,19 @@ export interface FactsInput {
   since: number | null;
 }
 
-export interface ChangelogInput {
+/** `names` contains also `attribute`. */
+export interface ChangelogInput extends Selection {
   days: number;
   limit: number;
   offset: number;
   attribute: string | null;
   /** Id or slug, as the client wrote it. */
   entity: string | null;
-  type: 'all' | 'changed' | 'added';
+  type: ChangeType;
+  direction: Direction | null;
 }
+
+type ChangeType = 'all' | 'changed' | 'added';
 
 export interface ChangesInput {
   /** Microseconds since 1970; changes recorded later are answered. */
@@ -110,18 +120,55 @@ export const factsParameters = parameters(
   ({ entity_id, attribute, since }): FactsInput & { entity_id: string } => ({ entity_id, attribute, since }),
 );
 
-/** Parameters of `GET /v1/{ds}/changelog` (specification section 4, "Dataset-level endpoints"). */
-export const changelogParameters = parameters(
+const CHANGE_TYPE: Parameter<ChangeType> = choice(
+  'added: a first value; changed: another value, or none any more',
+  ['all', 'changed', 'added'],
+  'all',
+);
+
+/** `type`, which in some datasets is also an attribute: the error then suggests another filter of it. */
+const TYPE: Parameter<ChangeType> = {
+  ...CHANGE_TYPE,
+  parse(values, place) {
+    try {
+      return CHANGE_TYPE.parse(values, place);
+    } catch (error) {
+      const { name, pack } = place;
+      const own = pack.attributes.some((each) => each.name === name && each.filterable && WORDY.includes(each.type));
+      if (!(error instanceof DataError) || !own) throw error;
+      const filter = `like_${name}=${printable(values[0] ?? '')}`;
+      throw rewordError(error, (message) => `${message} (${filter} filters by the attribute ${name})`);
+    }
+  },
+};
+
+/** `direction`: of numbers with both values shown. */
+const DIRECTION = optional<Direction>({
+  schema: () => z.enum(DIRECTIONS).describe('Only numbers that rose or fell, of public attributes'),
+  parse: (values, { name }) => parseOneOf(name, single(name, values), DIRECTIONS),
+});
+
+/**
+ * Parameters of `GET /v1/{ds}/changelog` (specification section 4, "Dataset-level endpoints"): changes of the
+ * records that the filters select now. They come before filters of the same name.
+ */
+export const changelogParameters = selectingParameters(
   {
     days: integerParameter('Number of days before today', { min: 1, max: HISTORY_BOUNDS.days, fallback: 30 }),
     limit: integerParameter('Changes of a page', { min: 1, max: HISTORY_BOUNDS.changelog, fallback: 100 }),
     offset: integerParameter('Changes to skip, for the next page', { min: 0, fallback: 0 }),
     attribute: optional(attributeParameter('Only changes of this attribute')),
     entity: optionalText('Only changes of this record: id or slug'),
-    type: choice('added: a first value; changed: another value, or none any more', ['all', 'changed', 'added'], 'all'),
+    type: TYPE,
+    direction: DIRECTION,
+    ...SELECTION,
     format: FORMAT,
   },
-  ({ format: _, ...input }): ChangelogInput => input,
+  ({ days, limit, offset, attribute, entity, type, direction }, selection): ChangelogInput => ({
+    ...selection,
+    names: [...new Set([...selection.names, ...(attribute === null ? [] : [attribute])])],
+    ...{ days, limit, offset, attribute, entity, type, direction },
+  }),
 );
 
 /** `since` of the change feed, required: changes recorded later are answered. In microseconds since 1970. */

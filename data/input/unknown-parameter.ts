@@ -161,6 +161,12 @@ const PARAMETERS: Record<string, Parameter> = {
       'perpage pagesize size pagelimit top take first count max maxresults maxitems num n k topk topn rows results numresults',
     ),
   },
+  direction: {
+    aliases: words(
+      'change changes changed trend movement move moved going dir increase increased increases decrease decreased decreases rise rises rising fall falls falling up down drop drops delta',
+    ),
+    usage: 'direction=rise or direction=fall',
+  },
   sort: {
     aliases: words('order orderby sortby ordering sortorder sortdir sortkey dir direction asc desc rank rankby'),
     usage: 'sort=<attribute>, or sort=-<attribute> for descending',

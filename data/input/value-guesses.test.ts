@@ -37,5 +37,7 @@ test('yes and no, and words of closed lists', () => {
   expect(['yes', ' ON ', '1', 'off', '0', 'maybe'].map(guessBoolean)).toEqual([true, true, true, false, false, null]);
   expect(guessWord('weekly', ['day', 'week'])).toBe('week');
   expect(guessWord('jsonl', ['json', 'md', 'csv', 'ndjson'])).toBe('ndjson');
+  expect(guessWord('increase', ['rise', 'fall'])).toBe('rise');
+  expect(guessWord('Dropped', ['rise', 'fall'])).toBe('fall');
   expect(guessWord('__proto__', ['day', 'week'])).toBeNull();
 });

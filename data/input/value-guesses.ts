@@ -80,6 +80,14 @@ const WORDS: Record<string, readonly string[]> = {
   arrow: ['feather', 'ipc', 'parquet'],
   day: ['daily', '1d', 'd', '24h'],
   week: ['weekly', '1w', 'w', '7d'],
+  rise: [
+    ...['up', 'increase', 'increased', 'increasing', 'rising', 'risen', 'rose', 'higher', 'grow', 'gain', 'positive'],
+    ...['+', 'asc'],
+  ],
+  fall: [
+    ...['down', 'decrease', 'decreased', 'decreasing', 'falling', 'fallen', 'fell', 'lower', 'drop', 'dropped', 'cut'],
+    ...['loss', 'negative', '-', 'desc'],
+  ],
   added: ['new', 'created', 'insert'],
   changed: ['change', 'update', 'updated', 'modified'],
 };

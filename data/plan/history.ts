@@ -80,17 +80,6 @@ export interface ReviewPlan {
   limit: number;
 }
 
-/** Changes observed at `since` (milliseconds) or later, newest first. */
-export interface ChangelogPlan {
-  since: number;
-  attribute: string | null;
-  /** Ordinal of the only record to include; null: all records. */
-  ordinal: number | null;
-  type: 'all' | 'changed' | 'added';
-  limit: number;
-  offset: number;
-}
-
 /** A change of one published value. A row for a removed record has no attribute, values or source. */
 export interface ChangeRow {
   entity_id: string;

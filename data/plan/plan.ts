@@ -5,7 +5,6 @@ import type { ProvenanceStatus, ReviewItem } from '../model/record.ts';
 import type { AppliedOverlay } from './applied-overlay.ts';
 import type {
   ChangelogAnswer,
-  ChangelogPlan,
   ChangesPlan,
   FactRow,
   FactsPlan,
@@ -192,6 +191,24 @@ export interface SeriesAnswer {
   groups: number;
   spans: SeriesSpan[];
 }
+
+/** Changes observed at `since` (milliseconds) or later, newest first. */
+export interface ChangelogPlan {
+  since: number;
+  attribute: string | null;
+  /** Ordinal of the only record to include; null: all records. */
+  ordinal: number | null;
+  type: 'all' | 'changed' | 'added';
+  /** Only changes of records that match now; empty: of all, also of records that are no longer published. */
+  where: Predicate[];
+  /** Only numbers of these attributes that rose, or fell; of a price range the minimum counts. null: all changes. */
+  direction: { to: Direction; attributes: readonly string[] } | null;
+  limit: number;
+  offset: number;
+}
+
+/** The direction of a number that changed. */
+export type Direction = 'rise' | 'fall';
 
 /**
  * Ordinals of a page in order (ordinal: rank by quality descending, then id), and the position after the

@@ -1,8 +1,11 @@
 // The changelog: new and changed values, newest first, with the values of public attributes (specification
 // section 4).
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
+import { bounds } from '../consolidate/compare.ts';
 import type { ChangelogInput } from '../input/history-parameters.ts';
 import { printable } from '../input/parse-values.ts';
+import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import { isoTime } from '../model/time.ts';
 import type { ChangeRow } from '../plan/history.ts';
@@ -23,6 +26,10 @@ export interface Change {
   old_value?: Value;
   /** Absent: the value was withdrawn, or it is not public. */
   new_value?: Value;
+  /** New minus old number, in the unit of the attribute; of price ranges the minimum counts. */
+  change?: number;
+  /** `change` in percent of the old number, positive for a rise. Absent: the old number is 0. */
+  change_percent?: number;
   observed_at: string;
   source_url?: string;
 }
@@ -30,29 +37,36 @@ export interface Change {
 const DAY = 86_400_000;
 
 /**
- * A page of the changelog, relative to `now`. It contains values of public attributes only, so that every
- * caller gets the same answer. Throws `unknown_entity` (404).
+ * A page of the changelog, relative to `now`, of the records that the filters select now. It contains values
+ * of public attributes only, so that every caller gets the same answer; `direction` compares only these.
+ * Words and statuses of non-public values match for operators only. Throws `unknown_entity` (404).
  */
 export async function getChangelog(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,
-  { days, limit, offset, attribute, entity, type }: ChangelogInput,
+  input: ChangelogInput,
   now: Date,
-  options: QueryOptions,
+  options: QueryOptions & { admin?: boolean },
 ): Promise<{ items: Change[]; total: number }> {
+  const { days, limit, offset, attribute, entity, type } = input;
   const [ordinal] = entity === null ? [null] : await engine.resolve([entity.toLowerCase()], options);
   if (entity !== null && (ordinal === null || ordinal === undefined))
     throw new DataError('unknown_entity', `entity: ${pack.id} has no record "${printable(entity)}".`);
   const since = now.getTime() - days * DAY;
-  const plan = { since, attribute, ordinal: ordinal ?? null, type, limit, offset };
+  const open = pack.attributes.filter((each) => each.public);
+  const numbers = open.filter((each) => NUMERIC.includes(each.type)).map(({ name }) => name);
+  const where = questionOf(input, options.admin ? 'full' : 'public');
+  const direction = input.direction && { to: input.direction, attributes: numbers };
+  const plan = { since, attribute, ordinal: ordinal ?? null, type, where, direction, limit, offset };
   const { rows, total } = await engine.changelog(plan, options);
-  const open = new Set(pack.attributes.filter((each: Attribute) => each.public).map(({ name }) => name));
-  return { items: rows.map((row) => publicChange(row, (name) => open.has(name))), total };
+  const shown = new Set(open.map(({ name }) => name));
+  return { items: rows.map((row) => publicChange(row, (name) => shown.has(name))), total };
 }
 
 /** The row as the API returns it; `shows` decides whether an attribute's values are included. */
 export function publicChange(row: ChangeRow, shows: (attribute: string) => boolean): Change {
   const visible = row.attribute !== null && shows(row.attribute);
-  const value = (json: string) => JSON.parse(json) as Value;
+  const value = (json: string | null) => (visible && json !== null ? (JSON.parse(json) as Value) : null);
+  const [before, after] = [value(row.old_value), value(row.new_value)];
   return {
     entity_id: row.entity_id,
     // For records removed before their names were stored, only the id is known.
@@ -60,11 +74,37 @@ export function publicChange(row: ChangeRow, shows: (attribute: string) => boole
     name: row.name ?? row.entity_id,
     ...(row.attribute === null ? {} : { attribute: row.attribute }),
     type: row.type,
-    ...(visible && row.old_value !== null ? { old_value: value(row.old_value) } : {}),
-    ...(visible && row.new_value !== null ? { new_value: value(row.new_value) } : {}),
+    ...(before === null ? {} : { old_value: before }),
+    ...(after === null ? {} : { new_value: after }),
+    ...(before === null || after === null ? {} : changeOf(before, after)),
     observed_at: isoTime(row.observed_at),
     ...(row.source_url === null ? {} : { source_url: row.source_url }),
   };
+}
+
+/** How much a number changed; of a price range the minimum counts. Empty for values that are no numbers. */
+function changeOf(before: Value, after: Value): Pick<Change, 'change' | 'change_percent'> {
+  const [from, to] = [bounds(before)?.min, bounds(after)?.min];
+  if (from === undefined || to === undefined) return {};
+  const change = decimalDifference(to, from);
+  // Adding 0 turns -0 into 0.
+  return {
+    change,
+    ...(from === 0 ? {} : { change_percent: Number(((100 * change) / Math.abs(from)).toFixed(2)) + 0 }),
+  };
+}
+
+/** `a` minus `b` with as many decimals as the two have: 0.3 minus 0.1 is 0.2. */
+function decimalDifference(a: number, b: number): number {
+  const decimals = Math.max(decimalsOf(a), decimalsOf(b));
+  return decimals > 100 ? a - b : Number((a - b).toFixed(decimals));
+}
+
+/** Decimals of a number of at most 15 significant digits: more are rounding errors. */
+function decimalsOf(value: number): number {
+  const [, fraction = '', exponent = '0'] =
+    /^-?\d+(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(Number(value.toPrecision(15)))) ?? [];
+  return Math.max(0, fraction.length - Number(exponent));
 }
 
 /** Attributes of a pack by name, to format changes with units. */

@@ -26,10 +26,10 @@ export interface FacetsReport {
 }
 
 /**
- * Whether a query exceeds the free facets: it names a non-public attribute and has a filter. An exact count
- * under such a filter reveals the value of a single record, whatever the floor.
+ * Whether a query exceeds the free answers of facets and changelog: it names a non-public attribute and has a
+ * filter. An exact count under such a filter reveals the value of a single record, whatever the floor.
  */
-export function exceedsFreeFacets(input: FacetsInput, { attributes }: Pack): boolean {
+export function exceedsFreeAnswers(input: Selection, { attributes }: Pack): boolean {
   return hasFilter(input) && attributes.some((each) => !each.public && input.names.includes(each.name));
 }
 
@@ -50,7 +50,7 @@ export async function getFacets(
 ): Promise<FacetsReport> {
   const { by, limit } = input;
   const hidden = pack.attributes.some((each) => each.name === by && !each.public);
-  const floor = hidden && !options.admin && !exceedsFreeFacets(input, pack) ? FACET_FLOOR : 0;
+  const floor = hidden && !options.admin && !exceedsFreeAnswers(input, pack) ? FACET_FLOOR : 0;
   const plan = { where: questionOf(input, options.admin ? 'full' : 'public'), by, limit, floor };
   const answer = await engine.facets(plan, options);
   const { values, matched, missing, withheld } = answer;

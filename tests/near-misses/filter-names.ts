@@ -5,7 +5,14 @@ import { misspelt, onlyOne } from './foreign-names.ts';
 import { type Base, bases, type CallQuery, type MissRule, miss, type NearMiss } from './model.ts';
 import type { DatasetInfo, FilterInfo } from './world.ts';
 
-const FILTERED = ['entity_search', 'dataset_facets', 'entity_similar', 'dataset_stats', 'entity_compare'];
+const FILTERED = [
+  'entity_search',
+  'dataset_facets',
+  'entity_similar',
+  'dataset_stats',
+  'entity_compare',
+  'dataset_changelog',
+];
 
 const camel = (name: string) => name.replace(/[_.]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 

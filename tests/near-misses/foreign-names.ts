@@ -20,7 +20,7 @@ const FOREIGN: Record<string, string> = {
   entity_get: 'select>fields columns>fields include>fields date>as_of at>as_of asOf>as_of timestamp>as_of',
   entity_history: 'from>since field>attribute fields>attribute after>since start_date>since updated_since>since',
   dataset_changelog:
-    'since>days page>offset skip>offset from>days field>attribute id>entity slug>entity per_page>limit cursor>offset entity_id>entity',
+    'since>days page>offset skip>offset from>days field>attribute id>entity slug>entity per_page>limit cursor>offset entity_id>entity trend>direction change>direction',
   dataset_changes: 'from>since after>since updated_since>since cursor>since per_page>limit page_size>limit start>since',
   dataset_export: 'output>format fmt>format type>format',
   dataset_examples: 'group_by>group by>group',
@@ -52,7 +52,7 @@ function usualValue(parameter: string, dataset: DatasetInfo, base: Base): string
   const values: Record<string, string> = {
     ...{ limit: '5', cursor: '2', sort: 'name', fields: 'name', q: 'a', updated_since: '2026-01-01', total: 'true' },
     ...{ format: base.operation === 'dataset_export' ? 'csv' : 'json', min_quality: '0.5', step: 'week', days: '30' },
-    ...{ since: '2026-01-01', as_of: '2026-11-01', offset: '10', near: '47.4,8.5,100' },
+    ...{ since: '2026-01-01', as_of: '2026-11-01', offset: '10', near: '47.4,8.5,100', direction: 'fall' },
   };
   const [by = 'name'] = Object.keys(dataset.values);
   const named: Record<string, string> = {
@@ -132,7 +132,7 @@ const PARAMETERS: Record<string, string> = {
   entity_batch: 'fields as_of',
   entity_get: 'fields as_of',
   entity_history: 'attribute since',
-  dataset_changelog: 'days limit offset attribute entity type',
+  dataset_changelog: 'days limit offset attribute entity type direction',
   dataset_changes: 'since limit',
 };
 

@@ -56,7 +56,7 @@ export function bases(dataset: DatasetInfo): Record<string, Base> {
     { operation: 'entity_get', path: `/entities/${slug}`, required: [], filters: false },
     { operation: 'entity_history', path: `/entities/${slug}/facts`, required: [], filters: false },
     { operation: 'entity_prices', path: `/entities/${slug}/prices`, required: [], filters: false },
-    { operation: 'dataset_changelog', path: '/changelog', required: [], filters: false },
+    { operation: 'dataset_changelog', path: '/changelog', required: [], filters: true },
     { operation: 'dataset_changes', path: '/changes', required: [['since', '2026-11-01']], filters: false },
     { operation: 'dataset_export', path: '/export', required: [], filters: false },
     { operation: 'dataset_examples', path: '/examples', required: [], filters: false },

@@ -109,6 +109,8 @@ export const wordMisses: MissRule = (dataset) =>
     ['dataset_export', 'format', 'ndjson', 'jsonl'],
     ['dataset_changelog', 'type', 'change', 'changed'],
     ['dataset_changelog', 'type', 'new', 'added'],
+    ['dataset_changelog', 'direction', 'up', 'rise'],
+    ['dataset_changelog', 'direction', 'decrease', 'fall'],
     ['entity_search', 'total', 'yes', 'true'],
     ['entity_search', 'total', '1', 'true'],
     ['entity_search', 'total', 'on', 'true'],

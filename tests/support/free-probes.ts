@@ -126,7 +126,14 @@ export function datasetProbes(pack: Pack, change: Change): Probe[] {
       ...queries.map((query) => `by=${attribute}&${query}`),
       `by=${attribute}`,
     ]),
-    ...own('changelog', 'dataset_changelog', [`days=365&entity=${slug}`, `days=365&attribute=${attribute}`]),
+    ...own(
+      'changelog',
+      'dataset_changelog',
+      [
+        ...[`entity=${slug}`, `attribute=${attribute}`, `attribute=${attribute}&direction=rise`, 'direction=fall'],
+        ...queries.flatMap((query) => [query, `attribute=${attribute}&${query}`]),
+      ].map((query) => `days=365&${query}`),
+    ),
     ...own(`entities/${slug}/similar`, 'entity_similar', queries),
     ...own(
       'compare',

@@ -59,13 +59,15 @@ export function randomOverlay(
 }
 
 function rowsOf(intervals: readonly PublishedInterval[]): HistoryRow[] {
-  return intervals.map(({ attribute, value, from, to, source_url }) => {
+  return intervals.map(({ attribute, value, from, to, source_url }, index) => {
+    const before = intervals[index - 1];
+    const old = before?.attribute === attribute ? before.value : null;
     const ends = typeof value === 'number' ? { min: value, max: value } : (value as PriceRange | null);
     const json = value === null ? null : JSON.stringify(value);
     const until = to === null ? null : Date.parse(to);
     const cells: HistoryRow['cells'] = [
       json,
-      null,
+      old === null ? null : JSON.stringify(old),
       ends?.min ?? null,
       ends?.max ?? null,
       Date.parse(from),

@@ -151,6 +151,17 @@ export function randomTimeseries(next: Random, pack: Pack, records: StoredRecord
   return query;
 }
 
+/** A changelog request. */
+export function randomChangelog(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
+  const query: SearchQuery = next() < 0.2 ? {} : selection(next, pack, records);
+  if (next() < 0.8) query['days'] = String(pickOne(next, [1, 2, 30, 200, 365]));
+  if (next() < 0.4) query['attribute'] = numeric(next, pack);
+  if (next() < 0.4) query['type'] = pickOne(next, ['all', 'changed', 'added']);
+  if (next() < 0.6) query['direction'] = pickOne(next, ['rise', 'fall', 'FALL']);
+  if (next() < 0.1) query['entity'] = pickOne(next, records).slug.toUpperCase();
+  return query;
+}
+
 /** A request for similar records. */
 export function randomSimilar(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
   const query = next() < 0.4 ? {} : selection(next, pack, records);

@@ -1,8 +1,9 @@
 // The history of given records as a release stores it, in its simplest form: one source stated each value
 // once, and it still holds.
 import { RELEASE_FILES } from '../../data/model/layout.ts';
-import type { StoredRecord } from '../../data/model/record.ts';
+import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
+import { historyRows } from './random-history.ts';
 
 type Row = Record<string, unknown>;
 export type PastFile = [file: string, columns: Record<string, string>, rows: Row[]];
@@ -30,11 +31,35 @@ const LISTINGS = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 
 
 const by = (key: (row: Row) => string) => (a: Row, b: Row) => (key(a) < key(b) ? -1 : 1);
 
+/** The changes of a history, as the changelog of a release has them. */
+function changesOf(history: readonly PublishedInterval[], records: readonly StoredRecord[]): Row[] {
+  return historyRows(history, records).map(({ ord, entity, attribute, value, old_value, from, source_url }) => {
+    const { slug = null, name = null } = ord === null ? {} : records[Number(ord)]!;
+    const type = old_value === null ? 'added' : 'changed';
+    return {
+      ord,
+      entity_id: entity,
+      slug,
+      name,
+      attribute,
+      type,
+      old_value,
+      new_value: value,
+      observed_at: from,
+      source_url,
+    };
+  });
+}
+
 /**
  * The history files of a release for `records`, which are in the order of their ordinals
- * (data/model/layout.ts).
+ * (data/model/layout.ts). With a history the changelog is made of it.
  */
-export function pastFiles(pack: Pack, records: readonly StoredRecord[]): PastFile[] {
+export function pastFiles(
+  pack: Pack,
+  records: readonly StoredRecord[],
+  history: readonly PublishedInterval[] = [],
+): PastFile[] {
   const source = pack.sources[0]!.id;
   const values = (records.length > MOST ? [] : records).flatMap((record, ord) =>
     Object.entries(record.attributes).flatMap(([attribute, value]) => {
@@ -55,10 +80,12 @@ export function pastFiles(pack: Pack, records: readonly StoredRecord[]): PastFil
     return { ord, entity_id, slug, name, attribute, ...value };
   });
   const times = [...new Set(facts.map(({ observed_at }) => observed_at))].sort();
-  const latest = changes.sort(
-    by(({ observed_at, ord }) => `${9e15 - Date.parse(String(observed_at))} ${String(ord).padStart(9, '0')}`),
-  );
-  const feed = changes.map((change, i) => ({
+  const newestFirst = by(({ observed_at, ord, entity_id, attribute }) => {
+    const place = `${9e15 - Date.parse(String(observed_at))} ${String(ord ?? 9e8).padStart(9, '0')}`;
+    return `${place} ${entity_id} ${attribute}`;
+  });
+  const latest = (history.length > 0 ? changesOf(history, records) : changes).sort(newestFirst);
+  const feed = changes.sort(newestFirst).map((change, i) => ({
     recorded_at: `2026-11-19T23:59:59.${String(i).padStart(6, '0')}Z`,
     ...change,
   }));

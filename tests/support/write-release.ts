@@ -178,7 +178,7 @@ async function writeFolder(
       { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR', body: 'VARCHAR' },
       bodies,
     ),
-    ...(await Promise.all(pastFiles(pack, records).map((each) => parquet(...each)))),
+    ...(await Promise.all(pastFiles(pack, records, history).map((each) => parquet(...each)))),
     ...snapshots(folder, records),
   ]);
   instance.closeSync();

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type FacetsInput, facetsParameters } from '../../../data/input/search-parameters.ts';
 import { type FacetsReport, getFacets, hasFilter } from '../../../data/queries/facets.ts';
 import { type Context, operation } from '../../contract/operation.ts';
-import { FACETS_CONDITION } from '../../contract/pricing.ts';
+import { PUBLIC_FREE } from '../../contract/pricing.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, releaseOf } from '../common/about.ts';
@@ -38,7 +38,7 @@ export const dataset_facets = operation<FacetsInput, Facets>({
   route: { method: 'GET', path: '/v1/:ds/facets' },
   group: 'dataset',
   access: 'free',
-  price: { of: 'search', condition: FACETS_CONDITION },
+  price: { of: 'search', condition: PUBLIC_FREE },
   formats: ['json', 'markdown'],
   long: {
     part: 'values',

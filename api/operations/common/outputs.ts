@@ -71,6 +71,8 @@ const CHANGE = {
   type: z.enum(['added', 'changed', 'removed']),
   old_value: VALUE.optional(),
   new_value: VALUE.optional(),
+  change: z.number().optional().describe('New minus old number; of price ranges the minimum'),
+  change_percent: z.number().optional().describe('change in percent of the old number; absent where that is 0'),
   observed_at: time('When the source had this value'),
   source_url: address('URL of the source').optional(),
 };

@@ -1,5 +1,6 @@
 // Related data of a record page: names of similar records, and the timelines of its public numbers.
 
+import { changelogParameters } from '../../../data/input/history-parameters.ts';
 import type { PublicRecord, StoredRecord } from '../../../data/model/record.ts';
 import type { QueryOptions, Visibility } from '../../../data/plan/plan.ts';
 import { getChangelog } from '../../../data/queries/changelog.ts';
@@ -47,7 +48,7 @@ export async function loadRelated(
     engine.similar(plan, options),
     getChangelog(
       release,
-      { days: 365, limit: CHANGES, offset: 0, attribute: null, entity: record.id, type: 'all' },
+      changelogParameters.parse({ days: '365', limit: String(CHANGES), entity: record.id }, pack),
       now,
       options,
     ),

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { INDEX_FOLDER } from '../../../data/index/build.ts';
+import { changelogParameters } from '../../../data/input/history-parameters.ts';
 import { paths } from '../../../data/model/layout.ts';
 import type { Visibility } from '../../../data/plan/plan.ts';
 import { getChangelog } from '../../../data/queries/changelog.ts';
@@ -126,8 +127,8 @@ test('another letter case or spacing is published without a change entry', async
     'Bluestone',
     before.updated_at,
   ]);
-  const everything = { days: 365, limit: 100, offset: 0, attribute: 'name', entity: null, type: 'all' as const };
-  const { items } = await getChangelog(next.release(), everything, new Date('2026-06-02T00:00:00Z'), {});
+  const names = changelogParameters.parse({ days: '365', attribute: 'name' }, next.release().pack);
+  const { items } = await getChangelog(next.release(), names, new Date('2026-06-02T00:00:00Z'), {});
   expect(items).toMatchObject([
     { type: 'added', new_value: 'Bluestone', source_url: 'https://quarry.example/pkg@1.3.1/a.json' },
   ]);

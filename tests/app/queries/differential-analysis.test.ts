@@ -1,4 +1,4 @@
-// Similar, statistics and time series agree with the independent evaluator on seeded random requests, on both
+// Similar, statistics, time series and changelog agree with the independent evaluator on seeded random requests, on both
 // engines.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEngine } from '../../../data/duckdb/engine.ts';
 import { similarParameters, statsParameters, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
+import { changelogParameters } from '../../../data/input/history-parameters.ts';
 import type { PublishedInterval, StoredRecord } from '../../../data/model/record.ts';
 import type { Engine } from '../../../data/plan/plan.ts';
+import { getChangelog } from '../../../data/queries/changelog.ts';
 import { pageRecords } from '../../../data/queries/record-page.ts';
 import { getSimilar } from '../../../data/queries/similar.ts';
 import { getStats } from '../../../data/queries/stats.ts';
@@ -23,9 +25,10 @@ import {
   evaluateStats,
   evaluateTimeseries,
 } from '../../support/evaluate-analysis.ts';
+import { evaluateChangelog } from '../../support/evaluate-changelog.ts';
 import { randomHistory } from '../../support/random-history.ts';
 import { randomOverlay } from '../../support/random-overlay.ts';
-import { randomSimilar, randomStats, randomTimeseries } from '../../support/random-queries.ts';
+import { randomChangelog, randomSimilar, randomStats, randomTimeseries } from '../../support/random-queries.ts';
 import { pickOne, random, randomRecords } from '../../support/random-records.ts';
 import { verifies } from '../../support/verifies.ts';
 import { writeRelease } from '../../support/write-release.ts';
@@ -80,6 +83,8 @@ describe.each([
   const asked = overlaid ? OVERLAID : QUESTIONS;
   let pack: Pack;
   let records: StoredRecord[];
+  /** Ids of the release by ordinal. */
+  let order: string[];
   let history: PublishedInterval[];
   let duckdb: Release;
   let indexed: Release;
@@ -87,6 +92,7 @@ describe.each([
   beforeAll(async () => {
     pack = await loadPack(join(import.meta.dirname, '../../packs', dataset));
     records = randomRecords(pack, 300, 12);
+    order = records.map(({ id }) => id);
     history = randomHistory(pack, records, 13, END + 43_200_000);
     const { folder, manifest, release } = await writeRelease(dataDir, pack, records, true, history);
     const log = (text: string) => expect.fail(text);
@@ -156,6 +162,28 @@ describe.each([
       valued += [...expected.values()].flat().filter(({ count }) => count > 0).length;
     }
     expect(valued).toBeGreaterThan(10 * asked);
+  }, 120_000);
+
+  test(`${asked} changelogs, over all pages`, async () => {
+    let changes = 0;
+    const directions = new Set<unknown>();
+    for (const { query, next } of questions(4, randomChangelog)) {
+      const now = pickOne(next, MOMENTS);
+      const admin = next() < 0.3;
+      const expected = evaluateChangelog(pack, records, order, history, query, now, !admin);
+      const limit = pickOne(next, [50, 200, 500]);
+      for (const release of [duckdb, indexed])
+        for (let offset = 0; offset === 0 || offset < expected.length; offset += limit) {
+          const input = changelogParameters.parse({ ...query, limit: String(limit), offset: String(offset) }, pack);
+          const answer = await getChangelog(release, input, now, { admin });
+          const page = { items: expected.slice(offset, offset + limit), total: expected.length };
+          expect(answer, JSON.stringify([query, now, offset])).toEqual(page);
+        }
+      changes += expected.length;
+      if (expected.length > 0 && Object.keys(query).length > 2) directions.add(query['direction']);
+    }
+    expect(changes).toBeGreaterThan(asked);
+    expect(directions.size).toBeGreaterThan(2);
   }, 120_000);
 
   test.each([

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { facetsParameters, searchParameters } from '../../../data/input/search-parameters.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { exceedsFreeFacets, getFacets } from '../../../data/queries/facets.ts';
+import { exceedsFreeAnswers, getFacets } from '../../../data/queries/facets.ts';
 import { type PresentOptions, presentRecord } from '../../../data/queries/present.ts';
 import { pageRecords } from '../../../data/queries/record-page.ts';
 import { getBatch, getRecord } from '../../../data/queries/records.ts';
@@ -275,7 +275,7 @@ describe('search', () => {
 describe('facets', () => {
   const ask = (raw: Record<string, string>, admin = false) =>
     getFacets(release, facetsParameters.parse(raw, pack), { admin });
-  const paid = (raw: Record<string, string>) => exceedsFreeFacets(facetsParameters.parse(raw, pack), pack);
+  const paid = (raw: Record<string, string>) => exceedsFreeAnswers(facetsParameters.parse(raw, pack), pack);
 
   test('public attributes are counted without a floor', async () => {
     const answer = await ask({ by: 'maker' });

@@ -220,7 +220,7 @@ describe('the changelog', () => {
     expect([answer['limit'], answer['offset'], answer['total']]).toEqual([500, 0, items.length]);
     const open = new Set(['name', 'maker', 'model', 'kind', 'status', 'first_seen', 'cordless', 'mass']);
     for (const each of ['materials', 'workshop', 'manual', 'price.list']) open.add(each);
-    for (const { old_value, new_value, ...rest } of items) {
+    for (const { old_value, new_value, change: _, change_percent: __, ...rest } of items) {
       const fixed = ['attribute', 'entity_id', 'name', 'observed_at', 'slug', 'source_url', 'type'];
       expect(members(rest)).toEqual(fixed);
       if (!open.has(rest.attribute)) expect([old_value, new_value]).toEqual([undefined, undefined]);
@@ -265,13 +265,63 @@ describe('the changelog', () => {
     expect((await body(`/v1/tools/changelog?offset=${Number.MAX_SAFE_INTEGER}`, {}))['items']).toEqual([]);
   });
 
+  test('of the records that the filters match, and of numbers that rose or fell', async () => {
+    const year = '/v1/tools/changelog?days=365&limit=500';
+    type Item = { entity_id: string; attribute: string; change?: number; old_value?: unknown };
+    const items = async (query: string, init = {}) => (await body(`${year}${query}`, init))['items'] as Item[];
+    const every = await items('');
+    const drills = new Set(of('tools').flatMap(({ id, attributes }) => (attributes['kind'] === 'drill' ? [id] : [])));
+    expect(drills.size).toBeGreaterThan(0);
+    const own = every.filter(({ entity_id }) => drills.has(entity_id));
+    expect(own.length).toBeGreaterThan(5);
+    expect(await items('&kind=drill')).toEqual(own);
+    expect(await items('&kind=drill', admin)).toEqual(own);
+    expect(await items(`&ids=${[...drills].join()}`)).toEqual(own);
+    const fallen = await items('&kind=drill&direction=fall');
+    expect(fallen.length).toBeGreaterThan(0);
+    expect(fallen).toEqual(own.filter(({ change = 0 }) => change < 0));
+    expect(await items('&direction=rise')).toEqual(every.filter(({ change = 0 }) => change > 0));
+    expect(every.filter(({ change }) => change === undefined).some(({ old_value }) => old_value)).toBe(true);
+    // Values that are not shown have no direction, whoever the caller is.
+    const hidden = every.filter(({ attribute }) => attribute === 'runtime');
+    expect(hidden.length).toBeGreaterThan(0);
+    expect(hidden.every(({ change }) => change === undefined)).toBe(true);
+    for (const init of [{}, admin]) expect(await items('&attribute=runtime&direction=rise', init)).toEqual([]);
+  });
+
+  test('costs one search where a filter depends on a non-public attribute', async () => {
+    const key = { headers: { Authorization: 'Bearer payg' } };
+    for (const query of ['min_runtime=1', 'has_runtime=true', 'attribute=runtime&kind=drill']) {
+      expect(await refused(`/v1/tools/changelog?${query}`, {}), query).toEqual([402, 'payment_required']);
+      expect((await app.json(`/v1/tools/changelog?${query}`, admin)).status, query).toBe(200);
+    }
+    for (const query of ['attribute=runtime', 'kind=drill', 'q=drill', 'min_quality=0.1', 'direction=fall']) {
+      const { status, headers } = await app.json(`/v1/tools/changelog?${query}`, key);
+      expect([status, headers.get('x-charge-eur')], query).toEqual([200, null]);
+    }
+  });
+
+  test('names the allowed values and the intended parameters', async () => {
+    const messages = [
+      ['direction=up', 'direction: must be one of rise, fall (got "up"); did you mean rise?'],
+      ['direction=decrease', 'direction: must be one of rise, fall (got "decrease"); did you mean fall?'],
+      ['change=rise', 'Did you mean "direction"? Write direction=rise or direction=fall.'],
+      ['knid=drill', 'Did you mean "kind"?'],
+      ['sort=name', '"sort" is not a filter or parameter of this operation.'],
+    ];
+    for (const [query = '', message] of messages)
+      expect((await app.json(`/v1/tools/changelog?${query}`, {})).body['message'], query).toContain(message);
+  });
+
   test('has a Markdown twin with the next page', async () => {
     verifies('changelog.md');
     const page = await text('/v1/tools/changelog.md?days=365&limit=4', {});
-    expect(page).toMatch(/^\|observed\|slug\|attribute\|type\|old\|new\|source\|$/m);
+    expect(page).toMatch(/^\|observed\|slug\|attribute\|type\|old\|new\|change\|source\|$/m);
+    expect(page).toContain('|55|52|-3 (-5.45 %)|');
     expect(page).toContain('continue with offset=4');
     const secret = await text('/v1/tools/changelog.md?days=365&attribute=runtime&type=changed', {});
     expect(secret).toContain('|not public|not public|');
+    expect(secret).toMatch(/^\|observed\|slug\|attribute\|type\|old\|new\|source\|$/m);
   });
 });
 

@@ -2,7 +2,7 @@
 // has all values.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statsParameters, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
-import { changesParameters } from '../../../data/input/history-parameters.ts';
+import { changelogParameters, changesParameters } from '../../../data/input/history-parameters.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { recordsAsOf } from '../../../data/queries/as-of.ts';
 import { getChangelog } from '../../../data/queries/changelog.ts';
@@ -47,7 +47,7 @@ async function told(release: Release, pack: Pack, ids: readonly string[]): Promi
   const past: unknown[] = [];
   for (const moment of moments) past.push(await recordsAsOf(release, [...ordinals.values()], moment, {}));
   const now = new Date('2026-11-25T00:00:00Z');
-  const everything = { days: 365, limit: 500, offset: 0, attribute: null, entity: null, type: 'all' as const };
+  const everything = changelogParameters.parse({ days: '365', limit: '500' }, release.pack);
   const log = await getChangelog(release, everything, now, {});
   const about = { attribute: 'mass', group_by: 'status' };
   return {

@@ -1,0 +1,69 @@
+// The independent evaluator of the changelog: changes of records that match now, by plain loops over the
+// history of their values.
+import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
+import type { Pack, PriceRange, Value } from '../../packs/define/model.ts';
+import { matching, type SearchQuery } from './evaluate.ts';
+
+const DAY = 86_400_000;
+
+/** A number, of a range its minimum; null for other values and none. */
+const low = (value: Value | null): number | null =>
+  typeof value === 'number' ? value : value === null ? null : ((value as PriceRange).min ?? null);
+
+/** A number in units of 1e-12, which subtract without rounding. */
+function exact(value: number): bigint {
+  const text = Math.abs(value) < 1 ? value.toFixed(12) : String(value);
+  const [whole, fraction = ''] = text.split('.');
+  return BigInt(`${whole}${fraction.padEnd(12, '0')}`);
+}
+
+/**
+ * Items of the changelog in its order, all pages together. `order` is the ids of the release by ordinal;
+ * `publicOnly`: words and statuses of public values only.
+ */
+export function evaluateChangelog(
+  pack: Pack,
+  records: StoredRecord[],
+  order: readonly string[],
+  history: readonly PublishedInterval[],
+  query: SearchQuery,
+  now: Date,
+  publicOnly: boolean,
+): object[] {
+  const { days = '30', attribute: only, type = 'all', direction, entity, ...filters } = query;
+  const open = new Set(pack.attributes.filter((each) => each.public).map(({ name }) => name));
+  const chosen = new Set(matching(pack, records, filters, { publicOnly }).map(({ id }) => id));
+  const names = new Map(records.map(({ id, slug, name }) => [id, { slug, name }]));
+  const places = new Map(order.map((id, place) => [id, place]));
+  const values = Map.groupBy(history, (one) => `${one.entity} ${one.attribute}`);
+  const narrowed = Object.keys(filters).length > 0;
+  const items: { at: number; place: number; item: Record<string, unknown> & { entity_id: string } }[] = [];
+  for (const { entity: entity_id, attribute, value, from, source_url } of history) {
+    const earlier = values.get(`${entity_id} ${attribute}`)!.filter((one) => one.from < from);
+    const old = earlier.sort((a, b) => (a.from < b.from ? -1 : 1)).at(-1)?.value ?? null;
+    const at = Date.parse(from);
+    const kind = old === null ? 'added' : 'changed';
+    // A record that is no longer published has no name.
+    const { slug, name } = names.get(entity_id) ?? { slug: entity_id, name: entity_id };
+    if (narrowed && !chosen.has(entity_id)) continue;
+    if (entity !== undefined && slug !== String(entity).toLowerCase()) continue;
+    if (at < now.getTime() - Number(days) * DAY || (type !== 'all' && type !== kind)) continue;
+    if (only !== undefined && attribute !== only) continue;
+    const [was, is] = open.has(attribute) ? [low(old), low(value)] : [null, null];
+    const difference = was === null || is === null ? null : Number(`${exact(is) - exact(was)}e-12`);
+    const sign = difference === null ? 0 : Math.sign(difference);
+    if (direction !== undefined && sign !== (String(direction).toLowerCase() === 'rise' ? 1 : -1)) continue;
+    const item: Record<string, unknown> & { entity_id: string } = { entity_id, slug, name, attribute, type: kind };
+    if (open.has(attribute) && old !== null) item['old_value'] = old;
+    if (open.has(attribute) && value !== null) item['new_value'] = value;
+    if (difference !== null) item['change'] = difference;
+    if (difference !== null && was !== 0)
+      item['change_percent'] = Number(((100 * difference) / Math.abs(was!)).toFixed(2)) + 0;
+    Object.assign(item, { observed_at: new Date(at).toISOString().replace('.000Z', 'Z'), source_url });
+    items.push({ at, place: places.get(entity_id) ?? Number.POSITIVE_INFINITY, item });
+  }
+  const text = ({ item }: (typeof items)[number]) => `${item.entity_id} ${item['attribute']}`;
+  const first = (a: (typeof items)[number], b: (typeof items)[number]) =>
+    b.at - a.at || (a.place === b.place ? 0 : a.place - b.place) || (text(a) < text(b) ? -1 : 1);
+  return items.sort(first).map(({ item }) => item);
+}
