@@ -100,6 +100,14 @@ describe('as text', () => {
           ],
         },
         {
+          "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) AND ord IN (SELECT ord FROM records WHERE ord IN (SELECT ord FROM refs WHERE ref IN (?))) AND attribute IN (SELECT unnest(from_json(?, '["VARCHAR"]'))) AND coalesce(TRY_CAST(new_value AS DOUBLE), TRY_CAST(json_extract_string(new_value, '$.min') AS DOUBLE)) > coalesce(TRY_CAST(old_value AS DOUBLE), TRY_CAST(json_extract_string(old_value, '$.min') AS DOUBLE)) ORDER BY observed_at DESC, ord NULLS LAST, entity_id, attribute LIMIT 3 OFFSET 4",
+          "values": [
+            1,
+            "x'; DROP TABLE records; --",
+            "["x'; DROP TABLE records; --"]",
+          ],
+        },
+        {
           "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url, epoch_us(recorded_at) FROM (SELECT * FROM read_parquet('f') WHERE recorded_at > make_timestamp(?) LIMIT 9) ORDER BY recorded_at",
           "values": [
             6,

@@ -171,7 +171,7 @@ describe.each([
       const now = pickOne(next, MOMENTS);
       const admin = next() < 0.3;
       const expected = evaluateChangelog(pack, records, order, history, query, now, !admin);
-      const limit = pickOne(next, [50, 200, 500]);
+      const limit = pickOne(next, [300, 500]);
       for (const release of [duckdb, indexed])
         for (let offset = 0; offset === 0 || offset < expected.length; offset += limit) {
           const input = changelogParameters.parse({ ...query, limit: String(limit), offset: String(offset) }, pack);
