@@ -42,9 +42,10 @@ const USAGE = `npm run bench [-- <part>…] [options]
   soak        ten minutes of everything                      (only when it is named)
   money       what a charge costs; prints its own table      (not in the quick run)
   agents      a scripted agent answers from the guides alone  (not in the quick run)
+  rank        how often the record that a name means comes first  (only when it is named)
   report      only writes docs/performance.md again from what was found before
 
-  --full            all parts but soak and agents, at 1, 16 and 64 connections, longer: some 20 minutes, and more when the atlas has to be made first
+  --full            all parts but soak, agents and rank, at 1, 16 and 64 connections, longer: some 20 minutes, and more when the atlas has to be made first
   --write           keeps what is found and writes docs/performance.md
   --dataset <name>  which dataset of DATA_DIR; without it the largest, or else a generated one
   --records <n>     of the generated one, 20000
@@ -54,7 +55,11 @@ const USAGE = `npm run bench [-- <part>…] [options]
 const QUICK = ['questions', 'together', 'tokens', 'start', 'mcp'];
 const FULL = [...QUICK, 'stalls', 'growth', 'night', 'money'];
 /** Parts that are separate programs and print their own tables. */
-const APART: Record<string, string> = { money: 'bench/money.ts', agents: 'bench/agents/run.ts' };
+const APART: Record<string, string> = {
+  money: 'bench/money.ts',
+  agents: 'bench/agents/run.ts',
+  rank: 'bench/rank/run.ts',
+};
 /** Records of the generated pack: the two sizes of part `growth`. */
 const SIZES = { small: 173_000, large: 1_000_000 };
 

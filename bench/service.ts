@@ -27,7 +27,7 @@ function served(): string[] {
  * `dist`: DIST_DIR; default an empty folder.
  */
 export async function startService(
-  subject: Subject,
+  subject: Pick<Subject, 'dataDir' | 'dataset' | 'packDirs'>,
   scratch: string,
   { datasets, dist }: { datasets?: readonly string[]; dist?: string } = {},
 ): Promise<Service> {
