@@ -31,7 +31,15 @@ export interface TermFlags {
   public: boolean;
   /** It counts for similarity. */
   compared: boolean;
+  /** Frequency of the word in the record, times the weight of each text, at most 255. */
+  weight: number;
+  /** The same in public texts alone. */
+  public_weight: number;
 }
+
+/** Weight of a word of the displayed name; those of the slug repeat the name and count nothing. */
+const NAME_WEIGHT = 10;
+const MAX_WEIGHT = 255;
 
 /** The searchable texts of a record. `values` is in the order of the pack's attributes. */
 export interface SearchTexts {
@@ -51,26 +59,31 @@ export type Unpublished = Readonly<Record<string, readonly string[]>>;
  */
 export function searchTerms(pack: Pack, { name, slug, values, unpublished }: SearchTexts): Map<string, TermFlags> {
   const terms = new Map<string, TermFlags>();
-  const add = (text: string, isPublic: boolean, compared: boolean) => {
+  const add = (text: string, isPublic: boolean, compared: boolean, weight: number) => {
     for (const word of words(text)) {
-      const before = terms.get(word);
-      if (before === undefined) terms.set(word, { public: isPublic, compared });
-      else {
-        before.public ||= isPublic;
-        before.compared ||= compared;
-      }
+      const term = terms.get(word) ?? { public: false, compared: false, weight: 0, public_weight: 0 };
+      terms.set(word, term);
+      term.public ||= isPublic;
+      term.compared ||= compared;
+      term.weight = Math.min(MAX_WEIGHT, term.weight + weight);
+      if (isPublic) term.public_weight = Math.min(MAX_WEIGHT, term.public_weight + weight);
     }
   };
   for (const [i, attribute] of pack.attributes.entries()) {
     const value = values[i];
     if (!attribute.searchable || value === undefined) continue;
     const compared = pack.serving.similar_by.includes(attribute.name);
-    for (const text of Array.isArray(value) ? value : [String(value)]) add(text, attribute.public, compared);
-    for (const text of unpublished[attribute.name] ?? []) add(text, attribute.public, compared);
+    for (const text of [Array.isArray(value) ? value : String(value), unpublished[attribute.name] ?? []].flat())
+      add(text, attribute.public, compared, attribute.search_weight);
   }
-  add(name, true, false);
-  add(slug, true, false);
+  add(name, true, false, NAME_WEIGHT);
+  add(slug, true, false, 0);
   return terms;
+}
+
+/** The words of a name as `sort=relevance` compares them with those of `q`. */
+export function nameWords(name: string): string {
+  return words(name).join(' ');
 }
 
 /** `searchTerms` of a stored record. */

@@ -2,7 +2,7 @@
 // hidden rows.
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
-import { engineValues, recordTerms, statusReach } from '../consolidate/engine-values.ts';
+import { engineValues, nameWords, recordTerms, statusReach } from '../consolidate/engine-values.ts';
 import { column } from '../model/layout.ts';
 import { PROVENANCE_STATUSES, type StoredRecord } from '../model/record.ts';
 import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
@@ -10,6 +10,7 @@ import { comparedColumn, entriesTable, type Shape } from './shape.ts';
 import { identifier, join, literal, type Sql, sql, textsOf } from './sql.ts';
 import { dayNumber, OPEN_INTERVAL_END, stepsTable } from './steps.ts';
 import { FIXED_COLUMNS, neededColumns, type RunStatement, typeOf } from './tables.ts';
+import { TERM_COLUMNS } from './terms.ts';
 
 /** The tables of an overlay; `drop` removes them. */
 export interface ChangedTables {
@@ -134,6 +135,7 @@ class Making {
       ord: sql`UINTEGER`,
       id: sql`VARCHAR`,
       slug: sql`VARCHAR`,
+      name_words: sql`VARCHAR`,
       updated: sql`BIGINT`,
       quality: sql`DOUBLE`,
       ...Object.fromEntries(PROVENANCE_STATUSES.map((status) => [status, sql`UTINYINT`])),
@@ -165,16 +167,17 @@ class Making {
     const rows = placed.flatMap(({ ord, record, unpublished }) =>
       [...recordTerms(this.#pack, record, unpublished)].map(([term, flags]) => ({ term, ord, ...flags })),
     );
-    const columns = { term: sql`VARCHAR`, ord: sql`UINTEGER`, public: sql`BOOLEAN`, compared: sql`BOOLEAN` };
+    const columns = { term: sql`VARCHAR`, ord: sql`UINTEGER`, ...TERM_COLUMNS };
     const words = await this.#table('words', columns, rows);
     const known = sql`SELECT DISTINCT term, code FROM terms WHERE term IN (SELECT term FROM ${words})`;
     const code = sql`coalesce(code, 4294967296 - dense_rank() OVER (ORDER BY term))::UINTEGER AS code`;
-    const numbered = sql`SELECT term, ord, public, compared, ${code} FROM ${words} LEFT JOIN (${known}) USING (term)`;
-    const plain = sql`SELECT term, ord, public, compared, term AS code FROM ${words}`;
+    const own = sql`term, ord, ${join(Object.keys(TERM_COLUMNS).map(identifier), ', ')}`;
+    const numbered = sql`SELECT ${own}, ${code} FROM ${words} LEFT JOIN (${known}) USING (term)`;
+    const plain = sql`SELECT ${own}, term AS code FROM ${words}`;
     const side = await this.#create('terms', this.#numbered ? numbered : plain);
     await this.#view(
       'terms',
-      sql`SELECT term, ord, public, compared, code FROM terms WHERE ${this.#hidden} UNION ALL SELECT term, ord, public, compared, code FROM ${side}`,
+      sql`SELECT ${own}, code FROM terms WHERE ${this.#hidden} UNION ALL SELECT ${own}, code FROM ${side}`,
     );
     await this.#view(
       'term_counts',
@@ -227,7 +230,8 @@ class Making {
 
 function rowOf(pack: Pack, ord: number, record: StoredRecord): Row {
   const { id, slug } = record;
-  const row: Row = { ord, id, slug, updated: Date.parse(record.updated_at), quality: record.quality_score };
+  const name_words = nameWords(record.name);
+  const row: Row = { ord, id, slug, name_words, updated: Date.parse(record.updated_at), quality: record.quality_score };
   for (const status of PROVENANCE_STATUSES)
     row[status] = statusReach(pack, status, (attribute) => record.provenance[attribute]?.status);
   for (const attribute of pack.attributes) {

@@ -5,10 +5,10 @@ import type { Pack } from '../../packs/define/model.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { EngineLimits } from '../plan/limits.ts';
 import type { Shape } from './shape.ts';
-import { loadTerms, showTerms } from './similar.ts';
 import { literal, type Sql, sql } from './sql.ts';
 import { loadSteps } from './steps.ts';
 import { loadRecords, type RunStatement } from './tables.ts';
+import { loadTerms, showTerms } from './terms.ts';
 
 /** Disables network, writes and extensions from the start; the rest is locked after loading. */
 const OPTIONS = {

@@ -14,6 +14,7 @@ import type {
   StatsPlan,
 } from '../plan/plan.ts';
 import type { Pool } from './pool.ts';
+import { relevanceStatement } from './relevance.ts';
 import {
   attributeOf,
   comparedColumn,
@@ -51,8 +52,12 @@ export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Sha
   };
 }
 
-/** Rows `[ord, id, key]`, one more than the page; with `total` each ends with the count of all matches. */
+/**
+ * Rows `[ord, id, key]`, one more than the page; with `total` each ends with the count of all matches. By
+ * relevance `key` is the score, and prominence and quality follow at the end.
+ */
 export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
+  if (plan.sort.relevance) return relevanceStatement(plan, plan.sort.relevance, shape);
   const key = identifier(sortColumn(shape, plan.sort.key));
   const matches = conditions(plan.where, shape);
   const rest = plan.after === null ? sql`` : sql` AND ${beyond(plan, plan.after, key, shape)}`;
@@ -86,9 +91,14 @@ function searchAnswer(plan: SearchPlan, rows: readonly (readonly unknown[])[]): 
   const more = found.length > plan.limit && last !== undefined;
   return {
     ordinals: page.map((row) => Number(row[0])),
-    next: more ? { value: keyValue(last[2]), id: String(last[1]) } : null,
+    next: more ? { value: keyValue(last[2]), ...tiesOf(plan, last), id: String(last[1]) } : null,
     total: plan.total ? Number(rows[0]?.[3] ?? 0) : null,
   };
+}
+
+/** Prominence and quality, the last columns of a row of `relevanceStatement`. */
+function tiesOf({ sort }: SearchPlan, row: readonly unknown[]): Pick<Position, 'ties'> {
+  return sort.relevance ? { ties: row.slice(-2).map((tie) => (tie === null ? null : Number(tie))) } : {};
 }
 
 function keyValue(value: unknown): Position['value'] {

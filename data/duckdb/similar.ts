@@ -3,37 +3,7 @@
 import type { SimilarAnswer, SimilarPlan } from '../plan/plan.ts';
 import { attributeOf, comparedColumn, type Shape, tableSql } from './shape.ts';
 import { countLiteral, identifier, type Sql, sql } from './sql.ts';
-import type { RunStatement } from './tables.ts';
 import { conditions } from './where.ts';
-
-/**
- * Loads `terms`, sorted by word, with a number for each word, which compares faster; and `term_counts`, the
- * number of distinct words of a record that count for similarity.
- */
-export async function loadTerms(run: RunStatement, file: Sql): Promise<void> {
-  const before = sql`SELECT term, ord, public, ${await counts(run, file)} AS compared, lag(term) OVER () AS before FROM ${file}`;
-  const code = sql`(sum((term IS DISTINCT FROM before)::INTEGER) OVER (ROWS UNBOUNDED PRECEDING))::UINTEGER`;
-  await run(sql`CREATE TABLE terms AS SELECT term, ord, public, compared, ${code} AS code FROM (${before})`);
-  await run(
-    sql`CREATE TABLE term_counts AS SELECT ord, count(*)::UINTEGER AS words FROM terms WHERE compared GROUP BY ord`,
-  );
-}
-
-/** The same as views of the file with words instead of numbers: slower, but without memory. */
-export async function showTerms(run: RunStatement, file: Sql): Promise<void> {
-  await run(
-    sql`CREATE VIEW terms AS SELECT term, ord, public, ${await counts(run, file)} AS compared, term AS code FROM ${file}`,
-  );
-  await run(
-    sql`CREATE VIEW term_counts AS SELECT ord, count(*)::UINTEGER AS words FROM terms WHERE compared GROUP BY ord`,
-  );
-}
-
-/** The rows that count for similarity: all rows when the file lacks the column. */
-async function counts(run: RunStatement, file: Sql): Promise<Sql> {
-  const columns = await run(sql`DESCRIBE SELECT * FROM ${file}`);
-  return columns.some(([found]) => found === 'compared') ? sql`compared` : sql`true`;
-}
 
 /** Rows `[ord, score]`, highest score first, ties by id. */
 export function similarStatement(plan: SimilarPlan, shape: Shape): Sql {

@@ -12,9 +12,15 @@ const ENUM_VALUES = 5_000;
 
 /** Columns of `records` that every dataset has. */
 export const FIXED_COLUMNS: readonly Sql[] = [
-  ...[sql`ord`, sql`id`, sql`slug`, sql`updated`, sql`quality`],
+  ...[sql`ord`, sql`id`, sql`slug`, sql`name_words`, sql`updated`, sql`quality`],
   ...PROVENANCE_STATUSES.map(identifier),
 ];
+
+/** Columns that releases of earlier program versions lack, with their values there. */
+const ADDED_COLUMNS: Record<string, Sql> = {
+  name_words: sql`trim(regexp_replace(strip_accents(lower(name)), '[^\\p{L}\\p{N}]+', ' ', 'g'))`,
+  ...Object.fromEntries(PROVENANCE_STATUSES.map((status) => [identifier(status).text, sql`0::UTINYINT`])),
+};
 
 /** SQL type of the engine columns of an attribute (data/model/layout.ts). */
 export function typeOf({ type }: Attribute): Sql {
@@ -39,10 +45,9 @@ export async function loadRecords(run: RunStatement, file: Sql, pack: Pack): Pro
       return sql`${value}::${typeOf(attribute)} AS ${identifier(own)}`;
     }),
   );
-  // Releases of earlier program versions have no status columns.
   const fixed = FIXED_COLUMNS.map((own) => {
-    const lacks = PROVENANCE_STATUSES.some((status) => identifier(status).text === own.text && !present.has(status));
-    return lacks ? sql`0::UTINYINT AS ${own}` : own;
+    const added = present.has(own.text.replaceAll('"', '')) ? undefined : ADDED_COLUMNS[own.text];
+    return added ? sql`${added} AS ${own}` : own;
   });
   await run(sql`CREATE TEMP VIEW stored AS SELECT ${join([...fixed, ...stored], ', ')} FROM ${file}`);
   const shape = {

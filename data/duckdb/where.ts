@@ -93,7 +93,12 @@ function bound(attributeName: string, end: 'min' | 'max', shape: Shape): string 
 /** Records with a word that has the prefix. Terms are sorted, so few row groups are read. */
 function prefix(word: string, publicOnly: boolean, shape: Shape): Sql {
   const scope = publicOnly ? sql` AND public` : sql``;
-  return sql`ord IN (SELECT ord FROM ${tableSql(shape, 'terms')} WHERE term >= ${word} AND term < ${`${word}\u{10ffff}`}${scope})`;
+  return sql`ord IN (SELECT ord FROM ${tableSql(shape, 'terms')} WHERE ${prefixRange(word)}${scope})`;
+}
+
+/** Terms with a prefix. */
+export function prefixRange(word: string): Sql {
+  return sql`term >= ${word} AND term < ${`${word}\u{10ffff}`}`;
 }
 
 /** Some value has one of the statuses and is visible to the caller. */

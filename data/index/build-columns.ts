@@ -2,16 +2,28 @@
 import { join } from 'node:path';
 import type { Attribute } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
+import { nameWords } from '../consolidate/engine-values.ts';
 import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
-import { TEXTUAL } from './columns.ts';
+import { NAME_WORDS, TEXTUAL } from './columns.ts';
 import type { Packed } from './container.ts';
 import { packGrid } from './grid.ts';
 import { packKeys } from './keys.ts';
 import { packNumbers } from './numbers.ts';
 import { packTerms, type TermRows } from './terms.ts';
 import { packLists, packValues } from './values.ts';
+
+/**
+ * Columns of a word, with the value in releases of earlier program versions, which lack some: all their words
+ * count for similarity, and each counts once.
+ */
+const TERM_DEFAULTS = [
+  ['public', 'public'],
+  ['compared', 'true'],
+  ['weight', '1'],
+  ['public_weight', 'public'],
+] as const;
 
 /** The properties of an attribute that the index needs. */
 export type IndexedAttribute = Pick<Attribute, 'name' | 'type'>;
@@ -34,6 +46,10 @@ export async function packColumns(
         arrays,
         packNumbers(key, await reader.numbers(`select ${key}::double from ${engine} order by ord`, ids.length)),
       );
+    Object.assign(
+      arrays,
+      packValues(NAME_WORDS, await reader.names(engine), (text) => text),
+    );
     const present = await reader.texts(`select column_name from (describe select * from ${engine})`);
     for (const status of PROVENANCE_STATUSES) {
       // Releases of earlier program versions have no status columns.
@@ -97,6 +113,13 @@ class Reader {
     return out;
   }
 
+  /** Words of names; releases of earlier program versions have names only. */
+  async names(engine: string): Promise<string[]> {
+    const columns = await this.texts(`select column_name from (describe select * from ${engine})`);
+    if (columns.includes('name_words')) return this.texts(`select name_words from ${engine} order by ord`);
+    return (await this.texts(`select name from ${engine} order by ord`)).map(nameWords);
+  }
+
   async lists(sql: string): Promise<string[][]> {
     const out: string[][] = [];
     await this.#each(sql, ([values]) => {
@@ -117,25 +140,18 @@ class Reader {
   async terms(source: string): Promise<TermRows> {
     const term: string[] = [];
     const ordinal: number[] = [];
-    const open: number[] = [];
-    const compared: number[] = [];
+    const flags: number[][] = TERM_DEFAULTS.map(() => []);
     const columns = await this.texts(`select column_name from (describe select * from ${source})`);
-    // Releases of earlier program versions lack this column; all their words count.
-    const counts = columns.includes('compared') ? 'compared' : 'true';
-    const query = `select term, ord, public, ${counts} from ${source} order by term, ord`;
-    await this.#each(query, ([words, ords, flags, counted], length) => {
+    const others = TERM_DEFAULTS.map(([name, otherwise]) => `${columns.includes(name) ? name : otherwise}::utinyint`);
+    const query = `select term, ord, ${others.join(', ')} from ${source} order by term, ord`;
+    await this.#each(query, ([words, ords, ...cells], length) => {
       for (let i = 0; i < length; i += 1) {
         term.push(words![i] as string);
         ordinal.push(ords![i] as number);
-        open.push(flags![i] ? 1 : 0);
-        compared.push(counted![i] ? 1 : 0);
+        for (const [at, list] of flags.entries()) list.push(cells[at]![i] as number);
       }
     });
-    return {
-      term,
-      ordinal: Uint32Array.from(ordinal),
-      public: Uint8Array.from(open),
-      compared: Uint8Array.from(compared),
-    };
+    const arrays = TERM_DEFAULTS.map(([name], at) => [name, Uint8Array.from(flags[at]!)]);
+    return { term, ordinal: Uint32Array.from(ordinal), ...Object.fromEntries(arrays) } as TermRows;
   }
 }

@@ -115,7 +115,8 @@ function compare(a: number | string, b: number | string): number {
 }
 
 /**
- * Compares two (value, id) pairs under a sort: missing values last in both directions, ties by id ascending.
+ * Compares two positions under a sort: missing values last in both directions, then ties in descending order,
+ * then ids ascending.
  */
 export function comparePositions(sort: Sort, a: Position, b: Position): number {
   if (a.value === null || b.value === null) {
@@ -124,6 +125,10 @@ export function comparePositions(sort: Sort, a: Position, b: Position): number {
     const order =
       typeof a.value === 'string' ? byCodePoint(a.value, String(b.value)) : Number(a.value) - Number(b.value);
     return sort.descending ? -order : order;
+  }
+  for (const [i, tie] of (a.ties ?? []).entries()) {
+    const other = b.ties?.[i] ?? null;
+    if (tie !== other) return tie === null ? 1 : other === null ? -1 : other - tie;
   }
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }

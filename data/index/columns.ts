@@ -11,6 +11,9 @@ import { type DenseRanks, denseRanks, orderBy, SortOrder } from './orders.ts';
 import { Terms } from './terms.ts';
 import { Values } from './values.ts';
 
+/** Key of the words of names among the values; attribute names have no spaces. */
+export const NAME_WORDS = 'name words';
+
 /** Attribute types whose values are compared as text. */
 export const TEXTUAL = new Set<Attribute['type']>(['string', 'text', 'url', 'enum', 'date', 'strings']);
 

@@ -6,8 +6,8 @@ import type { Bitset } from './bitset.ts';
 import type { SideTable } from './changed-records.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 import type { Codes } from './container.ts';
+import { matcherFor, type RecordMatcher, visit } from './matcher.ts';
 import type { Postings } from './postings.ts';
-import { matcherFor, type RecordMatcher, visit } from './select.ts';
 
 type Count = { value: Value; count: number };
 

@@ -14,6 +14,7 @@ import type {
   SearchAnswer,
   SearchPlan,
   SimilarPlan,
+  Sort,
 } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
@@ -22,7 +23,9 @@ import { comparePositions, type SideRecord, SideTable } from './changed-records.
 import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged } from './container.ts';
 import { countFacets, isCountable } from './facets.ts';
-import { matcherFor, select, sortValue } from './select.ts';
+import { matcherFor } from './matcher.ts';
+import { Relevance } from './relevance.ts';
+import { positionsOf, select } from './select.ts';
 import { type Scored, similarByPublicWords, similarChanged, similarRecords } from './similar.ts';
 
 /**
@@ -181,15 +184,11 @@ export class PackedIndex {
 function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: SearchAnswer): SearchAnswer {
   const matches = side.matching(plan.where);
   if (matches.length === 0) return found;
-  const key = plan.sort.key;
+  const { changedPosition, position } = mergedPositions(columns, side, plan.sort);
   const changed = matches
-    .map(({ ordinal, record }) => ({ ordinal, value: side.sortValue(record, key), id: record.id }))
+    .map((each) => ({ ordinal: each.ordinal, ...changedPosition(each) }))
     .filter((entry) => plan.after === null || comparePositions(plan.sort, entry, plan.after) > 0);
-  const page = found.ordinals.map((ordinal) => ({
-    ordinal,
-    value: sortValue(columns, key, ordinal),
-    id: columns.keys.id(ordinal),
-  }));
+  const page = found.ordinals.map((ordinal) => ({ ordinal, ...position(ordinal) }));
   // When the index has more pages, changed records after its last record belong to a later page.
   const last = found.next && page.at(-1);
   const here = last ? changed.filter((entry) => comparePositions(plan.sort, entry, last) < 0) : changed;
@@ -198,11 +197,34 @@ function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: Searc
   const more = found.next !== null || merged.length > plan.limit || here.length < changed.length;
   return {
     ordinals: kept.map(({ ordinal }) => ordinal),
-    next: more ? position(kept.at(-1)) : null,
+    next: more ? endOf(kept.at(-1)) : null,
     total: found.total === null ? null : found.total + matches.length,
   };
 }
 
-function position(entry: Position | undefined): Position | null {
-  return entry ? { value: entry.value, id: entry.id } : null;
+/** Positions of the index's records and of changed records in one order. */
+function mergedPositions(columns: Columns, side: SideTable, sort: Sort) {
+  const position = positionsOf(columns, sort);
+  if (!sort.relevance)
+    return {
+      position,
+      changedPosition: ({ record }: SideRecord): Position => ({
+        value: side.sortValue(record, sort.key),
+        id: record.id,
+      }),
+    };
+  const { prominence } = sort.relevance;
+  const relevance = new Relevance(columns, sort.relevance);
+  const prominenceOf = (record: StoredRecord) =>
+    prominence === null ? null : (side.sortValue(record, prominence) as number | null);
+  return {
+    position,
+    changedPosition: (each: SideRecord) => relevance.changedPosition(each, prominenceOf(each.record)),
+  };
+}
+
+function endOf(entry: (Position & { ordinal: number }) | undefined): Position | null {
+  if (!entry) return null;
+  const { ordinal: _, ...position } = entry;
+  return position;
 }

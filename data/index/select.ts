@@ -1,9 +1,10 @@
-// Selects the matching records and the requested page of them.
-import type { Predicate, SearchAnswer, SearchPlan } from '../plan/plan.ts';
+// Selects the requested page of the matching records.
+import type { Position, SearchAnswer, SearchPlan, Sort } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import type { Columns } from './columns.ts';
 import { lowerBound } from './grid.ts';
-import { type CompiledPredicate, compilePredicate } from './predicates.ts';
+import { matcherFor, type RecordMatcher, visit } from './matcher.ts';
+import { byRelevance, Relevance } from './relevance.ts';
 
 /**
  * With more matches than this, a sort other than by quality walks its precomputed order; with fewer it sorts
@@ -11,60 +12,22 @@ import { type CompiledPredicate, compilePredicate } from './predicates.ts';
  */
 const SORT_UP_TO = 512;
 
-export interface RecordMatcher {
-  /** Sorted ordinals to iterate over; null: all. */
-  driver: Uint32Array | null;
-  /** Null: all of them match. */
-  test: ((ordinal: number) => boolean) | null;
-}
-
-/**
- * Combines predicates: the shortest list drives, the others are tests, cheapest first. `removed` records
- * never match. With `drive` false every predicate is a test, for callers with their own candidates.
- */
-export function matcherFor(columns: Columns, where: Predicate[], removed: Bitset | null, drive = true): RecordMatcher {
-  const matches = where
-    .flatMap((predicate) => compilePredicate(columns, predicate))
-    .sort((a, b) => a.estimate - b.estimate);
-  const [first, ...rest] = matches;
-  const drives = drive && first !== undefined && Number.isFinite(first.estimate);
-  const tests: CompiledPredicate[] = drives ? rest : matches;
-  return { driver: drives ? first.list() : null, test: conjunction(tests, removed) };
-}
-
-function conjunction(tests: readonly CompiledPredicate[], removed: Bitset | null): RecordMatcher['test'] {
-  const [only, ...more] = tests;
-  if (!only) return removed && ((ordinal) => !removed.has(ordinal));
-  if (more.length === 0 && !removed) return only.test;
-  return (ordinal) => {
-    if (removed?.has(ordinal)) return false;
-    for (const each of tests) if (!each.test(ordinal)) return false;
-    return true;
-  };
-}
-
-/** Visits every matching ordinal, ascending. A generator takes several times as long for 100,000 records. */
-export function visit(columns: Columns, { driver, test }: RecordMatcher, each: (ordinal: number) => void): void {
-  const length = driver ? driver.length : columns.size;
-  for (let i = 0; i < length; i += 1) {
-    const ordinal = driver ? driver[i]! : i;
-    if (test === null || test(ordinal)) each(ordinal);
-  }
-}
-
 /** Answers a search plan: ordinals of a page, the position after it, and the count when the plan wants it. */
 export function select(columns: Columns, plan: SearchPlan, removed: Bitset | null): SearchAnswer {
   const chosen = matcherFor(columns, plan.where, removed);
   const total = plan.total ? count(columns, chosen) : null;
   // One more than the page, to see whether another page follows.
-  const found =
-    plan.sort.key === 'quality' && plan.sort.descending
-      ? byQuality(columns, plan, chosen)
-      : sorted(columns, plan, chosen);
+  const found = inOrder(columns, plan, chosen);
   const ordinals = found.slice(0, plan.limit);
   const last = ordinals.at(-1);
   if (found.length <= plan.limit || last === undefined) return { ordinals, next: null, total };
-  return { ordinals, next: { value: sortValue(columns, plan.sort.key, last), id: columns.keys.id(last) }, total };
+  return { ordinals, next: positionsOf(columns, plan.sort)(last), total };
+}
+
+function inOrder(columns: Columns, plan: SearchPlan, chosen: RecordMatcher): number[] {
+  const { key, descending, relevance } = plan.sort;
+  if (relevance) return byRelevance(columns, plan, relevance, chosen);
+  return key === 'quality' && descending ? byQuality(columns, plan, chosen) : sorted(columns, plan, chosen);
 }
 
 function count(columns: Columns, chosen: RecordMatcher): number {
@@ -164,8 +127,17 @@ function sortFew(
 
 const descends = (x: number, y: number, sign: number) => (x - y) * sign > 0;
 
-/** Sort value of a record for the cursor; null without a value. */
-export function sortValue(columns: Columns, key: string, ordinal: number): number | string | boolean | null {
+/** Positions of records in an order, for cursors and to merge changed records. */
+export function positionsOf(columns: Columns, { key, relevance }: Sort): (ordinal: number) => Position {
+  if (relevance) {
+    const order = new Relevance(columns, relevance);
+    return (ordinal) => order.position(ordinal);
+  }
+  return (ordinal) => ({ value: sortValue(columns, key, ordinal), id: columns.keys.id(ordinal) });
+}
+
+/** Null: the record has no value. */
+function sortValue(columns: Columns, key: string, ordinal: number): number | string | boolean | null {
   const number = columns.sortNumber(key)(ordinal);
   if (Number.isNaN(number)) return null;
   if (key === 'quality' || key === 'updated') return number;

@@ -4,7 +4,11 @@
 //   words           sorted strings        distinct folded words
 //   words.by        postings by word      ordinal | PUBLIC when a public attribute has the word
 //   words.of        postings by ordinal   word codes, ascending
+//   words.weight    u8 by posting of words.of    weighted frequency of the word in the record
+//   words.public    u8 by posting of words.of    the same in public texts
 //   words.compared  postings by ordinal   word codes of the pack's `similar_by` attributes, ascending
+import type { Visibility } from '../plan/plan.ts';
+import { WHOLE_WORD } from '../plan/relevance.ts';
 import { Bitset } from './bitset.ts';
 import type { Container, Packed } from './container.ts';
 import { Postings, packPostings } from './postings.ts';
@@ -22,6 +26,12 @@ const FEW = 64;
 /** [from, to) of word codes. */
 type Range = readonly [from: number, to: number];
 
+/** Sums of the weights of words: by ordinal, and of all records. */
+interface WordMeasures {
+  lengths: Uint32Array;
+  total: number;
+}
+
 /** The columns of terms.parquet; all have the same length, rows sorted by term, then ordinal. */
 export interface TermRows {
   term: string[];
@@ -30,6 +40,9 @@ export interface TermRows {
   public: Uint8Array;
   /** 1: a `similar_by` attribute has the word, else 0. */
   compared: Uint8Array;
+  /** Weighted frequency of the word in all texts of the record, and in public ones. */
+  weight: Uint8Array;
+  public_weight: Uint8Array;
 }
 
 /** Packs the rows of terms.parquet. */
@@ -43,29 +56,41 @@ export function packTerms(rows: TermRows, records: number): Record<string, Packe
     tagged[i] = (rows.ordinal[i]! | (rows.public[i] ? PUBLIC : 0)) >>> 0;
   }
   const counted = (list: Uint32Array) => list.filter((_, i) => rows.compared[i] === 1);
+  const byRecord = turned(key, rows.ordinal, records);
   return {
     ...packStrings('words', sorted),
     ...packPostings('words.by', sorted.length, { key, ordinal: tagged }),
-    ...packPostings('words.of', records, turned(key, rows.ordinal, records)),
+    ...packPostings('words.of', records, byRecord),
+    'words.weight': Uint8Array.from(byRecord.rows, (row) => rows.weight[row]!),
+    'words.public': Uint8Array.from(byRecord.rows, (row) => rows.public_weight[row]!),
     ...packPostings('words.compared', records, turned(counted(key), counted(rows.ordinal), records)),
   };
 }
 
+interface TurnedPairs {
+  key: Uint32Array;
+  ordinal: Uint32Array;
+  /** Index of each pair before. */
+  rows: Uint32Array;
+}
+
 /** The pairs by ordinal: a counting sort keeps word codes ascending. */
-function turned(word: Uint32Array, ordinal: Uint32Array, records: number): { key: Uint32Array; ordinal: Uint32Array } {
+function turned(word: Uint32Array, ordinal: Uint32Array, records: number): TurnedPairs {
   const at = new Uint32Array(records + 1);
   for (const o of ordinal) at[o + 1]! += 1;
   for (let o = 0; o < records; o += 1) at[o + 1]! += at[o]!;
   const key = new Uint32Array(word.length);
   const list = new Uint32Array(word.length);
+  const rows = new Uint32Array(word.length);
   for (const [i, code] of word.entries()) {
     const o = ordinal[i]!;
     const slot = at[o]!;
     at[o]! += 1;
     key[slot] = o;
     list[slot] = code;
+    rows[slot] = i;
   }
-  return { key, ordinal: list };
+  return { key, ordinal: list, rows };
 }
 
 /** The words of an open index. */
@@ -75,6 +100,9 @@ export class Terms {
   readonly wordsByRecord: Postings;
   readonly comparedByRecord: Postings;
   readonly #records: number;
+  /** By posting of `wordsByRecord`: the weighted frequency, in all and in public texts. */
+  readonly #weights: Record<Visibility, Uint8Array>;
+  readonly #measures = new Map<Visibility, WordMeasures>();
   #publicCounts: Uint32Array | null = null;
 
   constructor(container: Container, records: number) {
@@ -82,6 +110,7 @@ export class Terms {
     this.recordsByWord = new Postings(container, 'words.by');
     this.wordsByRecord = new Postings(container, 'words.of');
     this.comparedByRecord = new Postings(container, 'words.compared');
+    this.#weights = { full: container.get('words.weight', 'u8'), public: container.get('words.public', 'u8') };
     this.#records = records;
   }
 
@@ -93,6 +122,46 @@ export class Terms {
   /** Number of postings of words, with repeats: an upper bound for the number of records. */
   count([from, to]: Range): number {
     return from === to ? 0 : this.recordsByWord.end(to - 1) - this.recordsByWord.start(from);
+  }
+
+  /** Number of postings of words in the texts of a scope, with repeats. */
+  countIn([from, to]: Range, scope: Visibility): number {
+    if (from === to || scope === 'full') return this.count([from, to]);
+    const end = this.recordsByWord.end(to - 1);
+    let count = 0;
+    for (let i = this.recordsByWord.start(from); i < end; i += 1) if (this.recordsByWord.list[i]! >= PUBLIC) count += 1;
+    return count;
+  }
+
+  /** Weighted frequency of the words of a range in a record; `whole`: the code of a word that counts more. */
+  frequency(ordinal: number, [from, to]: Range, whole: number, scope: Visibility): number {
+    const { list } = this.wordsByRecord;
+    const weights = this.#weights[scope];
+    const end = this.wordsByRecord.end(ordinal);
+    let sum = 0;
+    for (let i = this.wordsByRecord.start(ordinal); i < end; i += 1) {
+      const code = list[i]!;
+      if (code >= to) break;
+      if (code >= from) sum += code === whole ? weights[i]! * WHOLE_WORD : weights[i]!;
+    }
+    return sum;
+  }
+
+  /** Lengths of the records and their sum; computed once for each scope. */
+  measures(scope: Visibility): WordMeasures {
+    let measures = this.#measures.get(scope);
+    if (measures === undefined) {
+      measures = { lengths: new Uint32Array(this.#records), total: 0 };
+      for (let record = 0; record < this.#records; record += 1) {
+        const end = this.wordsByRecord.end(record);
+        let length = 0;
+        for (let i = this.wordsByRecord.start(record); i < end; i += 1) length += this.#weights[scope][i]!;
+        measures.lengths[record] = length;
+        measures.total += length;
+      }
+      this.#measures.set(scope, measures);
+    }
+    return measures;
   }
 
   /** Whether a record has a word of the range. */

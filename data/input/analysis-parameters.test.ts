@@ -52,6 +52,7 @@ describe('similar', () => {
       entity_id: 'x',
       where: [],
       words: [],
+      phrase: '',
       statuses: [],
       names: [],
       limit: 10,
@@ -75,6 +76,7 @@ describe('similar', () => {
       entity_id: 'x',
       where: [{ kind: 'min', attribute: 'mass', value: 2 }],
       words: ['saw'],
+      phrase: 'saw',
       statuses: [],
       names: ['mass', 'name', 'price.list', 'kind'],
       limit: 100,
@@ -122,6 +124,7 @@ describe('statistics', () => {
     expect(statsParameters.parse({ attribute: 'mass' }, pack)).toEqual({
       where: [],
       words: [],
+      phrase: '',
       statuses: [],
       names: ['mass'],
       attribute: 'mass',
@@ -227,6 +230,7 @@ describe('a comparison', () => {
     expect(compareParameters.parse({ ids: 'A,b, a' }, pack)).toEqual({
       where: [],
       words: [],
+      phrase: '',
       statuses: [],
       names: [],
       ids: ['A', 'b', 'a'],

@@ -79,6 +79,17 @@ test.each<[string, Question]>([
   expect(() => cursors.read(other, cursor, 'number')).toThrow('this is not a cursor of this query');
 });
 
+test('a cursor by relevance keeps the ties and the texts that ranked it', () => {
+  const relevance = { phrase: 'band saw', words: ['band', 'saw'], scope: 'public' as const, prominence: 'mass' };
+  const ranked: Question = { ...question, sort: { key: 'relevance', descending: true, relevance } };
+  const after = { value: 7, ties: [null, 0.5], id: 'r-1' };
+  const cursor = cursors.write(ranked, RELEASE, after);
+  expect(cursors.read(ranked, cursor, 'number')).toEqual({ release: RELEASE, after, scope: 'public' });
+  const turned = { ...relevance, phrase: 'saw band' };
+  const other = { ...ranked, sort: { ...ranked.sort, relevance: turned } };
+  expect(() => cursors.read(other, cursor, 'number')).toThrow('this is not a cursor of this query');
+});
+
 test('a sort attribute that has changed its type since', () => {
   const cursor = cursors.write(question, RELEASE, { value: 'heavy', id: 'r-1' });
   expect(() => cursors.read(question, cursor, 'number')).toThrow('this is not a cursor of this query');

@@ -8,7 +8,7 @@ import { hash } from 'node:crypto';
 import { gcmsiv } from '@noble/ciphers/aes.js';
 import { DataError } from '../model/errors.ts';
 import { derivedKey } from '../model/keyed.ts';
-import type { Position, Predicate, Sort } from '../plan/plan.ts';
+import type { Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
 import { BOUNDS } from './parse-values.ts';
 
 /** The decrypted cursor. */
@@ -19,6 +19,8 @@ export interface Cursor {
    */
   release: string;
   after: Position;
+  /** Texts that the pages before were ranked by; only of a relevance sort. */
+  scope?: Visibility;
 }
 
 /** The query that a cursor is bound to. Page size, fields and format may change between pages. */
@@ -50,8 +52,9 @@ const TAG_BYTES = 16;
  * a client can pay and continue from a preview.
  */
 export function questionHash({ dataset, where, sort }: Question): Buffer {
+  const phrase = sort.relevance ? [sort.relevance.phrase] : [];
   const conditions = where.map((one) => JSON.stringify('scope' in one ? { ...one, scope: undefined } : one));
-  return hash('sha256', JSON.stringify([dataset, conditions.sort(), sort.key, sort.descending]), 'buffer');
+  return hash('sha256', JSON.stringify([dataset, conditions.sort(), sort.key, sort.descending, ...phrase]), 'buffer');
 }
 
 /**
@@ -66,16 +69,17 @@ export function sealedCursors(secret: string): Cursors {
     return gcmsiv(key, query.subarray(0, NONCE_BYTES), query);
   };
   return {
-    write(question, release, { value, id }) {
-      const body = Buffer.from(JSON.stringify([release, value, id]));
+    write(question, release, { value, id, ties = [] }) {
+      const { relevance } = question.sort;
+      const body = Buffer.from(JSON.stringify([release, value, id, ...(relevance ? [ties, relevance.scope] : [])]));
       return Buffer.from(cipher(question).encrypt(body)).toString('base64url');
     },
     read(question, raw, key) {
       const body = opened(raw, (bytes) => cipher(question).decrypt(bytes));
       if (body === null) throw new DataError('invalid_cursor', INVALID);
-      const [release, value, id] = body;
+      const [release, value, id, ties, scope] = body;
       if (value !== null && typeof value !== key) throw new DataError('invalid_cursor', INVALID);
-      return { release, after: { value, id } };
+      return { release, after: { value, id, ...(ties && { ties }) }, ...(scope && { scope }) };
     },
   };
 }
@@ -88,7 +92,7 @@ export const EXAMPLE_CURSORS: Cursors = {
   },
 };
 
-type Body = [release: string, value: Position['value'], id: string];
+type Body = [release: string, value: Position['value'], id: string, ties?: (number | null)[], scope?: Visibility];
 
 function opened(raw: string, decrypt: (bytes: Uint8Array) => Uint8Array): Body | null {
   if (raw.length > BOUNDS.cursor || !/^[\w-]+$/u.test(raw)) return null;
@@ -103,8 +107,14 @@ function opened(raw: string, decrypt: (bytes: Uint8Array) => Uint8Array): Body |
 }
 
 function isBody(parsed: unknown): parsed is Body {
-  if (!Array.isArray(parsed) || parsed.length !== 3) return false;
-  const [release, value, id] = parsed as unknown[];
+  if (!Array.isArray(parsed) || ![3, 5].includes(parsed.length)) return false;
+  const [release, value, id, ties = []] = parsed as unknown[];
   const scalar = value === null || ['string', 'number', 'boolean'].includes(typeof value);
-  return typeof release === 'string' && /^[0-9a-f]{16}$/u.test(release) && scalar && typeof id === 'string';
+  return (
+    typeof release === 'string' &&
+    /^[0-9a-f]{16}$/u.test(release) &&
+    scalar &&
+    typeof id === 'string' &&
+    Array.isArray(ties)
+  );
 }

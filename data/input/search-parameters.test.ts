@@ -50,6 +50,7 @@ test('the defaults', () => {
   expect(searchParameters.parse({}, pack)).toEqual({
     where: [],
     words: [],
+    phrase: '',
     statuses: [],
     names: [],
     sort: { key: 'quality', descending: true },
@@ -63,6 +64,7 @@ test('the defaults', () => {
   expect(facetsParameters.parse({ by: 'maker' }, pack)).toEqual({
     where: [],
     words: [],
+    phrase: '',
     statuses: [],
     names: ['maker'],
     by: 'maker',
@@ -102,6 +104,7 @@ test('everything at once', () => {
         "name",
       ],
       "ordered": true,
+      "phrase": "sage 2000 sage",
       "sort": {
         "descending": true,
         "key": "price.list",
@@ -188,6 +191,9 @@ describe('400: a name or combination that this dataset does not allow', () => {
     ['unknown_filter "by"', { by: 'maker' }],
     ['invalid_parameter sort: tools has no attribute "pirce.list". Did you mean "price.list"?', { sort: 'pirce.list' }],
     ['invalid_parameter sort: materials (strings) has no order', { sort: 'materials' }],
+    ['invalid_parameter sort: relevance is the order by the words of q. Add q', { sort: 'relevance' }],
+    ['invalid_parameter sort: relevance has one direction', { sort: '-relevance', q: 'saw' }],
+    ['Did you mean "relevance"?', { sort: 'relevence', q: 'saw' }],
     ['invalid_parameter sort: workshop (geo) has no order', { sort: '-workshop' }],
     ['invalid_parameter fields: tools has no attribute "colour"', { fields: 'name,colour' }],
     ['invalid_parameter near: must be "lat,lng,km"', { near: '1,2' }],
@@ -283,6 +289,13 @@ test.each(['box', 'bounds', 'bounding_box', 'extent', 'within', 'viewport', 'min
     'Did you mean "bbox"? Write bbox=<west>,<south>,<east>,<north>.',
   ),
 );
+
+test('relevance has the words of q in both orders', () => {
+  const { sort, words } = searchParameters.parse({ q: 'Saw Chain saw', sort: 'relevance' }, pack);
+  const relevance = { phrase: 'saw chain saw', words: ['chain', 'saw'], scope: 'full', prominence: null };
+  expect(sort).toEqual({ key: 'relevance', descending: true, relevance });
+  expect(words).toEqual(['chain', 'saw']);
+});
 
 test('sort and filters are named for the gate, words are not', () => {
   const { names } = searchParameters.parse({ sort: 'tested_on', min_runtime: '1', near: '0,0,1', q: 'x' }, pack);

@@ -41,7 +41,7 @@ const SORT: Parameter<SortKey | null> = {
       .string()
       .min(1)
       .default('-quality')
-      .describe(`quality, updated or an attribute; - in front for descending${hint}`);
+      .describe(`relevance (needs q), quality, updated or an attribute; - in front for descending${hint}`);
   },
   parse: (values, { name, pack }) => parseSort(single(name, values), pack),
   fallback: null,
@@ -92,7 +92,7 @@ export const searchParameters = selectingParameters(
       ...SELECTION.q,
       schema: () => {
         const q = SELECTION.q.schema!(null);
-        return q.describe(`${q.description}; results are sorted by quality, not by relevance: see sort`);
+        return q.describe(`${q.description}; sort=relevance lists the best matches first`);
       },
     },
     fields: FIELDS,
@@ -105,11 +105,12 @@ export const searchParameters = selectingParameters(
   (values, selection, place): SearchInput => {
     const { limit, total, fields: picked } = values;
     const format = place.format ?? values.format;
-    const { sort, type } = values.sort ?? DEFAULT_SORT;
+    const { sort: key, type } = values.sort ?? DEFAULT_SORT;
+    const sort = key.key === RELEVANCE ? relevanceSort(selection, place.pack) : key;
     if (limit > BOUNDS.page && !FORMATS[format].bulk)
       throw invalid(`limit: at most ${BOUNDS.page} in ${PAGED} (got ${limit}); up to ${BOUNDS.limit} in ${BULK}.`);
     const fields = withPoints(picked?.fields ?? null, format, place.pack);
-    const sorted = sort.key === 'quality' || sort.key === 'updated' ? [] : [sort.key];
+    const sorted = sort.key in KEYS ? [] : [sort.key];
     return {
       ...selection,
       names: [...new Set([...selection.names, ...sorted, ...(picked?.names ?? [])])],
@@ -123,6 +124,19 @@ export const searchParameters = selectingParameters(
     };
   },
 );
+
+/** The order by relevance; without words it is 400. */
+function relevanceSort({ words, phrase }: Selection, { serving }: Pack): Sort {
+  if (words.length === 0)
+    throw invalid(
+      'sort: relevance is the order by the words of q. Add q, or sort by quality, updated or an attribute.',
+    );
+  return {
+    key: RELEVANCE,
+    descending: true,
+    relevance: { phrase, words, scope: 'full', prominence: serving.prominence },
+  };
+}
 
 function readCursor(
   token: string,
@@ -172,6 +186,8 @@ export const facetsParameters = selectingParameters(
   }),
 );
 
+const RELEVANCE = 'relevance';
+
 type KeyType = 'string' | 'number' | 'boolean';
 
 /** An order, and the type of the values of its key. */
@@ -191,6 +207,7 @@ const KEY_TYPES: Partial<Record<Attribute['type'], KeyType>> = {
 
 /** Sort keys that are not attributes, with their names in other APIs. */
 const KEYS: Record<string, readonly string[]> = {
+  relevance: ['relevancy', 'match', 'rank', '_score'],
   quality: ['quality_score', 'score', 'best'],
   updated: ['updated_at', 'modified', 'last_modified', 'last_updated', 'changed', 'recent', 'newest'],
 };
@@ -200,13 +217,15 @@ const DIRECTED =
   /^(?:(?<before>asc|desc)\((?<inner>.+)\)|\+(?<plus>.+)|(?<key>.+?)[\s:._,|]+(?<after>asc|desc)(?:ending)?)$/iu;
 
 /**
- * `quality`, `updated` or an attribute with one value to order by, `-` for descending; and the type of its
- * values.
+ * `relevance`, `quality`, `updated` or an attribute with one value to order by, `-` for descending; and the
+ * type of its values.
  */
 function parseSort(raw: string, pack: Pack): SortKey {
   const wanted = parseText('sort', raw);
   const descending = wanted.startsWith('-');
   const key = descending ? wanted.slice(1) : wanted;
+  if (key === RELEVANCE && descending)
+    throw invalid('sort: relevance has one direction, best first; use sort=relevance.');
   if (key in KEYS) return { sort: { key, descending }, type: 'number' };
   const attribute = pack.attributes.find(({ name }) => name === key);
   if (attribute === undefined) throw invalid(`sort: ${unknownKey(wanted, pack)}`);

@@ -5,7 +5,7 @@ import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
 import { validationError } from '../model/errors.ts';
 import { PROVENANCE_STATUSES, type ProvenanceStatus } from '../model/record.ts';
-import type { Predicate, Visibility } from '../plan/plan.ts';
+import type { Predicate, Sort, Visibility } from '../plan/plan.ts';
 import { single } from './filters.ts';
 import { Condition, type Parameter, type ParameterContext, type Selection } from './parameters.ts';
 import { BOUNDS, parseList, parseNumberBetween, parseOneOf, parseText, parseTime, printable } from './parse-values.ts';
@@ -34,7 +34,10 @@ export const SELECTION = {
     () =>
       z.string().min(1).max(BOUNDS.q).optional().describe(`Words to find, at most ${BOUNDS.words}; each is a prefix`),
     (values, { name }) => parseWords(single(name, values)),
-    (selection, found) => selection.words.push(...found),
+    (selection, typed) => {
+      selection.words.push(...new Set(typed.toSorted()));
+      selection.phrase = typed.join(' ');
+    },
   ),
   near: condition(
     () =>
@@ -106,17 +109,14 @@ export const COUNTABLE: AttributeRule = {
     `${name} (${type}) cannot be counted or grouped by; choose one of ${choices.join(', ')}.`,
 };
 
+/** The folded words of a text, in order. */
 function parseWords(raw: string): string[] {
-  const found = [...new Set(words(parseText('q', raw, BOUNDS.q)))];
-  if (found.length === 0) throw validationError('q', 'must contain a word', 'string_too_short', printable(raw));
-  if (found.length > BOUNDS.words)
-    throw validationError(
-      'q',
-      `must have at most ${BOUNDS.words} different words`,
-      'too_long',
-      `${found.length} words`,
-    );
-  return found.sort();
+  const typed = words(parseText('q', raw, BOUNDS.q));
+  const distinct = new Set(typed).size;
+  if (distinct === 0) throw validationError('q', 'must contain a word', 'string_too_short', printable(raw));
+  if (distinct > BOUNDS.words)
+    throw validationError('q', `must have at most ${BOUNDS.words} different words`, 'too_long', `${distinct} words`);
+  return typed;
 }
 
 function parseStatuses(raw: string[]): ProvenanceStatus[] {
@@ -139,6 +139,11 @@ export function isPublicQuestion(
     (each) =>
       !each.public && (names.includes(each.name) || statuses.length > 0 || (found.length > 0 && each.searchable)),
   );
+}
+
+/** The order of a search for callers who may see values of this visibility. */
+export function visibleSort(sort: Sort, scope: Visibility): Sort {
+  return sort.relevance ? { ...sort, relevance: { ...sort.relevance, scope } } : sort;
 }
 
 /**

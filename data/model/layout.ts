@@ -45,7 +45,8 @@ export const RELEASE_FILES = {
   engine: 'engine.parquet',
   /**
    * term VARCHAR, ord UINTEGER, public BOOLEAN (a public text has the term), compared BOOLEAN (it counts for
-   * similar records); sorted by term, ord.
+   * similar records), weight UTINYINT and public_weight UTINYINT (its weighted frequency in all and in public
+   * texts); sorted by term, ord.
    */
   terms: 'terms.parquet',
   /**

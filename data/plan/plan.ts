@@ -48,17 +48,33 @@ export type Predicate =
 export type Visibility = 'public' | 'full';
 
 /**
- * `quality`, `updated` or a scalar attribute. Records without the key are last in both directions; ties are
- * sorted by id ascending.
+ * `quality`, `updated`, `relevance` or a scalar attribute. Records without the key are last in both
+ * directions; ties are sorted by id ascending.
  */
 export interface Sort {
   key: string;
   descending: boolean;
+  /** Present if and only if the key is `relevance`. */
+  relevance?: RelevanceSort;
+}
+
+/** The order of data/plan/relevance.ts: by score, then by `prominence`, then by quality. */
+export interface RelevanceSort {
+  /** The folded words of `q` in the order of the caller, separated by spaces. */
+  phrase: string;
+  /** Its distinct words. */
+  words: string[];
+  /** Words, frequencies and lengths of public texts, or of all. */
+  scope: Visibility;
+  /** A numeric attribute, or null. */
+  prominence: string | null;
 }
 
 /** End of a page: sort value of the last record (null: it has no value) and its id. */
 export interface Position {
   value: number | string | boolean | null;
+  /** Of a relevance sort: prominence and quality, which decide between equal scores. */
+  ties?: (number | null)[];
   id: string;
 }
 

@@ -5,7 +5,7 @@ import { type Cursors, EXAMPLE_CURSORS } from '../input/cursor.ts';
 import { FORMATS } from '../input/formats.ts';
 import { printable } from '../input/parse-values.ts';
 import type { SearchInput } from '../input/search-parameters.ts';
-import { questionOf } from '../input/selection.ts';
+import { questionOf, visibleSort } from '../input/selection.ts';
 import type { SearchAnswer } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 import { orderHint, whyEmpty } from './hints.ts';
@@ -47,10 +47,11 @@ export async function search(release: Release, input: SearchInput, presenting: S
   const { sort, total } = input;
   const { cursors = EXAMPLE_CURSORS } = presenting;
   const where = questionOf(input, presenting.visibility);
-  const plan = { where, sort, after: input.cursor?.after ?? null, limit, total };
+  const order = visibleSort(sort, input.cursor?.scope === 'public' ? 'public' : presenting.visibility);
+  const plan = { where, sort: order, after: input.cursor?.after ?? null, limit, total };
   const page = await engine.search(plan, presenting);
   const hint = await hintOf(release, input, page, presenting);
-  const question = { dataset: pack.id, where: questionOf(input), sort };
+  const question = { dataset: pack.id, where: questionOf(input), sort: order };
   return {
     list: { release, ordinals: page.ordinals, fields: input.fields },
     next_cursor: page.next && cursors.write(question, manifest.release, page.next),

@@ -13,7 +13,7 @@ import { csvHeader, csvRow } from './csv.ts';
 import type { ReadingRow } from './facts.ts';
 import { linesOf, type PartFiles } from './part.ts';
 import type { PreviousRelease } from './previous-release.ts';
-import { UPDATED_PLACEHOLDER } from './record.ts';
+import { TERM_CELLS, UPDATED_PLACEHOLDER } from './record.ts';
 import * as tables from './tables.ts';
 
 /** Inputs of a draft besides its parts. */
@@ -270,5 +270,6 @@ function dated(body: Buffer, at: number): Buffer {
 function writeTerms(terms: LineWriter, words: string, ord: number): void {
   if (words === '') return;
   const parts = words.split('\t');
-  for (let i = 0; i < parts.length; i += 3) terms.line(`${parts[i]}\t${ord}\t${parts[i + 1]}\t${parts[i + 2]}`);
+  for (let i = 0; i < parts.length; i += TERM_CELLS)
+    terms.line(`${parts[i]}\t${ord}\t${parts.slice(i + 1, i + TERM_CELLS).join('\t')}`);
 }

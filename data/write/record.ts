@@ -2,7 +2,7 @@
 import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { bounds } from '../consolidate/compare.ts';
-import { searchTerms, statusReach, type Unpublished } from '../consolidate/engine-values.ts';
+import { nameWords, searchTerms, statusReach, type Unpublished } from '../consolidate/engine-values.ts';
 import type { ColumnTypes } from '../duckdb/duck.ts';
 import { NULL } from '../duckdb/lines.ts';
 import { column, columnParts } from '../model/layout.ts';
@@ -76,7 +76,7 @@ export function csvOf(pack: Pack, record: SettledRecord): string {
 /** Columns of engine.parquet in lines; lists are JSON text (see `engineQuery` in tables.ts). */
 export function engineColumns(pack: Pack): ColumnTypes {
   const columns: ColumnTypes = { ord: 'UINTEGER', updated: 'BIGINT', id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR' };
-  Object.assign(columns, { quality: 'DOUBLE', completeness: 'DOUBLE', owner: 'BOOLEAN' });
+  Object.assign(columns, { name_words: 'VARCHAR', quality: 'DOUBLE', completeness: 'DOUBLE', owner: 'BOOLEAN' });
   Object.assign(columns, { held: 'UTINYINT', contested: 'UTINYINT' });
   for (const attribute of pack.attributes)
     for (const part of columnParts(attribute)) columns[column(attribute.name, part)] = engineType(attribute);
@@ -90,7 +90,7 @@ function engineType(attribute: Attribute): string {
 
 /** A line of the engine table without its first two columns, `ord` and `updated`. */
 export function engineOf(pack: Pack, record: SettledRecord): string {
-  let line = `${record.id}\t${record.slug}\t${record.name}\t${record.quality}\t${record.completeness}\t${record.owner}`;
+  let line = `${record.id}\t${record.slug}\t${record.name}\t${nameWords(record.name)}\t${record.quality}\t${record.completeness}\t${record.owner}`;
   for (const status of PROVENANCE_STATUSES)
     line += `\t${statusReach(pack, status, (_, i) => record.values[i]?.status)}`;
   for (let i = 0; i < record.values.length; i++) line += engineParts(pack.attributes[i]!, record.values[i]?.value);
@@ -124,11 +124,20 @@ function folded(text: string): string {
   return /^[ -~]*$/.test(text) ? text.toLowerCase() : fold(text);
 }
 
-/** Search terms of a record: term, public and compared (`1` or `0` each), repeated, separated by tabs. */
+/** Number of cells of a term in `termsOf`. */
+export const TERM_CELLS = 5;
+
+/**
+ * Search terms of a record: term, public and compared (`1` or `0` each), weight and public weight, repeated,
+ * separated by tabs.
+ */
 export function termsOf(pack: Pack, record: SettledRecord): string {
   const { name, slug, unpublished } = record;
   const values = record.values.map((settled) => settled?.value);
   const terms = searchTerms(pack, { name, slug, values, unpublished });
-  const cells = [...terms].map(([term, flags]) => `${term}\t${Number(flags.public)}\t${Number(flags.compared)}`);
+  const cells = [...terms].map(([term, flags]) => {
+    const { weight, public_weight } = flags;
+    return `${term}\t${Number(flags.public)}\t${Number(flags.compared)}\t${weight}\t${public_weight}`;
+  });
   return cells.join('\t');
 }

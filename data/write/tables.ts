@@ -72,7 +72,14 @@ export const REVIEW_LINES: ColumnTypes = {
   group_median: 'DOUBLE',
 };
 
-export const TERM_LINES: ColumnTypes = { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN', compared: 'BOOLEAN' };
+export const TERM_LINES: ColumnTypes = {
+  term: 'VARCHAR',
+  ord: 'UINTEGER',
+  public: 'BOOLEAN',
+  compared: 'BOOLEAN',
+  weight: 'UTINYINT',
+  public_weight: 'UTINYINT',
+};
 
 /** Columns of bodies that are not in records.jsonl. */
 const BODY_LINES: ColumnTypes = { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR' };

@@ -30,6 +30,7 @@ test('the minimal pack gets every default', () => {
     public: true,
     filterable: false,
     searchable: false,
+    search_weight: 1,
     values: null,
     range: { min: null, max: null },
     jump: null,
@@ -76,7 +77,7 @@ test('misspelt members and names are reported with the nearest known one', () =>
 
     bells/pack.ts: attributes.name.filterble
       found     a member 'filterble'
-      expected  one of type, unit, currency, description, example, public, filterable, searchable, values, range, jump, group_jump, tolerance, sla, weight, once, aliases, vocabulary, editable, published_entries
+      expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, jump, group_jump, tolerance, sla, weight, once, aliases, vocabulary, editable, published_entries
       nearest   'filterable'
 
     bells/pack.ts: attributes.weight.type

@@ -50,6 +50,8 @@ export interface Attribute {
   filterable: boolean;
   /** `q` searches the words of this attribute. */
   searchable: boolean;
+  /** How often a word of this attribute counts in the order by relevance, 1 to 10. */
+  search_weight: number;
   /** Closed list of an enum, or null when the values are from the data. */
   values: string[] | null;
   /** A number outside these bounds is rejected at collection. */

@@ -11,7 +11,7 @@ import { checkValue } from './schema.ts';
 /** An attribute of a type with defaults. */
 function attribute(type: AttributeType, more: Partial<Attribute> = {}): Attribute {
   const open = { unit: null, currency: type === 'price' ? 'EUR' : null, values: null, range: { min: null, max: null } };
-  const flags = { public: true, filterable: true, searchable: false, once: false, editable: false };
+  const flags = { public: true, filterable: true, searchable: false, search_weight: 1, once: false, editable: false };
   const rest = {
     aliases: [],
     vocabulary: null,

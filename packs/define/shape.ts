@@ -38,6 +38,8 @@ const sla = 'hours until a value is out of date: a number, or {warn, error}';
 /** A bound of a number, or of a date; which of them is checked with the type (attributes.ts). */
 const bound = (expected: string) => z.union([z.number(), z.string()], { error: expected });
 
+const SEARCH_WEIGHT = 'an integer from 1 to 10';
+
 /** One column, without the rules of its type (attributes.ts). */
 export const AttributeShape = strictObject({
   type: oneOfTexts(ATTRIBUTE_TYPES).describe('Kind of value; the table of types has the form of each.'),
@@ -58,6 +60,12 @@ export const AttributeShape = strictObject({
   searchable: flagWithDefault(false).describe(
     '`q` finds its words; for texts. The displayed name of a record and its slug are always found.',
   ),
+  search_weight: z
+    .int({ error: SEARCH_WEIGHT })
+    .min(1, SEARCH_WEIGHT)
+    .max(10, SEARCH_WEIGHT)
+    .default(1)
+    .describe('How much its words count in `sort=relevance`, 1 to 10. The words of the displayed name count 10.'),
   values: arrayOf(requiredText('a text'), 'a list of the allowed values')
     .min(1, 'a list of the allowed values')
     .optional()

@@ -12,6 +12,8 @@ export interface EvaluateOptions {
   publicOnly?: boolean;
   /** Facets: values with fewer records are withheld. */
   floor?: number;
+  /** Records whose words are counted for relevance: those of the release without its overlay. */
+  corpus?: StoredRecord[];
 }
 
 const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
@@ -195,6 +197,70 @@ function sortValue(pack: Pack, record: StoredRecord, key: string): string | numb
   return type === 'price' ? low(value) : folded(String(value));
 }
 
+/** Words of a record by weighted frequency: ten times for its name, else the attribute's search weight. */
+const weightedWords = (pack: Pack, record: StoredRecord, publicOnly: boolean): Map<string, number> => {
+  const frequency = new Map<string, number>();
+  const count = (texts: unknown, weight: number) => {
+    for (const word of [texts ?? []].flat().flatMap((text) => words(String(text))))
+      frequency.set(word, Math.min(255, (frequency.get(word) ?? 0) + weight));
+  };
+  for (const one of pack.attributes)
+    if (one.searchable && (one.public || !publicOnly)) count(record.attributes[one.name], one.search_weight);
+  if (!publicOnly) count(unpublishedTexts.get(record.id), 1);
+  count(record.name, 10);
+  count(record.slug, 0);
+  return frequency;
+};
+
+/** Scores by relevance: the formula of BM25 (k1 1.2, b 0.3), without the shortcuts of the service. */
+export function relevanceScores(pack: Pack, corpus: StoredRecord[], q: string, publicOnly: boolean) {
+  const terms = [...new Set(wordsIn(q))];
+  const documents = corpus.map((record) => weightedWords(pack, record, publicOnly));
+  const lengthOf = (document: Map<string, number>) => [...document.values()].reduce((sum, weight) => sum + weight, 0);
+  const total = documents.reduce((sum, document) => sum + lengthOf(document), 0);
+  const idf = terms.map((term) => {
+    const hits = documents.reduce(
+      (sum, one) => sum + [...one.keys()].filter((word) => word.startsWith(term)).length,
+      0,
+    );
+    const df = Math.min(hits, corpus.length);
+    return Math.round(1000 * Math.log(1 + (corpus.length - df + 0.5) / (df + 0.5)));
+  });
+  const phrase = wordsIn(q).join(' ');
+  return (record: StoredRecord): number => {
+    const name = wordsIn(record.name).join(' ');
+    if (name === phrase) return 2e6;
+    if (name.startsWith(phrase)) return 1e6;
+    const document = weightedWords(pack, record, publicOnly);
+    const length = Number((3600n * BigInt(lengthOf(document)) * BigInt(corpus.length)) / BigInt(total));
+    const parts = terms.map((term, i) => {
+      let frequency = 0;
+      for (const [word, weight] of document)
+        if (word.startsWith(term)) frequency += word === term ? 2 * weight : weight;
+      return (BigInt(idf[i]!) * BigInt(frequency) * 22_000n) / BigInt(frequency * 10_000 + 8400 + length);
+    });
+    return Number(parts.reduce((sum, part) => sum + part, 0n) / 1000n);
+  };
+}
+
+function byRelevance(
+  pack: Pack,
+  corpus: StoredRecord[],
+  q: string,
+  publicOnly: boolean,
+): (a: StoredRecord, b: StoredRecord) => number {
+  const score = remembering(relevanceScores(pack, corpus, q, publicOnly));
+  const prominence = (record: StoredRecord) =>
+    pack.serving.prominence === null
+      ? undefined
+      : (sortValue(pack, record, pack.serving.prominence) as number | undefined);
+  return (a, b) =>
+    score(b) - score(a) ||
+    (prominence(b) ?? Number.NEGATIVE_INFINITY) - (prominence(a) ?? Number.NEGATIVE_INFINITY) ||
+    b.quality_score - a.quality_score ||
+    byPoint(a.id, b.id);
+}
+
 function compare(a: string | number | boolean, b: string | number | boolean): number {
   return typeof a === 'string' ? byPoint(a, String(b)) : Number(a) - Number(b);
 }
@@ -209,6 +275,10 @@ export function evaluateSearch(
   const sort = String(query['sort'] ?? '-quality');
   const key = sort.replace(/^-/, '');
   const turn = sort.startsWith('-') ? -1 : 1;
+  if (key === 'relevance')
+    return matching(pack, records, query, options)
+      .sort(byRelevance(pack, options.corpus ?? records, String(query['q']), options.publicOnly ?? false))
+      .map(({ id }) => id);
   return matching(pack, records, query, options)
     .map((record) => ({ id: record.id, value: sortValue(pack, record, key) }))
     .sort((a, b) => {

@@ -23,6 +23,7 @@ export const price: Attribute = {
   public: true,
   filterable: true,
   searchable: false,
+  search_weight: 1,
   values: null,
   range: { min: null, max: null },
   jump: 5,

@@ -82,8 +82,11 @@ function selection(next: Random, pack: Pack, records: StoredRecord[]): SearchQue
   while (next() < 0.6) Object.assign(query, filter(next, pack, records));
   if (next() < 0.3) {
     const searchable = pack.attributes.filter((one) => one.searchable);
-    const found = words(scalar(next, records, pickOne(next, searchable)));
-    const kept = found.map((word) => [...word].slice(0, 1 + Math.floor(next() * 4)).join('')).slice(0, 3);
+    const named = next() < 0.3 ? pickOne(next, records).name : scalar(next, records, pickOne(next, searchable));
+    const cut = next() < 0.3 ? 99 : 4;
+    const kept = words(named)
+      .map((word) => [...word].slice(0, 1 + Math.floor(next() * cut)).join(''))
+      .slice(0, 3);
     if (words(kept.join(' ')).length > 0) query['q'] = scramble(next, kept.join(next() < 0.5 ? ' ' : '-'));
   }
   const geo = pack.attributes.find((one) => one.type === 'geo');
@@ -107,6 +110,7 @@ export function randomSearch(next: Random, pack: Pack, records: StoredRecord[]):
   if (next() < 0.8)
     query['sort'] =
       pickOne(next, ['', '-']) + pickOne(next, ['quality', 'updated', ...sortable.map(({ name }) => name)]);
+  if (query['q'] !== undefined && next() < 0.6) query['sort'] = 'relevance';
   query['limit'] = String(pickOne(next, [17, 40, 100, 100]));
   if (next() < 0.5) query['total'] = 'true';
   return query;

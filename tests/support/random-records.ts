@@ -130,20 +130,32 @@ export function randomRecords(pack: Pack, count: number, seed: number): StoredRe
   return records.sort((a, b) => b.quality_score - a.quality_score || byCodePoint(a.id, b.id));
 }
 
-/**
- * Search terms of a record: whether a public text contains each, and whether it counts for similar records.
- */
-export function searchTermsOf(pack: Pack, record: StoredRecord): Map<string, { public: boolean; compared: boolean }> {
-  const terms = new Map<string, { public: boolean; compared: boolean }>();
-  const add = (text: string, open: boolean, compared: boolean) => {
+/** A search term of a record, as the release stores it. */
+interface Term {
+  public: boolean;
+  compared: boolean;
+  weight: number;
+  public_weight: number;
+}
+
+/** Search terms of a record: in public texts or not, compared for similarity or not, and weighted frequencies. */
+export function searchTermsOf(pack: Pack, record: StoredRecord): Map<string, Term> {
+  const terms = new Map<string, Term>();
+  const add = (text: string, open: boolean, compared: boolean, weight: number) => {
     for (const word of words(text)) {
       const before = terms.get(word);
-      terms.set(word, { public: open || before?.public === true, compared: compared || before?.compared === true });
+      terms.set(word, {
+        public: open || before?.public === true,
+        compared: compared || before?.compared === true,
+        weight: Math.min(255, (before?.weight ?? 0) + weight),
+        public_weight: Math.min(255, (before?.public_weight ?? 0) + (open ? weight : 0)),
+      });
     }
   };
   for (const attribute of pack.attributes.filter((one) => one.searchable))
     for (const entry of [record.attributes[attribute.name] ?? []].flat())
-      add(String(entry), attribute.public, pack.serving.similar_by.includes(attribute.name));
-  for (const text of [record.name, record.slug]) add(text, true, false);
+      add(String(entry), attribute.public, pack.serving.similar_by.includes(attribute.name), attribute.search_weight);
+  add(record.name, true, false, 10);
+  add(record.slug, true, false, 0);
   return terms;
 }

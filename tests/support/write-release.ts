@@ -7,7 +7,7 @@ import { buildIndex } from '../../data/index/build.ts';
 import { column, columnParts, type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
-import { byCodePoint, fold } from '../../packs/define/text.ts';
+import { byCodePoint, fold, words } from '../../packs/define/text.ts';
 import { fixture } from './fixtures.ts';
 import { HISTORY_COLUMNS, historyRows } from './random-history.ts';
 import { searchTermsOf } from './random-records.ts';
@@ -47,6 +47,7 @@ function engineRow(pack: Pack, record: StoredRecord, ord: number): Record<string
   const { id, slug, name } = record;
   const updated = Date.parse(record.updated_at);
   const row: Record<string, unknown> = { ord, id, slug, name, updated, quality: record.quality_score };
+  row['name_words'] = words(name).join(' ');
   Object.assign(row, { completeness: record.completeness, owner: record.verified_owner });
   for (const status of ['held', 'contested']) {
     const having = pack.attributes.filter(({ name: each }) => record.provenance[each]?.status === status);
@@ -134,6 +135,7 @@ async function writeFolder(
     id: 'VARCHAR',
     slug: 'VARCHAR',
     name: 'VARCHAR',
+    name_words: 'VARCHAR',
     updated: 'BIGINT',
   };
   Object.assign(engine, {
@@ -169,7 +171,14 @@ async function writeFolder(
     ),
     await parquet(
       RELEASE_FILES.terms,
-      { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN', compared: 'BOOLEAN' },
+      {
+        term: 'VARCHAR',
+        ord: 'UINTEGER',
+        public: 'BOOLEAN',
+        compared: 'BOOLEAN',
+        weight: 'UTINYINT',
+        public_weight: 'UTINYINT',
+      },
       terms,
     ),
     await parquet(RELEASE_FILES.history, HISTORY_COLUMNS, historyRows(history, records)),

@@ -1,0 +1,74 @@
+// Search by relevance as one statement: the scores of data/plan/relevance.ts in integer arithmetic.
+import type { Position, RelevanceSort, SearchPlan } from '../plan/plan.ts';
+import { FIXED_LENGTH, GROWTH, LENGTH_FACTOR, NAME_SCORES, SCALE, STEP, WHOLE_WORD } from '../plan/relevance.ts';
+import { type Shape, sortColumn, tableSql } from './shape.ts';
+import { countLiteral, identifier, join, type Sql, sql } from './sql.ts';
+import { conditions, prefixRange } from './where.ts';
+
+const ORDER = sql`key DESC, prominence DESC NULLS LAST, quality DESC, id`;
+
+/** Rows `[ord, id, key, total, prominence, quality]`, one more than the page; `total` is null unless requested. */
+export function relevanceStatement(plan: SearchPlan, sort: RelevanceSort, shape: Shape): Sql {
+  const weight = sort.scope === 'full' ? sql`weight` : sql`public_weight`;
+  const scored = sql`SELECT ord, id, prominence, quality, ${score(sort)} AS key FROM matched ${frequencies(sort, weight, shape)}LEFT JOIN lengths USING (ord), corpus`;
+  const rest = plan.after === null ? sql`` : sql` WHERE ${beyond(plan.after)}`;
+  const page = sql`SELECT * FROM (${scored})${rest} ORDER BY ${ORDER} LIMIT ${countLiteral(plan.limit + 1)}`;
+  const total = plan.total ? sql`(SELECT count(*) FROM matched)` : sql`NULL`;
+  const tables = [
+    sql`matched AS MATERIALIZED (${matched(plan, sort, shape)})`,
+    sql`lengths AS MATERIALIZED (SELECT ord, sum(${weight})::BIGINT AS length FROM ${tableSql(shape, 'terms')} WHERE ord IN (SELECT ord FROM matched) GROUP BY ord)`,
+    sql`corpus AS MATERIALIZED (${corpus(sort, weight)})`,
+  ];
+  return sql`WITH ${join(tables, ', ')} SELECT ord, id, key, total, prominence, quality FROM (SELECT ${total} AS total) LEFT JOIN (${page}) ON true ORDER BY ${ORDER}`;
+}
+
+function matched({ where }: SearchPlan, { prominence }: RelevanceSort, shape: Shape): Sql {
+  const value = prominence === null ? sql`NULL::DOUBLE` : sql`${identifier(sortColumn(shape, prominence))}::DOUBLE`;
+  return sql`SELECT ord, id, name_words, quality, ${value} AS prominence FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}`;
+}
+
+/** Statistics of the release without its overlay: `records`, `weight`, and the inverse frequency of each word. */
+function corpus({ words, scope }: RelevanceSort, weight: Sql): Sql {
+  const postings = words.map((word, i) => {
+    const visible = scope === 'full' ? sql`` : sql` AND public`;
+    return sql`(SELECT least(count(*), (SELECT count(*) FROM records)) FROM terms WHERE ${prefixRange(word)}${visible}) AS ${numbered('postings', i)}`;
+  });
+  const counts = sql`SELECT (SELECT count(*) FROM records) AS records, (SELECT sum(${weight})::BIGINT FROM terms) AS weight, ${join(postings, ', ')}`;
+  const inverse = words.map((_, i) => {
+    const known = numbered('postings', i);
+    return sql`round(1000 * ln(1 + (records - ${known} + 0.5::DOUBLE) / (${known} + 0.5::DOUBLE)))::BIGINT AS ${numbered('inverse', i)}`;
+  });
+  return sql`SELECT records, weight, ${join(inverse, ', ')} FROM (${counts})`;
+}
+
+/** The weighted frequency of each word by record. */
+function frequencies({ words }: RelevanceSort, weight: Sql, shape: Shape): Sql {
+  return words.reduce(
+    (tables, word, i) =>
+      sql`${tables}LEFT JOIN (SELECT ord, sum(${weight} * CASE WHEN term = ${word} THEN ${WHOLE_WORD} ELSE 1 END)::BIGINT AS ${numbered('frequency', i)} FROM ${tableSql(shape, 'terms')} WHERE ${prefixRange(word)} AND ord IN (SELECT ord FROM matched) GROUP BY ord) USING (ord) `,
+    sql``,
+  );
+}
+
+function score({ phrase, words }: RelevanceSort): Sql {
+  const parts = words.map((_, i) => {
+    const frequency = numbered('frequency', i);
+    const rate = sql`(${frequency} * ${SCALE}::BIGINT + ${FIXED_LENGTH}::BIGINT + (${LENGTH_FACTOR}::BIGINT * length * records) // weight)`;
+    return sql`(${numbered('inverse', i)} * ${frequency} * ${GROWTH}::BIGINT) // ${rate}`;
+  });
+  const sum = parts.reduce((all, part) => sql`${all} + ${part}`);
+  return sql`CASE WHEN name_words = ${phrase} THEN ${NAME_SCORES.exact}::BIGINT WHEN starts_with(name_words, ${phrase}) THEN ${NAME_SCORES.prefix}::BIGINT ELSE (${sum}) // ${STEP}::BIGINT END`;
+}
+
+/** Records after a position. */
+function beyond({ value, ties = [], id }: Position): Sql {
+  const [prominence = null, quality = null] = ties;
+  const last = sql`(quality < ${quality} OR (quality = ${quality} AND id > ${id}))`;
+  const tied =
+    prominence === null
+      ? sql`(prominence IS NULL AND ${last})`
+      : sql`(prominence < ${prominence} OR prominence IS NULL OR (prominence = ${prominence} AND ${last}))`;
+  return sql`(key < ${value} OR (key = ${value} AND ${tied}))`;
+}
+
+const numbered = (name: string, i: number): Sql => identifier(`${name}${i}`);

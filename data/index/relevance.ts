@@ -1,0 +1,118 @@
+// The order by relevance on the index: scores (data/plan/relevance.ts), and the best records of a page.
+import { nameWords } from '../consolidate/engine-values.ts';
+import type { Position, RelevanceSort, SearchPlan } from '../plan/plan.ts';
+import { bm25, type Corpus, inverseFrequency, NAME_SCORES, nameScore, WHOLE_WORD } from '../plan/relevance.ts';
+import { comparePositions, type SideRecord } from './changed-records.ts';
+import { type Columns, NAME_WORDS } from './columns.ts';
+import { type RecordMatcher, visit } from './matcher.ts';
+
+/** Scores and positions of records for one query. */
+export class Relevance {
+  readonly #columns: Columns;
+  readonly #sort: RelevanceSort;
+  readonly #corpus: Corpus;
+  readonly #inverse: number[];
+  readonly #words: { range: readonly [number, number]; whole: number }[];
+  readonly #prominence: (ordinal: number) => number;
+  readonly #nameScore: (ordinal: number) => number | null;
+
+  constructor(columns: Columns, sort: RelevanceSort) {
+    const { terms, size } = columns;
+    this.#columns = columns;
+    this.#sort = sort;
+    this.#corpus = { records: size, weight: terms.measures(sort.scope).total };
+    this.#words = sort.words.map((word) => ({ range: terms.range(word), whole: terms.words.find(word) }));
+    this.#inverse = this.#words.map(({ range }) => inverseFrequency(this.#corpus, terms.countIn(range, sort.scope)));
+    this.#prominence = sort.prominence === null ? () => Number.NaN : columns.sortNumber(sort.prominence);
+    const names = columns.values(NAME_WORDS);
+    const exact = names.folded.find(sort.phrase);
+    const [from, to] = names.folded.range(sort.phrase);
+    this.#nameScore = (ordinal) => {
+      const code = names.code(ordinal);
+      if (code < from || code >= to) return null;
+      return code === exact ? NAME_SCORES.exact : NAME_SCORES.prefix;
+    };
+  }
+
+  score(ordinal: number): number {
+    const { terms } = this.#columns;
+    const { scope } = this.#sort;
+    const frequencies = () => this.#words.map(({ range, whole }) => terms.frequency(ordinal, range, whole, scope));
+    const length = terms.measures(scope).lengths[ordinal]!;
+    return this.#nameScore(ordinal) ?? bm25(this.#corpus, this.#inverse, frequencies(), length);
+  }
+
+  /** NaN: the record has none. */
+  prominence(ordinal: number): number {
+    return this.#prominence(ordinal);
+  }
+
+  position(ordinal: number): Position {
+    const prominence = this.#prominence(ordinal);
+    const quality = this.#columns.numbers('quality').at(ordinal);
+    const ties = [Number.isNaN(prominence) ? null : prominence, quality];
+    return { value: this.score(ordinal), ties, id: this.#columns.keys.id(ordinal) };
+  }
+
+  /** Position of a record that an overlay changed; `prominence` is its sort value. */
+  changedPosition({ record, terms }: SideRecord, prominence: number | null): Position {
+    const { scope, phrase, words } = this.#sort;
+    const weights = [...terms].map(
+      ([word, flags]) => [word, flags[scope === 'full' ? 'weight' : 'public_weight']] as const,
+    );
+    const frequencies = words.map((prefix) =>
+      weights
+        .filter(([word]) => word.startsWith(prefix))
+        .reduce((sum, [word, weight]) => sum + (word === prefix ? weight * WHOLE_WORD : weight), 0),
+    );
+    const length = weights.reduce((sum, [, weight]) => sum + weight, 0);
+    const score = nameScore(nameWords(record.name), phrase) ?? bm25(this.#corpus, this.#inverse, frequencies, length);
+    return { value: score, ties: [prominence, record.quality_score], id: record.id };
+  }
+}
+
+interface Ranked {
+  ordinal: number;
+  score: number;
+  prominence: number;
+}
+
+/** The best matches after the plan's position, one more than the page. */
+export function byRelevance(columns: Columns, plan: SearchPlan, sort: RelevanceSort, chosen: RecordMatcher): number[] {
+  const relevance = new Relevance(columns, sort);
+  const { after, limit } = plan;
+  const best: Ranked[] = [];
+  visit(columns, chosen, (ordinal) => {
+    const score = relevance.score(ordinal);
+    if (after !== null) {
+      if (score > Number(after.value)) return;
+      if (score === after.value && comparePositions(plan.sort, relevance.position(ordinal), after) <= 0) return;
+    }
+    const last = best.length > limit ? best[limit]! : null;
+    if (last !== null && score < last.score) return;
+    const entry = { ordinal, score, prominence: relevance.prominence(ordinal) };
+    if (last !== null && !isBefore(entry, last)) return;
+    insert(best, entry);
+    if (best.length > limit + 1) best.pop();
+  });
+  return best.map(({ ordinal }) => ordinal);
+}
+
+/** Ordinals are the order by quality, and then by id. */
+function isBefore(a: Ranked, b: Ranked): boolean {
+  if (a.score !== b.score) return a.score > b.score;
+  if (a.prominence !== b.prominence && !(Number.isNaN(a.prominence) && Number.isNaN(b.prominence)))
+    return Number.isNaN(b.prominence) || a.prominence > b.prominence;
+  return a.ordinal < b.ordinal;
+}
+
+function insert(best: Ranked[], entry: Ranked): void {
+  let low = 0;
+  let high = best.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(entry, best[middle]!)) high = middle;
+    else low = middle + 1;
+  }
+  best.splice(low, 0, entry);
+}
