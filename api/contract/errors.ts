@@ -108,7 +108,7 @@ export const WELCOME = `${(WELCOME_CREDIT / 1_000_000).toFixed(2)} EUR`;
 /** Default advice by code. `{base}` and `{ds}` are filled in. */
 const ALTERNATIVES: Partial<Record<ErrorCode, string>> = {
   unknown_dataset: 'GET {base}/v1/datasets lists the datasets.',
-  unknown_entity: 'GET {base}/v1/{ds}/entities?q=<name> finds records.',
+  unknown_entity: 'GET {base}/v1/{ds}/entities?q=<name>&sort=relevance finds records.',
   unknown_filter: 'GET {base}/v1/{ds}/schema lists the filters under "filters".',
   not_found: 'GET {base}/llms.txt names every path.',
   method_not_allowed: 'Use one of the methods in the Allow header.',
@@ -126,7 +126,7 @@ const FULL_RECORDS = 'dataset_examples shows full records free of charge.';
 /** The same for calls as a tool or skill: a model cannot fetch URLs. */
 const BY_NAME: typeof ALTERNATIVES = {
   unknown_dataset: 'datasets_list lists the datasets.',
-  unknown_entity: 'entity_search with q=<name> finds records.',
+  unknown_entity: 'entity_search with q=<name> and sort=relevance finds records.',
   unknown_filter: 'dataset_schema lists the filters under "filters".',
   not_found: 'datasets_list lists the datasets.',
   payment_required: FULL_RECORDS,

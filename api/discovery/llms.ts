@@ -8,7 +8,7 @@ const ORDER = [
   'List the datasets: below, or GET {base}/v1/datasets',
   'Choose one and read its guide: fields, filters and prices by their exact names. GET {base}/v1/{dataset}/status has its freshness, GET {base}/v1/{dataset}/llms.txt is the guide',
   'Find valid filter values: GET {base}/v1/{dataset}/facets?by=<field>',
-  'Search with only the fields you need: GET {base}/v1/{dataset}/entities.md?q=<words>&fields=<a,b>. `q` finds records that contain these words, sorted by quality, not by relevance: filter by a field whose value you have, such as the name, and set `sort`',
+  'Search with only the fields you need: GET {base}/v1/{dataset}/entities.md?q=<words>&sort=relevance&fields=<a,b>. `q` finds records that contain these words, and `sort=relevance` lists those with this name first; filter by a field whose value you have',
   'Fetch full records at once: GET {base}/v1/{dataset}/entities/batch?ids=<slug,slug>',
   'Cite with the `attribution` of each answer; for a record it ends with the URL of its page.',
 ];

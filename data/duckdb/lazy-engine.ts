@@ -13,6 +13,7 @@ const QUESTIONS = [
   'stats',
   'timeseries',
   'spread',
+  'spellings',
   'origins',
   'resolve',
   'bodies',

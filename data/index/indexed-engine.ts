@@ -52,6 +52,11 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
         (one) => one.facets(plan),
         () => duckdb.facets(plan, options),
       ),
+    spellings: (plan, options) =>
+      first(
+        (one) => one.spellings(plan),
+        () => duckdb.spellings(plan, options),
+      ),
     similar: (plan, options) =>
       first(
         (one) => one.similar(plan),

@@ -16,6 +16,7 @@ import type {
   SimilarPlan,
   Sort,
 } from '../plan/plan.ts';
+import type { SpellingPlan } from '../plan/spelling.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { INDEX_FILES, INDEX_FOLDER } from './build.ts';
@@ -79,6 +80,10 @@ export class PackedIndex {
   search(plan: SearchPlan): SearchAnswer {
     const found = select(this.columns, plan, this.#removed);
     return this.#side ? merge(this.columns, this.#side, plan, found) : found;
+  }
+
+  spellings(plan: SpellingPlan): string[] {
+    return this.columns.terms.spellings(plan);
   }
 
   /** Null when the index has no codes for the values of the attribute. */

@@ -69,6 +69,28 @@ export class SortedStrings {
     return [this.#lower(bytes), this.#lower(Buffer.concat([bytes, Buffer.from([0xff])]))];
   }
 
+  /**
+   * Indices of strings that share all bytes with a text at their beginning and end together, except at most
+   * `apart`, and differ in length by at most as much.
+   */
+  alike(text: string, apart: number): number[] {
+    const bytes = Buffer.from(text);
+    const alike: number[] = [];
+    for (let i = 0; i < this.length; i += 1) {
+      const start = this.#ends.start(i);
+      const length = this.#ends.end(i) - start;
+      if (Math.abs(length - bytes.length) > apart) continue;
+      const shorter = Math.min(length, bytes.length);
+      let same = 0;
+      while (same < shorter && this.#text[start + same] === bytes[same]) same += 1;
+      let ends = 0;
+      while (ends < shorter - same && this.#text[start + length - 1 - ends] === bytes[bytes.length - 1 - ends])
+        ends += 1;
+      if (shorter - same - ends <= apart) alike.push(i);
+    }
+    return alike;
+  }
+
   /** Indices of strings that contain the needle, ascending, in one pass over the bytes. */
   containing(needle: string): number[] {
     const bytes = Buffer.from(needle);

@@ -14,6 +14,7 @@ import type {
   ReviewPlan,
 } from './history.ts';
 import type { Origin, SpreadAnswer, SpreadPlan } from './profile.ts';
+import type { SpellingPlan } from './spelling.ts';
 
 /** Path parameters and query values as text. A repeated query name has a list of values. */
 export type RawInput = Record<string, string | string[]>;
@@ -295,6 +296,11 @@ export interface Engine {
   stats(plan: StatsPlan, options?: QueryOptions): Promise<StatsAnswer>;
   timeseries(plan: SeriesPlan, options?: QueryOptions): Promise<SeriesAnswer>;
   spread(plan: SpreadPlan, options?: QueryOptions): Promise<SpreadAnswer>;
+  /**
+   * Words within one edit of another (oneEditPattern), those of most records first, ties by code point. Words
+   * of the release without its overlay.
+   */
+  spellings(plan: SpellingPlan, options?: QueryOptions): Promise<string[]>;
   /** By attribute, then by count descending. */
   origins(options?: QueryOptions): Promise<Origin[]>;
   /** Ordinals of ids or slugs, in the order of `refs`; null for an unknown one. */

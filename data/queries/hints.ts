@@ -2,7 +2,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
-import { closestNames } from '../input/name-suggestions.ts';
 import { printable } from '../input/parse-values.ts';
 import type { SearchInput } from '../input/search-parameters.ts';
 import { counted, questionOf } from '../input/selection.ts';
@@ -57,7 +56,10 @@ export async function whyEmpty(
       const context = looked.filter((other) => !lone.includes(other) && isPublic(release.pack, other));
       parts.push(await blame(release.pack, budget, each, options, context));
     }
-    return `${capital(parts.join('; '))}.`;
+    const unmatched = lone.flatMap((each) => (each.kind === 'words' ? each.words : []));
+    const corrected = unmatched.length > 0 ? await correctedWords(release, budget, input, unmatched, options) : null;
+    const suggestion = corrected === null ? '' : ` Did you mean "${printable(corrected)}"?`;
+    return `${capital(parts.join('; '))}.${suggestion}`;
   }
   if (all.length < 2) return undefined;
   const misplaced = await blameNames(release.pack, budget, typed, where);
@@ -174,19 +176,14 @@ async function blame(
   options: HintOptions,
   context: Predicate[],
 ) {
-  if (predicate.kind === 'words') return blameWords(pack, budget, predicate.words);
+  if (predicate.kind === 'words')
+    return `no record has a word that begins with "${printable(predicate.words.join(' '))}"`;
   if (predicate.kind === 'near') return `no record is within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
   if (predicate.kind === 'bbox') return `no record is in ${spelt(predicate)}`;
   if (predicate.kind === 'ids') return `no record has the id or slug ${printable(predicate.refs.join(' or '))}`;
   const attribute = pack.attributes.find(({ name }) => 'attribute' in predicate && name === predicate.attribute);
   if (predicate.kind !== 'any' || !attribute) return `no record has ${spelt(predicate)}`;
   return blameValues(pack, budget, attribute, predicate, options, attribute.public ? context : []);
-}
-
-async function blameWords(pack: Pack, budget: QueryBudget, typed: string[]): Promise<string> {
-  const problem = `no record has a word that begins with "${printable(typed.join(' '))}"`;
-  const near = await wordsMeant(pack, budget, typed.join(' '));
-  return near.length > 0 ? `${problem}; nearest: ${near.map(printable).join(', ')}` : problem;
 }
 
 /**
@@ -285,46 +282,39 @@ const worded = ({ attributes }: Pack): string[] =>
     .map(({ name }) => name);
 
 /** For a search by words in another order than relevance, when more records match than the page shows. */
-export function orderHint(pack: Pack, input: SearchInput): string | undefined {
+export function orderHint(input: SearchInput): string | undefined {
   if (input.words.length === 0 || input.ordered) return undefined;
-  const { prominence } = pack.serving;
-  const named = pack.attributes.some(
-    ({ name, type, filterable }) => name === 'name' && type === 'string' && filterable,
-  );
-  const ways = [
-    prominence === null ? 'sort=<attribute> changes the order' : `sort=-${prominence} lists the best known first`,
-    ...(named && !input.where.some((each) => 'attribute' in each && each.attribute === 'name')
-      ? ['name=<name> matches the exact name']
-      : []),
-  ];
-  return `Results are sorted by quality, not by relevance: ${ways.join(', ')}.`;
+  return 'Results are sorted by quality: sort=relevance lists the best matches first.';
 }
 
-/** Names to search for each prefix, and words that a hint suggests. */
-const [NAMES, SUGGESTED] = [200, 3];
-/** Shorter words have too many similar words. */
-const SHORTEST = 4;
+/** Letters of the shortest word that is corrected, and spellings to try for each word. */
+const [SHORTEST, SPELLINGS] = [5, 3];
 
-/**
- * Words of public names within a few typing errors of `typed`, searched among the most common names with a
- * word that begins like it. Long prefixes first, since they leave the fewest names.
- */
-async function wordsMeant(pack: Pack, budget: QueryBudget, typed: string): Promise<string[]> {
-  const named = pack.attributes.some(
-    ({ name, type, ...its }) => name === 'name' && type === 'string' && its.public && its.filterable && its.searchable,
-  );
-  if (!named || typed.length < SHORTEST) return [];
-  for (const length of new Set([typed.length - 2, 3, 2, 1])) {
-    if (budget.spent) return [];
-    const begin: Predicate = { kind: 'words', words: [typed.slice(0, length)], scope: 'public' };
-    const { values } = await budget.facets({ where: [begin], by: 'name', limit: NAMES, floor: 0 });
-    const known = new Set(
-      values.flatMap(({ value }) => words(String(value))).filter((word) => word.length >= SHORTEST),
+/** The words of `q` with a spelling that records have for each word without matches; null: there is none. */
+async function correctedWords(
+  { engine }: Release,
+  budget: QueryBudget,
+  { phrase }: SearchInput,
+  unmatched: readonly string[],
+  options: HintOptions,
+): Promise<string | null> {
+  const words = phrase.split(' ');
+  for (const word of unmatched) {
+    if ([...word].length < SHORTEST || budget.spent) return null;
+    const spellings = await budget.ask(() =>
+      engine.spellings({ word, scope: options.visibility, limit: SPELLINGS }, options),
     );
-    const near = closestNames(typed, known, Math.floor(typed.length / 3));
-    if (near.length > 0) return near.slice(0, SUGGESTED);
+    let known: string | null = null;
+    for (const spelling of spellings) {
+      const others = words.map((each) => (each === word ? spelling : each)).filter((each) => !unmatched.includes(each));
+      if (!(await finds(budget, [{ kind: 'words', words: others, scope: options.visibility }]))) continue;
+      known = spelling;
+      break;
+    }
+    if (known === null) return null;
+    words.splice(0, words.length, ...words.map((each) => (each === word ? known : each)));
   }
-  return [];
+  return words.join(' ');
 }
 
 /**
@@ -351,14 +341,14 @@ class QueryBudget {
   }
 
   search(plan: SearchPlan): Promise<SearchAnswer> {
-    return this.#ask(() => this.#engine.search(plan, this.#options));
+    return this.ask(() => this.#engine.search(plan, this.#options));
   }
 
   facets(plan: FacetPlan): Promise<FacetAnswer> {
-    return this.#ask(() => this.#engine.facets(plan, this.#options));
+    return this.ask(() => this.#engine.facets(plan, this.#options));
   }
 
-  async #ask<T>(question: () => Promise<T>): Promise<T> {
+  async ask<T>(question: () => Promise<T>): Promise<T> {
     await setImmediate();
     const thread = threadTime();
     const began = performance.now();

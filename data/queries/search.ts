@@ -77,9 +77,7 @@ async function missingHint(
 async function hintOf(release: Release, input: SearchInput, page: SearchAnswer, options: SearchOptions) {
   if (input.cursor !== null || !FORMATS[input.format].hint) return undefined;
   if (page.ordinals.length > 0)
-    return (
-      (await missingHint(release, input, options)) ?? (page.next === null ? undefined : orderHint(release.pack, input))
-    );
+    return (await missingHint(release, input, options)) ?? (page.next === null ? undefined : orderHint(input));
   // The page is complete: an error in the hint must not fail the search.
   return whyEmpty(release, input, { ...options, admin: options.admin ?? false }).catch(() => undefined);
 }

@@ -212,6 +212,28 @@ const weightedWords = (pack: Pack, record: StoredRecord, publicOnly: boolean): M
   return frequency;
 };
 
+/** Number of records by word. */
+export function wordCounts(pack: Pack, records: StoredRecord[], publicOnly: boolean): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const record of records)
+    for (const word of weightedWords(pack, record, publicOnly).keys()) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
+
+/** Edits from one word to another; exchanged neighbours are one edit. The textbook table, by code point. */
+export function edits(a: string, b: string): number {
+  const [from, to] = [[...a], [...b]];
+  const rows = [...from, ''].map((_, i) => [...to, ''].map((__, j) => (i === 0 ? j : j === 0 ? i : 0)));
+  for (let i = 1; i <= from.length; i++)
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = rows[i - 1]![j - 1]! + Number(from[i - 1] !== to[j - 1]);
+      const exchanged = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swapped = exchanged ? rows[i - 2]![j - 2]! + 1 : Number.POSITIVE_INFINITY;
+      rows[i]![j] = Math.min(rows[i - 1]![j]! + 1, rows[i]![j - 1]! + 1, replaced, swapped);
+    }
+  return rows[from.length]![to.length]!;
+}
+
 /** Scores by relevance: the formula of BM25 (k1 1.2, b 0.3), without the shortcuts of the service. */
 export function relevanceScores(pack: Pack, corpus: StoredRecord[], q: string, publicOnly: boolean) {
   const terms = [...new Set(wordsIn(q))];

@@ -29,7 +29,7 @@ function grammar(pack: Pack): string {
     ['`min_a=1`', 'a is at least 1; of a price range the upper end counts'],
     ['`max_a=9`', 'a is at most 9; of a price range the lower end counts'],
     ['`has_a=true`', 'a is known; `false`: unknown'],
-    ['`q=words`', 'each word is the start of a word of the record; results follow `sort`, not relevance'],
+    ['`q=words`', 'each word is the start of a word of the record; `sort=relevance` lists the best matches first'],
     ...(placed ? PLACES : []),
     [
       '`ids=a,b` `updated_since=time` `min_quality=0.8`',
@@ -45,7 +45,7 @@ function grammar(pack: Pack): string {
   const sortHint = prominence === null ? '' : `\`-${prominence}\` lists the best known first, `;
   return blocks(
     table(['filter', 'matches records where'], rows),
-    `Records must match all filters. Letter case and accents never matter; an unknown name is an error that suggests the nearest. \`sort=-a\` is descending, \`sort=a\` ascending, \`-quality\` the default; ${sortHint}records without the field are last. \`limit\` 1 to 100 (20); \`cursor\`: next_cursor of the previous page; \`total=true\` counts.`,
+    `Records must match all filters. Letter case and accents never matter; an unknown name is an error that suggests the nearest. \`sort=-a\` is descending, \`sort=a\` ascending, \`-quality\` the default; \`relevance\` needs \`q\`: exact names first, then names that begin so; ${sortHint}records without the field are last. \`limit\` 1 to 100 (20); \`cursor\`: next_cursor of the previous page; \`total=true\` counts.`,
   ).trim();
 }
 

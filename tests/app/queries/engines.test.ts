@@ -14,12 +14,13 @@ import type { StoredRecord } from '../../../data/model/record.ts';
 import type { Engine, RecordRenderer } from '../../../data/plan/plan.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
+import { byCodePoint } from '../../../packs/define/text.ts';
 import { cursors } from '../../support/cursors.ts';
 import { draws } from '../../support/draws.ts';
-import { evaluateFacets, evaluateSearch, onEdge, type SearchQuery } from '../../support/evaluate.ts';
+import { edits, evaluateFacets, evaluateSearch, onEdge, type SearchQuery, wordCounts } from '../../support/evaluate.ts';
 import { randomOverlay } from '../../support/random-overlay.ts';
 import { randomFacets, randomSearch } from '../../support/random-queries.ts';
-import { random, randomRecords } from '../../support/random-records.ts';
+import { pickOne, random, randomRecords } from '../../support/random-records.ts';
 import { verifies } from '../../support/verifies.ts';
 import { writeRelease } from '../../support/write-release.ts';
 
@@ -158,6 +159,29 @@ describe.each([
       expect(found, JSON.stringify(query)).toEqual(evaluateFacets(pack, records, query, { floor }));
     }
   }, 120_000);
+
+  test(`spellings of ${asked} words`, async () => {
+    const next = random(dataset.length + 2);
+    const vocabulary = { full: wordCounts(pack, stored, false), public: wordCounts(pack, stored, true) };
+    let suggested = 0;
+    for (let i = 0; i < asked; i++) {
+      const [known] = pickOne(next, [...vocabulary.full]);
+      const letters = [...known];
+      const at = Math.floor(next() * (letters.length + 1));
+      letters.splice(at, pickOne(next, [0, 1]), ...pickOne(next, [[], ['e'], ['ж'], ['𝒳']]));
+      const word = letters.join('');
+      if (word === '') continue;
+      const scope = pickOne(next, ['full', 'public'] as const);
+      const expected = [...vocabulary[scope]]
+        .filter(([other]) => edits(other, word) === 1)
+        .sort((a, b) => b[1] - a[1] || byCodePoint(a[0], b[0]))
+        .slice(0, 3)
+        .map(([other]) => other);
+      expect(await engine.spellings({ word, scope, limit: 3 }), word).toEqual(expected);
+      suggested += expected.length;
+    }
+    expect(suggested).toBeGreaterThan(asked / 2);
+  });
 
   test('ids, slugs and bodies', async () => {
     const refs = [...stored.flatMap(({ id, slug }) => [id, slug]), 'nobody', 'r-00000000000000aa'];
