@@ -1,22 +1,16 @@
-// The HTML page of a record: values with their sources, similar records, timelines, citation and API calls.
+// The HTML page of a record: values with their sources, history, the same thing from other sources, citation
+// and API calls.
 import type { PublicRecord } from '../../data/model/record.ts';
 import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
-import type { Attribute, Pack } from '../../packs/define/model.ts';
-import { packPrice } from '../contract/pricing.ts';
-import { plural, printDate, printEuro, printShare, printValue, printWithUnit, webAddress } from '../render/print.ts';
-import { STATUS_MEANING } from '../render/status-mark.ts';
+import type { Pack, Value } from '../../packs/define/model.ts';
+import { distinctionOf } from '../render/distinction.ts';
+import { plural, printDate, printShare, printValue } from '../render/print.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html, joinHtml, raw } from './html.ts';
-import { sparkline, type Timeline } from './sparkline.ts';
-
-/** Data of a record page other than the record's own values. */
-export interface RelatedData {
-  /** The most similar records. */
-  similar: readonly { id: string; slug: string; name: string; group: string }[];
-  /** Timelines of its public numbers. */
-  timelines: readonly Timeline[];
-}
+import { historySection } from './record-history.ts';
+import { breakable, valuesSection } from './record-values.ts';
+import type { RelatedData } from './related-data.ts';
 
 export interface RecordPage {
   /** Exactly the values shown: public ones for everyone, all of them in a paid view. */
@@ -32,11 +26,11 @@ const ASSETS = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
 
 /** The complete page. */
 export function recordHtml(page: RecordPage): string {
-  const { record, pack, base_url, paid } = page;
+  const { record, pack, base_url, paid, related } = page;
   const prefix = prefixOf(base_url);
   const path = `/datasets/${pack.id}/${record.slug}`;
   const url = recordUrl(base_url, pack.id, record.slug);
-  const title = `${record.name} · ${pack.title}`;
+  const title = [record.name, distinctionOf(pack, record), pack.title].filter(Boolean).join(' · ');
   const valueCount = Object.keys(record.attributes).length;
   const about = `${record.name} in ${pack.title}: ${plural(valueCount, 'value')}, each with its source, the date of its last reading and a confidence.`;
   const links = [
@@ -44,6 +38,10 @@ export function recordHtml(page: RecordPage): string {
     html`<link rel="alternate" type="text/markdown" title="This record as Markdown" href="${prefix}${path}.md">`,
     ...(paid ? [html`<meta name="robots" content="noindex">`] : []),
   ];
+  const checked = Object.fromEntries(
+    Object.entries(record.provenance).map(([name, { observed_at }]) => [name, observed_at]),
+  );
+  const rows = { record, pack, related, paid, keys: `${prefix}${KEYS}` };
   return String(html`<!doctype html>
 <html lang="en">
 <head>
@@ -59,11 +57,11 @@ ${headerHtml(prefix, path)}
 ${head(page, prefix)}
 <div class="two">
 <div>
-${values(page)}
-${missing(page)}
+${valuesSection(rows)}
+${historySection(pack, related, checked)}${same(page, prefix)}
 </div>
 <aside class="facts-side" aria-label="About this record">
-${cite(page)}${timelineList(page)}${similar(page, prefix)}${calls(page, prefix)}
+${similar(page, prefix)}${cite(page)}${calls(page, prefix)}
 </aside>
 </div>
 </main>
@@ -73,9 +71,22 @@ ${footerHtml(prefix)}
 `);
 }
 
-function head({ record, pack, paid }: RecordPage, prefix: string): Html {
+/** The guide about API keys. */
+const KEYS = '/guides/authentication/';
+
+function head({ record, pack, paid, related }: RecordPage, prefix: string): Html {
+  const detail = distinctionOf(pack, record);
+  const checked = Object.values(record.provenance).map(({ observed_at }) => observed_at);
+  const changed = Object.values(related.history).flatMap((steps) => steps.slice(1).map(({ at }) => at));
+  const day = (word: string, times: readonly string[]) => {
+    const newest = times.toSorted().at(-1);
+    return newest === undefined
+      ? []
+      : [html`<span>${word} <time datetime="${newest}">${printDate(newest)}</time></span>`];
+  };
   const facts = [
-    html`<span>changed <time datetime="${record.updated_at}">${printDate(record.updated_at)}</time></span>`,
+    ...day('checked', checked),
+    ...day('last changed', changed),
     html`<span>quality ${record.quality_score.toFixed(2)}</span>`,
     html`<span>${printShare(record.completeness)} complete</span>`,
     ...(record.verified_owner ? [html`<span class="tag public">verified owner</span>`] : []),
@@ -83,57 +94,44 @@ function head({ record, pack, paid }: RecordPage, prefix: string): Html {
     ...(paid ? [html`<span class="tag paid">paid view: every value</span>`] : []),
     html`<a href="${prefix}/datasets/${pack.id}/${record.slug}.md">as Markdown</a>`,
   ];
-  return html`<nav class="crumbs" aria-label="Where you are"><a href="${prefix}/">Register</a> <span aria-hidden="true">/</span> <a href="${prefix}/datasets/${pack.id}/">${pack.title}</a></nav>
+  return html`<nav class="crumbs" aria-label="Breadcrumb"><a href="${prefix}/">Register</a> <span aria-hidden="true">/</span> <a href="${prefix}/datasets/${pack.id}/">${pack.title}</a></nav>
 <h1>${record.name}</h1>
-<p class="meta">${joinHtml(facts, ' ')}</p>`;
+${detail !== '' && html`<p class="lead distinction">${detail}</p>\n`}<p class="meta">${joinHtml(facts, ' ')}</p>`;
 }
 
-/** Allows line breaks in long names after a dot or an underscore. */
-const breakable = (name: string): Html => raw(html`${name}`.replace(/[._](?=.)/g, '$&<wbr>'));
+/** A value of another record; '–' without one. */
+const cell = (value: Value | null): string => (value === null ? '–' : printValue(value));
 
-function values({ record, pack }: RecordPage): Html {
-  const shown = pack.attributes.filter(({ name }) => record.attributes[name] !== undefined);
-  const section = (body: Html) =>
-    html`<section aria-labelledby="values"><h2 id="values">Values</h2>\n${body}</section>`;
-  if (shown.length === 0) return section(html`<p class="empty">No public values. Paid answers may contain more.</p>`);
-  const rows = shown.map((attribute) => row(attribute, record));
-  return section(html`<div class="record sheet"><dl>\n${joinHtml(rows)}\n</dl></div>`);
+/** The same thing from other sources, lowest price first. */
+function same({ related, pack }: RecordPage, prefix: string): Html {
+  if (related.same.length === 0) return html``;
+  const attribute = (name: string | null | undefined) => pack.attributes.find((each) => each.name === name);
+  const group = attribute(pack.serving.similar_differ_by)!;
+  const price = attribute(pack.price_attributes.find((name) => attribute(name)?.public));
+  const rows = related.same.map((each) => {
+    const name = each.own
+      ? html`<strong>${each.name}</strong>`
+      : html`<a href="${prefix}/datasets/${pack.id}/${each.slug}">${each.name}</a>`;
+    const cost =
+      price &&
+      html`<td class="figure">${cell(each.price)}</td><td>${each.checked === null ? '' : html`<time datetime="${each.checked}">${printDate(each.checked)}</time>`}</td>`;
+    return html`<tr${each.own && html` class="own"`}><th scope="row">${cell(each.group)}</th><td>${name}${each.own && html` <span class="quiet">this record</span>`}</td>${cost}</tr>`;
+  });
+  const columns =
+    price &&
+    html`<th scope="col" class="figure">${breakable(price.name)}<span>${price.unit}</span></th><th scope="col">Checked</th>`;
+  return html`<section aria-labelledby="same"><h2 id="same">The same with another ${group.name}</h2>
+<div class="scroll" role="region" aria-label="The same from other sources" tabindex="0"><table><thead><tr><th scope="col">${group.name}</th><th scope="col">Name</th>${columns}</tr></thead><tbody>${rows}</tbody></table></div></section>
+`;
 }
 
-/**
- * One value. The link to its source is always visible; date, confidence and evidence appear on hover, on
- * focus, in print and on small screens.
- */
-function row({ name, unit, description }: Attribute, record: PublicRecord): Html {
-  const value = record.attributes[name]!;
-  const { source_url, observed_at, confidence, evidence, source, status } = record.provenance[name]!;
-  const text = printWithUnit(value, unit);
-  const own = typeof value === 'string' ? webAddress(value) : null;
-  const content = own === null ? text : html`<a href="${own}" rel="nofollow">${text}</a>`;
-  const address = webAddress(source_url);
-  const host = address === null ? '' : new URL(address).hostname.replace(/^www\./, '');
-  const from =
-    address === null
-      ? html`<span>${source.kind === 'owner' ? 'verified owner' : 'no web page'}</span>`
-      : html`<a href="${address}" rel="nofollow" aria-label="Source of ${name}: ${host}">${host}</a>`;
-  const more = [
-    html`<time datetime="${observed_at}">seen ${printDate(observed_at)}</time>`,
-    html`<span>confidence ${confidence.toFixed(2)}</span>`,
-    ...(evidence === '' ? [] : [html`<span>“${evidence.slice(0, 160)}”</span>`]),
-  ];
-  return html`<div class="value"><dt title="${description}">${breakable(name)}</dt><dd><span class="said">${content}</span>${status !== undefined && html` <span class="quiet">${status}: ${STATUS_MEANING[status]}</span>`}<span class="provenance">${from}<span class="more">${more}</span></span></dd></div>`;
-}
-
-/** The attributes that a paid answer would add: names and meanings, never a value. */
-function missing({ record, pack, paid }: RecordPage): Html {
-  const more = paid ? [] : pack.attributes.filter((attribute) => !attribute.public);
-  if (more.length === 0) return html``;
-  const rows = more.map(
-    ({ name, description }) => html`<li><code>${breakable(name)}</code> <span class="quiet">${description}</span></li>`,
+function similar({ related, pack }: RecordPage, prefix: string): Html {
+  if (related.similar.length === 0) return html``;
+  const rows = related.similar.map(
+    ({ slug, name, detail }) =>
+      html`<li><a href="${prefix}/datasets/${pack.id}/${slug}">${name}</a> <span class="quiet">${detail}</span></li>`,
   );
-  return html`<section aria-labelledby="more"><h2 id="more">${plural(more.length, 'more field')} with an API key</h2>
-<p>Where known for this record, at ${printEuro(packPrice(pack, 'get'))} per call: <code>GET /v1/${pack.id}/entities/${record.slug}</code> with an API key or an x402 payment.</p>
-<details><summary>Show fields</summary><ul class="links">${rows}</ul></details></section>`;
+  return html`<section aria-labelledby="similar"><h2 id="similar">Similar records</h2><ul>${rows}</ul></section>\n`;
 }
 
 function cite({ record, pack }: RecordPage): Html {
@@ -142,22 +140,6 @@ function cite({ record, pack }: RecordPage): Html {
 <button class="copy" type="button" data-copy="${record.attribution}">Copy citation</button>
 <p class="small">Licence: <a href="${pack.license.url}">${pack.license.name}</a>. Record <code>${record.id}</code>.</p></section>
 `;
-}
-
-function timelineList({ related, pack }: RecordPage): Html {
-  if (related.timelines.length === 0) return html``;
-  const units = new Map(pack.attributes.map(({ name, unit }) => [name, unit]));
-  const rows = related.timelines.map((timeline) => sparkline(timeline, units.get(timeline.attribute) ?? null));
-  return html`<section aria-labelledby="history"><h2 id="history">History</h2>\n${joinHtml(rows)}</section>\n`;
-}
-
-function similar({ related, pack }: RecordPage, prefix: string): Html {
-  if (related.similar.length === 0) return html``;
-  const rows = related.similar.map(
-    ({ slug, name, group }) =>
-      html`<li><a href="${prefix}/datasets/${pack.id}/${slug}">${name}</a> <span class="quiet">${group}</span></li>`,
-  );
-  return html`<section aria-labelledby="similar"><h2 id="similar">Similar records</h2><ul>${rows}</ul></section>\n`;
 }
 
 function calls({ record, pack, base_url }: RecordPage, prefix: string): Html {

@@ -71,6 +71,7 @@ export default definePack({
   group_by: 'country',
   serving: {
     showcase: { per_group: 1 },
+    distinguish_by: ['code', 'country_name'],
     similar_differ_by: 'country',
     similar_by: ['name'],
     similar_min_score: 0.6,

@@ -117,7 +117,7 @@ test('missing members are all reported together', () => {
 
     bells/pack.ts: identity
       found     nothing
-      expected  an object with attributes, key, slug, name
+      expected  an object with attributes, key, slug, name, same
 
     bells/pack.ts: prices.get
       found     nothing

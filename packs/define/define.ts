@@ -100,6 +100,9 @@ function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute
     attributes,
     serving: {
       ...serving,
+      distinguish_by:
+        serving.distinguish_by ??
+        identity.attributes.filter((name) => attributes.some((each) => each.public && each.name === name)),
       similar_by: serving.similar_by ?? attributes.filter((each) => each.searchable).map((each) => each.name),
     },
     identity: {
@@ -107,6 +110,7 @@ function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute
       key: identity.key ?? ((id) => fold(joined(id))),
       slug: identity.slug ?? ((id) => slugify(joined(id))),
       name: identity.name ?? ((id, values) => (typeof values['name'] === 'string' ? values['name'] : joined(id))),
+      same: identity.same ?? (() => null),
     },
     consolidation: {
       floor: consolidation?.floor ?? 0.3,

@@ -208,6 +208,8 @@ export interface Pack {
     slug: (identity: Identity, values: Record<string, Value>) => string;
     /** Human name of a record. */
     name: (identity: Identity, values: Record<string, Value>) => string;
+    /** Equal texts: the same thing from another source. null: unknown. */
+    same: (identity: Identity) => string | null;
   };
   consolidation: {
     /** Facts below this confidence are stored but never published. */
@@ -224,6 +226,8 @@ export interface Pack {
   group_by: string;
   serving: {
     showcase: { per_group: number };
+    /** Public attributes that distinguish records of the same name. */
+    distinguish_by: string[];
     similar_differ_by: string | null;
     /** Searchable attributes whose words count for similarity. */
     similar_by: string[];

@@ -60,6 +60,12 @@ export function checkReferences(sections: Sections, names: string[], checked: At
     const expected = 'a searchable attribute: similar compares words that search finds';
     add({ path: `serving.similar_by.${i}`, found: `${quoteValue(name)}, which is not searchable`, expected });
   });
+  sections.serving?.distinguish_by?.forEach((name, i) => {
+    const known = attribute(`serving.distinguish_by.${i}`, name);
+    if (known === null || known.public) return;
+    const expected = 'a public attribute: titles are on free pages';
+    add({ path: `serving.distinguish_by.${i}`, found: `${quoteValue(name)}, which is not public`, expected });
+  });
   const prominence = sections.serving?.prominence;
   if (prominence) {
     const known = ofType('serving.prominence', prominence, NUMERIC);

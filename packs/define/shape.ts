@@ -195,6 +195,12 @@ export const PackShape = strictObject({
     name: functionOf<(identity: Identity, values: Values) => string>('a function (identity, values) => text')
       .optional()
       .describe('The displayed name of a record. Unset: the value of `name`.'),
+    same: functionOf<(identity: Identity) => string | null>('a function (identity) => text or null')
+      .optional()
+      .describe(
+        'Equal texts are the same thing from another source, such as one model at two providers: record pages ' +
+          'list these by price, and `serving.similar_differ_by` names what differs. null, or unset: none.',
+      ),
   }).describe('Which observations belong to one record.'),
   consolidation: strictObject({
     floor: shareOfOne('a confidence')
@@ -235,6 +241,12 @@ export const PackShape = strictObject({
     showcase: strictObject({
       per_group: wholeNumber('a whole number from 1 to 20', 1, 20).describe('How many of each group.'),
     }).describe('The records that `examples` returns free, with all their fields.'),
+    distinguish_by: arrayOf(attribute, 'a list of attribute names')
+      .optional()
+      .describe(
+        'Public attributes that distinguish records of the same name, in titles and lists: country, provider. ' +
+          'Unset: those of the identity that are public.',
+      ),
     similar_differ_by: attribute
       .nullable()
       .default(null)

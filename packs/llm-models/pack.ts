@@ -3,6 +3,7 @@ import { definePack } from 'dataset-register/pack';
 import { ATTRIBUTES } from './attributes.ts';
 import { isAggregator, recordKey, recordSlug } from './identity.ts';
 import { GENAI_PINS, PACKAGES, PI_PINS, TOKENLENS_PINS } from './pins.ts';
+import { leafOf } from './same-model.ts';
 
 export default definePack({
   title: 'AI model prices',
@@ -48,6 +49,7 @@ export default definePack({
     key: recordKey,
     slug: recordSlug,
     name: (identity, values) => String(values['name'] ?? identity['model_id']),
+    same: (identity) => leafOf(String(identity['model_id'])),
   },
   consolidation: {
     floor: 0.3,
@@ -61,7 +63,12 @@ export default definePack({
   },
   gone: { attribute: 'status', value: 'delisted', confidence: 0.8 },
   group_by: 'provider',
-  serving: { showcase: { per_group: 2 }, similar_differ_by: 'provider', prominence: 'prominence' },
+  serving: {
+    showcase: { per_group: 2 },
+    distinguish_by: ['provider', 'model_id'],
+    similar_differ_by: 'provider',
+    prominence: 'prominence',
+  },
   compare: [
     'price.input',
     'price.output',

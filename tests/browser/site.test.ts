@@ -173,24 +173,21 @@ test('a page of another origin reads the files in ranges', async (context) => {
   await new Promise((closed) => server.close(closed));
 });
 
-test('provenance is shown by keyboard and by pointer', async (context) => {
+test('a record opens evidence in place, and its charts change their range, by keyboard', async (context) => {
   const { page, complaints } = await opened(context, `/datasets/tools/${site?.other}`, {
     viewport: { width: 1280, height: 900 },
   });
-  const value = page.locator('.sheet .value').first();
-  const more = value.locator('.more');
-  const seen = () =>
-    page.evaluate<number>('Number(getComputedStyle(document.querySelector(".sheet .value .more")).opacity)');
-  expect(await seen()).toBe(0);
-  const focused = focusedIn(page);
-  for (let presses = 0; presses < 40 && !(await focused('.sheet .value .provenance a')); presses++)
-    await page.keyboard.press('Tab');
-  expect(await focused('.sheet .value .provenance a')).toBe(true);
-  expect(await seen()).toBe(1);
-  expect(await more.textContent()).toMatch(/^seen .*confidence/);
-  await page.keyboard.press('Shift+Tab');
-  await value.hover();
-  expect(await seen()).toBe(1);
+  await page.locator('.fact summary').first().focus();
+  await page.keyboard.press('Enter');
+  expect(await page.locator('.fact details').first().textContent()).toContain('Read from');
+  expect(await page.locator('.fact .origin-facts').first().isVisible()).toBe(true);
+  expect(await page.locator('.range-all').first().isVisible()).toBe(true);
+  await page.locator('.ranges input[value="all"]').focus();
+  await page.keyboard.press('ArrowLeft');
+  expect(await page.locator('.range-all').first().isVisible()).toBe(false);
+  const link = page.locator('.range-year a').last();
+  expect(await page.locator('.range-year').first().isVisible()).toBe(true);
+  expect(await link.getAttribute('href')).toMatch(/^https:/);
   expect(complaints).toEqual([]);
 });
 
@@ -269,8 +266,8 @@ describe('without JavaScript', () => {
 
   test('a record shows the sources of its values', async (context) => {
     const { page } = await opened(context, `/datasets/tools/${site?.other}`, bare);
-    expect(await page.locator('.sheet .value').count()).toBeGreaterThan(1);
-    expect(await page.locator('.provenance a').first().getAttribute('href')).toMatch(/^https:/);
+    expect(await page.locator('.fact').count()).toBeGreaterThan(1);
+    expect(await page.locator('.fact .origin a').first().getAttribute('href')).toMatch(/^https:/);
   });
 
   test('the search of the guides leads to all headings', async (context) => {

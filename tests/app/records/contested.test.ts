@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { expect, test } from 'vitest';
+import { NO_RELATED } from '../../../api/operations/common/related.ts';
 import { recordHtml } from '../../../api/pages/record-html.ts';
 import { arrow } from '../../../api/render/arrow.ts';
 import { recordTable } from '../../../api/render/record-table.ts';
@@ -150,7 +151,7 @@ test('every format with provenance has it; Markdown by a mark with a legend', as
       record,
       pack: of,
       base_url: 'https://register.example',
-      related: { similar: [], timelines: [] },
+      related: NO_RELATED,
       paid: false,
     });
   expect(page(a)).toContain('held: a newer value waits for confirmation');

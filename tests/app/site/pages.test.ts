@@ -184,6 +184,59 @@ describe('a record as a page', () => {
     expect(JSON.parse(jsonld)).toMatchObject({ '@type': 'ItemPage', mainEntity: { identifier: stored.id } });
   });
 
+  test('shows each value with its source by name, date and confidence, and each paid field with its price', async () => {
+    const schema = await site.app.json('/v1/tools/schema');
+    const attributes = schema.body['attributes'] as { name: string; public: boolean }[];
+    const records = site.app.records['tools']!;
+    const histories = new Set<string>();
+    for (const { slug, name, attributes: values } of records) {
+      const html = await ask({ path: `/datasets/tools/${slug}` });
+      const rows = new Map(
+        [...html.matchAll(/id="field-([\w.]+)">(.*?)<\/div>(?=\n)/gs)].map(([, id = '', row = '']) => [id, row]),
+      );
+      for (const { name: attribute, public: open } of attributes) {
+        const row = rows.get(attribute);
+        if (!open) expect(row, `${slug} ${attribute}`).toMatch(/With an API key.*€0\.004 a call/);
+        else if (values[attribute] === undefined) expect(row).toBeUndefined();
+        else {
+          expect(row, `${slug} ${attribute}`).toMatch(
+            /<span>checked <time[^>]+>\w{3} \d+, 20\d\d<\/time><\/span> <span>confidence \d\.\d\d/,
+          );
+          expect(row).not.toMatch(/aria-label="Source of [\w.]+: [^" ]*\.example"/);
+          expect(row).toMatch(/<details><summary>(Evidence|History \(\d+\))<span/);
+        }
+      }
+      for (const [, id = ''] of html.matchAll(/<figcaption><code>([\w.]+)<\/code>/g)) histories.add(id);
+      expect(html.match(/<title>.*?<\/title>/s)?.[0], name).toContain(' · ');
+    }
+    expect([...histories].sort()).toEqual(
+      [...histories].sort().filter((id) => attributes.find(({ name }) => name === id)?.public),
+    );
+    expect(histories.size).toBeGreaterThan(0);
+  });
+
+  test('lists the same thing from other sources by price', async () => {
+    let compared = 0;
+    for (const { slug, attributes } of site.app.records['tools']!) {
+      const html = await ask({ path: `/datasets/tools/${slug}` });
+      const [section] = /<section aria-labelledby="same">.*?<\/section>/s.exec(html) ?? [];
+      if (section === undefined) continue;
+      compared += 1;
+      const number = (text: unknown) => /\d+$/.exec(String(text))?.[0];
+      const slugs = [...section.matchAll(/href="\/datasets\/tools\/([^"]+)"/g)].map(([, other]) => other);
+      const others = site.app.records['tools']!.filter((each) => slugs.includes(each.slug));
+      expect(others.map((each) => number(each.attributes['model']))).toEqual(
+        others.map(() => number(attributes['model'])),
+      );
+      expect(others.map((each) => each.attributes['maker'])).not.toContain(attributes['maker']);
+      const prices = [...section.matchAll(/<td class="figure">([\d,.]+)/g)].map(([, text = '']) =>
+        Number(text.replaceAll(',', '')),
+      );
+      expect(prices).toEqual(prices.toSorted((a, b) => a - b));
+    }
+    expect(compared).toBeGreaterThan(1);
+  });
+
   test('that was paid for shows every value, is charged like the JSON and is never cached', async () => {
     verifies('limit.caching');
     const created = await site.app.json('/v1/keys', {
@@ -204,7 +257,7 @@ describe('a record as a page', () => {
     expect(response.headers.get('x-charge-eur')).toBe(json.headers.get('x-charge-eur'));
     const html = await response.text();
     const { attributes } = (await json.json()) as { attributes: Record<string, unknown> };
-    expect(html.match(/<div class="value">/g)).toHaveLength(Object.keys(attributes).length);
+    expect(html.match(/<div class="fact" /g)).toHaveLength(Object.keys(attributes).length);
     const again = await site.app.ask(`/v1/tools/entities/${site.other}`, {
       headers: { ...headers, 'If-None-Match': '*' },
     });
@@ -231,7 +284,7 @@ describe('a record as a page', () => {
     const path = `/v1/tools/entities/${site.other}`;
     expect(section(await paid(path), 'similar')).toContain('/datasets/tools/');
     const then = await paid(`${path}?as_of=2026-11-19T12:00:00Z`);
-    expect(then).toContain('<div class="value">');
+    expect(then).toContain('<div class="fact" ');
     for (const id of ['similar', 'history']) expect(section(then, id)).toBeUndefined();
   });
 });

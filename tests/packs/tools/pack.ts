@@ -217,6 +217,8 @@ export default definePack({
     key: (id) => `${fold(String(id['maker']))}/${fold(String(id['model']))}`,
     slug: (id) => slugify(`${id['maker']} ${id['model']}`),
     name: (id, values) => (typeof values['name'] === 'string' ? values['name'] : `${id['maker']} ${id['model']}`),
+    // Models with the same number are the same tool.
+    same: (id) => /\d+$/.exec(String(id['model']))?.[0] ?? null,
   },
   consolidation: {
     floor: 0.3,
@@ -227,7 +229,7 @@ export default definePack({
   },
   gone: { attribute: 'status', value: 'discontinued', confidence: 0.8 },
   group_by: 'maker',
-  serving: { showcase: { per_group: 2 }, similar_differ_by: 'maker' },
+  serving: { showcase: { per_group: 2 }, distinguish_by: ['maker', 'model'], similar_differ_by: 'maker' },
   compare: ['price.list', 'price.rental', 'kind', 'mass', 'runtime', 'cordless', 'status'],
   prices: { search: 0.008, get: 0.004, facts: 0.01, compare: 0.012, stats: 0.015 },
   schedule: '0 3 * * *',

@@ -1,0 +1,100 @@
+// The rows of a record page: one for each value, with its source, and one for each field that is not free.
+import type { Provenance, PublicRecord } from '../../data/model/record.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
+import { packPrice } from '../contract/pricing.ts';
+import { plural, printDate, printEuro, printWithUnit, webAddress } from '../render/print.ts';
+import { STATUS_MEANING } from '../render/status-mark.ts';
+import { minute } from '../render/times.ts';
+import { type Html, html, joinHtml, raw } from './html.ts';
+import type { RelatedData, Step } from './related-data.ts';
+
+/** Values in the history of one row; the newest ones. */
+const LISTED = 20;
+/** Characters of evidence on the page. */
+const QUOTED = 400;
+
+export interface RecordRows {
+  record: PublicRecord;
+  pack: Pack;
+  related: RelatedData;
+  /** Whether the page shows every value of the record. */
+  paid: boolean;
+  /** The page about API keys. */
+  keys: string;
+}
+
+/** The section with the values, and the fields that only paid answers contain. */
+export function valuesSection(rows: RecordRows): Html {
+  const { record, pack, paid } = rows;
+  const closed = pack.attributes.filter(
+    ({ public: open, name }) => !paid && !open && record.attributes[name] === undefined,
+  );
+  const main = new Set(pack.compare);
+  const more = closed.filter(({ name }) => !main.has(name));
+  const lines = pack.attributes.flatMap((attribute) => {
+    if (record.attributes[attribute.name] !== undefined) return [valueRow(attribute, rows)];
+    return closed.includes(attribute) && main.has(attribute.name) ? [lockedRow(attribute, rows)] : [];
+  });
+  const none = Object.keys(record.attributes).length === 0;
+  return html`<section aria-labelledby="values"><h2 id="values">Values</h2>
+${none && html`<p class="empty">No public values. Paid answers may contain more.</p>`}
+<dl class="facts">
+${joinHtml(lines)}
+</dl>
+${more.length > 0 && html`<details class="more-fields"><summary>${plural(more.length, 'more field')} with an API key, where known</summary><dl class="facts">\n${joinHtml(more.map((attribute) => lockedRow(attribute, rows)))}\n</dl></details>`}
+</section>`;
+}
+
+/** Allows line breaks in long names after a dot or an underscore. */
+export const breakable = (name: string): Html => raw(html`${name}`.replace(/[._](?=.)/g, '$&<wbr>'));
+
+function valueRow(attribute: Attribute, { record, related }: RecordRows): Html {
+  const { name, unit } = attribute;
+  const value = record.attributes[name]!;
+  const provenance = record.provenance[name]!;
+  const { observed_at, confidence, status } = provenance;
+  const text = printWithUnit(value, unit);
+  const own = typeof value === 'string' ? webAddress(value) : null;
+  const content = own === null ? text : html`<a href="${own}" rel="nofollow">${text}</a>`;
+  const steps = related.history[name] ?? [];
+  const label = steps.length > 1 ? `History (${steps.length})` : 'Evidence';
+  return html`<div class="fact" id="field-${name}"><dt>${breakable(name)}</dt><dd class="said">${content}${status !== undefined && html` <span class="quiet small">${status}: ${STATUS_MEANING[status]}</span>`}</dd><dd class="origin">${sourceLink(name, provenance, related)} <span>checked <time datetime="${observed_at}">${printDate(observed_at)}</time></span> <span>confidence ${confidence.toFixed(2)}</span></dd>
+<dd class="proof"><details><summary>${label}<span class="away"> of ${name}</span></summary>${proof(attribute, provenance, steps)}</details></dd></div>`;
+}
+
+/** The source by its title; the host of its address where the title is unknown. */
+function sourceLink(name: string, { source_url, source }: Provenance, { sources }: RelatedData): Html {
+  const address = webAddress(source_url);
+  if (source.kind === 'owner') return html`<span>verified owner</span>`;
+  if (address === null) return html`<span>${sources[name] ?? 'no web page'}</span>`;
+  const title = sources[name] ?? new URL(address).hostname.replace(/^www\./, '');
+  return html`<a href="${address}" rel="nofollow" aria-label="Source of ${name}: ${title}">${title}</a>`;
+}
+
+/** Meaning, evidence, address and history of a value. */
+function proof({ description, unit }: Attribute, provenance: Provenance, steps: readonly Step[]): Html {
+  const { source_url, observed_at, evidence } = provenance;
+  const address = webAddress(source_url);
+  const quote = evidence.length > QUOTED ? `${evidence.slice(0, QUOTED)}…` : evidence;
+  return html`<p>${description}.</p>
+<dl class="origin-facts">${evidence !== '' && html`<div><dt>Evidence</dt><dd>“${quote}”</dd></div>`}${address !== null && html`<div><dt>Read from</dt><dd><a href="${address}" rel="nofollow">${source_url}</a></dd></div>`}<div><dt>Checked</dt><dd>${minute(observed_at)} UTC</dd></div></dl>
+${steps.length > 0 && stepTable(steps, unit)}`;
+}
+
+/** Published values of one attribute, newest first, each with its source. */
+export function stepTable(steps: readonly Step[], unit: string | null): Html {
+  const rows = steps
+    .slice(-LISTED)
+    .toReversed()
+    .map(({ at, value, source_url }) => {
+      const address = source_url === undefined ? null : webAddress(source_url);
+      const text = value === null ? 'withdrawn' : printWithUnit(value, unit);
+      return html`<tr><td><time datetime="${at}">${printDate(at)}</time></td><td>${text}</td><td>${address !== null && html`<a href="${address}" rel="nofollow" aria-label="Source on ${printDate(at)}">source</a>`}</td></tr>`;
+    });
+  const older = steps.length - rows.length;
+  return html`<table class="steps"><thead><tr><th scope="col">Since</th><th scope="col">Value</th><th scope="col">Source</th></tr></thead><tbody>${rows}</tbody></table>${older > 0 && html`<p class="small quiet">${plural(older, 'older value')} not shown.</p>`}`;
+}
+
+function lockedRow({ name, description }: Attribute, { pack, keys }: RecordRows): Html {
+  return html`<div class="fact locked" id="field-${name}"><dt>${breakable(name)}</dt><dd class="said quiet small">${description}</dd><dd class="origin"><a href="${keys}" aria-label="Get ${name} with an API key">With an API key</a> <span class="tag paid">${printEuro(packPrice(pack, 'get'))} a call</span></dd></div>`;
+}
