@@ -32,6 +32,8 @@ export const GOALS: Readonly<Record<string, Partial<Record<Peer, Goal>>>> = {
   search: { bare: [0.25, 0.35], sqlite: [2, 2.8] },
   text: { sqlite: [2, 2.8] },
   radius: { sqlite: [3, 4.5] },
+  nearest: { sqlite: [1.5] },
+  box: { sqlite: [1.5] },
   batch: { sqlite: [3, 4.5] },
   facets: { sqlite: [20] },
   similar: { sqlite: [60] },
@@ -66,6 +68,9 @@ export function benchQuestionsFor({ dataset, shape }: Subject, drawn: Drawn): Be
   const uri = encodeURIComponent;
   const asked = (id: string, ...values: string[]) => `/${id}?${values.map((value) => `v=${value}`).join('&')}`;
   const { ids, slugs, groups, serial, prefixes, points } = drawn;
+  const boxes = points
+    .filter(({ lat, lng }) => Math.abs(lat) < 89 && Math.abs(lng) < 179)
+    .map(({ lat, lng }) => [lng - 0.5, lat - 0.5, lng + 0.5, lat + 0.5].map((edge) => Number(edge.toFixed(4))));
   const batches = [0, 1].map((odd) => ids.filter((_, i) => i % 2 === odd).slice(0, 100));
   const column = (name: string) => `"${name}:value"`;
   const page = (hits: string) => `with hit as (${hits}) select body from hit join bodies using (ord) order by ord`;
@@ -116,6 +121,28 @@ export function benchQuestionsFor({ dataset, shape }: Subject, drawn: Drawn): Be
       duckdb: points.map(({ lat, lng }) => asked('radius', String(lat), String(lng), '50')),
       sql: page(
         `select ord from engine where ${distance(`"${geo}:lat"`, `"${geo}:lng"`)} <= $3::DOUBLE order by ord limit 20`,
+      ),
+      gist: 'ids',
+    },
+    {
+      id: 'nearest',
+      name: 'the 20 nearest within 50 km',
+      service: points.map(({ lat, lng }) => `${v1}/entities?near=${lat},${lng},50&sort=distance`),
+      sqlite: points.map(({ lat, lng }) => `/nearest/${lat}/${lng}/50`),
+      duckdb: points.map(({ lat, lng }) => asked('nearest', String(lat), String(lng), '50')),
+      sql: `with hit as (select ord, ${distance(`"${geo}:lat"`, `"${geo}:lng"`)} as km from engine where km <= $3::DOUBLE order by km, ord limit 20)
+        select body from hit join bodies using (ord) order by km, ord`,
+      gist: 'ids',
+    },
+    {
+      id: 'box',
+      name: 'search in a box of 1 by 1 degree',
+      service: boxes.map((edges) => `${v1}/entities?bbox=${edges.join(',')}`),
+      sqlite: boxes.map((edges) => `/box/${edges.join('/')}`),
+      duckdb: boxes.map((edges) => asked('box', ...edges.map(String))),
+      sql: page(
+        `select ord from engine where "${geo}:lng" between $1::DOUBLE and $3::DOUBLE and "${geo}:lat" between $2::DOUBLE and $4::DOUBLE
+         order by ord limit 20`,
       ),
       gist: 'ids',
     },

@@ -1,5 +1,5 @@
 // Copies a release into SQLite: narrow indexed columns, the complete answer of every record as text, words in
-// FTS5.
+// FTS5, points in an R*Tree.
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -30,6 +30,8 @@ export async function fill(db: DatabaseSync, { release, pack: folder, base_url, 
   db.exec(
     "create virtual table words using fts5(text, content='', tokenize=\"unicode61 remove_diacritics 0 categories 'L* M* N* Co'\", prefix='2 3')",
   );
+  // Its bounds are of 32 bits; the exact point is stored with them, so that no other table is read.
+  db.exec('create virtual table point using rtree (ord, south, north, west, east, +lat real, +lng real)');
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   const table = (file: string) => `read_parquet('${join(release, file)}')`;
   const chosen = [...texts, number].map((name) => `e.${quotedName(`${name}:value`)}`);
@@ -42,6 +44,7 @@ export async function fill(db: DatabaseSync, { release, pack: folder, base_url, 
   const record = db.prepare(`insert into record values (${marks})`);
   const body = db.prepare('insert into body values (?, ?)');
   const words = db.prepare('insert into words (rowid, text) values (?, ?)');
+  const point = db.prepare('insert into point values (?1, ?2, ?2, ?3, ?3, ?2, ?3)');
   const presenting = { now: new Date(), base_url, visibility: 'full' } as const;
   db.exec('begin');
   for await (const rows of result.yieldRowsJs()) {
@@ -50,6 +53,8 @@ export async function fill(db: DatabaseSync, { release, pack: folder, base_url, 
       record.run(...(row.slice(0, -1) as (string | number | null)[]));
       body.run(ord, JSON.stringify(presentRecord(String(row.at(-1)), pack, presenting)));
       words.run(ord, String(row.at(-2) ?? ''));
+      const [lat, lng] = row.slice(4, 6) as (number | null)[];
+      if (typeof lat === 'number' && typeof lng === 'number') point.run(ord, lat, lng);
     }
   }
   db.exec('commit');

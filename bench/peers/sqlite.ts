@@ -57,17 +57,42 @@ app.get('/text/:words', (c) => {
   return json(c, page(text.all(match.join(' AND '))));
 });
 
+/** Kilometres between a stored point and `$lat`, `$lng`. */
+const KM = `2 * 6371.0088 * asin(sqrt(pow(sin(radians(lat - $lat) / 2), 2)
+  + cos(radians(lat)) * cos(radians($lat)) * pow(sin(radians(lng - $lng) / 2), 2)))`;
 const near = db.prepare(
-  `select body from (select ord from (select ord, quality, id,
-     2 * 6371.0088 * asin(sqrt(pow(sin(radians(lat - $lat) / 2), 2) + cos(radians(lat)) * cos(radians($lat)) * pow(sin(radians(lng - $lng) / 2), 2))) as km
-     from record where lat between $south and $north and lng between $west and $east)
+  `select body from (select ord from (select ord, quality, id, ${KM} as km from record where lat between $south and $north and lng between $west and $east)
    where km <= $km order by quality desc, id limit 20) join body using (ord)`,
 );
-app.get('/near/:lat/:lng/:km', (c) => {
+app.get('/near/:lat/:lng/:km', (c) => json(c, page(near.all(around(c)))));
+
+/** A circle and the box around it. */
+function around(c: Context): Record<'lat' | 'lng' | 'km' | 'south' | 'north' | 'west' | 'east', number> {
   const [lat, lng, km] = [Number(c.req.param('lat')), Number(c.req.param('lng')), Number(c.req.param('km'))];
   const dy = km / 111;
   const dx = dy / Math.max(0.01, Math.cos(((Math.abs(lat) + dy) * Math.PI) / 180));
-  return json(c, page(near.all({ lat, lng, km, south: lat - dy, north: lat + dy, west: lng - dx, east: lng + dx })));
+  return { lat, lng, km, south: lat - dy, north: lat + dy, west: lng - dx, east: lng + dx };
+}
+
+const IN_BOX = 'north >= $south and south <= $north and east >= $west and west <= $east';
+
+const nearest = db.prepare(
+  `select body from (select ord, km from (select ord, ${KM} as km from point where ${IN_BOX}) where km <= $km order by km limit 20)
+   join body using (ord) order by km`,
+);
+app.get('/nearest/:lat/:lng/:km', (c) => json(c, page(nearest.all(around(c)))));
+
+const inBox = db.prepare(
+  `select body from (select record.ord from point join record using (ord)
+     where ${IN_BOX} and point.lat between $south and $north and point.lng between $west and $east
+   order by quality desc, id limit 20) join body using (ord)`,
+);
+app.get('/box/:west/:south/:east/:north', (c) => {
+  const { west, south, east, north } = c.req.param();
+  return json(
+    c,
+    page(inBox.all({ west: Number(west), south: Number(south), east: Number(east), north: Number(north) })),
+  );
 });
 
 const batch = db.prepare(
