@@ -82,6 +82,8 @@ export interface Result<R> {
   next_cursor?: string | null;
   /** Attributes that tabular formats have columns for; absent or null: all. */
   fields?: readonly string[] | null;
+  /** Whether records have `distance_km`, so that tabular formats have a column for it. */
+  distances?: boolean;
   /** Records shown, for the preview quota. */
   records?: number;
   /** No match, decided by public values alone: the answer is sent and costs nothing. */

@@ -113,6 +113,7 @@ function columnsOf(rows: Rows): Column[] {
     own('completeness', new Float64(), ({ completeness }) => completeness),
     own('verified_owner', new Bool(), ({ verified_owner }) => verified_owner),
     own('updated_at', time(), ({ updated_at }) => new Date(updated_at)),
+    ...(rows.distances ? [own('distance_km', new Float64(), ({ distance_km }) => distance_km)] : []),
     own('url', new Utf8(), ({ url }) => url),
     own('license', new Utf8(), ({ license }) => license),
     own('attribution', new Utf8(), ({ attribution }) => attribution),

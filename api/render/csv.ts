@@ -12,15 +12,16 @@ const ORIGIN = ['url', 'license', 'attribution'] as const;
  * A header row and a row for each record, each ended by CR LF. A missing value is an empty cell; sources are
  * on the page at `url`.
  */
-export function csvTable({ pack, attributes, items, options }: Rows): string | Promise<string> {
-  const header = [...csvHeader(pack, attributes), ...ORIGIN.map((name) => recordColumn(pack, name))];
+export function csvTable({ pack, attributes, items, distances, options }: Rows): string | Promise<string> {
+  const own = distances ? (['distance_km', ...ORIGIN] as const) : ORIGIN;
+  const header = [...csvHeader(pack, attributes), ...own.map((name) => recordColumn(pack, name))];
   const line = (cells: Parameters<typeof csvRow>[0]) => `${csvRow(cells)}\r\n`;
   const row = (record: PublicRecord) =>
     line([
       ...[record.id, record.slug, record.name],
       ...attributes.flatMap((attribute) => flatCells(attribute, record.attributes[attribute.name])),
       ...[record.quality_score, record.completeness, record.verified_owner, record.updated_at],
-      ...ORIGIN.map((name) => record[name]),
+      ...own.map((name) => record[name] ?? null),
     ]);
   return whenReady(mapSlices(items, ROWS_A_SLICE, row, options), (rows) => line(header) + rows.join(''));
 }

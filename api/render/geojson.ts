@@ -32,7 +32,7 @@ export function geojson(rows: Rows, { body }: Result<unknown>): string | Promise
 }
 
 function feature({ attributes, pack }: Rows, record: PublicRecord): object {
-  const { id, slug, name, url, updated_at, quality_score } = record;
+  const { id, slug, name, url, updated_at, quality_score, distance_km } = record;
   const place = pack.attributes.find(({ type }) => type === 'geo');
   const point = place && (record.attributes[place.name] as Geo | undefined);
   const values = attributes.filter((attribute) => attribute !== place && attribute.name in record.attributes);
@@ -42,6 +42,7 @@ function feature({ attributes, pack }: Rows, record: PublicRecord): object {
     geometry: point ? { type: 'Point', coordinates: [point.lng, point.lat] } : null,
     properties: {
       ...{ slug, name, url, updated_at, quality_score },
+      ...(distance_km === undefined ? {} : { distance_km }),
       ...Object.fromEntries(values.map((attribute) => [attribute.name, record.attributes[attribute.name]])),
     },
   };

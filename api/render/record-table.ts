@@ -6,8 +6,11 @@ import { cell, columnTitle } from './cells.ts';
 import { table } from './markdown.ts';
 import { markedCell, statusLegend } from './status-mark.ts';
 
+/** Numbers by which records are sorted. */
+const FIGURES = ['score', 'distance_km'] as const;
+
 /**
- * One row for each record: slug, score if records have one, attributes in the order of the pack, quality.
+ * One row for each record: slug, score or distance if records have one, attributes in the order of the pack, quality.
  * Columns without values are omitted, and so is the name of the record where an attribute contains it. Values
  * with a status are marked, with a legend below. `full` names the attributes whose long texts are not cut.
  */
@@ -16,17 +19,11 @@ export function recordTable(records: readonly PublicRecord[], pack: Pack, full: 
   const hasName =
     filled.some(({ name }) => name === 'name') ||
     records.every((record) => Object.values(record.attributes).includes(record.name));
-  const scored = records.some(({ score }) => score !== undefined);
-  const columns = [
-    'slug',
-    ...(scored ? ['score'] : []),
-    ...(hasName ? [] : ['name']),
-    ...filled.map(columnTitle),
-    'quality',
-  ];
+  const figures = FIGURES.filter((name) => records.some((record) => record[name] !== undefined));
+  const columns = ['slug', ...figures, ...(hasName ? [] : ['name']), ...filled.map(columnTitle), 'quality'];
   const rows = records.map((record) => [
     record.slug,
-    ...(scored ? [record.score ?? ''] : []),
+    ...figures.map((name) => record[name] ?? ''),
     ...(hasName ? [] : [record.name]),
     // A record without the attribute is shown with the name that its pack derives from its identity.
     ...filled.map(({ name }) =>

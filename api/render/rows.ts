@@ -13,6 +13,8 @@ export interface Rows {
   /** Attributes that have columns, in the pack's order, whether or not a record fills them. */
   attributes: readonly Attribute[];
   items: readonly PublicRecord[];
+  /** Whether records have `distance_km`. */
+  distances?: boolean;
   /** Release that the records come from. */
   release: string;
   /** Aborts the work when the client disconnects. */
@@ -20,10 +22,21 @@ export interface Rows {
 }
 
 /** The rows of a result. Throws for an operation whose answer is not a list of records. */
-export function rowsOf(operation: Operation, { body, fields, release }: Result<unknown>, ctx: Context): Rows {
+export function rowsOf(
+  operation: Operation,
+  { body, fields, distances = false, release }: Result<unknown>,
+  ctx: Context,
+): Rows {
   const { items } = body as { items?: unknown };
   if (!Array.isArray(items) || ctx.release === undefined) throw new Error(`${operation.name} answers no rows`);
   const { pack, manifest } = ctx.release;
   const attributes = pack.attributes.filter(({ name }) => fields == null || fields.includes(name));
-  return { pack, attributes, items: items as PublicRecord[], release: release ?? manifest.release, options: ctx };
+  return {
+    pack,
+    attributes,
+    items: items as PublicRecord[],
+    distances,
+    release: release ?? manifest.release,
+    options: ctx,
+  };
 }

@@ -30,7 +30,7 @@ import { spreadAnswer, spreadStatement } from './spread.ts';
 import { countLiteral, identifier, join, type Sql, sql } from './sql.ts';
 import { stepsTable } from './steps.ts';
 import { spellingStatement } from './terms.ts';
-import { conditions } from './where.ts';
+import { conditions, kilometres } from './where.ts';
 
 type TableQuestions = Pick<
   Engine,
@@ -61,13 +61,17 @@ export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Sha
  */
 export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
   if (plan.sort.relevance) return relevanceStatement(plan, plan.sort.relevance, shape);
-  const key = identifier(sortColumn(shape, plan.sort.key));
+  const key = sortSql(plan, shape);
   const matches = conditions(plan.where, shape);
   const rest = plan.after === null ? sql`` : sql` AND ${beyond(plan, plan.after, key, shape)}`;
   const page = sql`SELECT ord, id, ${key} AS key FROM ${tableSql(shape, 'records')} WHERE ${matches}${rest} ORDER BY ${order(plan, shape)} LIMIT ${countLiteral(plan.limit + 1)}`;
   if (!plan.total) return page;
   const count = sql`SELECT count(*) AS total FROM ${tableSql(shape, 'records')} WHERE ${matches}`;
   return sql`SELECT ord, id, key, total FROM (${count}) LEFT JOIN (${page}) ON true ORDER BY ${order(plan, shape)}`;
+}
+
+function sortSql({ sort }: SearchPlan, shape: Shape): Sql {
+  return sort.distance ? sql`round(1000 * ${kilometres(sort.distance)})` : identifier(sortColumn(shape, sort.key));
 }
 
 /** The order of ordinals is the order by quality and id, and cheaper to compare. */
@@ -96,6 +100,7 @@ function searchAnswer(plan: SearchPlan, rows: readonly (readonly unknown[])[]): 
     ordinals: page.map((row) => Number(row[0])),
     next: more ? { value: keyValue(last[2]), ...tiesOf(plan, last), id: String(last[1]) } : null,
     total: plan.total ? Number(rows[0]?.[3] ?? 0) : null,
+    ...(plan.sort.distance ? { metres: page.map((row) => Number(row[2])) } : {}),
   };
 }
 

@@ -4,7 +4,7 @@ import { leastReach } from '../consolidate/engine-values.ts';
 import { EARTH_KM, longitudeRanges } from '../model/geography.ts';
 import { column } from '../model/layout.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
-import type { Predicate } from '../plan/plan.ts';
+import type { DistanceSort, Predicate } from '../plan/plan.ts';
 import { attributeOf, comparedColumn, entriesTable, enumMember, type Shape, tableSql } from './shape.ts';
 import { identifier, join, type Sql, sql } from './sql.ts';
 
@@ -113,12 +113,15 @@ function status(statuses: readonly ProvenanceStatus[], least: number): Sql {
  * Within a great-circle distance, edge included; the band of latitude first, since it needs no trigonometry.
  */
 function near({ attribute, lat, lng, km }: Extract<Predicate, { kind: 'near' }>): Sql[] {
-  const [y, x] = [identifier(column(attribute, 'lat')), identifier(column(attribute, 'lng'))];
+  const y = identifier(column(attribute, 'lat'));
   const band = km / DEGREE_KM + 1e-9;
-  return [
-    sql`${y} BETWEEN ${lat - band} AND ${lat + band}`,
-    sql`2 * ${EARTH_KM} * asin(sqrt(least(1, pow(sin(radians(${y} - ${lat}) / 2), 2) + cos(radians(${lat})) * cos(radians(${y})) * pow(sin(radians(${x} - ${lng}) / 2), 2)))) <= ${km}`,
-  ];
+  return [sql`${y} BETWEEN ${lat - band} AND ${lat + band}`, sql`${kilometres({ attribute, lat, lng })} <= ${km}`];
+}
+
+/** Great-circle distance of a record from a point (haversine). */
+export function kilometres({ attribute, lat, lng }: DistanceSort): Sql {
+  const [y, x] = [identifier(column(attribute, 'lat')), identifier(column(attribute, 'lng'))];
+  return sql`2 * ${EARTH_KM} * asin(sqrt(least(1, pow(sin(radians(${y} - ${lat}) / 2), 2) + cos(radians(${lat})) * cos(radians(${y})) * pow(sin(radians(${x} - ${lng}) / 2), 2))))`;
 }
 
 /** Within a box, edges included. */

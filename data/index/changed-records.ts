@@ -3,9 +3,9 @@
 import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold } from '../../packs/define/text.ts';
 import { leastReach, statusReach, type TermFlags } from '../consolidate/engine-values.ts';
-import { boxTest, distanceKm } from '../model/geography.ts';
+import { boxTest, distanceKm, wholeMetres } from '../model/geography.ts';
 import type { StoredRecord } from '../model/record.ts';
-import type { Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
+import type { DistanceSort, Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
 
 /** Value that a sort compares; null without a value. */
 export type SortValue = Position['value'];
@@ -42,6 +42,12 @@ export class SideTable {
     if (typeof value === 'object' && 'min' in value) return value.min;
     if (typeof value === 'string') return this.#compared(key, value);
     return value as number | boolean;
+  }
+
+  /** Whole metres from the point of `near`, of a record that matches it. */
+  metres(record: StoredRecord, { attribute, lat, lng }: DistanceSort): number {
+    const point = record.attributes[attribute] as Geo;
+    return wholeMetres(distanceKm(lat, lng, point.lat, point.lng));
   }
 
   /** A text in its compared form: folded, dates unchanged. */

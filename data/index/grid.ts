@@ -34,6 +34,8 @@ export function packGrid(name: string, lat: Float64Array, lng: Float64Array): Re
   };
 }
 
+type VisitPoint = (ordinal: number, km: number) => void;
+
 export class Grid {
   readonly lat: Numbers;
   readonly lng: Numbers;
@@ -47,14 +49,20 @@ export class Grid {
     this.lng = new Numbers(container, `${name}.lng`);
   }
 
-  within(ordinal: number, lat: number, lng: number, km: number): boolean {
-    const y = this.lat.at(ordinal);
-    return !Number.isNaN(y) && distanceKm(lat, lng, y, this.lng.at(ordinal)) <= km;
+  /** Distance of a record from a point in km; NaN for a record without a point. */
+  distance(ordinal: number, lat: number, lng: number): number {
+    return distanceKm(lat, lng, this.lat.at(ordinal), this.lng.at(ordinal));
   }
 
   /** Ordinals within `km` of a point, ascending. */
   near(lat: number, lng: number, km: number): Uint32Array {
     const found: number[] = [];
+    this.circle(lat, lng, km, (ordinal) => void found.push(ordinal));
+    return Uint32Array.from(found).sort();
+  }
+
+  /** Visits the records within `km` of a point in no order, with their distances in km. */
+  circle(lat: number, lng: number, km: number, each: VisitPoint): void {
     // Slightly larger than the exact angle, so that rounding never loses a record on the rim.
     const angle = km / EARTH_KM / RAD + 1e-9;
     const first = rowOf(lat - angle);
@@ -62,9 +70,8 @@ export class Grid {
     const spread = longitudes(lat, angle);
     for (let row = first; row <= last; row += 1) {
       for (const [from, to] of columns(lng, spread))
-        this.#scan(row * COLUMNS + from, row * COLUMNS + to, lat, lng, km, angle, found);
+        this.#scan(row * COLUMNS + from, row * COLUMNS + to, lat, lng, km, angle, each);
     }
-    return Uint32Array.from(found).sort();
   }
 
   /** Number of records in the cells that a box touches: at least those in the box. */
@@ -98,14 +105,15 @@ export class Grid {
     return found;
   }
 
-  #scan(from: number, to: number, lat: number, lng: number, km: number, angle: number, found: number[]): void {
+  #scan(from: number, to: number, lat: number, lng: number, km: number, angle: number, each: VisitPoint): void {
     for (let i = lowerBound(this.#cells, from); i < this.#cells.length && this.#cells[i]! <= to; i += 1) {
       for (let p = this.#postings.start(i); p < this.#postings.end(i); p += 1) {
         const ordinal = this.#postings.list[p]!;
         // A cell extends beyond the circle; latitude excludes most of its outer points cheaply.
         const y = this.lat.at(ordinal);
         if (Math.abs(y - lat) > angle) continue;
-        if (distanceKm(lat, lng, y, this.lng.at(ordinal)) <= km) found.push(ordinal);
+        const away = distanceKm(lat, lng, y, this.lng.at(ordinal));
+        if (away <= km) each(ordinal, away);
       }
     }
   }

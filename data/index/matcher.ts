@@ -13,14 +13,20 @@ export interface RecordMatcher {
 
 /**
  * Combines predicates: the shortest list drives, the others are tests, cheapest first. `removed` records
- * never match. With `drive` false every predicate is a test, for callers with their own candidates.
+ * never match. A list longer than `longest` does not drive; with 0 every predicate is a test, for callers with
+ * their own candidates.
  */
-export function matcherFor(columns: Columns, where: Predicate[], removed: Bitset | null, drive = true): RecordMatcher {
+export function matcherFor(
+  columns: Columns,
+  where: Predicate[],
+  removed: Bitset | null,
+  longest = Number.MAX_VALUE,
+): RecordMatcher {
   const matches = where
     .flatMap((predicate) => compilePredicate(columns, predicate))
     .sort((a, b) => a.estimate - b.estimate);
   const [first, ...rest] = matches;
-  const drives = drive && first !== undefined && Number.isFinite(first.estimate);
+  const drives = longest > 0 && first !== undefined && first.estimate <= longest;
   const tests: CompiledPredicate[] = drives ? rest : matches;
   return { driver: drives ? first.list() : null, test: conjunction(tests, removed) };
 }
@@ -43,4 +49,14 @@ export function visit(columns: Columns, { driver, test }: RecordMatcher, each: (
     const ordinal = driver ? driver[i]! : i;
     if (test === null || test(ordinal)) each(ordinal);
   }
+}
+
+/** Number of matching records. */
+export function countMatches(columns: Columns, chosen: RecordMatcher): number {
+  if (chosen.test === null) return chosen.driver?.length ?? columns.size;
+  let total = 0;
+  visit(columns, chosen, () => {
+    total += 1;
+  });
+  return total;
 }

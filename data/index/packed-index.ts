@@ -148,7 +148,7 @@ export class PackedIndex {
     const { subject, where, differBy, scope, limit } = plan;
     if (this.#changed.has(subject) || (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)))
       return null;
-    const { test } = matcherFor(this.columns, where, this.#removed, false);
+    const { test } = matcherFor(this.columns, where, this.#removed, 0);
     const differs = differBy === null ? null : this.#differs(subject, differBy);
     const { terms, keys } = this.columns;
     const allowed = (ordinal: number) => (differs === null || differs(ordinal)) && (test === null || test(ordinal));
@@ -204,17 +204,19 @@ function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: Searc
     ordinals: kept.map(({ ordinal }) => ordinal),
     next: more ? endOf(kept.at(-1)) : null,
     total: found.total === null ? null : found.total + matches.length,
+    ...(found.metres ? { metres: kept.map(({ value }) => Number(value)) } : {}),
   };
 }
 
 /** Positions of the index's records and of changed records in one order. */
 function mergedPositions(columns: Columns, side: SideTable, sort: Sort) {
   const position = positionsOf(columns, sort);
+  const { distance } = sort;
   if (!sort.relevance)
     return {
       position,
       changedPosition: ({ record }: SideRecord): Position => ({
-        value: side.sortValue(record, sort.key),
+        value: distance ? side.metres(record, distance) : side.sortValue(record, sort.key),
         id: record.id,
       }),
     };

@@ -73,8 +73,8 @@ export function compilePredicate(columns: Columns, predicate: Predicate): Compil
       const grid = columns.grid(attribute);
       const size = columns.size;
       return {
-        ...listed(near(km, size), size, () => grid.near(lat, lng, km)),
-        test: (ordinal) => grid.within(ordinal, lat, lng, km),
+        ...listed(estimateCircle(km, size), size, () => grid.near(lat, lng, km)),
+        test: (ordinal) => grid.distance(ordinal, lat, lng) <= km,
       };
     }
     case 'bbox':
@@ -96,7 +96,7 @@ export function compilePredicate(columns: Columns, predicate: Predicate): Compil
 }
 
 /** Approximate number of records in a circle if they were spread evenly; only to choose the driver. */
-function near(km: number, size: number): number {
+export function estimateCircle(km: number, size: number): number {
   return Math.min(size, size * (km / 6000) ** 2 * 4 + 32);
 }
 

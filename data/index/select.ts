@@ -1,9 +1,11 @@
 // Selects the requested page of the matching records.
+import { wholeMetres } from '../model/geography.ts';
 import type { Position, SearchAnswer, SearchPlan, Sort } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import type { Columns } from './columns.ts';
 import { lowerBound } from './grid.ts';
-import { matcherFor, type RecordMatcher, visit } from './matcher.ts';
+import { countMatches, matcherFor, type RecordMatcher } from './matcher.ts';
+import { selectNearest } from './nearest.ts';
 import { byRelevance, Relevance } from './relevance.ts';
 
 /**
@@ -14,8 +16,9 @@ const SORT_UP_TO = 512;
 
 /** Answers a search plan: ordinals of a page, the position after it, and the count when the plan wants it. */
 export function select(columns: Columns, plan: SearchPlan, removed: Bitset | null): SearchAnswer {
+  if (plan.sort.distance) return selectNearest(columns, plan, plan.sort.distance, removed);
   const chosen = matcherFor(columns, plan.where, removed);
-  const total = plan.total ? count(columns, chosen) : null;
+  const total = plan.total ? countMatches(columns, chosen) : null;
   // One more than the page, to see whether another page follows.
   const found = inOrder(columns, plan, chosen);
   const ordinals = found.slice(0, plan.limit);
@@ -28,15 +31,6 @@ function inOrder(columns: Columns, plan: SearchPlan, chosen: RecordMatcher): num
   const { key, descending, relevance } = plan.sort;
   if (relevance) return byRelevance(columns, plan, relevance, chosen);
   return key === 'quality' && descending ? byQuality(columns, plan, chosen) : sorted(columns, plan, chosen);
-}
-
-function count(columns: Columns, chosen: RecordMatcher): number {
-  if (chosen.test === null) return chosen.driver?.length ?? columns.size;
-  let total = 0;
-  visit(columns, chosen, () => {
-    total += 1;
-  });
-  return total;
 }
 
 /** Ordinals are the rank by quality: start after the cursor and stop when the page is full. */
@@ -128,10 +122,15 @@ function sortFew(
 const descends = (x: number, y: number, sign: number) => (x - y) * sign > 0;
 
 /** Positions of records in an order, for cursors and to merge changed records. */
-export function positionsOf(columns: Columns, { key, relevance }: Sort): (ordinal: number) => Position {
+export function positionsOf(columns: Columns, { key, relevance, distance }: Sort): (ordinal: number) => Position {
   if (relevance) {
     const order = new Relevance(columns, relevance);
     return (ordinal) => order.position(ordinal);
+  }
+  if (distance) {
+    const { attribute, lat, lng } = distance;
+    const grid = columns.grid(attribute);
+    return (ordinal) => ({ value: wholeMetres(grid.distance(ordinal, lat, lng)), id: columns.keys.id(ordinal) });
   }
   return (ordinal) => ({ value: sortValue(columns, key, ordinal), id: columns.keys.id(ordinal) });
 }

@@ -215,10 +215,12 @@ export function filterGrammar(pack: Pack, manifest: Manifest | null): FilterEntr
 /** Parameters of datasets with one geographic attribute. */
 const PLACES: readonly string[] = ['near', 'bbox'];
 
+/** Whether a dataset has a place to search around. */
+export const hasPlace = ({ attributes }: Pack): boolean => attributes.filter(({ type }) => type === 'geo').length === 1;
+
 /** The parameters that documents and messages of a dataset name: no place without geography. */
-export function offeredParameters({ attributes }: Pack, parameters: readonly string[]): string[] {
-  const placed = attributes.filter(({ type }) => type === 'geo').length === 1;
-  return placed ? [...parameters] : parameters.filter((parameter) => !PLACES.includes(parameter));
+export function offeredParameters(pack: Pack, parameters: readonly string[]): string[] {
+  return hasPlace(pack) ? [...parameters] : parameters.filter((parameter) => !PLACES.includes(parameter));
 }
 
 /** Conditions of a request, and the attributes that they name. */

@@ -28,6 +28,7 @@ verifies(
   'error.400-names',
   'search.format',
   'search.bbox-malformed',
+  'search.sort-distance-near',
 );
 
 let pack: Pack;
@@ -194,7 +195,12 @@ describe('400: a name or combination that this dataset does not allow', () => {
     ['invalid_parameter sort: relevance is the order by the words of q. Add q', { sort: 'relevance' }],
     ['invalid_parameter sort: relevance has one direction', { sort: '-relevance', q: 'saw' }],
     ['Did you mean "relevance"?', { sort: 'relevence', q: 'saw' }],
-    ['invalid_parameter sort: workshop (geo) has no order', { sort: '-workshop' }],
+    ['invalid_parameter sort: workshop (geo) has no order; near=', { sort: '-workshop' }],
+    ['invalid_parameter sort: distance needs a point; add near=', { sort: 'distance' }],
+    ['invalid_parameter sort: distance has one direction, nearest first', { sort: '-distance', near: '0,0,1' }],
+    ['Did you mean "distance"?', { sort: 'proximity', near: '0,0,1' }],
+    ['Did you mean "distance"?', { sort: '-distanse', near: '0,0,1' }],
+    ['Did you mean "distance"?', { sort: 'distance asc', near: '0,0,1' }],
     ['invalid_parameter fields: tools has no attribute "colour"', { fields: 'name,colour' }],
     ['invalid_parameter near: must be "lat,lng,km"', { near: '1,2' }],
     ['invalid_parameter near: ', { near: '91,0,1' }],
@@ -282,6 +288,20 @@ test.each([
   const input = searchParameters.parse({ bbox }, pack);
   expect(input.where).toEqual([{ kind: 'bbox', attribute: 'workshop', ...edges }]);
   expect(input.names).toEqual(['workshop']);
+});
+
+test('distance is measured from near, and is no key without geography', () => {
+  const { sort, names, ordered } = searchParameters.parse({ near: '47,8.5,20', sort: 'distance' }, pack);
+  expect(sort).toEqual({
+    key: 'distance',
+    descending: false,
+    distance: { attribute: 'workshop', lat: 47, lng: 8.5 },
+  });
+  expect([names, ordered]).toEqual([['workshop'], true]);
+  const without = { ...pack, attributes: pack.attributes.filter(({ type }) => type !== 'geo') };
+  expect(refusal(() => searchParameters.parse({ sort: 'distance' }, without))).toContain(
+    'sort: tools has no attribute "distance".',
+  );
 });
 
 test.each(['box', 'bounds', 'bounding_box', 'extent', 'within', 'viewport', 'minLon'])('%s means bbox', (name) =>

@@ -5,7 +5,7 @@ import { DataError, rewordError } from '../model/errors.ts';
 import type { Sort } from '../plan/plan.ts';
 import { attributeSuggestion } from './attribute-names.ts';
 import { type Cursor, EXAMPLE_CURSORS } from './cursor.ts';
-import { single } from './filters.ts';
+import { hasPlace, single } from './filters.ts';
 import { FORMATS, type Format, formatNamed, formatParameters, SEARCH_FORMATS } from './formats.ts';
 import { closestNames } from './name-suggestions.ts';
 import { type Parameter, type ParameterContext, type Selection, selectingParameters } from './parameters.ts';
@@ -37,11 +37,12 @@ const SORT: Parameter<SortKey | null> = {
   schema(pack) {
     const { prominence } = pack?.serving ?? {};
     const hint = prominence ? `; -${prominence}: best known first` : '';
+    const near = pack === null || hasPlace(pack) ? '; distance with near' : '';
     return z
       .string()
       .min(1)
       .default('-quality')
-      .describe(`relevance (needs q), quality, updated or an attribute; - in front for descending${hint}`);
+      .describe(`relevance (needs q), quality, updated or an attribute; - in front for descending${hint}${near}`);
   },
   parse: (values, { name, pack }) => parseSort(single(name, values), pack),
   fallback: null,
@@ -106,7 +107,7 @@ export const searchParameters = selectingParameters(
     const { limit, total, fields: picked } = values;
     const format = place.format ?? values.format;
     const { sort: key, type } = values.sort ?? DEFAULT_SORT;
-    const sort = key.key === RELEVANCE ? relevanceSort(selection, place.pack) : key;
+    const sort = completeSort(key, selection, place.pack);
     if (limit > BOUNDS.page && !FORMATS[format].bulk)
       throw invalid(`limit: at most ${BOUNDS.page} in ${PAGED} (got ${limit}); up to ${BOUNDS.limit} in ${BULK}.`);
     const fields = withPoints(picked?.fields ?? null, format, place.pack);
@@ -125,17 +126,23 @@ export const searchParameters = selectingParameters(
   },
 );
 
-/** The order by relevance; without words it is 400. */
-function relevanceSort({ words, phrase }: Selection, { serving }: Pack): Sort {
-  if (words.length === 0)
-    throw invalid(
-      'sort: relevance is the order by the words of q. Add q, or sort by quality, updated or an attribute.',
-    );
-  return {
-    key: RELEVANCE,
-    descending: true,
-    relevance: { phrase, words, scope: 'full', prominence: serving.prominence },
-  };
+/** The order by relevance, which needs words, or by distance, which needs a point: without them it is 400. */
+function completeSort(sort: Sort, { words, phrase, where }: Selection, { serving }: Pack): Sort {
+  if (sort.key === RELEVANCE) {
+    if (words.length === 0)
+      throw invalid(
+        'sort: relevance is the order by the words of q. Add q, or sort by quality, updated or an attribute.',
+      );
+    return { ...sort, descending: true, relevance: { phrase, words, scope: 'full', prominence: serving.prominence } };
+  }
+  if (sort.key === DISTANCE) {
+    const near = where.find((each) => each.kind === 'near');
+    if (near === undefined)
+      throw invalid('sort: distance needs a point; add near=<latitude>,<longitude>,<kilometres>.');
+    const { attribute, lat, lng } = near;
+    return { ...sort, distance: { attribute, lat, lng } };
+  }
+  return sort;
 }
 
 function readCursor(
@@ -186,7 +193,7 @@ export const facetsParameters = selectingParameters(
   }),
 );
 
-const RELEVANCE = 'relevance';
+const [RELEVANCE, DISTANCE] = ['relevance', 'distance'];
 
 type KeyType = 'string' | 'number' | 'boolean';
 
@@ -210,7 +217,11 @@ const KEYS: Record<string, readonly string[]> = {
   relevance: ['relevancy', 'match', 'rank', '_score'],
   quality: ['quality_score', 'score', 'best'],
   updated: ['updated_at', 'modified', 'last_modified', 'last_updated', 'changed', 'recent', 'newest'],
+  distance: ['distance_km', 'dist', 'proximity', 'nearest', 'closest', 'near', 'km'],
 };
+
+/** The keys of a dataset: no distance without geography. */
+const keysOf = (pack: Pack): string[] => Object.keys(KEYS).filter((key) => key !== DISTANCE || hasPlace(pack));
 
 /** `price desc`, `price:asc`, `desc(price)`, `+price`. */
 const DIRECTED =
@@ -226,10 +237,14 @@ function parseSort(raw: string, pack: Pack): SortKey {
   const key = descending ? wanted.slice(1) : wanted;
   if (key === RELEVANCE && descending)
     throw invalid('sort: relevance has one direction, best first; use sort=relevance.');
-  if (key in KEYS) return { sort: { key, descending }, type: 'number' };
+  if (key === DISTANCE && descending)
+    throw invalid('sort: distance has one direction, nearest first; use sort=distance.');
+  if (keysOf(pack).includes(key)) return { sort: { key, descending }, type: 'number' };
   const attribute = pack.attributes.find(({ name }) => name === key);
   if (attribute === undefined) throw invalid(`sort: ${unknownKey(wanted, pack)}`);
   const { type } = attribute;
+  if (type === 'geo' && hasPlace(pack))
+    throw invalid(`sort: ${key} (geo) has no order; near=<lat>,<lng>,<km> with sort=distance lists the nearest first.`);
   if (type === 'strings' || type === 'geo')
     throw invalid(`sort: ${key} (${type}) has no order; sort by quality, updated or an attribute with a single value.`);
   return { sort: { key, descending }, type: KEY_TYPES[type] ?? 'string' };
@@ -251,13 +266,13 @@ function unknownKey(wanted: string, pack: Pack): string {
   return `${pack.id} has no attribute "${printable(unknown)}".${keyMeant(unknown, minus, pack)}`;
 }
 
-function keyMeant(typed: string, minus: string, { attributes }: Pack): string {
+function keyMeant(typed: string, minus: string, pack: Pack): string {
+  const { attributes } = pack;
+  const keys = keysOf(pack);
   const plain = typed.toLowerCase();
-  const exact = [...Object.keys(KEYS), ...attributes.map(({ name }) => name)].find((name) => name === plain);
-  const key = exact ?? Object.keys(KEYS).find((name) => KEYS[name]?.includes(plain));
-  if (key !== undefined) return ` Did you mean "${minus}${key}"?`;
-  const [near] = closestNames(plain, Object.keys(KEYS), 2);
-  if (near !== undefined) return ` Did you mean "${minus}${near}"?`;
+  const exact = [...keys, ...attributes.map(({ name }) => name)].find((name) => name === plain);
+  const key = exact ?? keys.find((name) => KEYS[name]?.includes(plain)) ?? closestNames(plain, keys, 2)[0];
+  if (key !== undefined) return ` Did you mean "${key === RELEVANCE || key === DISTANCE ? '' : minus}${key}"?`;
   const ordered = attributes.filter(({ type }) => type !== 'strings' && type !== 'geo');
   return attributeSuggestion(typed, ordered).replaceAll(/"(?=\w)/g, `"${minus}`);
 }

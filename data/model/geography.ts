@@ -12,6 +12,9 @@ export function distanceKm(lat1: number, lng1: number, lat2: number, lng2: numbe
   return 2 * EARTH_KM * Math.asin(Math.sqrt(Math.min(1, a + b)));
 }
 
+/** A distance in whole metres, the precision of orders by distance. */
+export const wholeMetres = (km: number): number => Math.round(km * 1000);
+
 /** A box in degrees, edges included. `west` > `east`: it crosses the antimeridian. */
 export interface Box {
   west: number;

@@ -50,6 +50,8 @@ export interface PublicRecord extends StoredRecord {
   preview?: true;
   sample?: true;
   score?: number;
+  /** Distance from `near`, when a search is sorted by it. */
+  distance_km?: number;
 }
 
 /** One observed value of one attribute of one record (contract section 5). Never rewritten. */

@@ -49,7 +49,7 @@ export type Predicate =
 export type Visibility = 'public' | 'full';
 
 /**
- * `quality`, `updated`, `relevance` or a scalar attribute. Records without the key are last in both
+ * `quality`, `updated`, `relevance`, `distance` or a scalar attribute. Records without the key are last in both
  * directions; ties are sorted by id ascending.
  */
 export interface Sort {
@@ -57,7 +57,12 @@ export interface Sort {
   descending: boolean;
   /** Present if and only if the key is `relevance`. */
   relevance?: RelevanceSort;
+  /** Present if and only if the key is `distance`. */
+  distance?: DistanceSort;
 }
+
+/** The point of the plan's `near`; the order is by the distance from it in whole metres, nearest first. */
+export type DistanceSort = Pick<Extract<Predicate, { kind: 'near' }>, 'attribute' | 'lat' | 'lng'>;
 
 /** The order of data/plan/relevance.ts: by score, then by `prominence`, then by quality. */
 export interface RelevanceSort {
@@ -237,6 +242,8 @@ export interface SearchAnswer {
   next: Position | null;
   /** null: the plan did not request it. */
   total: number | null;
+  /** Distances of `ordinals` in whole metres, when the plan sorts by distance. */
+  metres?: number[];
 }
 
 /** Options of an engine call that do not change its answer. */

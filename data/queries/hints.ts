@@ -281,10 +281,13 @@ const worded = ({ attributes }: Pack): string[] =>
     .filter((each) => each.public && each.filterable && ['string', 'enum', 'strings'].includes(each.type))
     .map(({ name }) => name);
 
-/** For a search by words in another order than relevance, when more records match than the page shows. */
-export function orderHint(input: SearchInput): string | undefined {
-  if (input.words.length === 0 || input.ordered) return undefined;
-  return 'Results are sorted by quality: sort=relevance lists the best matches first.';
+/** For a search by words or place in the usual order, when more records match than the page shows. */
+export function orderHint({ words, where, ordered }: SearchInput): string | undefined {
+  const ways = [
+    ...(words.length > 0 ? ['sort=relevance lists the best matches first'] : []),
+    ...(where.some(({ kind }) => kind === 'near') ? ['sort=distance lists the nearest first'] : []),
+  ];
+  return ordered || ways.length === 0 ? undefined : `Results are sorted by quality: ${ways.join(', ')}.`;
 }
 
 /** Letters of the shortest word that is corrected, and spellings to try for each word. */

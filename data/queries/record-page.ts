@@ -14,8 +14,8 @@ export interface RecordList {
   ordinals: readonly number[];
   /** Attributes to include; null: all. */
   fields: readonly string[] | null;
-  /** Similarity scores in the order of `ordinals`. */
-  scores?: readonly number[];
+  /** A number for each record, in the order of `ordinals`, and the member of the record that shows it. */
+  figures?: { member: 'score' | 'distance_km'; values: readonly number[] };
 }
 
 /** Whether the caller gets the stored record unchanged. */
@@ -24,7 +24,7 @@ export const sendsStoredText = ({ visibility }: PresentOptions, fields: RecordLi
 
 /** The records as objects, with a turn of the event loop after each slice. */
 export async function pageRecords(list: RecordList, presenting: PresentOptions): Promise<PublicRecord[]> {
-  const { release, ordinals, fields, scores } = list;
+  const { release, ordinals, fields, figures } = list;
   const records: PublicRecord[] = [];
   for (let at = 0; at < ordinals.length; at += SLICE) {
     if (at > 0) await nextTurn(presenting);
@@ -35,7 +35,7 @@ export async function pageRecords(list: RecordList, presenting: PresentOptions):
     for (const [index, ordinal] of slice.entries())
       records.push({
         ...presentRecord(byOrdinal.get(ordinal)!, release.pack, presenting, fields),
-        ...(scores ? { score: scores[at + index]! } : {}),
+        ...(figures ? { [figures.member]: figures.values[at + index]! } : {}),
       });
   }
   return records;
@@ -54,7 +54,7 @@ export function pageJson(
   members: object,
   presenting: PresentOptions,
 ): readonly Uint8Array<ArrayBuffer>[] | null {
-  const { release, ordinals, fields, scores } = list;
+  const { release, ordinals, fields, figures } = list;
   const { engine, pack } = release;
   if (!engine.text || !sendsStoredText(presenting, fields)) return null;
   const renderer = recordRenderer(pack, presenting.base_url);
@@ -63,7 +63,7 @@ export function pageJson(
     const text = engine.text(ordinals[i]!, presenting.now, renderer);
     if (text === null) return null;
     if (i > 0) out.push(NEXT);
-    if (scores) out.push(text.json.subarray(0, -1), Buffer.from(`,"score":${JSON.stringify(scores[i]!)}}`));
+    if (figures) out.push(text.json.subarray(0, -1), Buffer.from(`,"${figures.member}":${figures.values[i]!}}`));
     else out.push(text.json);
   }
   const rest = JSON.stringify(members).slice(1);

@@ -53,11 +53,16 @@ export async function search(release: Release, input: SearchInput, presenting: S
   const hint = await hintOf(release, input, page, presenting);
   const question = { dataset: pack.id, where: questionOf(input), sort: order };
   return {
-    list: { release, ordinals: page.ordinals, fields: input.fields },
+    list: { release, ordinals: page.ordinals, fields: input.fields, ...distances(page) },
     next_cursor: page.next && cursors.write(question, manifest.release, page.next),
     ...(page.total === null ? {} : { total: page.total }),
     ...(hint === undefined ? {} : { hint }),
   };
+}
+
+/** Distances in kilometres with three decimals, when the page is sorted by them. */
+function distances({ metres }: SearchAnswer): Pick<RecordList, 'figures'> {
+  return metres ? { figures: { member: 'distance_km', values: metres.map((each) => each / 1000) } } : {};
 }
 
 /** Hint that lists unknown ids and slugs when others match. The existence of a record is public. */

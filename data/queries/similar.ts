@@ -36,6 +36,6 @@ export async function getSimilar(
     release,
     ordinals: best.map(({ ordinal }) => ordinal),
     fields,
-    scores: best.map(({ score }) => Math.max(1e-6, Number(score.toFixed(6)))),
+    figures: { member: 'score', values: best.map(({ score }) => Math.max(1e-6, Number(score.toFixed(6)))) },
   };
 }

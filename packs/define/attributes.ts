@@ -18,7 +18,7 @@ export const RESERVED_NAMES = [
   'provenance_status',
   ...['by', 'differ_by', 'attribute', 'group_by', 'days', 'step', 'as_of', 'api_key'],
   ...['filter', 'bbox', 'direction', 'having_min_count', 'order', 'buckets'],
-  ...['dataset', 'entity_id', 'filters', 'quality', 'updated', 'constructor'],
+  ...['dataset', 'entity_id', 'filters', 'quality', 'updated', 'relevance', 'distance', 'constructor'],
 ];
 
 const DATE = /^\d{4}-\d\d-\d\d$/;

@@ -125,6 +125,7 @@ function members(pack: Pack | null): JsonSchema {
     preview: { description: 'Public fields only', const: true },
     sample: { description: 'Fictional', const: true },
     score: { description: 'Word overlap, in answers of similar', type: 'number', minimum: 0 },
+    distance_km: { description: 'Distance from near, with sort=distance', type: 'number', minimum: 0 },
     as_of: { description: 'The requested time, if there was one', ...TIME },
   };
 }
@@ -133,7 +134,7 @@ function members(pack: Pack | null): JsonSchema {
 export const RECORD_MEMBERS: readonly string[] = Object.keys(members(null));
 
 /** Members in some answers only. */
-const OPTIONAL = ['preview', 'sample', 'score', 'as_of'];
+const OPTIONAL = ['preview', 'sample', 'score', 'distance_km', 'as_of'];
 
 /** JSON Schema 2020-12 of a record in answers (contract section 2); null: of any dataset. */
 export function recordSchema(pack: Pack | null): JsonSchema {

@@ -10,7 +10,7 @@ import { getSimilar } from '../../data/queries/similar.ts';
 import { getStats } from '../../data/queries/stats.ts';
 import { getTimeseries } from '../../data/queries/timeseries.ts';
 import { cursors } from '../support/cursors.ts';
-import { evaluateFacets, evaluateSearch, matching, onEdge, type SearchQuery } from '../support/evaluate.ts';
+import { evaluateFacets, evaluateSearch, isUnclear, matching, type SearchQuery } from '../support/evaluate.ts';
 import { evaluateSimilar, evaluateStats, evaluateTimeseries } from '../support/evaluate-analysis.ts';
 import { randomFacets, randomSearch, randomSimilar, randomStats, randomTimeseries } from '../support/random-queries.ts';
 import { pickOne, type Random, random } from '../support/random-records.ts';
@@ -53,9 +53,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     const next = random(seed);
     for (let i = 0; i < count; i++) {
       const query = make(next, live.pack, live.records);
-      const near = query['near'];
-      if (near === undefined || !live.records.some((record) => onEdge(live.pack, record, String(near))))
-        yield { query, next };
+      if (!live.records.some((record) => isUnclear(live.pack, record, query))) yield { query, next };
     }
   }
 

@@ -155,6 +155,26 @@ export function onEdge(pack: Pack, record: StoredRecord, near: string): boolean 
   return point !== undefined && Math.abs(kilometres({ lat, lng }, point) - km) < 1e-6 * (1 + km) && km > 0;
 }
 
+/** Distance from the point of `near` in whole metres. */
+export function metres(pack: Pack, record: StoredRecord, near: string): number {
+  const [lat = 0, lng = 0] = near.split(',').map(Number);
+  return Math.round(kilometres({ lat, lng }, pointOf(pack, record)!) * 1000);
+}
+
+/**
+ * Whether rounding decides about a record: at the edge of a circle, or between two whole metres. The formula is
+ * least exact near the antipode.
+ */
+export function isUnclear(pack: Pack, record: StoredRecord, { near, sort }: SearchQuery): boolean {
+  if (near === undefined) return false;
+  if (onEdge(pack, record, String(near))) return true;
+  const [lat = 0, lng = 0] = String(near).split(',').map(Number);
+  const point = pointOf(pack, record);
+  if (sort !== 'distance' || point === undefined) return false;
+  const km = kilometres({ lat, lng }, point);
+  return Math.abs(((km * 1000) % 1) - 0.5) < 1e-7 / Math.max(1e-7, Math.cos(km / 2 / 6371.0088));
+}
+
 /** The records that match a request, in any order. */
 export function matching(
   pack: Pack,
@@ -302,7 +322,10 @@ export function evaluateSearch(
       .sort(byRelevance(pack, options.corpus ?? records, String(query['q']), options.publicOnly ?? false))
       .map(({ id }) => id);
   return matching(pack, records, query, options)
-    .map((record) => ({ id: record.id, value: sortValue(pack, record, key) }))
+    .map((record) => ({
+      id: record.id,
+      value: key === 'distance' ? metres(pack, record, String(query['near'])) : sortValue(pack, record, key),
+    }))
     .sort((a, b) => {
       if (a.value === undefined || b.value === undefined)
         return Number(a.value === undefined) - Number(b.value === undefined) || byPoint(a.id, b.id);

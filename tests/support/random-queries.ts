@@ -111,9 +111,28 @@ export function randomSearch(next: Random, pack: Pack, records: StoredRecord[]):
     query['sort'] =
       pickOne(next, ['', '-']) + pickOne(next, ['quality', 'updated', ...sortable.map(({ name }) => name)]);
   if (query['q'] !== undefined && next() < 0.6) query['sort'] = 'relevance';
+  if (query['near'] !== undefined && next() < 0.5) query['sort'] = 'distance';
   query['limit'] = String(pickOne(next, [17, 40, 100, 100]));
   if (next() < 0.5) query['total'] = 'true';
   return query;
+}
+
+/** A search by distance from a point of a record, from a random one, or from the edges of the map. */
+export function randomNearest(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
+  const geo = pack.attributes.find((one) => one.type === 'geo')!;
+  const { lat, lng } = pickOne(next, [
+    sample(next, records, geo) as Geo,
+    { lat: next() * 180 - 90, lng: next() * 360 - 180 },
+    { lat: 0, lng: pickOne(next, [180, -180, 179.99]) },
+    { lat: pickOne(next, [90, -90, 89.99]), lng: next() * 360 - 180 },
+  ]);
+  return {
+    ...(next() < 0.5 ? {} : selection(next, pack, records)),
+    near: `${lat},${lng},${pickOne(next, [0, 5, 400, 5_000, 19_000, 20_020, 1e9])}`,
+    sort: 'distance',
+    limit: String(pickOne(next, [1, 7, 17, 40, 100])),
+    ...(next() < 0.3 ? { total: 'true' } : {}),
+  };
 }
 
 /** A facets request. */

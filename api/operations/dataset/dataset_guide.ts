@@ -15,7 +15,10 @@ type Guide = { text: string } & About;
 
 /** Filters of datasets with geography. */
 const PLACES: readonly [string, string][] = [
-  ['`near=lat,lng,km`', 'it is within km kilometres of the point'],
+  [
+    '`near=lat,lng,km`',
+    'it is within km kilometres of the point; `sort=distance` lists the nearest first, each with `distance_km`',
+  ],
   ['`bbox=west,south,east,north`', 'it is in the box of degrees; west > east crosses the antimeridian'],
 ];
 

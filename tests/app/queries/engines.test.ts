@@ -17,9 +17,17 @@ import type { Pack } from '../../../packs/define/model.ts';
 import { byCodePoint } from '../../../packs/define/text.ts';
 import { cursors } from '../../support/cursors.ts';
 import { draws } from '../../support/draws.ts';
-import { edits, evaluateFacets, evaluateSearch, onEdge, type SearchQuery, wordCounts } from '../../support/evaluate.ts';
+import {
+  edits,
+  evaluateFacets,
+  evaluateSearch,
+  isUnclear,
+  metres,
+  type SearchQuery,
+  wordCounts,
+} from '../../support/evaluate.ts';
 import { randomOverlay } from '../../support/random-overlay.ts';
-import { randomFacets, randomSearch } from '../../support/random-queries.ts';
+import { randomFacets, randomNearest, randomSearch } from '../../support/random-queries.ts';
 import { pickOne, random, randomRecords } from '../../support/random-records.ts';
 import { verifies } from '../../support/verifies.ts';
 import { writeRelease } from '../../support/write-release.ts';
@@ -28,6 +36,7 @@ verifies(
   'search.q',
   'search.near',
   'search.bbox',
+  'search.sort-distance',
   'search.sort-attribute',
   'search.sort-default',
   'search.sort-stable',
@@ -114,6 +123,7 @@ describe.each([
   /** Every page of a search, through the cursors of callers. */
   async function walk(query: SearchQuery, scope: 'public' | 'full') {
     const ids: string[] = [];
+    const distances: number[] = [];
     const totals = new Set<number | null>();
     let cursor: string | null = null;
     do {
@@ -123,11 +133,12 @@ describe.each([
       const sort = visibleSort(input.sort, scope);
       const page = await engine.search({ where, sort, after, limit: input.limit, total: input.total });
       ids.push(...page.ordinals.map((ordinal) => stored[ordinal]!.id));
+      distances.push(...(page.metres ?? []));
       totals.add(page.total);
       const question = { dataset, where: questionOf(input), sort };
       cursor = page.next && cursors.write(question, '0123456789abcdef', page.next);
     } while (cursor !== null);
-    return { ids, totals: [...totals] };
+    return { ids, totals: [...totals], distances };
   }
 
   test(`${asked} searches`, async () => {
@@ -135,8 +146,7 @@ describe.each([
     let matches = 0;
     for (let i = 0; i < asked; i++) {
       const query = randomSearch(next, pack, records);
-      const near = query['near'];
-      if (near !== undefined && records.some((record) => onEdge(pack, record, String(near)))) continue;
+      if (records.some((record) => isUnclear(pack, record, query))) continue;
       const publicOnly = next() < 0.3;
       const expected = evaluateSearch(pack, records, query, { publicOnly, corpus: stored });
       const found = await walk(query, publicOnly ? 'public' : 'full');
@@ -147,12 +157,29 @@ describe.each([
     expect(matches).toBeGreaterThan(asked);
   }, 120_000);
 
+  test(`${asked} searches by distance`, async () => {
+    const next = random(dataset.length + 2);
+    const byId = new Map(records.map((record) => [record.id, record]));
+    let matches = 0;
+    for (let i = 0; i < asked; i++) {
+      const query = randomNearest(next, pack, records);
+      if (records.some((record) => isUnclear(pack, record, query))) continue;
+      const expected = evaluateSearch(pack, records, query);
+      const found = await walk(query, 'full');
+      expect(found.ids, JSON.stringify(query)).toEqual(expected);
+      expect(found.totals, JSON.stringify(query)).toEqual([query['total'] ? expected.length : null]);
+      const distances = expected.map((id) => metres(pack, byId.get(id)!, String(query['near'])));
+      expect(found.distances, JSON.stringify(query)).toEqual(distances);
+      matches += expected.length;
+    }
+    expect(matches).toBeGreaterThan(10 * asked);
+  }, 120_000);
+
   test(`${asked} facets`, async () => {
     const next = random(dataset.length + 1);
     for (let i = 0; i < asked; i++) {
       const query = randomFacets(next, pack, records);
-      const near = query['near'];
-      if (near !== undefined && records.some((record) => onEdge(pack, record, String(near)))) continue;
+      if (records.some((record) => isUnclear(pack, record, query))) continue;
       const floor = next() < 0.5 ? 5 : 0;
       const { by, limit, ...input } = facetsParameters.parse(query, pack);
       const found = await engine.facets({ where: questionOf(input), by, limit, floor });

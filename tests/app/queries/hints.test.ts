@@ -127,6 +127,14 @@ describe('the first of many that hold some words', () => {
     expect(await hint('q=a&limit=1')).toBe(line);
     expect(await hint('q=a&limit=1&fields=name')).toBe(line);
   });
+  it('names the order by distance of a search with near', async () => {
+    const near = 'near=47,8.5,20020';
+    expect(await hint(`${near}&limit=1`)).toBe('Results are sorted by quality: sort=distance lists the nearest first.');
+    expect(await hint(`q=a&limit=1&${near}`)).toBe(
+      'Results are sorted by quality: sort=relevance lists the best matches first, sort=distance lists the nearest first.',
+    );
+    expect(await hint(`${near}&limit=1&sort=distance`)).toBeUndefined();
+  });
   it('but not with an explicit order, or when all are shown', async () => {
     expect(await hint('q=a&limit=1&sort=-quality')).toBeUndefined();
     expect(await hint('q=a&limit=1&sort=relevance')).toBeUndefined();

@@ -31,11 +31,12 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
       expect(found.updated_at).toBe(record.updated_at);
       expect(found.version).toMatch(/^[0-9a-f]{16}$/);
     }
-    const lists: Pick<RecordList, 'ordinals' | 'scores'>[] = [
+    const lists: Pick<RecordList, 'ordinals' | 'figures'>[] = [
       { ordinals: [] },
       { ordinals: [3] },
       { ordinals: [5, 0, 99, 5] },
-      { ordinals: [7, 20], scores: [1, 0.000001] },
+      { ordinals: [7, 20], figures: { member: 'score', values: [1, 0.000001] } },
+      { ordinals: [2, 9], figures: { member: 'distance_km', values: [0, 20015.115] } },
     ];
     for (const list of lists) {
       const found = { release, fields: null, ...list };
