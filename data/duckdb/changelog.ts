@@ -33,36 +33,47 @@ const SIGNS: Record<Direction, Sql> = { rise: sql`>`, fall: sql`<` };
 const numberIn = (json: Sql): Sql =>
   sql`coalesce(TRY_CAST(${json} AS DOUBLE), TRY_CAST(json_extract_string(${json}, '$.min') AS DOUBLE))`;
 
-/** Ordinals of the records that the conditions of a plan select. */
-export function selectedRecords({ where }: ChangelogPlan, shape: Shape): Sql {
-  return sql`SELECT ord FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}`;
-}
-
-function matching({ since, attribute, ordinal, type, direction }: ChangelogPlan, selected: Sql | null): Sql {
+function matching({ since, attribute, ordinal, type, direction }: ChangelogPlan): Sql {
   const where = [sql`observed_at >= make_timestamp_ms(${since})`];
   if (attribute !== null) where.push(sql`attribute = ${attribute}`);
   if (ordinal !== null) where.push(sql`ord = ${ordinal}::UINTEGER`);
   if (type !== 'all') where.push(sql`type = ${type}`);
-  if (selected !== null) where.push(sql`ord IN (${selected})`);
   if (direction) {
-    where.push(sql`attribute IN (${textsOf(direction.attributes)})`);
+    const attributes = sql`from_json(${JSON.stringify(direction.attributes)}, '["VARCHAR"]')`;
+    where.push(sql`list_contains(${attributes}, attribute)`);
     where.push(sql`${numberIn(sql`new_value`)} ${SIGNS[direction.to]} ${numberIn(sql`old_value`)}`);
   }
   return join(where, ' AND ');
 }
 
 /** Counts the matching changes. */
-export function countStatement(plan: ChangelogPlan, changelog: Sql, selected: Sql | null = null): Sql {
-  return sql`SELECT count(*) FROM ${changelog} WHERE ${matching(plan, selected)}`;
+export function countStatement(plan: ChangelogPlan, changelog: Sql): Sql {
+  return sql`SELECT count(*) FROM ${changelog} WHERE ${matching(plan)}`;
 }
 
+/** A page in the order of the file, which LIMIT keeps (DuckDB preserves insertion order). */
+export function pageStatement(plan: ChangelogPlan, changelog: Sql): Sql {
+  return sql`SELECT ${CHANGE_COLUMNS} FROM ${changelog} WHERE ${matching(plan)} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
+}
+
+/** The rows of a changelog file with their position as `place`. */
+export const placedFile = (path: Sql): Sql =>
+  sql`(SELECT *, file_row_number AS place FROM read_parquet(${path}, file_row_number = true))`;
+
+/** The same of a changelog with an overlay. */
+export const placedRows = (changelog: Sql): Sql =>
+  sql`(SELECT *, row_number() OVER (ORDER BY ${ORDER}) AS place FROM ${changelog})`;
+
 /**
- * A page in the order of the file. LIMIT keeps it (DuckDB preserves insertion order) unless the records are
- * joined.
+ * A page of changes of the records that the conditions select, and in the last column the number of all; one
+ * row of NULL and the number when the page is empty. A join does not keep the order of the file, hence
+ * `place`; the wide columns are read for the page only.
  */
-export function pageStatement(plan: ChangelogPlan, changelog: Sql, selected: Sql | null = null): Sql {
-  const order = selected === null ? sql`` : sql` ORDER BY ${ORDER}`;
-  return sql`SELECT ${CHANGE_COLUMNS} FROM ${changelog} WHERE ${matching(plan, selected)}${order} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
+export function selectedStatement(plan: ChangelogPlan, placed: Sql, shape: Shape): Sql {
+  const records = sql`SELECT ord FROM ${tableSql(shape, 'records')} WHERE ${conditions(plan.where, shape)}`;
+  const matched = sql`SELECT place FROM ${placed} WHERE ${matching(plan)} AND ord IN (${records})`;
+  const page = sql`SELECT place FROM matched ORDER BY place LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
+  return sql`WITH matched AS MATERIALIZED (${matched}) SELECT ${CHANGE_COLUMNS}, total FROM (SELECT count(*) AS total FROM matched) LEFT JOIN (SELECT * FROM ${placed} WHERE place IN (${page})) ON true ORDER BY place`;
 }
 
 const text = (value: unknown): string | null => (value === null ? null : String(value));

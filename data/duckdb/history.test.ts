@@ -10,7 +10,7 @@ import { writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { ChangelogPlan } from '../plan/plan.ts';
 import { openRelease, type Release } from '../releases/release.ts';
-import { countStatement, pageStatement, selectedRecords } from './changelog.ts';
+import { countStatement, pageStatement, placedFile, selectedStatement } from './changelog.ts';
 import { changesStatement, factsStatement, openItemsStatement, pastStatement } from './history.ts';
 import type { Shape } from './shape.ts';
 import { sql } from './sql.ts';
@@ -48,11 +48,8 @@ describe('as text', () => {
       openItemsStatement(hostile, file),
       countStatement({ ...every, attribute: hostile, ordinal: 7, type: 'added' }, file),
       pageStatement(every, file),
-      pageStatement(
-        { ...every, direction: { to: 'rise', attributes: [hostile] } },
-        file,
-        selectedRecords(chosen, shape),
-      ),
+      pageStatement({ ...every, direction: { to: 'rise', attributes: [hostile] } }, file),
+      selectedStatement(chosen, placedFile(sql`'f'`), shape),
       changesStatement({ since: 6, limit: 9 }, file),
     ];
     expect(plans).toMatchInlineSnapshot(`
@@ -100,11 +97,17 @@ describe('as text', () => {
           ],
         },
         {
-          "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) AND ord IN (SELECT ord FROM records WHERE ord IN (SELECT ord FROM refs WHERE ref IN (?))) AND attribute IN (SELECT unnest(from_json(?, '["VARCHAR"]'))) AND coalesce(TRY_CAST(new_value AS DOUBLE), TRY_CAST(json_extract_string(new_value, '$.min') AS DOUBLE)) > coalesce(TRY_CAST(old_value AS DOUBLE), TRY_CAST(json_extract_string(old_value, '$.min') AS DOUBLE)) ORDER BY observed_at DESC, ord NULLS LAST, entity_id, attribute LIMIT 3 OFFSET 4",
+          "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) AND list_contains(from_json(?, '["VARCHAR"]'), attribute) AND coalesce(TRY_CAST(new_value AS DOUBLE), TRY_CAST(json_extract_string(new_value, '$.min') AS DOUBLE)) > coalesce(TRY_CAST(old_value AS DOUBLE), TRY_CAST(json_extract_string(old_value, '$.min') AS DOUBLE)) LIMIT 3 OFFSET 4",
+          "values": [
+            1,
+            "["x'; DROP TABLE records; --"]",
+          ],
+        },
+        {
+          "text": "WITH matched AS MATERIALIZED (SELECT place FROM (SELECT *, file_row_number AS place FROM read_parquet('f', file_row_number = true)) WHERE observed_at >= make_timestamp_ms(?) AND ord IN (SELECT ord FROM records WHERE ord IN (SELECT ord FROM refs WHERE ref IN (?)))) SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url, total FROM (SELECT count(*) AS total FROM matched) LEFT JOIN (SELECT * FROM (SELECT *, file_row_number AS place FROM read_parquet('f', file_row_number = true)) WHERE place IN (SELECT place FROM matched ORDER BY place LIMIT 3 OFFSET 4)) ON true ORDER BY place",
           "values": [
             1,
             "x'; DROP TABLE records; --",
-            "["x'; DROP TABLE records; --"]",
           ],
         },
         {

@@ -12,7 +12,9 @@ import {
   countStatement,
   overlayChangelog,
   pageStatement,
-  selectedRecords,
+  placedFile,
+  placedRows,
+  selectedStatement,
 } from './changelog.ts';
 import type { Pool } from './pool.ts';
 import { reviewRows, reviewStatement } from './review.ts';
@@ -68,10 +70,13 @@ export function historyQuestions(
       const stored = file(RELEASE_FILES.changelog);
       const over = await hidden?.();
       const changelog = over ? overlayChangelog(stored, over.gone, over.changelog) : stored;
-      // The tables of an overlay are made by the first query that needs them.
-      const selected = plan.where.length === 0 ? null : selectedRecords(plan, await shape());
-      const [[total] = []] = await pool.ask(countStatement(plan, changelog, selected), options);
-      const rows = plan.offset < Number(total) ? await pool.ask(pageStatement(plan, changelog, selected), options) : [];
+      if (plan.where.length > 0) {
+        const placed = over ? placedRows(changelog) : placedFile(literal(path(folder, RELEASE_FILES.changelog)));
+        const rows = await pool.ask(selectedStatement(plan, placed, await shape()), options);
+        return { rows: rows.filter(([id]) => id !== null).map(changeRow), total: Number(rows[0]?.at(-1)) };
+      }
+      const [[total] = []] = await pool.ask(countStatement(plan, changelog), options);
+      const rows = plan.offset < Number(total) ? await pool.ask(pageStatement(plan, changelog), options) : [];
       return { rows: rows.map(changeRow), total: Number(total) };
     },
     async changes(plan, options) {
