@@ -109,11 +109,18 @@ describe('a reader who takes seven changes at a time', () => {
 
   test('gets every change of every night exactly once', () => {
     verifies('shape.changes');
-    const told = read.map(({ slug: _s, name: _n, observed_at: _o, source_url: _u, recorded_at: _r, ...rest }) => rest);
+    const told = read.map(({ entity_id, attribute, type, old_value, new_value }) => ({
+      ...{ entity_id, type },
+      ...(attribute === undefined ? {} : { attribute }),
+      ...(old_value === undefined ? {} : { old_value }),
+      ...(new_value === undefined ? {} : { new_value }),
+    }));
     const expected = nights.flatMap((each) => each.expected);
     expect(expected.length).toBeGreaterThan(100);
     expect(sorted(told.map(ordered))).toEqual(sorted(expected.map((each) => ordered(each as Record<string, unknown>))));
     expect(told.filter(({ type }) => type === 'removed')).toHaveLength(2);
+    for (const { old_value, new_value, change } of read)
+      if (typeof old_value === 'number' && typeof new_value === 'number') expect(change).toBe(new_value - old_value);
   });
 
   test('in the order in which they became visible, each at a microsecond of its own', () => {
