@@ -1,7 +1,7 @@
 // Parameters of the questions, drawn from the release: spread over all of it, and the same in every run.
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { fold } from '../packs/define/text.ts';
+import { fold, words } from '../packs/define/text.ts';
 import type { Subject } from './subject.ts';
 
 export interface Drawn {
@@ -13,6 +13,8 @@ export interface Drawn {
   serial: string[];
   /** Two word prefixes of one name. */
   prefixes: [string, string][];
+  /** Names of at least two words, in lower case. */
+  names: string[];
   points: { lat: number; lng: number }[];
   /** An area with its group, of 50 to 2,000 records. */
   areas: { group: string; area: string }[];
@@ -53,6 +55,7 @@ export async function drawValues({ folder, shape }: Subject, count = 200): Promi
       prefixes: names
         .map((name) => fold(name).split(' ').slice(0, 2))
         .map(([a = '', b = '']) => [a.slice(0, 3), b.slice(0, 3)]),
+      names: names.map((name) => words(name).join(' ')),
       points: points.map(([lat, lng]) => ({ lat: Number(lat), lng: Number(lng) })),
       areas: areas.map(([first, second]) => ({ group: String(first), area: String(second) })),
     };

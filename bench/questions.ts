@@ -13,8 +13,8 @@ export interface BenchQuestion {
   service: string[];
   sqlite: string[];
   duckdb: string[];
-  /** Statement of the DuckDB peer; `$1` and so on are its path's values, as text. */
-  sql: string;
+  /** Statement of the DuckDB peer; `$1` and so on are its path's values, as text. Absent: not measured there. */
+  sql?: string;
   /** The part of the answer that must be equal. */
   gist: Gist;
   /** Why a peer's answer differs by its nature. */
@@ -32,6 +32,9 @@ export const GOALS: Readonly<Record<string, Partial<Record<Peer, Goal>>>> = {
   search: { bare: [0.25, 0.35], sqlite: [2, 2.8] },
   text: { sqlite: [2, 2.8] },
   radius: { sqlite: [3, 4.5] },
+  relevance: { sqlite: [1.5] },
+  'relevance-name': { sqlite: [1.5] },
+  'relevance-word': { sqlite: [1.5] },
   nearest: { sqlite: [1.5] },
   box: { sqlite: [1.5] },
   batch: { sqlite: [3, 4.5] },
@@ -67,7 +70,7 @@ export function benchQuestionsFor({ dataset, shape }: Subject, drawn: Drawn): Be
   const v1 = `/v1/${dataset}`;
   const uri = encodeURIComponent;
   const asked = (id: string, ...values: string[]) => `/${id}?${values.map((value) => `v=${value}`).join('&')}`;
-  const { ids, slugs, groups, serial, prefixes, points } = drawn;
+  const { ids, slugs, groups, serial, prefixes, names, points } = drawn;
   const boxes = points
     .filter(({ lat, lng }) => Math.abs(lat) < 89 && Math.abs(lng) < 179)
     .map(({ lat, lng }) => [lng - 0.5, lat - 0.5, lng + 0.5, lat + 0.5].map((edge) => Number(edge.toFixed(4))));
@@ -78,6 +81,16 @@ export function benchQuestionsFor({ dataset, shape }: Subject, drawn: Drawn): Be
   const unlike = '0.0{n}';
   const figures = (value: string) =>
     `count(${value})::DOUBLE as count, min(${value}) as min, max(${value}) as max, avg(${value}) as mean`;
+  /** The peer orders by BM25 alone, the service by names before it. */
+  const relevance = (id: string, name: string, texts: string[]): BenchQuestion => ({
+    id,
+    name,
+    service: texts.map((text) => `${v1}/entities?q=${uri(text)}&sort=relevance`),
+    sqlite: texts.map((text) => `/relevant/${uri(text)}`),
+    duckdb: [],
+    gist: 'ids',
+    differs: { sqlite: 'bm25 alone' },
+  });
   return [
     {
       id: 'get',
@@ -113,6 +126,17 @@ export function benchQuestionsFor({ dataset, shape }: Subject, drawn: Drawn): Be
       ),
       gist: 'ids',
     },
+    relevance(
+      'relevance',
+      'two-word prefix search by relevance',
+      prefixes.map((pair) => pair.join(' ')),
+    ),
+    relevance('relevance-name', 'whole names by relevance', names),
+    relevance(
+      'relevance-word',
+      'one-word prefix search by relevance',
+      prefixes.map(([word]) => word),
+    ),
     {
       id: 'radius',
       name: 'radius search, 50 km',

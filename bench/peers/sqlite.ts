@@ -49,13 +49,19 @@ const text = db.prepare(
   `select body from (select record.ord from words join record on words.rowid = record.ord where words match ? order by quality desc, id limit 20)
    join body using (ord)`,
 );
-app.get('/text/:words', (c) => {
-  const match = c.req
-    .param('words')
+const matchOf = (words: string): string =>
+  words
     .split(' ')
-    .map((word) => `"${word}"*`);
-  return json(c, page(text.all(match.join(' AND '))));
-});
+    .map((word) => `"${word}"*`)
+    .join(' AND ');
+app.get('/text/:words', (c) => json(c, page(text.all(matchOf(c.req.param('words'))))));
+
+// Its rank is bm25() with the weights of the copy; FTS5 sorts faster by it than by the function.
+const relevant = db.prepare(
+  `select body from (select rowid as ord, rank as score from ranked where ranked match ? order by rank limit 20)
+   join body using (ord) order by score`,
+);
+app.get('/relevant/:words', (c) => json(c, page(relevant.all(matchOf(c.req.param('words'))))));
 
 /** Kilometres between a stored point and `$lat`, `$lng`. */
 const KM = `2 * 6371.0088 * asin(sqrt(pow(sin(radians(lat - $lat) / 2), 2)

@@ -38,7 +38,7 @@ export interface TermFlags {
 }
 
 /** Weight of a word of the displayed name; those of the slug repeat the name and count nothing. */
-const NAME_WEIGHT = 10;
+export const NAME_WEIGHT = 10;
 const MAX_WEIGHT = 255;
 
 /** The searchable texts of a record. `values` is in the order of the pack's attributes. */
