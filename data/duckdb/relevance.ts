@@ -1,6 +1,6 @@
 // Search by relevance as one statement: the scores of data/plan/relevance.ts in integer arithmetic.
 import type { Position, RelevanceSort, SearchPlan } from '../plan/plan.ts';
-import { FIXED_LENGTH, GROWTH, LENGTH_FACTOR, NAME_SCORES, SCALE, STEP, WHOLE_WORD } from '../plan/relevance.ts';
+import { NAME_SCORES, SATURATION, STEPS, WHOLE_WORD } from '../plan/relevance.ts';
 import { type Shape, sortColumn, tableSql } from './shape.ts';
 import { countLiteral, identifier, join, type Sql, sql } from './sql.ts';
 import { conditions, prefixRange } from './where.ts';
@@ -9,17 +9,12 @@ const ORDER = sql`key DESC, prominence DESC NULLS LAST, quality DESC, id`;
 
 /** Rows `[ord, id, key, total, prominence, quality]`, one more than the page; `total` is null unless requested. */
 export function relevanceStatement(plan: SearchPlan, sort: RelevanceSort, shape: Shape): Sql {
-  const weight = sort.scope === 'full' ? sql`weight` : sql`public_weight`;
-  const scored = sql`SELECT ord, id, prominence, quality, ${score(sort)} AS key FROM matched ${frequencies(sort, weight, shape)}LEFT JOIN lengths USING (ord), corpus`;
+  const scored = sql`SELECT ord, id, prominence, quality, ${score(sort)} AS key FROM matched ${frequencies(sort, shape)}, inverse`;
   const rest = plan.after === null ? sql`` : sql` WHERE ${beyond(plan.after)}`;
   const page = sql`SELECT * FROM (${scored})${rest} ORDER BY ${ORDER} LIMIT ${countLiteral(plan.limit + 1)}`;
   const total = plan.total ? sql`(SELECT count(*) FROM matched)` : sql`NULL`;
-  const tables = [
-    sql`matched AS MATERIALIZED (${matched(plan, sort, shape)})`,
-    sql`lengths AS MATERIALIZED (SELECT ord, sum(${weight})::BIGINT AS length FROM ${tableSql(shape, 'terms')} WHERE ord IN (SELECT ord FROM matched) GROUP BY ord)`,
-    sql`corpus AS MATERIALIZED (${corpus(sort, weight)})`,
-  ];
-  return sql`WITH ${join(tables, ', ')} SELECT ord, id, key, total, prominence, quality FROM (SELECT ${total} AS total) LEFT JOIN (${page}) ON true ORDER BY ${ORDER}`;
+  const tables = sql`matched AS MATERIALIZED (${matched(plan, sort, shape)}), inverse AS MATERIALIZED (${inverse(sort)})`;
+  return sql`WITH ${tables} SELECT ord, id, key, total, prominence, quality FROM (SELECT ${total} AS total) LEFT JOIN (${page}) ON true ORDER BY ${ORDER}`;
 }
 
 function matched({ where }: SearchPlan, { prominence }: RelevanceSort, shape: Shape): Sql {
@@ -27,22 +22,24 @@ function matched({ where }: SearchPlan, { prominence }: RelevanceSort, shape: Sh
   return sql`SELECT ord, id, name_words, quality, ${value} AS prominence FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}`;
 }
 
-/** Statistics of the release without its overlay: `records`, `weight`, and the inverse frequency of each word. */
-function corpus({ words, scope }: RelevanceSort, weight: Sql): Sql {
-  const postings = words.map((word, i) => {
-    const visible = scope === 'full' ? sql`` : sql` AND public`;
-    return sql`(SELECT least(count(*), (SELECT count(*) FROM records)) FROM terms WHERE ${prefixRange(word)}${visible}) AS ${numbered('postings', i)}`;
-  });
-  const counts = sql`SELECT (SELECT count(*) FROM records) AS records, (SELECT sum(${weight})::BIGINT FROM terms) AS weight, ${join(postings, ', ')}`;
-  const inverse = words.map((_, i) => {
+/** The inverse frequency of each word in the release without its overlay. */
+function inverse({ words, scope }: RelevanceSort): Sql {
+  const visible = scope === 'full' ? sql`` : sql` AND public`;
+  const postings = words.map(
+    (word, i) =>
+      sql`(SELECT least(count(*), (SELECT count(*) FROM records)) FROM terms WHERE ${prefixRange(word)}${visible}) AS ${numbered('postings', i)}`,
+  );
+  const counts = sql`SELECT (SELECT count(*) FROM records) AS records, ${join(postings, ', ')}`;
+  const rounded = words.map((_, i) => {
     const known = numbered('postings', i);
     return sql`round(1000 * ln(1 + (records - ${known} + 0.5::DOUBLE) / (${known} + 0.5::DOUBLE)))::BIGINT AS ${numbered('inverse', i)}`;
   });
-  return sql`SELECT records, weight, ${join(inverse, ', ')} FROM (${counts})`;
+  return sql`SELECT ${join(rounded, ', ')} FROM (${counts})`;
 }
 
 /** The weighted frequency of each word by record. */
-function frequencies({ words }: RelevanceSort, weight: Sql, shape: Shape): Sql {
+function frequencies({ words, scope }: RelevanceSort, shape: Shape): Sql {
+  const weight = scope === 'full' ? sql`weight` : sql`public_weight`;
   return words.reduce(
     (tables, word, i) =>
       sql`${tables}LEFT JOIN (SELECT ord, sum(${weight} * CASE WHEN term = ${word} THEN ${WHOLE_WORD} ELSE 1 END)::BIGINT AS ${numbered('frequency', i)} FROM ${tableSql(shape, 'terms')} WHERE ${prefixRange(word)} AND ord IN (SELECT ord FROM matched) GROUP BY ord) USING (ord) `,
@@ -53,11 +50,12 @@ function frequencies({ words }: RelevanceSort, weight: Sql, shape: Shape): Sql {
 function score({ phrase, words }: RelevanceSort): Sql {
   const parts = words.map((_, i) => {
     const frequency = numbered('frequency', i);
-    const rate = sql`(${frequency} * ${SCALE}::BIGINT + ${FIXED_LENGTH}::BIGINT + (${LENGTH_FACTOR}::BIGINT * length * records) // weight)`;
-    return sql`(${numbered('inverse', i)} * ${frequency} * ${GROWTH}::BIGINT) // ${rate}`;
+    return sql`(${numbered('inverse', i)} * ${frequency} * 10) // (${frequency} * 10 + ${SATURATION}::BIGINT)`;
   });
   const sum = parts.reduce((all, part) => sql`${all} + ${part}`);
-  return sql`CASE WHEN name_words = ${phrase} THEN ${NAME_SCORES.exact}::BIGINT WHEN starts_with(name_words, ${phrase}) THEN ${NAME_SCORES.prefix}::BIGINT ELSE (${sum}) // ${STEP}::BIGINT END`;
+  const highest = words.map((_, i) => numbered('inverse', i)).reduce((all, each) => sql`${all} + ${each}`);
+  const share = sql`coalesce(((${sum}) * ${STEPS}::BIGINT) // nullif(${highest}, 0), 0)`;
+  return sql`CASE WHEN name_words = ${phrase} THEN ${NAME_SCORES.exact}::BIGINT WHEN starts_with(name_words, ${phrase}) THEN ${NAME_SCORES.prefix}::BIGINT ELSE ${share} END`;
 }
 
 /** Records after a position. */

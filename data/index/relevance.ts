@@ -1,7 +1,7 @@
 // The order by relevance on the index: scores (data/plan/relevance.ts), and the best records of a page.
 import { nameWords } from '../consolidate/engine-values.ts';
 import type { Position, RelevanceSort, SearchPlan } from '../plan/plan.ts';
-import { bm25, type Corpus, inverseFrequency, NAME_SCORES, nameScore, WHOLE_WORD } from '../plan/relevance.ts';
+import { bm25, inverseFrequency, NAME_SCORES, nameScore, WHOLE_WORD } from '../plan/relevance.ts';
 import { comparePositions, type SideRecord } from './changed-records.ts';
 import { type Columns, NAME_WORDS } from './columns.ts';
 import { type RecordMatcher, visit } from './matcher.ts';
@@ -10,7 +10,6 @@ import { type RecordMatcher, visit } from './matcher.ts';
 export class Relevance {
   readonly #columns: Columns;
   readonly #sort: RelevanceSort;
-  readonly #corpus: Corpus;
   readonly #inverse: number[];
   readonly #words: { range: readonly [number, number]; whole: number }[];
   readonly #prominence: (ordinal: number) => number;
@@ -20,9 +19,8 @@ export class Relevance {
     const { terms, size } = columns;
     this.#columns = columns;
     this.#sort = sort;
-    this.#corpus = { records: size, weight: terms.measures(sort.scope).total };
     this.#words = sort.words.map((word) => ({ range: terms.range(word), whole: terms.words.find(word) }));
-    this.#inverse = this.#words.map(({ range }) => inverseFrequency(this.#corpus, terms.countIn(range, sort.scope)));
+    this.#inverse = this.#words.map(({ range }) => inverseFrequency(size, terms.countIn(range, sort.scope)));
     this.#prominence = sort.prominence === null ? () => Number.NaN : columns.sortNumber(sort.prominence);
     const names = columns.values(NAME_WORDS);
     const exact = names.folded.find(sort.phrase);
@@ -38,8 +36,7 @@ export class Relevance {
     const { terms } = this.#columns;
     const { scope } = this.#sort;
     const frequencies = () => this.#words.map(({ range, whole }) => terms.frequency(ordinal, range, whole, scope));
-    const length = terms.measures(scope).lengths[ordinal]!;
-    return this.#nameScore(ordinal) ?? bm25(this.#corpus, this.#inverse, frequencies(), length);
+    return this.#nameScore(ordinal) ?? bm25(this.#inverse, frequencies());
   }
 
   /** NaN: the record has none. */
@@ -65,8 +62,7 @@ export class Relevance {
         .filter(([word]) => word.startsWith(prefix))
         .reduce((sum, [word, weight]) => sum + (word === prefix ? weight * WHOLE_WORD : weight), 0),
     );
-    const length = weights.reduce((sum, [, weight]) => sum + weight, 0);
-    const score = nameScore(nameWords(record.name), phrase) ?? bm25(this.#corpus, this.#inverse, frequencies, length);
+    const score = nameScore(nameWords(record.name), phrase) ?? bm25(this.#inverse, frequencies);
     return { value: score, ties: [prominence, record.quality_score], id: record.id };
   }
 }

@@ -31,12 +31,6 @@ const EDIT_BYTES = 8;
 /** [from, to) of word codes. */
 type Range = readonly [from: number, to: number];
 
-/** Sums of the weights of words: by ordinal, and of all records. */
-interface WordMeasures {
-  lengths: Uint32Array;
-  total: number;
-}
-
 /** The columns of terms.parquet; all have the same length, rows sorted by term, then ordinal. */
 export interface TermRows {
   term: string[];
@@ -107,7 +101,6 @@ export class Terms {
   readonly #records: number;
   /** By posting of `wordsByRecord`: the weighted frequency, in all and in public texts. */
   readonly #weights: Record<Visibility, Uint8Array>;
-  readonly #measures = new Map<Visibility, WordMeasures>();
   #publicCounts: Uint32Array | null = null;
 
   constructor(container: Container, records: number) {
@@ -150,23 +143,6 @@ export class Terms {
       if (code >= from) sum += code === whole ? weights[i]! * WHOLE_WORD : weights[i]!;
     }
     return sum;
-  }
-
-  /** Lengths of the records and their sum; computed once for each scope. */
-  measures(scope: Visibility): WordMeasures {
-    let measures = this.#measures.get(scope);
-    if (measures === undefined) {
-      measures = { lengths: new Uint32Array(this.#records), total: 0 };
-      for (let record = 0; record < this.#records; record += 1) {
-        const end = this.wordsByRecord.end(record);
-        let length = 0;
-        for (let i = this.wordsByRecord.start(record); i < end; i += 1) length += this.#weights[scope][i]!;
-        measures.lengths[record] = length;
-        measures.total += length;
-      }
-      this.#measures.set(scope, measures);
-    }
-    return measures;
   }
 
   /** Words within one edit of a word, those of most records first. */

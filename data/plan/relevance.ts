@@ -1,8 +1,9 @@
 // Score of a record for the words of `q`: exact name, then name prefix, then BM25 over its indexed words.
 //
-// BM25 with k1 = 1.2 and b = 0.3 in integers, so that all engines compute equal scores. The frequency of a
-// word is weighted by text (data/consolidate/engine-values.ts); a word that only begins with the query's word
-// counts half. Frequencies and lengths are those of the release: an overlay changes no corpus statistics.
+// BM25 with k1 = 1.2 and b = 0 in integers, so that all engines compute equal scores. Lengths do not count: the
+// longest records are the well-known ones, with names in many languages. The frequency of a word is weighted
+// by text (data/consolidate/engine-values.ts). The frequencies of words are those of the release: an overlay
+// does not change them.
 
 /** Scores of records by name; every BM25 score is lower. */
 export const NAME_SCORES = { exact: 2_000_000, prefix: 1_000_000 } as const;
@@ -10,47 +11,27 @@ export const NAME_SCORES = { exact: 2_000_000, prefix: 1_000_000 } as const;
 /** Factor of a whole word, compared with a word that begins with the query's word. */
 export const WHOLE_WORD = 2;
 
-/** Scores that differ by less than a step are ties, which prominence decides. */
-export const STEP = 1_000;
+/** A BM25 score is a share of the highest possible one, in so many steps; prominence decides within a step. */
+export const STEPS = 20;
 
-/**
- * k1 (1 - b) and k1 b in units of 1/SCALE, and k1 + 1. A word of frequency f adds
- * idf f (k1 + 1) / (f + k1 (1 - b + b length / average length)).
- */
-export const SCALE = 10_000;
-export const FIXED_LENGTH = 8_400;
-export const LENGTH_FACTOR = 3_600;
-export const GROWTH = 22_000;
-
-/** Statistics of all records: their number, and the sum of the weights of their words. */
-export interface Corpus {
-  records: number;
-  weight: number;
-}
+/** k1 in tenths. A word of weighted frequency f adds idf f / (f + k1) to the sum. */
+export const SATURATION = 12;
 
 /** Inverse document frequency in thousandths; `count`: postings of words that begin with the query's word. */
-export function inverseFrequency({ records }: Corpus, count: number): number {
+export function inverseFrequency(records: number, count: number): number {
   const known = Math.min(count, records);
   return Math.round(1000 * Math.log(1 + (records - known + 0.5) / (known + 0.5)));
 }
 
-/**
- * BM25 of a record. `frequencies` and `inverse` are by word of the query; `length` is the sum of the weights
- * of the record's words.
- */
-export function bm25(
-  corpus: Corpus,
-  inverse: readonly number[],
-  frequencies: readonly number[],
-  length: number,
-): number {
-  const relative = Math.floor((LENGTH_FACTOR * length * corpus.records) / corpus.weight);
-  let score = 0;
+/** BM25 of a record, 0 to STEPS. `frequencies` and `inverse` are by word of the query. */
+export function bm25(inverse: readonly number[], frequencies: readonly number[]): number {
+  let sum = 0;
+  let highest = 0;
   for (const [i, frequency] of frequencies.entries()) {
-    const rate = frequency * SCALE + FIXED_LENGTH + relative;
-    score += Math.floor((inverse[i]! * frequency * GROWTH) / rate);
+    sum += Math.floor((inverse[i]! * frequency * 10) / (frequency * 10 + SATURATION));
+    highest += inverse[i]!;
   }
-  return Math.floor(score / STEP);
+  return highest === 0 ? 0 : Math.floor((sum * STEPS) / highest);
 }
 
 /** Score of a record by its name: `names` are the words of the name, separated by spaces. Null: neither. */

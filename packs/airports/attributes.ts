@@ -33,6 +33,7 @@ export const airportAttributes: Attributes = {
     description: 'ICAO code of four letters; where an airfield has none, often the national code (such as 80F)',
     example: 'ZZX1',
     searchable: true,
+    search_weight: 5,
   },
   iata: {
     ...PUBLIC,
@@ -40,6 +41,7 @@ export const airportAttributes: Attributes = {
     description: 'IATA code of three letters, as on tickets and luggage tags',
     example: 'ZXM',
     searchable: true,
+    search_weight: 5,
     weight: 0.5,
   },
   type: {

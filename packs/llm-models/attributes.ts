@@ -40,6 +40,7 @@ const identifying: Attributes = {
     public: true,
     filterable: true,
     searchable: true,
+    search_weight: 5,
     sla: SLA.other,
     weight: 0,
   },

@@ -254,12 +254,10 @@ export function edits(a: string, b: string): number {
   return rows[from.length]![to.length]!;
 }
 
-/** Scores by relevance: the formula of BM25 (k1 1.2, b 0.3), without the shortcuts of the service. */
+/** Scores by relevance: the formula of BM25 (k1 1.2, b 0), without the shortcuts of the service. */
 export function relevanceScores(pack: Pack, corpus: StoredRecord[], q: string, publicOnly: boolean) {
   const terms = [...new Set(wordsIn(q))];
   const documents = corpus.map((record) => weightedWords(pack, record, publicOnly));
-  const lengthOf = (document: Map<string, number>) => [...document.values()].reduce((sum, weight) => sum + weight, 0);
-  const total = documents.reduce((sum, document) => sum + lengthOf(document), 0);
   const idf = terms.map((term) => {
     const hits = documents.reduce(
       (sum, one) => sum + [...one.keys()].filter((word) => word.startsWith(term)).length,
@@ -274,14 +272,14 @@ export function relevanceScores(pack: Pack, corpus: StoredRecord[], q: string, p
     if (name === phrase) return 2e6;
     if (name.startsWith(phrase)) return 1e6;
     const document = weightedWords(pack, record, publicOnly);
-    const length = Number((3600n * BigInt(lengthOf(document)) * BigInt(corpus.length)) / BigInt(total));
     const parts = terms.map((term, i) => {
       let frequency = 0;
       for (const [word, weight] of document)
         if (word.startsWith(term)) frequency += word === term ? 2 * weight : weight;
-      return (BigInt(idf[i]!) * BigInt(frequency) * 22_000n) / BigInt(frequency * 10_000 + 8400 + length);
+      return (BigInt(idf[i]!) * BigInt(frequency) * 10n) / BigInt(frequency * 10 + 12);
     });
-    return Number(parts.reduce((sum, part) => sum + part, 0n) / 1000n);
+    const highest = idf.reduce((sum, each) => sum + each, 0);
+    return highest === 0 ? 0 : Number((parts.reduce((sum, part) => sum + part, 0n) * 20n) / BigInt(highest));
   };
 }
 
