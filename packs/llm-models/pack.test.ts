@@ -107,7 +107,7 @@ test('a page shows the price first, and the conditions of a range', () => {
 test('the guide contains only existing filters', () => {
   const names = new Set(pack.attributes.filter((each) => each.filterable).map(({ name }) => name));
   const used = [...pack.guide.matchAll(/[`&]((?:min_|max_|like_|not_|has_)?)([a-z_.]+)=/g)].map(([, , name]) => name!);
-  const others = ['q', 'sort', 'by', 'attribute', 'days'];
+  const others = ['q', 'sort', 'by', 'attribute', 'days', 'direction'];
   expect(used.length).toBeGreaterThan(10);
   expect(used.filter((name) => !names.has(name) && !others.includes(name))).toEqual([]);
 });
