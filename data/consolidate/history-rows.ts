@@ -28,6 +28,8 @@ export type HistoryCells = [
   from: number,
   to: number | null,
   source_url: string,
+  source: string | null,
+  confidence: number | null,
 ];
 
 /** The history rows of one attribute, oldest first. */
@@ -43,7 +45,7 @@ export function historyCells(
     const cut = unpublishedEntries(attribute, fact?.value ?? null);
     const json = cut === null ? (fact?.json ?? null) : JSON.stringify(cut.published);
     // For a withdrawal the address of the newest statement.
-    const url = facts[first]?.source_url ?? facts.findLast((each) => each.at <= from)?.source_url ?? '';
+    const began = facts[first] ?? facts.findLast((each) => each.at <= from);
     const cells: HistoryCells = [
       json,
       old,
@@ -51,7 +53,9 @@ export function historyCells(
       ends?.max ?? null,
       from,
       periods[i + 1]?.from ?? null,
-      url,
+      began?.source_url ?? '',
+      began?.source ?? null,
+      began?.confidence ?? null,
     ];
     old = json;
     return cells;

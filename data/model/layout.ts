@@ -70,8 +70,8 @@ export const RELEASE_FILES = {
   /**
    * Published values over time as validity intervals [from, to): ord UINTEGER, entity, attribute, value
    * (null: withdrawn after publication), old_value (of the previous interval; null: first value), min DOUBLE,
-   * max DOUBLE (numbers and prices), from, to (null: still valid), source_url; sorted by attribute, entity,
-   * from.
+   * max DOUBLE (numbers and prices), from, to (null: still valid), source_url, source and confidence of the fact
+   * that began it; sorted by attribute, entity, from.
    */
   history: 'history.parquet',
   /**

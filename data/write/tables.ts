@@ -44,6 +44,8 @@ const HISTORY_LINES: ColumnTypes = {
   from: 'BIGINT',
   to: 'BIGINT',
   source_url: 'VARCHAR',
+  source: 'VARCHAR',
+  confidence: 'DOUBLE',
 };
 
 /**
@@ -118,7 +120,7 @@ export function historyQuery(history: readonly string[], records: string, attrib
   const ranked = [...attributes].sort().map((name) => attributes.indexOf(name) + 1);
   return (
     `SELECT ord, id AS entity, ${nameOf(attributes, 'attribute')} AS attribute, value, old_value, min, max, ` +
-    'make_timestamp_ms("from") AS "from", make_timestamp_ms("to") AS "to", source_url ' +
+    'make_timestamp_ms("from") AS "from", make_timestamp_ms("to") AS "to", source_url, source, confidence ' +
     `FROM ${fromLines(history, HISTORY_LINES)} AS history JOIN ${fromLines(records, RECORD_LINES)} AS records USING (record) ` +
     `ORDER BY list_position([${ranked.join(', ')}], attribute), record, "from"`
   );

@@ -73,6 +73,8 @@ function rowsOf(intervals: readonly PublishedInterval[]): HistoryRow[] {
       Date.parse(from),
       until,
       source_url,
+      'source',
+      1,
     ];
     return { attribute, cells };
   });
