@@ -3,6 +3,7 @@
 
 import type { Operation } from '../contract/operation.ts';
 import { pagePolicy } from '../pages/frame.ts';
+import { BULK_TYPES } from '../render/data-files.ts';
 import { DOCUMENTS } from './index.ts';
 import { rootLinks } from './map.ts';
 import { CONTENT_SIGNAL } from './robots.ts';
@@ -29,6 +30,15 @@ export const COPIES = '.build/compressed';
 
 /** Extensions of compressed copies, by content coding; the smallest first. */
 export const COPY_ENDINGS = { br: 'br', gzip: 'gz' } as const;
+
+/** Files that are worth a compressed copy: other types are compressed formats already. */
+export const COMPRESSIBLE = /(^|\/)[^./]+$|\.(html|css|js|json|jsonld|geojson|md|txt|xml|svg|csv|tsv|wasm)$/;
+
+/** Types by extension that hosts may not know. */
+export const EXTENSION_TYPES: Readonly<Record<string, string>> = {
+  md: 'text/markdown; charset=utf-8',
+  ...Object.fromEntries([...BULK_TYPES].filter(([, type]) => type !== 'application/octet-stream')),
+};
 
 /** Folder of files with a hash in their name; pages may load them from any cache. */
 export const FOR_EVER = '/assets/*';

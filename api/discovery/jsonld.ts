@@ -1,6 +1,8 @@
 // /.well-known/datasets.jsonld: the datasets in schema.org terms, for dataset search engines.
+
 import { datasetUrl, sourceCitation } from '../../packs/define/links.ts';
 import type { Context } from '../contract/operation.ts';
+import { bulkFiles } from '../render/data-files.ts';
 import type { Document, View } from './document.ts';
 import { IDENTITY } from './identity.ts';
 
@@ -50,10 +52,8 @@ function dataset({ pack, manifest }: Release, { base_url }: Pick<View, 'base_url
       ...(unit === null ? {} : { unitText: unit }),
     })),
     distribution: [
-      file(
-        'Public values as Parquet, with provenance',
-        `${base_url}/files/${pack.id}/public.parquet`,
-        'application/vnd.apache.parquet',
+      ...bulkFiles(pack).map(([name, { description, media_type }]) =>
+        file(description, `${base_url}/files/${pack.id}/${name}`, media_type),
       ),
       file('Public values of every record', `${at}/llms-full.txt`, 'text/plain'),
       file('Real example records', `${at}/examples`, 'application/json'),

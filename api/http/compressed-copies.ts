@@ -1,6 +1,6 @@
 // Precompressed copies of static files, written by the nightly run or when publishing, never for a request.
 import { stat } from 'node:fs/promises';
-import { COPY_ENDINGS } from '../discovery/hosting.ts';
+import { COMPRESSIBLE, COPY_ENDINGS } from '../discovery/hosting.ts';
 import { CODINGS, type Coding, codingFor } from './coding.ts';
 import type { StaticFile } from './files.ts';
 
@@ -13,16 +13,10 @@ export interface CompressedCopy {
 
 /**
  * The copies of a file that exist on disk, smallest coding first: next to the file, as static hosts expect,
- * or in the build's folder. Ignores a copy that is older than its file. Empty for files that are read in
- * ranges: a range is a part of the uncompressed file.
+ * or in the build's folder. Ignores a copy that is older than its file. Empty for compressed formats.
  */
-export async function findCompressedCopies({
-  path,
-  copies,
-  ranges,
-  last_modified,
-}: StaticFile): Promise<CompressedCopy[]> {
-  if (ranges) return [];
+export async function findCompressedCopies({ path, copies, last_modified }: StaticFile): Promise<CompressedCopy[]> {
+  if (!COMPRESSIBLE.test(path)) return [];
   const candidates = await Promise.all(
     CODINGS.map(async (coding): Promise<CompressedCopy | null> => {
       for (const place of [path, copies]) {

@@ -6,6 +6,7 @@ import { Mime } from 'mime';
 import standardTypes from 'mime/types/standard.js';
 import { ApiError } from '../contract/errors.ts';
 import { COPIES } from '../discovery/hosting.ts';
+import { BULK_TYPES } from '../render/data-files.ts';
 import { OpenFile } from './open-files.ts';
 
 /** The registered types, and those of our files that browsers and tools expect under another name. */
@@ -18,7 +19,7 @@ function contentType(path: string): string {
 }
 
 /** Files that clients read in ranges. */
-const RANGED = /\.(parquet|duckdb)$/;
+const RANGED = new RegExp(`\\.(${[...BULK_TYPES.keys()].join('|')})$`);
 
 export interface StaticFile {
   path: string;

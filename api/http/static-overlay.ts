@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { CallDeps, Release } from '../gate/context.ts';
 import { fullTextRecord } from '../operations/dataset/dataset_full_text.ts';
 import { FileList, fileListHtml, fileListJson, LIST_FILES } from '../pages/file-list.ts';
+import { bulkFileDataset } from '../render/data-files.ts';
 
 /**
  * `as_is`: the file is current. `gone`: page of an opted-out record. `live`: page of a record that changed,
@@ -19,8 +20,6 @@ const PAGE = /^\/datasets\/([^/]+)\/(?!index\.html$)([^/]+?)(?:\.md|\.html|\/ind
 const MENTION = /\/datasets\/([a-z0-9-]+)\/([a-z0-9-]+)/g;
 /** Content about one record in HTML pages; site/parts/Record.astro writes the marks. */
 const MARKED = /<!--record ([a-z0-9-]+)\/([a-z0-9-]+)-->[\s\S]*?<!--\/record-->/g;
-/** Files with the values of every record of a dataset. */
-const FILES = /^\/files\/([^/]+)\/public\./;
 /** The list of a dataset's files. */
 const LIST = /^\/files\/([^/]+)\/index\.(html|json)$/;
 const PARTS = /^\/v1\/([^/]+)\/llms-full\//;
@@ -136,8 +135,8 @@ export async function fileState(
       return (await mentionsChange(await readFile(file.path, 'utf8'), slug, dataset, own)) ? 'live' : 'as_is';
     }
     // Data files cannot be edited at serve time.
-    const [, files = ''] = FILES.exec(pathname) ?? [];
-    if ((byDataset.get(files)?.gone.size ?? 0) > 0) return 'withheld';
+    const files = bulkFileDataset(pathname.slice(1));
+    if (files !== null && (byDataset.get(files)?.gone.size ?? 0) > 0) return 'withheld';
     const [, listDataset = '', format] = LIST.exec(pathname) ?? [];
     if ((byDataset.get(listDataset)?.gone.size ?? 0) > 0) {
       const list = await withheldList(join(dirname(file.path), LIST_FILES.json));
@@ -154,7 +153,7 @@ export async function fileState(
 async function withheldList(path: string): Promise<FileList> {
   const list = FileList.parse(JSON.parse(await readFile(path, 'utf8')));
   const files = list.files.map((file) =>
-    FILES.test(`/files/${list.dataset}/${file.name}`) ? { ...file, withheld: true as const } : file,
+    bulkFileDataset(`files/${list.dataset}/${file.name}`) === null ? file : { ...file, withheld: true as const },
   );
   return { ...list, files };
 }

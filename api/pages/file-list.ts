@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { datasetAttribution, licenseText } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { DATA_FILES } from '../render/dictionary.ts';
-import { plural, printBytes, printDate } from '../render/print.ts';
+import { DATA_FILES } from '../render/data-files.ts';
+import { plural, printBytes, printDate, printNumber } from '../render/print.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html, joinHtml } from './html.ts';
@@ -12,21 +12,7 @@ import { type Html, html, joinHtml } from './html.ts';
 /** File names of a list in its folder. */
 export const LIST_FILES = { json: 'index.json', html: 'index.html' } as const;
 
-/** Media type and description by file name. */
-const KNOWN: Readonly<Record<string, { media_type: string; description: string }>> = {
-  'public.parquet': {
-    media_type: 'application/vnd.apache.parquet',
-    description: DATA_FILES['public.parquet'],
-  },
-  'public.duckdb': { media_type: 'application/octet-stream', description: DATA_FILES['public.duckdb'] },
-  'dictionary.json': {
-    media_type: 'application/json',
-    description: 'data dictionary: type, unit, meaning of each column',
-  },
-  'dictionary.md': { media_type: 'text/markdown', description: 'data dictionary as Markdown' },
-  'croissant.jsonld': { media_type: 'application/ld+json', description: 'Croissant 1.0 description of public.parquet' },
-  'NOTICE.txt': { media_type: 'text/plain', description: 'licence notice that must accompany copies of the data' },
-};
+const KNOWN: Readonly<Record<string, { media_type: string; description: string }>> = DATA_FILES;
 const UNKNOWN = { media_type: 'application/octet-stream', description: '' };
 
 /** The JSON of `/files/{ds}/`. */
@@ -41,6 +27,8 @@ export const FileList = z.object({
       description: z.string(),
       media_type: z.string(),
       bytes: z.number(),
+      /** Number of rows, for files of values. */
+      rows: z.number().optional(),
       /** In hex. */
       sha256: z.string(),
       /** Time of its values, ISO 8601. */
@@ -58,7 +46,7 @@ export type FileList = z.infer<typeof FileList>;
 export function fileList(
   pack: Pack,
   { release, last_modified, base_url }: { release: string; last_modified: string; base_url: string },
-  files: readonly { name: string; bytes: number; sha256: string }[],
+  files: readonly { name: string; bytes: number; rows?: number; sha256: string }[],
 ): FileList {
   return {
     dataset: pack.id,
@@ -66,9 +54,10 @@ export function fileList(
     release,
     files: files
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .map(({ name, bytes, sha256 }) => {
+      .map(({ name, ...measures }) => {
         const url = `${base_url}/files/${pack.id}/${name}`;
-        return { name, url, ...(KNOWN[name] ?? UNKNOWN), bytes, sha256, last_modified };
+        const { media_type, description } = KNOWN[name] ?? UNKNOWN;
+        return { name, url, media_type, description, ...measures, last_modified };
       }),
     license: licenseText(pack),
     attribution: datasetAttribution(pack, base_url),
@@ -93,11 +82,12 @@ export function fileListHtml(
   base_url: string,
 ): string {
   const prefix = prefixOf(base_url);
-  const rows = files.map(({ name, bytes, description, media_type, last_modified, sha256, withheld }) => {
+  const rows = files.map(({ name, bytes, rows: count, description, media_type, last_modified, sha256, withheld }) => {
     const link = html`<a href="${prefix}/files/${dataset}/${name}">${name}</a>`;
     return [
       withheld ? `${name} (withheld: being written without a record that was opted out)` : link,
       printBytes(bytes),
+      count === undefined ? null : printNumber(count),
       description,
       media_type,
       html`<time datetime="${last_modified}">${printDate(last_modified)}</time>`,
@@ -107,9 +97,9 @@ export function fileListHtml(
   return pageHtml(base_url, {
     path: `/files/${dataset}/`,
     title: `Files of ${title}`,
-    description: `Files of ${title} to download: name, size, media type and SHA-256 of each.`,
+    description: `Files of ${title} to download: name, size, rows, media type and SHA-256 of each.`,
     lead: html`${plural(files.length, 'file')} of release <code>${release}</code>, free and without a key. <a href="${prefix}/guides/analysts/">How to read them</a>.`,
-    columns: ['File', 'Size', 'Content', 'Media type', 'Last modified', 'SHA-256'],
+    columns: ['File', 'Size', 'Rows', 'Content', 'Media type', 'Last modified', 'SHA-256'],
     rows,
     after: html`<p>Cite: ${attribution}</p>
 <p>License: ${license}</p>

@@ -20,6 +20,12 @@ export function callsTable(operations: readonly Operation[], pack: Pack | null):
     '',
     'free',
   ];
+  const history = [
+    'every public value ever published, when it was valid, and its source, in one file sorted by record and time',
+    new Markup(`\`/files/${pack?.id ?? '{dataset}'}/history.parquet\``),
+    '',
+    'free',
+  ];
   const files = [
     'all public values of all records in one file, with their sources; public.duckdb in the same folder is a database without sources',
     new Markup(`\`/files/${pack?.id ?? '{dataset}'}/public.parquet\``),
@@ -38,7 +44,9 @@ export function callsTable(operations: readonly Operation[], pack: Pack | null):
       ],
     })),
   );
-  const sorted = [...rows, { rank: 0, row: page }, { rank: 0, row: files }].sort((a, b) => a.rank - b.rank);
+  const sorted = [...rows, { rank: 0, row: page }, { rank: 0, row: files }, { rank: 0, row: history }].sort(
+    (a, b) => a.rank - b.rank,
+  );
   return table(
     ['task', 'GET', 'tool', 'EUR'],
     sorted.map(({ row }) => row),

@@ -27,16 +27,23 @@ export function geojson(rows: Rows, { body }: Result<unknown>): string | Promise
     next_cursor,
     ...(total === undefined ? {} : { total }),
   };
-  const text = mapSlices(rows.items, ROWS_A_SLICE, (record) => JSON.stringify(feature(rows, record)), rows.options);
+  const text = mapSlices(rows.items, ROWS_A_SLICE, (record) => geojsonFeature(rows, record), rows.options);
   return whenReady(text, (features) => `${JSON.stringify(head).slice(0, -1)},"features":[${features.join(',')}]}`);
 }
 
-function feature({ attributes, pack }: Rows, record: PublicRecord): object {
+/** The members of a record that a feature has. */
+export type MappedRecord = Pick<
+  PublicRecord,
+  'id' | 'slug' | 'name' | 'url' | 'updated_at' | 'quality_score' | 'attributes' | 'distance_km'
+>;
+
+/** A record as the text of a Feature with the given attributes. */
+export function geojsonFeature({ attributes }: Pick<Rows, 'attributes'>, record: MappedRecord): string {
   const { id, slug, name, url, updated_at, quality_score, distance_km } = record;
-  const place = pack.attributes.find(({ type }) => type === 'geo');
+  const place = attributes.find(({ type }) => type === 'geo');
   const point = place && (record.attributes[place.name] as Geo | undefined);
   const values = attributes.filter((attribute) => attribute !== place && attribute.name in record.attributes);
-  return {
+  return JSON.stringify({
     type: 'Feature',
     id,
     geometry: point ? { type: 'Point', coordinates: [point.lng, point.lat] } : null,
@@ -45,5 +52,5 @@ function feature({ attributes, pack }: Rows, record: PublicRecord): object {
       ...(distance_km === undefined ? {} : { distance_km }),
       ...Object.fromEntries(values.map((attribute) => [attribute.name, record.attributes[attribute.name]])),
     },
-  };
+  });
 }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
-import { COPIES, COPY_ENDINGS } from '../../api/discovery/hosting.ts';
+import { COMPRESSIBLE, COPIES, COPY_ENDINGS } from '../../api/discovery/hosting.ts';
 import { BUILD_NOTES } from '../static/output.ts';
 import { type FileEntry, formatManifest, parseManifest } from '../static/publish-manifest.ts';
 import type { FileEntries } from './plan.ts';
@@ -23,19 +23,16 @@ const WHOLE = 4 << 20;
 /** Files compressed in parallel, on libuv's threads. */
 const AT_ONCE = 8;
 
-/** Other types are compressed formats already. */
-const TEXT = /(^|\/)[^./]+$|\.(html|css|js|json|jsonld|md|txt|xml|svg|csv|tsv|wasm)$/;
-
 const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 const effort = (level: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: level } });
 
 /**
- * Files that browsers load (pages, scripts, styles, the 34 MB engine of the console) and the full text of
- * each dataset. A few hundred files, whatever the number of records.
+ * Files that browsers load (pages, scripts, styles, the 34 MB engine of the console), and the full text and
+ * the GeoJSON of each dataset. A few hundred files, whatever the number of records.
  */
 const LOADED = (path: string): boolean =>
-  path.startsWith('assets/') || path.endsWith('.html') || path.endsWith('/llms-full.txt');
+  path.startsWith('assets/') || /(\.html|\/llms-full\.txt|\.geojson)$/.test(path);
 
 /** Makes the copies that our server sends; the nightly run makes them for new files. */
 export async function compressPages(dist: string): Promise<void> {
@@ -59,7 +56,7 @@ export async function compressAll(
   const noted = existsSync(note) ? readFileSync(note, 'utf8') : '';
   const before = parseManifest(noted);
   const copies = new Map<string, FileEntry>();
-  const wanted = [...published].filter(([path, { bytes }]) => bytes >= WORTH && TEXT.test(path));
+  const wanted = [...published].filter(([path, { bytes }]) => bytes >= WORTH && COMPRESSIBLE.test(path));
   const waiting = wanted.toReversed();
   let done = 0;
   const worker = async () => {

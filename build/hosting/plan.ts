@@ -1,4 +1,5 @@
 // Plans an upload: which files to send and delete, in an order in which no page links to a missing file.
+import { bulkFileDataset } from '../../api/render/data-files.ts';
 import type { FileEntry } from '../static/publish-manifest.ts';
 
 /** Files by path below the folder, with `/`. */
@@ -20,7 +21,8 @@ export interface UploadStep {
 const isImmutable = (path: string) => path.startsWith('assets/') || /[-.][0-9a-f]{16}\.\w+(\.(br|gz))?$/.test(path);
 
 /** Texts and files of many records: replaced first, because they may contain a record that is opted out. */
-const holdsMany = (path: string) => /^(v1\/[^/]+\/(llms-full|samples|examples)|files\/[^/]+\/public\.)/.test(path);
+const holdsMany = (path: string) =>
+  /^v1\/[^/]+\/(llms-full|samples|examples)/.test(path) || bulkFileDataset(path.replace(/\.(br|gz)$/, '')) !== null;
 
 const isRecord = (path: string) => /^datasets\/[^/]+\/(?!index\.html)[^/]+$/.test(path);
 

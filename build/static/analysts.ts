@@ -1,7 +1,8 @@
-// Files for analysts below `files/{ds}/`: public values as Parquet and as a database, a data dictionary,
-// Croissant (docs/analysts.md).
+// Files for analysts below `files/{ds}/`: public values as Parquet and as a database, their history, a data
+// dictionary, Croissant (docs/analysts.md). pages.ts writes the GeoJSON file.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   fileList,
   fileListHtml,
@@ -10,11 +11,15 @@ import {
   fileListsJson,
   LIST_FILES,
 } from '../../api/pages/file-list.ts';
+import { bulkFileDataset, bulkFiles } from '../../api/render/data-files.ts';
 import { dictionaryJson, dictionaryMarkdown } from '../../api/render/dictionary.ts';
+import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
+import { contextAt, settledHistory, settlePast } from '../../data/releases/settled.ts';
 import { type OverlayDifferences, writePublicFiles } from '../../data/write/analysts-files.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { croissant } from './croissant.ts';
 import type { Output } from './output.ts';
 
@@ -44,23 +49,36 @@ export async function writeAnalystFiles(
   const at = (name: string) => `files/${pack.id}/${name}`;
   const telling = { release: manifest.release, created_at: manifest.created_at };
   const files = await writePublicFiles(pack, folder, telling, await differing(release), scratch);
-  const parquet = output.take(at('public.parquet'), files.parquet, key);
+  output.take(at('public.parquet'), files.parquet, key);
   output.take(at('public.duckdb'), files.database, key);
+  output.take(at('history.parquet'), files.history, key);
   output.write(at('dictionary.json'), dictionaryJson(pack, manifest, base), key);
   output.write(at('dictionary.md'), dictionaryMarkdown(pack, manifest, base), key);
-  output.write(at('croissant.jsonld'), croissant(pack, manifest, base, parquet), key);
+  const present = bulkFiles(pack).flatMap(([name, about]) => {
+    const entry = output.files.get(at(name));
+    return entry === undefined ? [] : [{ name, ...about, ...entry }];
+  });
+  output.write(at('croissant.jsonld'), croissant(pack, manifest, base, present), key);
   // Tables as CSV have no place for it: a copy of the folder has it beside them.
   if (pack.notice !== undefined) output.write(at('NOTICE.txt'), `${pack.notice}\n`, key);
 }
 
-/** Writes the lists `files/{ds}/` and `files/` of the files in the output. */
-export function writeFileLists(releases: readonly Release[], base: string, output: Output): void {
+/** Writes the lists `files/{ds}/` and `files/` of the files in the output. DuckDB may spill to `scratch`. */
+export async function writeFileLists(
+  releases: readonly Release[],
+  base: string,
+  scratch: string,
+  output: Output,
+): Promise<void> {
   const names: readonly string[] = Object.values(LIST_FILES);
+  const counts = await parquetRows(scratch, output);
   const lists = releases.map(({ pack, manifest, overlay }) => {
     const folder = `files/${pack.id}/`;
     const files = [...output.files].flatMap(([path, { bytes, sha256 }]) => {
       const name = path.slice(folder.length);
-      return path.startsWith(folder) && !names.includes(name) ? [{ name, bytes, sha256 }] : [];
+      if (!path.startsWith(folder) || names.includes(name)) return [];
+      const rows = bulkFileDataset(path) === null ? {} : { rows: counts.get(path) ?? manifest.records };
+      return [{ name, bytes, ...rows, sha256 }];
     });
     // An owner's edit changes the files of a release (`differing`).
     const edited = (overlay?.feed.at(-1)?.recorded_at ?? 0) / 1000;
@@ -76,11 +94,47 @@ export function writeFileLists(releases: readonly Release[], base: string, outpu
   output.write(`files/${LIST_FILES.html}`, fileListsHtml(listed, base));
 }
 
+/** Numbers of rows of the Parquet files in the output, by path; the other bulk files have a row a record. */
+async function parquetRows(scratch: string, output: Output): Promise<Map<string, number>> {
+  const paths = [...output.files.keys()].filter((path) => bulkFileDataset(path) !== null && path.endsWith('.parquet'));
+  const duck = await Duck.open(scratch);
+  try {
+    const rows = paths.map(async (path) => {
+      const file = quotedText(join(output.root, path));
+      return [path, await duck.count(`SELECT num_rows FROM parquet_file_metadata(${file})`)] as const;
+    });
+    return new Map(await Promise.all(rows));
+  } finally {
+    duck.close();
+  }
+}
+
 /** The records that the overlay removes from the files of the release, or replaces. */
-async function differing({ base, engine, touched }: Release): Promise<OverlayDifferences> {
-  if (!touched || !base) return { without: [], instead: [] };
+async function differing({ base, engine, pack, touched }: Release): Promise<OverlayDifferences> {
+  if (!touched || !base) return { without: [], instead: [], history: [] };
   const parsed = async (from: Release['engine'], ordinals: readonly number[]) =>
     ordinals.length === 0 ? [] : (await from.bodies([...ordinals])).map(({ body }) => JSON.parse(body) as StoredRecord);
   const gone = await parsed(base.engine, touched.gone);
-  return { without: gone.map(({ id }) => id), instead: await parsed(engine, touched.changed) };
+  return {
+    without: gone.map(({ id }) => id),
+    instead: await parsed(engine, touched.changed),
+    history: await changedHistory(pack, engine, touched.changed),
+  };
+}
+
+/** The history of records with the changes of the overlay. */
+async function changedHistory(
+  pack: Pack,
+  engine: Release['engine'],
+  ordinals: readonly number[],
+): Promise<OverlayDifferences['history']> {
+  if (ordinals.length === 0) return [];
+  const { records, readings } = await engine.past([...ordinals]);
+  const context = contextAt(pack, readings, Number.POSITIVE_INFINITY);
+  return records.flatMap((record) =>
+    settledHistory(settlePast(pack, record, context, Number.POSITIVE_INFINITY)).map((row) => ({
+      id: record.id,
+      ...row,
+    })),
+  );
 }

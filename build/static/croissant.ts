@@ -1,8 +1,8 @@
-// Croissant metadata of a dataset (MLCommons Croissant 1.0): the public Parquet file and its columns, for
-// loaders and crawlers.
+// Croissant metadata of a dataset (MLCommons Croissant 1.0): its public files, and the columns of the records
+// and of their history, for loaders and crawlers.
 
 import type { Manifest } from '../../data/model/layout.ts';
-import { type Column, dictionary } from '../../data/write/dictionary.ts';
+import { type Column, dictionary, HISTORY_FILE_COLUMNS } from '../../data/write/dictionary.ts';
 import { datasetAttribution, datasetUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 
@@ -67,27 +67,59 @@ const TYPES: Record<string, string> = {
   TIMESTAMP: 'sc:DateTime',
 };
 
-const FILE = 'public.parquet';
+/** A published file. */
+export interface DescribedFile {
+  name: string;
+  description: string;
+  media_type: string;
+  bytes: number;
+  sha256: string;
+}
 
-/**
- * Returns the description as JSON-LD; `parquet` is the published file. Leaves out the nested column with
- * provenance.
- */
-export function croissant(
-  pack: Pack,
-  { release, created_at }: Manifest,
-  base: string,
-  { bytes, sha256 }: { bytes: number; sha256: string },
-): string {
+/** A table of a file; `key` names the columns that identify a row. */
+interface RecordSet {
+  name: string;
+  file: string;
+  description: string;
+  key: readonly string[];
+  columns: readonly Column[];
+}
+
+const RECORDS = { name: 'records', file: 'public.parquet', description: 'One row a record', key: ['id'] };
+const HISTORY = {
+  name: 'history',
+  file: 'history.parquet',
+  description: 'One row for each public value ever published, with the time during which it was valid',
+  key: ['id', 'attribute', 'valid_from'],
+};
+
+function recordSet({ name: set, file, description, key, columns }: RecordSet): object {
+  const keys = key.map((column) => ({ '@id': `${set}/${column}` }));
   const field = ({ name, type, description, unit }: Column) => ({
     '@type': 'cr:Field',
-    '@id': `records/${name}`,
+    '@id': `${set}/${name}`,
     name,
     description: unit === null ? description : `${description} (${unit})`,
     dataType: TYPES[type] ?? 'sc:Text',
     ...(type.endsWith('[]') ? { repeated: true } : {}),
-    source: { fileObject: { '@id': FILE }, extract: { column: name } },
+    source: { fileObject: { '@id': file }, extract: { column: name } },
   });
+  const [only, ...more] = keys;
+  const about = { name: set, description, key: more.length === 0 ? only : keys };
+  return { '@type': 'cr:RecordSet', '@id': set, ...about, field: columns.map(field) };
+}
+
+/** Returns the description of the published files as JSON-LD. Leaves out the nested column with provenance. */
+export function croissant(
+  pack: Pack,
+  { release, created_at }: Manifest,
+  base: string,
+  files: readonly DescribedFile[],
+): string {
+  const sets = [
+    { ...RECORDS, columns: dictionary(pack, 'public', false) },
+    { ...HISTORY, columns: HISTORY_FILE_COLUMNS },
+  ].filter(({ file }) => files.some(({ name }) => name === file));
   const metadata = {
     '@context': CONTEXT,
     '@type': 'sc:Dataset',
@@ -107,28 +139,17 @@ export function croissant(
     keywords: pack.keywords,
     citeAs: datasetAttribution(pack, base),
     isLiveDataset: true,
-    distribution: [
-      {
-        '@type': 'cr:FileObject',
-        '@id': FILE,
-        name: FILE,
-        description: 'Public values of every record, each with its provenance',
-        contentUrl: `${base}/files/${pack.id}/${FILE}`,
-        contentSize: `${bytes} B`,
-        encodingFormat: 'application/vnd.apache.parquet',
-        sha256,
-      },
-    ],
-    recordSet: [
-      {
-        '@type': 'cr:RecordSet',
-        '@id': 'records',
-        name: 'records',
-        description: 'One row a record',
-        key: { '@id': 'records/id' },
-        field: dictionary(pack, 'public', false).map(field),
-      },
-    ],
+    distribution: files.map(({ name, description, media_type, bytes, sha256 }) => ({
+      '@type': 'cr:FileObject',
+      '@id': name,
+      name,
+      description,
+      contentUrl: `${base}/files/${pack.id}/${name}`,
+      contentSize: `${bytes} B`,
+      encodingFormat: media_type,
+      sha256,
+    })),
+    recordSet: sets.map(recordSet),
   };
   return `${JSON.stringify(metadata, null, 1)}\n`;
 }

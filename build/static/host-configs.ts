@@ -1,6 +1,6 @@
 // The header rules as configurations of hosts: `_headers` (Cloudflare Pages, Netlify), nginx, Caddy
 // (docs/static-hosting.md).
-import { CACHING, FOR_EVER, type HostingRule } from '../../api/discovery/hosting.ts';
+import { CACHING, EXTENSION_TYPES, FOR_EVER, type HostingRule } from '../../api/discovery/hosting.ts';
 
 /** Paths with their headers, in the order of the rules. */
 function byPath(rules: readonly HostingRule[]): [string, HostingRule[]][] {
@@ -17,8 +17,8 @@ export function headersFile(rules: readonly HostingRule[]): string {
   const blocks = byPath(rules).map(([path, list]) =>
     [path, ...list.map(({ header, value }) => `  ${header}: ${value}`)].join('\n'),
   );
-  const markdown = '/*.md\n  Content-Type: text/markdown; charset=utf-8';
-  return `${[...blocks, markdown].join('\n\n')}\n`;
+  const types = Object.entries(EXTENSION_TYPES).map(([ending, type]) => `/*.${ending}\n  Content-Type: ${type}`);
+  return `${[...blocks, ...types].join('\n\n')}\n`;
 }
 
 /** A path as a regular expression over the whole path of a URL. */
@@ -66,8 +66,10 @@ export function nginxConfig(rules: readonly HostingRule[], root: string): string
   const locations = types.map(
     ({ path, value }) => `  location ~ ${quoted(expression(path))} { types {} default_type ${quoted(value)}; }`,
   );
+  // nginx adds the charset itself.
+  const endings = Object.entries(EXTENSION_TYPES).map(([ending, type]) => `${type.split(';')[0]} ${ending};`);
   return `# Include it inside http {}, next to the types of your nginx (include mime.types).
-types { text/markdown md; application/vnd.apache.parquet parquet; }
+types { ${endings.join(' ')} }
 charset utf-8;
 charset_types text/markdown text/plain;
 
@@ -98,6 +100,10 @@ export function caddyConfig(rules: readonly HostingRule[], root: string): string
       ...set.map((line) => `  header @register${at} ${line}`),
     ];
   });
+  const endings = Object.entries(EXTENSION_TYPES).flatMap(([ending, type]) => [
+    `  @${ending} path *.${ending}`,
+    `  header @${ending} Content-Type "${type}"`,
+  ]);
   return `:80 {
   root * ${literal(root)}
   @notes path /.build /.build/*
@@ -106,8 +112,7 @@ export function caddyConfig(rules: readonly HostingRule[], root: string): string
 ${matched.join('\n')}
   @others not path_regexp ${literal(expression(FOR_EVER))}
   header @others Cache-Control ${literal(CACHING.asked_again)}
-  @markdown path *.md
-  header @markdown Content-Type "text/markdown; charset=utf-8"
+${endings.join('\n')}
   file_server {
     precompressed br gzip
   }

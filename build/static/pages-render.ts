@@ -1,11 +1,15 @@
-// Renders a range of records of a release to strings: their Markdown pages and their part of the full text.
+// Renders a range of records of a release to strings: their Markdown pages, and their parts of the full text
+// and of the GeoJSON file.
 // The caller writes the files. Runs in this thread or a worker (pages-threads.ts).
 import { join } from 'node:path';
 import { fullTextRecord } from '../../api/operations/dataset/dataset_full_text.ts';
 import { recordPage } from '../../api/pages/record-markdown.ts';
+import { publicPoint } from '../../api/render/data-files.ts';
+import { geojsonFeature } from '../../api/render/geojson.ts';
 import { type Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
+import { recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 
 /** A range of records: ordinals from `from` up to, not including, `to`. */
@@ -14,7 +18,7 @@ export interface RenderTask {
   to: number;
   /** Ordinals of the records whose page is rendered. */
   pages: number[];
-  /** Whether the full text of all of them is rendered. */
+  /** Whether the full text and the features of all of them are rendered. */
   text: boolean;
   /** Bodies that replace those of the release, by ordinal; null: the record is removed. */
   instead: [number, string | null][];
@@ -26,6 +30,8 @@ export interface RenderedRecords {
   pages: { ord: number; slug: string; page: string }[];
   /** One text per record, joined with ''; empty when `text` is false. */
   text: string[];
+  /** One Feature per record; also empty when the dataset has no public point. */
+  features: string[];
 }
 
 /** Up to this many pages of a task are selected by ordinal; for more, the complete range is read. */
@@ -43,7 +49,9 @@ export async function renderRecords(
   task: RenderTask,
 ): Promise<RenderedRecords> {
   const { from, to, pages, text } = task;
-  const rendered: RenderedRecords = { pages: [], text: [] };
+  const rendered: RenderedRecords = { pages: [], text: [], features: [] };
+  const attributes = pack.attributes.filter((attribute) => attribute.public);
+  const mapped = text && publicPoint(pack) !== undefined;
   const wanted = new Set(pages);
   const instead = new Map(task.instead);
   const some = !text && pages.length <= FEW;
@@ -57,6 +65,10 @@ export async function renderRecords(
       if ((!due && !text) || other === null) continue;
       const record = JSON.parse(other ?? body) as StoredRecord;
       if (text) rendered.text.push(fullTextRecord(record, pack, base));
+      if (mapped)
+        rendered.features.push(
+          geojsonFeature({ attributes }, { ...record, url: recordUrl(base, pack.id, record.slug) }),
+        );
       if (due) rendered.pages.push({ ord, slug: record.slug, page: recordPage(record, pack, base) });
     }
   }

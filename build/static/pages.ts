@@ -1,7 +1,10 @@
-// Writes the Markdown page of each changed record of a release, and the full text of all public values.
+// Writes the Markdown page of each changed record of a release, and all public values as full text and as
+// GeoJSON.
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import { aboutDataset } from '../../api/operations/common/about.ts';
 import { dataset_full_text, fullTextHead } from '../../api/operations/dataset/dataset_full_text.ts';
+import { publicPoint } from '../../api/render/data-files.ts';
 import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { codeFingerprint } from '../../data/model/code.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
@@ -39,7 +42,7 @@ export interface PagesOptions {
   base: string;
   /** A folder to which DuckDB may spill. */
   scratch: string;
-  /** Fingerprint of the full text's inputs. */
+  /** Fingerprint of the inputs of the full text and the GeoJSON file. */
   key: string;
   /** Called with the number of finished records. */
   progress: (done: number) => void;
@@ -50,18 +53,20 @@ export interface PagesOptions {
 }
 
 /**
- * Writes the pages of a release and its full text. Reads only records whose version changed, unless the full
- * text is due.
+ * Writes the pages of a release, its full text and its GeoJSON file. Reads only records whose version changed,
+ * unless the two files are due.
  */
 export async function writePages(options: PagesOptions, output: Output): Promise<void> {
   const { release, base, scratch, key, progress, piece = PIECE } = options;
   const { pack, manifest, folder } = release;
-  const full = output.keepAll(key) ? null : fullText(release, base, output, key);
+  const due = !output.keepAll(key);
+  const full = due ? fullText(release, base, output, key) : null;
+  const map = due ? geojsonFile(release, base, output, key) : null;
   const duck = await Duck.open(scratch);
   const instead = await otherBodies(release);
   const changed = await changedPages(release, instead, pageFingerprint(pack, base), duck, output);
   const records = release.base?.manifest.records ?? manifest.records;
-  const tasks = tasksOf(records, changed, full !== null, piece).map((task): RenderTask => {
+  const tasks = tasksOf(records, changed, due, piece).map((task): RenderTask => {
     return {
       ...task,
       instead: [...instead]
@@ -77,15 +82,17 @@ export async function writePages(options: PagesOptions, output: Output): Promise
     const ahead = pool === null ? 1 : pool.count + 1;
     const begun = tasks.slice(0, ahead).map(render);
     for (const [i, task] of tasks.entries()) {
-      const { pages, text } = await begun[i]!;
+      const { pages, text, features } = await begun[i]!;
       const following = tasks[i + ahead];
       if (following) begun.push(render(following));
       delete begun[i];
       for (const piece of text) full?.write(piece);
+      for (const feature of features) map?.write(feature);
       for (const { ord, slug, page } of pages) output.write(pagePath(pack.id, slug), page, changed.get(ord));
       progress(task.to);
     }
     full?.end();
+    map?.end();
   } finally {
     await pool?.close();
     duck.close();
@@ -153,4 +160,35 @@ function fullText(release: Release, base: string, output: Output, key: string): 
   const parts = writeParts(declared.file, output, key);
   parts.write(fullTextHead(release, base));
   return parts;
+}
+
+/**
+ * Opens the GeoJSON file: a FeatureCollection as search answers it, with release and licence notice, one
+ * Feature a line. null: the dataset has no public point.
+ */
+function geojsonFile({ pack, manifest }: Release, base: string, output: Output, key: string): TextParts | null {
+  if (publicPoint(pack) === undefined) return null;
+  const { attribution, license } = aboutDataset(pack, base);
+  const head = {
+    type: 'FeatureCollection',
+    attribution,
+    license,
+    ...(pack.notice === undefined ? {} : { notice: pack.notice }),
+    release: manifest.release,
+    next_cursor: null,
+    total: manifest.records,
+  };
+  const { write, end } = output.stream(`files/${pack.id}/public.geojson`, key);
+  write(`${JSON.stringify(head).slice(0, -1)},"features":[`);
+  let separator = '\n';
+  return {
+    write(feature) {
+      write(separator + feature);
+      separator = ',\n';
+    },
+    end() {
+      write('\n]}\n');
+      end();
+    },
+  };
 }

@@ -100,7 +100,7 @@ export async function prerender({
         output,
       );
     progress.step('register', 'prerender');
-    writeFileLists(releases, base, output);
+    await writeFileLists(releases, base, scratch, output);
     await writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output);
     const failures: string[] = [];
     const data = await siteData(releases, base, DIST_DIR, OPERATIONS, eur_usd);
@@ -153,8 +153,9 @@ async function writeDataset({ scratch, made, progress, ...view }: DatasetFiles, 
   if (!output.keepAll(key)) await writeAnswers({ ...view, key }, output);
   const onProgress = (done: number) => progress.at(done, manifest.records, 'pages');
   await writeShowcase({ ...view, made }, output);
-  await writeAnalystFiles({ release, base, scratch, key: `files.${made}` }, output);
   await writePages({ release, base, scratch, key: `full.${made}`, progress: onProgress }, output);
+  // Croissant has the hash of the GeoJSON file.
+  await writeAnalystFiles({ release, base, scratch, key: `files.${made}` }, output);
 }
 
 /** Writes the answers and documents of the register; `keys` are the fingerprints of the datasets. */

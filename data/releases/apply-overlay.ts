@@ -2,7 +2,7 @@
 // and decisions.
 import { createHash } from 'node:crypto';
 import { byCodePoint } from '../../packs/define/text.ts';
-import { historyCells, itemStatements, reviewFacts } from '../consolidate/history-rows.ts';
+import { itemStatements, reviewFacts } from '../consolidate/history-rows.ts';
 import type { ConsolidationContext, Dispute } from '../consolidate/settle.ts';
 import { confirmedAt } from '../consolidate/times.ts';
 import type { Manifest } from '../model/layout.ts';
@@ -12,7 +12,7 @@ import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
 import type { FactRow, Past, PastRecord } from '../plan/history.ts';
 import { type Overlay, OWNER_SOURCE, type OwnerFact, touchedSince } from '../plan/overlay.ts';
 import type { Release } from './release.ts';
-import { contextAt, type SettledPast, settlePast } from './settled.ts';
+import { contextAt, type SettledPast, settledHistory, settlePast } from './settled.ts';
 
 /**
  * A release with its overlay; `problem` is the error when edits and decisions could not be applied, else
@@ -194,7 +194,6 @@ function changedOf(
   context: ConsolidationContext,
 ): ChangedRecord {
   const facts: FactRow[] = [];
-  const history: ChangedRecord['history'][number][] = [];
   const review: ReviewItem[] = [];
   for (const { attribute: own, input, timeline: course } of settled.attributes) {
     const { statements } = input;
@@ -213,7 +212,6 @@ function changedOf(
         group_median,
       });
     }
-    for (const cells of historyCells(own, statements, course.periods)) history.push({ attribute, cells });
     const items: (Dispute & { opened_at: number; confirmed_at?: number })[] = [...course.disputes, ...course.confirmed];
     for (const each of items) {
       const about = itemStatements(statements, each.statements);
@@ -229,6 +227,7 @@ function changedOf(
     }
   }
   const version = createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
+  const history = settledHistory(settled);
   return { record, unpublished: settled.unpublished, version, facts: facts.sort(inOrder), history, review };
 }
 

@@ -5,7 +5,7 @@ import { fitsType } from '../consolidate/compare.ts';
 import { confirmedSource } from '../consolidate/confirmed-source.ts';
 import { type Unpublished, unpublishedEntries } from '../consolidate/engine-values.ts';
 import { type AttributeTimeline, timeline } from '../consolidate/history.ts';
-import type { SourcedStatement } from '../consolidate/history-rows.ts';
+import { historyCells, type SourcedStatement } from '../consolidate/history-rows.ts';
 import { type ScoredValue, scoreRecord } from '../consolidate/quality.ts';
 import {
   type ConsolidationContext,
@@ -17,6 +17,7 @@ import {
 import { confirmedAt } from '../consolidate/times.ts';
 import type { Provenance, StoredRecord } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
+import type { HistoryRow } from '../plan/applied-overlay.ts';
 import type { FactRow, Past, PastRecord } from '../plan/history.ts';
 
 const HOUR = 3_600_000;
@@ -119,6 +120,13 @@ export function settlePast(pack: Pack, past: PastRecord, context: ConsolidationC
     verified_owner: [...facts.values()].flat().some(({ source_kind }) => source_kind === 'owner'),
   };
   return { record, attributes: settled, unpublished };
+}
+
+/** The published values of a settled record over time: by attribute, oldest first. */
+export function settledHistory({ attributes }: Pick<SettledPast, 'attributes'>): HistoryRow[] {
+  return attributes.flatMap(({ attribute, input, timeline: { periods } }) =>
+    historyCells(attribute, input.statements, periods).map((cells) => ({ attribute: attribute.name, cells })),
+  );
 }
 
 /** Facts as statements, without those whose value no longer fits the type of the attribute, as in a build. */

@@ -1,13 +1,15 @@
-// The files for analysts: Parquet with metadata, and a DuckDB database that browsers can open.
+// The files for analysts: Parquet with metadata, the history of all values, and a DuckDB database that
+// browsers can open.
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
-import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
+import { type ColumnTypes, Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
-import { publicQuery, recordsQuery } from './analysts.ts';
-import { type Column, dictionary } from './dictionary.ts';
+import type { HistoryRow } from '../plan/applied-overlay.ts';
+import { publicHistoryQuery, publicQuery, recordsQuery } from './analysts.ts';
+import { type Column, dictionary, HISTORY_FILE_COLUMNS, HISTORY_ORDER } from './dictionary.ts';
 
 /** The release of a file. */
 export interface ReleaseInfo {
@@ -62,6 +64,8 @@ export async function writeRecordsMetadata(pack: Pack, folder: string, telling: 
 export interface OverlayDifferences {
   without: readonly string[];
   instead: readonly StoredRecord[];
+  /** The complete history of the changed records. */
+  history: readonly (HistoryRow & { id: string })[];
 }
 
 /**
@@ -69,54 +73,122 @@ export interface OverlayDifferences {
  */
 const STORAGE = 'v1.0.0';
 
+/** Paths of the written files. */
 export interface PublicFiles {
   parquet: string;
   database: string;
+  history: string;
 }
 
 /**
- * Writes both public files of a release into `scratch`: public values only, as in the release's
+ * Writes the public files of a release into `scratch`: public values only, as in the release's
  * `public.parquet`. Throws errors of DuckDB.
  */
 export async function writePublicFiles(
   pack: Pack,
   folder: string,
   telling: ReleaseInfo,
-  { without, instead }: OverlayDifferences,
+  differences: OverlayDifferences,
   scratch: string,
 ): Promise<PublicFiles> {
   const work = join(scratch, `${UNFINISHED}files-${pack.id}`);
   await rm(work, { recursive: true, force: true });
   await mkdir(work, { recursive: true });
-  const [parquet, database] = [join(work, 'public.parquet'), join(work, 'public.duckdb')];
+  const [parquet, database, history] = ['public.parquet', 'public.duckdb', 'history.parquet'].map((name) =>
+    join(work, name),
+  ) as [string, string, string];
   const duck = await Duck.open(work);
   try {
-    const rows = await publicRows(duck, pack, folder, { without, instead }, work);
+    const rows = await publicRows(duck, pack, folder, differences, work);
     const columns = dictionary(pack, 'public');
     await duck.parquet(rows, parquet, undefined, notes(pack, telling, columns));
-    await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
-    const flat = dictionary(pack, 'public', false);
-    const names = flat.map(({ name }) => quotedIdentifier(name)).join(', ');
-    await duck.run(`CREATE TABLE made.records AS SELECT ${names} FROM read_parquet(${quotedText(parquet)})`);
-    const values = (each: readonly (string | null)[]) =>
-      `(${each.map((text) => (text === null ? 'NULL' : quotedText(text))).join(', ')})`;
-    const descriptions = flat.map(({ name, type, unit, description, attribute }) =>
-      values([name, type, unit, description, attribute]),
-    );
-    await duck.run(
-      `CREATE TABLE made.columns AS SELECT * FROM (VALUES ${descriptions.join(', ')}) AS t(name, type, unit, description, attribute)`,
-    );
-    const { columns: _, ...about } = notes(pack, telling, []);
-    await duck.run(
-      `CREATE TABLE made.release AS SELECT * FROM (VALUES ${Object.entries(about).map(values).join(', ')}) AS t(key, value)`,
-    );
-    await duck.run('CHECKPOINT made');
-    await duck.run('DETACH made');
-    return { parquet, database };
+    await writeDatabase(duck, pack, telling, parquet, database);
+    const changes = await historyRows(pack, folder, differences, work);
+    await duck.parquet(changes, history, undefined, historyNotes(pack, telling));
+    return { parquet, database, history };
   } finally {
     duck.close();
   }
 }
+
+/** Writes the database from the Parquet file. */
+async function writeDatabase(
+  duck: Duck,
+  pack: Pack,
+  telling: ReleaseInfo,
+  parquet: string,
+  database: string,
+): Promise<void> {
+  await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
+  const flat = dictionary(pack, 'public', false);
+  const names = flat.map(({ name }) => quotedIdentifier(name)).join(', ');
+  await duck.run(`CREATE TABLE made.records AS SELECT ${names} FROM read_parquet(${quotedText(parquet)})`);
+  const values = (each: readonly (string | null)[]) =>
+    `(${each.map((text) => (text === null ? 'NULL' : quotedText(text))).join(', ')})`;
+  const descriptions = flat.map(({ name, type, unit, description, attribute }) =>
+    values([name, type, unit, description, attribute]),
+  );
+  await duck.run(
+    `CREATE TABLE made.columns AS SELECT * FROM (VALUES ${descriptions.join(', ')}) AS t(name, type, unit, description, attribute)`,
+  );
+  const { columns: _, ...about } = notes(pack, telling, []);
+  await duck.run(
+    `CREATE TABLE made.release AS SELECT * FROM (VALUES ${Object.entries(about).map(values).join(', ')}) AS t(key, value)`,
+  );
+  await duck.run('CHECKPOINT made');
+  await duck.run('DETACH made');
+}
+
+/** Metadata of `history.parquet`: also the order of its rows, and the attributes that they name. */
+function historyNotes(pack: Pack, telling: ReleaseInfo): Record<string, string> {
+  const attributes = pack.attributes
+    .filter((each) => each.public)
+    .map(({ name, type, unit, currency, description }) => ({ name, type, unit, currency, description }));
+  return {
+    ...notes(pack, telling, HISTORY_FILE_COLUMNS),
+    attributes: JSON.stringify(attributes),
+    sorted_by: HISTORY_ORDER.join(', '),
+  };
+}
+
+/** Rows of `history.parquet` with the changes of an overlay. */
+async function historyRows(
+  pack: Pack,
+  folder: string,
+  { without, instead, history }: OverlayDifferences,
+  work: string,
+): Promise<string> {
+  const records = `SELECT ord, slug, name FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.engine))})`;
+  // Releases of earlier program versions lack the last two columns.
+  const added = 'SELECT NULL::VARCHAR AS source, NULL::DOUBLE AS confidence WHERE false';
+  const stored =
+    `SELECT * FROM (FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.history))}) UNION ALL BY NAME ${added}) ` +
+    `JOIN (${records}) USING (ord)`;
+  const other = [...without, ...instead.map(({ id }) => id)];
+  if (other.length === 0) return publicHistoryQuery(pack, stored);
+  const rest = `SELECT * FROM (${stored}) WHERE entity NOT IN (${other.map(quotedText).join(', ')})`;
+  if (history.length === 0) return publicHistoryQuery(pack, rest);
+  const lines = join(work, 'history.jsonl');
+  const named = new Map(instead.map((record) => [record.id, record]));
+  const rows = history.map(
+    ({ id, attribute, cells: [value, , min, max, from, to, source_url, source, confidence] }) => {
+      const { slug = null, name = null } = named.get(id) ?? {};
+      return { entity: id, slug, name, attribute, value, min, max, from, to, source_url, source, confidence };
+    },
+  );
+  await writeFile(lines, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const shape = Object.entries(CHANGED_HISTORY).map(([name, type]) => `${quotedIdentifier(name)}: ${quotedText(type)}`);
+  const read = `read_json(${quotedText(lines)}, format = 'newline_delimited', columns = {${shape.join(', ')}})`;
+  const times = `REPLACE (make_timestamp_ms("from") AS "from", make_timestamp_ms("to") AS "to")`;
+  return publicHistoryQuery(pack, `${rest} UNION ALL BY NAME SELECT * ${times} FROM ${read}`);
+}
+
+/** Lines of the history of changed records; times in milliseconds. */
+const CHANGED_HISTORY: ColumnTypes = {
+  ...{ entity: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR', attribute: 'VARCHAR', value: 'VARCHAR' },
+  ...{ min: 'DOUBLE', max: 'DOUBLE', from: 'BIGINT', to: 'BIGINT' },
+  ...{ source_url: 'VARCHAR', source: 'VARCHAR', confidence: 'DOUBLE' },
+};
 
 /** Rows of the public file with the changes of an overlay. */
 async function publicRows(

@@ -3,6 +3,7 @@
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { type ColumnTypes, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { flatColumns, recordColumn } from './csv.ts';
+import { HISTORY_FILE_COLUMNS, HISTORY_ORDER } from './dictionary.ts';
 
 const JSON_TYPES: Partial<Record<Attribute['type'], string>> = {
   boolean: 'BOOLEAN',
@@ -65,4 +66,23 @@ export function publicQuery(pack: Pack, records: string): string {
   const provenanceColumn = open.length === 0 ? '' : `, struct_pack(${provenance.join(', ')}) AS ${all}`;
   const own = RECORD_COLUMNS.map((name) => quotedIdentifier(recordColumn(pack, name)));
   return `SELECT ${[...own, ...values].join(', ')}${provenanceColumn} FROM read_parquet(${quotedText(records)})`;
+}
+
+/**
+ * The rows of `history.parquet`: public values of a query with the columns of a release's history, and the
+ * `slug` and `name` of its records. Values lose the quotes of JSON texts.
+ */
+export function publicHistoryQuery(pack: Pack, history: string): string {
+  const expressions: Record<string, string> = {
+    id: 'entity',
+    value: `CASE WHEN starts_with(value, '"') THEN value->>'$' ELSE value END`,
+    valid_from: '"from"',
+    valid_until: '"to"',
+  };
+  const columns = HISTORY_FILE_COLUMNS.map(
+    ({ name }) => `${expressions[name] ?? quotedIdentifier(name)} AS ${quotedIdentifier(name)}`,
+  );
+  const open = pack.attributes.filter((each) => each.public).map(({ name }) => quotedText(name));
+  const published = `value IS NOT NULL AND attribute IN (${['NULL', ...open].join(', ')})`;
+  return `SELECT ${columns.join(', ')} FROM (${history}) WHERE ${published} ORDER BY ${HISTORY_ORDER.join(', ')}`;
 }

@@ -39,6 +39,34 @@ const OWN: readonly (readonly [name: string, type: string, description: string])
 const PROVENANCE =
   'By attribute: source_url, observed_at (UTC), confidence, evidence, source_kind, status (held, contested or NULL)';
 
+/**
+ * Columns of the file `history.parquet`: one row for each value that was published, and the time during which
+ * it was.
+ */
+export const HISTORY_FILE_COLUMNS: readonly Column[] = (
+  [
+    ['id', 'VARCHAR', 'Identifier of the record'],
+    ['slug', 'VARCHAR', 'Last part of the address of its page'],
+    ['name', 'VARCHAR', 'What people call it now'],
+    ['attribute', 'VARCHAR', 'Name of the attribute; the key attributes of the metadata has its type and unit'],
+    ['value', 'VARCHAR', 'The value as text; lists, points and ranges of prices as JSON'],
+    ['min', 'DOUBLE', 'The value as a number, or the lowest of a range; NULL: not a number'],
+    ['max', 'DOUBLE', 'The same number, or the highest of a range; NULL: not a number'],
+    ['valid_from', 'TIMESTAMP', 'Since when it was the published value, UTC'],
+    [
+      'valid_until',
+      'TIMESTAMP',
+      'When another value replaced it or its source withdrew it, UTC; NULL: it is valid now',
+    ],
+    ['source', 'VARCHAR', 'Id of the source that gave it first, or owner'],
+    ['source_url', 'VARCHAR', 'Where to check it'],
+    ['confidence', 'DOUBLE', 'Confidence of that observation alone, 0 to 1'],
+  ] as const
+).map(([name, type, description]) => ({ name, type, attribute: null, unit: null, description, public: true }));
+
+/** Sort order of `history.parquet`. */
+export const HISTORY_ORDER = ['id', 'valid_from', 'attribute'] as const;
+
 /** The meaning of a column that is an end of a price or a coordinate. */
 const PARTS: Record<string, string> = {
   min: 'lowest, or the only one',

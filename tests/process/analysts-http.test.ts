@@ -11,8 +11,20 @@ import { compressors } from 'hyparquet-compressors';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FileList } from '../../api/pages/file-list.ts';
 import { editRecord } from '../../data/releases/overlay-edit.ts';
-import { analystsStage, NAMES, openDuckdb } from '../support/analysts-stage.ts';
+import { analystsStage, IDS, NAMES, openDuckdb } from '../support/analysts-stage.ts';
 import { BASE, type TestApp, testApp } from '../support/app.ts';
+
+interface Fact {
+  attribute: string;
+  value: unknown;
+  observed_at: string;
+  source_url: string;
+  source: { id: string };
+  confidence: number;
+}
+
+/** A value as `history.parquet` has it. */
+const printed = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const stage = analystsStage();
 const { folder, config, file, records, released } = stage;
@@ -72,6 +84,80 @@ describe('over HTTP', () => {
     expect(all.some((row) => row['berths'] !== null)).toBe(true);
     const { key_value_metadata = [] } = await parquetMetadataAsync(full);
     expect(key_value_metadata.find(({ key }) => key === 'release')?.value).toBe(body['snapshot']);
+  });
+
+  test('history.parquet has the values of the API, then and now', async () => {
+    for (const [dataset, slug] of [
+      ['tools', 'nordwerk-fs-210'],
+      ['tools', 'leihgut-hobel-9'],
+      ['harbours', 'harbour-3'],
+    ] as const) {
+      const history = await asyncBufferFromUrl({ url: `${base}/files/${dataset}/history.parquet` });
+      const all = await parquetReadObjects({ file: history, compressors });
+      const rows = all.filter((row) => row['slug'] === slug);
+      const path = `/v1/${dataset}/entities/${slug}`;
+      const { body } = await app.json(`${path}/facts`, { admin: true });
+      for (const { attribute, value, valid_from, source_url, source, confidence } of rows) {
+        const earlier = (body['facts'] as Fact[]).filter((fact) => Date.parse(fact.observed_at) <= Number(valid_from));
+        const facts = earlier.map((fact) => {
+          return [fact.attribute, printed(fact.value), fact.source_url, fact.source.id, fact.confidence];
+        });
+        expect(facts).toContainEqual([attribute, value, source_url, source, confidence]);
+      }
+      const moments = [...new Set(rows.map((row) => row['valid_from'] as Date))];
+      expect(new Set(moments.map(Number)).size).toBeGreaterThan(1);
+      for (const moment of [...moments, new Date('2026-11-19T00:00:00Z')]) {
+        const then = await app.json(`${path}?as_of=${moment.toISOString()}`, { admin: true });
+        const open = app.register.packs.get(dataset)!.attributes.filter((each) => each.public);
+        const values = then.body['attributes'] as Record<string, unknown>;
+        // The file has the newest spelling of a text.
+        const expected = open.flatMap(({ name }) =>
+          name in values ? [[name, printed(values[name]).toLowerCase()]] : [],
+        );
+        const valid = rows.filter(({ valid_from, valid_until }) => {
+          return (valid_from as Date) <= moment && (valid_until === null || (valid_until as Date) > moment);
+        });
+        expect(valid.map(({ attribute, value }) => [attribute, String(value).toLowerCase()]).sort()).toEqual(
+          expected.sort(),
+        );
+      }
+    }
+  });
+
+  test('public.geojson has the features of a search of the public attributes', async () => {
+    for (const dataset of IDS) {
+      const open = app.register.packs.get(dataset)!.attributes.filter((each) => each.public);
+      const query = `fields=${open.map(({ name }) => name).join(',')}&limit=100&format=geojson&total=true`;
+      const answer = await app.json(`/v1/${dataset}/entities?${query}`, { admin: true });
+      const { features, release, ...head } = JSON.parse(readFileSync(file(dataset, 'public.geojson'), 'utf8'));
+      const byId = (list: unknown) => (list as { id: string }[]).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      expect(release).toBe(released[dataset]);
+      const { features: searched, ...rest } = answer.body;
+      expect(head).toEqual(rest);
+      expect(byId(features)).toEqual(byId(searched));
+    }
+  });
+
+  test('public.geojson is compressed, except in ranges', async () => {
+    const url = `${base}/files/harbours/public.geojson`;
+    const text = readFileSync(file('harbours', 'public.geojson'), 'utf8');
+    const whole = await fetch(url, { headers: { 'Accept-Encoding': 'br' } });
+    expect(whole.headers.get('content-encoding')).toBe('br');
+    expect(whole.headers.get('content-type')).toBe('application/geo+json');
+    expect(whole.headers.get('vary')).toContain('Accept-Encoding');
+    expect(await whole.text()).toBe(text);
+    const part = await fetch(url, { headers: { 'Accept-Encoding': 'br', Range: 'bytes=0-99' } });
+    expect([part.status, part.headers.get('content-encoding')]).toEqual([206, null]);
+    expect(part.headers.get('vary')).toContain('Accept-Encoding');
+    expect(await part.text()).toBe(Buffer.from(text).subarray(0, 100).toString());
+    const etag = part.headers.get('etag')!;
+    expect(etag).toMatch(/^"/);
+    expect(whole.headers.get('etag')).toBe(etag.replace(/"$/, '-br"'));
+    const plain = { 'Accept-Encoding': 'identity' };
+    expect((await fetch(url, { headers: { ...plain, 'If-None-Match': etag } })).status).toBe(304);
+    expect((await fetch(url, { headers: { ...plain, 'If-Match': '"another"' } })).status).toBe(412);
+    const head = await fetch(url, { method: 'HEAD', headers: plain });
+    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
   });
 
   describe('the list of the files', () => {
@@ -150,7 +236,9 @@ describe('over HTTP', () => {
         NAMES.map(async (name) => [name, (await app.ask(`/files/tools/${name}`)).status === 503]),
       );
       expect(expected.filter(([, withheld]) => withheld).map(([name]) => name)).toEqual([
+        'history.parquet',
         'public.duckdb',
+        'public.geojson',
         'public.parquet',
       ]);
       for (const path of ['/files/tools/', '/files/tools/index.json']) {
@@ -178,9 +266,10 @@ describe('over HTTP', () => {
       const here = join(folder, 'docs');
       mkdirSync(here);
       for (const name of ['public.parquet', 'public.duckdb']) cpSync(file('harbours', name), join(here, name));
+      cpSync(file('tools', 'history.parquet'), join(here, 'history.parquet'));
       const db = await openDuckdb();
       await db.rows(`SET file_search_path = '${here}'`);
-      expect(code('sql')).toHaveLength(4);
+      expect(code('sql')).toHaveLength(5);
       for (const sql of code('sql')) {
         const statements = sql
           .replaceAll("'public.duckdb'", `'${join(here, 'public.duckdb')}'`)

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { FileList } from '../../api/pages/file-list.ts';
 import { sqlExamples } from '../../api/pages/sql.ts';
 import { paths } from '../../data/model/layout.ts';
+import type { HistoryRow } from '../../data/plan/applied-overlay.ts';
 import { writePublicFiles } from '../../data/write/analysts-files.ts';
 import { dictionary } from '../../data/write/dictionary.ts';
 import { loadPack } from '../../packs/define/load.ts';
@@ -124,23 +125,35 @@ describe.each(IDS)('%s', (dataset) => {
       jsonPath: 'cr:jsonPath',
       transform: 'cr:transform',
     });
-    const [object] = croissant.distribution;
-    expect(object).toMatchObject({ '@type': 'cr:FileObject', encodingFormat: 'application/vnd.apache.parquet' });
-    expect(object.contentUrl).toBe(`${BASE}/files/${dataset}/public.parquet`);
-    const bytes = readFileSync(file(dataset, 'public.parquet'));
-    expect(object).toMatchObject({ sha256: hash('sha256', bytes, 'hex'), contentSize: `${bytes.length} B` });
-    const [set] = croissant.recordSet;
-    expect(set).toMatchObject({ '@type': 'cr:RecordSet', key: { '@id': 'records/id' } });
-    const { schema } = await parquetMetadataAsync(await asyncBufferFromFile(file(dataset, 'public.parquet')));
-    for (const field of set.field) {
-      expect(field).toMatchObject({
-        '@type': 'cr:Field',
-        '@id': `records/${field.name}`,
-        description: expect.any(String),
-      });
-      expect(field.dataType).toMatch(/^sc:(Text|Integer|Float|Boolean|Date|DateTime)$/);
-      expect(field.source.fileObject['@id']).toBe(object['@id']);
-      expect(schema.map(({ name }) => name)).toContain(field.source.extract.column);
+    const objects = croissant.distribution as { '@id': string; name: string }[];
+    expect(objects.map(({ name }) => name)).toEqual([
+      'public.parquet',
+      'public.duckdb',
+      'public.geojson',
+      'history.parquet',
+    ]);
+    const list = FileList.parse(JSON.parse(readFileSync(file(dataset, 'index.json'), 'utf8')));
+    for (const object of objects) {
+      const { url, media_type, bytes, sha256 } = list.files.find(({ name }) => name === object.name)!;
+      const measured = { contentUrl: url, encodingFormat: media_type, contentSize: `${bytes} B`, sha256 };
+      expect(object).toMatchObject({ '@type': 'cr:FileObject', '@id': object.name, ...measured });
+    }
+    const sets = croissant.recordSet as { name: string; key: object; field: { name: string }[] }[];
+    expect(sets.map(({ name, key }) => [name, key])).toEqual([
+      ['records', { '@id': 'records/id' }],
+      ['history', ['id', 'attribute', 'valid_from'].map((column) => ({ '@id': `history/${column}` }))],
+    ]);
+    for (const [i, name] of ['public.parquet', 'history.parquet'].entries()) {
+      const { schema } = await parquetMetadataAsync(await asyncBufferFromFile(file(dataset, name)));
+      const columns = schema.slice(1).map((column) => column.name);
+      const set = sets[i]!;
+      for (const field of set.field) {
+        expect(field).toMatchObject({
+          ...{ '@type': 'cr:Field', '@id': `${set.name}/${field.name}`, description: expect.any(String) },
+          ...{ dataType: expect.stringMatching(/^sc:(Text|Integer|Float|Boolean|Date|DateTime)$/) },
+          source: { fileObject: { '@id': name }, extract: { column: expect.toBeOneOf(columns) } },
+        });
+      }
     }
   });
 });
@@ -152,6 +165,11 @@ test('the night lists the files of each dataset with size and SHA-256, for hosts
     expect(list.attribution).toContain(`${BASE}/datasets/${dataset}`);
     expect(list.files.map(({ name }) => name)).toEqual(NAMES);
     const html = readFileSync(file(dataset, 'index.html'), 'utf8');
+    const rows = Object.fromEntries(list.files.map((each) => [each.name, each.rows]));
+    const { length } = records(dataset);
+    expect(rows).toMatchObject({ 'public.parquet': length, 'public.duckdb': length, 'public.geojson': length });
+    expect(rows['history.parquet']).toBeGreaterThan(length);
+    expect(rows['dictionary.json']).toBeUndefined();
     for (const { name, url, description, bytes, sha256, last_modified, withheld } of list.files) {
       const content = readFileSync(file(dataset, name));
       expect([name, bytes, sha256]).toEqual([name, content.length, hash('sha256', content, 'hex')]);
@@ -182,9 +200,21 @@ test('over a release that was made before an overlay, removed records are left o
   const release = paths.release(config.DATA_DIR, pack.id, released[pack.id]!);
   const instead = [{ ...changed!, attributes: { ...changed!.attributes, name: 'Renamed' } }];
   const telling = { release: released[pack.id]!, created_at: '2026-11-20T00:00:00Z' };
-  const made = await writePublicFiles(pack, release, telling, { without: [gone!.id], instead }, join(folder, 'over'));
+  const cells: HistoryRow['cells'] = ['"Renamed"', null, null, null, 1, null, 'https://s.example/', 'owner', 1];
+  const history = [{ id: changed!.id, attribute: 'name', cells }];
+  const overlay = { without: [gone!.id], instead, history };
+  const made = await writePublicFiles(pack, release, telling, overlay, join(folder, 'over'));
   const rows = await parquetReadObjects({ file: await asyncBufferFromFile(made.parquet), compressors });
   expect(rows.map((row) => row['id']).sort()).toEqual([changed!, ...others].map(({ id }) => id).sort());
   expect(rows.find((row) => row['id'] === changed!.id)).toMatchObject({ name: 'Renamed' });
   expect(readFileSync(made.database).includes(gone!.id)).toBe(false);
+  const values = await parquetReadObjects({ file: await asyncBufferFromFile(made.history), compressors });
+  expect(new Set(values.map((row) => row['id']))).toEqual(new Set(rows.map((row) => row['id'])));
+  expect(values.filter((row) => row['id'] === changed!.id)).toEqual([
+    {
+      ...{ id: changed!.id, slug: changed!.slug, name: changed!.name, attribute: 'name', value: 'Renamed' },
+      ...{ min: null, max: null, valid_from: new Date(1), valid_until: null },
+      ...{ source: 'owner', source_url: 'https://s.example/', confidence: 1 },
+    },
+  ]);
 });

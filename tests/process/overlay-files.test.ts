@@ -2,6 +2,8 @@
 // them by files without it.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { parquetReadObjects } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
@@ -18,6 +20,18 @@ verifies('overlay.bulk', 'overlay.links', 'overlay.survives');
 
 const PACKS = join(import.meta.dirname, '../packs');
 const OPERATOR = { Authorization: `Bearer ${ADMIN}` };
+
+/** Files with the values of all records. */
+const BULK = ['public.duckdb', 'public.geojson', 'public.parquet', 'history.parquet'];
+
+/** Status of a bulk file, and its content with the ids as text; Parquet compresses them. */
+async function bulkFile(base: string, name: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${base}/files/harbours/${name}`);
+  const bytes = await response.arrayBuffer();
+  const parquet = response.status === 200 && name.endsWith('.parquet');
+  const rows = parquet ? await parquetReadObjects({ file: bytes, compressors, columns: ['id', 'slug'] }) : [];
+  return { status: response.status, text: Buffer.from(bytes).toString('latin1') + JSON.stringify(rows) };
+}
 
 /** Repeats a request until its answer matches; the last one is in the error. */
 async function until(ask: () => Promise<Got>, right: (got: Got) => boolean, most = 60_000): Promise<Got> {
@@ -80,7 +94,7 @@ describe('a service with its static files', () => {
     const { url, snapshot } = JSON.parse(export_.body) as { url: string; snapshot: string };
     const link = url.slice(api.base.length);
     expect((await api.ask(link)).body).toContain(shown.id);
-    expect((await api.ask('/files/harbours/public.duckdb')).body).toContain(shown.id);
+    for (const name of BULK) expect((await bulkFile(api.base, name)).text, name).toContain(shown.id);
 
     const seen: number[] = [];
     await world.optOut(shown.id, '2026-11-21T00:02:00Z');
@@ -94,9 +108,12 @@ describe('a service with its static files', () => {
       expect((await api.ask(path, OPERATOR)).status).toBe(404);
 
     // The files for analysts are withheld or already written again, and never contain it.
-    const bulk = await fetch(`${api.base}/files/harbours/public.duckdb`);
-    expect([200, 503]).toContain(bulk.status);
-    expect(Buffer.from(await bulk.arrayBuffer()).includes(shown.id)).toBe(false);
+    for (const name of BULK) {
+      const { status, text } = await bulkFile(api.base, name);
+      expect([200, 503]).toContain(status);
+      expect(text, name).not.toContain(shown.id);
+      expect(text, name).not.toContain(shown.slug);
+    }
 
     // Until then: withheld, never served. Afterwards the file behind the old link is deleted.
     const ended = await until(
@@ -115,13 +132,17 @@ describe('a service with its static files', () => {
     expect(file.status).toBe(200);
     expect(file.body).not.toContain(shown.id);
     expect(file.body).toContain('Renamed by its owner');
-    const again = await until(
-      () => api.ask('/files/harbours/public.duckdb'),
-      ({ status }) => status === 200,
-    );
-    expect(again.status).toBe(200);
-    expect(again.body).toContain(others[1]!.id);
-    expect(again.body).not.toContain(shown.id);
+    for (const name of BULK) {
+      const again = await until(
+        () => api.ask(`/files/harbours/${name}`),
+        ({ status }) => status === 200,
+      );
+      expect([name, again.status]).toEqual([name, 200]);
+      const { text } = await bulkFile(api.base, name);
+      expect(text, name).toContain(others[1]!.id);
+      expect(text, name).not.toContain(shown.id);
+      expect(text, name).not.toContain(shown.slug);
+    }
     for (const path of ['/', '/datasets/harbours/', '/v1/harbours/llms-full.txt', '/v1/harbours/examples'])
       expect((await api.ask(path, { Accept: 'text/html' })).body, path).not.toContain(shown.slug);
   }, 120_000);

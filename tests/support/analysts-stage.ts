@@ -10,7 +10,10 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import { scratchOfAll, still } from './night-pack.ts';
 import { nightConfig, wholeNight } from './whole-night.ts';
 
-export const NAMES = ['croissant.jsonld', 'dictionary.json', 'dictionary.md', 'public.duckdb', 'public.parquet'];
+export const NAMES = [
+  ...['croissant.jsonld', 'dictionary.json', 'dictionary.md'],
+  ...['history.parquet', 'public.duckdb', 'public.geojson', 'public.parquet'],
+];
 export const IDS = ['harbours', 'tools'];
 
 /** Folders for a nightly run, filled by `open` and removed after the tests. */

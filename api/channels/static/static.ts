@@ -109,7 +109,9 @@ export async function sendFile(
 ): Promise<Response> {
   const { text } = file;
   const copies = text === undefined && status === 200 ? await findCompressedCopies(file) : [];
-  const copy = pickEncodedCopy(copies, c.req.header('accept-encoding'));
+  // A range is a part of the uncompressed file.
+  const inRanges = file.ranges && c.req.header('range') !== undefined;
+  const copy = inRanges ? null : pickEncodedCopy(copies, c.req.header('accept-encoding'));
   // Each coding is a representation with its own tag (RFC 9110 section 8.8.3).
   const codedTag = copy === null ? file.etag : file.etag.replace(/"$/, `-${copy.coding}"`);
   const tag = text === undefined ? codedTag : etagOf(text);

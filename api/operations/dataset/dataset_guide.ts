@@ -7,6 +7,7 @@ import type { Attribute, Pack } from '../../../packs/define/model.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { callsTable, stepsText } from '../../render/call-table.ts';
 import { cell } from '../../render/cells.ts';
+import { publicPoint } from '../../render/data-files.ts';
 import { blocks, escapeText, Markup, table } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
@@ -85,6 +86,7 @@ function guideText(release: Release, ctx: Context): string {
     .filter(({ tool, answerable }) => tool !== false && answerable?.(pack) !== false)
     .map(({ name }) => `\`${name}\``);
   const about = aboutDataset(pack, base_url);
+  const map = publicPoint(pack) === undefined ? '' : `, [on the map](${base_url}/files/${pack.id}/public.geojson)`;
   return blocks(
     `# ${escapeText(pack.title)}: guide for agents`,
     `> ${escapeText(pack.description)}`,
@@ -105,7 +107,7 @@ function guideText(release: Release, ctx: Context): string {
       `- [Schema with every filter](${base_url}/v1/${pack.id}/schema)`,
       `- [Fictional samples](${base_url}/v1/${pack.id}/samples)`,
       `- [Public values of all records](${base_url}/v1/${pack.id}/llms-full.txt)`,
-      `- [The same as a table, with sources](${base_url}/files/${pack.id}/public.parquet), [as a database](${base_url}/files/${pack.id}/public.duckdb), free; [all files with sizes and SHA-256](${base_url}/files/${pack.id}/)`,
+      `- [The same as a table, with sources](${base_url}/files/${pack.id}/public.parquet), [as a database](${base_url}/files/${pack.id}/public.duckdb), [with every earlier value](${base_url}/files/${pack.id}/history.parquet)${map}, free; [all files with sizes and SHA-256](${base_url}/files/${pack.id}/)`,
       `- [The register](${base_url}/llms.txt)`,
       `- [Page for people](${datasetUrl(base_url, pack.id)})`,
     ].join('\n'),

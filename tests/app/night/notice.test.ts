@@ -42,8 +42,14 @@ test('Parquet, DuckDB, dictionary, Croissant, full text and record pages have th
   const info = { release: release!, created_at: '2026-11-20T00:00:00Z' };
   const work = join(data, 'work');
   mkdirSync(work);
-  const { parquet, database } = await writePublicFiles(pack, at, info, { without: [], instead: [] }, work);
-  expect(await noticeOf(parquet)).toBe(NOTICE);
+  const { parquet, database, history } = await writePublicFiles(
+    pack,
+    at,
+    info,
+    { without: [], instead: [], history: [] },
+    work,
+  );
+  for (const path of [parquet, history]) expect(await noticeOf(path)).toBe(NOTICE);
   const duck = await Duck.open(join(data, 'spill'));
   try {
     await duck.run(`ATTACH ${quotedText(database)} AS public_files (READ_ONLY)`);
@@ -65,8 +71,7 @@ test('Parquet, DuckDB, dictionary, Croissant, full text and record pages have th
   expect(JSON.parse(dictionaryJson(pack, manifest, BASE))).toMatchObject({ notice: NOTICE });
   expect(dictionaryMarkdown(pack, manifest, BASE)).toContain(NOTICE);
   expect(fullTextHead({ pack, manifest }, BASE)).toContain(NOTICE);
-  const file = { bytes: 1, sha256: '00' };
-  expect(JSON.parse(croissant(pack, manifest, BASE, file))).toMatchObject({ copyrightNotice: NOTICE });
+  expect(JSON.parse(croissant(pack, manifest, BASE, []))).toMatchObject({ copyrightNotice: NOTICE });
 }, 60_000);
 
 test('the notice is a code block that it cannot end; a pack without one has no block', () => {
