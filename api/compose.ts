@@ -41,6 +41,7 @@ import { claimHandlers } from './owners/claims.ts';
 import { claimPages, type OwnerPages } from './owners/mailed-links.ts';
 import { optOutHandlers } from './owners/opt-out.ts';
 import type { OwnersParts } from './owners/parts.ts';
+import { reportHandler } from './owners/reports.ts';
 import { CreditPayments } from './payments/credits.ts';
 import { idempotencyStore } from './payments/idempotency.ts';
 import { quoter } from './payments/payments.ts';
@@ -275,5 +276,5 @@ function ownerPartsOf(
 
 /** The owners' operations and pages. Its parts are plain objects, since a spread copies no class methods. */
 function openOwners(parts: OwnersParts): Owners & OwnerPages {
-  return { ...optOutHandlers(parts), ...claimHandlers(parts), ...claimPages(parts) };
+  return { ...optOutHandlers(parts), ...claimHandlers(parts), ...claimPages(parts), ...reportHandler(parts) };
 }

@@ -203,6 +203,8 @@ export interface Operation<I = unknown, R = unknown> {
   key_only?: true;
   /** Errors it throws in addition to those that follow from access, price and route. */
   errors?: readonly ErrorCode[];
+  /** Its body may also be sent by an HTML form. */
+  form?: true;
   /** The page to which a browser is redirected when it opens the URL of the operation. */
   browser_page?: string;
   /** Anonymous callers get public fields within the daily quota. */

@@ -162,9 +162,11 @@ export const LONGEST_BODY = 65_536;
  * Parses the JSON body of a request; undefined if it is empty. Throws `payload_too_large`, or
  * `validation_failed` for invalid JSON.
  */
-export async function readBody(c: Http): Promise<unknown> {
+export async function readBody(c: Http, form = false): Promise<unknown> {
   const text = (await readText(c)).trim();
   if (text === '') return undefined;
+  if (form && /^application\/x-www-form-urlencoded\b/i.test(c.req.header('content-type') ?? ''))
+    return Object.fromEntries([...new URLSearchParams(text)].filter(([, value]) => value !== ''));
   try {
     return JSON.parse(text);
   } catch {

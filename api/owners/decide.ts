@@ -15,7 +15,7 @@ interface Decider {
 
 /**
  * Applies a decision. An approved opt-out removes the record, an approved claim gets its link by mail, a
- * rejected notice restores the record; other rejections are mailed to the contact. Returns false, without a
+ * rejected notice restores the record; other rejections are mailed to the contact. A report is only closed. Returns false, without a
  * change, when the request was decided before.
  */
 export async function applyDecision(
@@ -64,7 +64,7 @@ export async function applyDecision(
       throw error;
     });
   }
-  if (kind !== 'notice' && !approved) {
+  if ((kind === 'opt_out' || kind === 'claim') && !approved) {
     const what = kind === 'claim' ? 'let you edit' : 'remove';
     await mailer.post(declinedMail(contact, { dataset, name }, what), new Date(now));
   }

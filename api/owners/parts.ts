@@ -54,7 +54,8 @@ export async function spendQuota(
   if ((await quotas.take({ name, quota }, 1, now)) === 0) throw tooMany(`${quota} ${matter}`, now);
 }
 
-const tooMany = (what: string, now: Date) =>
+/** The error beyond a daily quota. */
+export const tooMany = (what: string, now: Date) =>
   new ApiError('rate_limited', `More than ${what} today. Try again after midnight UTC.`, {
     retry_after_seconds: secondsToMidnight(now),
   });

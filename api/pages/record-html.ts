@@ -11,6 +11,7 @@ import { type Html, html, joinHtml, raw } from './html.ts';
 import { historySection } from './record-history.ts';
 import { breakable, valuesSection } from './record-values.ts';
 import type { RelatedData } from './related-data.ts';
+import { reportForm } from './report.ts';
 
 export interface RecordPage {
   /** Exactly the values shown: public ones for everyone, all of them in a paid view. */
@@ -53,7 +54,7 @@ ${joinHtml(links)}
 </head>
 <body>
 ${headerHtml(prefix, path)}
-<main id="main">
+<main id="main" class="record-page">
 ${head(page, prefix)}
 <div class="two">
 <div>
@@ -61,7 +62,7 @@ ${valuesSection(rows)}
 ${historySection(pack, related, checked)}${same(page, prefix)}
 </div>
 <aside class="facts-side" aria-label="About this record">
-${similar(page, prefix)}${cite(page)}${calls(page, prefix)}
+${similar(page, prefix)}${cite(page)}${!record.sample && reportForm(record, pack, prefix)}${calls(page, prefix)}
 </aside>
 </div>
 </main>

@@ -24,6 +24,16 @@ export interface OptOutResult {
   entity_id: string;
 }
 
+/** A mistake in a record, as a reader describes it. */
+export interface MistakeReport {
+  /** Id or slug. */
+  entity_id: string;
+  /** null: the record as a whole. */
+  attribute: string | null;
+  message: string;
+  contact: string | null;
+}
+
 /** A claim that allows edits. */
 export interface VerifiedClaim {
   dataset: string;
@@ -47,6 +57,8 @@ export interface Owners {
   ): Promise<'sent' | 'review'>;
   /** Marks a claim as verified; repeated calls have no further effect. Error: `not_found`. */
   verify(token: string, requester: Requester): Promise<VerifiedClaim>;
+  /** Stores a report for operators and returns its id. Errors: `unknown_entity`, `rate_limited`. */
+  report(release: Release, report: MistakeReport, requester: Requester): Promise<string>;
   /**
    * Sets attribute values of the claimed record; null withdraws an owner's earlier value. Errors:
    * `not_owner`, `unknown_entity`, `validation_failed`.

@@ -40,7 +40,7 @@ export async function reviewCase(reviewing: ReviewContext, id: string, now: numb
   const record = JSON.parse(stored!.body) as StoredRecord;
   if (attribute === null) return { ...nothing, record };
   const history = await getFacts(release, entity, { attribute, since: null }, {});
-  if (entry.status !== 'open') return { entry, record, history, effect: null };
+  if (entry.status !== 'open' || entry.request !== null) return { entry, record, history, effect: null };
   const { overlay, base = release } = release;
   const after = async (status: Verdict): Promise<AttributeState> => {
     if (!overlay) return saying(record, attribute);

@@ -39,12 +39,12 @@ export interface ReviewEntry {
   status: ReviewStatus;
   /**
    * `conflict`, `jump`, `outlier`: about facts. The others are requests; `notice` is an opt-out that is
-   * already applied.
+   * already applied, `report` a mistake that a reader reports.
    */
   kind: ReviewItem['kind'] | OwnerRequest['kind'];
   dataset: string;
   entity_id: string;
-  /** Null for a request about a whole record. */
+  /** Null for a request, except a report about one attribute. */
   attribute: string | null;
   /** The published fact and the other one; for an outlier the held one; empty for a request. */
   facts: Fact[];
@@ -92,9 +92,9 @@ const ofDecision = ({ item, status, at, decided_by }: DecidedRow): ReviewEntry =
 
 function ofRequest(row: OwnerRequest): ReviewEntry {
   const { id, status, kind, dataset, entity_id, opened_at, decided_at, decided_by } = row;
-  const { name, slug, contact, reason, because } = row;
+  const { name, slug, contact, reason, because, attribute } = row;
   return {
-    ...{ id, status, kind, dataset, entity_id, attribute: null, facts: [] },
+    ...{ id, status, kind, dataset, entity_id, attribute, facts: [] },
     opened_at: isoTime(opened_at),
     decided_at: decided_at === null ? null : isoTime(decided_at),
     decided_by,

@@ -45,6 +45,7 @@ const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
   optout: () => ({ dataset: 'harbours', entity_id: 'harbour-13', contact: 'office@neu.example' }),
   optout_post: () => ({ dataset: 'harbours', entity_id: 'harbour-6', contact: 'office@west.dateline.example' }),
   claim_request: () => ({ dataset: 'harbours', entity_id: 'harbour-3', email: 'office@aether.example' }),
+  entity_report: () => ({ message: 'The name is misspelt.' }),
   claim_update: (_, token) => ({ token, values: { fuel: true } }),
 };
 
@@ -68,10 +69,13 @@ export function everyCall(
         const needed = (inputSchema(operation, pack)['required'] as string[] | undefined) ?? [];
         const bare = needed.every((parameter) => parameter === 'entity_id') ? [''] : [];
         const shown = `${new URLSearchParams(example as Record<string, string>)}`;
+        const body = BODIES[name]?.(account.id, account.token);
+        const sent = body === undefined ? { admin: true } : { method: route.method, body: JSON.stringify(body) };
+        if (body !== undefined) bare.push('');
         const queries = [...bare, ...(shown === '' ? [] : [shown]), ...(MORE[name]?.(first, second, pack) ?? [])];
         return queries.map((query): OperationCall => {
           const asked = query === '' ? path : `${path}?${query}`;
-          return { operation, dataset: pack.id, name: `GET ${asked}`, path: asked, init: { admin: true } };
+          return { operation, dataset: pack.id, name: `${route.method} ${asked}`, path: asked, init: sent };
         });
       });
     const asks = name === 'claim_verify' ? `?token=${account.token}` : '';

@@ -56,7 +56,7 @@ export class RestCall implements Call {
     this.max_price = c.req.header('x-max-price-eur');
     this.payment = decodePayment(c.req.header('payment-signature'));
     this.misread = request.search === '' ? undefined : strayIn(request, path);
-    this.body = operation.route.method === 'GET' ? undefined : () => readBody(c);
+    this.body = operation.route.method === 'GET' ? undefined : () => readBody(c, operation.form);
     this.tag = undefined;
     this.last_modified = undefined;
   }

@@ -15,6 +15,7 @@ import type { About } from '../common/about.ts';
 import { about, accountsOf, bodyInput, isoMilliseconds, memberList } from '../common/account.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT, time } from '../common/outputs.ts';
+import { entity_report } from './report.ts';
 
 function ownersOf(ctx: Context): Owners {
   if (!ctx.owners) throw new DataError('unavailable', 'This service has no operations for owners.');
@@ -188,4 +189,5 @@ export const OWNER_OPERATIONS: readonly Operation[] = [
   claim,
   verify,
   update,
+  entity_report,
 ];

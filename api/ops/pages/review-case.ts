@@ -47,7 +47,7 @@ export function caseBody(parts: OpsParts, item: ReviewCase): Html {
   return html`<p class="meta"><span>${state}${where}</span></p>
 ${entry.request === null ? pair(entry, unit, now) : asks(item)}
 ${effect === null ? '' : effects(effect, unit)}
-${open ? html`<section class="decide" aria-labelledby="decide"><h2 id="decide">Decide</h2>${verdictForm(entry, false)}<p class="hint">The decision is published in every channel immediately, and is logged with your name.</p></section>` : ''}
+${open ? html`<section class="decide" aria-labelledby="decide"><h2 id="decide">Decide</h2>${verdictForm(entry, false)}<p class="hint">${entry.kind === 'report' ? 'The decision' : 'The decision is published in every channel immediately, and'} is logged with your name.</p></section>` : ''}
 ${history.length === 0 ? '' : past(history, unit, now)}`;
 }
 
@@ -76,10 +76,11 @@ function asks({ entry }: ReviewCase): Html {
       'A request to remove this record. Approve: it is removed from every channel immediately, and the contact gets a link to restore it.',
     claim: 'A request to edit this record. Approve: the contact gets a link to edit it.',
     notice: 'This record was removed by its owner. Approve: it stays removed. Reject: it is restored.',
-  }[kind as 'opt_out' | 'claim' | 'notice'];
+    report: 'A reader reports a mistake. Either decision closes the report; neither changes a value.',
+  }[kind as 'opt_out' | 'claim' | 'notice' | 'report'];
   return html`<p>${what}</p><dl class="sum">
 <div><dt>Record</dt><dd>${request?.name ?? ''}</dd></div>
-<div><dt>Contact</dt><dd>${request?.contact ?? ''}</dd></div>
+<div><dt>Contact</dt><dd>${request?.contact || 'none'}</dd></div>
 <div><dt>Reason</dt><dd>${request?.reason ?? 'none'}</dd></div>
 <div><dt>Why a review</dt><dd>${request?.because ?? ''}</dd></div></dl>`;
 }

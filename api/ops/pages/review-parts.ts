@@ -13,6 +13,7 @@ export const REVIEW_KINDS: Record<ReviewEntry['kind'], string> = {
   opt_out: 'removal request',
   claim: 'edit request',
   notice: 'removed',
+  report: 'mistake reported',
 };
 
 /** Heading of each fact of an item, in the order of its facts. */
@@ -40,6 +41,7 @@ export function verdictForm({ id, kind, facts }: ReviewEntry, swap = true): Html
     opt_out: ['Remove the record', 'Decline'],
     claim: ['Send the link', 'Decline'],
     notice: ['Keep removed', 'Restore the record'],
+    report: ['Close as corrected', 'Close without a change'],
   }[kind] as [string, string];
   const button = (verdict: 'approve' | 'reject', text: string, mark: string) => {
     const live = swap ? html` hx-post="/ops/review/${id}/${verdict}" hx-target="#i-${id}" hx-swap="outerHTML"` : '';

@@ -177,7 +177,9 @@ export async function decidePost(
     const notice =
       state === 'already'
         ? already
-        : `${entry.status === 'approved' ? 'Approved' : 'Rejected'}. Published in every channel.`;
+        : entry.kind === 'report'
+          ? 'Closed.'
+          : `${entry.status === 'approved' ? 'Approved' : 'Rejected'}. Published in every channel.`;
     const line = html`<li class="entry done" id="i-${id}" role="status"><div class="what"><a href="/ops/review/${id}"><strong>${name}</strong></a>${entry.attribute === null ? '' : html` <code>${entry.attribute}</code>`}</div><p>${notice}</p></li>`;
     return { piece: String(line), status: state === 'already' ? 409 : 200 };
   }

@@ -4,7 +4,12 @@ import type { Store } from '../store.ts';
 import type { RequestTable } from '../tables/owners.ts';
 
 export type OwnerRequest = RequestTable;
-type Given = Pick<RequestTable, 'kind' | 'dataset' | 'entity_id' | 'slug' | 'name' | 'contact' | 'reason' | 'because'>;
+type Given = Pick<
+  RequestTable,
+  'kind' | 'dataset' | 'entity_id' | 'slug' | 'name' | 'contact' | 'reason' | 'because'
+> & {
+  attribute?: string | null;
+};
 type Db = Pick<Store, 'db'>;
 
 /**
@@ -13,7 +18,15 @@ type Db = Pick<Store, 'db'>;
  */
 export async function openRequest({ db }: Db, given: Given, now: number): Promise<{ id: string; fresh: boolean }> {
   const id = randomUUID();
-  const row = { id, ...given, status: 'open' as const, opened_at: now, decided_at: null, decided_by: null };
+  const row = {
+    id,
+    attribute: null,
+    ...given,
+    status: 'open' as const,
+    opened_at: now,
+    decided_at: null,
+    decided_by: null,
+  };
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('requests')
     .values(row)

@@ -6,7 +6,7 @@ import { makeCheckoutTables } from './checkout.ts';
 import { makeOAuthTables } from './oauth.ts';
 import { makeOpsTables } from './ops.ts';
 import { makeOverlayTables } from './overlay.ts';
-import { makeOwnerTables } from './owners.ts';
+import { addReports, makeOwnerTables } from './owners.ts';
 import { makePaymentTables } from './payments.ts';
 
 type Db = Kysely<unknown>;
@@ -144,5 +144,6 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0009_request_leases': { up: (db) => requestLeases(db, dialect) },
     '0010_link_topics_and_audit_actions': { up: linksAndAudit },
     '0011_audit_people': { up: (db) => makeAuditPeople(db, wide(dialect)) },
+    '0012_reports': { up: addReports },
   };
 }

@@ -22,10 +22,13 @@ export interface ClaimTable {
   replaced_at: number | null;
 }
 
-/** A request for an operator. `notice`: information about an opt-out that is already applied. */
+/**
+ * A request for an operator. `notice`: information about an opt-out that is already applied. `report`: a
+ * mistake; its message is the reason, and its contact may be empty.
+ */
 export interface RequestTable {
   id: string;
-  kind: 'opt_out' | 'claim' | 'notice';
+  kind: 'opt_out' | 'claim' | 'notice' | 'report';
   dataset: string;
   entity_id: string;
   slug: string;
@@ -38,6 +41,8 @@ export interface RequestTable {
   opened_at: number;
   decided_at: number | null;
   decided_by: string | null;
+  /** The attribute of a report; null: the whole record. */
+  attribute: string | null;
 }
 
 /** Actions with person and time; append-only. */
@@ -125,6 +130,15 @@ async function makeRequests({ schema }: Kysely<unknown>, big: 'bigint' | 'intege
   const open = sql<boolean>`status = 'open'`;
   await schema.createIndex('requests_open').on('requests').columns(asked).unique().where(open).execute();
   await schema.createIndex('requests_by_status').on('requests').columns(['status', 'opened_at']).execute();
+}
+
+/** Adds reports: with an attribute, and any number of open ones about a record. */
+export async function addReports({ schema }: Kysely<unknown>): Promise<void> {
+  await schema.alterTable('requests').addColumn('attribute', 'text').execute();
+  await schema.dropIndex('requests_open').execute();
+  const asked = ['kind', 'dataset', 'entity_id', 'contact'];
+  const single = sql<boolean>`status = 'open' and kind <> 'report'`;
+  await schema.createIndex('requests_open').on('requests').columns(asked).unique().where(single).execute();
 }
 
 async function makeAudit({ schema }: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {

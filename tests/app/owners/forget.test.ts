@@ -134,6 +134,7 @@ describeStores('an audit log of before', ({ options, open }) => {
     const store = await open();
     const { db } = store;
     // The state before the migration.
+    await sql`alter table requests drop column attribute`.execute(db);
     await sql`drop table audit_people`.execute(db);
     await sql`delete from secrets where name = 'audit_people'`.execute(db);
     await sql`delete from kysely_migration where name >= '0011'`.execute(db);
