@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { CallDeps, Release } from '../gate/context.ts';
 import { fullTextRecord } from '../operations/dataset/dataset_full_text.ts';
 import { FileList, fileListHtml, fileListJson, LIST_FILES } from '../pages/file-list.ts';
+import { searchLine } from '../pages/search-line.ts';
 import { bulkFileDataset } from '../render/data-files.ts';
 
 /**
@@ -23,6 +24,8 @@ const MARKED = /<!--record ([a-z0-9-]+)\/([a-z0-9-]+)-->[\s\S]*?<!--\/record-->/
 /** The list of a dataset's files. */
 const LIST = /^\/files\/([^/]+)\/index\.(html|json)$/;
 const PARTS = /^\/v1\/([^/]+)\/llms-full\//;
+/** Files of the search index: a line for each record (build/static/search.ts). */
+const SEARCH = /^\/search\/[0-9a-f]+\.txt$/;
 
 const Published = z.looseObject({
   releases: z.record(z.string(), z.string()).default({}),
@@ -187,6 +190,7 @@ async function withoutStale(
   base_url: string,
   byDataset: ReadonlyMap<string, DatasetChanges>,
 ): Promise<FileState> {
+  if (SEARCH.test(pathname)) return freshLines(text, byDataset);
   const parts = PARTS.exec(pathname)?.[1];
   const part = parts === undefined ? undefined : byDataset.get(parts);
   // The index contains the first record of each part, and the parts' lengths.
@@ -209,6 +213,22 @@ async function freshPart(text: string, base_url: string, { release, gone, change
     fresh.push(record && changed.has(record.id) ? fullTextRecord(record, release.pack, base_url) : block);
   }
   return fresh.join('');
+}
+
+/** A file of the search index, without the lines of opted-out records and with new lines for changed ones. */
+async function freshLines(text: string, byDataset: ReadonlyMap<string, DatasetChanges>): Promise<FileState> {
+  const lines = new Map<string, string>();
+  for (const [dataset, { release, gone, changed }] of byDataset) {
+    for (const ref of [...gone, ...changed]) lines.set(`/datasets/${dataset}/${ref}`, '');
+    for (const record of await Promise.all([...changed].map((id) => recordOf(release, id))))
+      if (record)
+        lines.set(
+          `/datasets/${dataset}/${record.slug}`,
+          `${searchLine(release.pack, record, (name) => record.attributes[name])}\n`,
+        );
+  }
+  const fresh = text.replace(/^.*\t(\S+)\n/gm, (line, path: string) => lines.get(path) ?? line);
+  return fresh === text ? 'as_is' : { text: fresh };
 }
 
 async function withoutMarked(text: string, byDataset: ReadonlyMap<string, DatasetChanges>): Promise<string> {

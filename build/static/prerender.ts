@@ -33,6 +33,7 @@ import { headersFile } from './host-configs.ts';
 import { Output, type OutputCounts } from './output.ts';
 import { writePages } from './pages.ts';
 import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
+import { writeSearch } from './search.ts';
 
 export interface PrerenderOptions {
   config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'> & Partial<Pick<Config, 'X402_PAY_TO'>>;
@@ -102,6 +103,8 @@ export async function prerender({
     progress.step('register', 'prerender');
     await writeFileLists(releases, base, scratch, output);
     await writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output);
+    progress.step('register', 'search');
+    await writeSearch({ releases, scratch, key: hash('sha256', keys.join(), 'hex').slice(0, 16) }, output);
     const failures: string[] = [];
     const data = await siteData(releases, base, DIST_DIR, OPERATIONS, eur_usd);
     await site({ data, scratch }, output).catch((error: Error) => {

@@ -218,6 +218,36 @@ test('the search of the guides shows results while typing, which link to section
   expect(complaints).toEqual([]);
 });
 
+test('the home page finds a record by keyboard, and the address has the query', async (context) => {
+  const { page, complaints } = await opened(context, '/', { viewport: { width: 1280, height: 900 } });
+  const record = site.app.records['harbours']![0]!;
+  const input = page.getByRole('combobox');
+  await input.focus();
+  await page.keyboard.type(record.name.slice(0, -1));
+  await page.getByRole('option').first().waitFor();
+  expect(await input.getAttribute('aria-expanded')).toBe('true');
+  expect(new URL(page.url()).searchParams.get('q')).toBe(record.name.slice(0, -1));
+  await page.keyboard.press('ArrowDown');
+  const active = await input.getAttribute('aria-activedescendant');
+  expect(await page.locator(`#${active}`).getAttribute('aria-selected')).toBe('true');
+  expect(await barriers(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  expect(await input.getAttribute('aria-expanded')).toBe('false');
+  expect(await input.getAttribute('aria-activedescendant')).toBeNull();
+  await page.reload();
+  const option = page.getByRole('option').filter({ hasText: record.name }).first();
+  await option.waitFor();
+  const path = await option.getAttribute('href');
+  await input.press('ArrowDown');
+  while ((await option.getAttribute('aria-selected')) !== 'true') await input.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => url.pathname === path);
+  expect(await page.locator('h1').textContent()).toContain(record.name);
+  await page.goto(`${site.origin}/?q=xyzzyplugh`);
+  await page.getByText('No results.').waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test('the colour scheme can be chosen, and the choice is remembered', async (context) => {
   const { page } = await opened(context, '/', { colorScheme: 'light' });
   const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');

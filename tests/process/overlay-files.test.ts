@@ -49,6 +49,12 @@ describe('a service with its static files', () => {
   let api: Api;
   let shown: StoredRecord;
   let others: StoredRecord[];
+  /** The files of the search index as one text. */
+  const searchText = async (): Promise<string> => {
+    const { blocks } = JSON.parse((await api.ask('/search/index.json')).body) as { blocks: string[] };
+    const files = blocks.map((prefix) => api.ask(`/search/${Buffer.from(prefix).toString('hex')}.txt`));
+    return (await Promise.all(files)).map(({ body }) => body).join('');
+  };
   const page = (record: StoredRecord, suffix = '.md') => `/datasets/harbours/${record.slug}${suffix}`;
 
   beforeAll(async () => {
@@ -78,6 +84,10 @@ describe('a service with its static files', () => {
       5_000,
     );
     expect(got).toMatchObject({ status: 200 });
+    expect(await searchText()).toMatch(
+      new RegExp(`^Renamed by its owner\t.*\t/datasets/harbours/${other!.slug}$`, 'm'),
+    );
+    expect(await searchText()).not.toContain(`${other!.name}\t`);
     await world.say(shown.id, { name: 'Another name' }, '2026-11-21T00:01:00Z');
     const home = await until(
       () => api.ask('/datasets/harbours/', { Accept: 'text/html' }),
@@ -104,6 +114,9 @@ describe('a service with its static files', () => {
       5_000,
     );
     expect(JSON.parse(gone.body)).toMatchObject({ error: 'unknown_entity' });
+    const lines = await searchText();
+    expect(lines).not.toContain(shown.slug);
+    expect(lines).toContain(others[1]!.slug);
     for (const path of [page(shown, ''), page(shown, '.html'), `/v1/harbours/entities/${shown.slug}`])
       expect((await api.ask(path, OPERATOR)).status).toBe(404);
 

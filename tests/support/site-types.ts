@@ -18,6 +18,8 @@ export interface PageType {
 
 /** Compressed script bytes of ordinary pages: scheme, copying, search. */
 export const SCRIPT = 10_000;
+/** The same for the home page with its search. */
+const HOME = 20_000;
 /** The same for pages with tools; the engine of the console is loaded with the first query. */
 const TOOL = 60_000;
 
@@ -28,7 +30,7 @@ const TOOL = 60_000;
 export function pageTypes({ showcase, other, key }: { showcase: string; other: string; key: string }): PageType[] {
   const ready = '#explore-table tbody tr';
   return [
-    { name: 'home', path: '/', written: /^\/$/ },
+    { name: 'home', path: '/', written: /^\/$/, script: HOME },
     { name: 'dataset with a map', path: '/datasets/harbours/' },
     { name: 'dataset', path: '/datasets/tools/', written: /^\/datasets\/[^/]+\/$/ },
     { name: 'showcase record', path: showcase, written: /^\/datasets\/[^/]+\/[^/]+\/$/ },
