@@ -65,6 +65,7 @@ function bounds({ min, max }: Attribute['range']): JsonSchema {
 
 const SHARE = { type: 'number', minimum: 0, maximum: 1 };
 const TIME = { type: 'string', format: 'date-time' };
+const DISTANCE = { description: 'Distance from near, with sort=distance', type: 'number', minimum: 0 };
 const LINK = { type: 'string', format: 'uri', pattern: '^https?://' };
 
 const PROVENANCE: JsonSchema = {
@@ -125,7 +126,7 @@ function members(pack: Pack | null): JsonSchema {
     preview: { description: 'Public fields only', const: true },
     sample: { description: 'Fictional', const: true },
     score: { description: 'Word overlap, in answers of similar', type: 'number', minimum: 0 },
-    distance_km: { description: 'Distance from near, with sort=distance', type: 'number', minimum: 0 },
+    ...(pack === null || pack.attributes.some(({ type }) => type === 'geo') ? { distance_km: DISTANCE } : {}),
     as_of: { description: 'The requested time, if there was one', ...TIME },
   };
 }
