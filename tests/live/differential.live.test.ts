@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { similarParameters, statsParameters, timeseriesParameters } from '../../data/input/analysis-parameters.ts';
 import { facetsParameters, searchParameters } from '../../data/input/search-parameters.ts';
-import { questionOf } from '../../data/input/selection.ts';
+import { questionOf, visibleSort } from '../../data/input/selection.ts';
 import type { Engine } from '../../data/plan/plan.ts';
 import { pageRecords } from '../../data/queries/record-page.ts';
 import { getSimilar } from '../../data/queries/similar.ts';
@@ -32,14 +32,14 @@ const NOW = new Date('2026-11-20T12:00:00Z');
 describe.each(DATASETS)('%s', (dataset) => {
   let live: LiveRelease;
   const counts = COUNTS[dataset];
-  const told: string[] = [];
+  const summaries: string[] = [];
 
   beforeAll(async () => {
     live = await openLive(dataset, (text) => expect.fail(text));
   });
   afterAll(async () => {
     console.log(
-      `${dataset}, ${live.records.length} records, each question asked of both engines:\n  ${told.join('\n  ')}`,
+      `${dataset}, ${live.records.length} records, each question to both engines:\n  ${summaries.join('\n  ')}`,
     );
     await live.close();
   });
@@ -68,7 +68,8 @@ describe.each(DATASETS)('%s', (dataset) => {
         format: 'ndjson',
         cursors,
       });
-      const { sort, limit, total: count } = input;
+      const { limit, total: count } = input;
+      const sort = visibleSort(input.sort, scope);
       const answer = await engine.search({
         where: questionOf(input, scope),
         sort,
@@ -102,7 +103,7 @@ describe.each(DATASETS)('%s', (dataset) => {
       matches += expected.length;
       none += Number(expected.length === 0);
     }
-    told.push(
+    summaries.push(
       `${asked} searches, ${matches} matches, ${none} without any; ${pages} pages, ${ended} of ${2 * asked} walks to the end`,
     );
     expect(none).toBeLessThan(asked * 0.8);
@@ -138,7 +139,7 @@ describe.each(DATASETS)('%s', (dataset) => {
       asked += 1;
       values += expected.values.length;
     }
-    told.push(`${asked} facets, ${values} values`);
+    summaries.push(`${asked} facets, ${values} values`);
   }, 600_000);
 
   test(`${counts.stats} statistics`, async () => {
@@ -156,7 +157,7 @@ describe.each(DATASETS)('%s', (dataset) => {
       expectAlike((await answer).rows, expected, what);
       rows += rowsIn(expected);
     }
-    told.push(`${asked} statistics, ${rows} rows, ${refused} with too many groups`);
+    summaries.push(`${asked} statistics, ${rows} rows, ${refused} with too many groups`);
   }, 600_000);
 
   test(`${counts.timeseries} time series`, async () => {
@@ -193,7 +194,7 @@ describe.each(DATASETS)('%s', (dataset) => {
       expectAlike(series, [...expected], what);
       points += [...expected.values()].flat().filter(({ count }) => count > 0).length;
     }
-    told.push(`${asked} time series, ${points} points with values, ${refused} refused as too large`);
+    summaries.push(`${asked} time series, ${points} points with values, ${refused} refused as too large`);
   }, 600_000);
 
   test(`${counts.similar} similar`, async () => {
@@ -220,6 +221,6 @@ describe.each(DATASETS)('%s', (dataset) => {
       asked += 1;
       found += expected.length;
     }
-    told.push(`${asked} similar, ${found} records found`);
+    summaries.push(`${asked} similar, ${found} records found`);
   }, 600_000);
 });

@@ -217,11 +217,19 @@ function sortValue(pack: Pack, record: StoredRecord, key: string): string | numb
   return type === 'price' ? low(value) : folded(String(value));
 }
 
+const frequenciesByRecord = new WeakMap<StoredRecord, [full: Map<string, number>, open: Map<string, number>]>();
+
 /** Words of a record by weighted frequency: ten times for its name, else the attribute's search weight. */
-const weightedWords = (pack: Pack, record: StoredRecord, publicOnly: boolean): Map<string, number> => {
+function weightedWords(pack: Pack, record: StoredRecord, publicOnly: boolean): Map<string, number> {
+  const known = frequenciesByRecord.get(record) ?? [countWords(pack, record, false), countWords(pack, record, true)];
+  frequenciesByRecord.set(record, known as [Map<string, number>, Map<string, number>]);
+  return known[publicOnly ? 1 : 0]!;
+}
+
+function countWords(pack: Pack, record: StoredRecord, publicOnly: boolean): Map<string, number> {
   const frequency = new Map<string, number>();
   const count = (texts: unknown, weight: number) => {
-    for (const word of [texts ?? []].flat().flatMap((text) => words(String(text))))
+    for (const word of [texts ?? []].flat().flatMap((text) => wordsIn(String(text))))
       frequency.set(word, Math.min(255, (frequency.get(word) ?? 0) + weight));
   };
   for (const one of pack.attributes)
@@ -230,7 +238,7 @@ const weightedWords = (pack: Pack, record: StoredRecord, publicOnly: boolean): M
   count(record.name, 10);
   count(record.slug, 0);
   return frequency;
-};
+}
 
 /** Number of records by word. */
 export function wordCounts(pack: Pack, records: StoredRecord[], publicOnly: boolean): Map<string, number> {
