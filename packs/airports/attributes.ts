@@ -17,6 +17,7 @@ export const airportAttributes: Attributes = {
     description: 'Code that names the airport in this dataset: ICAO (or the national code in its place), else IATA',
     example: 'ZZX1',
     searchable: true,
+    search_weight: 10,
     weight: 0,
   },
   name: {
@@ -33,7 +34,7 @@ export const airportAttributes: Attributes = {
     description: 'ICAO code of four letters; where an airfield has none, often the national code (such as 80F)',
     example: 'ZZX1',
     searchable: true,
-    search_weight: 5,
+    search_weight: 10,
   },
   iata: {
     ...PUBLIC,
@@ -41,7 +42,7 @@ export const airportAttributes: Attributes = {
     description: 'IATA code of three letters, as on tickets and luggage tags',
     example: 'ZXM',
     searchable: true,
-    search_weight: 5,
+    search_weight: 10,
     weight: 0.5,
   },
   type: {

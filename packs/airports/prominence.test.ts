@@ -1,5 +1,6 @@
-// Prominence of airports, and entries of the source that are no airports.
+// Prominence of airports, weights of their codes, and entries of the source that are no airports.
 import { expect, test } from 'vitest';
+import { loadPack } from '../define/load.ts';
 import { flightsOf, prominenceOf } from './prominence.ts';
 import type { AirportRow } from './rows.ts';
 import { isNoAirport } from './rows.ts';
@@ -36,6 +37,12 @@ test('prominence grows with size, service, runway and flights, and placeholders 
   expect(prominenceOf(row({ runway_length: 20_000, type: 'large_airport' }), true, 9e9).value).toBeLessThanOrEqual(
     1000,
   );
+});
+
+test('in the order by relevance a code counts as much as a word of the name', async () => {
+  const { attributes } = await loadPack(import.meta.dirname);
+  const heavy = attributes.filter(({ search_weight }) => search_weight === 10).map(({ name }) => name);
+  expect(heavy).toEqual(['code', 'icao', 'iata']);
 });
 
 test.each([

@@ -35,6 +35,12 @@ test('only the input price is public; all prices are in USD, with bounds', () =>
   }
 });
 
+test('a search by name and provider finds the record of the provider, and similar models ignore providers', () => {
+  const weights = pack.attributes.filter(({ searchable }) => searchable).map((each) => [each.name, each.search_weight]);
+  expect(Object.fromEntries(weights)).toEqual({ name: 1, provider: 10, model_id: 10, vendor: 5, description: 1 });
+  expect(pack.serving.similar_by).not.toContain('provider');
+});
+
 test('pins of a source ascend in time and have each version once', () => {
   for (const { pins } of pack.sources) {
     const times = pins.map(({ observed_at }) => observed_at);

@@ -67,6 +67,7 @@ export default definePack({
     showcase: { per_group: 2 },
     distinguish_by: ['provider', 'model_id'],
     similar_differ_by: 'provider',
+    similar_by: ['name', 'model_id', 'vendor', 'description'],
     prominence: 'prominence',
   },
   compare: [
