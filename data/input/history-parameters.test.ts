@@ -132,10 +132,10 @@ describe('changelog', () => {
       direction: null,
       ...all,
     };
-    expect(changelogParameters.parse({}, pack)).toEqual(plain);
+    expect(changelogParameters.parse({}, pack)).toMatchObject(plain);
     const given = { days: '365', limit: '500', offset: '9', attribute: 'price.list', entity: 'X', type: 'CHANGED' };
     const chosen = { direction: 'FALL', min_runtime: '5', ids: 'X', q: 'Drill' };
-    expect(changelogParameters.parse({ ...given, ...chosen }, pack)).toEqual({
+    expect(changelogParameters.parse({ ...given, ...chosen }, pack)).toMatchObject({
       ...{ days: 365, limit: 500, offset: 9, attribute: 'price.list', entity: 'X', type: 'changed' },
       ...{ direction: 'fall', words: ['drill'], statuses: [], names: ['runtime', 'price.list'] },
       where: [
