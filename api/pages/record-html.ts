@@ -8,6 +8,8 @@ import { plural, printDate, printShare, printValue } from '../render/print.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html, joinHtml, raw } from './html.ts';
+import { pointMap } from './point-map.ts';
+import { citeSection } from './record-cite.ts';
 import { historySection } from './record-history.ts';
 import { breakable, valuesSection } from './record-values.ts';
 import type { RelatedData } from './related-data.ts';
@@ -49,6 +51,12 @@ export function recordHtml(page: RecordPage): string {
 ${headHtml(prefix, ASSETS)}
 <title>${title}</title>
 <meta name="description" content="${about}">
+<meta property="og:type" content="website">
+<meta property="og:site_name" content="Dataset Register">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${about}">
+<meta property="og:url" content="${url}">
+<meta name="twitter:card" content="summary">
 ${joinHtml(links)}
 <script type="application/ld+json">${raw(recordJsonld(record, pack, base_url))}</script>
 </head>
@@ -62,7 +70,7 @@ ${valuesSection(rows)}
 ${historySection(pack, related, checked)}${same(page, prefix)}
 </div>
 <aside class="facts-side" aria-label="About this record">
-${similar(page, prefix)}${cite(page)}${!record.sample && reportForm(record, pack, prefix)}${calls(page, prefix)}
+${map(page)}${similar(page, prefix)}${citeSection(record, pack)}${!record.sample && reportForm(record, pack, prefix)}${calls(page, prefix)}
 </aside>
 </div>
 </main>
@@ -135,12 +143,13 @@ function similar({ related, pack }: RecordPage, prefix: string): Html {
   return html`<section aria-labelledby="similar"><h2 id="similar">Similar records</h2><ul>${rows}</ul></section>\n`;
 }
 
-function cite({ record, pack }: RecordPage): Html {
-  return html`<section aria-labelledby="cite"><h2 id="cite">Cite</h2>
-<blockquote>${record.attribution}</blockquote>
-<button class="copy" type="button" data-copy="${record.attribution}">Copy citation</button>
-<p class="small">Licence: <a href="${pack.license.url}">${pack.license.name}</a>. Record <code>${record.id}</code>.</p></section>
-`;
+/** The map of the first point that the page shows. */
+function map({ record, pack }: RecordPage): Html {
+  for (const { name, type } of pack.attributes) {
+    const value = record.attributes[name];
+    if (type === 'geo' && typeof value === 'object' && 'lat' in value) return pointMap(record.name, value);
+  }
+  return html``;
 }
 
 function calls({ record, pack, base_url }: RecordPage, prefix: string): Html {
