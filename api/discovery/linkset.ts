@@ -26,7 +26,7 @@ function datasetLinks({ base_url, releases }: View): Context[] {
       status: [{ href: `${at}/status`, type: 'application/json' }],
       item: [
         { href: `${at}/entities`, type: 'application/json', title: 'Records' },
-        { href: `${at}/samples`, type: 'application/json', title: 'Fictional samples' },
+        { href: `${at}/samples`, type: 'application/json', title: 'Example response (fictional values)' },
         { href: `${at}/examples`, type: 'application/json', title: 'Real examples' },
         { href: `${at}/changelog`, type: 'application/json', title: 'Changes' },
         { href: `${at}/llms-full.txt`, type: 'text/plain', title: 'Public values of every record' },

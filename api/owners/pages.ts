@@ -205,10 +205,13 @@ export interface StartFormState {
 export function startPage(base_url: string, pack: Pack, record: StoredRecord, state: StartFormState | null): OwnerPage {
   const named = { dataset: pack.id, slug: record.slug, name: record.name };
   const wrong = (form: string) => (state?.form === form ? state : null);
+  // A domain that is not public is not named, or the form would give it away.
+  const attribute = pack.attributes.find(({ name, public: open }) => open && name === pack.owner.domain);
+  const domain = attribute && record.attributes[attribute.name];
   const hint =
     pack.owner.domain === null
       ? 'We answer to this address.'
-      : 'An address at the record’s domain or its parent domain. Addresses of mail providers are not accepted.';
+      : `An address at ${typeof domain === 'string' ? domain : 'the domain of the record’s own website'} or its parent domain. Addresses of mail providers are not accepted.`;
   const email = (form: string) => {
     const now = wrong(form);
     const invalid = now && html` aria-invalid="true"`;

@@ -105,7 +105,7 @@ function guideText(release: Release, ctx: Context): string {
     '## Links',
     [
       `- [Schema with every filter](${base_url}/v1/${pack.id}/schema)`,
-      `- [Fictional samples](${base_url}/v1/${pack.id}/samples)`,
+      `- [Example response (fictional values)](${base_url}/v1/${pack.id}/samples)`,
       `- [Public values of all records](${base_url}/v1/${pack.id}/llms-full.txt)`,
       `- [The same as a table, with sources](${base_url}/files/${pack.id}/public.parquet), [as a database](${base_url}/files/${pack.id}/public.duckdb), [with every earlier value](${base_url}/files/${pack.id}/history.parquet)${map}, free; [all files with sizes and SHA-256](${base_url}/files/${pack.id}/)`,
       `- [The register](${base_url}/llms.txt)`,

@@ -29,6 +29,7 @@ export async function moneyPage({ store, now }: OpsParts, _request: OpsRequest, 
   ]);
   const cards = days.reduce((sum, day) => sum + day.cards, 0);
   const x402 = days.reduce((sum, day) => sum + day.x402, 0);
+  const sandbox = days.reduce((sum, day) => sum + day.sandbox, 0);
   const columns = everyStep(
     since,
     at,
@@ -50,6 +51,7 @@ export async function moneyPage({ store, now }: OpsParts, _request: OpsRequest, 
   });
   const body = html`<dl class="tiles">
 <div><dt>By checkout, ${SPAN} days</dt><dd>${formatCents(cards)}<small>net of refunds</small></dd></div>
+${sandbox !== 0 && html`<div><dt>Sandbox, ${SPAN} days</dt><dd>${formatCents(sandbox)}<small>no real money</small></dd></div>`}
 <div><dt>By x402, ${SPAN} days</dt><dd>${formatCents(x402)}<small>settled</small></dd></div>
 <div><dt>Credit on keys</dt><dd>${formatCents(keys.credit)}<small>unspent</small></dd></div>
 <div><dt>Plans</dt><dd>${formatCount(keys.plans.filter(({ plan }) => plan === 'pro' || plan === 'scale').reduce((sum, each) => sum + each.keys, 0))}<small>${keys.plans.map(({ plan, keys: n }) => `${n} ${plan}`).join(', ') || 'no keys yet'}</small></dd></div>

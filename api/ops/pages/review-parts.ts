@@ -44,8 +44,12 @@ export function verdictForm({ id, kind, facts }: ReviewEntry, swap = true): Html
     report: ['Close as corrected', 'Close without a change'],
   }[kind] as [string, string];
   const button = (verdict: 'approve' | 'reject', text: string, mark: string) => {
+    const act = html`<span class="verb">${verdict === 'approve' ? 'Approve' : 'Reject'}</span> ${text}`;
     const live = swap ? html` hx-post="/ops/review/${id}/${verdict}" hx-target="#i-${id}" hx-swap="outerHTML"` : '';
-    return html`<form method="post" action="/ops/review/${id}/${verdict}"${live}><button${mark === '' ? '' : html` class="${mark}"`}><span class="verb">${verdict === 'approve' ? 'Approve' : 'Reject'}</span> ${text}</button></form>`;
+    // A removal takes a second step, which works without a script.
+    const confirms = kind === 'opt_out' && verdict === 'approve';
+    const form = html`<form method="post" action="/ops/review/${id}/${verdict}"${live}>${confirms && html`<p>It disappears from every page, answer and file.</p>`}<button${mark === '' ? '' : html` class="${mark}"`}>${confirms ? 'Yes, remove it' : act}</button></form>`;
+    return confirms ? html`<details class="confirm"><summary>${act}</summary>${form}</details>` : form;
   };
   return html`<div class="verdicts">${button('approve', approve, 'button')}${button('reject', reject, '')}</div>`;
 }

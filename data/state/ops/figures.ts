@@ -7,8 +7,10 @@ const DAY = 86_400_000;
 /** Revenue of one UTC day. */
 export interface MoneyDay {
   at: number;
-  /** Paid by card, for credit and plans, minus returns. */
+  /** Paid by card, for credit and plans, minus returns; without the sandbox. */
   cards: number;
+  /** Paid in the sandbox checkout: no real money. */
+  sandbox: number;
   /** Paid by x402. */
   x402: number;
 }
@@ -20,17 +22,18 @@ export async function moneyByDay({ db }: Store, since: number): Promise<MoneyDay
     .selectFrom('entries')
     .select(day.as('day'))
     .select('account')
+    .select(sql<number>`CASE WHEN reference LIKE 'sandbox%' THEN 1 ELSE 0 END`.as('play'))
     .select((e) => e.fn.sum<number>('amount').as('amount'))
     .where('account', 'in', ['cash', 'refund', 'dispute', 'x402'])
     .where('at', '>=', since)
-    .groupBy([day, 'account'])
+    .groupBy([day, 'account', sql`CASE WHEN reference LIKE 'sandbox%' THEN 1 ELSE 0 END`])
     .execute();
   const days = new Map<number, MoneyDay>();
-  for (const { day: at, account, amount } of rows) {
-    const known = days.get(Number(at)) ?? { at: Number(at), cards: 0, x402: 0 };
+  for (const { day: at, account, play, amount } of rows) {
+    const known = days.get(Number(at)) ?? { at: Number(at), cards: 0, sandbox: 0, x402: 0 };
     days.set(known.at, known);
     // Rows of our own accounts are the negative of those of keys and buyers.
-    known[account === 'x402' ? 'x402' : 'cards'] -= Number(amount);
+    known[account === 'x402' ? 'x402' : Number(play) === 1 ? 'sandbox' : 'cards'] -= Number(amount);
   }
   return [...days.values()].sort((a, b) => a.at - b.at);
 }

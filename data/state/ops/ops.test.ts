@@ -235,8 +235,11 @@ describeStores('keys, money and matters', ({ open }) => {
     expect(found[0]).toMatchObject({ key_id, amount: 20_000_000 });
     expect(found[2]).toMatchObject({ amount: -500_000 });
     expect(await moneyByDay(store, NOW - 3 * DAY)).toEqual([
-      { at: Date.parse('2026-11-19'), cards: 20_000_000, x402: 0 },
-      { at: Date.parse('2026-11-20'), cards: -21_000_000, x402: 0 },
+      { at: Date.parse('2026-11-19'), cards: 20_000_000, sandbox: 0, x402: 0 },
+      { at: Date.parse('2026-11-20'), cards: -21_000_000, sandbox: 0, x402: 0 },
     ]);
+    // Money of the sandbox is not real, and counts apart.
+    await move(store, { key_id, amount: 7_000_000, kind: 'topup', against: 'cash', reference: 'sandbox_1', now: NOW });
+    expect((await moneyByDay(store, NOW)).at(-1)).toMatchObject({ cards: -21_000_000, sandbox: 7_000_000 });
   });
 });

@@ -80,6 +80,26 @@ describe('HTML', () => {
   });
 });
 
+test('pages from Astro have Open Graph tags, and the home page a card with a chart of each dataset', () => {
+  for (const [path, html] of site.pages) {
+    if (!/^\/(changes|status|guides|datasets\/[^/]+|)\/?$/.test(path)) continue;
+    const tag = (name: string) => new RegExp(`<meta property="og:${name}" content="([^"]+)"`).exec(html)?.[1];
+    expect([path, tag('title'), tag('url'), tag('type')]).toEqual([
+      path,
+      /<title>([^<]+)<\/title>/.exec(html)?.[1],
+      site.origin + path,
+      'website',
+    ]);
+    expect(tag('description'), path).toBeDefined();
+  }
+  const home = site.pages.get('/') ?? '';
+  const cards = home.match(/<article class="card">.*?<\/article>/gs) ?? [];
+  expect(cards).toHaveLength(2);
+  for (const card of cards) expect(card).toMatch(/<svg [^>]*aria-label="(World map|Histogram) of /);
+  expect(home).toContain('>Get an API key</a>');
+  expect(home).not.toContain('PAID');
+});
+
 test('every link within the site works', async () => {
   const known = new Map<string, string | null>();
   const get = async (path: string): Promise<string | null> => {
