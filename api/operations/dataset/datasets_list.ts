@@ -60,7 +60,8 @@ const conditions = ({ operations }: Pick<Context, 'operations'>): [string, Price
 function entry(release: Release, ctx: Context): Entry {
   const { pack, manifest } = release;
   const own = ctx.operations.filter(({ route }) => route.path.includes(':ds'));
-  const links = own.map((each) => [shortName(each.name), addressOf(each, ctx.base_url, pack.id)]);
+  const linked = own.filter(({ route }) => route.method === 'GET');
+  const links = linked.map((each) => [shortName(each.name), addressOf(each, ctx.base_url, pack.id)]);
   return {
     id: pack.id,
     title: pack.title,

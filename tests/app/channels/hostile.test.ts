@@ -328,7 +328,7 @@ function headers(next: Random): Record<string, string> {
 
 /** Signs of a leak. */
 const INSIDE =
-  /TOP SECRET|node_modules|node:internal|\bat [\w.<>]+ \(|\.ts:\d|\/tmp\/|\.parquet|Binder Error|Parser Error|Catalog Error|duckdb/i;
+  /TOP SECRET|node_modules|node:internal|\bat [\w.<>]+ \(|\.ts:\d|\/tmp\/|(?<!\/(?:public|history))\.parquet|Binder Error|Parser Error|Catalog Error|duckdb/i;
 const CODES = new Set(Object.keys(ERRORS));
 
 async function attack(next: Random): Promise<string> {
