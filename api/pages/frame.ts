@@ -15,7 +15,8 @@ const ICON =
 /**
  * The script of the colour scheme, in the head of every page: a stored choice applies before the first paint,
  * which no file could guarantee. The button of the header changes the choice. Without storage the choice
- * lasts while the page is open.
+ * lasts while the page is open. The class `queried` marks an address with a query, whose rows replace the
+ * first ones of a table.
  */
 const THEME_SCRIPT = `{
 const root = document.documentElement, schemes = ['system', 'light', 'dark'];
@@ -24,6 +25,7 @@ try { scheme = localStorage.getItem('scheme') } catch {}
 if (!schemes.includes(scheme)) scheme = 'system';
 const apply = () => { if (scheme === 'system') delete root.dataset.theme; else root.dataset.theme = scheme };
 apply();
+root.classList.toggle('queried', location.search !== '');
 addEventListener('DOMContentLoaded', () => {
 root.classList.add('scripted');
 const button = document.querySelector('[data-theme-switch]');

@@ -66,6 +66,8 @@ export interface SiteDataset {
   files: { name: string; title: string; bytes: number }[];
   /** A few showcase records with all values and provenance. */
   examples: PublicRecord[];
+  /** First rows of the public file in the order of its table, and the bytes of its metadata. */
+  table: { rows: PublicRecord[]; footer: number };
   /** Number of showcase records. */
   showcase: number;
   /** Compare columns of the pack: the attributes that distinguish records. */

@@ -85,6 +85,7 @@ ${adds.join('\n')}
 
   location / { try_files $uri $uri.html $uri.md $uri/index.html =404; }
   location ~ "^/\\.build(/|$)" { return 404; }
+  location ~ "^/explore/([^/]+)/?$" { return 301 /datasets/$1/$is_args$args; }
 ${locations.join('\n')}
 }
 `;
@@ -108,6 +109,8 @@ export function caddyConfig(rules: readonly HostingRule[], root: string): string
   root * ${literal(root)}
   @notes path /.build /.build/*
   respond @notes 404
+  @explorer path_regexp explorer ^/explore/([^/]+)/?$
+  redir @explorer /datasets/{re.explorer.1}/?{query} 301
   try_files {path} {path}.html {path}.md {path}/index.html
 ${matched.join('\n')}
   @others not path_regexp ${literal(expression(FOR_EVER))}

@@ -20,6 +20,7 @@ import type { PublicRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { dictionary } from '../../data/write/dictionary.ts';
 import { datasetAttribution } from '../../packs/define/links.ts';
+import { firstRows } from './first-rows.ts';
 import type { Output } from './output.ts';
 import { pagePath } from './pages.ts';
 
@@ -54,6 +55,7 @@ export async function siteData(
   for (const release of releases)
     datasets.push({
       ...datasetOf(release, base, dist, operations),
+      table: await firstRows(release, join(dist, 'files', release.pack.id, 'public.parquet'), base),
       changes: await changesOf(release, { releases: [...releases], base_url: base, eur_usd, operations }),
       jsonld: datasetJsonld(release, base),
     });
@@ -78,7 +80,7 @@ function datasetOf(
   base: string,
   dist: string,
   operations: readonly Operation[],
-): Omit<SiteDataset, 'changes' | 'jsonld'> {
+): Omit<SiteDataset, 'changes' | 'jsonld' | 'table'> {
   const { id, title, description, license, sources, compare, group_by } = pack;
   const written = JSON.parse(readFileSync(join(dist, 'v1', id, 'examples'), 'utf8')) as { items: PublicRecord[] };
   const profile = JSON.parse(readFileSync(join(dist, 'v1', id, 'profile'), 'utf8')) as {

@@ -6,7 +6,7 @@ import { bounds } from '../consolidate/compare.ts';
  * Columns of an attribute in flat files: both ends of a price, both coordinates of a point, otherwise one
  * column.
  */
-export function flatColumns(attribute: Attribute): string[] {
+export function flatColumns(attribute: Pick<Attribute, 'name' | 'type'>): string[] {
   if (attribute.type === 'price') return [`${attribute.name}.min`, `${attribute.name}.max`];
   if (attribute.type === 'geo') return [`${attribute.name}.lat`, `${attribute.name}.lng`];
   return [attribute.name];
@@ -21,7 +21,10 @@ export function recordColumn(pack: Pick<Pack, 'attributes'>, name: string): stri
 }
 
 /** A value in the columns of `flatColumns`; lists as JSON; all null without a value. */
-export function flatCells(attribute: Attribute, value: Value | undefined): (string | number | boolean | null)[] {
+export function flatCells(
+  attribute: Pick<Attribute, 'name' | 'type'>,
+  value: Value | undefined,
+): (string | number | boolean | null)[] {
   if (value === undefined) return flatColumns(attribute).map(() => null);
   if (attribute.type === 'price') {
     const ends = bounds(value);

@@ -263,7 +263,7 @@ export const PackShape = strictObject({
       .default(null)
       .describe(
         'A public number that grows with how well known a record is, such as the population of a ' +
-          'town: showcases and the explorer begin with the greatest, and guides name the order.',
+          'town: showcases and the table begin with the greatest, and guides name the order.',
       ),
   }).describe('What is shown, and how similar records are found.'),
   compare: arrayOf(attribute, 'a list of attribute names')

@@ -102,19 +102,19 @@ test('operations of /docs, opened and tried out, pass axe', async (context) => {
   await page.context().close();
 }, 120_000);
 
-/** Links into the explorer with a search: answered, empty, refused, and with a key. */
+/** Links to views of a table: with rows, empty, wrong, and with paid attributes. */
 const LINKS = [
-  '/explore/harbours/?coast=north&sort=-depth',
-  '/explore/harbours/?near=52,5,900',
-  '/explore/harbours/?coast=north,south&min_depth=1&has_depth=true&like_name=a&min_quality=0.1&sort=name&limit=12',
-  '/explore/harbours/?q=o&fields=name,coast',
-  '/explore/harbours/?q=zz-no-such-word',
-  '/explore/harbours/?near=1,2',
-  '/explore/tools/?min_runtime=1',
+  '/datasets/harbours/?coast=north&sort=-depth',
+  '/datasets/harbours/?near=52,5,900',
+  '/datasets/harbours/?coast=north,south&min_depth=1&has_depth=true&like_name=a&min_quality=0.1&sort=name',
+  '/datasets/harbours/?q=o&fields=name,coast',
+  '/datasets/harbours/?q=zz-no-such-word',
+  '/datasets/harbours/?near=1,2',
+  '/datasets/tools/?min_runtime=1',
 ];
 
 test.for([390, 768, 1440])(
-  '%s px: nothing moves on a link into the explorer',
+  '%s px: nothing moves on a link to a view of a table',
   { timeout: 120_000 },
   async (width, context) => {
     const moved: Record<string, number> = {};
@@ -126,7 +126,7 @@ test.for([390, 768, 1440])(
       const slow = await page.context().newCDPSession(page);
       await slow.send('Emulation.setCPUThrottlingRate', { rate: 2 });
       await page.goto(site.origin + path);
-      await page.waitForSelector('#explore-head:not(.waiting)');
+      await page.waitForSelector('#viewer.ready:not([aria-busy])');
       await page.waitForLoadState('networkidle');
       const shift = await page.evaluate<number>(`new Promise((told) => new PerformanceObserver((list) =>
       told(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true })

@@ -28,16 +28,15 @@ const TOOL = 60_000;
  * `key` has credit.
  */
 export function pageTypes({ showcase, other, key }: { showcase: string; other: string; key: string }): PageType[] {
-  const ready = '#explore-table tbody tr';
+  const ready = '#viewer.ready';
   return [
     { name: 'home', path: '/', written: /^\/$/, script: HOME },
-    { name: 'dataset with a map', path: '/datasets/harbours/' },
-    { name: 'dataset', path: '/datasets/tools/', written: /^\/datasets\/[^/]+\/$/ },
+    { name: 'dataset with a map', path: '/datasets/harbours/', ready, script: TOOL },
+    { name: 'filtered dataset', path: '/datasets/harbours/?coast=north&sources=1&map=1', ready, script: TOOL },
+    { name: 'dataset', path: '/datasets/tools/', written: /^\/datasets\/[^/]+\/$/, ready, script: TOOL },
     { name: 'showcase record', path: showcase, written: /^\/datasets\/[^/]+\/[^/]+\/$/ },
     { name: 'record made on request', path: `/datasets/tools/${other}` },
     { name: 'paid view', path: `/v1/tools/entities/${other}`, headers: { Authorization: `Bearer ${key}` } },
-    { name: 'explorer with a map', path: '/explore/harbours/', ready, script: TOOL },
-    { name: 'explorer', path: '/explore/tools/', written: /^\/explore\/[^/]+\/$/, ready, script: TOOL },
     { name: 'console', path: '/sql/tools/', written: /^\/sql\/[^/]+\/$/, script: TOOL },
     { name: 'changes', path: '/changes/', written: /^\/changes\/$/ },
     { name: 'changes of a dataset', path: '/changes/tools/', written: /^\/changes\/[^/]+\/$/ },

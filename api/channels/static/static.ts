@@ -28,6 +28,8 @@ export interface StaticDeps extends RestDeps {
 /** `/files/` and `/files/{ds}/`. */
 const LIST = /^\/files(\/[^/.]+)?$/;
 const PAGE = /^\/datasets\/([^/]+)\/([^/]+?)(\.md|\.html|\/index\.html)?\/?$/;
+/** The former explorer of a dataset. */
+const EXPLORER = /^\/explore\/([^/]+)\/?$/;
 const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** Mounts the catch-all route. Mount it last. */
@@ -50,6 +52,11 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   const request = readRequest(deps.gate, c);
   if (request.urlError) return refuse(deps, c, request.urlError);
   const path = request.path.replace(/\/{2,}/g, '/');
+  const [, explored] = EXPLORER.exec(path) ?? [];
+  if (explored !== undefined) {
+    const target = `${deps.gate.base_url}/datasets/${explored}/${new URL(c.req.url).search}`;
+    return new Response(null, { status: 301, headers: { ...request.headers, Location: target } });
+  }
   const page = PAGE.exec(path);
   const program = programPath(path, request.accept);
   const varies = program !== undefined;

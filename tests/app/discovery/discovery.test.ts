@@ -84,7 +84,7 @@ describe('a client that follows links from the root', () => {
       ([path, { status }]) =>
         // Files next to the API, and pages for people, which the nightly run writes
         // (tests/process/analysts.test.ts, tests/app/site).
-        !/^\/(files|guides|explore|sql|changes)\//.test(path) &&
+        !/^\/(files|guides|sql|changes)\//.test(path) &&
         ![200, 400, 401, 402, 403, 405, 422].includes(status) &&
         !BEGINNINGS.includes(path),
     );

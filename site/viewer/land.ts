@@ -1,5 +1,6 @@
 // The outlines of continents and borders as SVG paths, drawn at build time: 3,600 by 1,800 units, a tenth of
 // a degree each (plate carrée).
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { feature, mesh } from 'topojson-client';
@@ -7,8 +8,19 @@ import { feature, mesh } from 'topojson-client';
 type Topology = Parameters<typeof feature>[0];
 type Line = [number, number][];
 
+let file: { name: string; text: string } | null = null;
+
+/** The outlines as a JSON file, named by its content. */
+export function outlines(): { name: string; text: string } {
+  if (file === null) {
+    const text = JSON.stringify(worldPaths());
+    file = { name: `world.${createHash('sha256').update(text).digest('hex').slice(0, 12)}.json`, text };
+  }
+  return file;
+}
+
 /** Paths in units of the map: x = 10 × (longitude + 180), y = 10 × (90 - latitude). */
-export function worldPaths(): { land: string; borders: string } {
+function worldPaths(): { land: string; borders: string } {
   const path = createRequire(import.meta.url).resolve('world-atlas/countries-110m.json');
   const world = JSON.parse(readFileSync(path, 'utf8')) as Topology;
   const land = feature(world, world.objects['land']!) as unknown as {

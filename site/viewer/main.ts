@@ -1,0 +1,302 @@
+// The viewer of a dataset: the table with its URL, filters, columns, selection, downloads and map. Rows come
+// from the public file, so nothing is spent; paid values are fetched after a click that shows the price.
+import { plural, printBytes, printNumber } from '../../api/render/print.ts';
+import { KeyField } from './api.ts';
+import { connectApiPanel } from './call.ts';
+import { DataClient, WorkerError } from './client.ts';
+import { byId, copyWithFeedback } from './dom.ts';
+import { connectFilterForm, listFilters } from './filters.ts';
+import type { RowsRequest } from './messages.ts';
+import { type Model, PAGE_ROWS } from './model.ts';
+import { PaidRows } from './paid.ts';
+import { Picked } from './picked.ts';
+import {
+  columnsOf,
+  listText,
+  pageOf,
+  paidNames,
+  readState,
+  selectionOf,
+  sortOf,
+  unknownNames,
+  withValue,
+} from './state.ts';
+import { connectRows, renderHead, renderRows, type TableEvents } from './table.ts';
+
+const root = byId('viewer');
+const model = JSON.parse(root.dataset['model'] ?? '{}') as Model;
+const data = new DataClient(model);
+let state = readState(location.search, model);
+let turn = 0;
+let matched = model.records;
+/** Whether the rows of the HTML are still shown. */
+let fromHtml = true;
+let drawing: Promise<void> = Promise.resolve();
+
+const events: TableEvents = {
+  sort: (sort) => go(withValue(state, 'sort', sort === model.sort ? '' : sort)),
+  filter: (filters) => go(Object.entries(filters).reduce((next, [name, value]) => withValue(next, name, value), state)),
+  pick: (slug, on) => picked.set(slug, on),
+};
+const picked = new Picked(events, (refs) => go(withValue(new URLSearchParams(), 'ids', listText(refs))));
+const key = new KeyField(() => void show());
+const paid = new PaidRows(model, key, () => show());
+const columns = () => columnsOf(state, model).map((name) => model.attributes.find((each) => each.name === name)!);
+
+/** Sets a new state in the URL and shows it. */
+function go(changed: URLSearchParams): void {
+  const next = readState(changed.toString(), model);
+  const query = next.toString();
+  if (query === state.toString()) return;
+  history.pushState(null, '', query === '' ? location.pathname : `?${query}`);
+  state = next;
+  void show();
+}
+
+/** The rows of the state, as the worker selects them. */
+function requestOf(): RowsRequest {
+  return {
+    where: selectionOf(state).toString(),
+    sort: sortOf(state, model),
+    from: (pageOf(state) - 1) * PAGE_ROWS,
+    count: PAGE_ROWS,
+    columns: columnsOf(state, model),
+  };
+}
+
+/** Shows the state: controls at once, then the rows. */
+async function show(again = false): Promise<void> {
+  const own = ++turn;
+  showControls();
+  const unknown = unknownNames(location.search, state);
+  problem(unknown.length === 0 ? '' : `Not a filter of this dataset: ${unknown.join(', ')}.`);
+  const names = paidNames(state, model);
+  if (names.length > 0) return showPaid(names);
+  if (fromHtml && state.size === 0) return paid.offer([], columns());
+  root.ariaBusy = 'true';
+  try {
+    const request = requestOf();
+    const answer = await data.call('rows', request);
+    const sources = state.has('sources') ? await data.call('sources', request) : null;
+    if (own !== turn) return;
+    fromHtml = false;
+    matched = answer.matched;
+    renderRows(
+      model,
+      { ...answer, columns: columns(), from: request.from, picked: picked.slugs, paid: paid.values, sources },
+      events,
+    );
+    picked.shown(answer.rows.map(({ slug }) => slug));
+    paid.offer(answer.rows, columns());
+    status(matched === 0 ? 'No results. Remove a filter or search for fewer words.' : '');
+    root.dataset['took'] = answer.took.toFixed(1);
+    showPages(answer.rows.length);
+  } catch (error) {
+    if (own !== turn) return;
+    if (error instanceof WorkerError && error.changed && !again) {
+      await show(true);
+      status('The data was updated since this page was opened. These are the new rows.');
+      return;
+    }
+    problem(error instanceof Error ? error.message : String(error));
+    status('');
+  } finally {
+    if (own === turn) root.ariaBusy = null;
+  }
+}
+
+/** A filter or sort by a paid attribute: the API selects the rows. */
+function showPaid(names: readonly string[]): void {
+  const own = turn;
+  paid.search(state, names, (rows, page) => {
+    if (own !== turn) return;
+    fromHtml = false;
+    renderRows(
+      model,
+      {
+        rows,
+        columns: columns(),
+        from: 0,
+        matched: rows.length,
+        picked: picked.slugs,
+        paid: paid.values,
+        sources: null,
+      },
+      events,
+    );
+    picked.shown(rows.map(({ slug }) => slug));
+    byId('viewer-count').textContent = `${plural(rows.length, 'row')}${page.next_cursor === null ? '' : ' and more'}`;
+    byId('viewer-pages').hidden = true;
+  });
+}
+
+/** Brings the controls to the state. */
+function showControls(): void {
+  const sort = sortOf(state, model);
+  renderHead(model, columns(), sort, events);
+  listFilters(model, selectionOf(state), (name) => {
+    go(
+      name === ''
+        ? [...selectionOf(state).keys()].reduce((next, each) => withValue(next, each, ''), state)
+        : withValue(state, name, ''),
+    );
+    byId('viewer-scroll').focus({ preventScroll: true });
+  });
+  const search = byId<HTMLInputElement>('viewer-q');
+  if (document.activeElement !== search) search.value = state.get('q') ?? '';
+  for (const box of byId('viewer-fields').querySelectorAll('input'))
+    box.checked = columnsOf(state, model).includes(box.value);
+  byId('viewer-sources').ariaPressed = String(state.has('sources'));
+  byId('viewer-table').classList.toggle('with-sources', state.has('sources'));
+  byId('download-what').textContent =
+    `${selectionOf(state).size === 0 ? 'All rows' : 'The rows of this view'}, shown columns`;
+  drawing = showMap().catch((error: Error) => problem(error.message));
+}
+
+/** Shows the place in the table, with links to the pages before and after. */
+function showPages(shown: number): void {
+  const page = pageOf(state);
+  const pages = Math.max(1, Math.ceil(matched / PAGE_ROWS));
+  byId('viewer-pages').hidden = false;
+  byId('viewer-count').textContent =
+    matched === model.records ? plural(matched, 'row') : `${printNumber(matched)} of ${plural(model.records, 'row')}`;
+  byId('page-count').textContent = printNumber(pages);
+  const input = byId<HTMLInputElement>('page-number');
+  input.value = String(page);
+  input.max = String(pages);
+  const first = (page - 1) * PAGE_ROWS;
+  byId('page-rows').textContent =
+    shown === 0 ? '' : `Rows ${printNumber(first + 1)} to ${printNumber(first + shown)} of ${printNumber(matched)}`;
+  for (const [id, to] of [
+    ['page-before', page - 1],
+    ['page-after', page + 1],
+  ] as const) {
+    const link = byId<HTMLAnchorElement>(id);
+    link.hidden = to < 1 || to > pages;
+    link.href = `?${withValue(state, 'page', to === 1 ? '' : String(to))}`;
+  }
+}
+
+const status = (text: string) => {
+  byId('viewer-status').textContent = text;
+};
+
+function problem(text: string): void {
+  const box = byId('viewer-problem');
+  box.hidden = text === '';
+  box.textContent = text;
+}
+
+/** The code of the map is loaded when it is first opened. */
+async function showMap(): Promise<void> {
+  const open = state.has('map');
+  const button = document.getElementById('viewer-map');
+  if (button === null) return;
+  button.ariaPressed = String(open);
+  byId('viewer-map-figure').hidden = !open;
+  if (!open) return;
+  const { drawMap } = await import('./map.ts');
+  await drawMap(model, data, selectionOf(state), (bbox) => go(withValue(state, 'bbox', bbox)));
+}
+
+/** Moves to a page and its first row. */
+function turnPage(page: number): void {
+  go(withValue(state, 'page', page === 1 ? '' : String(page)));
+  byId('viewer-scroll').scrollTo({ top: 0 });
+}
+
+/** A menu closes with Escape, and by a click elsewhere. */
+function connectMenus(): void {
+  const close = (menu: HTMLDetailsElement) => {
+    menu.open = false;
+  };
+  const open = () => root.querySelectorAll<HTMLDetailsElement>('.viewer-menu[open]');
+  document.addEventListener('click', ({ target }) => {
+    for (const menu of open()) if (!menu.contains(target as Node)) close(menu);
+  });
+  document.addEventListener('keydown', ({ key: pressed }) => {
+    if (pressed !== 'Escape') return;
+    for (const menu of open()) {
+      close(menu);
+      menu.querySelector('summary')?.focus();
+    }
+  });
+}
+
+function connect(): void {
+  connectMenus();
+  byId('viewer-search').addEventListener('submit', (event) => {
+    event.preventDefault();
+    go(withValue(state, 'q', byId<HTMLInputElement>('viewer-q').value.trim()));
+  });
+  connectFilterForm(model, (name, value) => go(withValue(state, name, value)));
+  byId('viewer-fields').addEventListener('change', () => {
+    const boxes = [...byId('viewer-fields').querySelectorAll<HTMLInputElement>('input:checked')].map(
+      ({ value }) => value,
+    );
+    const kept = columnsOf(state, model).filter((name) => boxes.includes(name));
+    const fields = [...kept, ...boxes.filter((name) => !kept.includes(name))];
+    go(withValue(state, 'fields', fields.join() === model.columns.join() ? '' : listText(fields)));
+  });
+  byId('viewer-default').addEventListener('click', () => go(withValue(state, 'fields', '')));
+  byId('viewer-sources').addEventListener('click', () =>
+    go(withValue(state, 'sources', state.has('sources') ? '' : '1')),
+  );
+  document
+    .getElementById('viewer-map')
+    ?.addEventListener('click', () => go(withValue(state, 'map', state.has('map') ? '' : '1')));
+  byId('viewer-link').addEventListener(
+    'click',
+    (event) => void copyWithFeedback(event.currentTarget as HTMLElement, location.href),
+  );
+  byId('page-number').addEventListener('change', (event) => {
+    const input = event.currentTarget as HTMLInputElement;
+    turnPage(Math.min(Math.max(1, Math.trunc(Number(input.value)) || 1), Number(input.max) || 1));
+  });
+  for (const id of ['page-before', 'page-after'])
+    byId<HTMLAnchorElement>(id).addEventListener('click', (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      turnPage(pageOf(state) + (id === 'page-after' ? 1 : -1));
+    });
+  for (const button of byId('viewer-download').querySelectorAll<HTMLElement>('[data-format]'))
+    button.addEventListener('click', () => void download(button.dataset['format'] as 'csv'));
+  connectApiPanel(
+    model,
+    () => state,
+    () => key.value !== null,
+  );
+  connectRows(events);
+  data.progress = (received) => {
+    if (root.ariaBusy === 'true') status(`Loading … ${printBytes(received)}`);
+  };
+  addEventListener('popstate', () => {
+    state = readState(location.search, model);
+    void show();
+  });
+}
+
+/** Saves the rows of the view, or the selected ones, as a file. */
+async function download(format: 'csv' | 'json' | 'geojson'): Promise<void> {
+  status('Preparing the file …');
+  const where = picked.slugs.size > 0 ? new URLSearchParams({ ids: listText([...picked.slugs]) }) : selectionOf(state);
+  try {
+    const request = { where: where.toString(), sort: sortOf(state, model), columns: columnsOf(state, model), format };
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(await data.call('export', request));
+    link.download = `${model.dataset}.${format}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    status('');
+  } catch (error) {
+    problem(error instanceof Error ? error.message : String(error));
+    status('');
+  }
+}
+
+connect();
+root.classList.add('ready');
+// The rows of an address with a query are hidden until then.
+void show()
+  .then(() => drawing)
+  .then(() => root.classList.add('shown'));

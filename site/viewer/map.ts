@@ -1,0 +1,202 @@
+// The map: every point of the selection, gathered in clusters. Clicking a cluster zooms in; the button below
+// filters the table by the area in view.
+import { printNumber } from '../../api/render/print.ts';
+import type { DataClient } from './client.ts';
+import { byId, createElement, createSvg } from './dom.ts';
+import type { Cluster, MapBox } from './messages.ts';
+import type { Model } from './model.ts';
+
+const WORLD: MapBox = [-180, -60, 180, 84];
+/** Clusters across the map. */
+const CELLS = 56;
+/** Smallest width in degrees. */
+const CLOSEST = 0.05;
+
+class ClusterMap {
+  readonly #model: Model;
+  readonly #data: DataClient;
+  readonly #dots = createSvg('g', { class: 'map-dots' });
+  readonly #svg: SVGSVGElement;
+  readonly #caption = createElement('figcaption', { className: 'quiet small' });
+  #box: MapBox = WORLD;
+  #where: string | null = null;
+  #turn = 0;
+  choose: (bbox: string) => void = () => {};
+
+  constructor(model: Model, data: DataClient, land: { land: string; borders: string }) {
+    this.#model = model;
+    this.#data = data;
+    const outlines = createSvg(
+      'g',
+      { transform: 'scale(0.1)' },
+      createSvg('path', { class: 'map-land', d: land.land }),
+      createSvg('path', { class: 'map-borders', d: land.borders }),
+    );
+    this.#svg = createSvg(
+      'svg',
+      { role: 'img', 'aria-label': 'Map of the records of this view; each is also in the table' },
+      outlines,
+      this.#dots,
+    ) as SVGSVGElement;
+    const button = (text: string, label: string, act: () => void) => {
+      const made = createElement('button', { type: 'button', className: 'viewer-toggle' }, text);
+      made.ariaLabel = label;
+      made.onclick = act;
+      return made;
+    };
+    const bar = createElement(
+      'div',
+      { className: 'viewer-map-bar' },
+      button('+', 'Zoom in', () => this.#zoom(0.5)),
+      button('−', 'Zoom out', () => this.#zoom(2)),
+      button('←', 'Move west', () => this.#move(-0.3, 0)),
+      button('→', 'Move east', () => this.#move(0.3, 0)),
+      button('↑', 'Move north', () => this.#move(0, 0.3)),
+      button('↓', 'Move south', () => this.#move(0, -0.3)),
+      button('World', 'Show the whole world', () => this.#show(WORLD)),
+      createElement(
+        'button',
+        { type: 'button', className: 'button', onclick: () => this.#area() },
+        'Filter by this area',
+      ),
+    );
+    byId('viewer-map-figure').replaceChildren(this.#svg, bar, this.#caption);
+    this.#drag();
+  }
+
+  /** Shows a selection: a filtered one fills the map. */
+  async select(selection: URLSearchParams): Promise<void> {
+    const where = selection.toString();
+    if (where === this.#where) return;
+    this.#where = where;
+    const bounds = where === '' ? null : await this.#data.call('bounds', { where });
+    this.#box = bounds === null ? WORLD : fitted(bounds);
+    await this.#draw();
+  }
+
+  #show(box: MapBox): void {
+    this.#box = box;
+    void this.#draw();
+  }
+
+  #zoom(factor: number): void {
+    const [west, south, east, north] = this.#box;
+    const width = Math.min(360, Math.max(CLOSEST, (east - west) * factor));
+    this.#show(around((west + east) / 2, (south + north) / 2, width));
+  }
+
+  #move(x: number, y: number): void {
+    const [west, south, east, north] = this.#box;
+    this.#show(around((west + east) / 2 + x * (east - west), (south + north) / 2 + y * (north - south), east - west));
+  }
+
+  #area(): void {
+    this.choose(this.#box.map((degrees) => Number(degrees.toFixed(3))).join(','));
+  }
+
+  /** Dragging a rectangle filters by it. */
+  #drag(): void {
+    let start: DOMPoint | null = null;
+    const frame = createSvg('rect', { class: 'map-frame' });
+    const at = (event: PointerEvent) =>
+      new DOMPoint(event.clientX, event.clientY).matrixTransform(this.#svg.getScreenCTM()!.inverse());
+    const box = (a: DOMPoint, b: DOMPoint): MapBox => [
+      Math.min(a.x, b.x) - 180,
+      90 - Math.max(a.y, b.y),
+      Math.max(a.x, b.x) - 180,
+      90 - Math.min(a.y, b.y),
+    ];
+    this.#svg.addEventListener('pointerdown', (event) => {
+      if (event.button !== 0 || event.pointerType === 'touch' || event.target instanceof SVGCircleElement) return;
+      start = at(event);
+      this.#svg.setPointerCapture(event.pointerId);
+    });
+    this.#svg.addEventListener('pointermove', (event) => {
+      if (start === null) return;
+      const [west, south, east, north] = box(start, at(event));
+      for (const [name, value] of Object.entries({
+        x: west + 180,
+        y: 90 - north,
+        width: east - west,
+        height: north - south,
+      }))
+        frame.setAttribute(name, String(value));
+      this.#dots.append(frame);
+    });
+    this.#svg.addEventListener('pointerup', (event) => {
+      if (start === null) return;
+      const [west, south, east, north] = box(start, at(event));
+      start = null;
+      frame.remove();
+      const width = this.#box[2] - this.#box[0];
+      if (east - west > width / 100 && north - south > width / 200) {
+        this.choose([west, south, east, north].map((degrees) => Number(degrees.toFixed(3))).join(','));
+      }
+    });
+  }
+
+  async #draw(): Promise<void> {
+    const own = ++this.#turn;
+    const [west, south, east, north] = this.#box;
+    this.#svg.setAttribute('viewBox', `${west + 180} ${90 - north} ${east - west} ${north - south}`);
+    const { clusters, placed } = await this.#data.call('clusters', {
+      where: this.#where ?? '',
+      box: this.#box,
+      cells: CELLS,
+    });
+    if (own !== this.#turn) return;
+    const unit = (east - west) / Math.max(320, this.#svg.clientWidth || 800);
+    const most = clusters[0]?.count ?? 1;
+    this.#dots.replaceChildren(...clusters.map((cluster) => this.#dot(cluster, unit, most)));
+    const all = clusters.every(({ count }) => count === 1);
+    this.#caption.textContent = `${printNumber(placed)} records in view${all ? '' : '; a click on a circle zooms in'}. Drag to filter by an area. Outlines: Natural Earth.`;
+  }
+
+  #dot({ lat, lng, count, slug, name }: Cluster, unit: number, most: number): SVGElement {
+    const radius = count === 1 ? 4 : 4 + 9 * Math.sqrt(count / most);
+    const dot = createSvg('circle', {
+      cx: lng + 180,
+      cy: 90 - lat,
+      r: radius * unit,
+      class: count === 1 ? 'map-one' : 'map-many',
+    });
+    dot.append(createSvg('title', {}, document.createTextNode(name ?? `${printNumber(count)} records`)));
+    dot.addEventListener('click', () => {
+      if (slug !== undefined) location.href = this.#model.pages + slug;
+      else this.#show(around(lng, lat, Math.max(CLOSEST, (this.#box[2] - this.#box[0]) / 3)));
+    });
+    return dot;
+  }
+}
+
+/** A box of the map's ratio around a point. */
+function around(lng: number, lat: number, width: number): MapBox {
+  const height = (width * (WORLD[3] - WORLD[1])) / (WORLD[2] - WORLD[0]);
+  const west = Math.max(-180, Math.min(180 - width, lng - width / 2));
+  const south = Math.max(-90, Math.min(90 - height, lat - height / 2));
+  return [west, south, west + width, south + height];
+}
+
+/** A box of the map's ratio that contains a box, with a margin. */
+function fitted([west, south, east, north]: MapBox): MapBox {
+  const ratio = (WORLD[2] - WORLD[0]) / (WORLD[3] - WORLD[1]);
+  const width = Math.max(east - west, (north - south) * ratio) * 1.08;
+  return around((west + east) / 2, (south + north) / 2, Math.min(360, Math.max(CLOSEST, width)));
+}
+
+let map: Promise<ClusterMap> | null = null;
+
+/** Draws the map of a selection; `choose` receives the `bbox` of a chosen area. */
+export async function drawMap(
+  model: Model,
+  data: DataClient,
+  selection: URLSearchParams,
+  choose: (bbox: string) => void,
+): Promise<void> {
+  map ??= fetch(model.land ?? '')
+    .then((response) => response.json() as Promise<{ land: string; borders: string }>)
+    .then((land) => new ClusterMap(model, data, land));
+  const drawn = await map;
+  drawn.choose = choose;
+  await drawn.select(selection);
+}

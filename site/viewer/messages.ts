@@ -1,0 +1,75 @@
+// Messages between the page and the worker that holds the data.
+import type { Value } from '../../packs/define/model.ts';
+
+/** A row of the table: values in the order of the columns. */
+export interface Row {
+  slug: string;
+  name: string;
+  values: (Value | null)[];
+}
+
+/** The source of a value. */
+export interface CellSource {
+  source_url: string;
+  /** ISO 8601. */
+  observed_at: string;
+  confidence: number;
+}
+
+/** Rows of a selection in an order: `where` and `sort` as in the URL. */
+export interface Selected {
+  where: string;
+  sort: string;
+}
+
+/** A page of rows; paid columns have no values. */
+export interface RowsRequest extends Selected {
+  from: number;
+  count: number;
+  columns: string[];
+}
+
+export type FileFormat = 'csv' | 'json' | 'geojson';
+
+/** Points that are drawn as one, at their mean. */
+export interface Cluster {
+  lat: number;
+  lng: number;
+  count: number;
+  /** The record, when it is a single one. */
+  slug?: string;
+  name?: string;
+}
+
+/** Degrees. */
+export type MapBox = [west: number, south: number, east: number, north: number];
+
+/** Requests to the worker with their answers, by kind. */
+export interface Calls {
+  rows: {
+    request: RowsRequest;
+    /** `took`: milliseconds of filter and sort. */
+    answer: { rows: Row[]; matched: number; took: number };
+  };
+  sources: { request: RowsRequest; answer: (CellSource | null)[][] };
+  export: { request: Selected & { columns: string[]; format: FileFormat }; answer: Blob };
+  clusters: {
+    request: { where: string; box: MapBox; cells: number };
+    answer: { clusters: Cluster[]; placed: number };
+  };
+  /** The smallest box with all points of a selection; null without points. */
+  bounds: { request: { where: string }; answer: MapBox | null };
+}
+
+export type Kind = keyof Calls;
+
+export interface Message<K extends Kind = Kind> {
+  id: number;
+  kind: K;
+  request: Calls[K]['request'];
+}
+
+export type Answer =
+  | { id: number; answer: Calls[Kind]['answer'] }
+  | { id: number; error: string; changed: boolean }
+  | { received: number };

@@ -1,0 +1,59 @@
+// The model of a dataset for its viewer, made by the build.
+import type { SiteDataset } from '../../api/pages/site.ts';
+import { type ColumnStats, statsOf } from './cells.ts';
+import { outlines } from './land.ts';
+import type { Model } from './model.ts';
+
+/** Columns shown by default, after the name. */
+const COLUMNS = 7;
+
+/** Attributes for the columns: public ones with a value in most records, the distinguishing ones first. */
+function defaultColumns({ attributes, compare, group_by, prominence, profile, table }: SiteDataset): string[] {
+  const filled = new Map(profile.map(({ name, fill_rate }) => [name, fill_rate ?? 0]));
+  const names = new Set(table.rows.map(({ name }) => name));
+  const ranked = [
+    ...new Set([group_by, ...(prominence ? [prominence] : []), ...compare, ...attributes.map(({ name }) => name)]),
+  ];
+  const open = ranked.filter((name) => {
+    const attribute = attributes.find((each) => each.name === name);
+    if (!attribute?.public || attribute.type === 'text' || (filled.get(name) ?? 0) < 0.2) return false;
+    // The name of a record is a column of its own.
+    return !table.rows.every(({ attributes: values }) => names.has(String(values[name] ?? '')));
+  });
+  return open.slice(0, COLUMNS);
+}
+
+/** `links` are the prefixed paths of the site. */
+export function modelOf(dataset: SiteDataset, base_url: string, href: (path: string) => string): Model {
+  const { id, attributes, filters, prominence, table, records, prices, attribution } = dataset;
+  const geo = attributes.find(({ type, public: open }) => type === 'geo' && open)?.name ?? null;
+  const stats: Record<string, ColumnStats> = {};
+  for (const one of dataset.profile) if (one.public) stats[one.name] = statsOf(one);
+  return {
+    dataset: id,
+    api: `${base_url}/v1/${id}`,
+    pages: href(`/datasets/${id}/`),
+    file: href(`/files/${id}/public.parquet`),
+    footer: table.footer,
+    land: geo === null ? null : href(`/assets/${outlines().name}`),
+    records,
+    attributes: attributes.map(({ name, type, unit, description, public: open, filterable, searchable }) => {
+      return {
+        name,
+        type: type as Model['attributes'][number]['type'],
+        unit,
+        description,
+        public: open,
+        filterable,
+        searchable,
+      };
+    }),
+    filters: filters.map(({ name, attribute, operator, type }) => ({ name, attribute, operator, type })),
+    columns: defaultColumns(dataset),
+    stats,
+    sort: prominence === null ? '-quality' : `-${prominence}`,
+    geo,
+    price: prices.find(({ operation }) => operation === 'search')?.eur ?? 0,
+    attribution,
+  };
+}

@@ -1,0 +1,107 @@
+// Paid columns and paid selections: an offer with its price, and the rows that the API returns for it.
+import { printEuro } from '../../api/render/print.ts';
+import type { Value } from '../../packs/define/model.ts';
+import { chargeText, type Item, type KeyField, type ResultPage, searchRecords } from './api.ts';
+import { byId, createElement } from './dom.ts';
+import type { Row } from './messages.ts';
+import { type Model, type ModelAttribute, PAGE_ROWS } from './model.ts';
+import { callOf, columnsOf, listText } from './state.ts';
+
+export class PaidRows {
+  /** Paid values by slug. */
+  readonly values = new Map<string, Record<string, Value>>();
+  readonly #model: Model;
+  readonly #key: KeyField;
+  readonly #changed: () => Promise<void>;
+
+  constructor(model: Model, key: KeyField, changed: () => Promise<void>) {
+    this.#model = model;
+    this.#key = key;
+    this.#changed = changed;
+  }
+
+  /** Offers to load the paid columns of the rows; nothing to offer: no message. */
+  offer(rows: readonly Row[], columns: readonly ModelAttribute[]): void {
+    const names = columns.filter((column) => !column.public).map(({ name }) => name);
+    const missing = rows.filter(({ slug }) => names.some((name) => !(name in (this.values.get(slug) ?? {}))));
+    if (names.length === 0 || missing.length === 0) return;
+    this.#offer(
+      `${names.join(', ')}: locked.`,
+      `Load ${names.length === 1 ? 'this column' : 'these columns'} for ${missing.length} rows`,
+      async (key) => {
+        const parameters = new URLSearchParams({
+          ids: listText(missing.map(({ slug }) => slug)),
+          fields: listText(names),
+          limit: String(PAGE_ROWS),
+        });
+        const page = await searchRecords(`${this.#model.api}/entities?${parameters}`, key);
+        for (const { slug } of missing) this.#keep(slug, Object.fromEntries(names.map((name) => [name, null])));
+        for (const { slug, attributes } of page.items) this.#keep(slug, attributes);
+        await this.#changed();
+        byId('viewer-status').textContent = chargeText(page);
+      },
+    );
+  }
+
+  /** Offers the rows that the API selects by paid attributes. */
+  search(
+    state: URLSearchParams,
+    names: readonly string[],
+    found: (rows: Row[], page: ResultPage) => void,
+    cursor = '',
+  ): void {
+    const label = cursor === '' ? `Show ${PAGE_ROWS} rows` : 'Show the next rows';
+    this.#offer(`${names.join(', ')} is not public, so the API selects the rows.`, label, async (key) => {
+      const parameters = callOf(state, this.#model);
+      if (cursor !== '') parameters.set('cursor', cursor);
+      const page = await searchRecords(`${this.#model.api}/entities?${parameters}`, key);
+      for (const { slug, attributes } of page.items) this.#keep(slug, attributes);
+      this.#close();
+      found(
+        page.items.map((item) => this.#row(item, state)),
+        page,
+      );
+      byId('viewer-status').textContent = chargeText(page);
+      if (page.next_cursor !== null) this.search(state, names, found, page.next_cursor);
+    });
+  }
+
+  #row({ slug, name, attributes }: Item, state: URLSearchParams): Row {
+    return { slug, name, values: columnsOf(state, this.#model).map((column) => attributes[column] ?? null) };
+  }
+
+  #keep(slug: string, attributes: Record<string, Value | null>): void {
+    this.values.set(slug, { ...this.values.get(slug), ...(attributes as Record<string, Value>) });
+  }
+
+  #close(): void {
+    byId('viewer-problem').hidden = true;
+  }
+
+  /** Shows what is locked, its price, and the button that spends it, or the way to a key. */
+  #offer(text: string, label: string, load: (key: string) => Promise<void>): void {
+    const box = byId('viewer-problem');
+    const { value: key } = this.#key;
+    const price = printEuro(this.#model.price);
+    const button = createElement(
+      'button',
+      { type: 'button', className: 'button' },
+      key === null ? 'Enter a key' : `${label}: ${price}`,
+    );
+    button.onclick = () => {
+      if (key === null) return this.#key.open();
+      button.disabled = true;
+      load(key).catch((error: Error) => {
+        button.disabled = false;
+        box.replaceChildren(createElement('p', {}, error.message), button);
+      });
+    };
+    const how = createElement(
+      'p',
+      {},
+      `${text} ${key === null ? `With an API key: ${price} for each page of ${PAGE_ROWS} rows.` : ''}`,
+    );
+    box.replaceChildren(how, button);
+    box.hidden = false;
+  }
+}

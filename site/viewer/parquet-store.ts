@@ -1,0 +1,175 @@
+// The public Parquet file as columns in memory: each row group of a column is read when it is first needed.
+import { decompress } from 'fzstd';
+import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetRead } from 'hyparquet';
+import type { Predicate } from '../../data/plan/plan.ts';
+import type { Value } from '../../packs/define/model.ts';
+import { kindOf, type NumberColumn, newColumn, TextColumn, type TypedColumn } from './columns.ts';
+import type { CellSource } from './messages.ts';
+import type { Model, ModelAttribute } from './model.ts';
+import { type Group, type ParquetFile, readSources } from './provenance.ts';
+import type { ViewTable } from './query.ts';
+
+/** A record's own columns. */
+const OWN = { id: 'text', slug: 'text', name: 'text', updated_at: 'time', quality_score: 'number' } as const;
+
+/** A record's own columns by the key that sorts by them. */
+export const SORT_KEYS: Record<string, 'quality_score' | 'updated_at'> = {
+  quality: 'quality_score',
+  updated: 'updated_at',
+};
+
+export class ParquetStore implements ViewTable {
+  readonly rows: number;
+  readonly #open: ParquetFile;
+  readonly #model: Model;
+  readonly #columns = new Map<string, TypedColumn>();
+  /** Row groups by column, while they are read and after. */
+  readonly #reading = new Map<string, Promise<void>>();
+
+  private constructor(file: AsyncBuffer, metadata: FileMetaData, model: Model) {
+    let from = 0;
+    const groups = metadata.row_groups.map(({ num_rows }) => {
+      const group = { from, to: from + Number(num_rows) };
+      from = group.to;
+      return group;
+    });
+    this.rows = from;
+    this.#model = model;
+    this.#open = { file, metadata, groups, compressors: { ZSTD: (input) => decompress(input) } };
+  }
+
+  static async open(file: AsyncBuffer, model: Model): Promise<ParquetStore> {
+    const metadata = await parquetMetadataAsync(file, { initialFetchSize: model.footer });
+    return new ParquetStore(file, metadata, model);
+  }
+
+  /** Columns that conditions compare. */
+  needed(conditions: readonly Predicate[]): string[] {
+    const names = conditions.flatMap((condition) => {
+      if (condition.kind === 'near' || condition.kind === 'bbox') return this.#flat(this.#geo());
+      if (condition.kind === 'words') return this.#searched();
+      if (condition.kind === 'ids') return ['id', 'slug'].map((name) => this.#own(name));
+      if (condition.kind === 'updated_since') return [this.#own('updated_at')];
+      if (condition.kind === 'min_quality') return [this.#own('quality_score')];
+      return 'attribute' in condition ? this.#flat(this.#attribute(condition.attribute)) : [];
+    });
+    return [...new Set(names)];
+  }
+
+  /** The columns of the file for a key of sorting: `quality`, `updated` or an attribute. */
+  columnsFor(key: string): string[] {
+    const own = SORT_KEYS[key];
+    return own === undefined ? this.#flat(this.#attribute(key)) : [this.#own(own)];
+  }
+
+  /** The columns of the file for rows with these attributes. */
+  shown(attributes: readonly string[]): string[] {
+    const flat = attributes.flatMap((name) => this.#flat(this.#attribute(name)));
+    return [this.#own('slug'), this.#own('name'), ...flat];
+  }
+
+  /** Reads columns of the file: all rows, or the row groups of some. */
+  async load(names: readonly string[], rows: Uint32Array | null = null): Promise<void> {
+    const { groups: all } = this.#open;
+    const groups = rows === null ? all : all.filter(({ from, to }) => rows.some((row) => row >= from && row < to));
+    await Promise.all(names.flatMap((name) => groups.map((group) => this.#read(name, group))));
+  }
+
+  /** Prepares searches in the loaded columns. */
+  prepare(names: readonly string[]): void {
+    for (const name of names) {
+      const column = this.#column(name);
+      if (column instanceof TextColumn) column.prepare();
+    }
+  }
+
+  column = (name: string): TypedColumn => this.#column(this.#own(name));
+
+  ends = (attribute: string): { low: TypedColumn; high: TypedColumn } => {
+    const [low, high = low] = this.#flat(this.#attribute(attribute)).map((name) => this.#column(name));
+    return { low: low!, high: high! };
+  };
+
+  point = (): { lat: NumberColumn; lng: NumberColumn } => {
+    const [lat, lng] = this.#flat(this.#geo()).map((name) => this.#column(name) as NumberColumn);
+    return { lat: lat!, lng: lng! };
+  };
+
+  searched = (): readonly TypedColumn[] => this.#searched().map((name) => this.#column(name));
+
+  /** A record's own value, whose column is loaded. */
+  own(name: keyof typeof OWN, row: number): Value | null {
+    return this.column(name).value(row);
+  }
+
+  /** The value of an attribute whose columns are loaded. */
+  value(name: string, row: number): Value | null {
+    const attribute = this.#attribute(name);
+    const [first, second] = this.#flat(attribute).map((each) => this.#column(each).value(row));
+    if (second === undefined || first === null || second === null) return first ?? null;
+    const { type, unit } = attribute;
+    if (type === 'geo') return { lat: first as number, lng: second as number };
+    return first === second ? first! : { min: first as number, max: second as number, currency: unit ?? '' };
+  }
+
+  /** Sources of the values of some rows. */
+  sources(rows: Uint32Array, attributes: readonly string[]): Promise<(CellSource | null)[][]> {
+    return readSources(this.#open, this.#own('provenance'), rows, attributes);
+  }
+
+  #read(name: string, { from, to }: Group): Promise<void> {
+    const key = `${from} ${name}`;
+    const known = this.#reading.get(key);
+    if (known !== undefined) return known;
+    const column = this.#column(name);
+    const { file, metadata, compressors } = this.#open;
+    const reading = parquetRead({
+      ...{ file, metadata, compressors },
+      columns: [name],
+      rowStart: from,
+      rowEnd: to,
+      onChunk: ({ columnData, rowStart }) => column.write(rowStart, columnData as ArrayLike<string>),
+    });
+    this.#reading.set(key, reading);
+    reading.catch(() => this.#reading.delete(key));
+    return reading;
+  }
+
+  #column(name: string): TypedColumn {
+    let column = this.#columns.get(name);
+    if (column === undefined) {
+      const own = Object.entries(OWN).find(([each]) => this.#own(each) === name);
+      const attribute = this.#model.attributes.find((each) => this.#flat(each).includes(name));
+      column = newColumn(this.rows, own?.[1] ?? kindOf(attribute?.type ?? 'string'));
+      this.#columns.set(name, column);
+    }
+    return column;
+  }
+
+  /** Name of a record's own column; an attribute of that name has priority (data/write/csv.ts). */
+  #own(name: string): string {
+    return this.#model.attributes.some((each) => each.name === name) ? `record.${name}` : name;
+  }
+
+  #attribute(name: string): ModelAttribute {
+    const attribute = this.#model.attributes.find((each) => each.name === name);
+    if (attribute === undefined) throw new Error(`${name} is not an attribute of ${this.#model.dataset}.`);
+    return attribute;
+  }
+
+  #geo(): ModelAttribute {
+    return this.#attribute(this.#model.geo ?? '');
+  }
+
+  #flat({ name, type }: ModelAttribute): string[] {
+    if (type === 'price') return [`${name}.min`, `${name}.max`];
+    return type === 'geo' ? [`${name}.lat`, `${name}.lng`] : [name];
+  }
+
+  #searched(): string[] {
+    const texts = this.#model.attributes.filter(
+      (each) => each.public && each.searchable && kindOf(each.type) !== 'number',
+    );
+    return [...new Set([this.#own('name'), this.#own('slug'), ...texts.map(({ name }) => name)])];
+  }
+}

@@ -1,0 +1,45 @@
+// The worker that holds the data: answers the requests of the page, one after the other.
+
+import type { Answer, Calls, Kind, Message } from './messages.ts';
+import type { Model } from './model.ts';
+import { ParquetStore } from './parquet-store.ts';
+import { FileChanged, RangeFile } from './ranges.ts';
+import { ViewQueries } from './view-queries.ts';
+
+let model: Model | null = null;
+let engine: Promise<ViewQueries> | null = null;
+
+const post = (answer: Answer) => self.postMessage(answer);
+
+async function open(of: Model): Promise<ViewQueries> {
+  const file = await RangeFile.open(new URL(of.file, self.location.href).href, of.footer);
+  post({ received: file.received });
+  file.progress = (received) => post({ received });
+  return new ViewQueries(await ParquetStore.open(file, of), of);
+}
+
+/** Answers a request; the file is opened again when it has changed. */
+async function answer({ kind, request }: Message): Promise<Calls[Kind]['answer']> {
+  if (model === null) throw new Error('The worker has no model.');
+  engine ??= open(model).catch((error) => {
+    engine = null;
+    throw error;
+  });
+  const opened = await engine;
+  // `kind` is the kind of `request`.
+  return opened[kind](request as never);
+}
+
+self.addEventListener('message', async ({ data }: MessageEvent<Message | { model: Model }>) => {
+  if ('model' in data) {
+    model = data.model;
+    return;
+  }
+  try {
+    post({ id: data.id, answer: await answer(data) });
+  } catch (error) {
+    const changed = error instanceof FileChanged;
+    if (changed) engine = null;
+    post({ id: data.id, error: error instanceof Error ? error.message : String(error), changed });
+  }
+});

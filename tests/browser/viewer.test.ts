@@ -1,0 +1,379 @@
+// The table of a dataset in Chromium: its rows come from the public file, its views are addresses, and the
+// API is called only by buttons that show the price.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { barriers, inEachLook, NONE, overflow, picture } from '../support/browser.ts';
+import { balance, newKey } from '../support/money-on-stores.ts';
+import { scratchOfAll } from '../support/night-pack.ts';
+import { LOOKS, mistakes, type Opened, openStage, type Stage } from '../support/pages-stage.ts';
+
+const run = promisify(execFile);
+const folder = scratchOfAll();
+let stage: Stage | null = null;
+beforeAll(async () => {
+  stage = await openStage(folder);
+}, 180_000);
+afterAll(() => stage?.close());
+
+const names = ({ page }: Pick<Opened, 'page'>) => page.locator('#viewer-table tbody th a').allTextContents();
+/** Calls of the API: none of them is made without a click on a price. */
+const calls = ({ asked }: Opened) => asked.filter((url) => url.includes('/v1/'));
+
+/** Waits until the rows of the address are shown. */
+const settled = ({ page }: Pick<Opened, 'page'>) => page.waitForSelector('#viewer.ready:not([aria-busy])');
+
+async function open(path: string, look = {}): Promise<Opened> {
+  const opened = await stage!.open(path, look);
+  await settled(opened);
+  return opened;
+}
+
+describe('the table of a dataset', () => {
+  test('shows its first rows without a script, and requests nothing until they are used', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const bare = await stage.open('/datasets/harbours/', { javaScriptEnabled: false });
+    const first = await names(bare);
+    expect(first.length).toBe(Math.min(50, stage.app.records['harbours']!.length));
+    expect(await bare.page.locator('.from').first().isVisible()).toBe(true);
+    expect(await bare.page.locator('.viewer-bar').isVisible()).toBe(false);
+    await bare.close();
+    const opened = await open('/datasets/harbours/');
+    expect(await names(opened)).toEqual(first);
+    expect(opened.asked.filter((url) => url.includes('.parquet') || url.includes('/v1/'))).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+    await opened.close();
+  });
+
+  /** Views that the API answers too. */
+  const VIEWS = [
+    'sort=name',
+    'sort=-name',
+    'sort=depth',
+    'coast=north&sort=-depth',
+    'coast=north,south&min_depth=1&has_depth=true&sort=name',
+    'not_coast=north&sort=name',
+    'like_name=O&sort=-name',
+    'q=o&sort=name',
+    'near=52,5,900&sort=name',
+    'bbox=-20,30,40,70&sort=name',
+    'bbox=170,-90,-170,90&sort=name',
+    'fuel=true&max_depth=20&sort=code',
+    'min_quality=0.5&sort=name',
+    'has_fuel=false&sort=name',
+    'coast=north&page=2&sort=name',
+  ];
+  test('has the rows of the API for every filter and sort, and spends nothing', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const { headers } = await newKey(stage.app);
+    const opened = await open('/datasets/harbours/');
+    for (const view of VIEWS) {
+      await opened.page.goto(`${stage.base}/datasets/harbours/?${view}`);
+      await settled(opened);
+      const parameters = new URLSearchParams(view);
+      const page = Number(parameters.get('page') ?? 1);
+      parameters.delete('page');
+      const { body } = await stage.app.json(`/v1/harbours/entities?${parameters}&limit=100&total=true`, { headers });
+      const items = (body['items'] as { name: string }[]).map(({ name }) => name);
+      const shown = await names(opened);
+      // Rows with equal values may have another order.
+      expect(shown.length, view).toBe(Math.min(50, Math.max(0, items.length - (page - 1) * 50)));
+      if (/sort=-?name/.test(view)) expect(shown, view).toEqual(items.slice((page - 1) * 50, page * 50));
+      else expect(new Set(shown), view).toEqual(new Set(items.slice(0, 50)));
+    }
+    expect(calls(opened)).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+    await opened.close();
+  }, 120_000);
+
+  test('is an address: controls change it, and the back button restores the rows', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/');
+    const { page } = opened;
+    const search = () => new URL(page.url()).search;
+    const first = await names(opened);
+    await page.locator('[data-column="depth"] button').click();
+    await page.locator('[data-column="depth"][aria-sort="ascending"]').waitFor();
+    expect(search()).toBe('?sort=depth');
+    await page.locator('#viewer-filter > summary').click();
+    await page.selectOption('#add-attribute', 'coast');
+    await page.selectOption('#add-operator', 'any');
+    await page.fill('#add-value', 'north');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Remove filter: coast is north' }).waitFor();
+    await settled(opened);
+    expect(search()).toBe('?coast=north&sort=depth');
+    const north = stage.app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === 'north');
+    expect(await page.textContent('#viewer-count')).toContain(`${north.length} of `);
+    expect(await page.getAttribute('#viewer-table', 'aria-rowcount')).toBe(String(north.length + 1));
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Remove filter: coast is north' }).click();
+    await settled(opened);
+    expect(search()).toBe('?sort=depth');
+    await page.fill('#viewer-q', 'zz-no-such-word');
+    await page.keyboard.press('Enter');
+    await page.getByText('No results.').waitFor();
+    await page.goBack();
+    await page.goBack();
+    await page.goBack();
+    await page.goBack();
+    await settled(opened);
+    expect(search()).toBe('');
+    expect(await names(opened)).toEqual(first);
+    expect(calls(opened)).toEqual([]);
+    await opened.close();
+  });
+
+  test('a bar of a head filters by its values', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/');
+    await opened.page.locator('[data-column="coast"] .viewer-bar-link').first().click();
+    await opened.page.locator('.viewer-chip').first().waitFor();
+    await settled(opened);
+    const coast = new URL(opened.page.url()).searchParams.get('coast');
+    const same = stage.app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === coast);
+    expect(await opened.page.textContent('#viewer-count')).toMatch(new RegExp(`^${same.length} of`));
+    await opened.close();
+  });
+
+  test('an unknown or wrong parameter has the message of the API', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/?min_depth=deep');
+    await opened.page
+      .locator('#viewer-problem', { hasText: 'min_depth: must be a number of m (got "deep")' })
+      .waitFor();
+    await opened.page.goto(`${stage.base}/datasets/harbours/?colour=red`);
+    await opened.page.locator('#viewer-problem', { hasText: 'colour' }).waitFor();
+    await opened.close();
+  });
+
+  test('columns and sources are shown on request, each value with its own source', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/');
+    const { page } = opened;
+    await page.click('#viewer-sources');
+    await settled(opened);
+    const row = page.locator('#viewer-table tbody tr').first();
+    const slug = await row.getAttribute('data-slug');
+    const { body } = await stage.app.json(`/v1/harbours/entities/${slug}`, {
+      headers: (await newKey(stage.app)).headers,
+    });
+    const { observed_at, confidence } = (
+      body['provenance'] as Record<string, { observed_at: string; confidence: number }>
+    )['coast']!;
+    const line = `pilotbook.example · ${observed_at.slice(0, 10)} · ${confidence.toFixed(2)}`;
+    expect(await row.locator('.from').first().textContent()).toBe(line);
+    await page.locator('#viewer-columns > summary').click();
+    await page.locator('#viewer-fields input[value="name"]').check();
+    await settled(opened);
+    await page.locator('[data-column="name"]').waitFor();
+    expect(new URL(page.url()).searchParams.get('fields')).toMatch(/,name$/);
+    expect(await page.locator('#viewer-table tbody td a[href^="http"]').count()).toBeGreaterThan(0);
+    await opened.close();
+  });
+
+  test('a view and a selection can be downloaded', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/?coast=north&sort=name&fields=coast,position');
+    const { page } = opened;
+    const shown = await names(opened);
+    const save = async (format: string) => {
+      if (
+        !(await page
+          .locator('#viewer-download')
+          .getAttribute('open')
+          .then((value) => value !== null))
+      )
+        await page.locator('#viewer-download > summary').click();
+      const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-format="${format}"]`)]);
+      return readFileSync(await download.path(), 'utf8');
+    };
+    const csv = (await save('csv')).trim().split('\r\n');
+    expect(csv[0]).toBe('slug,record,coast,position.lat,position.lng');
+    expect(csv.length).toBe(shown.length + 1);
+    const json = JSON.parse(await save('json')) as { attribution: string; items: { name: string }[] };
+    expect(json.items.map(({ name }) => name)).toEqual(shown);
+    expect(json.attribution).toMatch(/Fictional/);
+    await page.locator('#viewer-table tbody .viewer-pick').first().check();
+    const geo = JSON.parse(await save('geojson')) as { features: { geometry: { type: string }; properties: object }[] };
+    expect(geo.features).toHaveLength(1);
+    expect(geo.features[0]).toMatchObject({ type: 'Feature', properties: { name: shown[0], coast: 'north' } });
+    await page.getByRole('button', { name: 'Show only these' }).click();
+    await settled(opened);
+    expect(await names(opened)).toEqual([shown[0]]);
+    await opened.close();
+  });
+
+  test('the map has a dot for every point, and filters by its area', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/?map=1');
+    const { page } = opened;
+    await page.locator('.map-dots circle').first().waitFor();
+    const placed = stage.app.records['harbours']!.filter(({ attributes }) => {
+      const point = attributes['position'] as { lat: number } | undefined;
+      return point !== undefined && point.lat >= -60 && point.lat <= 84;
+    });
+    expect(await page.textContent('#viewer-map-figure figcaption')).toContain(`${placed.length} records in view`);
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    await page.getByRole('button', { name: 'Filter by this area' }).click();
+    await page.locator('.viewer-chip').first().waitFor();
+    await settled(opened);
+    expect(new URL(page.url()).searchParams.get('bbox')?.split(',')).toHaveLength(4);
+    expect(calls(opened)).toEqual([]);
+    await opened.close();
+  });
+
+  test('a changed file is read again, and the page shows that', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/');
+    const { page } = opened;
+    let refused = 0;
+    await page.context().route('**/public.parquet', (route) => {
+      const matched = route.request().headers()['if-match'] !== undefined;
+      if (matched && refused++ === 0) return route.fulfill({ status: 412 });
+      return route.continue();
+    });
+    await page.locator('[data-column="depth"] button').click();
+    await page.getByText('The data was updated since this page was opened.').waitFor();
+    expect(refused).toBeGreaterThan(0);
+    expect((await names(opened)).length).toBeGreaterThan(2);
+    await opened.close();
+  });
+});
+
+describe('paid columns', () => {
+  test('are locked, show their price, and are loaded with a key after a click', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const { app } = stage;
+    const opened = await open('/datasets/tools/?fields=maker,runtime');
+    const { page } = opened;
+    const problem = page.locator('#viewer-problem');
+    await problem.getByText('runtime: locked.').waitFor();
+    expect(await page.locator('.viewer-lock').count()).toBeGreaterThan(0);
+    await problem.getByRole('button', { name: 'Enter a key' }).click();
+    const { key, headers } = await newKey(app);
+    await page.keyboard.type(key);
+    await page.keyboard.press('Enter');
+    const button = problem.getByRole('button', { name: /Load this column for \d+ rows: €0.008/ });
+    await button.waitFor();
+    expect(await balance(app, headers)).toBe(0.5);
+    expect(calls(opened)).toEqual([]);
+    await button.click();
+    await page.getByText('Charged €0.008, balance €0.492.').waitFor();
+    expect(await page.locator('.viewer-lock').count()).toBe(0);
+    for (const url of [...opened.asked, page.url()]) expect(url).not.toContain(key);
+    const stored = () => page.evaluate<string>('JSON.stringify(sessionStorage)');
+    expect(await stored()).not.toContain(key);
+    await page.check('#viewer-keep');
+    expect(await stored()).toContain(key);
+    await opened.close();
+  });
+
+  test('a filter by one is answered by the API, with the price on the button', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const { app } = stage;
+    const opened = await open('/datasets/tools/?min_runtime=1&sort=name');
+    const { page } = opened;
+    await page.getByText('runtime is not public, so the API selects the rows.').waitFor();
+    await page.getByRole('button', { name: 'Enter a key' }).click();
+    const { key, headers } = await newKey(app);
+    await page.keyboard.type(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Show 50 rows: €0.008' }).click();
+    await page.getByText(/Charged €0.008/).waitFor();
+    const { body } = await app.json('/v1/tools/entities?min_runtime=1&sort=name&limit=50', { headers });
+    expect(await names(opened)).toEqual((body['items'] as { name: string }[]).map(({ name }) => name));
+    await opened.close();
+  });
+});
+
+test('the shown calls return the shown records', async (context) => {
+  if (stage === null) return context.skip(NONE);
+  const opened = await open('/datasets/harbours/?like_name=nord&sort=name');
+  const { page } = opened;
+  await page.locator('#viewer-api > summary').click();
+  const shown = await names(opened);
+  expect(shown.length).toBeGreaterThan(0);
+  const { key } = await newKey(stage.app);
+  const env = { ...process.env, REGISTER_KEY: key };
+  await page.locator('#viewer-key > summary').click();
+  await page.fill('#viewer-key-input', key);
+  await page.keyboard.press('Enter');
+  await page.locator('#viewer-api > summary').click();
+  const curl = (await page.textContent('#api-code')) ?? '';
+  expect(curl).not.toContain(key);
+  const { stdout } = await run('sh', ['-c', `${curl} --silent`], { env });
+  expect((JSON.parse(stdout) as { items: { name: string }[] }).items.map(({ name }) => name)).toEqual(shown);
+  await page.getByRole('button', { name: 'TypeScript' }).click();
+  const program = (await page.textContent('#api-code')) ?? '';
+  const printed = program.replace(
+    'console.log(body.items, body.next_cursor)',
+    'console.log(JSON.stringify(body.items.map((each) => each.name)))',
+  );
+  expect(printed).not.toBe(program);
+  const node = await run(process.execPath, ['--input-type=module-typescript', '--eval', printed], { env });
+  expect(JSON.parse(node.stdout)).toEqual(shown);
+  await page.getByRole('button', { name: 'Python' }).click();
+  expect(await page.textContent('#api-code')).toContain('"like_name": "nord",');
+  await opened.close();
+});
+
+describe('every screen', () => {
+  const WIDTHS = Map.groupBy(LOOKS, ([, { viewport }]) => viewport.width);
+  test.for([...WIDTHS])('%s px: fits and passes axe', { timeout: 60_000 }, async ([, looks], context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/?coast=north&sources=1&map=1', looks[0]![1]);
+    const { page } = opened;
+    await page.locator('.map-dots circle').first().waitFor();
+    for (const menu of ['', '#viewer-filter', '#viewer-columns', '#viewer-download', '#viewer-api']) {
+      if (menu !== '') await page.locator(`${menu} > summary`).click();
+      await inEachLook(page, looks, async (look) => {
+        await picture(page, `viewer${menu.replace('#viewer', '')}-${look}`);
+        expect(await overflow(page), `${look} ${menu}`).toBeLessThanOrEqual(0);
+        expect(await barriers(page), `${look} ${menu}`).toEqual([]);
+      });
+    }
+    await opened.close();
+  });
+
+  test('the controls can be used by keyboard alone', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/');
+    const { page } = opened;
+    await page.locator('#viewer-q').focus();
+    const seen: string[] = [];
+    for (let i = 0; i < 24; i++) {
+      await page.keyboard.press('Tab');
+      const at = page.locator(':focus');
+      seen.push(await at.evaluate((e) => e.id || e.textContent.trim().slice(0, 20)));
+      const outline = await at.evaluate((e) => e.ownerDocument.defaultView?.getComputedStyle(e).outlineStyle);
+      expect(outline, seen.at(-1)!).not.toBe('none');
+    }
+    for (const control of ['Filter', 'Columns', 'Download', 'API', 'viewer-link', 'viewer-scroll', 'depth'])
+      expect(
+        seen.some((each) => each.startsWith(control)),
+        control,
+      ).toBe(true);
+    await page.locator('[data-column="depth"] button').focus();
+    await page.keyboard.press('Enter');
+    await page.locator('[aria-sort="ascending"]').waitFor();
+    await opened.close();
+  });
+});
+
+test('the former explorer leads to the table and keeps the query', async (context) => {
+  if (stage === null) return context.skip(NONE);
+  const response = await fetch(`${stage.base}/explore/harbours?coast=north&q=a%20b`, { redirect: 'manual' });
+  expect(response.status).toBe(301);
+  expect(response.headers.get('location')).toBe(`${stage.base}/datasets/harbours/?coast=north&q=a%20b`);
+  // A host that cannot redirect serves this page.
+  const opened = await stage.open('/datasets/harbours/');
+  const html = readFileSync(join(stage.dist, 'explore/harbours/index.html'), 'utf8');
+  await opened.page.route('**/explore/**', (route) => route.fulfill({ contentType: 'text/html', body: html }));
+  await opened.page.goto(`${stage.base}/explore/harbours/?coast=north`);
+  await opened.page.waitForURL(`${stage.base}/datasets/harbours/?coast=north`);
+  await opened.close();
+  expect(await mistakes(join(stage.dist, 'datasets/tools/index.html'))).toEqual([]);
+});
