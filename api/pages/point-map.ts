@@ -15,15 +15,26 @@ interface World {
 const SPAN = 9;
 const RATIO = 16 / 9;
 
-let outlines: readonly (readonly Point[])[] | undefined;
+/** The outline of a piece of land, longitude and latitude in degrees, and the latitudes that it covers. */
+interface Ring {
+  points: readonly Point[];
+  south: number;
+  north: number;
+}
 
-/** Rings of all countries, longitude and latitude in degrees; loaded with the first map. */
-function rings(): readonly (readonly Point[])[] {
+let outlines: readonly Ring[] | undefined;
+
+/** Rings of all countries; loaded with the first map. */
+function rings(): readonly Ring[] {
   if (outlines) return outlines;
   const world = createRequire(import.meta.url)('world-atlas/countries-110m.json') as World;
   outlines = feature(world, world.objects.countries).features.flatMap(({ geometry }) => {
     const { type, coordinates } = geometry as unknown as { type: string; coordinates: Point[][] | Point[][][] };
-    return (type === 'Polygon' ? coordinates : (coordinates as Point[][][]).flat()) as Point[][];
+    const all = (type === 'Polygon' ? coordinates : (coordinates as Point[][][]).flat()) as Point[][];
+    return all.map((points) => {
+      const latitudes = points.map(([, y]) => y);
+      return { points, south: Math.min(...latitudes), north: Math.max(...latitudes) };
+    });
   });
   return outlines;
 }
@@ -65,8 +76,9 @@ export function pointMap(name: string, { lat, lng }: Geo): Html {
   if (half / shrink > 90) return html``;
   // Longitudes are shifted around the point, so that a map at the antimeridian has both sides.
   const project = ([x, y]: Point): Point => [(((((x - lng + 540) % 360) + 360) % 360) - 180) * shrink, lat - y];
-  const paths = rings().flatMap((ring) => {
-    const drawn = ring.map(project);
+  const paths = rings().flatMap(({ points, south, north }) => {
+    if (south > lat + SPAN || north < lat - SPAN) return [];
+    const drawn = points.map(project);
     // A ring that leaves the shifted world on one side comes back on the other: it is far from the point.
     if (drawn.some(([x], i) => Math.abs(x - drawn.at(i - 1)![0]) > 180 * shrink)) return [];
     const sides: ((point: Point) => number)[] = [
