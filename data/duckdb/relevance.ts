@@ -1,4 +1,5 @@
 // Search by relevance as one statement: the scores of data/plan/relevance.ts in integer arithmetic.
+import { nameWords } from '../consolidate/engine-values.ts';
 import type { Position, RelevanceSort, SearchPlan } from '../plan/plan.ts';
 import { NAME_SCORES, SATURATION, STEPS, WHOLE_WORD } from '../plan/relevance.ts';
 import { type Shape, sortColumn, tableSql } from './shape.ts';
@@ -17,9 +18,12 @@ export function relevanceStatement(plan: SearchPlan, sort: RelevanceSort, shape:
   return sql`WITH ${tables} SELECT ord, id, key, total, prominence, quality FROM (SELECT ${total} AS total) LEFT JOIN (${page}) ON true ORDER BY ${ORDER}`;
 }
 
-function matched({ where }: SearchPlan, { prominence }: RelevanceSort, shape: Shape): Sql {
+/** `other_name`: a naming attribute has the query as a value. */
+function matched({ where }: SearchPlan, { prominence, names, text }: RelevanceSort, shape: Shape): Sql {
   const value = prominence === null ? sql`NULL::DOUBLE` : sql`${identifier(sortColumn(shape, prominence))}::DOUBLE`;
-  return sql`SELECT ord, id, name_words, quality, ${value} AS prominence FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}`;
+  const equal = names.map((attribute) => conditions([{ kind: 'any', attribute, values: [text] }], shape));
+  const other = equal.length === 0 ? sql`false` : sql`coalesce(${join(equal, ' OR ')}, false)`;
+  return sql`SELECT ord, id, name_words, quality, ${other} AS other_name, ${value} AS prominence FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}`;
 }
 
 /** The inverse frequency of each word in the release without its overlay. */
@@ -47,7 +51,8 @@ function frequencies({ words, scope }: RelevanceSort, shape: Shape): Sql {
   );
 }
 
-function score({ phrase, words }: RelevanceSort): Sql {
+function score({ text, words }: RelevanceSort): Sql {
+  const phrase = nameWords(text);
   const parts = words.map((_, i) => {
     const frequency = numbered('frequency', i);
     return sql`(${numbered('inverse', i)} * ${frequency} * 10) // (${frequency} * 10 + ${SATURATION}::BIGINT)`;
@@ -55,7 +60,7 @@ function score({ phrase, words }: RelevanceSort): Sql {
   const sum = parts.reduce((all, part) => sql`${all} + ${part}`);
   const highest = words.map((_, i) => numbered('inverse', i)).reduce((all, each) => sql`${all} + ${each}`);
   const share = sql`coalesce(((${sum}) * ${STEPS}::BIGINT) // nullif(${highest}, 0), 0)`;
-  return sql`CASE WHEN name_words = ${phrase} THEN ${NAME_SCORES.exact}::BIGINT WHEN starts_with(name_words, ${phrase}) THEN ${NAME_SCORES.prefix}::BIGINT ELSE ${share} END`;
+  return sql`CASE WHEN name_words = ${phrase} THEN ${NAME_SCORES.exact}::BIGINT WHEN other_name THEN ${NAME_SCORES.other}::BIGINT WHEN starts_with(name_words, ${phrase}) THEN ${NAME_SCORES.prefix}::BIGINT ELSE ${share} END`;
 }
 
 /** Records after a position. */

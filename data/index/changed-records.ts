@@ -31,7 +31,7 @@ export class SideTable {
 
   /** Changed records that match, unsorted. */
   matching(where: Predicate[]): SideRecord[] {
-    return this.records.filter((changed) => where.every((predicate) => this.#test(changed, predicate)));
+    return this.records.filter((changed) => where.every((predicate) => this.matches(changed, predicate)));
   }
 
   sortValue(record: StoredRecord, key: string): SortValue {
@@ -62,7 +62,7 @@ export class SideTable {
     return [typeof value === 'string' ? this.#compared(name, value) : (value as number | boolean)];
   }
 
-  #test({ record, terms }: SideRecord, predicate: Predicate): boolean {
+  matches({ record, terms }: SideRecord, predicate: Predicate): boolean {
     switch (predicate.kind) {
       case 'any':
         return this.#texts(record, predicate.attribute).some((text) => predicate.values.includes(text));

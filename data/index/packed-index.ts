@@ -220,14 +220,8 @@ function mergedPositions(columns: Columns, side: SideTable, sort: Sort) {
         id: record.id,
       }),
     };
-  const { prominence } = sort.relevance;
   const relevance = new Relevance(columns, sort.relevance);
-  const prominenceOf = (record: StoredRecord) =>
-    prominence === null ? null : (side.sortValue(record, prominence) as number | null);
-  return {
-    position,
-    changedPosition: (each: SideRecord) => relevance.changedPosition(each, prominenceOf(each.record)),
-  };
+  return { position, changedPosition: (each: SideRecord) => relevance.changedPosition(each, side) };
 }
 
 function endOf(entry: (Position & { ordinal: number }) | undefined): Position | null {

@@ -2,7 +2,8 @@
 import { nameWords } from '../consolidate/engine-values.ts';
 import type { Position, RelevanceSort, SearchPlan } from '../plan/plan.ts';
 import { bm25, inverseFrequency, NAME_SCORES, nameScore, WHOLE_WORD } from '../plan/relevance.ts';
-import { comparePositions, type SideRecord } from './changed-records.ts';
+import { Bitset } from './bitset.ts';
+import { comparePositions, type SideRecord, type SideTable } from './changed-records.ts';
 import { type Columns, NAME_WORDS } from './columns.ts';
 import { type RecordMatcher, visit } from './matcher.ts';
 
@@ -23,12 +24,15 @@ export class Relevance {
     this.#inverse = this.#words.map(({ range }) => inverseFrequency(size, terms.countIn(range, sort.scope)));
     this.#prominence = sort.prominence === null ? () => Number.NaN : columns.sortNumber(sort.prominence);
     const names = columns.values(NAME_WORDS);
-    const exact = names.folded.find(sort.phrase);
-    const [from, to] = names.folded.range(sort.phrase);
+    const phrase = nameWords(sort.text);
+    const exact = names.folded.find(phrase);
+    const [from, to] = names.folded.range(phrase);
+    const others = otherNames(columns, sort);
     this.#nameScore = (ordinal) => {
       const code = names.code(ordinal);
-      if (code < from || code >= to) return null;
-      return code === exact ? NAME_SCORES.exact : NAME_SCORES.prefix;
+      if (code === exact && exact >= 0) return NAME_SCORES.exact;
+      if (others?.has(ordinal)) return NAME_SCORES.other;
+      return code >= from && code < to ? NAME_SCORES.prefix : null;
     };
   }
 
@@ -51,9 +55,10 @@ export class Relevance {
     return { value: this.score(ordinal), ties, id: this.#columns.keys.id(ordinal) };
   }
 
-  /** Position of a record that an overlay changed; `prominence` is its sort value. */
-  changedPosition({ record, terms }: SideRecord, prominence: number | null): Position {
-    const { scope, phrase, words } = this.#sort;
+  /** Position of a record that an overlay changed. */
+  changedPosition(changed: SideRecord, side: SideTable): Position {
+    const { scope, text, words, names, prominence } = this.#sort;
+    const { record, terms } = changed;
     const weights = [...terms].map(
       ([word, flags]) => [word, flags[scope === 'full' ? 'weight' : 'public_weight']] as const,
     );
@@ -62,9 +67,24 @@ export class Relevance {
         .filter(([word]) => word.startsWith(prefix))
         .reduce((sum, [word, weight]) => sum + (word === prefix ? weight * WHOLE_WORD : weight), 0),
     );
-    const score = nameScore(nameWords(record.name), phrase) ?? bm25(this.#inverse, frequencies);
-    return { value: score, ties: [prominence, record.quality_score], id: record.id };
+    const other = names.some((attribute) => side.matches(changed, { kind: 'any', attribute, values: [text] }));
+    const score = nameScore(nameWords(record.name), nameWords(text), other) ?? bm25(this.#inverse, frequencies);
+    const prominent = prominence === null ? null : (side.sortValue(record, prominence) as number | null);
+    return { value: score, ties: [prominent, record.quality_score], id: record.id };
   }
+}
+
+/** Records with the query as a value of a naming attribute; null: none. */
+function otherNames(columns: Columns, { names, text }: RelevanceSort): Bitset | null {
+  let others: Bitset | null = null;
+  for (const name of names) {
+    const values = columns.values(name);
+    const code = values.folded.find(text);
+    if (code < 0) continue;
+    others ??= new Bitset(columns.size);
+    for (const ordinal of values.by.of(code)) others.add(ordinal);
+  }
+  return others;
 }
 
 interface Ranked {

@@ -80,12 +80,13 @@ test.each<[string, Question]>([
 });
 
 test('a cursor by relevance keeps the ties and the texts that ranked it', () => {
-  const relevance = { phrase: 'band saw', words: ['band', 'saw'], scope: 'public' as const, prominence: 'mass' };
+  const words = ['band', 'saw'];
+  const relevance = { text: 'band saw', words, names: [], scope: 'public' as const, prominence: 'mass' };
   const ranked: Question = { ...question, sort: { key: 'relevance', descending: true, relevance } };
   const after = { value: 7, ties: [null, 0.5], id: 'r-1' };
   const cursor = cursors.write(ranked, RELEASE, after);
   expect(cursors.read(ranked, cursor, 'number')).toEqual({ release: RELEASE, after, scope: 'public' });
-  const turned = { ...relevance, phrase: 'saw band' };
+  const turned = { ...relevance, text: 'saw band' };
   const other = { ...ranked, sort: { ...ranked.sort, relevance: turned } };
   expect(() => cursors.read(other, cursor, 'number')).toThrow('this is not a cursor of this query');
 });

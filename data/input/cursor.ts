@@ -52,9 +52,9 @@ const TAG_BYTES = 16;
  * a client can pay and continue from a preview.
  */
 export function questionHash({ dataset, where, sort }: Question): Buffer {
-  const phrase = sort.relevance ? [sort.relevance.phrase] : [];
+  const text = sort.relevance ? [sort.relevance.text] : [];
   const conditions = where.map((one) => JSON.stringify('scope' in one ? { ...one, scope: undefined } : one));
-  return hash('sha256', JSON.stringify([dataset, conditions.sort(), sort.key, sort.descending, ...phrase]), 'buffer');
+  return hash('sha256', JSON.stringify([dataset, conditions.sort(), sort.key, sort.descending, ...text]), 'buffer');
 }
 
 /**

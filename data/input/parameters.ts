@@ -74,8 +74,8 @@ export interface Selection {
   where: Predicate[];
   /** Distinct words of `q`; each must begin a word of the record. */
   words: string[];
-  /** The folded words of `q` in the caller's order, separated by spaces; empty without `q`. */
-  phrase: string;
+  /** `q`, folded; empty without it. */
+  text: string;
   /** Some value of the record has one of these; empty: no condition. */
   statuses: ProvenanceStatus[];
   /** Attributes that filters and `near` name. */
@@ -132,7 +132,7 @@ export function selectingParameters<T extends ParameterTable, I>(
       const place = { ...options, pack };
       const values = valuesOf(table, raw, place, issues);
       const { where, names } = filters;
-      const selection: Selection = { words: [], phrase: '', statuses: [], where: [...where], names: [...names] };
+      const selection: Selection = { words: [], text: '', statuses: [], where: [...where], names: [...names] };
       for (const name of Object.keys(values)) {
         const value = values[name];
         if (value instanceof Condition) value.addTo(selection);

@@ -51,7 +51,7 @@ test('the defaults', () => {
   expect(searchParameters.parse({}, pack)).toEqual({
     where: [],
     words: [],
-    phrase: '',
+    text: '',
     statuses: [],
     names: [],
     sort: { key: 'quality', descending: true },
@@ -65,7 +65,7 @@ test('the defaults', () => {
   expect(facetsParameters.parse({ by: 'maker' }, pack)).toEqual({
     where: [],
     words: [],
-    phrase: '',
+    text: '',
     statuses: [],
     names: ['maker'],
     by: 'maker',
@@ -105,12 +105,12 @@ test('everything at once', () => {
         "name",
       ],
       "ordered": true,
-      "phrase": "sage 2000 sage",
       "sort": {
         "descending": true,
         "key": "price.list",
       },
       "statuses": [],
+      "text": "sage 2000 sage",
       "total": true,
       "where": [
         {
@@ -312,7 +312,13 @@ test.each(['box', 'bounds', 'bounding_box', 'extent', 'within', 'viewport', 'min
 
 test('relevance has the words of q in both orders', () => {
   const { sort, words } = searchParameters.parse({ q: 'Saw Chain saw', sort: 'relevance' }, pack);
-  const relevance = { phrase: 'saw chain saw', words: ['chain', 'saw'], scope: 'full', prominence: null };
+  const relevance = {
+    text: 'saw chain saw',
+    words: ['chain', 'saw'],
+    names: ['model'],
+    scope: 'full',
+    prominence: null,
+  };
   expect(sort).toEqual({ key: 'relevance', descending: true, relevance });
   expect(words).toEqual(['chain', 'saw']);
 });

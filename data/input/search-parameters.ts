@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { DataError, rewordError } from '../model/errors.ts';
 import type { Sort } from '../plan/plan.ts';
+import { NAMING_WEIGHT } from '../plan/relevance.ts';
 import { attributeSuggestion } from './attribute-names.ts';
 import { type Cursor, EXAMPLE_CURSORS } from './cursor.ts';
 import { hasPlace, single } from './filters.ts';
@@ -127,13 +128,21 @@ export const searchParameters = selectingParameters(
 );
 
 /** The order by relevance, which needs words, or by distance, which needs a point: without them it is 400. */
-function completeSort(sort: Sort, { words, phrase, where }: Selection, { serving }: Pack): Sort {
+function completeSort(
+  sort: Sort,
+  { words, text, where }: Selection,
+  { attributes, serving: { prominence } }: Pack,
+): Sort {
   if (sort.key === RELEVANCE) {
     if (words.length === 0)
       throw invalid(
         'sort: relevance is the order by the words of q. Add q, or sort by quality, updated or an attribute.',
       );
-    return { ...sort, descending: true, relevance: { phrase, words, scope: 'full', prominence: serving.prominence } };
+    const naming = attributes.filter(
+      (each) => each.searchable && each.search_weight === NAMING_WEIGHT && each.type !== 'text',
+    );
+    const names = naming.map(({ name }) => name);
+    return { ...sort, descending: true, relevance: { text, words, names, scope: 'full', prominence } };
   }
   if (sort.key === DISTANCE) {
     const near = where.find((each) => each.kind === 'near');

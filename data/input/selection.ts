@@ -2,7 +2,7 @@
 // selection itself.
 import { z } from 'zod';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
-import { words } from '../../packs/define/text.ts';
+import { fold, words } from '../../packs/define/text.ts';
 import { validationError } from '../model/errors.ts';
 import { PROVENANCE_STATUSES, type ProvenanceStatus } from '../model/record.ts';
 import type { Predicate, Sort, Visibility } from '../plan/plan.ts';
@@ -33,10 +33,13 @@ export const SELECTION = {
   q: condition(
     () =>
       z.string().min(1).max(BOUNDS.q).optional().describe(`Words to find, at most ${BOUNDS.words}; each is a prefix`),
-    (values, { name }) => parseWords(single(name, values)),
-    (selection, typed) => {
-      selection.words.push(...new Set(typed.toSorted()));
-      selection.phrase = typed.join(' ');
+    (values, { name }) => {
+      const raw = single(name, values);
+      return { text: fold(raw), words: parseWords(raw) };
+    },
+    (selection, query) => {
+      selection.words.push(...query.words);
+      selection.text = query.text;
     },
   ),
   near: condition(
@@ -109,14 +112,15 @@ export const COUNTABLE: AttributeRule = {
     `${name} (${type}) cannot be counted or grouped by; choose one of ${choices.join(', ')}.`,
 };
 
-/** The folded words of a text, in order. */
+/** The distinct folded words of a text, sorted. */
 function parseWords(raw: string): string[] {
-  const typed = words(parseText('q', raw, BOUNDS.q));
-  const distinct = new Set(typed).size;
-  if (distinct === 0) throw validationError('q', 'must contain a word', 'string_too_short', printable(raw));
-  if (distinct > BOUNDS.words)
-    throw validationError('q', `must have at most ${BOUNDS.words} different words`, 'too_long', `${distinct} words`);
-  return typed;
+  const distinct = [...new Set(words(parseText('q', raw, BOUNDS.q)))];
+  if (distinct.length === 0) throw validationError('q', 'must contain a word', 'string_too_short', printable(raw));
+  if (distinct.length > BOUNDS.words) {
+    const problem = `must have at most ${BOUNDS.words} different words`;
+    throw validationError('q', problem, 'too_long', `${distinct.length} words`);
+  }
+  return distinct.sort();
 }
 
 function parseStatuses(raw: string[]): ProvenanceStatus[] {
@@ -142,8 +146,12 @@ export function isPublicQuestion(
 }
 
 /** The order of a search for callers who may see values of this visibility. */
-export function visibleSort(sort: Sort, scope: Visibility): Sort {
-  return sort.relevance ? { ...sort, relevance: { ...sort.relevance, scope } } : sort;
+export function visibleSort(sort: Sort, scope: Visibility, { attributes }: Pack): Sort {
+  const { relevance } = sort;
+  if (!relevance) return sort;
+  const open = (name: string) => attributes.some((each) => each.public && each.name === name);
+  const names = scope === 'full' ? relevance.names : relevance.names.filter(open);
+  return { ...sort, relevance: { ...relevance, names, scope } };
 }
 
 /**

@@ -66,10 +66,12 @@ export type DistanceSort = Pick<Extract<Predicate, { kind: 'near' }>, 'attribute
 
 /** The order of data/plan/relevance.ts: by score, then by `prominence`, then by quality. */
 export interface RelevanceSort {
-  /** The folded words of `q` in the order of the caller, separated by spaces. */
-  phrase: string;
+  /** `q`, folded. */
+  text: string;
   /** Its distinct words. */
   words: string[];
+  /** Attributes that name a record: those of search weight 10 that the scope contains. */
+  names: string[];
   /** Words, frequencies and lengths of public texts, or of all. */
   scope: Visibility;
   /** A numeric attribute, or null. */

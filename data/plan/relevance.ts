@@ -1,4 +1,5 @@
-// Score of a record for the words of `q`: exact name, then name prefix, then BM25 over its indexed words.
+// Score of a record for the words of `q`: exact name, then another name or code that is `q`, then name prefix, then
+// BM25 over its indexed words (docs/decisions/0042-relevance.md).
 //
 // BM25 with k1 = 1.2 and b = 0 in integers, so that all engines compute equal scores. Lengths do not count: the
 // longest records are the well-known ones, with names in many languages. The frequency of a word is weighted
@@ -6,7 +7,10 @@
 // does not change them.
 
 /** Scores of records by name; every BM25 score is lower. */
-export const NAME_SCORES = { exact: 2_000_000, prefix: 1_000_000 } as const;
+export const NAME_SCORES = { exact: 3_000_000, other: 2_000_000, prefix: 1_000_000 } as const;
+
+/** Search weight of attributes whose values are names of the record, such as codes. */
+export const NAMING_WEIGHT = 10;
 
 /** Factor of a whole word, compared with a word that begins with the query's word. */
 export const WHOLE_WORD = 2;
@@ -34,8 +38,12 @@ export function bm25(inverse: readonly number[], frequencies: readonly number[])
   return highest === 0 ? 0 : Math.floor((sum * STEPS) / highest);
 }
 
-/** Score of a record by its name: `names` are the words of the name, separated by spaces. Null: neither. */
-export function nameScore(names: string, phrase: string): number | null {
-  if (names === phrase) return NAME_SCORES.exact;
-  return names.startsWith(phrase) ? NAME_SCORES.prefix : null;
+/**
+ * Score of a record by its names: `words` are those of its displayed name, `phrase` those of the query,
+ * separated by spaces; `other`: a naming attribute has the query as a value. Null: none of them.
+ */
+export function nameScore(words: string, phrase: string, other: boolean): number | null {
+  if (words === phrase) return NAME_SCORES.exact;
+  if (other) return NAME_SCORES.other;
+  return words.startsWith(phrase) ? NAME_SCORES.prefix : null;
 }

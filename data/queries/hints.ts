@@ -297,11 +297,11 @@ const [SHORTEST, SPELLINGS] = [5, 3];
 async function correctedWords(
   { engine }: Release,
   budget: QueryBudget,
-  { phrase }: SearchInput,
+  { text }: SearchInput,
   unmatched: readonly string[],
   options: HintOptions,
 ): Promise<string | null> {
-  const words = phrase.split(' ');
+  const typed = words(text);
   for (const word of unmatched) {
     if ([...word].length < SHORTEST || budget.spent) return null;
     const spellings = await budget.ask(() =>
@@ -309,15 +309,15 @@ async function correctedWords(
     );
     let known: string | null = null;
     for (const spelling of spellings) {
-      const others = words.map((each) => (each === word ? spelling : each)).filter((each) => !unmatched.includes(each));
+      const others = typed.map((each) => (each === word ? spelling : each)).filter((each) => !unmatched.includes(each));
       if (!(await finds(budget, [{ kind: 'words', words: others, scope: options.visibility }]))) continue;
       known = spelling;
       break;
     }
     if (known === null) return null;
-    words.splice(0, words.length, ...words.map((each) => (each === word ? known : each)));
+    typed.splice(0, typed.length, ...typed.map((each) => (each === word ? known : each)));
   }
-  return words.join(' ');
+  return typed.join(' ');
 }
 
 /**

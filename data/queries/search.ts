@@ -47,7 +47,7 @@ export async function search(release: Release, input: SearchInput, presenting: S
   const { sort, total } = input;
   const { cursors = EXAMPLE_CURSORS } = presenting;
   const where = questionOf(input, presenting.visibility);
-  const order = visibleSort(sort, input.cursor?.scope === 'public' ? 'public' : presenting.visibility);
+  const order = visibleSort(sort, input.cursor?.scope === 'public' ? 'public' : presenting.visibility, pack);
   const plan = { where, sort: order, after: input.cursor?.after ?? null, limit, total };
   const page = await engine.search(plan, presenting);
   const hint = await hintOf(release, input, page, presenting);

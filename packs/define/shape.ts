@@ -65,7 +65,10 @@ export const AttributeShape = strictObject({
     .min(1, SEARCH_WEIGHT)
     .max(10, SEARCH_WEIGHT)
     .default(1)
-    .describe('How much its words count in `sort=relevance`, 1 to 10. The words of the displayed name count 10.'),
+    .describe(
+      'How much its words count in `sort=relevance`, 1 to 10. The words of the displayed name count 10. With 10, for ' +
+        'codes and other names, a whole value that equals `q` ranks right after an equal name.',
+    ),
   values: arrayOf(requiredText('a text'), 'a list of the allowed values')
     .min(1, 'a list of the allowed values')
     .optional()

@@ -39,6 +39,7 @@ export const placeAttributes: Attributes = {
     published_entries: PUBLISHED_NAMES,
     example: ['Samplehaven', 'Пример-Хафен'],
     searchable: true,
+    search_weight: 10,
     weight: 0.5,
   },
   country: {

@@ -69,7 +69,7 @@ describe.each(DATASETS)('%s', (dataset) => {
         cursors,
       });
       const { limit, total: count } = input;
-      const sort = visibleSort(input.sort, scope);
+      const sort = visibleSort(input.sort, scope, live.pack);
       const answer = await engine.search({
         where: questionOf(input, scope),
         sort,

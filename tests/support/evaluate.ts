@@ -263,7 +263,7 @@ export function edits(a: string, b: string): number {
 }
 
 /** Scores by relevance: the formula of BM25 (k1 1.2, b 0), without the shortcuts of the service. */
-export function relevanceScores(pack: Pack, corpus: StoredRecord[], q: string, publicOnly: boolean) {
+function relevanceScores(pack: Pack, corpus: StoredRecord[], q: string, publicOnly: boolean) {
   const terms = [...new Set(wordsIn(q))];
   const documents = corpus.map((record) => weightedWords(pack, record, publicOnly));
   const idf = terms.map((term) => {
@@ -277,7 +277,16 @@ export function relevanceScores(pack: Pack, corpus: StoredRecord[], q: string, p
   const phrase = wordsIn(q).join(' ');
   return (record: StoredRecord): number => {
     const name = wordsIn(record.name).join(' ');
-    if (name === phrase) return 2e6;
+    if (name === phrase) return 3e6;
+    const naming = pack.attributes.filter(
+      (one) => one.searchable && one.search_weight === 10 && one.type !== 'text' && (one.public || !publicOnly),
+    );
+    if (
+      naming.some((one) =>
+        [record.attributes[one.name] ?? []].flat().some((text) => folded(String(text)) === folded(q)),
+      )
+    )
+      return 2e6;
     if (name.startsWith(phrase)) return 1e6;
     const document = weightedWords(pack, record, publicOnly);
     const parts = terms.map((term, i) => {

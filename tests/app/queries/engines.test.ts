@@ -130,7 +130,7 @@ describe.each([
       const input = searchParameters.parse(cursor === null ? query : { ...query, cursor }, pack, { cursors });
       const where = questionOf(input, scope);
       const after = input.cursor?.after ?? null;
-      const sort = visibleSort(input.sort, scope);
+      const sort = visibleSort(input.sort, scope, pack);
       const page = await engine.search({ where, sort, after, limit: input.limit, total: input.total });
       ids.push(...page.ordinals.map((ordinal) => stored[ordinal]!.id));
       distances.push(...(page.metres ?? []));

@@ -24,7 +24,7 @@ const NOW = new Date('2026-11-20T00:00:00Z');
 const DAY = 86_400_000;
 const EVERYTHING: ChangelogInput = {
   ...{ days: 365, limit: 500, offset: 0, attribute: null, entity: null, type: 'all', direction: null },
-  ...{ where: [], words: [], phrase: '', statuses: [], names: [] },
+  ...{ where: [], words: [], text: '', statuses: [], names: [] },
 };
 
 async function nightOf(pack: Pack, folder: string): Promise<Release> {

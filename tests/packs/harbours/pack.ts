@@ -91,6 +91,7 @@ export default definePack({
       example: ['Deutsch', 'Føroyskt'],
       filterable: true,
       searchable: true,
+      search_weight: 10,
       sla: 17520,
       editable: true,
     },

@@ -70,7 +70,7 @@ export default definePack({
       public: true,
       filterable: true,
       searchable: true,
-      search_weight: 3,
+      search_weight: 10,
       sla: 8760,
     },
     kind: {
