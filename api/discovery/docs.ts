@@ -39,7 +39,7 @@ ${headHtml(prefix, { style: '/docs/page.css', script: SCRIPT_ASSET.path }, POLIC
   </head>
   <body>
 ${headerHtml(prefix, '/docs')}
-    <div id="main">
+    <div id="main" role="main">
       <section aria-labelledby="docs-title">
       <h1 id="docs-title">Try every operation</h1>
       <p class="lead">From <a href="${prefix}/openapi.json">openapi.json</a>. For reading, <a href="${prefix}/guides/reference/">every operation on one page</a> is shorter.</p>
@@ -65,6 +65,8 @@ const url = document.querySelector('script[data-openapi]').dataset.openapi;
 // The list of operations is its main part; what it draws in addition has neither a name nor its place among
 // the headings.
 const fit = () => {
+  // Until the operations are drawn, the page itself is the main part.
+  if (document.querySelector('#docs main')) document.getElementById('main').removeAttribute('role');
   for (const [part, name] of [['.information-container', 'About'], ['.scheme-container', 'Server and key'], ['.filter', 'Filter']])
     for (const one of document.querySelectorAll('#docs ' + part)) one.setAttribute('role', 'region'), one.setAttribute('aria-label', name);
   for (const tag of document.querySelectorAll('#docs .opblock-tag')) tag.setAttribute('aria-level', '2'), tag.setAttribute('role', 'heading');
@@ -97,6 +99,8 @@ ${SITE_STYLE}
 #docs .scheme-container { padding: 1rem 0; background: none; box-shadow: none; }
 #docs section { margin: 0; }
 #docs p { max-width: none; }
+@media (width < 40rem) { #docs .response-col_links { display: none; } }
+#docs .responses-inner { overflow-x: auto; }
 #docs :is(p, a, label, h3, small, select, input, .btn, .opblock-summary-description) { font-family: var(--sans); }
 html:not(.dark-mode) #docs .opblock-get .opblock-summary-method { background: #1d5fa8; }
 html:not(.dark-mode) #docs .opblock-post .opblock-summary-method { background: #1c7049; }

@@ -98,9 +98,18 @@ test('operations of /docs, opened and tried out, pass axe', async (context) => {
   await page.locator('.try-out__btn').first().click();
   await page.locator('.execute').first().click();
   await page.waitForSelector('.live-responses-table');
-  await inEachLook(page, LOOKS, async (look) => expect(await barriers(page), look).toEqual([]));
+  await inEachLook(page, LOOKS, async (look) => {
+    expect(await barriers(page), look).toEqual([]);
+    expect(await overflow(page), look).toBe(0);
+    expect(await page.locator('main, [role=main]').count(), look).toBe(1);
+  });
   await page.context().close();
 }, 120_000);
+
+test('/docs has a main part before it is drawn', async (context) => {
+  const { page } = await opened(context, '/docs', { javaScriptEnabled: false });
+  expect(await page.locator('[role=main] h1').textContent()).toBe('Try every operation');
+});
 
 /** Links to views of a table: with rows, empty, wrong, and with paid attributes. */
 const LINKS = [
