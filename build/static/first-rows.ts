@@ -2,7 +2,7 @@
 // as in the file.
 import { open } from 'node:fs/promises';
 import { decompress } from 'fzstd';
-import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
 import type { PublicRecord } from '../../data/model/record.ts';
 import { presentRecord } from '../../data/queries/present.ts';
 import type { Release } from '../../data/releases/release.ts';
@@ -36,7 +36,9 @@ export async function firstRows(
       },
     };
     const metadata = await parquetMetadataAsync(buffer);
-    const { prominence } = pack.serving;
+    // The release may be older than the attribute.
+    const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
+    const prominence = columns.find((name) => name === pack.serving.prominence) ?? null;
     const read = (columns: string[]) =>
       parquetReadObjects({
         file: buffer,

@@ -4,8 +4,8 @@ import { type ColumnStats, statsOf } from './cells.ts';
 import { outlines } from './land.ts';
 import type { Model } from './model.ts';
 
-/** Columns shown by default, after the name. */
-const COLUMNS = 7;
+/** Columns shown by default after the name: each is read completely when a view is sorted or filtered. */
+const COLUMNS = { least: 5, most: 7 };
 
 /** Attributes for the columns: public ones with a value in most records, the distinguishing ones first. */
 function defaultColumns({ attributes, compare, group_by, prominence, profile, table }: SiteDataset): string[] {
@@ -20,7 +20,8 @@ function defaultColumns({ attributes, compare, group_by, prominence, profile, ta
     // The name of a record is a column of its own.
     return !table.rows.every(({ attributes: values }) => names.has(String(values[name] ?? '')));
   });
-  return open.slice(0, COLUMNS);
+  const telling = open.filter((name) => name === group_by || name === prominence || compare.includes(name));
+  return open.slice(0, Math.min(COLUMNS.most, Math.max(COLUMNS.least, telling.length)));
 }
 
 /** `links` are the prefixed paths of the site. */
