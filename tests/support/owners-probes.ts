@@ -62,11 +62,14 @@ function argumentsOf({ path, operation, dataset }: OperationCall): Record<string
   return { ...Object.fromEntries(given), ...entity, dataset };
 }
 
-/** Every request of every operation about a dataset, by every channel and in every format. */
+/** A request about a dataset that changes nothing. */
+const isRead = ({ dataset, operation }: OperationCall) => dataset !== null && operation.route.method === 'GET';
+
+/** Every reading request of every operation about a dataset, by every channel and in every format. */
 function operationProbes(pack: Pack, pairs: readonly string[][], target: string): Probe[] {
   const account = { id: '', key: '', token: '' };
   const all = pairs.flatMap((pair) => everyCall([pack], { [pack.id]: pair }, account));
-  const asked = [...new Map(all.filter(({ dataset }) => dataset !== null).map((each) => [each.path, each])).values()];
+  const asked = [...new Map(all.filter(isRead).map((each) => [each.path, each])).values()];
   const tools = new Set(callable(asked.map(({ operation }) => operation)).map(({ name }) => name));
   return asked.flatMap((each) => {
     const { operation, path } = each;
