@@ -79,6 +79,7 @@ const fit = () => {
   all('.opblock-summary-control [tabindex]', (one) => one.removeAttribute('tabindex'));
   all('pre', (one) => (one.tabIndex = 0));
   all('table.responses-table', (one) => one.setAttribute('aria-label', 'Answers of ' + one.id.replace(/_responses$/, '')));
+  all('textarea', (one) => one.setAttribute('aria-label', 'Request body'));
   all('select:not([aria-label], [id])', (one) => one.setAttribute('aria-label', one.closest('tr')?.dataset.paramName ?? 'Example'));
 };
 new MutationObserver(fit).observe(document.getElementById('docs'), { childList: true, subtree: true });
@@ -107,6 +108,7 @@ html:not(.dark-mode) #docs .opblock-post .opblock-summary-method { background: #
 html:not(.dark-mode) #docs .opblock-put .opblock-summary-method { background: #8a5200; }
 html:not(.dark-mode) #docs .opblock-delete .opblock-summary-method { background: #b3261e; }
 html.dark-mode #docs :is(.header-col, .col_header, td) { color: var(--ink); }
+#docs .btn { transition: none; }
 #docs .btn.execute { background: #1d5fa8; border-color: #1d5fa8; color: #fff; }
 #docs .download-contents { background: #4a4e5c; }
 #docs .microlight span { color: #f0d9a0 !important; }

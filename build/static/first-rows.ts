@@ -1,5 +1,6 @@
 // The first rows of a dataset's table, as the viewer (site/viewer) sorts the public file: by prominence, else
 // as in the file.
+import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { decompress } from 'fzstd';
 import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
@@ -24,6 +25,15 @@ export async function firstRows(
   file: string,
   base_url: string,
 ): Promise<FirstRows> {
+  const options = { now: new Date(manifest.created_at), base_url, visibility: 'public' } as const;
+  const present = async (ordinals: number[]) =>
+    (await engine.bodies(ordinals)).map(({ body }) => presentRecord(body, pack, options));
+  // A release of an earlier program version has no public file.
+  if (!existsSync(file)) {
+    const sort = { key: pack.serving.prominence ?? 'quality', descending: true };
+    const { ordinals } = await engine.search({ where: [], sort, after: null, limit: ROWS, total: false });
+    return { rows: await present(ordinals), footer: 0 };
+  }
   const handle = await open(file);
   try {
     const { size: byteLength } = await handle.stat();
@@ -54,12 +64,8 @@ export async function firstRows(
     };
     if (prominence !== null) all.sort((a, b) => (height(b) === height(a) ? 0 : height(b) - height(a)));
     const ordinals = await engine.resolve(all.slice(0, ROWS).map(({ slug }) => String(slug)));
-    const bodies = await engine.bodies(ordinals.filter((ordinal) => ordinal !== null));
-    const options = { now: new Date(manifest.created_at), base_url, visibility: 'public' } as const;
-    return {
-      rows: bodies.map(({ body }) => presentRecord(body, pack, options)),
-      footer: metadata.metadata_length + TAIL,
-    };
+    const rows = await present(ordinals.filter((ordinal) => ordinal !== null));
+    return { rows, footer: metadata.metadata_length + TAIL };
   } finally {
     await handle.close();
   }

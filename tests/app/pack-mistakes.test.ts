@@ -342,13 +342,13 @@ const IN_PACK: Mistake[] = [
     inPack('searchable: true', 'serchable: true'),
     (text) =>
       expect(text).toMatchInlineSnapshot(`
-      "1 mistake in pack <pack>
+        "1 mistake in pack <pack>
 
-      <pack>/pack.ts: attributes.name.serchable
-        found     a member 'serchable'
-        expected  one of type, unit, currency, description, example, public, filterable, searchable, values, range, jump, group_jump, tolerance, sla, weight, once, aliases, vocabulary, editable, published_entries
-        nearest   'searchable'"
-    `),
+        <pack>/pack.ts: attributes.name.serchable
+          found     a member 'serchable'
+          expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, jump, group_jump, tolerance, sla, weight, once, aliases, vocabulary, editable, published_entries
+          nearest   'searchable'"
+      `),
   ],
   [
     'a misspelt member of a range',

@@ -92,7 +92,8 @@ describe.each(LOOKS)('%s', (name, look) => {
 test('operations of /docs, opened and tried out, pass axe', async (context) => {
   const { page } = await opened(context, '/docs');
   await page.waitForSelector('.opblock-tag');
-  for (const group of await page.locator('.opblock-tag').all()) await group.click();
+  // With more than some 120 operations open, Swagger UI draws those on the screen only.
+  for (const group of (await page.locator('.opblock-tag').all()).slice(0, 5)) await group.click();
   const operations = page.locator('.opblock-summary-control');
   for (const at of [0, 3]) await operations.nth(at).click();
   await page.locator('.try-out__btn').first().click();

@@ -39,7 +39,7 @@ const found = new Map<string, { status: number; type: string; text: string; head
 
 /** Every address of this host in a text, except templates. */
 function linksIn(text: string, type: string): string[] {
-  const plain = type.includes('json') ? text.replaceAll('\\/', '/') : text;
+  const plain = type.includes('json') ? text.replaceAll('\\/', '/') : text.replaceAll('&quot;', '"');
   const named = plain.match(new RegExp(`${BASE.replace(/[.]/g, '\\.')}[^\\s"'<>)\\]\\\\\`|,;]*`, 'g')) ?? [];
   return named.map((url) => url.slice(BASE.length).replace(/[.:]+$/, '')).filter((path) => !/[{}…]|=$|^$/.test(path));
 }

@@ -33,8 +33,8 @@ beforeAll(async () => {
   files = readdirSync(dist, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(dist.length + 1))
-    // `_headers` is for other hosts; downloads and their lists exist only as files.
-    .filter((path) => !/^(\.build|files)\//.test(path) && path !== 'about.html' && path !== '_headers');
+    // `_headers` is for other hosts; downloads, their lists and the search index exist only as files.
+    .filter((path) => !/^(\.build|files|search)\//.test(path) && path !== 'about.html' && path !== '_headers');
 }, 60_000);
 afterAll(async () => {
   await app.close();
