@@ -34,7 +34,7 @@ let fromHtml = true;
 let drawing: Promise<void> = Promise.resolve();
 
 const events: TableEvents = {
-  sort: (sort) => go(withValue(state, 'sort', sort === model.sort ? '' : sort)),
+  sort: (sort) => go(withValue(state, 'sort', sort === sortOf(withValue(state, 'sort', ''), model) ? '' : sort)),
   filter: (filters) => go(Object.entries(filters).reduce((next, [name, value]) => withValue(next, name, value), state)),
   pick: (slug, on) => picked.set(slug, on),
 };

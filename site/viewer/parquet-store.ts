@@ -62,6 +62,11 @@ export class ParquetStore implements ViewTable {
     return own === undefined ? this.#flat(this.#attribute(key)) : [this.#own(own)];
   }
 
+  /** The column of the file with the displayed names. */
+  get names(): string {
+    return this.#own('name');
+  }
+
   /** The columns of the file for rows with these attributes. */
   shown(attributes: readonly string[]): string[] {
     const flat = attributes.flatMap((name) => this.#flat(this.#attribute(name)));

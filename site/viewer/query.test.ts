@@ -6,7 +6,7 @@ import { boundsOf, gather } from './clusters.ts';
 import { ListColumn, NumberColumn, TextColumn } from './columns.ts';
 import { fileParts } from './export.ts';
 import type { FileFormat } from './messages.ts';
-import { matchingRows, sortedRows, type ViewTable } from './query.ts';
+import { byName, matchingRows, sortedRows, type ViewTable } from './query.ts';
 
 const NAMES = ['Zürich', 'zurich West', 'Ulm', null, 'Sankt  Gallen', 'Łódź', 'Ulm', 'St. Ulm-Nord', 'bulm'];
 const HEIGHTS = [3, null, 1, 7, 3, -2, 0.5, 1e9, null];
@@ -53,6 +53,14 @@ test.each(['ulm', 'ich', 'sankt gallen', ' ', 'x'])('like=%s finds parts of text
   expect(matching({ kind: 'like', attribute: 'name', needle })).toEqual(
     where((row) => fold(NAMES[row] ?? '').includes(needle)),
   );
+});
+
+test('names that are the phrase come first, then names that begin with it, each in the given order', () => {
+  const all = Uint32Array.from(NAMES.keys());
+  expect([...byName(all, name, 'ulm')].slice(0, 2)).toEqual([2, 6]);
+  expect([...byName(all, name, 'zurich')].slice(0, 2)).toEqual([0, 1]);
+  expect([...byName(all, name, 'st ulm')][0]).toBe(7);
+  expect([...byName(all.toReversed(), name, 'x')]).toEqual([...all.toReversed()]);
 });
 
 const CONDITIONS: [Predicate, (row: number) => boolean][] = [

@@ -15,6 +15,7 @@ import {
   paidNames,
   readState,
   selectionOf,
+  sortOf,
   unknownNames,
   withValue,
 } from './state.ts';
@@ -65,6 +66,17 @@ test('another selection or sort is on page 1, other columns are not', () => {
   expect(String(withValue(state('?town=ulm'), 'town', ''))).toBe('');
   expect(['?page=0', '?page=x', '?page=1.5', ''].map((search) => pageOf(state(search)))).toEqual([1, 1, 1, 1]);
   expect(pageOf(paged)).toBe(3);
+});
+
+test('a search is sorted by relevance, unless the address names another order', () => {
+  const sorts = ['', '?q=x', '?q=x&sort=town', '?q=x&sort=nothing', '?sort=relevance'];
+  expect(sorts.map((search) => sortOf(state(search), model))).toEqual([
+    '-height',
+    'relevance',
+    'town',
+    'relevance',
+    '-height',
+  ]);
 });
 
 test('lists are parsed and written with escaped commas', () => {

@@ -60,11 +60,15 @@ export function columnsOf(
 /** Keys of sorting besides the attributes. */
 const SORT_KEYS = ['quality', 'updated'];
 
-/** The sort of a view; the API's `relevance` and `distance` are no order of the whole table. */
+/** The order of a view with `q` and without another sort. */
+export const RELEVANCE = 'relevance';
+
+/** The sort of a view; the API's `distance` is no order of the whole table. */
 export function sortOf(state: URLSearchParams, { sort, attributes }: Pick<Model, 'sort' | 'attributes'>): string {
-  const asked = state.get('sort') ?? sort;
-  const key = asked.replace(/^-/, '');
-  return SORT_KEYS.includes(key) || attributes.some(({ name }) => name === key) ? asked : sort;
+  const usual = state.has('q') ? RELEVANCE : sort;
+  const requested = state.get('sort') ?? usual;
+  const key = requested.replace(/^-/, '');
+  return SORT_KEYS.includes(key) || attributes.some(({ name }) => name === key) ? requested : usual;
 }
 
 /** The page of a view, from 1. */

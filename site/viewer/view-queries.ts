@@ -1,12 +1,14 @@
 // Answers of the worker: the rows of a view, computed from the public Parquet file.
 
+import { words } from '../../packs/define/text.ts';
 import { boundsOf, gather } from './clusters.ts';
 import type { NumberColumn, TextColumn } from './columns.ts';
 import { CONTENT_TYPES, fileParts } from './export.ts';
 import type { Calls, Cluster, MapBox, Row, RowsRequest, Selected } from './messages.ts';
 import type { Model } from './model.ts';
 import { type ParquetStore, SORT_KEYS } from './parquet-store.ts';
-import { matchingRows, sortedRows } from './query.ts';
+import { byName, matchingRows, sortedRows } from './query.ts';
+import { RELEVANCE } from './state.ts';
 import { conditionsOf } from './where.ts';
 
 /** Points in the box up to which single ones have names. */
@@ -72,6 +74,7 @@ export class ViewQueries {
 
   /** Positions of the rows of a selection, in its order. */
   async selected({ where, sort }: Selected): Promise<Uint32Array> {
+    if (sort === RELEVANCE) return this.#byRelevance(where);
     const key = sort.replace(/^-/, '');
     // The file is sorted by quality, best first.
     const sorting = sort === '-quality' ? [] : this.#store.columnsFor(key);
@@ -85,6 +88,16 @@ export class ViewQueries {
     }
     this.#took += performance.now() - begun;
     return this.#sorted.rows;
+  }
+
+  /** Names that are `q`, names that begin with it, then the others; each in the usual order of the table. */
+  async #byRelevance(where: string): Promise<Uint32Array> {
+    const [rows] = await Promise.all([
+      this.selected({ where, sort: this.#model.sort }),
+      this.#store.load([this.#store.names]),
+    ]);
+    const phrase = words(new URLSearchParams(where).get('q') ?? '').join(' ');
+    return byName(rows, this.#store.column('name') as TextColumn, phrase);
   }
 
   /** Positions of the rows of a selection, in the order of the file. */
