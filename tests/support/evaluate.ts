@@ -221,9 +221,12 @@ const frequenciesByRecord = new WeakMap<StoredRecord, [full: Map<string, number>
 
 /** Words of a record by weighted frequency: ten times for its name, else the attribute's search weight. */
 function weightedWords(pack: Pack, record: StoredRecord, publicOnly: boolean): Map<string, number> {
-  const known = frequenciesByRecord.get(record) ?? [countWords(pack, record, false), countWords(pack, record, true)];
-  frequenciesByRecord.set(record, known as [Map<string, number>, Map<string, number>]);
-  return known[publicOnly ? 1 : 0]!;
+  let counts = frequenciesByRecord.get(record);
+  if (counts === undefined) {
+    counts = [countWords(pack, record, false), countWords(pack, record, true)];
+    frequenciesByRecord.set(record, counts);
+  }
+  return counts[publicOnly ? 1 : 0];
 }
 
 function countWords(pack: Pack, record: StoredRecord, publicOnly: boolean): Map<string, number> {
