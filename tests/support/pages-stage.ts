@@ -76,7 +76,10 @@ export async function openStage(folder: string): Promise<Stage | null> {
       const page = await context.newPage();
       page.on('console', (message) => complaints.push(message.text()));
       page.on('pageerror', (error) => complaints.push(error.message));
-      context.on('requestfailed', (request) => complaints.push(request.url()));
+      context.on('requestfailed', (request) => {
+        // The next address ends requests of the page before it.
+        if (request.failure()?.errorText !== 'net::ERR_ABORTED') complaints.push(request.url());
+      });
       await page.goto(`${base}${path}`);
       return { page, complaints, asked, close: () => context.close() };
     },
