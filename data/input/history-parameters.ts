@@ -144,7 +144,7 @@ const TYPE: Parameter<ChangeType> = {
 
 /** `direction`: of numbers with both values shown. */
 const DIRECTION = optional<Direction>({
-  schema: () => z.enum(DIRECTIONS).describe('Only numbers that rose or fell, of public attributes'),
+  schema: () => z.enum(DIRECTIONS).describe('Only public numbers that rose or fell'),
   parse: (values, { name }) => parseOneOf(name, single(name, values), DIRECTIONS),
 });
 

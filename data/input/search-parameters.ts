@@ -43,7 +43,7 @@ const SORT: Parameter<SortKey | null> = {
       .string()
       .min(1)
       .default('-quality')
-      .describe(`relevance (needs q), quality, updated or an attribute; - in front for descending${hint}${near}`);
+      .describe(`relevance (with q), quality, updated or an attribute; - reverses${hint}${near}`);
   },
   parse: (values, { name, pack }) => parseSort(single(name, values), pack),
   fallback: null,
@@ -94,7 +94,7 @@ export const searchParameters = selectingParameters(
       ...SELECTION.q,
       schema: () => {
         const q = SELECTION.q.schema!(null);
-        return q.describe(`${q.description}; sort=relevance lists the best matches first`);
+        return q.describe(`${q.description}; for the best first, sort=relevance`);
       },
     },
     fields: FIELDS,

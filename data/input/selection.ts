@@ -32,7 +32,7 @@ function condition<T>(
 export const SELECTION = {
   q: condition(
     () =>
-      z.string().min(1).max(BOUNDS.q).optional().describe(`Words to find, at most ${BOUNDS.words}; each is a prefix`),
+      z.string().min(1).max(BOUNDS.q).optional().describe(`Words, at most ${BOUNDS.words}, each a prefix`),
     (values, { name }) => {
       const raw = single(name, values);
       return { text: fold(raw), words: parseWords(raw) };
@@ -48,7 +48,7 @@ export const SELECTION = {
         .string()
         .regex(/^[^,]+,[^,]+,[^,]+$/)
         .optional()
-        .describe('lat,lng,km: within that many kilometres of a point'),
+        .describe('lat,lng,km: within km of a point'),
     (values, { name, pack }) => parseNear(single(name, values), pack),
     (selection, near) => {
       selection.where.push(near);
@@ -61,7 +61,7 @@ export const SELECTION = {
         .string()
         .regex(/^[^,]+(,[^,]+){3}$/)
         .optional()
-        .describe('west,south,east,north: in this box of degrees; west > east crosses the antimeridian'),
+        .describe('west,south,east,north in degrees; west > east crosses the antimeridian'),
     (values, { name, pack }) => parseBox(single(name, values), pack),
     (selection, box) => {
       selection.where.push(box);
