@@ -31,8 +31,7 @@ function condition<T>(
 /** Parameters that select records, in addition to the filters. */
 export const SELECTION = {
   q: condition(
-    () =>
-      z.string().min(1).max(BOUNDS.q).optional().describe(`Words, at most ${BOUNDS.words}, each a prefix`),
+    () => z.string().min(1).max(BOUNDS.q).optional().describe(`Words, at most ${BOUNDS.words}, each a prefix`),
     (values, { name }) => {
       const raw = single(name, values);
       return { text: fold(raw), words: parseWords(raw) };
