@@ -25,7 +25,7 @@ import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged } from './container.ts';
 import { countFacets, isCountable } from './facets.ts';
 import { matcherFor } from './matcher.ts';
-import { Relevance } from './relevance.ts';
+import { relevanceOf } from './relevance.ts';
 import { positionsOf, select } from './select.ts';
 import { type Scored, similarByPublicWords, similarChanged, similarRecords } from './similar.ts';
 
@@ -220,7 +220,7 @@ function mergedPositions(columns: Columns, side: SideTable, sort: Sort) {
         id: record.id,
       }),
     };
-  const relevance = new Relevance(columns, sort.relevance);
+  const relevance = relevanceOf(columns, sort.relevance);
   return { position, changedPosition: (each: SideRecord) => relevance.changedPosition(each, side) };
 }
 

@@ -1,17 +1,19 @@
 // The order by relevance on the index: scores (data/plan/relevance.ts), and the best records of a page.
 import { nameWords } from '../consolidate/engine-values.ts';
 import type { Position, RelevanceSort, SearchPlan } from '../plan/plan.ts';
-import { bm25, inverseFrequency, NAME_SCORES, nameScore, WHOLE_WORD } from '../plan/relevance.ts';
+import { bm25, inverseFrequency, NAME_SCORES, nameScore, STEPS, WHOLE_WORD } from '../plan/relevance.ts';
 import { Bitset } from './bitset.ts';
 import { comparePositions, type SideRecord, type SideTable } from './changed-records.ts';
 import { type Columns, NAME_WORDS } from './columns.ts';
 import { type RecordMatcher, visit } from './matcher.ts';
 
 /** Scores and positions of records for one query. */
-export class Relevance {
+class Relevance {
   readonly #columns: Columns;
   readonly #sort: RelevanceSort;
   readonly #inverse: number[];
+  /** Of the record that is scored; one list for all, since every match is scored. */
+  readonly #frequencies: number[] = [];
   readonly #words: { range: readonly [number, number]; whole: number }[];
   readonly #prominence: (ordinal: number) => number;
   readonly #nameScore: (ordinal: number) => number | null;
@@ -36,11 +38,17 @@ export class Relevance {
     };
   }
 
-  score(ordinal: number): number {
+  /** `above`: a score that no record without the name reaches if it is over STEPS; null is then returned. */
+  score(ordinal: number, above = 0): number | null {
+    const named = this.#nameScore(ordinal);
+    if (named !== null) return named;
+    if (above > STEPS) return null;
     const { terms } = this.#columns;
-    const { scope } = this.#sort;
-    const frequencies = () => this.#words.map(({ range, whole }) => terms.frequency(ordinal, range, whole, scope));
-    return this.#nameScore(ordinal) ?? bm25(this.#inverse, frequencies());
+    for (let i = 0; i < this.#words.length; i += 1) {
+      const { range, whole } = this.#words[i]!;
+      this.#frequencies[i] = terms.frequency(ordinal, range, whole, this.#sort.scope);
+    }
+    return bm25(this.#inverse, this.#frequencies);
   }
 
   /** NaN: the record has none. */
@@ -87,6 +95,18 @@ function otherNames(columns: Columns, { names, text }: RelevanceSort): Bitset | 
   return others;
 }
 
+/** The order of a sort; the page and the position after it share one. */
+const opened = new WeakMap<RelevanceSort, Relevance>();
+
+export function relevanceOf(columns: Columns, sort: RelevanceSort): Relevance {
+  let relevance = opened.get(sort);
+  if (relevance === undefined) {
+    relevance = new Relevance(columns, sort);
+    opened.set(sort, relevance);
+  }
+  return relevance;
+}
+
 interface Ranked {
   ordinal: number;
   score: number;
@@ -95,16 +115,17 @@ interface Ranked {
 
 /** The best matches after the plan's position, one more than the page. */
 export function byRelevance(columns: Columns, plan: SearchPlan, sort: RelevanceSort, chosen: RecordMatcher): number[] {
-  const relevance = new Relevance(columns, sort);
+  const relevance = relevanceOf(columns, sort);
   const { after, limit } = plan;
   const best: Ranked[] = [];
   visit(columns, chosen, (ordinal) => {
-    const score = relevance.score(ordinal);
+    const last = best.length > limit ? best[limit]! : null;
+    const score = relevance.score(ordinal, last?.score);
+    if (score === null) return;
     if (after !== null) {
       if (score > Number(after.value)) return;
       if (score === after.value && comparePositions(plan.sort, relevance.position(ordinal), after) <= 0) return;
     }
-    const last = best.length > limit ? best[limit]! : null;
     if (last !== null && score < last.score) return;
     const entry = { ordinal, score, prominence: relevance.prominence(ordinal) };
     if (last !== null && !isBefore(entry, last)) return;

@@ -6,7 +6,7 @@ import type { Columns } from './columns.ts';
 import { lowerBound } from './grid.ts';
 import { countMatches, matcherFor, type RecordMatcher } from './matcher.ts';
 import { selectNearest } from './nearest.ts';
-import { byRelevance, Relevance } from './relevance.ts';
+import { byRelevance, relevanceOf } from './relevance.ts';
 
 /**
  * With more matches than this, a sort other than by quality walks its precomputed order; with fewer it sorts
@@ -124,7 +124,7 @@ const descends = (x: number, y: number, sign: number) => (x - y) * sign > 0;
 /** Positions of records in an order, for cursors and to merge changed records. */
 export function positionsOf(columns: Columns, { key, relevance, distance }: Sort): (ordinal: number) => Position {
   if (relevance) {
-    const order = new Relevance(columns, relevance);
+    const order = relevanceOf(columns, relevance);
     return (ordinal) => order.position(ordinal);
   }
   if (distance) {

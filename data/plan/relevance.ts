@@ -31,7 +31,8 @@ export function inverseFrequency(records: number, count: number): number {
 export function bm25(inverse: readonly number[], frequencies: readonly number[]): number {
   let sum = 0;
   let highest = 0;
-  for (const [i, frequency] of frequencies.entries()) {
+  for (let i = 0; i < inverse.length; i += 1) {
+    const frequency = frequencies[i]!;
     sum += Math.floor((inverse[i]! * frequency * 10) / (frequency * 10 + SATURATION));
     highest += inverse[i]!;
   }
