@@ -1,4 +1,4 @@
-// A line of the search index: name, what tells records apart, address. The nightly run writes the lines;
+// A line of the search index: name, what distinguishes it, address. The nightly run writes the lines;
 // the API replaces those of changed records.
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';

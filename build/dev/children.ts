@@ -27,7 +27,7 @@ const CHECK: Warm = {
   options: [],
   modules: ['packs/define/load.ts', 'api/render/record-template.ts'],
 };
-/** Milliseconds until a child that was asked to end is killed. */
+/** Milliseconds until a child that received SIGTERM is killed. */
 const PATIENCE = 5_000;
 /** Milliseconds until the next programs are prepared. */
 const DELAY = 500;

@@ -59,7 +59,7 @@ export async function writeAnalystFiles(
     return entry === undefined ? [] : [{ name, ...about, ...entry }];
   });
   output.write(at('croissant.jsonld'), croissant(pack, manifest, base, present), key);
-  // Tables as CSV have no place for it: a copy of the folder has it beside them.
+  // CSV has no place for a notice: a copy of the folder contains it as a file.
   if (pack.notice !== undefined) output.write(at('NOTICE.txt'), `${pack.notice}\n`, key);
 }
 

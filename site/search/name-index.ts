@@ -1,9 +1,10 @@
 // Finds records in the index of names that the nightly run writes (build/static/search.ts).
+import { nameScore } from '../../data/plan/relevance.ts';
 import { fold, words } from '../../packs/define/text.ts';
 
 export interface SearchResult {
   name: string;
-  /** What tells it apart: `United Kingdom · EGLL · LHR`. */
+  /** What distinguishes it: `United Kingdom · EGLL · LHR`. */
   hint: string;
   /** Path of its page, without the prefix of the site. */
   path: string;
@@ -75,11 +76,10 @@ function matching(results: SearchResult[], query: readonly string[]): SearchResu
   });
 }
 
-/** 0: the name, or a code; 1: the beginning of the name; 2: other words. */
+/** Place by name, as in the API: lower is better. */
 function kind({ name, hint }: SearchResult, phrase: string): number {
-  const own = words(name).join(' ');
-  if (own === phrase || hint.split(' · ').some((code) => fold(code) === phrase)) return 0;
-  return own.startsWith(phrase) ? 1 : 2;
+  const isCode = hint.split(' · ').some((code) => fold(code) === phrase);
+  return -(nameScore(words(name).join(' '), phrase, isCode) ?? 0);
 }
 
 const hex = (text: string): string =>

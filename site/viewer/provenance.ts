@@ -39,7 +39,7 @@ function prune(metadata: FileMetaData, keep: (path: readonly string[]) => boolea
 
 type Struct = Record<string, Record<string, unknown> | null> | null;
 
-/** Sources of rows, by row and attribute in the order asked; null: no value. */
+/** Sources of rows, by row and attribute in the given order; null: no value. */
 export async function readSources(
   { file, metadata, compressors, groups }: ParquetFile,
   column: string,

@@ -1,6 +1,7 @@
 // Filter and sort over columns in memory: a mask of the rows that match, then their order by ranks.
 import { boxTest, distanceKm } from '../../data/model/geography.ts';
 import type { Predicate } from '../../data/plan/plan.ts';
+import { nameScore } from '../../data/plan/relevance.ts';
 import { words } from '../../packs/define/text.ts';
 import { NumberColumn, TextColumn, type TypedColumn } from './columns.ts';
 
@@ -145,11 +146,10 @@ export function sortedRows(rows: Uint32Array, column: NumberColumn | TextColumn,
 /** Rows whose name is `phrase` first, then those whose name begins with it; words of the phrase are folded. */
 export function byName(rows: Uint32Array, names: TextColumn, phrase: string): Uint32Array {
   const [first = ''] = phrase.split(' ');
-  const places = Uint8Array.from(names.folds(), (name) => {
-    if (!name.includes(first)) return 2;
-    const own = words(name).join(' ');
-    return own === phrase ? 0 : own.startsWith(phrase) ? 1 : 2;
-  });
-  const placeOf = (row: number) => places[names.codes[row]! - 1] ?? 2;
-  return Uint32Array.from([0, 1, 2].flatMap((place) => [...rows].filter((row) => placeOf(row) === place)));
+  const scores = names
+    .folds()
+    .map((name) => (name.includes(first) ? nameScore(words(name).join(' '), phrase, false) : null));
+  const groups = Map.groupBy(rows, (row) => scores[names.codes[row]! - 1] ?? 0);
+  const best = [...groups.keys()].sort((a, b) => b - a);
+  return Uint32Array.from(best.flatMap((score) => groups.get(score)!));
 }

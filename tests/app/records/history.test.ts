@@ -282,7 +282,7 @@ describe('the changelog', () => {
     expect(fallen).toEqual(own.filter(({ change = 0 }) => change < 0));
     expect(await items('&direction=rise')).toEqual(every.filter(({ change = 0 }) => change > 0));
     expect(every.filter(({ change }) => change === undefined).some(({ old_value }) => old_value)).toBe(true);
-    // Values that are not shown have no direction, whoever the caller is.
+    // Values that are not shown have no direction for any caller.
     const hidden = every.filter(({ attribute }) => attribute === 'runtime');
     expect(hidden.length).toBeGreaterThan(0);
     expect(hidden.every(({ change }) => change === undefined)).toBe(true);
