@@ -40,6 +40,20 @@ const Settings = z.object({
     .default('./packs')
     .transform((list) => list.split(',').map((path) => resolve(path.trim()))),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  /** Releases and facts of all machines; absent: those of DATA_DIR only. */
+  RELEASES_URL: z
+    .string()
+    .refine(
+      (url) => /^s3:\/\/[a-z0-9][a-z0-9.-]+(\/[^?#]*)?$|^file:\/\/\/[^?#]+$/.test(url),
+      'must be s3://bucket/prefix or file:///folder',
+    )
+    .optional(),
+  S3_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  S3_REGION: z.string().min(1).optional(),
+  /** How long a start waits for PostgreSQL. */
+  DATABASE_WAIT_SECONDS: z.coerce.number().min(0).max(3600).default(60),
+  /** How long /readyz answers 503 before a stopping process closes its port. */
+  DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   ADMIN_KEYS: z
     .string()
@@ -124,6 +138,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     throw new ConfigError(`${String(issue?.path[0] ?? 'settings')}: ${issue?.message ?? 'wrong'}`);
   }
   const settings = parsed.data;
+  if (settings.RELEASES_URL !== undefined && settings.DATABASE_URL === undefined)
+    throw new ConfigError(
+      'RELEASES_URL: requires DATABASE_URL, because PostgreSQL stores which release is current and which machine runs the night',
+    );
   const half = stripeWhole(settings);
   if (half !== null) throw new ConfigError(half);
   const [missing] = X402.filter((name) => settings[name] === undefined);

@@ -8,13 +8,15 @@ import { commandLine } from '../data/model/program.ts';
 
 const USAGE = `${commandLine('nightly')}: collect, consolidate, check, release, prerender, publish
   --only <dataset>                   only this dataset; repeatable
-  --if-missing                       do nothing when every pack has a release
+  --if-missing                       do nothing when every pack has a release, or RELEASES_URL is set
   --daemon                           keep running: run each dataset on its schedule, and catch up on missed runs
   --rewrite                          read no source; build releases and files again with the latest opt-outs, edits and decisions
   --accept                           accept a release that differs a lot from the last one`;
 
 /** Whether every pack has a release. Reads only file names, so that a service start is not delayed. */
 function nothingMissing(env: NodeJS.ProcessEnv): boolean {
+  // A process of several machines fetches what one of them built.
+  if (env['RELEASES_URL']) return true;
   const dataDir = resolve(env['DATA_DIR'] || './data/var');
   const dirs = (env['PACK_DIRS'] || './packs').split(',').map((dir) => resolve(dir.trim()));
   const packs = dirs.flatMap((dir) =>
@@ -43,7 +45,7 @@ async function main(args: string[]): Promise<number> {
   const [{ readConfig, ConfigError }, { realEffects }, { LockedError }, { anyReleased, runNight }] = await Promise.all([
     import('../config.ts'),
     import('./effects/effects.ts'),
-    import('./effects/lock.ts'),
+    import('../data/model/lock.ts'),
     import('./night/run.ts'),
   ]);
   try {

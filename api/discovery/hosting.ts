@@ -37,6 +37,7 @@ export const COMPRESSIBLE = /(^|\/)[^./]+$|\.(html|css|js|json|jsonld|geojson|md
 /** Types by extension that hosts may not know. */
 export const EXTENSION_TYPES: Readonly<Record<string, string>> = {
   md: 'text/markdown; charset=utf-8',
+  jsonld: 'application/ld+json',
   ...Object.fromEntries([...BULK_TYPES].filter(([, type]) => type !== 'application/octet-stream')),
 };
 

@@ -1,22 +1,22 @@
-// `npm run publish`: sends the published files in DIST_DIR to a folder or a host, or prints a host
+// `npm run publish`: sends the published files in DIST_DIR to a folder, a host or a bucket, or prints a host
 // configuration.
 
 import { parseArgs } from 'node:util';
 import { hostingRules } from '../../api/discovery/hosting.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { ConfigError, readConfig } from '../../config.ts';
+import { LockedError } from '../../data/model/lock.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
 import { commandLine } from '../../data/model/program.ts';
 import { realEffects } from '../effects/effects.ts';
-import { LockedError } from '../effects/lock.ts';
 import { publishTo } from '../hosting/run.ts';
 import { PublishError } from '../hosting/target.ts';
-import { caddyConfig, headersFile, nginxConfig } from '../static/host-configs.ts';
+import { caddyConfig, headersFile, nginxConfig, redirectsFile } from '../static/host-configs.ts';
 
-const USAGE = `usage: ${commandLine('publish', '--to <folder | rsync target> [--dry-run] [--compress] [--adopt]')}
-       ${commandLine('publish', '--rules <nginx | caddy | _headers> [--root <folder>]')}
+const USAGE = `usage: ${commandLine('publish', '--to <folder | rsync target | s3://bucket/prefix> [--dry-run] [--compress] [--adopt]')}
+       ${commandLine('publish', '--rules <nginx | caddy | _headers | _redirects> [--root <folder>]')}
 
-  --to        the target: a folder or an rsync address (user@host:path, rsync://host/module/path)
+  --to        the target: a folder, an rsync address (user@host:path, rsync://host/module/path), or a bucket
   --dry-run   print what would be sent and deleted, and change nothing
   --compress  send brotli and gzip copies next to the files, for hosts that serve them
   --adopt     publish into a folder with other files, and replace those of the same name
@@ -28,6 +28,7 @@ const WRITERS: Record<string, (rules: ReturnType<typeof hostingRules>, root: str
   nginx: nginxConfig,
   caddy: caddyConfig,
   _headers: headersFile,
+  _redirects: redirectsFile,
 };
 
 /** Returns the exit code: 0 done, 1 failed, 2 wrong arguments. */
@@ -48,12 +49,13 @@ async function main(args: string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const { DIST_DIR, BASE_URL, SOURCE_DATE_EPOCH, DATABASE_URL } = readConfig(process.env);
+  const { DIST_DIR, BASE_URL, SOURCE_DATE_EPOCH, DATABASE_URL, S3_ENDPOINT, S3_REGION } = readConfig(process.env);
+  const rules = hostingRules({ base_url: BASE_URL, operations: OPERATIONS });
   if (values.rules !== undefined) {
     const write = WRITERS[values.rules];
     if (write === undefined)
       throw new PublishError(`--rules must be one of ${Object.keys(WRITERS).join(', ')} (got '${values.rules}')`);
-    process.stdout.write(write(hostingRules({ base_url: BASE_URL, operations: OPERATIONS }), values.root));
+    process.stdout.write(write(rules, values.root));
     return 0;
   }
   if (values.to === undefined) {
@@ -66,7 +68,8 @@ async function main(args: string[]): Promise<number> {
     environment: {},
   });
   const { 'dry-run': dry_run, compress, adopt } = values;
-  const sent = await publishTo({ dist: DIST_DIR, to: values.to, dry_run, compress, adopt, progress });
+  const bucket = { rules, endpoint: S3_ENDPOINT, region: S3_REGION };
+  const sent = await publishTo({ dist: DIST_DIR, to: values.to, dry_run, compress, adopt, progress, bucket });
   const count = (n: number) => n.toLocaleString('en-US');
   const did = dry_run ? ['would send', 'would delete'] : ['sent', 'deleted'];
   progress.note(`${did[0]} ${count(sent.files)} files, ${count(sent.bytes)} bytes; ${did[1]} ${count(sent.deleted)}`);

@@ -6,7 +6,7 @@ import type { FileEntry } from '../static/publish-manifest.ts';
 export type FileEntries = ReadonlyMap<string, FileEntry>;
 
 /** A file in an unknown state, left by an interrupted upload. */
-const UNKNOWN: FileEntry = { bytes: 0, sha256: 'unknown', key: '' };
+export const UNKNOWN: FileEntry = { bytes: 0, sha256: 'unknown', key: '' };
 
 /** One step of an upload; the next begins after it is complete. */
 export interface UploadStep {

@@ -2,13 +2,16 @@
 // (docs/static-hosting.md).
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { COPIES } from '../../api/discovery/hosting.ts';
+import { COPIES, type HostingRule } from '../../api/discovery/hosting.ts';
+import { lockFolder } from '../../data/model/lock.ts';
 import { commandLine } from '../../data/model/program.ts';
-import { lockFolder } from '../effects/lock.ts';
+import { StorageError } from '../../data/objects/objects.ts';
+import { openStorage } from '../../data/objects/open.ts';
 import type { Progress } from '../effects/progress.ts';
 import { BUILD_NOTES } from '../static/output.ts';
 import { readPublished } from '../static/publish.ts';
 import { type FileEntry, formatManifest, parseManifest } from '../static/publish-manifest.ts';
+import { bucketTarget } from './bucket.ts';
 import { compressAll } from './compress.ts';
 import { folderTarget } from './folder.ts';
 import { bytesOf, possibleFiles, stepsBetween } from './plan.ts';
@@ -26,6 +29,8 @@ export interface PublishOptions {
   /** Publishes into a folder with foreign files, and replaces those of the same name. */
   adopt: boolean;
   progress: Progress;
+  /** Headers of the files, and the S3 server, for a bucket. */
+  bucket?: { rules: readonly HostingRule[]; endpoint?: string | undefined; region?: string | undefined };
 }
 
 /** What was sent and deleted. */
@@ -41,8 +46,8 @@ export interface UploadCounts {
  * during another run.
  */
 export async function publishTo(publishing: PublishOptions): Promise<UploadCounts> {
-  const { dist, to, dry_run, compress, adopt, progress } = publishing;
-  const target = targetOf(to, dist);
+  const { dist, dry_run, compress, adopt, progress } = publishing;
+  const target = await targetOf(publishing);
   const unlock = lockFolder(join(dist, BUILD_NOTES), 'publish', 'publishing');
   try {
     const whole = unchangedSince(dist);
@@ -83,7 +88,10 @@ export async function publishTo(publishing: PublishOptions): Promise<UploadCount
     }
     await target.write(formatManifest(withoutKeys(published)));
     return sent;
+  } catch (error) {
+    throw error instanceof StorageError ? new PublishError(error.message, { cause: error }) : error;
   } finally {
+    target.close?.();
     unlock();
   }
 }
@@ -108,8 +116,14 @@ function unchangedSince(dist: string): { manifest: string; check: () => void } {
 }
 
 /** Throws PublishError for a target that cannot be published to. */
-function targetOf(to: string, dist: string): PublishTarget {
-  if (to.trim() === '') throw new PublishError('--to is empty; it must be a folder or an rsync address');
+async function targetOf({ to, dist, bucket = { rules: [] } }: PublishOptions): Promise<PublishTarget> {
+  if (to.trim() === '')
+    throw new PublishError('--to is empty; it must be a folder, an rsync address or s3://bucket/prefix');
+  if (to.startsWith('s3://')) {
+    const scratch = join(dist, BUILD_NOTES, 'tmp-publish');
+    const { rules, ...server } = bucket;
+    return bucketTarget(await openStorage(to, { ...server, scratch }), rules, scratch);
+  }
   if (isRemote(to)) return rsyncTarget(to, join(dist, BUILD_NOTES, 'tmp-publish'));
   const between = relative(resolve(dist), resolve(to));
   const inside = between === '' || !(between.startsWith(`..${sep}`) || between === '..');

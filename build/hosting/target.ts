@@ -1,4 +1,4 @@
-// Publishing targets: a folder of this machine, or an rsync address.
+// Publishing targets: a folder of this machine, an rsync address, or a bucket.
 import type { FileEntries } from './plan.ts';
 
 /** An error that the user of the command can correct. */
@@ -25,6 +25,8 @@ export interface PublishTarget {
     onProgress: (done: number) => void,
   ): Promise<void>;
   remove(paths: readonly string[], onProgress: (done: number) => void): Promise<void>;
+  /** Ends its connections; absent: it has none. */
+  close?(): void;
 }
 
 /** Path of the list on the target, in the folder that hosts are configured to hide. */

@@ -1,13 +1,14 @@
 // `npm run nightly -- --daemon`: runs each dataset on its schedule and catches up on missed runs.
 import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
+import { LockedError } from '../../data/model/lock.ts';
 import { lastRuns, type NightlyRun } from '../../data/releases/runs.ts';
 import { packFolders } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
 import { errorLine } from '../collect/report.ts';
 import type { Effects } from '../effects/effects.ts';
-import { LockedError } from '../effects/lock.ts';
+import { fetchLogsOfOthers } from './fleet.ts';
 import { goodPacks, runNight } from './run.ts';
 
 /**
@@ -38,6 +39,7 @@ export async function runDaemon(config: Config, effects: Effects, { signal, wait
   while (!signal.aborted) {
     let pause = LOOK;
     try {
+      await fetchLogsOfOthers(config, effects);
       const due = await dueNow(config.DATA_DIR, await goodPacks(config.PACK_DIRS), now());
       if (due.ids.length > 0) {
         await runNight(config, effects, { only: due.ids, accept: false });

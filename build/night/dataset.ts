@@ -63,6 +63,8 @@ export interface NightOptions {
   overlays?: OverlaySource;
   /** False: no source is read, and the release is built again from the stored facts. */
   collects?: boolean;
+  /** Publishes a release to other machines before it becomes current; absent: there are none. */
+  announce?: ((release: string) => Promise<void>) | undefined;
 }
 
 const NOTHING: Collected = { readings: 0, facts: 0, rejected: 0, failures: [], warnings: [], reports: [], logs: [] };
@@ -80,7 +82,7 @@ export async function datasetNight(
   pack: Pack,
   dataDir: string,
   effects: Effects,
-  { accept, ignoreMistakes = false, overlays = NO_OVERLAY_SOURCE, collects = true }: NightOptions,
+  { accept, ignoreMistakes = false, overlays = NO_OVERLAY_SOURCE, collects = true, announce }: NightOptions,
 ): Promise<DatasetNight> {
   const { progress } = effects;
   const releases = paths.releases(dataDir, pack.id);
@@ -122,6 +124,7 @@ export async function datasetNight(
       failures,
       ignored,
       workspace,
+      announce,
     };
     return await buildRelease(build, accept);
   } catch (error) {
@@ -193,6 +196,7 @@ interface Build {
   failures: string[];
   ignored: number;
   workspace: string;
+  announce: NightOptions['announce'];
 }
 
 /** Consolidates, checks and publishes. */
@@ -270,6 +274,7 @@ async function publish(build: Build, resolved: ReleaseDraft, earlier: PreviousRe
     now: effects.now,
     reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
     derived: index,
+    announce: build.announce,
     tell: (folder, release) => writeRecordsMetadata(pack, folder, { release, created_at: now }),
   }).finally(() => index.catch(() => undefined));
 }

@@ -4,9 +4,9 @@
 
 import { text } from 'node:stream/consumers';
 import type { Config } from '../../config.ts';
+import { LockedError } from '../../data/model/lock.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
 import { realEffects } from '../effects/effects.ts';
-import { LockedError } from '../effects/lock.ts';
 import { runNight } from './run.ts';
 
 /** The dataset to build again. */

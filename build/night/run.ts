@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import type { Config } from '../../config.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
+import { lockNight } from '../../data/model/lock.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
 import { restrictDataDir } from '../../data/model/permissions.ts';
 import { isoTime } from '../../data/model/time.ts';
@@ -16,12 +17,12 @@ import { nearestName } from '../../packs/define/mistakes.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { errorLine } from '../collect/report.ts';
 import type { Effects } from '../effects/effects.ts';
-import { lockNight } from '../effects/lock.ts';
 import type { Progress } from '../effects/progress.ts';
 import { compressPages } from '../hosting/compress.ts';
 import { prerender } from '../static/prerender.ts';
 import { publish } from '../static/publish.ts';
 import { type DatasetNight, DatasetStopped, datasetNight } from './dataset.ts';
+import { type Fleet, joinFleet } from './fleet.ts';
 
 /**
  * Most releases of a dataset that one rewrite builds before the pages: the number of immediate opt-outs an
@@ -52,14 +53,18 @@ function noSuchPack(name: string, packs: readonly Pack[]): string {
   return `${name}: no such pack; the packs are ${listed}${near === undefined ? '' : `; nearest: ${near}`}`;
 }
 
-/** Runs the night. Throws LockedError while another run is in progress. */
+/** Runs the night. Throws LockedError while another run is in progress, here or on another machine. */
 export async function runNight(config: Config, effects: Effects, options: RunOptions): Promise<NightReport> {
   const unlock = lockNight(config.DATA_DIR);
   let store: Store | null = null;
+  let fleet: Fleet | null = null;
   try {
     restrictDataDir(config.DATA_DIR, effects.progress.warn);
-    store = await openStore({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL });
-    const overlays = storedOverlays(store);
+    const wait = { seconds: config.DATABASE_WAIT_SECONDS, report: effects.progress.note };
+    store = await openStore({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, wait });
+    fleet = await joinFleet(config, store, effects.progress);
+    const stored = storedOverlays(store);
+    const overlays = fleet?.guarded(stored) ?? stored;
     await clearSources(config.DATA_DIR);
     const { packs, broken, failures } = await load(config.PACK_DIRS);
     const { only } = options;
@@ -68,44 +73,13 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     for (const failure of failures) effects.progress.warn(failure);
     if (unknown.length > 0 && unknown.length === only?.length) return { nights: [], failures };
     const nights: DatasetNight[] = [];
-    const { progress, takeSteps: taken } = withTimer(effects.progress, effects.ticks);
-    for (const pack of packs.filter(({ id }) => only === null || only.includes(id))) {
-      const at = isoTime(effects.now().getTime());
-      const record = (run: Pick<NightlyRun, 'outcome' | 'release' | 'records' | 'told'>) => {
-        const { outcome, release, records, told } = run;
-        // The schedule counts only runs that collect.
-        if (options.rewrite) return Promise.resolve();
-        return recordRun(config.DATA_DIR, pack.id, { at, ...taken(), outcome, release, records, told });
-      };
-      try {
-        taken();
-        const build = () =>
-          datasetNight(
-            pack,
-            config.DATA_DIR,
-            { ...effects, progress },
-            { accept: options.accept, overlays, collects: !options.rewrite },
-          );
-        let night = await build();
-        // Records may be opted out during a build. Exports wait only for the release, so it is built before
-        // the pages.
-        for (let round = 1; options.rewrite && night.outcome === 'released' && round < ROUNDS; round += 1) {
-          const next = await build();
-          if (next.outcome === 'unchanged') break;
-          night = next;
-        }
-        nights.push(night);
-        failures.push(...night.failures.map((failure) => `${pack.id}: ${failure}`));
-        if (night.outcome === 'refused') failures.push(`${pack.id}: refused: ${night.told[0]}`);
-        await record(night);
-      } catch (error) {
-        const stopped = error instanceof DatasetStopped ? error : null;
-        const reasons = stopped?.mistakes ?? [errorLine(error)];
-        if (stopped === null) effects.progress.warn(`${pack.id}: ${errorLine(error)}`);
-        failures.push(...reasons.map((reason) => `${pack.id}: ${reason}`));
-        const release = await currentRelease(config.DATA_DIR, pack.id).catch(() => null);
-        await record({ outcome: 'failed', release, records: 0, told: stopped?.sentences ?? reasons });
-      }
+    const { progress, takeSteps } = withTimer(effects.progress, effects.ticks);
+    const selected = new Set(packs.filter(({ id }) => only === null || only.includes(id)));
+    const run = { config, effects: { ...effects, progress }, options, overlays, fleet, takeSteps };
+    for (const pack of packs) {
+      // Pages are rendered for all datasets, also for those of other runs.
+      if (!selected.has(pack)) await fleet?.fetch(pack.id, false);
+      else failures.push(...(await runDataset(run, pack, nights)));
     }
     try {
       failures.push(...(await render(config, packs, broken, overlays, effects)));
@@ -117,8 +91,61 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     return { nights, failures };
   } finally {
     effects.progress.end();
+    await fleet?.end();
     await store?.close();
     unlock();
+  }
+}
+
+/** What the datasets of a run share. */
+interface DatasetRun {
+  config: Config;
+  effects: Effects;
+  options: RunOptions;
+  overlays: OverlaySource;
+  fleet: Fleet | null;
+  takeSteps: Timed['takeSteps'];
+}
+
+/** Runs the night of one dataset and records it. Adds the night to `nights`; returns its failures as sentences. */
+async function runDataset(run: DatasetRun, pack: Pack, nights: DatasetNight[]): Promise<string[]> {
+  const { config, effects, options, overlays, fleet, takeSteps } = run;
+  const at = isoTime(effects.now().getTime());
+  const record = async (result: Pick<NightlyRun, 'outcome' | 'release' | 'records' | 'told'>) => {
+    const { outcome, release, records, told } = result;
+    // The schedule counts only runs that collect.
+    if (!options.rewrite)
+      await recordRun(config.DATA_DIR, pack.id, { at, ...takeSteps(), outcome, release, records, told });
+    await fleet?.save(pack.id);
+  };
+  try {
+    takeSteps();
+    await fleet?.fetch(pack.id, true);
+    const announce = fleet ? (release: string) => fleet.publish(pack.id, release) : undefined;
+    const collects = !options.rewrite;
+    const build = () =>
+      datasetNight(pack, config.DATA_DIR, effects, { accept: options.accept, overlays, collects, announce });
+    let night = await build();
+    // Records may be opted out during a build. Exports wait only for the release, so it is built before the
+    // pages.
+    for (let round = 1; options.rewrite && night.outcome === 'released' && round < ROUNDS; round += 1) {
+      const next = await build();
+      if (next.outcome === 'unchanged') break;
+      night = next;
+    }
+    nights.push(night);
+    const refusal = night.outcome === 'refused' ? [`${pack.id}: refused: ${night.told[0]}`] : [];
+    await record(night);
+    return [...night.failures.map((failure) => `${pack.id}: ${failure}`), ...refusal];
+  } catch (error) {
+    const stopped = error instanceof DatasetStopped ? error : null;
+    const reasons = stopped?.mistakes ?? [errorLine(error)];
+    if (stopped === null) effects.progress.warn(`${pack.id}: ${errorLine(error)}`);
+    const release = await currentRelease(config.DATA_DIR, pack.id).catch(() => null);
+    await record({ outcome: 'failed', release, records: 0, told: stopped?.sentences ?? reasons }).catch(
+      (failure: Error) => reasons.push(`the run was not recorded: ${failure.message}`),
+    );
+    return reasons.map((reason) => `${pack.id}: ${reason}`);
   }
 }
 

@@ -2,7 +2,7 @@
 // dictionary, Croissant (docs/analysts.md). pages.ts writes the GeoJSON file.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   fileList,
   fileListHtml,
@@ -33,7 +33,10 @@ export interface AnalystOptions {
 }
 
 /** The code that writes the files, which the key of the answers does not cover. */
-const WRITERS = ['./analysts.ts', '../../data/write/analysts.ts', '../../data/write/analysts-files.ts'];
+const WRITERS = [
+  './analysts.ts',
+  ...['analysts.ts', 'analysts-files.ts', 'sql-tables.ts'].map((name) => `../../data/write/${name}`),
+];
 const code = () => WRITERS.map((path) => readFileSync(new URL(path, import.meta.url), 'utf8')).join();
 
 /** Writes the files of a release, unless the output has them with the same key. */
@@ -52,6 +55,8 @@ export async function writeAnalystFiles(
   output.take(at('public.parquet'), files.parquet, key);
   output.take(at('public.duckdb'), files.database, key);
   output.take(at('history.parquet'), files.history, key);
+  output.take(at('history.duckdb'), files.historyDatabase, key);
+  output.take(at('provenance.duckdb'), files.provenanceDatabase, key);
   output.write(at('dictionary.json'), dictionaryJson(pack, manifest, base), key);
   output.write(at('dictionary.md'), dictionaryMarkdown(pack, manifest, base), key);
   const present = bulkFiles(pack).flatMap(([name, about]) => {
@@ -71,7 +76,7 @@ export async function writeFileLists(
   output: Output,
 ): Promise<void> {
   const names: readonly string[] = Object.values(LIST_FILES);
-  const counts = await parquetRows(scratch, output);
+  const counts = await rowCounts(scratch, output);
   const lists = releases.map(({ pack, manifest, overlay }) => {
     const folder = `files/${pack.id}/`;
     const files = [...output.files].flatMap(([path, { bytes, sha256 }]) => {
@@ -94,20 +99,32 @@ export async function writeFileLists(
   output.write(`files/${LIST_FILES.html}`, fileListsHtml(listed, base));
 }
 
-/** Numbers of rows of the Parquet files in the output, by path; the other bulk files have a row a record. */
-async function parquetRows(scratch: string, output: Output): Promise<Map<string, number>> {
-  const paths = [...output.files.keys()].filter((path) => bulkFileDataset(path) !== null && path.endsWith('.parquet'));
+/**
+ * Numbers of rows of the files in the output that may have another number than the release has records, by
+ * path.
+ */
+async function rowCounts(scratch: string, output: Output): Promise<Map<string, number>> {
+  const paths = [...output.files.keys()].filter((path) => bulkFileDataset(path) !== null);
+  const counts = new Map<string, number>();
   const duck = await Duck.open(scratch);
   try {
-    const rows = paths.map(async (path) => {
+    for (const path of paths) {
       const file = quotedText(join(output.root, path));
-      return [path, await duck.count(`SELECT num_rows FROM parquet_file_metadata(${file})`)] as const;
-    });
-    return new Map(await Promise.all(rows));
+      if (path.endsWith('.parquet'))
+        counts.set(path, await duck.count(`SELECT num_rows FROM parquet_file_metadata(${file})`));
+      if (!SQL_FILES.has(basename(path))) continue;
+      await duck.run(`ATTACH ${file} AS counted (READ_ONLY)`);
+      counts.set(path, await duck.count('SELECT count(*) FROM counted.rows'));
+      await duck.run('DETACH counted');
+    }
+    return counts;
   } finally {
     duck.close();
   }
 }
+
+/** Databases with the table `rows`. */
+const SQL_FILES = new Set(['history.duckdb', 'provenance.duckdb']);
 
 /** The records that the overlay removes from the files of the release, or replaces. */
 async function differing({ base, engine, pack, touched }: Release): Promise<OverlayDifferences> {

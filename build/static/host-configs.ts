@@ -1,5 +1,5 @@
-// The header rules as configurations of hosts: `_headers` (Cloudflare Pages, Netlify), nginx, Caddy
-// (docs/static-hosting.md).
+// The header rules, and the addresses of record pages, as configurations of hosts: `_headers` (Cloudflare
+// Pages, Netlify), `_redirects`, nginx, Caddy (docs/static-hosting.md).
 import { CACHING, EXTENSION_TYPES, FOR_EVER, type HostingRule } from '../../api/discovery/hosting.ts';
 
 /** Paths with their headers, in the order of the rules. */
@@ -20,6 +20,21 @@ export function headersFile(rules: readonly HostingRule[]): string {
   const types = Object.entries(EXTENSION_TYPES).map(([ending, type]) => `/*.${ending}\n  Content-Type: ${type}`);
   return `${[...blocks, ...types].join('\n\n')}\n`;
 }
+
+/**
+ * `_redirects` for hosts that prefer an existing file to a rule, such as Netlify: the page of a record is that of
+ * its dataset, which draws the Markdown file. These hosts do not read `Accept`.
+ */
+export function redirectsFile(): string {
+  return `/explore/:dataset  /datasets/:dataset/  301!
+/datasets/:dataset/:record  format=md  /datasets/:dataset/:record.md  200
+/datasets/:dataset/:record  /record/:dataset/  200
+/og/:dataset/:image  /og/:dataset.png  200
+`;
+}
+
+/** Clients that get the page of a record: they accept HTML by name, and do not name Markdown. */
+const PEOPLE = { accepts: 'text/html', not: 'text/markdown' };
 
 /** A path as a regular expression over the whole path of a URL. */
 function expression(path: string): string {
@@ -75,17 +90,38 @@ charset_types text/markdown text/plain;
 
 ${maps.join('\n\n')}
 
+# Which form of a record's address a client gets: the page, or the Markdown file.
+map "$arg_format $http_accept" $register_record_page {
+  "~^md " 0;
+  "~*${PEOPLE.not}" 0;
+  "~*${PEOPLE.accepts}" 1;
+  default 0;
+}
+map $request_uri $register_vary {
+  "~^/datasets/[^/?]+/[^/.?]+/?([?]|$)" Accept;
+}
+
 server {
   listen 80;
   root ${quoted(root)};
   gzip_static on;
+  gzip_vary on;
   # With the module ngx_brotli: brotli_static on;
 
 ${adds.join('\n')}
+  add_header Vary $register_vary;
+  error_page 404 /404.html;
 
   location / { try_files $uri $uri.html $uri.md $uri/index.html =404; }
+  location ~ "^/datasets/(?<dataset>[^/]+)/(?<record>[^/.]+)/?$" {
+    if (!-f $document_root/datasets/$dataset/$record.md) { return 404; }
+    if ($register_record_page = 0) { rewrite ^ /datasets/$dataset/$record.md last; }
+    try_files /datasets/$dataset/$record/index.html /record/$dataset/index.html =404;
+  }
+  location ~ "^/og/(?<dataset>[^/]+)/[^/]+$" { try_files $uri /og/$dataset.png =404; }
   location ~ "^/\\.build(/|$)" { return 404; }
   location ~ "^/explore/([^/]+)/?$" { return 301 /datasets/$1/$is_args$args; }
+  location ~ "^/guides/reference/?$" { return 301 /docs; }
 ${locations.join('\n')}
 }
 `;
@@ -111,7 +147,39 @@ export function caddyConfig(rules: readonly HostingRule[], root: string): string
   respond @notes 404
   @explorer path_regexp explorer ^/explore/([^/]+)/?$
   redir @explorer /datasets/{re.explorer.1}/?{query} 301
-  try_files {path} {path}.html {path}.md {path}/index.html
+  @reference path /guides/reference /guides/reference/
+  redir @reference /docs 301
+  @record path_regexp record ^/datasets/([^/]+)/([^/.]+)/?$
+  route @record {
+    header Vary Accept
+    @missing not file /datasets/{re.record.1}/{re.record.2}.md
+    error @missing 404
+    @people {
+      header_regexp Accept (?i)${PEOPLE.accepts}
+      not header_regexp Accept (?i)${PEOPLE.not}
+      not query format=md
+      file /datasets/{re.record.1}/{re.record.2}/index.html /record/{re.record.1}/index.html
+    }
+    rewrite @people {file_match.relative}
+    @markdown path_regexp ^/datasets/[^/]+/[^/.]+/?$
+    rewrite @markdown /datasets/{re.record.1}/{re.record.2}.md
+    header @markdown Content-Type "${EXTENSION_TYPES['md']}"
+  }
+  @other {
+    not path_regexp ^/datasets/[^/]+/[^/.]+/?$
+    file {path} {path}.html {path}.md {path}/index.html
+  }
+  rewrite @other {file_match.relative}
+  @image {
+    path_regexp image ^/og/([^/]+)/[^/]+$
+    not file
+  }
+  rewrite @image /og/{re.image.1}.png
+  handle_errors {
+    rewrite * /404.html
+    header Content-Type "text/html; charset=utf-8"
+    file_server
+  }
 ${matched.join('\n')}
   @others not path_regexp ${literal(expression(FOR_EVER))}
   header @others Cache-Control ${literal(CACHING.asked_again)}

@@ -26,7 +26,7 @@ import { type FileEntry, formatManifest, parseManifest } from './publish-manifes
  * Folders that belong to the build: after a killed run, files in them that are not in the manifest are
  * deleted.
  */
-const OWNED = ['datasets', 'v1', 'assets', 'files', 'sql', 'explore', 'search'];
+const OWNED = ['datasets', 'v1', 'assets', 'files', 'sql', 'explore', 'search', 'record', 'og'];
 
 /** The build's own notes, below DIST_DIR; never published and never served. */
 export const BUILD_NOTES = '.build';

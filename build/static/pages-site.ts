@@ -6,23 +6,23 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Operation } from '../../api/contract/operation.ts';
-import { priceCondition, priceList } from '../../api/contract/pricing.ts';
+import { priceList } from '../../api/contract/pricing.ts';
 import { datasetJsonld } from '../../api/discovery/jsonld.ts';
-import { prerenderContext } from '../../api/discovery/prerender-context.ts';
+import { prerenderContext, releaseTime } from '../../api/discovery/prerender-context.ts';
 import { dataset_changelog } from '../../api/operations/dataset/dataset_changelog.ts';
 import { freshness } from '../../api/operations/dataset/dataset_status.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
-import type { SiteData, SiteDataset, SiteOperation } from '../../api/pages/site.ts';
+import type { SiteChanges, SiteData, SiteDataset } from '../../api/pages/site.ts';
 import { sqlExamples } from '../../api/pages/sql.ts';
-import { inputSchema } from '../../api/render/json-schema.ts';
 import { filterGrammar } from '../../data/input/filters.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
-import { dictionary } from '../../data/write/dictionary.ts';
+import { sqlTables } from '../../data/write/sql-tables.ts';
 import { datasetAttribution } from '../../packs/define/links.ts';
 import { firstRows } from './first-rows.ts';
 import type { Output } from './output.ts';
 import { pagePath } from './pages.ts';
+import { siteReference } from './site-reference.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** npm installs the dependencies of a package next to it, not in it. */
@@ -34,13 +34,17 @@ const SOURCES = [
   'api/render/print.ts',
   'api/pages/frame.ts',
   'api/pages/html.ts',
+  'api/pages/open-graph.ts',
+  'api/pages/share-image.ts',
 ];
 /** Showcase records on a dataset's page. */
 const EXAMPLES = 10;
 /** Download files on a dataset's page. */
 const FILES = { 'public.parquet': 'Parquet', 'public.duckdb': 'DuckDB' };
-/** Changes on the page of changes. */
-const CHANGES = 100;
+/** Changes of the first page (site/changes/model.ts). */
+const CHANGES = 50;
+/** Most suggestions of groups on it. */
+const GROUPS = 400;
 
 /** The data of the pages, from the releases and from the answers just written to `dist`. */
 export async function siteData(
@@ -59,20 +63,32 @@ export async function siteData(
       changes: await changesOf(release, { releases: [...releases], base_url: base, eur_usd, operations }),
       jsonld: datasetJsonld(release, base),
     });
-  return { base_url: base, assets, datasets, operations: siteOperations(operations) };
+  const now = releaseTime(releases);
+  const reference = await siteReference({ releases: [...releases], base_url: base, eur_usd, operations, now });
+  return { base_url: base, assets, datasets, reference };
 }
 
-/** The newest changes, as the changelog returned them when the release was made. */
-async function changesOf(
-  release: Release,
-  view: Parameters<typeof prerenderContext>[0],
-): Promise<SiteDataset['changes']> {
-  const { id } = release.pack;
+/** Changes of the main attributes, as the changelog returned them when the release was made. */
+async function changesOf(release: Release, view: Parameters<typeof prerenderContext>[0]): Promise<SiteChanges> {
+  const { id, attributes, compare } = release.pack;
   const ctx = prerenderContext(view, { release, path: `/v1/${id}/changelog`, format: 'json' });
-  const raw = { ds: id, days: '365', limit: String(CHANGES) };
-  const { body } = await dataset_changelog.run(dataset_changelog.parse(raw, ctx), ctx);
-  const { items, total } = body as SiteDataset['changes'];
-  return { items, total };
+  const changelog = async (query: Record<string, string>) => {
+    const input = dataset_changelog.parse({ ds: id, type: 'changed', by_day: 'true', ...query }, ctx);
+    return (await dataset_changelog.run(input, ctx)).body as Pick<SiteChanges, 'items' | 'total' | 'days'>;
+  };
+  const open = attributes.flatMap((each) => (each.public ? [each.name] : []));
+  const compared = compare.filter((name) => open.includes(name));
+  const main = compared.length > 0 ? compared : open;
+  const { items, total, days } = await changelog({ days: '365', attribute: main.join(), limit: String(CHANGES) });
+  const recent: SiteChanges['recent'] = [];
+  for (const attribute of main) {
+    const counted = (await changelog({ days: '30', attribute, limit: '1' })).days;
+    const sum = (of: 'changes' | 'rises' | 'falls') => counted.reduce((all, day) => all + day[of], 0);
+    if (counted.length > 0)
+      recent.push({ attribute, changes: sum('changes'), rises: sum('rises'), falls: sum('falls') });
+  }
+  const groups = release.manifest.enums[release.pack.group_by] ?? [];
+  return { attributes: main, items, total, days, recent, groups: groups.length > GROUPS ? [] : groups };
 }
 
 function datasetOf(
@@ -105,7 +121,9 @@ function datasetOf(
     }),
     attributes: pack.attributes.map((attribute) => {
       const { name, type, unit, description, example, public: open, filterable, searchable, sla } = attribute;
-      return { name, type, unit, description, example, public: open, filterable, searchable, sla_hours: sla.error };
+      const { better = null } = attribute;
+      const shown = { name, type, unit, description, example, public: open, filterable, searchable };
+      return { ...shown, better, sla_hours: sla.error };
     }),
     prices: priceList(operations, pack).map(({ name, eur }) => ({ operation: name, eur })),
     files: Object.entries(FILES).flatMap(([name, file]) => {
@@ -122,7 +140,10 @@ function datasetOf(
     tool: id.replaceAll('-', '_'),
     filter: value === undefined ? '' : `${encodeURIComponent(group_by)}=${encodeURIComponent(value)}`,
     filters: filterGrammar(pack, null),
-    columns: dictionary(pack, 'public', false),
+    tables: sqlTables(pack).map((table) => {
+      const bytes = statSync(join(dist, 'files', id, table.file), { throwIfNoEntry: false })?.size ?? 0;
+      return { ...table, bytes };
+    }),
     sql: sqlExamples(pack),
   };
 }
@@ -206,71 +227,4 @@ async function astro(folder: string, settings: Record<string, string>): Promise<
   const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
   if (code !== 0)
     throw new Error(`the pages for people could not be built (astro exited with ${code}):\n${said.trim()}`);
-}
-
-interface Schema {
-  type?: string | string[];
-  enum?: unknown[];
-  anyOf?: Schema[];
-  items?: Schema;
-  description?: string;
-  default?: unknown;
-  minimum?: number;
-  maximum?: number;
-  format?: string;
-}
-
-/** Every operation with its parameters, in the order of the table. */
-function siteOperations(operations: readonly Operation[]): SiteOperation[] {
-  return operations.map((operation) => {
-    const { name, title, description, route, group, access, price, formats, tool } = operation;
-    const { properties = {}, required = [] } = inputSchema(operation, null) as {
-      properties?: Record<string, Schema>;
-      required?: string[];
-    };
-    const parameters = Object.entries(properties).map(([parameter, schema]) => ({
-      name: parameter,
-      in: place(route, parameter),
-      type: typeOf(schema),
-      required: required.includes(parameter) || route.path.includes(`:${parameter}`),
-      description: [schema.description ?? '', bounds(schema)].filter(Boolean).join('; '),
-    }));
-    return {
-      name,
-      title,
-      description,
-      method: route.method,
-      path: route.path.replace(/:(\w+)/g, '{$1}'),
-      group,
-      access,
-      price: price?.of ?? null,
-      condition: priceCondition(operation),
-      formats,
-      tool: tool !== false,
-      parameters,
-    };
-  });
-}
-
-function place({ method, path }: Operation['route'], parameter: string): 'path' | 'query' | 'body' {
-  if (path.includes(`:${parameter}`)) return 'path';
-  return method === 'GET' ? 'query' : 'body';
-}
-
-function typeOf({ type, enum: values, anyOf, items, format }: Schema): string {
-  if (values) return values.map(String).join(', ');
-  if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ');
-  if (type === 'array') return `list of ${items ? typeOf(items) : 'values'}`;
-  const plain = [type ?? 'value'].flat().join(' or ');
-  return format === undefined ? plain : format;
-}
-
-function bounds({ minimum, maximum, default: given }: Schema): string {
-  const within =
-    minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
-      ? `${minimum} to ${maximum}`
-      : minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER
-        ? `at least ${minimum}`
-        : '';
-  return [within, given === undefined ? '' : `${JSON.stringify(given)} by default`].filter(Boolean).join(', ');
 }

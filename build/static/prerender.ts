@@ -12,7 +12,7 @@ import { packVersion } from '../../api/operations/common/about.ts';
 import { dataset_examples } from '../../api/operations/dataset/dataset_examples.ts';
 import { entity_page } from '../../api/operations/record/entity_page.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
-import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
+import { COMPARE_MODULES, SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
 import { render } from '../../api/render/render.ts';
 import type { Config } from '../../config.ts';
 import { lazyEngine } from '../../data/duckdb/lazy-engine.ts';
@@ -117,6 +117,8 @@ export async function prerender({
       `files/${id}/`,
       `sql/${id}/`,
       `explore/${id}/`,
+      `record/${id}/`,
+      `og/${id}.png`,
     ]);
     output.keepOld((_entry, path) => old.some((folder) => path.startsWith(folder)));
     const counts = output.finish();
@@ -167,7 +169,7 @@ async function writeRegister(
   output: Output,
 ): Promise<void> {
   const { releases, base, operations } = shared;
-  const made = [...keys, x402, STYLE_ASSET.path, SCRIPT_ASSET.path].join();
+  const made = [...keys, x402, ...[STYLE_ASSET, SCRIPT_ASSET, ...COMPARE_MODULES].map(({ path }) => path)].join();
   const key = `register.${hash('sha256', made, 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
   await writeAnswers({ ...shared, key }, output);

@@ -10,7 +10,7 @@ import { writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { ChangelogPlan } from '../plan/plan.ts';
 import { openRelease, type Release } from '../releases/release.ts';
-import { countStatement, pageStatement, placedFile, selectedStatement } from './changelog.ts';
+import { countStatement, daysStatement, pageStatement, placedFile } from './changelog.ts';
 import { changesStatement, factsStatement, openItemsStatement, pastStatement } from './history.ts';
 import type { Shape } from './shape.ts';
 import { sql } from './sql.ts';
@@ -34,7 +34,8 @@ const hostile = "x'; DROP TABLE records; --";
 
 /** A page of all changes, and the same of the records that match a condition. */
 const every: ChangelogPlan = {
-  ...{ since: 1, attribute: null, ordinal: null, type: 'all', where: [], direction: null, limit: 3, offset: 4 },
+  ...{ since: 1, attributes: null, ordinal: null, type: 'all', where: [], numbers: [hostile], direction: null },
+  ...{ minPercent: null, first: [], byDay: false, limit: 3, offset: 4 },
 };
 const chosen: ChangelogPlan = { ...every, where: [{ kind: 'ids', refs: [hostile] }] };
 const shape: Shape = { attributes: new Map(), enums: new Map() };
@@ -46,10 +47,11 @@ describe('as text', () => {
       factsStatement({ entity: 'r', attribute: null, since: null, limit: 10 }, file),
       pastStatement([hostile, 'r'], file),
       openItemsStatement(hostile, file),
-      countStatement({ ...every, attribute: hostile, ordinal: 7, type: 'added' }, file),
-      pageStatement(every, file),
-      pageStatement({ ...every, direction: { to: 'rise', attributes: [hostile] } }, file),
-      selectedStatement(chosen, placedFile(sql`'f'`), shape),
+      countStatement({ ...every, attributes: [hostile], ordinal: 7, type: 'added' }, file, shape),
+      pageStatement(every, file, shape),
+      pageStatement({ ...every, first: [hostile, 'a'], direction: 'rise', minPercent: 5 }, file, shape),
+      pageStatement(chosen, placedFile(sql`'f'`), shape),
+      daysStatement(every, file, shape),
       changesStatement({ since: 6, limit: 9 }, file),
     ];
     expect(plans).toMatchInlineSnapshot(`
@@ -82,32 +84,52 @@ describe('as text', () => {
           ],
         },
         {
-          "text": "SELECT count(*) FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) AND attribute = ? AND ord = ?::UINTEGER AND type = ?",
+          "text": "SELECT count(*) FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) AND list_contains(from_json(?, '["VARCHAR"]'), attribute) AND ord = ?::UINTEGER AND type = ?",
           "values": [
             1,
-            "x'; DROP TABLE records; --",
+            "["x'; DROP TABLE records; --"]",
             7,
             "added",
           ],
         },
         {
-          "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) LIMIT 3 OFFSET 4",
+          "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url FROM read_parquet('f') WHERE place IN (SELECT place FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) ORDER BY observed_at DESC, place LIMIT 3 OFFSET 4) ORDER BY observed_at DESC, place",
           "values": [
             1,
           ],
         },
         {
-          "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) AND list_contains(from_json(?, '["VARCHAR"]'), attribute) AND coalesce(TRY_CAST(new_value AS DOUBLE), TRY_CAST(json_extract_string(new_value, '$.min') AS DOUBLE)) > coalesce(TRY_CAST(old_value AS DOUBLE), TRY_CAST(json_extract_string(old_value, '$.min') AS DOUBLE)) LIMIT 3 OFFSET 4",
+          "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url FROM read_parquet('f') WHERE place IN (SELECT place FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) AND CASE WHEN list_contains(from_json(?, '["VARCHAR"]'), attribute) THEN coalesce(coalesce(TRY_CAST(new_value AS DOUBLE), TRY_CAST(json_extract_string(new_value, '$.min') AS DOUBLE)) > coalesce(TRY_CAST(old_value AS DOUBLE), TRY_CAST(json_extract_string(old_value, '$.min') AS DOUBLE)), false) ELSE false END AND CASE WHEN list_contains(from_json(?, '["VARCHAR"]'), attribute) THEN coalesce(coalesce(TRY_CAST(old_value AS DOUBLE), TRY_CAST(json_extract_string(old_value, '$.min') AS DOUBLE)) <> 0 AND round(abs(100 * (coalesce(TRY_CAST(new_value AS DOUBLE), TRY_CAST(json_extract_string(new_value, '$.min') AS DOUBLE)) - coalesce(TRY_CAST(old_value AS DOUBLE), TRY_CAST(json_extract_string(old_value, '$.min') AS DOUBLE))) / coalesce(TRY_CAST(old_value AS DOUBLE), TRY_CAST(json_extract_string(old_value, '$.min') AS DOUBLE))), 2) >= ?::DOUBLE, false) ELSE false END ORDER BY observed_at DESC, CASE attribute WHEN ? THEN ?::INTEGER WHEN ? THEN ?::INTEGER ELSE ?::INTEGER END, place LIMIT 3 OFFSET 4) ORDER BY observed_at DESC, CASE attribute WHEN ? THEN ?::INTEGER WHEN ? THEN ?::INTEGER ELSE ?::INTEGER END, place",
           "values": [
             1,
             "["x'; DROP TABLE records; --"]",
+            "["x'; DROP TABLE records; --"]",
+            5,
+            "x'; DROP TABLE records; --",
+            0,
+            "a",
+            1,
+            2,
+            "x'; DROP TABLE records; --",
+            0,
+            "a",
+            1,
+            2,
           ],
         },
         {
-          "text": "WITH matched AS MATERIALIZED (SELECT place FROM (SELECT *, file_row_number AS place FROM read_parquet('f', file_row_number = true)) WHERE observed_at >= make_timestamp_ms(?) AND ord IN (SELECT ord FROM records WHERE ord IN (SELECT ord FROM refs WHERE ref IN (?)))) SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url, total FROM (SELECT count(*) AS total FROM matched) LEFT JOIN (SELECT * FROM (SELECT *, file_row_number AS place FROM read_parquet('f', file_row_number = true)) WHERE place IN (SELECT place FROM matched ORDER BY place LIMIT 3 OFFSET 4)) ON true ORDER BY place",
+          "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url FROM (SELECT *, file_row_number AS place FROM read_parquet('f', file_row_number = true)) WHERE place IN (SELECT place FROM (SELECT *, file_row_number AS place FROM read_parquet('f', file_row_number = true)) WHERE observed_at >= make_timestamp_ms(?) AND ord IN (SELECT ord FROM records WHERE ord IN (SELECT ord FROM refs WHERE ref IN (?))) ORDER BY observed_at DESC, place LIMIT 3 OFFSET 4) ORDER BY observed_at DESC, place",
           "values": [
             1,
             "x'; DROP TABLE records; --",
+          ],
+        },
+        {
+          "text": "SELECT strftime(observed_at, '%Y-%m-%d') AS day, count(*), count(*) FILTER (CASE WHEN list_contains(from_json(?, '["VARCHAR"]'), attribute) THEN coalesce(coalesce(TRY_CAST(new_value AS DOUBLE), TRY_CAST(json_extract_string(new_value, '$.min') AS DOUBLE)) > coalesce(TRY_CAST(old_value AS DOUBLE), TRY_CAST(json_extract_string(old_value, '$.min') AS DOUBLE)), false) ELSE false END), count(*) FILTER (CASE WHEN list_contains(from_json(?, '["VARCHAR"]'), attribute) THEN coalesce(coalesce(TRY_CAST(new_value AS DOUBLE), TRY_CAST(json_extract_string(new_value, '$.min') AS DOUBLE)) < coalesce(TRY_CAST(old_value AS DOUBLE), TRY_CAST(json_extract_string(old_value, '$.min') AS DOUBLE)), false) ELSE false END) FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) GROUP BY day ORDER BY day DESC",
+          "values": [
+            "["x'; DROP TABLE records; --"]",
+            "["x'; DROP TABLE records; --"]",
+            1,
           ],
         },
         {
@@ -151,7 +173,7 @@ describe('as rows', () => {
     expect(times).toEqual(times.toSorted((a, b) => b - a));
     for (const offset of [0, 500, 2000, 2047, total - 3, total, total + 9]) {
       const page = await release.engine.changelog({ ...plan, limit: 100, offset });
-      expect(page).toEqual({ rows: rows.slice(offset, offset + 100), total });
+      expect(page).toEqual({ rows: rows.slice(offset, offset + 100), total, days: null });
     }
     const own = await release.engine.changelog({ ...plan, ordinal: 3, limit: 500, offset: 0 });
     expect(own.rows).toEqual(rows.filter(({ entity_id }) => entity_id === records[3]!.id));

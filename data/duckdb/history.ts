@@ -6,15 +6,13 @@ import type { ChangesPlan, FactRow, FactsPlan, OpenItem, RecordedChange } from '
 import type { Engine, QueryOptions } from '../plan/plan.ts';
 import { CHANGES_A_SLICE, mapSlices } from '../plan/slices.ts';
 import {
+  answerChangelog,
   CHANGE_COLUMNS,
   type ChangelogLine,
   changeRow,
-  countStatement,
   overlayChangelog,
-  pageStatement,
   placedFile,
   placedRows,
-  selectedStatement,
 } from './changelog.ts';
 import type { Pool } from './pool.ts';
 import { reviewRows, reviewStatement } from './review.ts';
@@ -28,6 +26,9 @@ const ordinalsIn = (ordinals: readonly number[]): Sql =>
     ordinals.map((ordinal) => sql`${ordinal}::UINTEGER`),
     ', ',
   );
+
+/** The shape of a statement that reads no record. */
+const NO_SHAPE: Shape = { attributes: new Map(), enums: new Map() };
 
 type History = Pick<Engine, 'facts' | 'past' | 'openItems' | 'review' | 'changelog' | 'changes' | 'origins'>;
 
@@ -70,14 +71,9 @@ export function historyQuestions(
       const stored = file(RELEASE_FILES.changelog);
       const over = await hidden?.();
       const changelog = over ? overlayChangelog(stored, over.gone, over.changelog) : stored;
-      if (plan.where.length > 0) {
-        const placed = over ? placedRows(changelog) : placedFile(literal(path(folder, RELEASE_FILES.changelog)));
-        const rows = await pool.ask(selectedStatement(plan, placed, await shape()), options);
-        return { rows: rows.filter(([id]) => id !== null).map(changeRow), total: Number(rows[0]?.at(-1)) };
-      }
-      const [[total] = []] = await pool.ask(countStatement(plan, changelog), options);
-      const rows = plan.offset < Number(total) ? await pool.ask(pageStatement(plan, changelog), options) : [];
-      return { rows: rows.map(changeRow), total: Number(total) };
+      const placed = over ? placedRows(changelog) : placedFile(literal(path(folder, RELEASE_FILES.changelog)));
+      const table = plan.where.length > 0 ? await shape() : NO_SHAPE;
+      return answerChangelog(plan, { changelog, placed, shape: table }, (statement) => pool.ask(statement, options));
     },
     async changes(plan, options) {
       const { removed = [] } = (await hidden?.()) ?? {};

@@ -52,6 +52,26 @@ export function writeContainer(file: string, arrays: Record<string, Packed>): vo
   writeFileSync(file, out);
 }
 
+/**
+ * The format of a file when it is newer than the one that this program reads, such as `DSRIDX05`; null when it is
+ * not, also for a file that is no index.
+ */
+export function newerFormat(file: string): string | null {
+  const begin = Buffer.alloc(MAGIC.length);
+  const opened = openSync(file, 'r');
+  try {
+    readSync(opened, begin);
+  } finally {
+    closeSync(opened);
+  }
+  const found = begin.toString('latin1');
+  const isIndex = /^DSRIDX\d\d$/.test(found);
+  return isIndex && found > MAGIC ? found : null;
+}
+
+/** The format that this program reads and writes. */
+export const INDEX_FORMAT = MAGIC;
+
 /** Whether the file has the magic bytes of this program version. */
 export function isContainer(file: string): boolean {
   const begin = Buffer.alloc(MAGIC.length);

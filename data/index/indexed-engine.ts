@@ -1,5 +1,6 @@
 // Engine of an indexed release: the index answers the plans that it is faster at, DuckDB all others. Answers
 // from a damaged index also come from DuckDB; the damage is logged once.
+import type { Awaitable } from '../model/awaitable.ts';
 import type { Engine, SearchAnswer } from '../plan/plan.ts';
 import { IndexDamaged } from './container.ts';
 import type { PackedIndex } from './packed-index.ts';
@@ -29,10 +30,12 @@ interface Trust {
 
 function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
   /** The answer of the index, or of DuckDB when the index returns null or is damaged. */
-  const first = async <T>(ask: (index: PackedIndex) => T | null, otherwise: () => Promise<T>): Promise<T> => {
+  const first = async <T>(ask: (index: PackedIndex) => T | null, otherwise: () => Promise<T>): Promise<T> =>
+    firstNow(ask, otherwise);
+  const firstNow = <T>(ask: (index: PackedIndex) => T | null, otherwise: () => Awaitable<T>): Awaitable<T> => {
     if (!trust.trusted()) return otherwise();
     try {
-      return ask(index) ?? (await otherwise());
+      return ask(index) ?? otherwise();
     } catch (error) {
       if (!(error instanceof IndexDamaged)) throw error;
       trust.give(error);
@@ -63,7 +66,7 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
         () => duckdb.similar(plan, options),
       ),
     resolve: (refs, options) =>
-      first(
+      firstNow(
         (one) => one.resolve(refs),
         () => duckdb.resolve(refs, options),
       ),

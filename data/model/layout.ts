@@ -22,6 +22,11 @@ export const paths = {
   state: (dataDir: string) => join(dataDir, 'state'),
   /** Pages that collectors fetched, named by the hash of their bytes. */
   evidence: (dataDir: string) => join(dataDir, 'evidence'),
+  /** Unfinished transfers from and to object storage; a killed one continues with what is there. */
+  transfers: (dataDir: string) => join(dataDir, 'transfers'),
+  /** The listing in object storage that a release was downloaded from or stored as. */
+  listing: (dataDir: string, dataset: string, release: string) =>
+    join(dataDir, 'releases', dataset, release, '.listing'),
   /** Results of the runs of a dataset (data/releases/runs.ts). */
   runs: (dataDir: string, dataset: string) => join(dataDir, 'runs', `${dataset}.jsonl`),
 } as const;

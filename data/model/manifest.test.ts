@@ -86,8 +86,10 @@ describe('a release', () => {
   test('without a valid manifest is an error', async () => {
     const folder = scratch();
     await expect(readManifest(folder)).rejects.toThrow('manifest.json');
-    writeFileSync(join(folder, 'manifest.json'), '{"schema_version":2}');
+    writeFileSync(join(folder, 'manifest.json'), '{"schema_version":1}');
     await expect(readManifest(folder)).rejects.toThrow('no valid manifest');
+    writeFileSync(join(folder, 'manifest.json'), '{"schema_version":2}');
+    await expect(readManifest(folder)).rejects.toThrow('has the format 2 and this version of the program reads 1');
   });
 });
 

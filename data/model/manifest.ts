@@ -59,7 +59,12 @@ export function contentName(files: Manifest['files']): string {
 /** Reads the manifest of a release folder. Throws when it is missing or invalid. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, RELEASE_FILES.manifest), 'utf8');
-  const parsed = Shape.safeParse(JSON.parse(text));
+  const content = JSON.parse(text) as { schema_version?: unknown };
+  if (typeof content.schema_version === 'number' && content.schema_version > 1)
+    throw new Error(
+      `${folder} has the format ${content.schema_version} and this version of the program reads 1; start the newer version`,
+    );
+  const parsed = Shape.safeParse(content);
   if (!parsed.success) throw new Error(`${folder} has no valid manifest: ${parsed.error.issues[0]?.message}`);
   return parsed.data as Manifest;
 }

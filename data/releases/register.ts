@@ -2,6 +2,7 @@
 // cursors.
 import { stat } from 'node:fs/promises';
 import type { Pack } from '../../packs/define/model.ts';
+import type { Awaitable } from '../model/awaitable.ts';
 import { coalesce } from '../model/coalesce.ts';
 import { paths } from '../model/layout.ts';
 import { completeReleases, currentRelease } from '../model/manifest.ts';
@@ -35,7 +36,8 @@ export interface Register {
    * Leases the current release, or an earlier one by id, which is opened if its folder exists. Null for an
    * unknown dataset and when the release is missing, damaged or deleted.
    */
-  lease(dataset: string, release?: string): Promise<Lease | null>;
+  lease(dataset: string): Lease | null;
+  lease(dataset: string, release: string): Awaitable<Lease | null>;
   /**
    * Reads the overlays and every `current` file and applies changes, including those committed right before
    * the call. A new release is opened before the switch; if that fails, the old one stays. Returns the
@@ -130,11 +132,18 @@ class DatasetRegister implements Register {
     return dataset.current ? 'open' : dataset.damaged === null ? 'missing' : 'damaged';
   }
 
-  async lease(id: string, release?: string): Promise<Lease | null> {
+  lease(id: string): Lease | null;
+  lease(id: string, release: string): Awaitable<Lease | null>;
+  lease(id: string, release?: string): Awaitable<Lease | null> {
     const dataset = this.#datasets.get(id);
     if (this.#closed || !dataset) return null;
     const current = dataset.current?.base.manifest.release;
     if (release === undefined || release === current) return dataset.current && this.#leased(dataset, dataset.current);
+    return this.#leaseEarlier(dataset, release);
+  }
+
+  async #leaseEarlier(dataset: Dataset, release: string): Promise<Lease | null> {
+    const { id } = dataset.pack;
     const kept = RELEASE_ID.test(release) && (await stat(paths.release(this.#dataDir, id, release)).catch(() => null));
     if (!kept) return null;
     const holding = await this.#hold(dataset, release).catch((error: Error) => {
@@ -233,8 +242,10 @@ class DatasetRegister implements Register {
     return opening;
   }
 
-  async #open({ pack }: Dataset, id: string): Promise<Holding> {
-    const opened = await openRelease(this.#dataDir, pack, id, this.#limits, this.#queue, this.#log);
+  async #open({ pack, current }: Dataset, id: string): Promise<Holding> {
+    // With nothing else to serve, DuckDB answers without the index.
+    const refuseNewer = current !== null;
+    const opened = await openRelease(this.#dataDir, pack, id, this.#limits, this.#queue, this.#log, refuseNewer);
     const base = { ...opened, engine: cacheAnswers(opened.engine, this.#answers, id) };
     try {
       return { base, view: await this.#viewOf(base), old: new Set(), leases: 0, idle: null };

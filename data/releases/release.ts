@@ -1,9 +1,12 @@
 // An open release of one dataset: pack, manifest and engine. Opening verifies its files.
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { openEngine } from '../duckdb/engine.ts';
 import { lazyEngine } from '../duckdb/lazy-engine.ts';
+import { INDEX_FILES, INDEX_FOLDER } from '../index/build.ts';
+import { INDEX_FORMAT, newerFormat } from '../index/container.ts';
 import { withIndex } from '../index/indexed-engine.ts';
 import { PackedIndex } from '../index/packed-index.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
@@ -60,7 +63,8 @@ async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
 /**
  * Verifies a release and opens its engine; the engines of a process should share a queue. Throws when the
  * release is missing or damaged. A missing or damaged packed index is logged, and DuckDB answers everything.
- * Close it with `release.engine.close()`.
+ * `refuseNewer`: an index of a newer program version is an error too, for a process that has another release to
+ * serve. Close it with `release.engine.close()`.
  */
 export async function openRelease(
   dataDir: string,
@@ -69,6 +73,7 @@ export async function openRelease(
   limits: Partial<EngineLimits> = {},
   queue?: QueryQueue,
   log: (message: string) => void = () => {},
+  refuseNewer = false,
 ): Promise<Release> {
   if (!RELEASE_ID.test(release)) throw new Error(`release id must be 16 hex digits (got ${release})`);
   const folder = paths.release(dataDir, pack.id, release);
@@ -76,6 +81,7 @@ export async function openRelease(
   if (manifest.dataset !== pack.id || manifest.release !== release)
     throw new Error(`the manifest is of ${manifest.dataset} ${manifest.release} (expected ${pack.id} ${release})`);
   await checkFiles(folder, manifest);
+  if (refuseNewer) refuseNewerIndex(folder);
   const tell = (message: string) => log(`${pack.id}: ${message}`);
   const index = openIndex(folder, pack, manifest, tell);
   // The index answers most queries while DuckDB loads; without an index, opening waits for DuckDB.
@@ -93,6 +99,16 @@ export async function openRelease(
     }
   });
   return { pack, manifest, folder, engine: withIndex(duckdb, index, tell), warm: () => loaded };
+}
+
+/** Throws when the index of a release has a newer format than this program reads. */
+function refuseNewerIndex(folder: string): void {
+  const file = join(folder, INDEX_FOLDER, INDEX_FILES.columns);
+  const format = existsSync(file) ? newerFormat(file) : null;
+  if (format === null) return;
+  throw new Error(
+    `its index has the format ${format} and this version of the program reads ${INDEX_FORMAT}; start the newer version`,
+  );
 }
 
 /** The packed index of a release; null, and a log line, when it is missing or damaged. */

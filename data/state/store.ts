@@ -3,14 +3,15 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import { Migrator } from 'kysely/migration';
+import { type Migration, Migrator } from 'kysely/migration';
 import pg from 'pg';
 import { paths } from '../model/layout.ts';
 import { modulePath } from '../model/program.ts';
 import { openSqlite, sqliteDialect } from './sqlite.ts';
-import { type Dialect, migrations } from './tables/migrations.ts';
+import { BREAKING, type Dialect, migrations } from './tables/migrations.ts';
 import type { Tables } from './tables/schema.ts';
 import type { Job, JobResult } from './writer-jobs.ts';
 
@@ -37,6 +38,10 @@ export interface StoreOptions {
    * missing one throws StoreError.
    */
   existing?: boolean;
+  /** How long to wait for a PostgreSQL that does not answer yet; absent: not at all. */
+  wait?: { seconds: number; report: (line: string) => void };
+  /** The migrations of another version of this program, for tests. */
+  migrations?: Record<string, Migration>;
 }
 
 /** An unusable database, as one line that begins with the name of the setting. */
@@ -62,10 +67,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     dialect: file ? sqliteDialect(open(file)) : postgres(databaseUrl as string, schema),
   });
   try {
-    if (file === null) await reach(db, place);
+    if (file === null) await reach(db, place, options.wait);
     // A reader must not change the tables of a running process with an older schema.
     if (existing) await holdsRegister(db, file, place);
-    else await migrate(db, dialect, schema);
+    else await migrate(db, place, options.migrations ?? migrations(dialect), schema);
   } catch (error) {
     await db.destroy();
     throw error;
@@ -78,11 +83,27 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return { db, dialect, file, place, writer, close };
 }
 
-async function migrate(db: Kysely<Tables>, dialect: Dialect, schema?: string): Promise<void> {
+/**
+ * Runs the missing migrations; a lock of the database admits one process. During a rolling update the database
+ * may have migrations of a newer version: they only add, so this version runs on it, unless one is breaking.
+ */
+async function migrate(
+  db: Kysely<Tables>,
+  place: string,
+  known: Record<string, Migration>,
+  schema?: string,
+): Promise<void> {
   if (schema) await sql`create schema if not exists ${sql.id(schema)}`.execute(db);
+  const newer = (await executed(db)).filter((name) => !(name in known));
+  const [breaking] = newer.filter((name) => name.endsWith(BREAKING));
+  if (breaking !== undefined)
+    throw new StoreError(
+      `${place} has the migration ${breaking}, with which this version of the program cannot work; start the newer version`,
+    );
+  if (newer.length > 0) return;
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: async () => migrations(dialect) },
+    provider: { getMigrations: async () => known },
     ...(schema ? { migrationTableSchema: schema } : {}),
   });
   for (let attempt = 1; ; attempt++) {
@@ -90,7 +111,21 @@ async function migrate(db: Kysely<Tables>, dialect: Dialect, schema?: string): P
     if (!error) return;
     // Kysely lists the tables of all schemas of the database, and fails when one of them is dropped at that
     // moment.
-    if ((error as { code?: string }).code !== INVALID_SCHEMA || attempt === ATTEMPTS) throw error;
+    if ((error as { code?: string }).code === INVALID_SCHEMA && attempt < ATTEMPTS) continue;
+    // A newer version may have migrated since `executed`.
+    if ((await executed(db)).some((name) => !(name in known)) && attempt < ATTEMPTS)
+      return migrate(db, place, known, schema);
+    throw error;
+  }
+}
+
+/** Names of the executed migrations; none in a new database. */
+async function executed(db: Kysely<Tables>): Promise<string[]> {
+  try {
+    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+    return rows.map(({ name }) => name);
+  } catch {
+    return [];
   }
 }
 
@@ -127,14 +162,40 @@ function withoutCredentials(url: string): string {
   return `${protocol}//${host}${pathname}`;
 }
 
-/** Opens one connection, so that a connection problem is reported first. */
-async function reach(db: Kysely<Tables>, place: string): Promise<void> {
-  try {
-    await sql`select 1`.execute(db);
-  } catch (error) {
-    // A host with several addresses fails with one error per address and without its own message.
-    const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
-    throw new StoreError(`DATABASE_URL: ${place} cannot be used: ${(first as Error).message}`);
+/** Codes of errors of a database that is starting, restarting, or not in the name service yet. */
+const STARTING = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  '57P03',
+]);
+
+/** Milliseconds between two tries. */
+const RETRY = 1_000;
+
+/** Opens one connection, so that a connection problem is reported first. Waits while the database starts. */
+async function reach(db: Kysely<Tables>, place: string, wait: StoreOptions['wait']): Promise<void> {
+  const until = performance.now() + (wait?.seconds ?? 0) * 1000;
+  for (let waiting = false; ; waiting = true) {
+    try {
+      await sql`select 1`.execute(db);
+      if (waiting) wait?.report(`DATABASE_URL: ${place} answers now`);
+      return;
+    } catch (error) {
+      // A host with several addresses fails with one error per address and without its own message.
+      const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
+      const { message, code = '' } = first as Error & { code?: string };
+      if (!STARTING.has(code) || performance.now() >= until) {
+        const waited = waiting ? ` after ${wait?.seconds} s` : '';
+        throw new StoreError(`DATABASE_URL: ${place} cannot be used${waited}: ${message}`);
+      }
+      if (!waiting)
+        wait?.report(`DATABASE_URL: ${place} does not answer (${message}); waiting up to ${wait?.seconds} s`);
+      await sleep(RETRY);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // The files for analysts: Parquet with metadata, the history of all values, and a DuckDB database that
 // browsers can open.
+import { hash } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
@@ -10,6 +11,7 @@ import type { StoredRecord } from '../model/record.ts';
 import type { HistoryRow } from '../plan/applied-overlay.ts';
 import { publicHistoryQuery, publicQuery, recordsQuery } from './analysts.ts';
 import { type Column, dictionary, HISTORY_FILE_COLUMNS, HISTORY_ORDER } from './dictionary.ts';
+import { historyTableQuery, provenanceTableQuery } from './sql-tables.ts';
 
 /** The release of a file. */
 export interface ReleaseInfo {
@@ -78,6 +80,9 @@ export interface PublicFiles {
   parquet: string;
   database: string;
   history: string;
+  /** Databases of the SQL console, whose rows refer to the records of `database`. */
+  historyDatabase: string;
+  provenanceDatabase: string;
 }
 
 /**
@@ -94,18 +99,26 @@ export async function writePublicFiles(
   const work = join(scratch, `${UNFINISHED}files-${pack.id}`);
   await rm(work, { recursive: true, force: true });
   await mkdir(work, { recursive: true });
-  const [parquet, database, history] = ['public.parquet', 'public.duckdb', 'history.parquet'].map((name) =>
-    join(work, name),
-  ) as [string, string, string];
+  const files: PublicFiles = {
+    parquet: join(work, 'public.parquet'),
+    database: join(work, 'public.duckdb'),
+    history: join(work, 'history.parquet'),
+    historyDatabase: join(work, 'history.duckdb'),
+    provenanceDatabase: join(work, 'provenance.duckdb'),
+  };
+  const { parquet, history } = files;
   const duck = await Duck.open(work);
   try {
     const rows = await publicRows(duck, pack, folder, differences, work);
     const columns = dictionary(pack, 'public');
     await duck.parquet(rows, parquet, undefined, notes(pack, telling, columns));
-    await writeDatabase(duck, pack, telling, parquet, database);
+    const version = hash('sha256', JSON.stringify([telling, differences]), 'hex').slice(0, 16);
+    await writeDatabase(duck, { pack, telling, parquet, version }, files.database);
     const changes = await historyRows(pack, folder, differences, work);
     await duck.parquet(changes, history, undefined, historyNotes(pack, telling));
-    return { parquet, database, history };
+    await writeTable(duck, historyTableQuery(parquet, history), version, files.historyDatabase);
+    await writeTable(duck, provenanceTableQuery(pack, parquet), version, files.provenanceDatabase);
+    return files;
   } finally {
     duck.close();
   }
@@ -114,9 +127,7 @@ export async function writePublicFiles(
 /** Writes the database from the Parquet file. */
 async function writeDatabase(
   duck: Duck,
-  pack: Pack,
-  telling: ReleaseInfo,
-  parquet: string,
+  { pack, telling, parquet, version }: { pack: Pack; telling: ReleaseInfo; parquet: string; version: string },
   database: string,
 ): Promise<void> {
   await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
@@ -131,10 +142,23 @@ async function writeDatabase(
   await duck.run(
     `CREATE TABLE made.columns AS SELECT * FROM (VALUES ${descriptions.join(', ')}) AS t(name, type, unit, description, attribute)`,
   );
-  const { columns: _, ...about } = notes(pack, telling, []);
+  const { columns: _, ...described } = notes(pack, telling, []);
+  const about = { ...described, rows: version };
   await duck.run(
     `CREATE TABLE made.release AS SELECT * FROM (VALUES ${Object.entries(about).map(values).join(', ')}) AS t(key, value)`,
   );
+  await duck.run('CHECKPOINT made');
+  await duck.run('DETACH made');
+}
+
+/**
+ * Writes the rows of a query into the table `rows` of a database for browsers. `version` is that of the
+ * records whose row numbers the rows contain.
+ */
+async function writeTable(duck: Duck, query: string, version: string, database: string): Promise<void> {
+  await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
+  await duck.run(`CREATE TABLE made.rows AS ${query}`);
+  await duck.run(`CREATE TABLE made.release AS SELECT 'rows' AS key, ${quotedText(version)} AS value`);
   await duck.run('CHECKPOINT made');
   await duck.run('DETACH made');
 }

@@ -21,6 +21,8 @@ export interface SealInput extends Omit<FeedInput, 'now'> {
   derived: Promise<void>;
   /** Writes the release's name into the files that contain it; `folder` is the draft's. */
   tell: (folder: string, release: string) => Promise<void>;
+  /** Publishes the release to other machines, right before it becomes current here; absent: there are none. */
+  announce?: ((release: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function seal(
   folder: string,
   rows: Readonly<Record<string, number>>,
   fields: ManifestFields,
-  { current, now, derived, tell, ...feeding }: SealInput,
+  { current, now, derived, tell, announce, ...feeding }: SealInput,
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
   for (const [file, count] of Object.entries(rows).sort(([a], [b]) => byCodePoint(a, b))) {
@@ -55,6 +57,7 @@ export async function seal(
     await putInPlace(folder, place);
     await rm(aside, { recursive: true, force: true });
   } else await putInPlace(folder, place);
+  await announce?.(release);
   await makeCurrent(dataDir, fields.dataset, release);
   return { release, fresh: true };
 }

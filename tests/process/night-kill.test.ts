@@ -15,7 +15,7 @@ verifies('fact.no-half-file', 'command.nightly');
 const PROGRAM = `
 const { loadPack } = await import(process.argv[1] + '/packs/define/load.ts');
 const { datasetNight } = await import(process.argv[1] + '/build/night/dataset.ts');
-const { lockNight } = await import(process.argv[1] + '/build/effects/lock.ts');
+const { lockNight } = await import(process.argv[1] + '/data/model/lock.ts');
 const { npmClient } = await import(process.argv[1] + '/build/effects/npm.ts');
 const { silentProgress } = await import(process.argv[1] + '/build/effects/progress.ts');
 lockNight(process.argv[2]);

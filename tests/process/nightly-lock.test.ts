@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { LockedError, lockNight } from '../../build/effects/lock.ts';
+import { LockedError, lockNight } from '../../data/model/lock.ts';
 import { scratch } from '../support/night-pack.ts';
 
-const MODULE = JSON.stringify(join(import.meta.dirname, '../../build/effects/lock.ts'));
+const MODULE = JSON.stringify(join(import.meta.dirname, '../../data/model/lock.ts'));
 
 /** A process that takes the lock, reports it and waits, with garbage collection forced. */
 async function holder(data: string) {

@@ -15,7 +15,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { lockFolder } from '../../build/effects/lock.ts';
+import { hostingRules } from '../../api/discovery/hosting.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { silentProgress } from '../../build/effects/progress.ts';
 import { possibleFiles, stepsBetween } from '../../build/hosting/plan.ts';
 import { type PublishOptions, publishTo } from '../../build/hosting/run.ts';
@@ -23,7 +24,9 @@ import { isRemote, LIST, PublishError } from '../../build/hosting/target.ts';
 import { Output } from '../../build/static/output.ts';
 import { publish } from '../../build/static/publish.ts';
 import { parseManifest } from '../../build/static/publish-manifest.ts';
+import { lockFolder } from '../../data/model/lock.ts';
 import { freePort } from '../support/free-port.ts';
+import { removeS3, S3_CREDENTIALS, startS3 } from '../support/s3-server.ts';
 
 let root: string;
 let dist: string;
@@ -273,6 +276,58 @@ describe('rsync', () => {
   });
 });
 
+describe('a bucket', () => {
+  test('gets files with their headers, loses removed ones, and continues after an interruption', async () => {
+    Object.assign(process.env, S3_CREDENTIALS);
+    const server = await startS3(['site']);
+    const rules = hostingRules({ base_url: 'https://register.example', operations: OPERATIONS });
+    const toBucket = (port = server.port) =>
+      to('s3://site/www', { compress: true, bucket: { rules, endpoint: `http://127.0.0.1:${port}` } });
+    const head = async (path: string) => {
+      const note = readFileSync(join(server.folder('site'), `www/${path}._S3rver_metadata.json`), 'utf8');
+      return JSON.parse(note) as Record<string, string>;
+    };
+    await night({ ...site(['a', 'b']), 'v1/datasets': '{}' });
+    expect(await toBucket()).toMatchObject({ files: 11, deleted: 0 });
+    const meta = 'x-amz-meta-content-security-policy';
+    expect(await head('index.html')).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'public, no-cache',
+      [meta]: expect.stringContaining("default-src 'none'"),
+    });
+    expect(await head('v1/datasets')).toMatchObject({ 'content-type': 'application/json' });
+    expect(await head('assets/first.css')).toMatchObject({ 'cache-control': expect.stringContaining('immutable') });
+    expect(await head('llms.txt.br')).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'content-encoding': 'br',
+    });
+    expect(await toBucket()).toEqual({ files: 0, bytes: 0, deleted: 0 });
+
+    // The storage refuses after the list and three of the new files; the next run sends the others only.
+    await night(site(['a', 'c', 'd', 'e'], 'second'));
+    server.refuseAfter(4);
+    await expect(toBucket()).rejects.toThrow(PublishError);
+    server.refuseAfter(Number.POSITIVE_INFINITY);
+    const before = server.requests.length;
+    const all = await toBucket();
+    const sent = server.requests.slice(before).filter((line) => line.startsWith('PUT ') && !line.includes('/.build/'));
+    expect(sent.length).toBe(all.files - 3);
+    const there = readdirSync(join(server.folder('site'), 'www/datasets/tools')).filter((name) =>
+      name.endsWith('_object'),
+    );
+    expect(there.map((name) => name.replace('._S3rver_object', '')).sort()).toEqual([
+      'a.md',
+      'c.md',
+      'd.md',
+      'e.md',
+      'index.html',
+    ]);
+    expect(await toBucket()).toEqual({ files: 0, bytes: 0, deleted: 0 });
+    await server.close();
+    removeS3(server);
+  });
+});
+
 test('the command prints host configurations, and rejects unknown options', () => {
   const run = (...args: string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['build/cli/upload.ts', ...args], {
@@ -285,7 +340,7 @@ test('the command prints host configurations, and rejects unknown options', () =
   expect(run('--nonsense')).toMatchObject({ status: 2, out: expect.stringContaining('usage:') });
   expect(run('--rules', 'apache')).toMatchObject({
     status: 1,
-    out: "--rules must be one of nginx, caddy, _headers (got 'apache')\n",
+    out: "--rules must be one of nginx, caddy, _headers, _redirects (got 'apache')\n",
   });
   expect(run('--rules', 'nginx', '--root', '/srv/x')).toMatchObject({
     status: 0,

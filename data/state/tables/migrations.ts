@@ -1,10 +1,13 @@
 // Migrations of the store, one set for both databases. A released migration is never edited; add a new one.
+// From 0013 on a migration only adds, because processes of the version before it continue to run: tables, and
+// columns that may be null or have a default. A migration that cannot do so has a name that ends in BREAKING.
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { makeAuditPeople } from './audit-people.ts';
 import { makeCheckoutTables } from './checkout.ts';
+import { makeFleetTables } from './fleet.ts';
 import { makeOAuthTables } from './oauth.ts';
-import { makeOpsTables } from './ops.ts';
+import { makeAccountSessions, makeOpsTables } from './ops.ts';
 import { makeOverlayTables } from './overlay.ts';
 import { addReports, makeOwnerTables } from './owners.ts';
 import { makePaymentTables } from './payments.ts';
@@ -130,6 +133,9 @@ async function linksAndAudit({ schema }: Db): Promise<void> {
   await schema.createIndex('audit_by_action').on('audit').columns(['action', 'at']).execute();
 }
 
+/** End of the name of a migration with which earlier versions of the program cannot work. */
+export const BREAKING = '_breaking';
+
 /** All migrations by name, in order. */
 export function migrations(dialect: Dialect): Record<string, Migration> {
   return {
@@ -145,5 +151,7 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0010_link_topics_and_audit_actions': { up: linksAndAudit },
     '0011_audit_people': { up: (db) => makeAuditPeople(db, wide(dialect)) },
     '0012_reports': { up: addReports },
+    '0013_fleet': { up: (db) => makeFleetTables(db, wide(dialect)) },
+    '0014_account_sessions': { up: (db) => makeAccountSessions(db, wide(dialect)) },
   };
 }

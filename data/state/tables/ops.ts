@@ -1,4 +1,4 @@
-// Tables of the operators' pages: sessions, and traffic by hour.
+// Tables of the operators' pages and the account pages: sessions, and traffic by hour.
 import type { Kysely } from 'kysely';
 
 /** An operator signed in with a browser. Times are milliseconds since 1970. */
@@ -30,8 +30,17 @@ export interface TrafficTable {
   charged: number;
 }
 
+/** The owner of a key signed in with a browser, as `OpsSessionTable`. */
+export interface AccountSessionTable {
+  hash: string;
+  key_id: string;
+  created_at: number;
+  seen_at: number;
+}
+
 export interface OpsTables {
   ops_sessions: OpsSessionTable;
+  account_sessions: AccountSessionTable;
   traffic: TrafficTable;
 }
 
@@ -57,4 +66,16 @@ export async function makeOpsTables({ schema }: Kysely<unknown>, big: 'bigint' |
     .addColumn('charged', big, (c) => c.notNull())
     .addPrimaryKeyConstraint('traffic_pk', ['hour', 'operation', 'channel', 'dataset', 'outcome'])
     .execute();
+}
+
+/** Creates the sessions of owners of keys. */
+export async function makeAccountSessions({ schema }: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
+  await schema
+    .createTable('account_sessions')
+    .addColumn('hash', 'text', (c) => c.primaryKey())
+    .addColumn('key_id', 'text', (c) => c.notNull())
+    .addColumn('created_at', big, (c) => c.notNull())
+    .addColumn('seen_at', big, (c) => c.notNull())
+    .execute();
+  await schema.createIndex('account_sessions_of_key').on('account_sessions').column('key_id').execute();
 }

@@ -3,6 +3,7 @@
 import type { Generated } from 'kysely';
 import type { AuditPeopleTables } from './audit-people.ts';
 import type { CheckoutTables } from './checkout.ts';
+import type { FleetTables } from './fleet.ts';
 import type { OAuthTables } from './oauth.ts';
 import type { OpsTables } from './ops.ts';
 import type { OverlayTables } from './overlay.ts';
@@ -101,6 +102,7 @@ export interface LinkTable {
 export interface Tables
   extends AuditPeopleTables,
     CheckoutTables,
+    FleetTables,
     OAuthTables,
     OpsTables,
     OverlayTables,

@@ -59,7 +59,8 @@ describe('the policy of pages', () => {
 });
 
 describe('configurations', () => {
-  test('_headers gives no path the same header twice', () => {
+  test('_headers gives no path the same header twice, and Croissant its type', () => {
+    expect(headersFile(rules)).toContain('/*.jsonld\n  Content-Type: application/ld+json\n');
     const blocks = headersFile(rules).trim().split('\n\n');
     expect(new Set(blocks.map((block) => block.split('\n')[0])).size).toBe(blocks.length);
     const everywhere = new Set(rules.filter(({ path }) => path === '/*').map(({ header }) => header));

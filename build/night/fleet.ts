@@ -1,0 +1,245 @@
+// A nightly run of a register on several machines: acquires the lease, fetches what earlier runs stored,
+// stores the results, and publishes only while it has the lease.
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../../config.ts';
+import { paths } from '../../data/model/layout.ts';
+import { LockedError, lockFolder } from '../../data/model/lock.ts';
+import { currentRelease, makeCurrent } from '../../data/model/manifest.ts';
+import { type FileListing, formatListing, readListing, removeObjects, upload } from '../../data/objects/listing.ts';
+import type { ObjectStorage } from '../../data/objects/objects.ts';
+import { openStorage } from '../../data/objects/open.ts';
+import { transferText } from '../../data/releases/follow.ts';
+import type { OverlaySource } from '../../data/releases/overlay-source.ts';
+import { fetchRelease, hasRelease, noteRelease, releaseListing } from '../../data/releases/remote.ts';
+import { fetchRunLogs, fetchWork, workListing } from '../../data/releases/work-files.ts';
+import { acquireLease, LeaseHeld, type RunLease } from '../../data/state/leases.ts';
+import {
+  announceListing,
+  forgetListing,
+  listingsToRemove,
+  movePointer,
+  type ReleasePointer,
+  readPointers,
+} from '../../data/state/pointers.ts';
+import { openStore, type Store } from '../../data/state/store.ts';
+import type { Progress } from '../effects/progress.ts';
+
+/** Milliseconds without a renewal after which another machine may run the night. */
+const LEASE = 60_000;
+
+/** Milliseconds between two tries while another process of this machine transfers files. */
+const TRANSFER_WAIT = 500;
+
+/** The part of a nightly run that other machines see. */
+export interface Fleet {
+  /** Makes the current release of a dataset, and with `work` its facts and logs, those of the storage. */
+  fetch(dataset: string, work: boolean): Promise<void>;
+  /**
+   * Stores a release of DATA_DIR with the facts behind it, and moves the pointer. Throws LeaseLost when another
+   * run has the lease; then nothing changed.
+   */
+  publish(dataset: string, release: string): Promise<void>;
+  /** Stores facts and run log after a run, and the index if it was built again. */
+  save(dataset: string): Promise<void>;
+  /** The same overlays, whose reservations fail after the lease was lost. */
+  guarded(source: OverlaySource): OverlaySource;
+  /** Removes what no machine needs any more, and releases the lease. */
+  end(): Promise<void>;
+}
+
+/** Opens the object storage of RELEASES_URL; null when it is not set. */
+export async function storageOf(config: Config): Promise<ObjectStorage | null> {
+  const { RELEASES_URL: url, S3_ENDPOINT: endpoint, S3_REGION: region, DATA_DIR } = config;
+  if (url === undefined) return null;
+  return openStorage(url, { endpoint, region, scratch: join(paths.transfers(DATA_DIR), 'uploads') });
+}
+
+/** Joins the other machines; null without RELEASES_URL. Throws LockedError while another one has the lease. */
+export async function joinFleet(config: Config, store: Store, progress: Progress): Promise<Fleet | null> {
+  const storage = await storageOf(config);
+  if (storage === null) return null;
+  try {
+    const holder = `${hostname()}, process ${process.pid}`;
+    const onLost = ({ message }: Error) => progress.warn(message);
+    const lease = await acquireLease(store, { name: 'nightly run', holder, duration: LEASE, onLost });
+    return new FleetRun(config.DATA_DIR, store, storage, lease, progress);
+  } catch (error) {
+    storage.close();
+    throw error instanceof LeaseHeld ? new LockedError(error.message) : error;
+  }
+}
+
+/** Fetches the run logs that other machines stored, so that a daemon runs no dataset twice. */
+export async function fetchLogsOfOthers(config: Config, { progress }: { progress: Progress }): Promise<void> {
+  const storage = await storageOf(config);
+  if (storage === null) return;
+  const { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, DATABASE_WAIT_SECONDS: seconds } = config;
+  try {
+    const store = await openStore({ dataDir, databaseUrl, wait: { seconds, report: progress.note } });
+    try {
+      const unlock = lockFolder(paths.transfers(dataDir), 'transfer', 'transfer');
+      try {
+        for (const [dataset, { work }] of await readPointers(store))
+          if (work !== null) await fetchRunLogs({ storage, dataDir }, dataset, work);
+      } finally {
+        unlock();
+      }
+    } finally {
+      await store.close();
+    }
+  } finally {
+    storage.close();
+  }
+}
+
+class FleetRun implements Fleet {
+  readonly #dataDir: string;
+  readonly #store: Store;
+  readonly #storage: ObjectStorage;
+  readonly #lease: RunLease;
+  readonly #progress: Progress;
+  readonly #scratch: string;
+
+  constructor(dataDir: string, store: Store, storage: ObjectStorage, lease: RunLease, progress: Progress) {
+    this.#dataDir = dataDir;
+    this.#store = store;
+    this.#storage = storage;
+    this.#lease = lease;
+    this.#progress = progress;
+    this.#scratch = join(paths.transfers(dataDir), 'uploads');
+  }
+
+  async fetch(dataset: string, work: boolean): Promise<void> {
+    const pointer = await this.#pointer(dataset);
+    const copy = { storage: this.#storage, dataDir: this.#dataDir };
+    const unlock = await this.#lockTransfers();
+    try {
+      const { release, listing } = pointer;
+      if (release !== null && listing !== null) {
+        const began = performance.now();
+        const done = await fetchRelease(copy, dataset, release, listing);
+        if (done !== null) this.#note(dataset, `release ${release} fetched`, done, began);
+        if ((await currentRelease(this.#dataDir, dataset)) !== release)
+          await makeCurrent(this.#dataDir, dataset, release);
+      }
+      if (!work || pointer.work === null) return;
+      const began = performance.now();
+      const { aside, ...done } = await fetchWork(copy, dataset, pointer.work);
+      if (done.files > 0) this.#note(dataset, 'facts and logs of earlier runs fetched', done, began);
+      if (aside > 0)
+        this.#progress.warn(
+          `${dataset}: ${aside} files that were never published are now in ${this.#dataDir}/set-aside`,
+        );
+    } finally {
+      unlock();
+    }
+  }
+
+  async publish(dataset: string, release: string): Promise<void> {
+    const { work } = await this.#pointer(dataset);
+    const files = await this.#upload(await releaseListing(this.#dataDir, dataset, release), (path) =>
+      join(paths.release(this.#dataDir, dataset, release), path),
+    );
+    const facts = await this.#uploadWork(dataset, work);
+    await movePointer(this.#store, this.#lease, dataset, { release, listing: files, work: facts });
+    await noteRelease(this.#dataDir, dataset, release, files);
+    this.#progress.note(
+      `${dataset}: release ${release} published to ${this.#storage.place}, token ${this.#lease.token}`,
+    );
+  }
+
+  async save(dataset: string): Promise<void> {
+    const before = await this.#pointer(dataset);
+    const release = await currentRelease(this.#dataDir, dataset);
+    // The first run with a storage, and an index that was built again, leave the release as it was.
+    const changed = release !== null && (release !== before.release || !(await this.#isStored(dataset, before)));
+    if (changed) return this.publish(dataset, release);
+    const work = await this.#uploadWork(dataset, before.work);
+    if (work !== before.work) await movePointer(this.#store, this.#lease, dataset, { work });
+  }
+
+  guarded(source: OverlaySource): OverlaySource {
+    const checked = async <T>(work: () => Promise<T>) => {
+      await this.#lease.check();
+      return work();
+    };
+    return {
+      read: source.read,
+      reserve: (dataset, range) => checked(() => source.reserve(dataset, range)),
+      forget: (dataset, after) => checked(() => source.forget(dataset, after)),
+    };
+  }
+
+  async end(): Promise<void> {
+    try {
+      await this.#removeOld();
+    } catch (error) {
+      this.#progress.warn(`old releases were not removed from ${this.#storage.place}: ${(error as Error).message}`);
+    } finally {
+      await this.#lease.release().catch(() => {});
+      this.#storage.close();
+    }
+  }
+
+  async #pointer(dataset: string): Promise<ReleasePointer> {
+    return (await readPointers(this.#store)).get(dataset) ?? { release: null, listing: null, work: null };
+  }
+
+  /** Whether the storage has the index of DATA_DIR: one of an earlier program version is built again. */
+  async #isStored(dataset: string, { release, listing }: ReleasePointer): Promise<boolean> {
+    if (release === null || listing === null) return release === null;
+    if (!(await hasRelease(this.#dataDir, dataset, release, listing))) return false;
+    return formatListing(await releaseListing(this.#dataDir, dataset, release)).name === listing;
+  }
+
+  async #uploadWork(dataset: string, before: string | null): Promise<string> {
+    const known = before === null ? undefined : (await readListing(this.#storage, before)).files;
+    const listing = await workListing(this.#dataDir, dataset, known);
+    if (formatListing(listing).name === before) return before;
+    return this.#upload(listing, (path) => join(this.#dataDir, path));
+  }
+
+  async #upload(listing: FileListing, from: (path: string) => string): Promise<string> {
+    const { dataset, kind, release } = listing;
+    const { name } = formatListing(listing);
+    await announceListing(this.#store, this.#lease, { name, dataset, kind, release });
+    const began = performance.now();
+    const done = await upload(this.#storage, listing, from, this.#scratch);
+    this.#note(dataset, kind === 'release' ? `release ${release} stored` : 'facts and logs stored', done, began);
+    return name;
+  }
+
+  #note(dataset: string, what: string, done: { files: number; bytes: number; present: number }, began: number): void {
+    this.#progress.note(`${dataset}: ${what}: ${transferText(done, performance.now() - began)}`);
+  }
+
+  /** Removes listings that are neither current nor recent, and the objects that no other listing has. */
+  async #removeOld(): Promise<void> {
+    const { retained, removable } = await listingsToRemove(this.#store);
+    if (removable.length === 0) return;
+    const filesOf = async (name: string) => [...(await readListing(this.#storage, name)).files.values()];
+    const needed = new Set(retained);
+    for (const name of retained) for (const { sha256 } of await filesOf(name)) needed.add(sha256);
+    for (const name of removable) {
+      // Its objects may have been removed by a run that was killed before it removed the row.
+      const files = await filesOf(name).catch(() => []);
+      await this.#lease.check();
+      const names = new Set(files.map(({ sha256 }) => sha256).filter((sha256) => !needed.has(sha256)));
+      await removeObjects(this.#storage, names, name);
+      await forgetListing(this.#store, name);
+    }
+  }
+
+  async #lockTransfers(): Promise<() => void> {
+    for (;;) {
+      try {
+        return lockFolder(paths.transfers(this.#dataDir), 'transfer', 'transfer');
+      } catch (error) {
+        if (!(error instanceof LockedError)) throw error;
+        await sleep(TRANSFER_WAIT);
+      }
+    }
+  }
+}

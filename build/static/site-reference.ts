@@ -1,0 +1,322 @@
+// Data of the API reference: every operation with parameters, errors, example requests and an example answer.
+import { ERROR_HELP } from '../../api/contract/error-help.ts';
+import { ERRORS, type ErrorCode, KEY_BODY } from '../../api/contract/errors.ts';
+import type { Operation } from '../../api/contract/operation.ts';
+import { acceptedParameters, searchOf } from '../../api/contract/operation.ts';
+import { mayCost, priceCondition, priceUnit } from '../../api/contract/pricing.ts';
+import type { View } from '../../api/discovery/document.ts';
+import { type ExampleAnswer, examplesOf, shortenLists, slugsOf } from '../../api/discovery/openapi-examples.ts';
+import { openPath } from '../../api/discovery/openapi-names.ts';
+import { prerenderContext } from '../../api/discovery/prerender-context.ts';
+import { sampleRecords } from '../../api/operations/dataset/dataset_samples.ts';
+import type { SiteOperation, SiteParameter, SiteReference, SiteRequest } from '../../api/pages/site.ts';
+import { inputSchema, outputSchema } from '../../api/render/json-schema.ts';
+import { formatParameters } from '../../data/input/formats.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import type { Release } from '../../data/releases/release.ts';
+import type { Geo, Pack } from '../../packs/define/model.ts';
+import { fictionalAnswer } from './fictional.ts';
+
+/** Placeholder of a record in a request. */
+const SLUG = '{slug}';
+
+/** Members of example bodies by name. */
+const BODY: Readonly<Record<string, unknown>> = {
+  email: KEY_BODY.email,
+  contact: KEY_BODY.email,
+  plan: 'pro',
+  amount_eur: 20,
+  key_id: '0b1c2d3e-4f50-4617-8283-94a5b6c7d8e9',
+  entity_id: SLUG,
+  token: '…',
+  values: {},
+  message: 'This value differs from the one on the linked page.',
+};
+
+/** The data of the reference, with the answers of one dataset. */
+export async function siteReference(current: View): Promise<SiteReference> {
+  const view = { ...current, releases: current.releases.map(atCreation) };
+  const points = await pointsOf(view);
+  const release = exampleRelease(view.releases, points);
+  const slugs = release ? await slugsOf(view, release) : [];
+  const examples = new Map([
+    ...(await examplesOf(view, undefined)),
+    ...(release ? await examplesOf(view, release) : []),
+  ]);
+  const place = { view, release, points, examples, record: release ? sampleOf(view, release) : null };
+  const errors = Object.entries(ERRORS).map(([code, { status }]) => [
+    code,
+    { status, meaning: ERROR_HELP[code as ErrorCode].meaning },
+  ]);
+  return {
+    dataset: release?.pack.id ?? null,
+    slugs,
+    operations: view.operations.map((operation) => siteOperation(operation, place)),
+    errors: Object.fromEntries(errors),
+  };
+}
+
+/** A release as of its creation, so that a night without changes does not change the page. */
+function atCreation(release: Release): Release {
+  const { manifest } = release;
+  return { ...release, manifest: { ...manifest, last_collection: manifest.created_at } };
+}
+
+interface Place {
+  view: View;
+  release: Release | undefined;
+  points: Points;
+  examples: ReadonlyMap<string, ExampleAnswer>;
+  record: PublicRecord | null;
+}
+
+/** Points for searches by distance, by dataset. Datasets without public geography have none. */
+type Points = ReadonlyMap<string, Geo>;
+
+/** The public point of the first record of each dataset that has one. */
+async function pointsOf(view: View): Promise<Points> {
+  const points = new Map<string, Geo>();
+  const search = searchOf(view.operations);
+  for (const release of view.releases) {
+    const { id, attributes } = release.pack;
+    const name = attributes.find(({ type, public: open }) => type === 'geo' && open)?.name;
+    if (name === undefined) continue;
+    const ctx = prerenderContext(view, { release, path: `/v1/${id}/entities`, format: 'json' });
+    const raw = { ds: id, fields: name, [`has_${name}`]: 'true', limit: '1' };
+    const { body } = await search.run(search.parse(raw, ctx), ctx);
+    const point = (body as { items: PublicRecord[] }).items[0]?.attributes[name];
+    if (point !== undefined) points.set(id, point as Geo);
+  }
+  return points;
+}
+
+/** The dataset of the examples: the first with points, so that a search by distance can be shown. */
+function exampleRelease(releases: readonly Release[], points: Points): Release | undefined {
+  return releases.find(({ pack }) => points.has(pack.id)) ?? releases[0];
+}
+
+function sampleOf(view: View, release: Release): PublicRecord | null {
+  const ctx = prerenderContext(view, { release, path: `/v1/${release.pack.id}/samples`, format: 'json' });
+  return sampleRecords(release, ctx)[0] ?? null;
+}
+
+function siteOperation(operation: Operation, place: Place): SiteOperation {
+  const { name, title, description, route, group, access, price, formats, tool, previews = false } = operation;
+  return {
+    name,
+    title,
+    description,
+    method: route.method,
+    path: openPath(operation, null),
+    group,
+    access,
+    price: price?.of ?? null,
+    condition: priceCondition(operation),
+    unit: priceUnit(operation),
+    previews,
+    formats,
+    tool: tool !== false,
+    filters: acceptedParameters(operation).filters,
+    parameters: [...ownParameters(operation), ...commonParameters(operation)],
+    errors: errorCodes(operation),
+    requests: requestsOf(operation, place),
+    tasks: place.release ? tasksOf(operation, place.release, place.points) : [],
+    answer: answerOf(operation, place),
+  };
+}
+
+interface Schema {
+  type?: string | string[];
+  enum?: unknown[];
+  anyOf?: Schema[];
+  items?: Schema;
+  description?: string;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  maxItems?: number;
+  format?: string;
+}
+
+interface Input {
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
+
+/** Path, query and body parameters, from the input schema. */
+function ownParameters(operation: Operation): SiteParameter[] {
+  const { route } = operation;
+  const { properties = {}, required = [] } = inputSchema(operation, null) as Input;
+  const inPath = (name: string) => route.path.includes(`:${name}`);
+  const rest = route.method === 'GET' ? 'query' : 'body';
+  const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const path = names.map((name) => ({
+    name,
+    in: 'path' as const,
+    type: 'string',
+    required: true,
+    description: name === 'ds' ? 'Id of a dataset' : (properties[name]?.description ?? 'Id or slug'),
+  }));
+  const others = Object.entries(properties)
+    .filter(([name]) => !inPath(name))
+    .map(([name, schema]) => parameterOf(name, schema, rest, required.includes(name)));
+  return [...path, ...others];
+}
+
+function parameterOf(name: string, schema: Schema, where: 'query' | 'body', required: boolean): SiteParameter {
+  const limits = limitsOf(schema);
+  return {
+    name,
+    in: where,
+    type: typeOf(schema),
+    required,
+    description: (schema.description ?? '').replace(' (list or commas)', ', separated by commas'),
+    ...(schema.enum ? { values: schema.enum.map(String) } : {}),
+    ...(schema.default === undefined ? {} : { fallback: String(schema.default) }),
+    ...(limits === '' ? {} : { limits }),
+  };
+}
+
+/** `format` and the headers of the operation. */
+function commonParameters(operation: Operation): SiteParameter[] {
+  const { formats, own_format, price } = operation;
+  const header = (name: string, type: string, description: string, limits?: string): SiteParameter => {
+    return { name, in: 'header', type, required: false, description, ...(limits ? { limits } : {}) };
+  };
+  const names = formatParameters(formats);
+  const format: SiteParameter = {
+    name: 'format',
+    in: 'query',
+    type: 'string',
+    required: false,
+    description: 'Format of the answer, in place of the Accept header',
+    values: names,
+    fallback: names[0] ?? 'json',
+  };
+  return [
+    ...(formats.length > 2 && !own_format ? [format] : []),
+    ...(price
+      ? [
+          header('X-Max-Price-EUR', 'number', 'The most that this call may cost; a higher price is refused with 402'),
+          header('Idempotency-Key', 'string', 'Makes the call safe to repeat for 24 hours', '16 to 128 characters'),
+        ]
+      : []),
+  ];
+}
+
+function typeOf({ type, anyOf, items, format }: Schema): string {
+  const list = anyOf?.find((each) => each.type === 'array');
+  if (list) return typeOf(list);
+  if (anyOf) return [...new Set(anyOf.filter((each) => each.type !== 'null').map(typeOf))].join(' or ');
+  if (type === 'array') return `list of ${items ? typeOf(items) : 'value'}s`;
+  return format ?? [type ?? 'value'].flat().join(' or ');
+}
+
+function limitsOf({ minimum, maximum, maxLength, anyOf }: Schema): string {
+  const items = anyOf?.find(({ maxItems }) => maxItems !== undefined)?.maxItems;
+  if (items !== undefined) return `at most ${items} values`;
+  if (maxLength !== undefined) return `at most ${maxLength.toLocaleString('en')} characters`;
+  const isLow = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER;
+  const isHigh = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER;
+  if (isLow && isHigh) return `${minimum} to ${maximum}`;
+  if (isLow) return `at least ${minimum}`;
+  return isHigh ? `at most ${maximum}` : '';
+}
+
+/** Error codes of an operation, in the order of the table. */
+function errorCodes(operation: Operation): ErrorCode[] {
+  const { access, route, price, errors = [], group, previews } = operation;
+  const names = inputSchema(operation, null) as Input;
+  const has = (name: string) => names.properties?.[name] !== undefined;
+  const dataset = route.path.includes(':ds');
+  const pays = mayCost(operation, null);
+  const conditions: [boolean, ErrorCode[]][] = [
+    [acceptedParameters(operation).filters || route.method === 'GET', ['unknown_filter']],
+    [has('fields') || acceptedParameters(operation).filters, ['invalid_parameter']],
+    [has('cursor'), ['invalid_cursor']],
+    [has('ids'), ['too_many_ids']],
+    [access === 'key' || access === 'plan' || access === 'admin', ['key_required']],
+    [true, ['invalid_key']],
+    [pays, ['payment_required', 'insufficient_credits', 'payment_invalid']],
+    [previews === true, ['quota_exceeded']],
+    [access === 'plan', ['plan_required']],
+    [access === 'admin', ['admin_required']],
+    [group === 'owners' && !dataset, ['domain_mismatch', 'not_owner']],
+    [dataset, ['unknown_dataset']],
+    [route.path.includes(':entity_id') || group === 'owners' || has('ids'), ['unknown_entity']],
+    [price !== undefined, ['idempotency_conflict', 'payment_in_progress']],
+    [true, ['validation_failed', 'rate_limited', 'internal', 'unavailable']],
+    [acceptedParameters(operation).filters, ['query_timeout']],
+  ];
+  const codes = new Set([...errors, ...conditions.flatMap(([applies, list]) => (applies ? list : []))]);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+/** An example request for each dataset, or for the register. */
+function requestsOf(operation: Operation, { view: { releases }, points }: Place): Record<string, SiteRequest> {
+  if (!operation.route.path.includes(':ds')) return { '': requestOf(operation, null) };
+  return Object.fromEntries(
+    releases.map((release) => [
+      release.pack.id,
+      tasksOf(operation, release, points)[0]?.request ?? requestOf(operation, release.pack),
+    ]),
+  );
+}
+
+function requestOf(operation: Operation, pack: Pack | null): SiteRequest {
+  const { route, example } = operation;
+  const raw = (pack === null ? null : example?.(pack, [SLUG, SLUG])) ?? {};
+  const text = Object.entries(raw).map(([name, value]) => [name, String(value)]);
+  const parameters: Record<string, string> = Object.fromEntries(text);
+  if (pack !== null) parameters['ds'] = pack.id;
+  for (const [, name = ''] of route.path.matchAll(/:(\w+)/g))
+    parameters[name] ??= String(BODY[name] ?? (name === 'entity_id' ? SLUG : '…'));
+  const { properties = {}, required = [] } = inputSchema(operation, pack) as Input;
+  if (route.method === 'GET') {
+    for (const name of required)
+      parameters[name] ??=
+        properties[name]?.format === 'date-time' ? '2026-11-01T00:00:00Z' : String(BODY[name] ?? '…');
+    return { parameters };
+  }
+  const members = required.filter((name) => !route.path.includes(`:${name}`));
+  const body = Object.fromEntries(members.map((name) => [name, name === 'dataset' ? '{ds}' : (BODY[name] ?? '…')]));
+  return { parameters, ...(members.length > 0 ? { body } : {}) };
+}
+
+/** Frequent requests of the search: by distance, by a value. */
+function tasksOf(operation: Operation, { pack, manifest }: Release, points: Points): SiteOperation['tasks'] {
+  if (operation.own_tool?.filters !== true || operation.previews !== true) return [];
+  const point = points.get(pack.id);
+  const [value] = manifest.enums[pack.group_by] ?? [];
+  const of = (title: string, query: Record<string, string>) => {
+    return { title, request: { parameters: { ds: pack.id, ...query, limit: '5' } } };
+  };
+  return [
+    ...(point
+      ? [
+          of('By distance, nearest first', {
+            near: `${point.lat.toFixed(2)},${point.lng.toFixed(2)},100`,
+            sort: 'distance',
+          }),
+        ]
+      : []),
+    ...(value === undefined ? [] : [of('By a value', { [pack.group_by]: value })]),
+  ];
+}
+
+/** An answer: real if it names no record and no time of a collection, else of fictional values. */
+function answerOf(operation: Operation, { view, release, examples, record }: Place): SiteOperation['answer'] {
+  const [status = 200] = operation.statuses ?? [];
+  const pack = operation.route.path.includes(':ds') ? (release?.pack ?? null) : null;
+  const real = examples.get(operation.name)?.answer;
+  // Records may be opted out, and the time of a collection changes every night.
+  if (real !== undefined && !/"(slug|entity_id|last_collection)":/.test(JSON.stringify(real)))
+    return { status, json: JSON.stringify(shortenLists(real), null, 2), is_real: true };
+  const schema = outputSchema(operation, pack);
+  if (schema === null) return null;
+  const dataset = release?.pack.id ?? null;
+  const answer = fictionalAnswer(schema, { record, dataset, base_url: view.base_url });
+  return { status, json: JSON.stringify(answer, null, 2), is_real: false };
+}

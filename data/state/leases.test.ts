@@ -1,0 +1,70 @@
+// Leases and pointers: one runner at a time, and a runner that lost its lease publishes nothing.
+import { expect, test } from 'vitest';
+import { describeStores } from '../../tests/support/stores.ts';
+import { acquireLease, LeaseHeld, LeaseLost } from './leases.ts';
+import { nodesWithout, noteNode, removeNode } from './nodes.ts';
+import { announceListing, forgetListing, listingsToRemove, movePointer, readPointers } from './pointers.ts';
+
+const name = 'nightly run';
+
+describeStores('leases', ({ open }) => {
+  test('one holder at a time; the next gets a higher token', async () => {
+    const [one, two] = [await open(), await open()];
+    const options = { name: 'one at a time', duration: 60_000 };
+    const first = await acquireLease(one, { ...options, holder: 'machine A' });
+    const refused = acquireLease(two, { ...options, holder: 'machine B' });
+    await expect(refused).rejects.toThrow(LeaseHeld);
+    await expect(refused).rejects.toThrow('another one at a time is in progress (machine A, token 1)');
+    await first.release();
+    const second = await acquireLease(two, { ...options, holder: 'machine B' });
+    expect(second.token).toBe(2);
+    await expect(first.check()).rejects.toThrow('lost its lease to machine B (token 2)');
+    await second.release();
+  });
+
+  test('an expired lease is acquired by another, and its holder moves no pointer', async () => {
+    const [one, two] = [await open(), await open()];
+    // Expired at once, and renewed after an hour at the earliest.
+    const stalled = await acquireLease(one, { name, holder: 'stalled', duration: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const next = await acquireLease(two, { name, holder: 'next', duration: 60_000 });
+    await movePointer(two, next, 'tools', { release: 'b', listing: 'bb', work: 'w2' });
+    const late = movePointer(one, stalled, 'tools', { release: 'a', listing: 'aa', work: 'w1' });
+    await expect(late).rejects.toThrow(LeaseLost);
+    const announced = announceListing(one, stalled, { name: 'aa', dataset: 'tools', kind: 'release', release: 'a' });
+    await expect(announced).rejects.toThrow(LeaseLost);
+    expect((await readPointers(two)).get('tools')).toEqual({ release: 'b', listing: 'bb', work: 'w2' });
+    await next.release();
+  });
+
+  test('the storage keeps three releases of a dataset, what is current, and nothing else', async () => {
+    const store = await open();
+    const lease = await acquireLease(store, { name: 'retention', holder: 'A', duration: 60_000 });
+    const dataset = 'harbours';
+    for (const release of ['r1', 'r2', 'r3', 'r4']) {
+      const work = `work of ${release}`;
+      await announceListing(store, lease, { name: release, dataset, kind: 'release', release });
+      await announceListing(store, lease, { name: work, dataset, kind: 'work', release: null });
+      await movePointer(store, lease, dataset, { release, listing: release, work });
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await announceListing(store, lease, { name: 'unfinished', dataset, kind: 'release', release: 'r5' });
+    const { retained, removable } = await listingsToRemove(store);
+    expect(retained).toEqual(expect.arrayContaining(['r2', 'r3', 'r4', 'work of r4']));
+    expect(removable.sort()).toEqual(['r1', 'unfinished', 'work of r1', 'work of r2', 'work of r3']);
+    await forgetListing(store, 'r1');
+    expect((await listingsToRemove(store)).removable).not.toContain('r1');
+    await lease.release();
+  });
+
+  test('processes switch when every running one has the listing', async () => {
+    const store = await open();
+    await noteNode(store, 'one', ['old', 'new']);
+    await noteNode(store, 'two', ['old']);
+    expect(await nodesWithout(store, 'new')).toBe(1);
+    await noteNode(store, 'two', ['old', 'new']);
+    expect(await nodesWithout(store, 'new')).toBe(0);
+    await removeNode(store, 'one');
+    expect(await nodesWithout(store, 'other')).toBe(1);
+  });
+});
