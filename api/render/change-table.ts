@@ -1,7 +1,8 @@
 // Changes of values as one compact Markdown table: the changelog and the change feed.
 
+import { whenReady } from '../../data/model/awaitable.ts';
 import type { QueryOptions } from '../../data/plan/plan.ts';
-import { CHANGES_A_SLICE, mapSlices, whenReady } from '../../data/plan/slices.ts';
+import { CHANGES_A_SLICE, mapSlices } from '../../data/plan/slices.ts';
 import { attributesOf, type Change } from '../../data/queries/changelog.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
 import { cell, columnTitle } from './cells.ts';

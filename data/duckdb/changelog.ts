@@ -1,5 +1,5 @@
-// The changelog: changelog.parquet is sorted newest first, so that a page is read without sorting.
-import type { ChangeRow } from '../plan/history.ts';
+// The changelog: pages of changelog.parquet, newest first, and counts of its days.
+import type { ChangeDay, ChangelogAnswer, ChangeRow } from '../plan/history.ts';
 import type { ChangelogPlan, Direction } from '../plan/plan.ts';
 import { type Shape, tableSql } from './shape.ts';
 import { countLiteral, join, literal, type Sql, sql, textsOf } from './sql.ts';
@@ -33,27 +33,47 @@ const SIGNS: Record<Direction, Sql> = { rise: sql`>`, fall: sql`<` };
 const numberIn = (json: Sql): Sql =>
   sql`coalesce(TRY_CAST(${json} AS DOUBLE), TRY_CAST(json_extract_string(${json}, '$.min') AS DOUBLE))`;
 
-function matching({ since, attribute, ordinal, type, direction }: ChangelogPlan): Sql {
+const [BEFORE, AFTER] = [numberIn(sql`old_value`), numberIn(sql`new_value`)];
+
+/** Whether a number rose or fell. The branches of CASE are computed for numbers only, not for every row. */
+const moved = (numbers: readonly string[], direction: Direction): Sql =>
+  sql`CASE WHEN ${listed(numbers)} THEN coalesce(${AFTER} ${SIGNS[direction]} ${BEFORE}, false) ELSE false END`;
+
+/** Whether a number changed by a percentage, which is rounded as answers show it. */
+const movedBy = (numbers: readonly string[], percent: number): Sql =>
+  sql`CASE WHEN ${listed(numbers)} THEN coalesce(${BEFORE} <> 0 AND round(abs(100 * (${AFTER} - ${BEFORE}) / ${BEFORE}), 2) >= ${percent}::DOUBLE, false) ELSE false END`;
+
+const listed = (attributes: readonly string[]): Sql =>
+  sql`list_contains(from_json(${JSON.stringify(attributes)}, '["VARCHAR"]'), attribute)`;
+
+/** The condition of a plan; `shape` is that of the records as they are now. */
+function matching(plan: ChangelogPlan, shape: Shape): Sql {
+  const { since, attributes, ordinal, type, numbers, direction, minPercent } = plan;
   const where = [sql`observed_at >= make_timestamp_ms(${since})`];
-  if (attribute !== null) where.push(sql`attribute = ${attribute}`);
+  if (attributes !== null) where.push(listed(attributes));
   if (ordinal !== null) where.push(sql`ord = ${ordinal}::UINTEGER`);
   if (type !== 'all') where.push(sql`type = ${type}`);
-  if (direction) {
-    const attributes = sql`from_json(${JSON.stringify(direction.attributes)}, '["VARCHAR"]')`;
-    where.push(sql`list_contains(${attributes}, attribute)`);
-    where.push(sql`${numberIn(sql`new_value`)} ${SIGNS[direction.to]} ${numberIn(sql`old_value`)}`);
-  }
+  if (direction !== null) where.push(moved(numbers, direction));
+  if (minPercent !== null) where.push(movedBy(numbers, minPercent));
+  if (plan.where.length > 0)
+    where.push(sql`ord IN (SELECT ord FROM ${tableSql(shape, 'records')} WHERE ${conditions(plan.where, shape)})`);
   return join(where, ' AND ');
 }
 
 /** Counts the matching changes. */
-export function countStatement(plan: ChangelogPlan, changelog: Sql): Sql {
-  return sql`SELECT count(*) FROM ${changelog} WHERE ${matching(plan)}`;
+export function countStatement(plan: ChangelogPlan, changelog: Sql, shape: Shape): Sql {
+  return sql`SELECT count(*) FROM ${changelog} WHERE ${matching(plan, shape)}`;
 }
 
-/** A page in the order of the file, which LIMIT keeps (DuckDB preserves insertion order). */
-export function pageStatement(plan: ChangelogPlan, changelog: Sql): Sql {
-  return sql`SELECT ${CHANGE_COLUMNS} FROM ${changelog} WHERE ${matching(plan)} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
+/** Counts the matching changes of each day (UTC), and the numbers among them that rose and fell; newest first. */
+export function daysStatement(plan: ChangelogPlan, changelog: Sql, shape: Shape): Sql {
+  const counted = (direction: Direction) => sql`count(*) FILTER (${moved(plan.numbers, direction)})`;
+  return sql`SELECT strftime(observed_at, '%Y-%m-%d') AS day, count(*), ${counted('rise')}, ${counted('fall')} FROM ${changelog} WHERE ${matching(plan, shape)} GROUP BY day ORDER BY day DESC`;
+}
+
+/** Reads a row of `daysStatement`. */
+function dayRow([date, changes, rises, falls]: readonly unknown[]): ChangeDay {
+  return { date: String(date), changes: Number(changes), rises: Number(rises), falls: Number(falls) };
 }
 
 /** The rows of a changelog file with their position as `place`. */
@@ -64,16 +84,22 @@ export const placedFile = (path: Sql): Sql =>
 export const placedRows = (changelog: Sql): Sql =>
   sql`(SELECT *, row_number() OVER (ORDER BY ${ORDER}) AS place FROM ${changelog})`;
 
+/** Newest first; at one time by the rank of the attribute, then as in the file. */
+function pageOrder(first: readonly string[]): Sql {
+  const [one, ...others] = first.map((name, place) => sql`WHEN ${name} THEN ${place}::INTEGER`);
+  if (one === undefined) return sql`observed_at DESC, place`;
+  const cases = others.reduce((all, each) => sql`${all} ${each}`, one);
+  return sql`observed_at DESC, CASE attribute ${cases} ELSE ${first.length}::INTEGER END, place`;
+}
+
 /**
- * A page of changes of the records that the conditions select, and in the last column the number of all; one
- * row of NULL and the number when the page is empty. A join does not keep the order of the file, hence
- * `place`; the wide columns are read for the page only.
+ * A page: newest first, at one time the plan's first attributes first, then as in the file. The wide columns
+ * are read for the page only, which takes half the time of sorting them.
  */
-export function selectedStatement(plan: ChangelogPlan, placed: Sql, shape: Shape): Sql {
-  const records = sql`SELECT ord FROM ${tableSql(shape, 'records')} WHERE ${conditions(plan.where, shape)}`;
-  const matched = sql`SELECT place FROM ${placed} WHERE ${matching(plan)} AND ord IN (${records})`;
-  const page = sql`SELECT place FROM matched ORDER BY place LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
-  return sql`WITH matched AS MATERIALIZED (${matched}) SELECT ${CHANGE_COLUMNS}, total FROM (SELECT count(*) AS total FROM matched) LEFT JOIN (SELECT * FROM ${placed} WHERE place IN (${page})) ON true ORDER BY place`;
+export function pageStatement(plan: ChangelogPlan, placed: Sql, shape: Shape): Sql {
+  const order = pageOrder(plan.first);
+  const page = sql`SELECT place FROM ${placed} WHERE ${matching(plan, shape)} ORDER BY ${order} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
+  return sql`SELECT ${CHANGE_COLUMNS} FROM ${placed} WHERE place IN (${page}) ORDER BY ${order}`;
 }
 
 const text = (value: unknown): string | null => (value === null ? null : String(value));
@@ -91,4 +117,24 @@ export function changeRow(row: readonly unknown[]): ChangeRow {
     observed_at: Number(row[7]),
     source_url: text(row[8]),
   };
+}
+
+/** What the statements of a changelog read: its rows, the same with their position, and the records. */
+interface ChangelogTables {
+  changelog: Sql;
+  placed: Sql;
+  shape: Shape;
+}
+
+/** Answers a plan by a statement for the counts and one for the page; `ask` runs a statement. */
+export async function answerChangelog(
+  plan: ChangelogPlan,
+  { changelog, placed, shape }: ChangelogTables,
+  ask: (statement: Sql) => Promise<unknown[][]>,
+): Promise<ChangelogAnswer> {
+  const days = plan.byDay ? (await ask(daysStatement(plan, changelog, shape))).map(dayRow) : null;
+  const [[counted] = []] = days ? [] : await ask(countStatement(plan, changelog, shape));
+  const total = days ? days.reduce((sum, { changes }) => sum + changes, 0) : Number(counted);
+  const rows = plan.offset < total ? await ask(pageStatement(plan, placed, shape)) : [];
+  return { rows: rows.map(changeRow), total, days };
 }

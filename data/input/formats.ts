@@ -30,6 +30,7 @@ const ROWS = {
     uncompressed: true,
   },
   geojson: { parameter: 'geojson', media_type: 'application/geo+json', search: true, geographic: true },
+  atom: { parameter: 'atom', media_type: 'application/atom+xml; charset=utf-8' },
   text: { media_type: 'text/plain; charset=utf-8' },
   html: { media_type: 'text/html; charset=utf-8' },
 } as const satisfies Record<string, FormatRow>;

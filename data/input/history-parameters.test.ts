@@ -126,18 +126,35 @@ describe('changelog', () => {
       days: 30,
       limit: 100,
       offset: 0,
-      attribute: null,
+      attributes: null,
       entity: null,
       type: 'all',
       direction: null,
+      min_change_percent: null,
+      by_day: false,
       ...all,
     };
     expect(changelogParameters.parse({}, pack)).toMatchObject(plain);
-    const given = { days: '365', limit: '500', offset: '9', attribute: 'price.list', entity: 'X', type: 'CHANGED' };
-    const chosen = { direction: 'FALL', min_runtime: '5', ids: 'X', q: 'Drill' };
+    const attribute = 'price.list,mass,price.list';
+    const given = { days: '365', limit: '500', offset: '9', attribute, entity: 'X', type: 'CHANGED' };
+    const chosen = {
+      direction: 'FALL',
+      min_change_percent: '2.5',
+      by_day: 'true',
+      min_runtime: '5',
+      ids: 'X',
+      q: 'Drill',
+    };
     expect(changelogParameters.parse({ ...given, ...chosen }, pack)).toMatchObject({
-      ...{ days: 365, limit: 500, offset: 9, attribute: 'price.list', entity: 'X', type: 'changed' },
-      ...{ direction: 'fall', words: ['drill'], statuses: [], names: ['runtime', 'price.list'] },
+      ...{ days: 365, limit: 500, offset: 9, attributes: ['price.list', 'mass'], entity: 'X', type: 'changed' },
+      ...{
+        direction: 'fall',
+        min_change_percent: 2.5,
+        by_day: true,
+        words: ['drill'],
+        statuses: [],
+        names: ['runtime', 'price.list', 'mass'],
+      },
       where: [
         { kind: 'min', attribute: 'runtime', value: 5 },
         { kind: 'ids', refs: ['x'] },
@@ -161,7 +178,7 @@ describe('changelog', () => {
     expect(
       refusals(
         (raw) => changelogParameters.parse(raw, pack),
-        [...wrong, { attribute: 'x' }, { entity: ' ' }, { since: '1' }],
+        [...wrong, { min_change_percent: '-1' }, { attribute: 'mass,x' }, { entity: ' ' }, { since: '1' }],
       ),
     ).toMatchInlineSnapshot(`
       [
@@ -171,6 +188,7 @@ describe('changelog', () => {
         "validation_failed limit: must be between 1 and 500 (got 501)",
         "validation_failed offset: must be at least 0 (got -1)",
         "validation_failed type: must be one of all, changed, added (got "new"); did you mean added?",
+        "validation_failed min_change_percent: must be at least 0 (got -1)",
         "invalid_parameter attribute: tools has no attribute "x". Known, the nearest first: name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
         "validation_failed entity: must not be empty",
         "unknown_filter "since" is not a filter or parameter of this operation. Did you mean "days"? Write days=<number>: the number of days before today.",

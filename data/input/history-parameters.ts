@@ -5,10 +5,12 @@ import { DataError, rewordError } from '../model/errors.ts';
 import type { Direction } from '../plan/plan.ts';
 import { single } from './filters.ts';
 import { type Parameter, parameters, type Selection, selectingParameters } from './parameters.ts';
-import { BOUNDS, parseOneOf, parseTime, printable } from './parse-values.ts';
+import { BOUNDS, parseNumberBetween, parseOneOf, parseTime, printable } from './parse-values.ts';
 import {
   AS_OF,
   attributeParameter,
+  attributesParameter,
+  booleanParameter,
   choice,
   ENTITY_ID,
   FIELDS,
@@ -65,11 +67,14 @@ export interface ChangelogInput extends Selection {
   days: number;
   limit: number;
   offset: number;
-  attribute: string | null;
+  /** Only changes of these attributes; null: of all. */
+  attributes: string[] | null;
   /** Id or slug, as the client wrote it. */
   entity: string | null;
   type: ChangeType;
   direction: Direction | null;
+  min_change_percent: number | null;
+  by_day: boolean;
 }
 
 type ChangeType = 'all' | 'changed' | 'added';
@@ -148,26 +153,37 @@ const DIRECTION = optional<Direction>({
   parse: (values, { name }) => parseOneOf(name, single(name, values), DIRECTIONS),
 });
 
+/** `min_change_percent`: of numbers with both values shown. */
+const MIN_CHANGE_PERCENT = optional<number>({
+  schema: () => z.number().min(0).describe('Smallest change, in percent'),
+  parse: (values, { name }) => parseNumberBetween(name, single(name, values), 0, Number.MAX_SAFE_INTEGER),
+});
+
 /**
  * Parameters of `GET /v1/{ds}/changelog` (specification section 4, "Dataset-level endpoints"): changes of the
  * records that the filters select now. They come before filters of the same name.
  */
 export const changelogParameters = selectingParameters(
   {
-    days: integerParameter('Number of days before today', { min: 1, max: HISTORY_BOUNDS.days, fallback: 30 }),
+    days: integerParameter('Days before today', { min: 1, max: HISTORY_BOUNDS.days, fallback: 30 }),
     limit: integerParameter('Changes of a page', { min: 1, max: HISTORY_BOUNDS.changelog, fallback: 100 }),
     offset: integerParameter('Changes to skip, for the next page', { min: 0, fallback: 0 }),
-    attribute: optional(attributeParameter('Only changes of this attribute')),
+    attribute: optional(attributesParameter('Only changes of these attributes')),
     entity: optionalText('Only changes of this record: id or slug'),
     type: TYPE,
     direction: DIRECTION,
+    min_change_percent: MIN_CHANGE_PERCENT,
+    by_day: booleanParameter('Adds days, with counts of changes'),
     ...SELECTION,
-    format: FORMAT,
+    format: representation('json', 'md', 'atom'),
   },
-  ({ days, limit, offset, attribute, entity, type, direction }, selection): ChangelogInput => ({
+  (
+    { days, limit, offset, attribute: attributes, entity, type, direction, min_change_percent, by_day },
+    selection,
+  ): ChangelogInput => ({
     ...selection,
-    names: [...new Set([...selection.names, ...(attribute === null ? [] : [attribute])])],
-    ...{ days, limit, offset, attribute, entity, type, direction },
+    names: [...new Set([...selection.names, ...(attributes ?? [])])],
+    ...{ days, limit, offset, attributes, entity, type, direction, min_change_percent, by_day },
   }),
 );
 

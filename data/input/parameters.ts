@@ -173,15 +173,15 @@ function valuesOf(
   const values: Record<string, unknown> = {};
   for (const name of Object.keys(table)) {
     const row = table[name]!;
-    const given = raw[name];
-    if (given === undefined && 'fallback' in row) values[name] = row.fallback;
-    else values[name] = issues.attempt(() => parsed(row, given, { ...place, name }));
+    const value = raw[name];
+    if (value === undefined && 'fallback' in row) values[name] = row.fallback;
+    else values[name] = issues.attempt(() => parsed(row, value, { ...place, name }));
   }
   issues.throwIfAny();
   return values;
 }
 
-function parsed(row: Parameter<unknown>, given: RawInput[string] | undefined, place: ParameterContext): unknown {
-  if (given === undefined) throw validationError(place.name, 'is required', 'missing');
-  return row.parse([given].flat(), place);
+function parsed(row: Parameter<unknown>, value: RawInput[string] | undefined, place: ParameterContext): unknown {
+  if (value === undefined) throw validationError(place.name, 'is required', 'missing');
+  return row.parse(typeof value === 'string' ? [value] : [...value], place);
 }

@@ -181,6 +181,21 @@ export function attributeParameter(description: string, rule?: AttributeRule): P
   };
 }
 
+/** Names of attributes of the dataset, each once: a list, or one text with commas. */
+export function attributesParameter(description: string): Parameter<string[]> {
+  return {
+    schema: (pack) => {
+      const one = attributeSchema(pack, description);
+      return z
+        .union([one, z.array(one).min(1).max(BOUNDS.values), z.string()])
+        .describe(`${description} (list or commas)`);
+    },
+    parse: (values, { name, pack }) => [
+      ...new Set(parseList(name, values).map((each) => allowedAttribute(pack, name, each))),
+    ],
+  };
+}
+
 /** Schema of attribute names that are allowed, or of any text while the dataset is unknown. */
 function attributeSchema(pack: Pack | null, description: string, may: AttributeRule['may'] = () => true) {
   const names = pack?.attributes.filter(may).map(({ name }) => name) ?? [];

@@ -60,7 +60,7 @@ export const SELECTION = {
         .string()
         .regex(/^[^,]+(,[^,]+){3}$/)
         .optional()
-        .describe('west,south,east,north in degrees; west > east crosses the antimeridian'),
+        .describe('west,south,east,north in degrees'),
     (values, { name, pack }) => parseBox(single(name, values), pack),
     (selection, box) => {
       selection.where.push(box);
@@ -83,7 +83,7 @@ export const SELECTION = {
     ({ where }, value) => where.push({ kind: 'min_quality', value }),
   ),
   provenance_status: condition(
-    () => listSchema(`Some value has this provenance.status: ${PROVENANCE_STATUSES.join(', ')}`).optional(),
+    () => listSchema(`Status of some value: ${PROVENANCE_STATUSES.join(', ')}`).optional(),
     parseStatuses,
     ({ statuses }, found) => statuses.push(...found),
   ),

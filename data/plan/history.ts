@@ -100,6 +100,16 @@ export interface ChangelogAnswer {
   rows: ChangeRow[];
   /** How many changes match. */
   total: number;
+  /** The days with matching changes, newest first; null unless the plan requests them. */
+  days: ChangeDay[] | null;
+}
+
+/** Changes of one day (UTC, `YYYY-MM-DD`), and how many of them are numbers that rose or fell. */
+export interface ChangeDay {
+  date: string;
+  changes: number;
+  rises: number;
+  falls: number;
 }
 
 /** The change feed after `since` (exclusive, microseconds since 1970), oldest first. */

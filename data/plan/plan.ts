@@ -1,5 +1,7 @@
 // Query plans: queries as data, independent of the engine that runs them.
+
 import type { Value } from '../../packs/define/model.ts';
+import type { Awaitable } from '../model/awaitable.ts';
 import type { Box } from '../model/geography.ts';
 import type { ProvenanceStatus, ReviewItem } from '../model/record.ts';
 import type { AppliedOverlay } from './applied-overlay.ts';
@@ -219,14 +221,23 @@ export interface SeriesAnswer {
 /** Changes observed at `since` (milliseconds) or later, newest first. */
 export interface ChangelogPlan {
   since: number;
-  attribute: string | null;
+  /** Only changes of these attributes; null: of all. */
+  attributes: readonly string[] | null;
   /** Ordinal of the only record to include; null: all records. */
   ordinal: number | null;
   type: 'all' | 'changed' | 'added';
   /** Only changes of records that match now; empty: of all, also of records that are no longer published. */
   where: Predicate[];
-  /** Only numbers of these attributes that rose, or fell; of a price range the minimum counts. null: all changes. */
-  direction: { to: Direction; attributes: readonly string[] } | null;
+  /** Attributes whose numbers are compared; of a price range the minimum counts. */
+  numbers: readonly string[];
+  /** Only numbers that rose, or fell; null: all changes. */
+  direction: Direction | null;
+  /** Only numbers that changed by at least this many percent; null: all changes. */
+  minPercent: number | null;
+  /** Among changes of one time these attributes come first, in this order. */
+  first: readonly string[];
+  /** Whether the changes of each day are counted. */
+  byDay: boolean;
   limit: number;
   offset: number;
 }
@@ -313,7 +324,7 @@ export interface Engine {
   /** By attribute, then by count descending. */
   origins(options?: QueryOptions): Promise<Origin[]>;
   /** Ordinals of ids or slugs, in the order of `refs`; null for an unknown one. */
-  resolve(refs: string[], options?: QueryOptions): Promise<(number | null)[]>;
+  resolve(refs: string[], options?: QueryOptions): Awaitable<(number | null)[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order of `ordinals`. */
   bodies(ordinals: number[], options?: QueryOptions): Promise<{ body: string; version: string }[]>;
   /**

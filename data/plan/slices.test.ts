@@ -1,7 +1,8 @@
 // Work in slices: order, turns of the event loop, and abort.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { eachSlice, mapSlices, nextTurn, whenReady } from './slices.ts';
+import { whenReady } from '../model/awaitable.ts';
+import { eachSlice, mapSlices, nextTurn } from './slices.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 

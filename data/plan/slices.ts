@@ -70,8 +70,3 @@ export function mapSlices<T, R>(
     options ?? {},
   ).then(() => made);
 }
-
-/** `make(value)`; a promise when `value` is a promise. */
-export function whenReady<T, R>(value: T | Promise<T>, make: (value: T) => R): R | Promise<R> {
-  return value instanceof Promise ? value.then(make) : make(value);
-}

@@ -8,7 +8,7 @@ import { printable } from '../input/parse-values.ts';
 import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import { isoTime } from '../model/time.ts';
-import type { ChangeRow } from '../plan/history.ts';
+import type { ChangeDay, ChangeRow } from '../plan/history.ts';
 import type { QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 
@@ -38,7 +38,8 @@ const DAY = 86_400_000;
 
 /**
  * A page of the changelog, relative to `now`, of the records that the filters select now. It contains values
- * of public attributes only, so that every caller gets the same answer; `direction` compares only these.
+ * of public attributes only, so that every caller gets the same answer; `direction` and `min_change_percent`
+ * compare only these. Among changes of one time the pack's compare columns come first.
  * Words and statuses of non-public values match for operators only. Throws `unknown_entity` (404).
  */
 export async function getChangelog(
@@ -46,20 +47,20 @@ export async function getChangelog(
   input: ChangelogInput,
   now: Date,
   options: QueryOptions & { admin?: boolean },
-): Promise<{ items: Change[]; total: number }> {
-  const { days, limit, offset, attribute, entity, type } = input;
+): Promise<{ items: Change[]; total: number; days: ChangeDay[] | null }> {
+  const { limit, offset, attributes, entity, type, direction, min_change_percent: minPercent, by_day: byDay } = input;
   const [ordinal] = entity === null ? [null] : await engine.resolve([entity.toLowerCase()], options);
   if (entity !== null && (ordinal === null || ordinal === undefined))
     throw new DataError('unknown_entity', `entity: ${pack.id} has no record "${printable(entity)}".`);
-  const since = now.getTime() - days * DAY;
+  const since = now.getTime() - input.days * DAY;
   const open = pack.attributes.filter((each) => each.public);
   const numbers = open.filter((each) => NUMERIC.includes(each.type)).map(({ name }) => name);
   const where = questionOf(input, options.admin ? 'full' : 'public');
-  const direction = input.direction && { to: input.direction, attributes: numbers };
-  const plan = { since, attribute, ordinal: ordinal ?? null, type, where, direction, limit, offset };
-  const { rows, total } = await engine.changelog(plan, options);
+  const selection = { since, attributes, ordinal: ordinal ?? null, type, where, numbers, direction, minPercent };
+  const plan = { ...selection, first: pack.compare, byDay, limit, offset };
+  const { rows, total, days } = await engine.changelog(plan, options);
   const shown = new Set(open.map(({ name }) => name));
-  return { items: rows.map((row) => publicChange(row, (name) => shown.has(name))), total };
+  return { items: rows.map((row) => publicChange(row, (name) => shown.has(name))), total, days };
 }
 
 /** The row as the API returns it; `shows` decides whether an attribute's values are included. */

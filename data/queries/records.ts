@@ -2,6 +2,7 @@
 import type { Pack } from '../../packs/define/model.ts';
 import type { BatchInput } from '../input/history-parameters.ts';
 import { printable } from '../input/parse-values.ts';
+import { type Awaitable, whenReady } from '../model/awaitable.ts';
 import { DataError } from '../model/errors.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';
 import type { RecordText } from '../plan/plan.ts';
@@ -29,14 +30,18 @@ const normal = (ref: string) => ref.toLowerCase();
 type Moment = Pick<PresentOptions, 'now' | 'base_url' | 'signal'>;
 
 /** One record. Throws `unknown_entity` (404). */
-export async function getRecord({ engine, pack }: Release, ref: string, options: Moment): Promise<LoadedRecord> {
-  const [ordinal] = await engine.resolve([normal(ref)], options);
-  if (ordinal === null || ordinal === undefined)
-    throw new DataError('unknown_entity', `${pack.id} has no record "${printable(ref)}".`);
+export function getRecord(release: Release, ref: string, options: Moment): Awaitable<LoadedRecord> {
+  return whenReady(release.engine.resolve([normal(ref)], options), ([ordinal]) => {
+    if (ordinal === null || ordinal === undefined)
+      throw new DataError('unknown_entity', `${release.pack.id} has no record "${printable(ref)}".`);
+    return readRecord(release, ordinal, options);
+  });
+}
+
+function readRecord({ engine, pack }: Release, ordinal: number, options: Moment): Awaitable<LoadedRecord> {
   const text = engine.text?.(ordinal, options.now, recordRenderer(pack, options.base_url)) ?? null;
   if (text !== null) return new FromText(text, pack);
-  const [stored] = await engine.bodies([ordinal], options);
-  return new FromBody(stored!, pack);
+  return engine.bodies([ordinal], options).then(([stored]) => new FromBody(stored!, pack));
 }
 
 /** A record whose stored text can be sent unchanged. */

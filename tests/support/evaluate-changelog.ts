@@ -30,7 +30,8 @@ export function evaluateChangelog(
   now: Date,
   publicOnly: boolean,
 ): object[] {
-  const { days = '30', attribute: only, type = 'all', direction, entity, ...filters } = query;
+  const { days = '30', attribute, type = 'all', direction, min_change_percent: least, entity, ...filters } = query;
+  const only = attribute === undefined ? null : String(attribute).split(',');
   const open = new Set(pack.attributes.filter((each) => each.public).map(({ name }) => name));
   const chosen = new Set(matching(pack, records, filters, { publicOnly }).map(({ id }) => id));
   const names = new Map(records.map(({ id, slug, name }) => [id, { slug, name }]));
@@ -48,7 +49,7 @@ export function evaluateChangelog(
     if (narrowed && !chosen.has(entity_id)) continue;
     if (entity !== undefined && slug !== String(entity).toLowerCase()) continue;
     if (at < now.getTime() - Number(days) * DAY || (type !== 'all' && type !== kind)) continue;
-    if (only !== undefined && attribute !== only) continue;
+    if (only !== null && !only.includes(attribute)) continue;
     const [was, is] = open.has(attribute) ? [low(old), low(value)] : [null, null];
     const difference = was === null || is === null ? null : Number(`${exact(is) - exact(was)}e-12`);
     const sign = difference === null ? 0 : Math.sign(difference);
@@ -59,11 +60,18 @@ export function evaluateChangelog(
     if (difference !== null) item['change'] = difference;
     if (difference !== null && was !== 0)
       item['change_percent'] = Number(((100 * difference) / Math.abs(was!)).toFixed(2)) + 0;
+    const percent = item['change_percent'] as number | undefined;
+    if (least !== undefined && !(percent !== undefined && Math.abs(percent) >= Number(least))) continue;
     Object.assign(item, { observed_at: new Date(at).toISOString().replace('.000Z', 'Z'), source_url });
     items.push({ at, place: places.get(entity_id) ?? Number.POSITIVE_INFINITY, item });
   }
   const text = ({ item }: (typeof items)[number]) => `${item.entity_id} ${item['attribute']}`;
+  /** At one time the compare columns come first, in their order. */
+  const rank = ({ item }: (typeof items)[number]) => {
+    const place = pack.compare.indexOf(item['attribute'] as string);
+    return place < 0 ? pack.compare.length : place;
+  };
   const first = (a: (typeof items)[number], b: (typeof items)[number]) =>
-    b.at - a.at || (a.place === b.place ? 0 : a.place - b.place) || (text(a) < text(b) ? -1 : 1);
+    b.at - a.at || rank(a) - rank(b) || (a.place === b.place ? 0 : a.place - b.place) || (text(a) < text(b) ? -1 : 1);
   return items.sort(first).map(({ item }) => item);
 }

@@ -178,7 +178,8 @@ export function randomTimeseries(next: Random, pack: Pack, records: StoredRecord
 export function randomChangelog(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
   const query: SearchQuery = next() < 0.2 ? {} : selection(next, pack, records);
   if (next() < 0.8) query['days'] = String(pickOne(next, [1, 2, 30, 200, 365]));
-  if (next() < 0.4) query['attribute'] = numeric(next, pack);
+  if (next() < 0.4) query['attribute'] = [numeric(next, pack), ...(next() < 0.5 ? [numeric(next, pack)] : [])].join();
+  if (next() < 0.3) query['min_change_percent'] = pickOne(next, ['0', '0.5', '5', '10', '50']);
   if (next() < 0.4) query['type'] = pickOne(next, ['all', 'changed', 'added']);
   if (next() < 0.6) query['direction'] = pickOne(next, ['rise', 'fall', 'FALL']);
   if (next() < 0.1) query['entity'] = pickOne(next, records).slug.toUpperCase();

@@ -46,7 +46,7 @@ const contextFor = (format: Format, of = release): Context => ({
   visibility: 'full',
 });
 
-const found = (input: Record<string, string>, format: Format): Promise<Result<unknown>> => {
+const found = async (input: Record<string, string>, format: Format): Promise<Result<unknown>> => {
   const ctx = contextFor(format);
   return entity_search.run(entity_search.parse({ ds: 'tools', ...input }, ctx), ctx);
 };

@@ -199,7 +199,7 @@ describe('get and batch', () => {
   });
 
   test('unknown', async () => {
-    await expect(getRecord(release, 'nobody\0', full)).rejects.toMatchObject({
+    await expect(async () => getRecord(release, 'nobody\0', full)).rejects.toMatchObject({
       code: 'unknown_entity',
       message: 'tools has no record "nobody�".',
     });

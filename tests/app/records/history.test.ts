@@ -267,7 +267,7 @@ describe('the changelog', () => {
 
   test('of the records that the filters match, and of numbers that rose or fell', async () => {
     const year = '/v1/tools/changelog?days=365&limit=500';
-    type Item = { entity_id: string; attribute: string; change?: number; old_value?: unknown };
+    type Item = { entity_id: string; attribute: string; change?: number; change_percent?: number; old_value?: unknown };
     const items = async (query: string, init = {}) => (await body(`${year}${query}`, init))['items'] as Item[];
     const every = await items('');
     const drills = new Set(of('tools').flatMap(({ id, attributes }) => (attributes['kind'] === 'drill' ? [id] : [])));
@@ -287,6 +287,75 @@ describe('the changelog', () => {
     expect(hidden.length).toBeGreaterThan(0);
     expect(hidden.every(({ change }) => change === undefined)).toBe(true);
     for (const init of [{}, admin]) expect(await items('&attribute=runtime&direction=rise', init)).toEqual([]);
+    const by = (least: number) => (each: { change_percent?: number }) => Math.abs(each.change_percent ?? -1) >= least;
+    expect(await items('&min_change_percent=5.45')).toEqual(every.filter(by(5.45)));
+    expect(every.filter(by(5.45)).length).toBeGreaterThan(0);
+    const both = await items('&attribute=mass,price.list');
+    expect(both).toEqual(every.filter(({ attribute }) => ['mass', 'price.list'].includes(attribute)));
+  });
+
+  test('counts the changes of each day', async () => {
+    const year = '/v1/tools/changelog?days=365&limit=500';
+    type Counted = { items: { observed_at: string; change?: number }[]; days: Body[]; total: number };
+    for (const query of ['', '&kind=drill', '&direction=fall']) {
+      const plain = (await body(`${year}${query}`, {})) as unknown as Counted;
+      expect(plain.days).toBeUndefined();
+      const { items, days, total } = (await body(`${year}${query}&by_day=true&offset=2`, {})) as unknown as Counted;
+      expect([items, total]).toEqual([plain.items.slice(2), plain.total]);
+      const expected = [...Map.groupBy(plain.items, ({ observed_at }) => observed_at.slice(0, 10))].map(
+        ([date, own]) => ({
+          ...{ date, changes: own.length },
+          rises: own.filter(({ change = 0 }) => change > 0).length,
+          falls: own.filter(({ change = 0 }) => change < 0).length,
+        }),
+      );
+      expect(days).toEqual(expected);
+    }
+    expect(await text('/v1/tools/changelog.md?days=365&by_day=true', {})).toMatch(/^\|day\|changes\|rises\|falls\|$/m);
+  });
+
+  test('puts the compare columns of the pack first among changes of one time', async () => {
+    const { items } = (await body('/v1/tools/changelog?days=365&limit=500', {})) as unknown as {
+      items: { attribute: string; observed_at: string }[];
+    };
+    const compare = app.register.packs.get('tools')!.compare;
+    expect(compare.length).toBeGreaterThan(1);
+    const rank = ({ attribute }: (typeof items)[number]) =>
+      compare.includes(attribute) ? compare.indexOf(attribute) : 99;
+    for (const own of Map.groupBy(items, ({ observed_at }) => observed_at).values())
+      expect(own.map(rank)).toEqual(own.map(rank).toSorted((a, b) => a - b));
+  });
+
+  test('is an Atom feed with the same filters', async () => {
+    const query = 'days=365&type=added&kind=drill&limit=1';
+    const answer = await app.ask(`/v1/tools/changelog?${query}&format=atom`);
+    expect(answer.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
+    const tag = answer.headers.get('etag');
+    const xml = await answer.text();
+    const { items } = (await body(`/v1/tools/changelog?${query}`, {})) as { items: Body[] };
+    const [item] = items as { slug: string; attribute: string; observed_at: string }[];
+    const links = Object.fromEntries(
+      [...xml.matchAll(/^<link rel="(\w+)" type="[\w/+]+" href="(.*)"\/>$/gm)].map(([, rel, href = '']) => [
+        rel,
+        new URL(href.replaceAll('&amp;', '&')),
+      ]),
+    );
+    expect(Object.keys(links)).toEqual(expect.arrayContaining(['self', 'alternate', 'first', 'next']));
+    expect(links['alternate']!.pathname + links['alternate']!.search).toMatch(
+      /\/changes\/tools\/\?attribute=all&type=added&days=365&kind=drill$/,
+    );
+    expect(links['next']!.search).toBe('?days=365&type=added&kind=drill&format=atom&offset=1&limit=1');
+    expect(xml).toContain(`/datasets/tools/${item!.slug}#${item!.attribute}-${item!.observed_at}</id>`);
+    expect(xml).toContain(`<updated>${item!.observed_at}</updated>`);
+    const again = await app.ask(`/v1/tools/changelog?${query}&format=atom`, {
+      headers: { 'If-None-Match': tag ?? '' },
+    });
+    expect(again.status).toBe(304);
+    const next = await (
+      await app.ask(links['next']!.pathname.replace(/^.*\/v1/, '/v1') + links['next']!.search)
+    ).text();
+    expect(next).toContain('rel="previous"');
+    expect((await app.json('/v1/tools/changelog?format=atom&direction=up', {})).status).toBe(422);
   });
 
   test('costs one search where a filter depends on a non-public attribute', async () => {

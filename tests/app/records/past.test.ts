@@ -23,7 +23,8 @@ verifies('feed.observed-at', 'facts.get', 'fact.first-and-confirmed', 'changelog
 const NOW = new Date('2026-11-20T00:00:00Z');
 const DAY = 86_400_000;
 const EVERYTHING: ChangelogInput = {
-  ...{ days: 365, limit: 500, offset: 0, attribute: null, entity: null, type: 'all', direction: null },
+  ...{ days: 365, limit: 500, offset: 0, attributes: null, entity: null, type: 'all' },
+  ...{ direction: null, min_change_percent: null, by_day: false },
   ...{ where: [], words: [], text: '', statuses: [], names: [] },
 };
 
@@ -163,14 +164,19 @@ describe.each([1, 2, 3, 4].slice(0, draws(4)))('world %i', (seed) => {
       const type = (['all', 'changed', 'added'] as const)[Math.floor(next() * 3)]!;
       const { slug } = found.records[Math.floor(next() * found.records.length)];
       const entity = next() < 0.5 ? slug.toUpperCase() : null;
-      const some = await getChangelog(release, { ...EVERYTHING, days, attribute, type, entity }, NOW, {});
+      const some = await getChangelog(
+        release,
+        { ...EVERYTHING, days, attributes: attribute && [attribute], type, entity },
+        NOW,
+        {},
+      );
       const since = isoTime(NOW.getTime() - days * DAY);
       const kept = every
         .filter(({ observed_at }) => observed_at >= since)
         .filter((each) => attribute === null || each.attribute === attribute)
         .filter((each) => type === 'all' || each.type === type)
         .filter((each) => entity === null || each.slug === slug);
-      expect(some).toEqual({ items: kept, total: kept.length });
+      expect(some).toEqual({ items: kept, total: kept.length, days: null });
     }
   });
 });

@@ -1,0 +1,89 @@
+// The data that a list of changes needs in the browser, and how a change is shown: for the build and the script.
+import type { SiteChange, SiteDataset } from '../../api/pages/site.ts';
+import { printPercent, printWithUnit } from '../../api/render/print.ts';
+
+/** Changes on a page of a list. */
+export const PAGE = 50;
+
+export interface ChangesModel {
+  dataset: string;
+  title: string;
+  /** Path of the changelog, of the pages of records, and of the page of changes, with the site's prefix. */
+  api: string;
+  records: string;
+  page: string;
+  /** Attributes of the view without filters. */
+  main: string[];
+  /** The public attributes by name. */
+  attributes: Record<string, { unit: string | null; better: 'low' | 'high' | null }>;
+  /** Attribute that groups the records, which the form filters by. */
+  group_by: string;
+  limit: number;
+}
+
+/** `href` adds the site's prefix to a path. */
+export function changesModel(dataset: SiteDataset, href: (path: string) => string, limit = PAGE): ChangesModel {
+  const { id, title, attributes, changes, group_by } = dataset;
+  const open = attributes.filter((each) => each.public);
+  return {
+    ...{ dataset: id, title, group_by, limit, main: changes.attributes },
+    api: href(`/v1/${id}/changelog`),
+    records: href(`/datasets/${id}/`),
+    page: href(`/changes/${id}/`),
+    attributes: Object.fromEntries(open.map(({ name, unit, better }) => [name, { unit, better }])),
+  };
+}
+
+export interface Move {
+  word: 'rose' | 'fell';
+  text: string;
+  /** The CSS class: only the pack decides whether a direction is good. */
+  mark: 'better' | 'worse' | 'moved';
+}
+
+/** The cells of a change. */
+export interface ChangeCells {
+  attribute: string;
+  /** What happened, for a change without shown values. */
+  note: string | null;
+  was: string | null;
+  now: string | null;
+  /** Direction and size: `▼ −20 %`. */
+  move: Move | null;
+}
+
+const LONGEST = 80;
+
+export function cellsOf(change: SiteChange, attributes: ChangesModel['attributes']): ChangeCells {
+  const { attribute = '', type, old_value, new_value, change: difference = 0, change_percent } = change;
+  const own = attributes[attribute];
+  const print = (value: SiteChange['new_value']) => {
+    if (value === undefined) return null;
+    const text = printWithUnit(value, own?.unit ?? null);
+    return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  };
+  const now = print(new_value);
+  // The unit is shown once, after the new value.
+  const before = print(old_value);
+  const unit = own?.unit ? ` ${own.unit}` : '';
+  const was =
+    before !== null && now !== null && unit !== '' && before.endsWith(unit) ? before.slice(0, -unit.length) : before;
+  const note = attribute === '' ? type : own === undefined ? `${type}, value paid` : now === null ? 'withdrawn' : null;
+  return {
+    attribute: attribute || 'the record',
+    note,
+    was,
+    now,
+    move: moveOf(difference, change_percent, own?.better),
+  };
+}
+
+function moveOf(change: number, percent: number | undefined, better: 'low' | 'high' | null = null): Move | null {
+  if (change === 0) return null;
+  const fell = change < 0;
+  return {
+    word: fell ? 'fell' : 'rose',
+    text: `${fell ? '▼' : '▲'}${percent === undefined ? '' : ` ${printPercent(percent)}`}`,
+    mark: better === null ? 'moved' : fell === (better === 'low') ? 'better' : 'worse',
+  };
+}
