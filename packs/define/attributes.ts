@@ -51,7 +51,8 @@ const ONLY: {
     | 'group_jump'
     | 'tolerance'
     | 'published_entries'
-    | 'vocabulary';
+    | 'vocabulary'
+    | 'better';
   types: readonly string[];
 }[] = [
   { member: 'unit', types: [...NUMERIC, 'geo'] },
@@ -63,6 +64,7 @@ const ONLY: {
   { member: 'tolerance', types: NUMERIC },
   { member: 'published_entries', types: ['strings'] },
   { member: 'vocabulary', types: ['string', 'enum'] },
+  { member: 'better', types: NUMERIC },
 ];
 
 function checkMembers(path: string, draft: AttributeDraft, add: Add): void {

@@ -2,7 +2,7 @@
 import slugify from '@sindresorhus/slugify';
 import { checkAttributes } from './attributes.ts';
 import { fromZod, type Mistake, nearestName, quoteValue } from './mistakes.ts';
-import type { Attribute, Identity, Pack, PricedOperation, Rule } from './model.ts';
+import type { Attribute, Calculator, Identity, Pack, PricedOperation, Rule } from './model.ts';
 import { checkReferences, type Sections } from './references.ts';
 import { membersAt, type PackDraft, type PackInput, PackShape } from './shape.ts';
 import { fold } from './text.ts';
@@ -89,8 +89,16 @@ function micro(eur: number): number {
   return Math.round(eur * 1_000_000);
 }
 
+function calculatorOf({ inputs, sum, ...about }: NonNullable<PackDraft['calculator']>): Calculator {
+  return {
+    ...about,
+    inputs: Object.entries(inputs).map(([name, input]) => ({ ...input, name, unit: input.unit ?? null })),
+    terms: sum.map((term) => ({ ...term, otherwise: term.otherwise ?? null })),
+  };
+}
+
 function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute[]): PackSettings {
-  const { identity, prices, sources, consolidation, serving, ...rest } = sections;
+  const { identity, prices, sources, consolidation, serving, calculator, ...rest } = sections;
   const joined = (id: Identity) => identity.attributes.map((name) => String(id[name] ?? '')).join('/');
   const rule: Rule = { prefer: 'trust' };
   const eur: Record<PricedOperation, number> = { ...prices, prices: prices.prices ?? prices.get };
@@ -98,6 +106,7 @@ function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute
     ...rest,
     sources: Object.entries(sources).map(([id, source]) => ({ id, ...source })),
     attributes,
+    calculator: calculator && calculatorOf(calculator),
     serving: {
       ...serving,
       distinguish_by:

@@ -86,6 +86,33 @@ export interface Attribute {
   vocabulary: 'country' | null;
   /** A verified owner may set it. Never true for identity or the domain attribute. */
   editable: boolean;
+  /** Which numbers are better, for comparisons. Absent: neither. */
+  better?: Better | undefined;
+}
+
+/** `low`: a lower number is better, as for a price. `high`: a higher one. */
+export const BETTER = ['low', 'high'] as const;
+export type Better = (typeof BETTER)[number];
+
+/** A sum of attributes times inputs of a reader, such as the cost of a month. */
+export interface Calculator {
+  title: string;
+  /** Unit of the result, as shown: `USD`. */
+  unit: string;
+  /** Which results are better; absent: neither. */
+  better?: Better | undefined;
+  /** In the order of the page. */
+  inputs: { name: string; label: string; unit: string | null; default: number }[];
+  terms: CalculatorTerm[];
+}
+
+/** One summand: the value of the attribute × the input × the factor. */
+export interface CalculatorTerm {
+  attribute: string;
+  /** Attribute that counts where the record has no value of `attribute`; null: none. */
+  otherwise: string | null;
+  input: string;
+  factor: number;
 }
 
 /**
@@ -237,6 +264,8 @@ export interface Pack {
     prominence: string | null;
   };
   compare: string[];
+  /** null: none. */
+  calculator: Calculator | null;
   /** Micro-euros per call. */
   prices: Record<PricedOperation, number>;
   /** Cron expression, UTC. */

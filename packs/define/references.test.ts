@@ -58,6 +58,84 @@ test('references are existing attributes of an allowed type', () => {
   `);
 });
 
+test('a calculator sums numbers that readers can load, with inputs that exist and are used', () => {
+  const input = { label: 'Days', default: 1 };
+  const calculator = {
+    title: 'Cost',
+    unit: 'EUR',
+    inputs: { days: input, ids: input, Hours: input },
+    sum: [
+      { attribute: 'price.hire', input: 'dayz' },
+      { attribute: 'name', input: 'days' },
+      { attribute: 'weigth', input: 'ids', factor: 0.001 },
+      { attribute: 'weight', otherwise: 'price.hire', input: 'days', factor: 0 },
+    ],
+  };
+  expect(wrong({ calculator })).toMatchInlineSnapshot(`
+    "1 mistake in pack bells
+
+    bells/pack.ts: calculator.sum.3.factor
+      found     0
+      expected  a number above 0"
+  `);
+  calculator.sum[3]!.factor = 2;
+  expect(wrong({ calculator })).toMatchInlineSnapshot(`
+    "8 mistakes in pack bells
+
+    bells/pack.ts: calculator.inputs.ids
+      found     the name 'ids'
+      expected  another name: comparisons have this parameter
+
+    bells/pack.ts: calculator.inputs.Hours
+      found     the name 'Hours'
+      expected  lower-case letters, digits and _, such as 'days'
+
+    bells/pack.ts: calculator.inputs.Hours
+      found     an input that no term of sum uses
+      expected  a term with it, or no such input
+
+    bells/pack.ts: calculator.sum.0.input
+      found     'dayz'
+      expected  the name of an input
+      nearest   'days'
+
+    bells/pack.ts: calculator.sum.0.attribute
+      found     'price.hire', which is neither
+      expected  a public attribute, or one of compare: a comparison loads no others
+
+    bells/pack.ts: calculator.sum.1.attribute
+      found     'name' of type string
+      expected  an attribute of type integer, number, price
+
+    bells/pack.ts: calculator.sum.2.attribute
+      found     'weigth'
+      expected  the name of an attribute
+      nearest   'weight'
+
+    bells/pack.ts: calculator.sum.3.otherwise
+      found     'price.hire', which is neither
+      expected  a public attribute, or one of compare: a comparison loads no others"
+  `);
+  expect(wrong({ calculator: { ...calculator, sum: 'price.hire * days' } })).toMatchInlineSnapshot(`
+    "1 mistake in pack bells
+
+    bells/pack.ts: calculator.sum
+      found     'price.hire * days'
+      expected  a list of terms {attribute, input, factor}"
+  `);
+});
+
+test('only numbers can be better', () => {
+  const name = { type: 'string', description: 'Its name', example: 'Big one', public: true, sla: 100, better: 'low' };
+  expect(wrong({ 'attributes/name': name })).toMatchInlineSnapshot(`
+    "1 mistake in pack bells
+
+    bells/pack.ts: attributes.name.better
+      found     'low'
+      expected  nothing: better belongs to type integer, number, price, and this attribute is of type string"
+  `);
+});
+
 const DECLARED = { title: 'T', url: 'https://t.example/', license: 'CC0-1.0', trust: 1 };
 
 test('a source with a cursor cannot be complete, and the signs of a number differ', () => {

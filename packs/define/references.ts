@@ -79,6 +79,7 @@ export function checkReferences(sections: Sections, names: string[], checked: At
     if (all.indexOf(name) !== i)
       add({ path: `compare.${i}`, found: `${quoteValue(name)} twice`, expected: 'each once' });
   });
+  if (sections.calculator) checkCalculator(sections.calculator, sections.compare, ofType, add);
   if (sections.gone) {
     const found = ofType('gone.attribute', sections.gone.attribute, ['enum', 'string']);
     const value = found && checkValue(found, sections.gone.value);
@@ -157,6 +158,47 @@ function checkSources(sections: Sections, attribute: AttributeNamed, add: Add): 
       seen.add(name);
     });
   }
+}
+
+/** Names that the address of a comparison uses itself. */
+const COMPARE_PARAMETERS = ['ids', 'add', 'differences'];
+
+/** Checks that each term of the calculator has a number that readers can load, and each input a use. */
+function checkCalculator(
+  { inputs, sum }: NonNullable<Sections['calculator']>,
+  compare: readonly string[] | undefined,
+  ofType: OfType,
+  add: Add,
+): void {
+  const names = Object.keys(inputs);
+  for (const name of names) {
+    const path = `calculator.inputs.${name}`;
+    if (!/^[a-z][a-z0-9_]*$/.test(name))
+      add({
+        path,
+        found: `the name ${quoteValue(name)}`,
+        expected: "lower-case letters, digits and _, such as 'days'",
+      });
+    else if (COMPARE_PARAMETERS.includes(name))
+      add({ path, found: `the name ${quoteValue(name)}`, expected: 'another name: comparisons have this parameter' });
+    if (!sum.some(({ input }) => input === name))
+      add({ path, found: 'an input that no term of sum uses', expected: 'a term with it, or no such input' });
+  }
+  const currencies = new Set<string>();
+  for (const [i, term] of sum.entries()) {
+    const path = `calculator.sum.${i}`;
+    if (!names.includes(term.input)) add(notOneOf(`${path}.input`, term.input, 'the name of an input', names));
+    for (const member of ['attribute', 'otherwise'] as const) {
+      const name = term[member];
+      const found = name === undefined ? null : ofType(`${path}.${member}`, name, NUMERIC);
+      if (found?.currency) currencies.add(found.currency);
+      if (found === null || found.public || !compare || compare.includes(found.name)) continue;
+      const expected = 'a public attribute, or one of compare: a comparison loads no others';
+      add({ path: `${path}.${member}`, found: `${quoteValue(found.name)}, which is neither`, expected });
+    }
+  }
+  if (currencies.size > 1)
+    add({ path: 'calculator.sum', found: `prices in ${[...currencies].join(' and ')}`, expected: 'one currency' });
 }
 
 type SourceDraft = NonNullable<Sections['sources']>[string];

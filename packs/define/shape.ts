@@ -1,6 +1,6 @@
 // Shape of pack.ts. Every message completes the sentence "expected …".
 import { z } from 'zod';
-import { ATTRIBUTE_TYPES, type Identity, type Rule, type Value } from './model.ts';
+import { ATTRIBUTE_TYPES, BETTER, type Identity, type Rule, type Value } from './model.ts';
 import { parseSchedule } from './schedule.ts';
 import {
   arrayOf,
@@ -126,6 +126,11 @@ export const AttributeShape = strictObject({
         'understood by ISO 3166-1 codes and names in many languages (`UK`, `Deutschland`), and the ' +
         'hint names the value that records have.',
     ),
+  better: oneOfTexts(BETTER)
+    .optional()
+    .describe(
+      'Which numbers are better: `low` for a price, `high` for a limit. A comparison marks the best value. Unset: neither.',
+    ),
   editable: flagWithDefault(false).describe(
     'A verified owner may set it; never the identity or the domain, and nothing without `owner.domain`.',
   ),
@@ -136,6 +141,38 @@ export const AttributeShape = strictObject({
         'others too (with a key, unless the attribute is public), and `facts` shows the whole list. ' +
         'Unset: all.',
     ),
+});
+
+/** A sum of attributes times inputs; references.ts checks the names. */
+const CalculatorShape = strictObject({
+  title: requiredText('a short title').describe('What it computes: `Cost of a month`.'),
+  unit: requiredText("a unit such as 'USD'").describe('Unit of the result.'),
+  better: oneOfTexts(BETTER).optional().describe('Which results are better, as for an attribute. Unset: neither.'),
+  inputs: z
+    .record(
+      z.string(),
+      strictObject({
+        label: requiredText('a label for a reader').describe('Label of the field: `Input tokens a month`.'),
+        unit: requiredText("a unit such as 'tokens'").optional().describe('Unit, shown after the field.'),
+        default: boundedNumber('a number of at least 0', 0).describe('The number that the field begins with.'),
+      }),
+      { error: 'an object of inputs by name' },
+    )
+    .describe('Numbers that the reader enters. The name is a parameter of the address.'),
+  sum: arrayOf(
+    strictObject({
+      attribute: attribute.describe('A number or price: public, or one of `compare`.'),
+      otherwise: attribute.optional().describe('Attribute that counts where a record has no value of `attribute`.'),
+      input: requiredText('the name of an input').describe('The input that it is multiplied by.'),
+      factor: boundedNumber('a number above 0', 0)
+        .refine((n) => n > 0, 'a number above 0')
+        .default(1)
+        .describe('From the unit of the attribute to that of the result: `1e-6` for a price per million.'),
+    }),
+    'a list of terms {attribute, input, factor}',
+  )
+    .min(1, 'at least one term')
+    .describe('The result is the sum of these terms: attribute × input × factor.'),
 });
 
 type Values = Record<string, Value>;
@@ -272,6 +309,9 @@ export const PackShape = strictObject({
   compare: arrayOf(attribute, 'a list of attribute names')
     .min(1, 'at least one attribute name')
     .describe('Attributes side by side in a comparison.'),
+  calculator: CalculatorShape.nullable()
+    .default(null)
+    .describe('A sum that pages compute for each record of a comparison, such as a monthly cost. Unset: none.'),
   prices: strictObject({
     search: eur.describe('Search, and similar.'),
     get: eur.describe('One record; a batch is this times its ids.'),

@@ -119,6 +119,7 @@ const abilities: Attributes = {
     range: { min: 1, max: 1000000000 },
     // 128 000 and 131 072 are the same window in decimal and binary.
     tolerance: 0.05,
+    better: 'high',
     sla: SLA.limit,
     weight: 2,
   },
@@ -131,6 +132,7 @@ const abilities: Attributes = {
     filterable: true,
     range: { min: 1, max: 1000000000 },
     tolerance: 0.05,
+    better: 'high',
     sla: SLA.limit,
   },
   input_modalities: {
@@ -245,6 +247,7 @@ const prices: Attributes = Object.fromEntries(
       filterable: !UNFILTERED.includes(name),
       range: { min: 0, max: 100000 },
       jump: 5,
+      better: 'low' as const,
       // Prices of one provider differ by much more: of 245 first values that this held, only three were
       // wrong.
       group_jump: false,

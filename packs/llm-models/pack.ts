@@ -80,6 +80,22 @@ export default definePack({
     'reasoning',
     'status',
   ],
+  calculator: {
+    title: 'Cost of a month',
+    unit: 'USD',
+    better: 'low',
+    inputs: {
+      input_tokens: { label: 'Input', unit: 'million tokens a month', default: 10 },
+      cached_tokens: { label: 'Input read from a cache', unit: 'million tokens a month', default: 0 },
+      output_tokens: { label: 'Output', unit: 'million tokens a month', default: 2 },
+    },
+    sum: [
+      { attribute: 'price.input', input: 'input_tokens' },
+      // A provider without a price for cached tokens bills them as input.
+      { attribute: 'price.cache_read', otherwise: 'price.input', input: 'cached_tokens' },
+      { attribute: 'price.output', input: 'output_tokens' },
+    ],
+  },
   prices: { search: 0.008, get: 0.004, facts: 0.01, prices: 0.004, compare: 0.012, stats: 0.015 },
   schedule: '0 3 * * *',
   tests: [

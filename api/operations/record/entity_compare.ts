@@ -4,14 +4,43 @@ import { ANALYSIS_BOUNDS, type CompareInput, compareParameters } from '../../../
 import { type Comparison, compare } from '../../../data/queries/compare.ts';
 import type { Attribute } from '../../../packs/define/model.ts';
 import { type Context, operation } from '../../contract/operation.ts';
+import { compareHtml } from '../../pages/compare-html.ts';
+import type { RelatedData } from '../../pages/related-data.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { markedCell, statusLegend } from '../../render/status-mark.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { inputOf, openNames } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, PROVENANCE_OUTPUT, VALUE } from '../common/outputs.ts';
+import { loadHistory } from '../common/related.ts';
 
-type Compare = Omit<Comparison, 'unknown'> & About;
+/**
+ * `sources`: titles of the sources by slug, for the page. They are part of the result and not queried during
+ * rendering, as in entity_get.
+ */
+type Compare = Omit<Comparison, 'unknown'> & About & { sources?: Record<string, RelatedData['sources']> };
+
+/** The page with the values of the columns: comparisons replace their locked cells by those in it. */
+function printPage({ items, missing, sources = {} }: Compare, ctx: Context): string {
+  const { pack } = releaseOf(ctx);
+  return compareHtml({
+    ...{ pack, base_url: ctx.base_url, missing, dropped: 0, search: '', candidates: [], differences: false },
+    columns: items.map(({ slug, name, values, provenance }) => {
+      return { record: { slug, name, attributes: values, provenance }, sources: sources[slug] ?? {}, history: {} };
+    }),
+    inputs: Object.fromEntries(pack.calculator?.inputs.map((each) => [each.name, each.default]) ?? []),
+    paid: true,
+  });
+}
+
+/** Titles of the sources of each record, by slug. */
+async function sourcesOf(items: Comparison['items'], ctx: Context): Promise<Record<string, RelatedData['sources']>> {
+  const titles = items.map(async (item) => {
+    const { sources } = await loadHistory(releaseOf(ctx), item, ctx.now, ctx);
+    return [item.slug, sources] as const;
+  });
+  return Object.fromEntries(await Promise.all(titles));
+}
 
 /** One row for each column of the comparison, one column for each record. */
 function markdown({ columns, items, missing, attribution, license }: Compare, ctx: Context): string {
@@ -72,11 +101,13 @@ export const entity_compare = operation<CompareInput, Compare>({
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
     const { unknown, ...comparison } = await compare(release, input, ctx);
+    const page = ctx.format === 'html' ? { sources: await sourcesOf(comparison.items, ctx) } : {};
     return {
       uncharged: unknown,
-      body: { ...comparison, ...aboutDataset(release.pack, ctx.base_url) },
+      body: { ...comparison, ...page, ...aboutDataset(release.pack, ctx.base_url) },
       records: comparison.items.length,
     };
   },
   markdown,
+  html: { print: printPage },
 });

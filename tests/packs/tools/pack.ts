@@ -196,6 +196,7 @@ export default definePack({
       jump: 5,
       group_jump: false,
       tolerance: 0.005,
+      better: 'low',
       sla: { warn: 720, error: 1440 },
       weight: 2,
     },
@@ -231,6 +232,19 @@ export default definePack({
   group_by: 'maker',
   serving: { showcase: { per_group: 2 }, distinguish_by: ['maker', 'model'], similar_differ_by: 'maker' },
   compare: ['price.list', 'price.rental', 'kind', 'mass', 'runtime', 'cordless', 'status'],
+  calculator: {
+    title: 'Cost of a job',
+    unit: 'EUR',
+    better: 'low',
+    inputs: {
+      pieces: { label: 'Pieces bought', unit: 'pieces', default: 2 },
+      days: { label: 'Days of rental', unit: 'days', default: 0 },
+    },
+    sum: [
+      { attribute: 'price.list', input: 'pieces' },
+      { attribute: 'price.rental', input: 'days' },
+    ],
+  },
   prices: { search: 0.008, get: 0.004, facts: 0.01, compare: 0.012, stats: 0.015 },
   schedule: '0 3 * * *',
   owner: { domain: 'domain', shared_domain_bound: 8 },

@@ -1,0 +1,192 @@
+// The comparison page: records side by side, a calculator, the overlaid history, and a search for more records.
+import { ANALYSIS_BOUNDS } from '../../data/input/analysis-parameters.ts';
+import { printable } from '../../data/input/parse-values.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
+import { packPrice } from '../contract/pricing.ts';
+import { plural, printDate, printEuro, printWithUnit } from '../render/print.ts';
+import { COMPARE_MODULES, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { calculatorSection } from './compare-calculator.ts';
+import { type Candidate, type ComparisonData, comparePath, labelOf } from './compare-data.ts';
+import { compareTable, lockedAttributes } from './compare-table.ts';
+import { footerHtml, headerHtml, headHtml, KEYS_PATH, prefixOf } from './frame.ts';
+import { type Html, html, joinHtml } from './html.ts';
+import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
+import { stepTable } from './record-values.ts';
+import { type ChartLine, rangeSwitch, stepCharts } from './step-chart.ts';
+
+const ASSETS = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
+const MOST = ANALYSIS_BOUNDS.compare;
+
+/** The complete page. */
+export function compareHtml(page: ComparisonData): string {
+  const { pack, base_url, columns, paid, search } = page;
+  const prefix = prefixOf(base_url);
+  const names = columns.map((column) => labelOf(page, column));
+  const heading = columns.length === 0 ? 'Compare records' : listed(names);
+  const title = `${columns.length < 2 ? `Compare ${names[0] ?? ''}`.trim() : names.join(' vs ')} · ${pack.title}`;
+  const about = `${columns.length === 0 ? `Up to ${MOST} records` : heading} side by side in ${pack.title}: each value with its source and date.`;
+  const plain = { ...page, inputs: {}, differences: false, pack: { ...pack, calculator: null } };
+  const url = base_url + comparePath(plain, slugsOf(page));
+  const modules = COMPARE_MODULES.map(({ path }) => html`<link rel="modulepreload" href="${prefix + path}">`);
+  const image = { url: base_url + IMAGE_PATHS.dataset(pack.id), alt: pack.title };
+  // Comparisons are as many as sets of records: search engines index the plain page only.
+  const single = columns.length === 0 && search === '' && !paid;
+  return String(html`<!doctype html>
+<html lang="en">
+<head>
+${headHtml(prefix, ASSETS)}
+<title>${title}</title>
+<meta name="description" content="${about}">
+${openGraphHtml({ title, description: about, url, image })}
+<link rel="canonical" href="${url}">
+${!single && html`<meta name="robots" content="noindex">`}
+${joinHtml(modules)}
+<script type="module" src="${prefix + COMPARE_MODULES.at(-1)!.path}"></script>
+</head>
+<body class="wide-page">
+${headerHtml(prefix, `/datasets/${pack.id}/`)}
+<main id="main" class="compare-page">
+<p class="away" role="status" id="compare-status"></p>
+<div id="compare-content">
+<nav class="crumbs" aria-label="Breadcrumb"><a href="${prefix}/">Register</a> <span aria-hidden="true">/</span> <a href="${prefix}/datasets/${pack.id}/">${pack.title}</a> <span aria-hidden="true">/</span> <a href="${prefix}/compare/${pack.id}">Compare</a></nav>
+<h1 tabindex="-1">${heading}</h1>
+${columns.length === 0 && html`<p class="lead">Up to ${MOST} records of ${pack.title} side by side: each value with its source and date, differences and history.</p>`}
+${notes(page)}
+${columns.length > 0 ? comparison(page, prefix) : finder(page, prefix)}
+</div>
+</main>
+${footerHtml(prefix)}
+</body>
+</html>
+`);
+}
+
+const slugsOf = ({ columns }: ComparisonData): string[] => columns.map(({ record }) => record.slug);
+
+/** `A, B and C`. */
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+
+function comparison(page: ComparisonData, prefix: string): Html {
+  const { columns, differences } = page;
+  const locked = lockedAttributes(page);
+  const only =
+    columns.length > 1 &&
+    html`<label class="only"><input type="checkbox" id="differences"${differences && html` checked`}> Differences only</label>`;
+  const offer =
+    locked.length > 0 &&
+    html`<a href="#load">${plural(locked.length, 'locked attribute')}: ${printEuro(packPrice(page.pack, 'compare'))}</a>`;
+  return html`<div class="compare-bar">${only}<a href="#add-record">Add a record</a>${offer}${page.pack.calculator && html`<a href="#calculator">${page.pack.calculator.title}</a>`}</div>
+${compareTable(page, prefix)}
+${locked.length > 0 && loadBox(page, prefix)}
+${calculatorSection(page, prefix)}${finder(page, prefix)}${historySection(page)}${apiSection(page, prefix)}`;
+}
+
+/** Unknown and surplus ids, and records that no source lists any more. */
+function notes({ pack, columns, missing, dropped }: ComparisonData): Html {
+  const { gone } = pack;
+  const delisted = columns.filter(({ record }) => gone !== null && record.attributes[gone.attribute] === gone.value);
+  const texts = [
+    ...missing.map((id) => `“${printable(id)}” is not in this dataset: the id is wrong, or the record was removed.`),
+    ...(dropped > 0
+      ? [`A comparison has at most ${MOST} records; ${plural(dropped, 'more record')} of the address left out.`]
+      : []),
+    ...delisted.map(
+      ({ record }) => `${record.name} is ${gone!.value}: no source lists it any more. Its last values are shown.`,
+    ),
+  ];
+  return html`${texts.map((text) => html`<p class="note">${text}</p>\n`)}`;
+}
+
+/** What is locked, its price, and the button that loads it with the visitor's key. */
+function loadBox({ pack, columns }: ComparisonData, prefix: string): Html {
+  const locked = pack.compare.filter((name) => pack.attributes.some((each) => each.name === name && !each.public));
+  const price = printEuro(packPrice(pack, 'compare'));
+  const what = html`${locked.map((name, i) => html`${i > 0 && ', '}<code>${name}</code>`)}`;
+  return html`<div class="load" id="load" data-call="${prefix}/v1/${pack.id}/compare" data-price="${price}" tabindex="-1">
+<p class="offer"><strong>${plural(locked.length, 'locked attribute')}:</strong> ${what}. One call loads ${columns.length === 1 ? 'them' : `them for all ${columns.length} records`}: ${price}.</p>
+<p class="actions offer"><button class="button" type="button" id="load-button">Enter a key</button><a href="${prefix}${KEYS_PATH}">Get a key</a></p>
+<details id="viewer-key"><summary>API key</summary><form id="viewer-key-form"><label>API key <input id="viewer-key-input" type="password" autocomplete="off" spellcheck="false"></label>
+<label><input type="checkbox" id="viewer-keep"> Keep it until this tab is closed</label>
+<button class="button plain" type="submit">Use key</button>
+<p class="quiet small">Sent to the API in a header, and nowhere else. Nothing is spent until you press the button with the price.</p></form></details>
+<p role="status" id="load-status"></p>
+</div>`;
+}
+
+/** The search for a record to add, with its results or suggestions. */
+function finder(page: ComparisonData, prefix: string): Html {
+  const { pack, columns, search, candidates, differences, inputs, paid } = page;
+  if (paid) return html``;
+  const slugs = slugsOf(page);
+  const title = columns.length === 0 ? 'Choose records' : 'Add a record';
+  if (slugs.length >= MOST)
+    return html`<section aria-labelledby="add-record"><h2 id="add-record">${title}</h2><p>A comparison has at most ${MOST} records. Remove one to add another.</p></section>`;
+  const kept = [
+    ...(slugs.length > 0 ? [['ids', slugs.join()]] : []),
+    ...(pack.calculator?.inputs ?? []).map(({ name }) => [name, String(inputs[name])]),
+    ...(differences ? [['differences', '1']] : []),
+  ];
+  const rows = candidates.map(
+    (each: Candidate) =>
+      html`<li><a data-swap href="${prefix}${comparePath(page, [...slugs, each.slug])}"><b>Add ${each.name}</b> <span class="quiet">${each.detail}</span></a></li>`,
+  );
+  const status =
+    search === ''
+      ? ''
+      : candidates.length === 0
+        ? `No other record has “${printable(search)}”.`
+        : plural(candidates.length, 'result');
+  return html`<section aria-labelledby="add-record"><h2 id="add-record"${slugs.length === 0 && html` class="away"`}>${title}</h2>
+<search><form id="add-form" class="add-form" action="${prefix}/compare/${pack.id}">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<label for="add-text">Search ${pack.title}</label><div><input id="add-text" name="add" type="search" value="${search}" autocomplete="off" spellcheck="false" placeholder="Name or code"><button class="button" type="submit">Search</button></div></form></search>
+<p class="small quiet" role="status" id="add-status">${status}</p>
+<div id="add-results">${search === '' && rows.length > 0 && html`<h3>${columns.length === 0 ? 'Best known' : 'Similar'}</h3>`}<ul class="candidates">${rows}</ul></div>
+</section>
+`;
+}
+
+/** One chart for each public number that changed in a record, with a line for each record. */
+function historySection(page: ComparisonData): Html {
+  const { pack, columns } = page;
+  const charts = pack.attributes.flatMap(({ name, type, unit, public: open }) => {
+    if (!open || !NUMERIC.includes(type)) return [];
+    const lines = columns.flatMap((column, i): ChartLine[] => {
+      const steps = column.history[name] ?? [];
+      const checked = column.record.provenance[name]?.observed_at;
+      const label = labelOf(page, column);
+      return steps.length === 0 || checked === undefined ? [] : [{ name: label, place: i + 1, steps, checked }];
+    });
+    if (!lines.some(({ steps }) => steps.length > 1)) return [];
+    return [chart(name, unit, lines)];
+  });
+  if (charts.length === 0) return html``;
+  return html`<section aria-labelledby="history" class="history"><h2 id="history">History</h2>
+${rangeSwitch()}${charts}</section>
+`;
+}
+
+function chart(name: string, unit: string | null, lines: readonly ChartLine[]): Html {
+  const legend = lines.map(({ name: label, place, steps }) => {
+    const newest = steps.at(-1)!;
+    const value = newest.value === null ? 'withdrawn' : printWithUnit(newest.value, unit);
+    return html`<li><svg viewBox="0 0 32 8" aria-hidden="true" class="line-${place}"><path class="line" d="M1 4H31"/></svg>${label} <strong>${value}</strong> <span class="quiet">since ${printDate(newest.at)}</span></li>`;
+  });
+  const tables = lines.map(({ name: label, steps }) => html`<h4>${label}</h4>${stepTable(steps, unit)}`);
+  return html`<figure class="course"><figcaption><code>${name}</code></figcaption>
+<ul class="legend">${legend}</ul>
+${stepCharts({ name, unit }, lines)}
+<details><summary>Show as table<span class="away"> ${name}</span></summary>${tables}</details></figure>
+`;
+}
+
+/** The same from a program. */
+function apiSection(page: ComparisonData, prefix: string): Html {
+  const { pack, base_url } = page;
+  const slugs = slugsOf(page);
+  const call = `${base_url}/v1/${pack.id}/compare?ids=${slugs.join()}`;
+  return html`<section aria-labelledby="call"><h2 id="call">API</h2>
+<figure class="call"><figcaption>This comparison with all its values: ${printEuro(packPrice(pack, 'compare'))} a call, with an API key</figcaption><button class="copy" type="button" data-copy="${call}">Copy</button><pre tabindex="0" role="group" aria-label="URL of the comparison"><code>${call}</code></pre></figure>
+<p><a href="${prefix}/compare/${pack.id}.md?ids=${slugs.join()}">Public values as Markdown</a>, free</p></section>
+`;
+}
