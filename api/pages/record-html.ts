@@ -6,8 +6,9 @@ import type { Pack, Value } from '../../packs/define/model.ts';
 import { distinctionOf } from '../render/distinction.ts';
 import { plural, printDate, printShare, printValue } from '../render/print.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
-import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
+import { footerHtml, headerHtml, headHtml, KEYS_PATH, prefixOf } from './frame.ts';
 import { type Html, html, joinHtml, raw } from './html.ts';
+import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
 import { pointMap } from './point-map.ts';
 import { citeSection } from './record-cite.ts';
 import { historySection } from './record-history.ts';
@@ -44,19 +45,14 @@ export function recordHtml(page: RecordPage): string {
   const checked = Object.fromEntries(
     Object.entries(record.provenance).map(([name, { observed_at }]) => [name, observed_at]),
   );
-  const rows = { record, pack, related, paid, keys: `${prefix}${KEYS}` };
+  const rows = { record, pack, related, paid, keys: `${prefix}${KEYS_PATH}` };
   return String(html`<!doctype html>
 <html lang="en">
 <head>
 ${headHtml(prefix, ASSETS)}
 <title>${title}</title>
 <meta name="description" content="${about}">
-<meta property="og:type" content="website">
-<meta property="og:site_name" content="Dataset Register">
-<meta property="og:title" content="${title}">
-<meta property="og:description" content="${about}">
-<meta property="og:url" content="${url}">
-<meta name="twitter:card" content="summary">
+${openGraphHtml({ title, description: about, url, image: shareImage(page) })}
 ${joinHtml(links)}
 <script type="application/ld+json">${raw(recordJsonld(record, pack, base_url))}</script>
 </head>
@@ -80,8 +76,12 @@ ${footerHtml(prefix)}
 `);
 }
 
-/** The guide about API keys. */
-const KEYS = '/guides/authentication/';
+/** The image of the record; a sample, which no operation finds, has that of its dataset. */
+function shareImage({ record, pack, base_url }: RecordPage): { url: string; alt: string } {
+  if (record.sample) return { url: base_url + IMAGE_PATHS.dataset(pack.id), alt: pack.title };
+  const url = base_url + IMAGE_PATHS.record(pack.id, record.slug);
+  return { url, alt: `${record.name} in ${pack.title}, with values and their sources` };
+}
 
 function head({ record, pack, paid, related }: RecordPage, prefix: string): Html {
   const detail = distinctionOf(pack, record);
@@ -102,6 +102,7 @@ function head({ record, pack, paid, related }: RecordPage, prefix: string): Html
     ...(record.sample ? [html`<span class="tag paid">fictional sample</span>`] : []),
     ...(paid ? [html`<span class="tag paid">paid view: every value</span>`] : []),
     html`<a href="${prefix}/datasets/${pack.id}/${record.slug}.md">as Markdown</a>`,
+    ...(record.sample ? [] : [html`<a href="${prefix}/compare/${pack.id}?ids=${record.slug}">Compare with …</a>`]),
   ];
   return html`<nav class="crumbs" aria-label="Breadcrumb"><a href="${prefix}/">Register</a> <span aria-hidden="true">/</span> <a href="${prefix}/datasets/${pack.id}/">${pack.title}</a></nav>
 <h1>${record.name}</h1>
@@ -124,21 +125,22 @@ function same({ related, pack }: RecordPage, prefix: string): Html {
     const cost =
       price &&
       html`<td class="figure">${cell(each.price)}</td><td>${each.checked === null ? '' : html`<time datetime="${each.checked}">${printDate(each.checked)}</time>`}</td>`;
-    return html`<tr${each.own && html` class="own"`}><th scope="row">${cell(each.group)}</th><td>${name}${each.own && html` <span class="quiet">this record</span>`}</td>${cost}</tr>`;
+    const box = html`<input type="checkbox" name="ids" value="${each.slug}"${each.own && html` checked`} aria-label="Compare ${each.name} (${cell(each.group)})">`;
+    return html`<tr${each.own && html` class="own"`}><td>${box}</td><th scope="row">${cell(each.group)}</th><td>${name}${each.own && html` <span class="quiet">this record</span>`}</td>${cost}</tr>`;
   });
   const columns =
     price &&
     html`<th scope="col" class="figure">${breakable(price.name)}<span>${price.unit}</span></th><th scope="col">Checked</th>`;
   return html`<section aria-labelledby="same"><h2 id="same">The same with another ${group.name}</h2>
-<div class="scroll" role="region" aria-label="The same from other sources" tabindex="0"><table><thead><tr><th scope="col">${group.name}</th><th scope="col">Name</th>${columns}</tr></thead><tbody>${rows}</tbody></table></div></section>
+<form action="${prefix}/compare/${pack.id}"><div class="scroll" role="region" aria-label="The same from other sources" tabindex="0"><table><thead><tr><td></td><th scope="col">${group.name}</th><th scope="col">Name</th>${columns}</tr></thead><tbody>${rows}</tbody></table></div><button class="button plain" type="submit">Compare selected</button></form></section>
 `;
 }
 
-function similar({ related, pack }: RecordPage, prefix: string): Html {
+function similar({ record, related, pack }: RecordPage, prefix: string): Html {
   if (related.similar.length === 0) return html``;
   const rows = related.similar.map(
     ({ slug, name, detail }) =>
-      html`<li><a href="${prefix}/datasets/${pack.id}/${slug}">${name}</a> <span class="quiet">${detail}</span></li>`,
+      html`<li><a href="${prefix}/datasets/${pack.id}/${slug}">${name}</a> <span class="quiet">${detail}</span> <a class="small" href="${prefix}/compare/${pack.id}?ids=${record.slug},${slug}" aria-label="Compare with ${name}">Compare</a></li>`,
   );
   return html`<section aria-labelledby="similar"><h2 id="similar">Similar records</h2><ul>${rows}</ul></section>\n`;
 }

@@ -63,7 +63,11 @@ function valueRow(attribute: Attribute, { record, related }: RecordRows): Html {
 }
 
 /** The source by its title; the host of its address where the title is unknown. */
-function sourceLink(name: string, { source_url, source }: Provenance, { sources }: RelatedData): Html {
+export function sourceLink(
+  name: string,
+  { source_url, source }: Provenance,
+  { sources }: Pick<RelatedData, 'sources'>,
+): Html {
   const address = webAddress(source_url);
   if (source.kind === 'owner') return html`<span>verified owner</span>`;
   if (address === null) return html`<span>${sources[name] ?? 'no web page'}</span>`;

@@ -39,6 +39,17 @@ export const DATA_FILES = {
     description: 'every public value ever published, when it was valid, and its source; open',
     bulk: true,
   },
+  'history.duckdb': {
+    media_type: 'application/octet-stream',
+    description: 'the history for SQL: rows refer to the row numbers of records in public.duckdb; open',
+    bulk: true,
+  },
+  'provenance.duckdb': {
+    media_type: 'application/octet-stream',
+    description:
+      'the source of every public value for SQL: rows refer to the row numbers of records in public.duckdb; open',
+    bulk: true,
+  },
   'dictionary.json': {
     media_type: 'application/json',
     description: 'data dictionary: type, unit, meaning of each column',

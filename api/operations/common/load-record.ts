@@ -1,21 +1,24 @@
 // The record of a request, read once: for its version, its answer and its related data.
 
+import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
 import { getRecord, type LoadedRecord } from '../../../data/queries/records.ts';
 import type { Context, Validators } from '../../contract/operation.ts';
 import { packVersion, releaseOf, releaseValidators } from './about.ts';
 
 /** The record, resolved but not parsed. Throws `unknown_entity`. */
-export function loadRecord(entity_id: string, ctx: Context): Promise<LoadedRecord> {
+export function loadRecord(entity_id: string, ctx: Context): Awaitable<LoadedRecord> {
   // Stored in the context: entries of a WeakMap survive many collections of young objects.
   ctx.record ??= getRecord(releaseOf(ctx), entity_id, ctx);
   return ctx.record;
 }
 
 /** Validators of an answer that depends on the record and the pack alone. */
-export async function recordValidators(raw: RawInput, ctx: Context): Promise<Validators> {
-  const { version, updated_at } = await loadRecord(String(raw['entity_id']), ctx);
-  return { version: `${version} ${packVersion(releaseOf(ctx).pack)}`, last_modified: updated_at };
+export function recordValidators(raw: RawInput, ctx: Context): Awaitable<Validators> {
+  return whenReady(loadRecord(String(raw['entity_id']), ctx), ({ version, updated_at }) => ({
+    version: `${version} ${packVersion(releaseOf(ctx).pack)}`,
+    last_modified: updated_at,
+  }));
 }
 
 /**
