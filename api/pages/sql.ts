@@ -1,9 +1,7 @@
-// Columns and example queries of the SQL console for a dataset, both from its schema.
+// Example queries of the SQL console for a dataset, from its schema.
 import { flatColumns, recordColumn } from '../../data/write/csv.ts';
+import { SQL_TABLE } from '../../data/write/sql-tables.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
-
-/** The table of every public database file: one row for each record. */
-const SQL_TABLE = 'records';
 
 /** A query that runs on any release of its dataset, whatever the values are. */
 export interface SqlExample {
@@ -39,12 +37,33 @@ export function sqlExamples(pack: Pick<Pack, 'attributes' | 'group_by'>): SqlExa
     ...(parts.price ? [cheapest(parts.price, [nameColumn, ...by])] : []),
     ...(parts.geo ? [squares(parts.geo)] : []),
     ...(parts.list ? [commonest(parts.list)] : []),
+    { title: 'New and changed values by month', sql: byMonth() },
+    { title: 'Sources of every attribute', sql: bySource() },
     { title: 'Every column at a glance', sql: `SUMMARIZE ${SQL_TABLE}` },
   ];
 }
 
 const lines = (...each: string[]) => each.join('\n');
 const unlike = (columns: string[]) => [...new Set(columns)].join(', ');
+
+function byMonth(): string {
+  return lines(
+    "SELECT date_trunc('month', valid_from) AS month, attribute, count(*) AS found",
+    `FROM ${SQL_TABLE}_history`,
+    'GROUP BY ALL',
+    'ORDER BY month, attribute',
+  );
+}
+
+function bySource(): string {
+  return lines(
+    "SELECT attribute, regexp_extract(source_url, '^https?://([^/]+)', 1) AS source, count(*) AS found,",
+    '       round(avg(confidence), 3) AS confidence, max(observed_at) AS checked',
+    `FROM ${SQL_TABLE}_provenance`,
+    'GROUP BY ALL',
+    'ORDER BY found DESC',
+  );
+}
 
 function best(open: readonly Attribute[], nameColumn: string): SqlExample {
   const few = open.filter(({ type }) => type !== 'text' && type !== 'geo').slice(0, 4);

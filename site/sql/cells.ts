@@ -1,31 +1,60 @@
-// Cells of a result as text: Arrow values, printed as SQL prints them.
+// Cells of a result: Arrow values as JSON values, and as text the way SQL prints them.
 
-/** The used part of an Arrow type: its number (Type of apache-arrow), and the zone of a timestamp. */
+/** The used part of an Arrow type: its number (Type of apache-arrow). */
 interface CellType {
   typeId: number;
-  unit?: number;
-  timezone?: string | null;
 }
 
-const DATE = 8;
-const TIME = 9;
-const TIMESTAMP = 10;
+/** A JSON value. Times are UTC texts; integers beyond 2^53 are texts of digits. */
+export type Cell = string | number | boolean | null | object;
+export type ResultRow = readonly Cell[];
 
-/** A cell as text; null for no value. Times are UTC, lists and structs are JSON. */
-export function printCell(value: unknown, type: CellType): string | null {
+export interface ResultColumn {
+  name: string;
+  kind: 'number' | 'time' | 'boolean' | 'text' | 'other';
+  /** Whether all numbers are integers. */
+  integer: boolean;
+  /** Whether the times are days. */
+  day: boolean;
+}
+
+const [INT, FLOAT, UTF8, BOOL, DECIMAL, DATE, TIME, TIMESTAMP, LARGE_UTF8, DICTIONARY] = [
+  2, 3, 5, 6, 7, 8, 9, 10, 20, -1,
+];
+const KINDS: Readonly<Record<number, ResultColumn['kind']>> = {
+  [INT!]: 'number',
+  [FLOAT!]: 'number',
+  [DECIMAL!]: 'number',
+  [BOOL!]: 'boolean',
+  [UTF8!]: 'text',
+  [LARGE_UTF8!]: 'text',
+  [DICTIONARY!]: 'text',
+  [TIME!]: 'text',
+  [DATE!]: 'time',
+  [TIMESTAMP!]: 'time',
+};
+
+/** Name and kind of an Arrow field. */
+export function resultColumn({ name, type }: { name: string; type: CellType }): ResultColumn {
+  return { name, kind: KINDS[type.typeId] ?? 'other', integer: type.typeId === INT, day: type.typeId === DATE };
+}
+
+/** An Arrow value as a JSON value. */
+export function cellOf(value: unknown, { typeId }: CellType): Cell {
   if (value === null || value === undefined) return null;
-  if (type.typeId === DATE) return dated(value).slice(0, 10);
-  if (type.typeId === TIMESTAMP)
-    return dated(value)
+  if (typeId === DATE) return timeText(value).slice(0, 10);
+  if (typeId === TIMESTAMP)
+    return timeText(value)
       .replace('T', ' ')
       .replace(/(\.000)?Z$/, '');
-  if (type.typeId === TIME && (typeof value === 'bigint' || typeof value === 'number'))
+  if (typeId === TIME && (typeof value === 'bigint' || typeof value === 'number'))
     return new Date(Number(value) / 1000).toISOString().slice(11, 19);
-  if (typeof value === 'object') return JSON.stringify(value, plain);
-  return String(value);
+  if (typeof value === 'object') return JSON.parse(JSON.stringify(value, plain)) as object;
+  if (typeof value === 'bigint') return plain('', value) as Cell;
+  return value as Cell;
 }
 
-function dated(value: unknown): string {
+function timeText(value: unknown): string {
   const date = value instanceof Date ? value : new Date(Number(value));
   return Number.isNaN(date.getTime()) ? String(value) : date.toISOString();
 }
@@ -38,6 +67,16 @@ function plain(_key: string, value: unknown): unknown {
   }
   return value;
 }
+
+/** A cell as text; null for no value. Lists and structs are JSON. */
+export function printCell(cell: Cell): string | null {
+  if (cell === null) return null;
+  return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
+}
+
+/** A time of a result in milliseconds since 1970, UTC. */
+export const timeOf = (cell: Cell): number =>
+  Date.parse(`${String(cell).replace(' ', 'T')}${String(cell).includes(' ') ? 'Z' : ''}`);
 
 /** The error message of DuckDB, which is sometimes JSON. */
 export function errorMessage(error: unknown): string {

@@ -1,201 +1,237 @@
-// The SQL console: the editor, its state in the URL, and the table of results. The first query downloads the
-// engine.
-import { csvRow } from '../../data/write/csv.ts';
-import { errorMessage } from './cells.ts';
-import type { QueryResult, SqlEngine } from './engine.ts';
-import { readQuery, writeQuery } from './hash.ts';
+// The SQL console: query, result, chart, files and history. The first query downloads the engine, the first
+// focus the editor, the first chart the code that draws it.
+import { byId } from '../viewer/dom.ts';
+import { consoleFragment, readConsole } from './address.ts';
+import { errorMessage, type ResultColumn, type ResultRow } from './cells.ts';
+import { ChartPanel } from './chart-panel.ts';
+import { openEditor } from './editor.ts';
+import type { SqlEngine, TableFile } from './engine.ts';
+import { fileOf, type ResultFormat, resultText, type TextFormat } from './export.ts';
+import { QueryHistory } from './history.ts';
+import { showHistory } from './history-list.ts';
+import { sqlName } from './names.ts';
+import { ResultTable } from './result-table.ts';
 
-/** Stored rows of a result, and rows added to the page at a time. */
+/** Rows of a result that the page holds. Files contain all. */
 const MOST = 10_000;
-const PAGE = 200;
 
-const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
-const root = by('sql');
-const form = by<HTMLFormElement>('sql-form');
-const editor = by<HTMLTextAreaElement>('sql-text');
-const [run, stop, link] = ['sql-run', 'sql-stop', 'sql-link'].map(by) as HTMLButtonElement[];
-const [status, wrong, result, table, empty] = ['sql-status', 'sql-error', 'sql-result', 'sql-table', 'sql-empty'].map(
-  by,
-) as HTMLElement[];
-const [more, csv] = ['sql-more', 'sql-csv'].map(by) as HTMLButtonElement[];
-const { file = '', dataset = '' } = root.dataset;
+interface Result {
+  sql: string;
+  columns: ResultColumn[];
+  rows: ResultRow[];
+  /** All rows of the query; null: unknown. */
+  total: number | null;
+}
+
+const root = byId('sql');
+const [run, stop, link] = ['sql-run', 'sql-stop', 'sql-link'].map((id) => byId<HTMLButtonElement>(id));
+const [status, problem, output, empty] = ['sql-status', 'sql-error', 'sql-result', 'sql-empty'].map((id) => byId(id));
+const { dataset = '', pages = '', land = '', id = 'id', slug = 'slug' } = root.dataset;
+const tables = JSON.parse(root.dataset['tables'] ?? '[]') as TableFile[];
 
 let opening: Promise<SqlEngine> | null = null;
-let answer: QueryResult | null = null;
-let shown = 0;
+let result: Result | null = null;
 let busy = false;
 
+const queries = new QueryHistory(dataset);
+const editor = openEditor(byId<HTMLTextAreaElement>('sql-text'), editorTables(), () => void runQuery(editor.text));
+const table = new ResultTable([...new Set([id, slug, 'id', 'slug'])], pages, async (texts) =>
+  (await engine()).slugs(texts),
+);
+const chart = new ChartPanel(land, () => {
+  if (result !== null) history.replaceState(null, '', consoleFragment({ sql: result.sql, chart: chart.choice }));
+});
+
+/** Tables and columns of the page, for completion. */
+function editorTables() {
+  return [...document.querySelectorAll<HTMLElement>('[data-table]')].map((list) => ({
+    name: list.dataset['table'] ?? '',
+    columns: [...list.querySelectorAll<HTMLElement>('[data-column]')].map((button) => ({
+      name: button.dataset['column'] ?? '',
+      type: button.dataset['type'] ?? '',
+      description: button.parentElement?.querySelector('.about')?.textContent ?? '',
+    })),
+  }));
+}
+
 function engine(): Promise<SqlEngine> {
-  opening ??= open().catch((error: unknown) => {
-    opening = null;
-    throw error;
-  });
+  opening ??= import('./engine.ts')
+    .then(({ openDatabase }) => openDatabase(tables, { id, slug }, showProgress))
+    .catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
   return opening;
 }
 
-async function open(): Promise<SqlEngine> {
-  const load = by('sql-load');
-  const progress = by<HTMLProgressElement>('sql-progress');
-  const parts = { engine: { done: 0, of: 0 }, data: { done: 0, of: 0 } };
+const downloads = new Map<string, { done: number; of: number }>();
+
+/** Shows the sum of all downloads; the bar is indeterminate while a size is unknown. */
+function showProgress(what: string, done: number, of: number): void {
+  downloads.set(what, { done, of });
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
-  const tell = () => {
-    const { engine, data } = parts;
-    const of = engine.of > 0 && data.of > 0 ? engine.of + data.of : 0;
-    const done = engine.done + data.done;
-    const total = of > 0 ? ` of ${megabytes(of)}` : '';
-    by('sql-load-text').textContent =
-      `Downloading the engine and the data: ${megabytes(done)}${total} MB. Your browser caches the engine.`;
-    if (of > 0) progress.value = done / of;
-    else progress.removeAttribute('value');
-  };
-  load.hidden = false;
-  tell();
-  try {
-    const { openDatabase } = await import('./engine.ts');
-    return await openDatabase(file, (what, done, of) => {
-      parts[what] = { done, of };
-      tell();
-    });
-  } finally {
-    load.hidden = true;
-  }
+  const all = [...downloads.values()];
+  const sum = all.reduce((bytes, each) => bytes + each.done, 0);
+  const whole = all.every((each) => each.of > 0) ? all.reduce((bytes, each) => bytes + each.of, 0) : 0;
+  const total = whole > 0 ? ` of ${megabytes(whole)}` : '';
+  byId('sql-load-text').textContent =
+    `Downloading ${downloads.has('engine') ? 'the engine and ' : ''}the data: ${megabytes(sum)}${total} MB. Your browser caches the engine.`;
+  const bar = byId<HTMLProgressElement>('sql-progress');
+  if (whole > 0) bar.value = sum / whole;
+  else bar.removeAttribute('value');
 }
 
-async function ask(sql: string): Promise<void> {
-  if (busy || sql.trim() === '') return;
+/** Runs a task that uses the engine, one at a time; shows its error. */
+async function withEngine(task: (ready: SqlEngine) => Promise<void>, sql: string): Promise<void> {
+  if (busy) return;
   busy = true;
   run!.disabled = true;
-  wrong!.hidden = true;
+  problem!.hidden = true;
   root.setAttribute('aria-busy', 'true');
-  history.replaceState(null, '', writeQuery(sql));
   try {
+    downloads.clear();
+    byId('sql-load').hidden = false;
     const ready = await engine();
-    status!.textContent = 'Running …';
+    await ready.attach(sql);
+    byId('sql-load').hidden = true;
     stop!.hidden = false;
-    const begun = performance.now();
-    answer = await ready.ask(sql, MOST);
-    const took = performance.now() - begun;
-    status!.textContent = `${summary(answer)} in ${took < 1000 ? `${Math.round(took)} ms` : `${(took / 1000).toFixed(1)} s`}. DuckDB ${ready.version}.`;
-    show();
+    await task(ready);
   } catch (error) {
     status!.textContent = '';
-    result!.hidden = true;
-    empty!.hidden = true;
-    wrong!.hidden = false;
-    complain(errorMessage(error));
+    problem!.hidden = false;
+    showError(errorMessage(error));
   } finally {
     busy = false;
+    byId('sql-load').hidden = true;
     run!.disabled = false;
     stop!.hidden = true;
     root.removeAttribute('aria-busy');
   }
 }
 
-/** The message wraps, except the quoted line, because a mark below it points at a column. */
-function complain(text: string): void {
-  const [message = '', quoted] = text.split(/\n+(?=LINE \d+:)/);
-  const quote = document.createElement('code');
-  quote.textContent = quoted ?? '';
-  wrong!.replaceChildren(message, ...(quoted === undefined ? [] : [quote]));
+/** Runs a query; its address is a new entry of the browser's history, unless it is there already. */
+async function runQuery(sql: string): Promise<void> {
+  if (busy || sql.trim() === '') return;
+  const address = consoleFragment({ sql, chart: chart.choice });
+  const before = readConsole(location.hash)?.sql;
+  if (before === undefined || before === sql) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  result = null;
+  output!.hidden = true;
+  await withEngine(async (ready) => {
+    empty!.hidden = true;
+    status!.textContent = 'Running …';
+    const begun = performance.now();
+    const { columns, rows, more } = await ready.run(sql, MOST);
+    const duration = performance.now() - begun;
+    const total = more ? await ready.count(sql) : rows.length;
+    result = { sql, columns, rows, total };
+    queries.add({ sql, at: Date.now(), rows: total ?? rows.length });
+    showHistory(queries, runAgain);
+    showResult(
+      result,
+      `in ${duration < 1000 ? `${Math.round(duration)} ms` : `${(duration / 1000).toFixed(1)} s`}. DuckDB ${ready.version}.`,
+    );
+  }, sql);
+}
+
+function runAgain(sql: string): void {
+  editor.text = sql;
+  chart.choice = null;
+  void runQuery(sql);
 }
 
 const count = (rows: number) => `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`;
 
-function summary({ rows, more, columns }: QueryResult): string {
-  if (columns.length === 0) return 'Done';
-  return more ? `The first ${count(rows.length)}; there are more: add a LIMIT or a WHERE. Done` : count(rows.length);
+function showResult({ columns, rows, total }: Result, about: string): void {
+  const cut = total === null || total > rows.length;
+  const shown = cut
+    ? `The first ${rows.length.toLocaleString('en')} of ${total === null ? 'more' : total.toLocaleString('en')} rows`
+    : count(rows.length);
+  status!.textContent = `${columns.length === 0 ? 'Done' : shown} ${about}${cut ? ' A download contains all rows.' : ''}`;
+  output!.hidden = columns.length === 0;
+  byId('sql-file-rows').textContent = total === null ? 'all rows' : count(total);
+  table.show(columns, rows);
+  chart.show(columns, rows, cut ? total : null);
 }
 
-function show(): void {
-  if (answer === null) return;
-  empty!.hidden = true;
-  result!.hidden = answer.columns.length === 0;
-  const numeric = answer.columns.map(({ type }) => /^(Int|Uint|Float|Decimal)/i.test(type));
-  const head = document.createElement('thead');
-  const names = head.insertRow();
-  answer.columns.forEach(({ name }, at) => {
-    const cell = document.createElement('th');
-    cell.scope = 'col';
-    cell.textContent = name;
-    if (numeric[at]) cell.className = 'number';
-    names.append(cell);
-  });
-  table!.replaceChildren(head, document.createElement('tbody'));
-  shown = 0;
-  showMore(numeric);
-  by('sql-scroll').scrollTo(0, 0);
+/** The message wraps, except the quoted line, because a mark below it points at a column. */
+function showError(text: string): void {
+  const [message = '', quoted] = text.split(/\n+(?=LINE \d+:)/);
+  const quote = document.createElement('code');
+  quote.textContent = quoted ?? '';
+  problem!.replaceChildren(message, ...(quoted === undefined ? [] : [quote]));
 }
 
-function showMore(numeric: boolean[]): void {
-  if (answer === null) return;
-  const body = (table as HTMLTableElement).tBodies[0]!;
-  for (const row of answer.rows.slice(shown, shown + PAGE)) {
-    const line = body.insertRow();
-    row.forEach((value, at) => {
-      const cell = line.insertCell();
-      if (value === null) cell.className = 'none';
-      else if (numeric[at]) cell.className = 'number';
-      cell.textContent = value ?? 'null';
+/** Downloads all rows of the result; those that the page does not hold are read again. */
+async function download(format: ResultFormat): Promise<void> {
+  if (result === null) return;
+  const { sql, columns, rows, total } = result;
+  const complete = total === rows.length;
+  await withEngine(async (ready) => {
+    const stream = complete ? { columns, batches: batchesOf(rows) } : await ready.stream(sql);
+    let written = 0;
+    const file = await fileOf(format, stream.columns, stream.batches, (done) => {
+      written = done;
+      status!.textContent = `Writing ${format.toUpperCase()}: ${done.toLocaleString('en')} of ${total === null ? 'all' : count(total)} …`;
     });
-  }
-  shown = Math.min(shown + PAGE, answer.rows.length);
-  more!.hidden = shown === answer.rows.length;
-  more!.textContent = `Show more rows (${count(shown)} of ${answer.rows.length.toLocaleString('en')})`;
-  more!.onclick = () => showMore(numeric);
+    save(file, `${dataset}.${format}`);
+    status!.textContent = `Downloaded ${count(written)} as ${format.toUpperCase()}, ${(file.size / 1e6).toFixed(file.size < 1e6 ? 3 : 1)} MB.`;
+  }, sql);
 }
 
-/** Downloads the stored rows as a CSV file. */
-function download(): void {
-  if (answer === null) return;
-  const rows = [answer.columns.map(({ name }) => name), ...answer.rows].map((row) => csvRow(row));
-  const blob = new Blob([rows.join('\r\n'), '\r\n'], { type: 'text/csv' });
+async function* batchesOf(rows: ResultRow[]): AsyncGenerator<ResultRow[]> {
+  yield rows;
+}
+
+function save(file: Blob, name: string): void {
   const anchor = document.createElement('a');
-  anchor.href = URL.createObjectURL(blob);
-  anchor.download = `${dataset}.csv`;
+  anchor.href = URL.createObjectURL(file);
+  anchor.download = name;
   anchor.click();
-  setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
 }
 
-/** Inserts a name at the cursor. */
-function insert(name: string): void {
-  const plain = /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name}"`;
-  editor.focus();
-  editor.setRangeText(plain, editor.selectionStart, editor.selectionEnd, 'end');
+/** Copies the rows that the page holds. */
+async function copy(format: TextFormat, label: string): Promise<void> {
+  if (result === null) return;
+  const { columns, rows, total } = result;
+  const part = total === rows.length ? count(rows.length) : `the first ${count(rows.length)}`;
+  status!.textContent = await navigator.clipboard.writeText(resultText(format, columns, rows)).then(
+    () => `Copied ${part} as ${label}.`,
+    () => 'The browser did not allow access to the clipboard.',
+  );
 }
 
-form.addEventListener('submit', (event) => {
+byId<HTMLFormElement>('sql-form').addEventListener('submit', (event) => {
   event.preventDefault();
-  void ask(editor.value);
-});
-editor.addEventListener('keydown', (event) => {
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-    event.preventDefault();
-    void ask(editor.value);
-  }
+  void runQuery(editor.text);
 });
 stop!.addEventListener('click', () => void opening?.then((ready) => ready.stop()));
 link!.addEventListener('click', async () => {
-  history.replaceState(null, '', writeQuery(editor.value));
-  await navigator.clipboard.writeText(location.href).catch(() => {});
-  status!.textContent = 'Link copied. It contains the query.';
+  const address = new URL(consoleFragment({ sql: editor.text, chart: chart.choice }), location.href).href;
+  status!.textContent = await navigator.clipboard.writeText(address).then(
+    () => 'Link copied. It contains the query.',
+    () => 'The browser did not allow access to the clipboard.',
+  );
 });
-csv!.addEventListener('click', download);
 for (const button of document.querySelectorAll<HTMLElement>('.sql-example'))
-  button.addEventListener('click', () => {
-    editor.value = button.dataset['sql'] ?? '';
-    void ask(editor.value);
-  });
+  button.addEventListener('click', () => runAgain(button.dataset['sql'] ?? ''));
 for (const button of document.querySelectorAll<HTMLElement>('[data-column]'))
-  button.addEventListener('click', () => insert(button.dataset['column'] ?? ''));
+  button.addEventListener('click', () => editor.insert(sqlName(button.dataset['column'] ?? '')));
+for (const button of document.querySelectorAll<HTMLElement>('[data-text]'))
+  button.addEventListener('click', () => void copy(button.dataset['text'] as TextFormat, button.textContent ?? ''));
+for (const button of document.querySelectorAll<HTMLElement>('[data-save]'))
+  button.addEventListener('click', () => void download(button.dataset['save'] as ResultFormat));
 
+/** Runs the query of the address. */
 function follow(): void {
-  const query = readQuery(location.hash);
-  if (query === null || query === editor.value) return;
-  editor.value = query;
+  const state = readConsole(location.hash);
+  if (state === null) return;
+  editor.text = state.sql;
+  chart.choice = state.chart;
+  void runQuery(state.sql);
 }
-addEventListener('hashchange', () => {
-  follow();
-  void ask(editor.value);
-});
+addEventListener('popstate', follow);
+showHistory(queries, runAgain);
 follow();
-if (readQuery(location.hash) !== null) void ask(editor.value);

@@ -1,80 +1,204 @@
-// DuckDB in a worker, with one database file from this host. It cannot access anything else.
+// DuckDB in a worker, with the database files of one dataset from this host. It cannot access anything else.
 import * as duckdb from '@duckdb/duckdb-wasm';
 import workerUrl from '@duckdb/duckdb-wasm/dist/duckdb-browser-eh.worker.js?url';
 import wasmUrl from '@duckdb/duckdb-wasm/dist/duckdb-eh.wasm?url';
-import { printCell } from './cells.ts';
+import { cellOf, type ResultColumn, type ResultRow, resultColumn } from './cells.ts';
 
-/** Download progress: bytes so far, and in total (0: unknown). */
-type OnProgress = (what: 'engine' | 'data', done: number, of: number) => void;
+/** Download progress: the name of the download, bytes so far, and in total (0: unknown). */
+export type OnProgress = (what: string, done: number, of: number) => void;
+
+/** A database file, and the view over it that queries use. */
+export interface TableFile {
+  name: string;
+  /** Path of the file. */
+  file: string;
+  /** The query of the view; null: the file has the table `name` itself. */
+  view: string | null;
+}
 
 export interface QueryResult {
-  columns: { name: string; type: string }[];
-  /** Printed cells; null: no value. */
-  rows: (string | null)[][];
+  columns: ResultColumn[];
+  rows: ResultRow[];
   /** Whether there are more rows than requested. */
   more: boolean;
 }
 
+/** A result that is read batch by batch. */
+export interface ResultStream {
+  columns: ResultColumn[];
+  batches: AsyncIterable<ResultRow[]>;
+}
+
 export interface SqlEngine {
   version: string;
+  /** Downloads the files of the tables that a query names, unless it has them. */
+  attach(sql: string): Promise<void>;
   /** Runs statements; returns at most `most` rows of the last one. Throws the error of DuckDB. */
-  ask(sql: string, most: number): Promise<QueryResult>;
+  run(sql: string, most: number): Promise<QueryResult>;
+  /** Runs statements; all rows of the last one. */
+  stream(sql: string): Promise<ResultStream>;
+  /** The number of rows of a query; null when it cannot be counted, such as that of several statements. */
+  count(sql: string): Promise<number | null>;
+  /** Slugs by id or slug, of those texts that are one. */
+  slugs(texts: readonly string[]): Promise<Map<string, string>>;
   /** Cancels the running query, if there is one. */
   stop(): Promise<void>;
 }
 
-/** Locks DuckDB, so that no statement can access other files or change the settings. */
-const LOCKED = [
-  "ATTACH 'public.duckdb' AS register (READ_ONLY)",
-  'USE register',
-  'SET autoinstall_known_extensions = false',
-  'SET autoload_known_extensions = false',
-  'SET enable_external_access = false',
-  'SET lock_configuration = true',
-];
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
-/** Downloads the engine and the file, and opens the file. Throws when a download fails. */
-export async function openDatabase(file: string, onProgress: OnProgress): Promise<SqlEngine> {
+/** Downloads the engine and the first file, and opens the file. Throws when a download fails. */
+export async function openDatabase(
+  tables: readonly TableFile[],
+  keys: { id: string; slug: string },
+  onProgress: OnProgress,
+): Promise<SqlEngine> {
+  const [records, ...others] = tables as [TableFile, ...TableFile[]];
   const worker = new Worker(new URL(workerUrl, location.href));
   const db = new duckdb.AsyncDuckDB(new duckdb.VoidLogger(), worker);
   const [bytes] = await Promise.all([
-    download(file, (done, of) => onProgress('data', done, of)),
+    download(records.file, (done, of) => onProgress('data', done, of)),
     db.instantiate(new URL(wasmUrl, location.href).href, null, ({ bytesLoaded, bytesTotal }) =>
       onProgress('engine', bytesLoaded, bytesTotal),
     ),
   ]);
   await db.open({ path: ':memory:', query: { castDecimalToDouble: true, castBigIntToDouble: false } });
-  await db.registerFileBuffer('public.duckdb', bytes);
+  await db.registerFileBuffer(baseName(records.file), bytes);
   const connection = await db.connect();
-  for (const statement of LOCKED) await connection.query(statement);
-  return {
-    version: await db.getVersion(),
-    async ask(sql, most) {
-      const reader = await connection.send(sql, true);
-      await reader.open();
-      const { fields } = reader.schema;
-      const rows: QueryResult['rows'] = [];
-      let more = false;
-      for await (const batch of reader) {
-        const columns = fields.map((_, at) => batch.getChildAt(at));
-        for (let row = 0; row < batch.numRows && !more; row++) {
-          if (rows.length === most) more = true;
-          else rows.push(columns.map((column, at) => printCell(column?.get(row), fields[at]!.type)));
+  for (const statement of lockedTo(records, others)) await connection.query(statement);
+  const [side, version] = [await db.connect(), await db.getVersion()];
+  return new BrowserEngine({ db, connection, side, version, others, keys, onProgress });
+}
+
+/** Locks DuckDB, so that no statement can access other files or change the settings. */
+function lockedTo(records: TableFile, others: readonly TableFile[]): string[] {
+  return [
+    `ATTACH ${literal(baseName(records.file))} AS register (READ_ONLY)`,
+    'USE register',
+    'SET autoinstall_known_extensions = false',
+    'SET autoload_known_extensions = false',
+    // DuckDB also looks for a log of changes next to a file.
+    `SET allowed_paths = [${others
+      .flatMap(({ file }) => [file, `${file}.wal`])
+      .map((path) => literal(baseName(path)))
+      .join(', ')}]`,
+    'SET enable_external_access = false',
+    'SET lock_configuration = true',
+  ];
+}
+
+interface EngineParts {
+  db: duckdb.AsyncDuckDB;
+  connection: duckdb.AsyncDuckDBConnection;
+  /** For small queries of the page, while a result is read. */
+  side: duckdb.AsyncDuckDBConnection;
+  version: string;
+  others: readonly TableFile[];
+  keys: { id: string; slug: string };
+  onProgress: OnProgress;
+}
+
+class BrowserEngine implements SqlEngine {
+  readonly version: string;
+  readonly #parts: EngineParts;
+  readonly #attached = new Map<string, Promise<void>>();
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.version = parts.version;
+  }
+
+  async attach(sql: string): Promise<void> {
+    const needed = this.#parts.others.filter(({ name }) => new RegExp(`\\b${name}\\b`, 'i').test(sql));
+    await Promise.all(
+      needed.map((table) => {
+        let attached = this.#attached.get(table.name);
+        if (attached === undefined) {
+          attached = this.#attach(table).catch((error: unknown) => {
+            this.#attached.delete(table.name);
+            throw error;
+          });
+          this.#attached.set(table.name, attached);
         }
-        if (more) break;
+        return attached;
+      }),
+    );
+  }
+
+  async #attach({ name, file, view }: TableFile): Promise<void> {
+    const path = baseName(file);
+    const bytes = await download(file, (done, of) => this.#parts.onProgress(name, done, of));
+    await this.#parts.db.registerFileBuffer(path, bytes);
+    const database = identifier(path.replace(/\..*$/, ''));
+    await this.#parts.side.query(`ATTACH IF NOT EXISTS ${literal(path)} AS ${database} (READ_ONLY)`);
+    // Rows refer to records by their number in a file of the same night.
+    const same = await this.#parts.side.query(
+      `SELECT value = (SELECT value FROM ${database}.release WHERE key = 'rows') AS same FROM register.release WHERE key = 'rows'`,
+    );
+    if (same.getChild('same')?.get(0) !== true)
+      throw new Error('The dataset was updated after this page had loaded its records. Reload the page to query both.');
+    await this.#parts.connection.query(`CREATE TEMP VIEW ${identifier(name)} AS ${view ?? ''}`);
+  }
+
+  async run(sql: string, most: number): Promise<QueryResult> {
+    const { columns, batches } = await this.stream(sql);
+    const rows: ResultRow[] = [];
+    for await (const batch of batches) {
+      rows.push(...batch.slice(0, most + 1 - rows.length));
+      if (rows.length > most) break;
+    }
+    const more = rows.length > most;
+    if (more) await this.stop();
+    return { columns, rows: rows.slice(0, most), more };
+  }
+
+  async stream(sql: string): Promise<ResultStream> {
+    const reader = await this.#parts.connection.send(sql, true);
+    await reader.open();
+    const { fields } = reader.schema;
+    async function* batches(): AsyncGenerator<ResultRow[]> {
+      for await (const batch of reader) {
+        const vectors = fields.map((_, at) => batch.getChildAt(at));
+        yield Array.from({ length: batch.numRows }, (_, row) =>
+          vectors.map((vector, at) => cellOf(vector?.get(row), fields[at]!.type)),
+        );
       }
-      if (more) await connection.cancelSent();
-      return { columns: fields.map(({ name, type }) => ({ name, type: String(type) })), rows, more };
-    },
-    async stop() {
-      await connection.cancelSent();
-    },
-  };
+    }
+    return { columns: fields.map(resultColumn), batches: batches() };
+  }
+
+  async count(sql: string): Promise<number | null> {
+    try {
+      const counted = await this.#parts.connection.query(
+        `SELECT count(*) AS n FROM (\n${sql.replace(/[\s;]+$/, '')}\n)`,
+      );
+      return Number(counted.getChild('n')?.get(0));
+    } catch {
+      return null;
+    }
+  }
+
+  async slugs(texts: readonly string[]): Promise<Map<string, string>> {
+    const [id, slug] = [identifier(this.#parts.keys.id), identifier(this.#parts.keys.slug)];
+    const list = texts.map(literal).join(', ');
+    const found = await this.#parts.side.query(
+      `SELECT ${id} AS id, ${slug} AS slug FROM register.records WHERE ${id} IN (${list}) OR ${slug} IN (${list})`,
+    );
+    const rows = found.toArray() as { id: string; slug: string }[];
+    return new Map(rows.flatMap(({ id, slug }) => [[id, slug] as const, [slug, slug] as const]));
+  }
+
+  async stop(): Promise<void> {
+    await this.#parts.connection.cancelSent();
+  }
 }
 
 async function download(url: string, onProgress: (done: number, of: number) => void): Promise<Uint8Array> {
   const response = await fetch(url);
-  if (!response.ok || response.body === null) throw new Error(`the data answered ${response.status}`);
+  if (!response.ok || response.body === null)
+    throw new Error(`${baseName(url)} could not be loaded: HTTP ${response.status}`);
   const of = response.headers.has('content-encoding') ? 0 : Number(response.headers.get('content-length') ?? 0);
   const pieces: Uint8Array[] = [];
   let done = 0;

@@ -1,0 +1,87 @@
+// Tables for SQL over the public files of a dataset: records, their history, and the provenance of their
+// values. The last two have databases of their own, which refer to records by their row number.
+import type { Pack } from '../../packs/define/model.ts';
+import { quotedIdentifier, quotedText } from '../duckdb/duck.ts';
+import { recordColumn } from './csv.ts';
+import { type Column, dictionary, HISTORY_FILE_COLUMNS, PROVENANCE_COLUMNS } from './dictionary.ts';
+
+/** A table of the SQL console. */
+export interface SqlTable {
+  name: string;
+  /** The database file below `/files/{ds}/`. */
+  file: string;
+  columns: Column[];
+  description: string;
+  /** A query over `records` and `file.rows`; null: the file itself has the table. */
+  view: string | null;
+}
+
+/** The table of every public database file: one row for each record. */
+export const SQL_TABLE = 'records';
+
+/** Columns that a view takes from `records` instead of its own file. */
+const RECORD = ['id', 'slug', 'name'];
+
+/** The tables of a dataset, in the order of the console. */
+export function sqlTables(pack: Pick<Pack, 'attributes'>): SqlTable[] {
+  return [
+    {
+      name: SQL_TABLE,
+      file: 'public.duckdb',
+      columns: dictionary(pack, 'public', false),
+      description: 'one row for each record',
+      view: null,
+    },
+    {
+      name: `${SQL_TABLE}_history`,
+      file: 'history.duckdb',
+      columns: [...HISTORY_FILE_COLUMNS],
+      description: 'one row for each value that was published, and when it was',
+      view: viewOf(pack, 'history', HISTORY_FILE_COLUMNS),
+    },
+    {
+      name: `${SQL_TABLE}_provenance`,
+      file: 'provenance.duckdb',
+      columns: [...PROVENANCE_COLUMNS],
+      description: 'one row for each value, with its source',
+      view: viewOf(pack, 'provenance', PROVENANCE_COLUMNS),
+    },
+  ];
+}
+
+/** Columns of a table that its file has besides the row number of the record. */
+const stored = (columns: readonly Column[]) => columns.filter(({ name }) => !RECORD.includes(name));
+
+function viewOf(pack: Pick<Pack, 'attributes'>, database: string, columns: readonly Column[]): string {
+  const record = RECORD.map((name) => `r.${quotedIdentifier(recordColumn(pack, name))} AS ${name}`);
+  const own = stored(columns).map(({ name }) => `f.${quotedIdentifier(name)}`);
+  return `SELECT ${[...record, ...own].join(', ')} FROM ${database}.rows f JOIN register.${SQL_TABLE} r ON r.rowid = f.record`;
+}
+
+/** The rows of `history.duckdb`, from the public files of the same release. */
+export function historyTableQuery(parquet: string, history: string): string {
+  const own = stored(HISTORY_FILE_COLUMNS).map(({ name }) => `h.${quotedIdentifier(name)}`);
+  return (
+    `SELECT r.file_row_number::UINTEGER AS record, ${own.join(', ')} FROM read_parquet(${quotedText(history)}) h ` +
+    `JOIN (SELECT id, file_row_number FROM read_parquet(${quotedText(parquet)}, file_row_number = true)) r USING (id) ` +
+    'ORDER BY attribute, valid_from, record'
+  );
+}
+
+/** The rows of `provenance.duckdb`, from the public file. */
+export function provenanceTableQuery(pack: Pick<Pack, 'attributes'>, parquet: string): string {
+  const file = `read_parquet(${quotedText(parquet)}, file_row_number = true)`;
+  const own = stored(PROVENANCE_COLUMNS).filter(({ name }) => name !== 'attribute');
+  const provenance = quotedIdentifier(recordColumn(pack, 'provenance'));
+  const each = pack.attributes
+    .filter((attribute) => attribute.public)
+    .map(({ name }) => {
+      const member = `${provenance}.${quotedIdentifier(name)}`;
+      const cells = own.map((column) => `${member}.${column.name} AS ${column.name}`).join(', ');
+      return `SELECT file_row_number::UINTEGER AS record, ${quotedText(name)} AS attribute, ${cells} FROM ${file} WHERE ${member} IS NOT NULL`;
+    });
+  const empty = own.map(({ name, type }) => `NULL::${type} AS ${name}`).join(', ');
+  return each.length > 0
+    ? each.join(' UNION ALL ')
+    : `SELECT NULL::UINTEGER AS record, NULL::VARCHAR AS attribute, ${empty} WHERE false`;
+}
