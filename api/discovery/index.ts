@@ -1,7 +1,7 @@
 // The list of discovery documents, for the API, the nightly build, and the documents that link to others.
-import { type Asset, FAVICON, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
+import { COMPARE_MODULES, FAVICON, KEYS_ASSET, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
+import type { Asset } from '../pages/modules.ts';
 import { auth } from './auth.ts';
-import { docs } from './docs.ts';
 import type { Document } from './document.ts';
 import { feeds } from './feed.ts';
 import { datasetsJsonld } from './jsonld.ts';
@@ -14,13 +14,13 @@ import { sitemap, sitemapParts } from './sitemap.ts';
 import { skillFiles, skillsIndex } from './skills.ts';
 import { x402Resources, x402Terms } from './x402.ts';
 
-const shared = ({ path, content_type, text }: Asset, title: string): Document => ({
-  path,
+const shared = (asset: Asset, title: string): Document => ({
+  path: asset.path,
   title,
   part: true,
-  content_type,
+  content_type: asset.content_type,
   headers: () => ({ 'Cache-Control': 'public, max-age=31536000, immutable' }),
-  text: () => text,
+  text: () => asset.text,
 });
 
 const favicon: Document = {
@@ -34,6 +34,8 @@ const favicon: Document = {
 const assets: readonly Document[] = [
   shared(STYLE_ASSET, 'Style of the pages'),
   shared(SCRIPT_ASSET, 'Script of the pages'),
+  shared(KEYS_ASSET, 'Script of the page that creates keys'),
+  ...COMPARE_MODULES.map((module) => shared(module, 'Script of comparisons')),
 ];
 
 export type { Content, Document, View } from './document.ts';
@@ -56,6 +58,5 @@ export const DOCUMENTS: readonly Document[] = [
   robots,
   favicon,
   feeds,
-  ...docs,
   ...assets,
 ];

@@ -17,6 +17,7 @@ export function rootLinks(base_url: string): RootLink[] {
   );
   return [
     ...documents,
+    { rel: 'service-doc', href: `${base_url}/docs`, type: 'text/html', title: 'API reference' },
     { rel: 'describedby', href: `${base_url}/v1/datasets`, type: 'application/json', title: 'Datasets' },
     { rel: 'alternate', href: `${base_url}/llms.txt`, type: 'text/markdown', title: 'This page for agents' },
     { rel: 'status', href: `${base_url}/healthz`, type: 'application/json', title: 'Liveness' },

@@ -139,7 +139,8 @@ const ENDPOINTS: readonly Endpoint[] = [
     statuses: [200],
     type: 'application/http-message-signatures-directory+json',
   },
-  { path: '/healthz', tag: 'documents', summary: 'Liveness, start time, served releases', statuses: [200, 503] },
+  { path: '/healthz', tag: 'documents', summary: 'Liveness, start time, served releases', statuses: [200] },
+  { path: '/readyz', tag: 'documents', summary: 'Whether a load balancer should send calls', statuses: [200, 503] },
   {
     path: '/',
     tag: 'documents',

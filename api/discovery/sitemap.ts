@@ -72,9 +72,9 @@ const GUIDES = readdirSync(new URL('../../docs/', import.meta.url))
 
 /** Paths of the pages without a single record, except those of the datasets (`filesOf`). */
 function pagesOf({ releases }: View): string[] {
-  const guides = ['', 'reference/', 'contents/', ...GUIDES.map((name) => `${name}/`)].map((path) => `/guides/${path}`);
+  const guides = ['', 'contents/', ...GUIDES.map((name) => `${name}/`)].map((path) => `/guides/${path}`);
   const tools = releases.flatMap(({ pack }) => ['sql', 'changes', 'files'].map((page) => `/${page}/${pack.id}/`));
-  return ['/', '/docs', '/llms.txt', '/status/', '/changes/', '/files/', ...tools, ...guides];
+  return ['/', '/docs', '/llms.txt', '/status/', '/changes/', '/pricing/', '/files/', ...tools, ...guides];
 }
 
 const released = ({ releases }: View) => releases.map(({ manifest }) => manifest.created_at).sort();

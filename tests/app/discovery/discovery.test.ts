@@ -47,7 +47,7 @@ function linksIn(text: string, type: string): string[] {
 beforeAll(async () => {
   dist = mkdtempSync(join(tmpdir(), 'discovery-'));
   // Astro's pages for people; their links are tested elsewhere (tests/app/site).
-  for (const page of ['.', 'guides', 'changes', 'status', 'datasets/tools', 'datasets/harbours']) {
+  for (const page of ['.', 'docs', 'guides', 'changes', 'status', 'datasets/tools', 'datasets/harbours']) {
     mkdirSync(join(dist, page), { recursive: true });
     writeFileSync(join(dist, page, 'index.html'), '<!doctype html><title>page</title>');
   }
@@ -84,7 +84,7 @@ describe('a client that follows links from the root', () => {
       ([path, { status }]) =>
         // Files next to the API, and pages for people, which the nightly run writes
         // (tests/process/analysts.test.ts, tests/app/site).
-        !/^\/(files|guides|sql|changes)\//.test(path) &&
+        !/^\/(files|guides|sql|changes|pricing|og)\//.test(path) &&
         ![200, 400, 401, 402, 403, 405, 422].includes(status) &&
         !BEGINNINGS.includes(path),
     );

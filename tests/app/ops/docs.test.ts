@@ -1,7 +1,7 @@
 // docs/operators.md is correct: its addresses exist, its commands work, its numbers are those of the program.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REVIEW_KINDS } from '../../../api/ops/pages/review-parts.ts';
-import { SESSION_LIFETIME } from '../../../data/state/ops/sessions.ts';
+import { SESSION_LIFETIME } from '../../../data/state/sessions.ts';
 import { read, tableRows } from '../../structure/tree.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 

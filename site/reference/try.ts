@@ -1,0 +1,230 @@
+// Sends a request of the API reference: a form of its parameters, the price before the call, the answer after
+// it.
+import { printEuro } from '../../api/render/print.ts';
+import { createElement } from '../viewer/dom.ts';
+import { storedKey, storeKey } from '../viewer/key-field.ts';
+import { showAnswer } from './answer.ts';
+import { fillRequest, type ReferenceModel, type ReferenceOperation, requestAddress } from './model.ts';
+
+/** What the panel reads from the page. */
+interface Surroundings {
+  dataset: () => string;
+  slugs: (dataset: string) => Promise<string[]>;
+}
+
+/** The fields of a form, by name of the parameter. */
+type Fields = Map<string, { input: HTMLInputElement | HTMLSelectElement; where: string; type: string }>;
+
+/** One form at a time, below the button that opened it. */
+export class TryPanel {
+  readonly #model: ReferenceModel;
+  readonly #page: Surroundings;
+  #form: HTMLFormElement | null = null;
+  #key: string | null = storedKey();
+  #call: AbortController | null = null;
+
+  constructor(model: ReferenceModel, page: Surroundings) {
+    this.#model = model;
+    this.#page = page;
+  }
+
+  close(): void {
+    this.#call?.abort();
+    this.#form?.remove();
+    this.#form = null;
+  }
+
+  /** Opens the form of an operation, filled with its example or with `parameters`. */
+  async open(article: HTMLElement, parameters: Record<string, string> | null): Promise<void> {
+    this.close();
+    const operation = this.#model.operations[article.dataset['operation'] ?? '']!;
+    const dataset = this.#page.dataset();
+    const request = operation.requests[operation.path.includes('{ds}') ? dataset : ''] ?? { parameters: {} };
+    const needsRecord = JSON.stringify(request).includes('{slug}');
+    const filled = fillRequest(request, dataset, needsRecord ? await this.#page.slugs(dataset) : []);
+    const values: Record<string, unknown> = { ...(parameters ?? filled.parameters), ...filled.body };
+    const form = createElement('form', { className: 'try' });
+    const fields = fieldsOf(article, values, dataset);
+    this.#form = form;
+    this.#fill(form, fields, operation);
+    article.querySelector('.try-bar')?.after(form);
+    form.querySelector<HTMLElement>('button[type="submit"]')?.focus({ preventScroll: true });
+    form.scrollIntoView({ block: 'nearest' });
+  }
+
+  #fill(form: HTMLFormElement, fields: Fields, operation: ReferenceOperation): void {
+    const rows = [...fields].map(([name, { input }]) => [input, createElement('label', {}, name, input)] as const);
+    const isShown = (input: Element & { value: string }) => input.value !== '' || input.hasAttribute('required');
+    const shown = rows.filter(([input]) => isShown(input)).map(([, label]) => label);
+    const others = rows.filter(([input]) => !isShown(input)).map(([, label]) => label);
+    const send = createElement('button', { type: 'submit', className: 'button' });
+    const cancel = createElement('button', { type: 'button', className: 'button plain', hidden: true }, 'Cancel');
+    const result = createElement('div', { className: 'try-result' });
+    const status = createElement('p', { className: 'small', role: 'status' });
+    const label = () => {
+      send.textContent = this.#label(operation, fields);
+    };
+    const key = this.#keyFields(label, operation);
+    form.append(
+      createElement('h4', {}, 'Parameters'),
+      ...(shown.length === 0 ? [createElement('p', { className: 'small quiet' }, 'None needed.')] : shown),
+      ...(others.length === 0
+        ? []
+        : [createElement('details', {}, createElement('summary', {}, `${others.length} more`), ...others)]),
+      ...key,
+      createElement('p', { className: 'actions' }, send, cancel),
+      status,
+      result,
+    );
+    form.addEventListener('input', label);
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      if (needsKey(operation) && this.#key === null) {
+        status.textContent = 'Enter an API key first.';
+        form.querySelector<HTMLElement>('input[type="password"]')?.focus();
+        return;
+      }
+      if (operation.method !== 'GET' && send.dataset['confirmed'] === undefined) {
+        send.dataset['confirmed'] = '';
+        send.textContent = `Confirm ${operation.method}: this changes data`;
+        return;
+      }
+      delete send.dataset['confirmed'];
+      void this.#send(operation, fields, { send, cancel, status, result }).then(label);
+    });
+    cancel.addEventListener('click', () => this.#call?.abort());
+    label();
+  }
+
+  /** The key, shared with the other pages of this tab on request; empty for operations that take none. */
+  #keyFields(changed: () => void, operation: ReferenceOperation): HTMLElement[] {
+    if (operation.access === 'free' && operation.price === null) return [];
+    const input = createElement('input', { type: 'password', autocomplete: 'off', value: this.#key ?? '' });
+    const keep = createElement('input', { type: 'checkbox', checked: storedKey() !== null });
+    const read = () => {
+      this.#key = input.value.trim() || null;
+      storeKey(keep.checked ? this.#key : null);
+      changed();
+    };
+    input.addEventListener('input', read);
+    keep.addEventListener('change', read);
+    const link = createElement('a', { href: `${new URL(this.#model.base_url).pathname.replace(/\/$/, '')}/keys` });
+    link.textContent = 'Get a key';
+    return [
+      createElement('h4', {}, 'API key'),
+      createElement('label', {}, needsKey(operation) ? 'Key' : 'Key (optional)', input),
+      createElement('label', { className: 'check' }, keep, 'Keep it in this tab'),
+      createElement('p', { className: 'small' }, link),
+    ];
+  }
+
+  /** The button: what the call costs. */
+  #label(operation: ReferenceOperation, fields: Fields): string {
+    const price = operation.price === null ? undefined : this.#model.prices[this.#page.dataset()]?.[operation.price];
+    if (operation.condition !== null) return `Send: ${operation.condition}`;
+    if (price === undefined) return operation.method === 'GET' ? 'Send: free' : `Send ${operation.method}`;
+    if (this.#key === null && operation.previews) return 'Send: free preview';
+    const ids = fields.get('ids')?.input.value ?? '';
+    const times = operation.unit === 'id' ? Math.max(1, ids.split(',').filter(Boolean).length) : 1;
+    const cost = printEuro(price * times);
+    return this.#key === null ? `With a key: ${cost}` : `Send: ${cost}`;
+  }
+
+  async #send(
+    operation: ReferenceOperation,
+    fields: Fields,
+    {
+      send,
+      cancel,
+      status,
+      result,
+    }: { send: HTMLButtonElement; cancel: HTMLElement; status: HTMLElement; result: HTMLElement },
+  ): Promise<void> {
+    const call = new AbortController();
+    this.#call = call;
+    send.disabled = true;
+    cancel.hidden = false;
+    status.textContent = 'Waiting for the answer…';
+    const { url, init } = requestOf(operation, fields, this.#model.base_url, this.#key);
+    const start = performance.now();
+    try {
+      const response = await fetch(url, { ...init, signal: call.signal });
+      status.textContent = await showAnswer(response, result, start);
+    } catch (error) {
+      result.replaceChildren();
+      status.textContent = call.signal.aborted ? 'Cancelled.' : `No answer: ${(error as Error).message}`;
+    }
+    send.disabled = false;
+    cancel.hidden = true;
+  }
+}
+
+const needsKey = ({ access, previews }: ReferenceOperation): boolean => access !== 'free' && !previews;
+
+/** Fields from the list of parameters of an operation, with values. */
+function fieldsOf(article: HTMLElement, values: Record<string, unknown>, dataset: string): Fields {
+  const fields: Fields = new Map();
+  for (const row of article.querySelectorAll<HTMLElement>('[data-parameter]')) {
+    const { parameter: name = '', in: where = '', type = '', values: list, fallback = '' } = row.dataset;
+    const value = name === 'ds' ? dataset : (values[name] ?? '');
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const input =
+      list === undefined
+        ? createElement('input', { value: text, placeholder: fallback, autocomplete: 'off' })
+        : createElement(
+            'select',
+            {},
+            ...['', ...list.split(',')].map((option) =>
+              createElement('option', { value: option, selected: option === text }, option),
+            ),
+          );
+    if (row.dataset['required'] !== undefined) input.required = true;
+    fields.set(name, { input, where, type });
+  }
+  const known = new Set(fields.keys());
+  for (const [name, value] of Object.entries(values))
+    if (!known.has(name)) {
+      const input = createElement('input', { value: String(value), autocomplete: 'off' });
+      fields.set(name, { input, where: 'query', type: 'string' });
+    }
+  return fields;
+}
+
+/** The request of the form. */
+function requestOf(
+  operation: ReferenceOperation,
+  fields: Fields,
+  base_url: string,
+  key: string | null,
+): { url: string; init: RequestInit } {
+  const headers: Record<string, string> = {};
+  const parameters: Record<string, string> = {};
+  const body: Record<string, unknown> = {};
+  for (const [name, { input, where, type }] of fields) {
+    const value = input.value.trim();
+    if (value === '') continue;
+    if (where === 'header') headers[name] = value;
+    else if (where === 'body') body[name] = bodyValue(value, type);
+    else parameters[name] = value;
+  }
+  if (key !== null && (operation.access !== 'free' || operation.price !== null))
+    headers['Authorization'] = `Bearer ${key}`;
+  const { path, query } = requestAddress(operation, parameters);
+  const init: RequestInit = { method: operation.method, headers, credentials: 'omit', cache: 'no-store' };
+  if (operation.method !== 'GET') {
+    headers['Content-Type'] = 'application/json';
+    init.body = JSON.stringify(body);
+  }
+  return { url: `${base_url}${path}${query.size > 0 ? `?${query}` : ''}`, init };
+}
+
+/** A member of a JSON body: numbers and objects are parsed, anything else is text. */
+function bodyValue(text: string, type: string): unknown {
+  if (/^(number|integer|boolean|object|list)/.test(type))
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  return text;
+}

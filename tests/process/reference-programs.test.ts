@@ -1,0 +1,74 @@
+// The programs of the API reference run as they are: with curl, Node and Python.
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OPERATIONS } from '../../api/operations/table.ts';
+import type { SiteReference } from '../../api/pages/site.ts';
+import { siteReference } from '../../build/static/site-reference.ts';
+import { openRelease } from '../../data/releases/release.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import { fillRequest, modelOfReference, programOf } from '../../site/reference/model.ts';
+import type { Language } from '../../site/viewer/snippets.ts';
+import { testApp } from '../support/app.ts';
+import { CHILD_ENV } from '../support/child-env.ts';
+import { newKey } from '../support/money-on-stores.ts';
+import { type Served, served } from '../support/served.ts';
+
+let server: Served;
+let folder: string;
+let reference: SiteReference;
+let key: string;
+beforeAll(async () => {
+  server = await served((base) => testApp({ base }));
+  folder = mkdtempSync(join(tmpdir(), 'programs-'));
+  const now = new Date('2026-11-20T00:00:00Z');
+  const { dataDir, releases: ids } = server.app;
+  const releases = await Promise.all(
+    Object.entries(ids).map(async ([id, release]) =>
+      openRelease(dataDir, await loadPack(join(import.meta.dirname, '../packs', id)), release),
+    ),
+  );
+  reference = await siteReference({ releases, base_url: server.base, eur_usd: 1.1, operations: OPERATIONS, now });
+  for (const release of releases) await release.engine.close();
+  ({ key } = await newKey(server.app, 1));
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A search, a paid record, a text, and a call with a body. */
+const PROGRAMS = ['entity_search', 'entity_batch', 'dataset_guide', 'keys_topup'];
+const RUNS: Record<Language, [file: string, command: string, check: string[]]> = {
+  curl: ['program.sh', 'bash', ['curl', '--version']],
+  TypeScript: ['program.mts', process.execPath, [process.execPath, '--version']],
+  Python: ['program.py', 'python3', ['python3', '-c', 'import requests']],
+};
+
+test.for(Object.keys(RUNS) as Language[])('programs in %s run and print the answer', async (language, context) => {
+  const [file, command, [program = '', ...check]] = RUNS[language];
+  if (spawnSync(program, check).status !== 0) return context.skip(`there is no ${[program, ...check].join(' ')}`);
+  const dataset = reference.dataset!;
+  const model = modelOfReference(reference, server.base, [{ id: dataset, prices: [] }]);
+  for (const name of PROGRAMS) {
+    const operation = model.operations[name]!;
+    const request = operation.requests[dataset] ?? operation.requests['']!;
+    const text = programOf(language, operation, fillRequest(request, dataset, reference.slugs), server.base);
+    writeFileSync(join(folder, file), text);
+    const { stdout } = await promisify(execFile)(command, [join(folder, file)], {
+      env: { ...CHILD_ENV, REGISTER_KEY: key },
+    });
+    expect(stdout, `${name}: ${text}`).toMatch(name === 'dataset_guide' ? /^# / : /slug|checkout_url/);
+  }
+});
+
+test('every operation has an answer or is a text, and no answer names a real record', async () => {
+  const names = Object.values(server.app.records).flatMap((records) => records.map((record) => record.name));
+  for (const { name, answer, formats } of reference.operations) {
+    expect(answer === null, name).toBe(!formats.includes('json'));
+    for (const record of names) expect(answer?.json ?? '', name).not.toContain(`"${record}"`);
+  }
+});
