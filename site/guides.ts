@@ -1,5 +1,6 @@
 // The guides: the documents of docs/ as pages in reading order, and the sections for their search.
 import { data, href } from './data.ts';
+import { TRACKS, trackOf } from './tracks.ts';
 
 interface MarkdownModule {
   getHeadings(): { depth: number; slug: string; text: string }[];
@@ -9,20 +10,18 @@ interface MarkdownModule {
 
 const files = import.meta.glob<MarkdownModule>('../docs/*.md', { eager: true });
 
-/** Headings with the names of their files. Other files are listed under the last heading. */
-const PARTS: readonly (readonly [string, readonly string[]])[] = [
-  ['Start', ['start-agent', 'start-analyst', 'start-publisher', 'start-operator']],
-  ['Use the API', ['api', 'authentication', 'paying', 'x402', 'errors', 'analysts', 'mcp', 'a2a', 'discovery']],
-  ['Publish', ['packs', 'packs-sources', 'packs-reference', 'install', 'owners', 'releases']],
-  ['Run', ['settings', 'operators', 'nights', 'static-hosting', 'checkout', 'metrics']],
-  ['Background', []],
-];
+/** Names of the languages of code blocks. */
+const LANGUAGES: Readonly<Record<string, string>> = {
+  ...{ sh: 'Shell', ts: 'TypeScript', js: 'JavaScript', python: 'Python' },
+  ...{ json: 'JSON', sql: 'SQL', r: 'R' },
+};
 
 export interface Guide {
   name: string;
   title: string;
   path: string;
-  part: string;
+  /** Title of its track. */
+  track: string;
   /** The first sentence, for lists. */
   about: string;
   headings: { slug: string; text: string; depth: number }[];
@@ -34,9 +33,8 @@ export interface Guide {
 const names = Object.keys(files)
   .map((file) => /\/([^/]+)\.md$/.exec(file)?.[1] ?? '')
   .filter((name) => name !== 'README');
-const listedNames = PARTS.flatMap(([, list]) => list);
-const partOf = (name: string) => PARTS.find(([, list]) => list.includes(name))?.[0] ?? PARTS.at(-1)![0];
-const rank = (name: string) => (listedNames.includes(name) ? listedNames.indexOf(name) : listedNames.length);
+const order = TRACKS.flatMap(({ guides }) => guides);
+const rank = (name: string) => order.indexOf(name);
 
 export const guides: Guide[] = await Promise.all(
   names
@@ -49,7 +47,7 @@ export const guides: Guide[] = await Promise.all(
         name,
         title: headings.find(({ depth }) => depth === 1)?.text ?? name,
         path: `/guides/${name}/`,
-        part: partOf(name),
+        track: trackOf(name).title,
         about: plain(
           raw
             .replace(/^#.*$/m, '')
@@ -65,10 +63,10 @@ export const guides: Guide[] = await Promise.all(
     }),
 );
 
-export const guideParts = PARTS.map(([part]) => ({
-  part,
-  guides: guides.filter((guide) => guide.part === part),
-})).filter(({ guides: own }) => own.length > 0);
+export const guideTracks = TRACKS.map((track) => ({
+  ...track,
+  guides: guides.filter((guide) => guide.track === track.title),
+}));
 
 /**
  * Turns links between documents into links between pages and removes links to other files. Makes wide
@@ -76,6 +74,7 @@ export const guideParts = PARTS.map(([part]) => ({
  */
 function pageHtml(html: string): string {
   let tables = 0;
+  let blocks = 0;
   return html
     .replaceAll('http://localhost:8787', data.base_url)
     .replace(/<a href="([^"]*)">(.*?)<\/a>/gs, (whole, address: string, text: string) => {
@@ -86,7 +85,7 @@ function pageHtml(html: string): string {
         ? `<a href="${href(`/guides/${other}/`)}${at}">${text === `${other}.md` ? titleOf(other) : text}</a>`
         : text;
     })
-    .replace(/<pre[^>]*>/g, '<pre tabindex="0">')
+    .replace(/<pre[^>]*>(.*?)<\/pre>/gs, (_, code: string) => codeBlock(code, ++blocks))
     .replaceAll(
       '<table>',
       () => `<div class="scroll" tabindex="0" role="region" aria-label="Table ${++tables}"><table>`,
@@ -94,6 +93,13 @@ function pageHtml(html: string): string {
     .replaceAll('</table>', '</table></div>')
     .replace(/<th( align="\w+")?>/g, '<th scope="col">')
     .replace(/<td align="\w+">/g, '<td>');
+}
+
+/** A code block with its language and a button that copies it. */
+function codeBlock(code: string, number: number): string {
+  const [, language = ''] = /class="language-(\w+)"/.exec(code) ?? [];
+  const label = `${LANGUAGES[language] ?? 'Text'}, block ${number}`;
+  return `<div class="code"><button class="copy" type="button" aria-label="Copy: ${label}">Copy</button><pre tabindex="0" role="group" aria-label="${label}">${code}</pre></div>`;
 }
 
 /** Title of a document for use in a sentence. */

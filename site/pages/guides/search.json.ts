@@ -1,16 +1,34 @@
-// The index of the guide search: every section, and every operation of the reference.
+// The index of the guide search: tasks that a page does, every section, every operation of the reference.
 import { data, href } from '../../data.ts';
 import { guides } from '../../guides.ts';
+import type { Section } from '../../search/guides.ts';
+import { TASKS } from '../../tracks.ts';
 
 export function GET(): Response {
-  const written = guides.flatMap(({ title, path, sections }) =>
-    sections.map(({ slug, heading, text }) => ({ page: title, heading, at: `${href(path)}#${slug}`, text })),
-  );
-  const operations = data.operations.map(({ name, title, description, method, path }) => ({
-    page: 'Every operation',
-    heading: title,
-    at: `${href('/guides/reference/')}#${name}`,
-    text: `${method} ${path} ${description}`,
+  const tasks: Section[] = TASKS.map(({ heading, at, text }) => ({
+    page: heading,
+    heading,
+    at: href(at),
+    text,
+    kind: 'task',
   }));
-  return new Response(JSON.stringify([...written, ...operations]));
+  const written: Section[] = guides.flatMap(({ title, path, track, sections }) =>
+    sections.map(({ slug, heading, text }, i) => ({
+      page: title,
+      heading,
+      at: i === 0 ? href(path) : `${href(path)}#${slug}`,
+      text,
+      kind: track === 'Use the data' ? 'use' : 'other',
+    })),
+  );
+  const operations: Section[] = data.reference.operations.map(
+    ({ name, title, description, method, path, access, parameters }) => ({
+      page: 'API reference',
+      heading: title,
+      at: `${href('/docs')}#${name}`,
+      text: `${method} ${path} ${description} ${parameters.map((each) => each.name).join(' ')}`,
+      kind: access === 'admin' ? 'operator' : 'operation',
+    }),
+  );
+  return new Response(JSON.stringify([...tasks, ...written, ...operations]));
 }
