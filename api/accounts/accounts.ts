@@ -1,6 +1,13 @@
-// Accounts behind the key operations: the store, daily limits on new keys, and recovery mails.
+// Accounts behind the key operations: the store, daily limits on new keys, and mailed links.
 
-import type { Account, AccountMovement, Accounts, CreditGrant, Requester } from '../../data/model/accounts.ts';
+import type {
+  Account,
+  AccountMovement,
+  Accounts,
+  AccountUsage,
+  CreditGrant,
+  Requester,
+} from '../../data/model/accounts.ts';
 import { currentPlan } from '../../data/model/subscriptions.ts';
 import { type AuditEntry, recordAudit } from '../../data/state/audit.ts';
 import {
@@ -9,36 +16,36 @@ import {
   keyByEmail,
   keyById,
   listKeys,
+  type Rotation,
   revokeKey,
   rotateKey,
   setPlan,
 } from '../../data/state/keys/keys.ts';
 import { consumeLink, dropLink, linkSubject, newLinkOf } from '../../data/state/links.ts';
 import type { Mailer } from '../../data/state/mail.ts';
-import { entriesOf, moveIn } from '../../data/state/money/ledger.ts';
+import { entriesOf, moveIn, usageOf } from '../../data/state/money/ledger.ts';
 import type { Mail } from '../../data/state/outbox.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
+import { ownerSessions } from '../../data/state/sessions.ts';
 import type { Store } from '../../data/state/store.ts';
 import { isDisposable, normalEmail } from '../access/emails.ts';
 import { type NetworkQuota, takeUnit } from '../access/network-quotas.ts';
 import { secondsToMidnight } from '../access/previews.ts';
-import type { App, RestDeps } from '../channels/rest/rest.ts';
 import type { CheckoutService } from '../checkout/service.ts';
-import { ApiError, toApiError } from '../contract/errors.ts';
-import { admit } from '../gate/execute.ts';
-import { type Http, readRequest, readText } from '../http/request.ts';
-import { errorResponse } from '../http/respond.ts';
-import { html } from '../pages/html.ts';
-import { SHELL_HEADERS, type ShellPage, shellPage } from '../pages/shell.ts';
+import { ApiError } from '../contract/errors.ts';
 
 /** New keys per network and day (contract section 3, "Abuse of the welcome credit"). */
 const KEYS_A_DAY: NetworkQuota = { name: 'keys', address: 10, blocks: { 56: 30, 48: 100 } };
-/** Recovery mails per network and day. */
-const RECOVERIES_A_DAY: NetworkQuota = { name: 'recoveries', address: 10, blocks: { 56: 30, 48: 100 } };
-/** Lifetime of a recovery link in milliseconds. */
+/** Mails with a link per network and day. */
+const MAILS_A_DAY: NetworkQuota = { name: 'recoveries', address: 10, blocks: { 56: 30, 48: 100 } };
+/** Lifetime of a mailed link in milliseconds. */
 const LINK_LIFETIME = 3_600_000;
+/** Milliseconds of a day. */
+const DAY = 86_400_000;
 /** Purpose of recovery links in the table of mailed links. */
 const RECOVER = 'recover';
+/** Purpose of links that sign in to the account pages. */
+const SIGN_IN = 'account';
 
 /** Replaces a lost key, for the page that the mailed link opens. */
 export interface Recovery {
@@ -70,8 +77,9 @@ function checkedEmail(email: string): string {
 }
 
 /** An entry of the audit log about a key. */
-function auditEntry({ operator, now: at, request_id }: Requester, action: string, subject: string): AuditEntry {
-  const who = `operator ${operator ?? 'unnamed'}`;
+function auditEntry(requester: Requester, action: string, subject: string): AuditEntry {
+  const { key, operator, now: at, request_id } = requester;
+  const who = key === null ? `operator ${operator ?? 'unnamed'}` : `key ${key}`;
   return { at, who, action, dataset: null, entity_id: null, subject, request_id };
 }
 
@@ -146,17 +154,51 @@ export class StoredAccounts implements Accounts, Recovery {
   }
 
   async recover(email: string, requester: Requester): Promise<void> {
-    await this.#spend(RECOVERIES_A_DAY, requester);
-    const store = this.#store;
-    const normal = normalEmail(email);
-    const key = normal === null ? null : await keyByEmail(store, normal);
-    if (key === null || key.revoked_at !== null) return;
-    const link = { purpose: RECOVER, subject: key.id, now: requester.now, lasts: LINK_LIFETIME };
-    const token = await newLinkOf(store, key.id, link);
-    if (token === null) return;
-    const mail = recoveryMail(key.email, `${this.#base_url}/keys/recover?token=${token}`);
-    // A failed mail must not block the next link to this address.
-    await this.#post(mail, new Date(requester.now), () => dropLink(store, token));
+    await this.#mailLink(email, requester, RECOVER, recoveryMail);
+  }
+
+  /** Mails a link that signs in to the account pages. Returns the same for an address without a key. */
+  async mailSignIn(email: string, requester: Requester): Promise<void> {
+    await this.#mailLink(email, requester, SIGN_IN, signInMail);
+  }
+
+  /** The key that a sign-in link is for; does not consume the link. Null for an invalid one. */
+  async signInKey(token: string, now: Date): Promise<Key | null> {
+    const id = await linkSubject(this.#store, SIGN_IN, token, now.getTime());
+    return id === null ? null : this.#live(id);
+  }
+
+  /** Consumes a sign-in link and returns its key; null for an invalid one. */
+  async consumeSignIn(token: string, now: Date): Promise<Key | null> {
+    const id = await consumeLink(this.#store, SIGN_IN, token, now.getTime());
+    return id === null ? null : this.#live(id);
+  }
+
+  /** As `replace`, for a session, which ends. Of two simultaneous calls one succeeds. */
+  async replaceInSession(requester: Requester, session: string): Promise<string> {
+    const { id } = await this.#key(requester.key);
+    return this.#replace(requester, id, { also: (db) => ownerSessions.end({ db }, session) });
+  }
+
+  /** Cancels the renewal of the caller's plan, which then ends with its paid month. Error: `unavailable`. */
+  async cancelPlan({ key, now }: Requester): Promise<void> {
+    await this.#desk.cancel(key ?? '', now);
+  }
+
+  async usage(requester: Requester, days: number): Promise<AccountUsage[]> {
+    const { id } = await this.#key(requester.key);
+    return usageOf(this.#store, id, (Math.floor(requester.now / DAY) - days + 1) * DAY);
+  }
+
+  async replace(requester: Requester, current: string): Promise<string> {
+    const { id } = await this.#key(requester.key);
+    return this.#replace(requester, id, { from: current });
+  }
+
+  async close(requester: Requester): Promise<string> {
+    const { id } = await this.#key(requester.key);
+    await this.revoke(id, requester);
+    return id;
   }
 
   topup(amount: number, requester: Requester): Promise<string> {
@@ -176,6 +218,47 @@ export class StoredAccounts implements Accounts, Recovery {
     return id === null ? null : rotateKey(this.#store, id);
   }
 
+  /** Replaces a secret at the wish of its owner, whose grants stay, and records it. */
+  async #replace(requester: Requester, id: string, { from, also }: Rotation): Promise<string> {
+    const secret = await rotateKey(this.#store, id, {
+      ...(from === undefined ? {} : { from }),
+      keeps_grants: true,
+      also: async (tx) => {
+        if (also && !(await also(tx))) return false;
+        await recordAudit({ db: tx }, auditEntry(requester, 'rotate', id));
+        return true;
+      },
+    });
+    if (secret === null) throw new ApiError('invalid_key', 'This key was just replaced or revoked by another request.');
+    return secret;
+  }
+
+  /** Mails a link to the owner of a key; nothing to an address without one. */
+  async #mailLink(
+    email: string,
+    requester: Requester,
+    purpose: string,
+    mailOf: (to: string, base_url: string, token: string) => Mail,
+  ): Promise<void> {
+    await this.#spend(MAILS_A_DAY, requester);
+    const store = this.#store;
+    const normal = normalEmail(email);
+    const key = normal === null ? null : await keyByEmail(store, normal);
+    if (key === null || key.revoked_at !== null) return;
+    const link = { purpose, subject: key.id, now: requester.now, lasts: LINK_LIFETIME };
+    const token = await newLinkOf(store, key.id, link);
+    if (token === null) return;
+    const mail = mailOf(key.email, this.#base_url, token);
+    // A failed mail must not block the next link to this address.
+    await this.#post(mail, new Date(requester.now), () => dropLink(store, token));
+  }
+
+  /** A key that is not revoked. */
+  async #live(id: string): Promise<Key | null> {
+    const key = await keyById(this.#store, id);
+    return key === null || key.revoked_at !== null ? null : key;
+  }
+
   /** Counts one request against the network's daily quota; `rate_limited` beyond it. */
   async #spend(quota: NetworkQuota, requester: Requester): Promise<void> {
     const now = new Date(requester.now);
@@ -193,53 +276,26 @@ export class StoredAccounts implements Accounts, Recovery {
   }
 }
 
-function recoveryMail(to: string, url: string): Mail {
+function signInMail(to: string, base_url: string, token: string): Mail {
+  const text = [
+    'Someone asked to sign in to the account of this e-mail address.',
+    '',
+    `Sign in on this page: ${base_url}/account/link?token=${token}`,
+    '',
+    'The link is valid for one hour and can be used once.',
+    'If you did not ask for this, ignore this mail.',
+  ];
+  return { to, subject: 'Sign in to your account', text: text.join('\n') };
+}
+
+function recoveryMail(to: string, base_url: string, token: string): Mail {
   const text = [
     'Someone asked for a new API key for this e-mail address.',
     '',
-    `Replace your key with a new one on this page: ${url}`,
+    `Replace your key with a new one on this page: ${base_url}/keys/recover?token=${token}`,
     '',
     'The link is valid for one hour and can be used once. Your current key then stops working; credit and plan stay.',
     'If you did not ask for this, ignore this mail.',
   ];
   return { to, subject: 'A new API key', text: text.join('\n') };
-}
-
-const INVALID_LINK = {
-  title: 'This link has expired or is invalid',
-  body: html`<p>A link is valid for one hour and can be used once. Request another with <code>POST /v1/keys/recover</code>.</p>`,
-};
-
-/** Mounts the page. Opening it changes nothing, since mail scanners open links; its button does. */
-export function mountRecover(app: App, { gate, report, recovery }: RestDeps & { recovery: Recovery }): void {
-  const guarded = async (c: Http, make: () => Promise<{ status: number; page: ShellPage }>): Promise<Response> => {
-    const { visitor, headers, request_id, accept } = readRequest(gate, c);
-    try {
-      await admit(gate, visitor, 'free');
-      const { status, page } = await make();
-      return new Response(shellPage(gate.base_url, page), { status, headers: { ...headers, ...SHELL_HEADERS } });
-    } catch (error) {
-      const apiError = toApiError(error);
-      if (apiError.code === 'internal') report(error, request_id);
-      return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
-    }
-  };
-  app.get('/keys/recover', (c) =>
-    guarded(c, async () => {
-      const token = new URL(c.req.url).searchParams.get('token') ?? '';
-      if (!(await recovery.good(token, gate.now()))) return { status: 404, page: INVALID_LINK };
-      const form = html`<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button">Replace my key</button></form>`;
-      const text = html`<p>Your current key stops working immediately. Credit and plan stay.</p>`;
-      return { status: 200, page: { title: 'Replace your API key', body: html`${text}${form}` } };
-    }),
-  );
-  app.post('/keys/recover', (c) =>
-    guarded(c, async () => {
-      const token = new URLSearchParams(await readText(c)).get('token') ?? '';
-      const secret = await recovery.rotate(token, gate.now());
-      if (secret === null) return { status: 404, page: INVALID_LINK };
-      const body = html`<p><code>${secret}</code></p><p>It is shown only once. Store it safely.</p>`;
-      return { status: 200, page: { title: 'Your new API key', body } };
-    }),
-  );
 }

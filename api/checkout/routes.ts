@@ -106,7 +106,7 @@ const ELSEWHERE = {
 };
 
 const GONE = html`<p>It was cancelled, is more than a day old, or the link is invalid. Nothing was paid.</p>
-<p>Create another with <code>POST /v1/keys/topup</code> or <code>POST /v1/keys/subscribe</code>.</p>`;
+<p><a href="../../account">Open another in your account</a>, or with <code>POST /v1/keys/topup</code> or <code>POST /v1/keys/subscribe</code>.</p>`;
 
 /** A checkout as its pages show it. */
 interface SeenCheckout {
@@ -148,7 +148,10 @@ ${row('Total', sum, true)}
   };
 }
 
-const BALANCE = html`<p><code>GET /v1/keys/me</code> shows balance, plan and transactions.</p>`;
+const balanceHtml = (
+  base_url: string,
+): Html => html`<p class="actions"><a class="button" href="${base_url}/account">Back to your account</a></p>
+<p>It shows balance, plan and transactions, as does <code>GET /v1/keys/me</code>.</p>`;
 
 /** Seconds between reloads while a payment is pending. */
 const LOOK = 5;
@@ -158,25 +161,25 @@ function returnPage(checkout: SeenCheckout | 'cancelled' | null, base_url: strin
   if (checkout === 'cancelled')
     return {
       title: 'Checkout cancelled',
-      body: html`<p>Nothing was paid. Your key, its credit and its plan did not change.</p>${BALANCE}`,
+      body: html`<p>Nothing was paid. Your key, its credit and its plan did not change.</p>${balanceHtml(base_url)}`,
     };
   if (checkout === null || checkout.state === 'over')
     return {
       title: 'Thank you',
-      body: html`<p>Your payment is booked when the payment service confirms it, usually within a minute.</p>${BALANCE}`,
+      body: html`<p>Your payment is booked when the payment service confirms it, usually within a minute.</p>${balanceHtml(base_url)}`,
     };
   const thing = checkout.kind === 'topup' ? `${printEuro(checkout.eur)} of credit` : `The plan ${checkout.plan ?? ''}`;
   if (checkout.state === 'open')
     return {
       title: 'Payment pending',
-      body: html`<p>${thing} is booked when the payment service confirms the payment, usually within a minute. This page reloads automatically.</p>${BALANCE}`,
+      body: html`<p>${thing} is booked when the payment service confirms the payment, usually within a minute. This page reloads automatically.</p>${balanceHtml(base_url)}`,
       refresh_seconds: LOOK,
     };
   const now = checkout.kind === 'topup' ? 'was added to your key' : 'is active';
   return {
     title: 'Paid',
     ...(checkout.play ? { above: play('This was the sandbox checkout. No real payment was made.') } : {}),
-    body: html`<p>${thing} ${now}. You can close this page.</p>${BALANCE}<p class="actions"><a class="button" href="${base_url}/llms.txt">Read the guide</a></p>`,
+    body: html`<p>${thing} ${now}.</p>${balanceHtml(base_url)}`,
   };
 }
 

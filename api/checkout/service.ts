@@ -11,7 +11,7 @@ import {
   noteProblem,
   type Order,
 } from '../../data/state/money/checkouts.ts';
-import { billedSubscriptions, customerOf, supersede } from '../../data/state/money/paid-plans.ts';
+import { billedSubscriptions, customerOf, endSubscription, supersede } from '../../data/state/money/paid-plans.ts';
 import type { Store } from '../../data/state/store.ts';
 import { ApiError } from '../contract/errors.ts';
 import { NO_CHECKOUT } from '../payments/payments.ts';
@@ -32,6 +32,8 @@ export interface CheckoutService {
   topup(amount: number, requester: Requester): Promise<string>;
   /** The same for a plan. Throws `invalid_parameter` if the key has the plan already. */
   subscribe(plan: string, requester: Requester): Promise<string>;
+  /** Cancels the renewal of the current plan, which then ends with its paid month. Throws `unavailable`. */
+  cancel(key_id: string, now: number): Promise<void>;
   /**
    * Cancels the subscriptions of a revoked key. Never throws: a failed one is retried before the next month.
    */
@@ -40,6 +42,7 @@ export interface CheckoutService {
 
 /** Values of `retry_after_seconds`. */
 const SOON = 30;
+const NO_ANSWER = 'The payment service does not respond; nothing was charged. Try again in a moment.';
 const NEVER_BY_ITSELF = 3600;
 
 /** The service over the store. */
@@ -81,13 +84,7 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
       const { type, message } = error as Error & { type?: string };
       log(`Stripe opened no checkout for ${row.id}: ${type ?? 'Error'}: ${message}`);
       await noteProblem(store.db, row.id, type ?? message);
-      throw new ApiError(
-        'unavailable',
-        'The payment service does not respond; nothing was charged. Try again in a moment.',
-        {
-          retry_after_seconds: SOON,
-        },
-      );
+      throw new ApiError('unavailable', NO_ANSWER, { retry_after_seconds: SOON });
     }
   }
 
@@ -106,6 +103,17 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
           `plan: this key already has ${plan}, paid until ${isoTime(key.plan_until ?? 0)} and renewed then.`,
         );
       return open(requester, key, { kind: 'plan', plan, amount: price * 1_000_000 });
+    },
+    async cancel(key_id, now) {
+      // The sandbox bills one month and renews nothing.
+      if (provider === null || provider === 'sandbox') return;
+      for (const { id } of await billedSubscriptions(store, key_id, false)) {
+        await provider.endWithMonth(id).catch((error: Error) => {
+          log(`cannot cancel the renewal of ${id}: ${error.message}`);
+          throw new ApiError('unavailable', NO_ANSWER, { retry_after_seconds: SOON });
+        });
+        await endSubscription(store.db, id, now);
+      }
     },
     async close(key_id, now) {
       await supersede(store, key_id, now);

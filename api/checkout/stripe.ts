@@ -26,6 +26,8 @@ export interface StripeApi {
    * cancelled.
    */
   stop(subscription: string): Promise<void>;
+  /** Cancels the renewal of a subscription, which ends with its paid month. */
+  endWithMonth(subscription: string): Promise<void>;
   /**
    * Verifies the raw body of a webhook. Throws `invalid_parameter` if the signature is wrong or over 5
    * minutes old.
@@ -65,6 +67,9 @@ export async function openStripe({ secretKey, webhookSecret, apiBase }: StripeSe
       } catch (error) {
         if (!(error instanceof Stripe.errors.StripeError) || error.code !== 'resource_missing') throw error;
       }
+    },
+    async endWithMonth(subscription) {
+      await client.subscriptions.update(subscription, { cancel_at_period_end: true });
     },
     async read(body, signature, now) {
       try {

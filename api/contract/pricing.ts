@@ -31,8 +31,11 @@ export const PUBLIC_FREE: PriceCondition<Selection> = {
   applies: (input, { release }) => release !== undefined && exceedsFreeAnswers(input, release.pack),
 };
 
+/** What a price is for: one call, or one id of a call. */
+export const priceUnit = ({ price }: Priced): 'call' | 'id' => (price?.times ? 'id' : 'call');
+
 /** The unit of a price, in words. */
-const unitWords = ({ price }: Priced, call = ''): string => (price?.times ? ' for each id' : call);
+const unitWords = (operation: Priced, call = ''): string => (priceUnit(operation) === 'id' ? ' for each id' : call);
 
 /**
  * Whether every call of the operation has a price in this dataset; with `pack` null, in datasets as a rule.

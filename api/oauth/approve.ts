@@ -6,10 +6,10 @@ import { openGrant } from '../../data/state/oauth/grants.ts';
 import { destroyItemByUid, keepItem } from '../../data/state/oauth/items.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { Identify } from '../access/caller.ts';
+import { readAmount, signIn } from '../access/key-signin.ts';
 import { consentPage, expiredPage, type ShownClient, signInPage } from './pages.ts';
 import { PATHS } from './paths.ts';
 import { LIFETIMES } from './provider.ts';
-import { readAmount, signIn } from './signin.ts';
 
 export interface ApproveParts {
   store: Store;

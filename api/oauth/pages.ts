@@ -1,6 +1,6 @@
 // The pages of OAuth: sign-in, consent, connected clients, errors.
 import type { Grant } from '../../data/state/oauth/grants.ts';
-import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
+import { WELCOME } from '../contract/errors.ts';
 import { type Html, html } from '../pages/html.ts';
 import { printEuro } from '../render/print.ts';
 import { destination } from './clients.ts';
@@ -35,8 +35,7 @@ ${mistake(wrong, 'key-wrong')}
 
 const noKey = (base_url: string): Html => html`
 <h2>No key yet?</h2>
-<p>This command creates one with ${WELCOME} of credit. The key is shown only once; store it safely.</p>
-<pre><code>curl -X POST ${base_url}/v1/keys -H 'Content-Type: application/json' -d '${KEY_BODY_TEXT}'</code></pre>`;
+<p><a href="${base_url}/keys" target="_blank" rel="noopener">Get an API key</a> in a new tab, with ${WELCOME} of credit, then return to this page. Have you lost yours? <a href="${base_url}/account" target="_blank" rel="noopener">Sign in by mail</a> and replace it.</p>`;
 
 /** The sign-in page before the consent page. */
 export function signInPage(base_url: string, client: ShownClient, wrong?: string): string {

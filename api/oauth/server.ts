@@ -11,6 +11,7 @@ import type { Quotas } from '../../data/state/quotas.ts';
 import { sharedSecret } from '../../data/state/secrets.ts';
 import type { Store } from '../../data/state/store.ts';
 import { type Credential, credentialError, type Identify } from '../access/caller.ts';
+import { signIn } from '../access/key-signin.ts';
 import { ApiError, ERRORS } from '../contract/errors.ts';
 import { approve } from './approve.ts';
 import { forwardRequest } from './bridge.ts';
@@ -18,7 +19,6 @@ import { connectionsPage, connectionsSignInPage, errorPage, foreignPage, tooMany
 import { PATHS } from './paths.ts';
 import { makeProvider, type ProviderParts } from './provider.ts';
 import { PAGE_HEADERS } from './shell.ts';
-import { signIn } from './signin.ts';
 
 export interface OAuthParts extends ProviderParts {
   quotas: Quotas;

@@ -1,40 +1,28 @@
 // Sign-in to the operators' pages with an operator's key, session cookies, and the check that a form is ours.
 
-import { parse, serialize } from 'hono/utils/cookie';
 import { recordAudit } from '../../data/state/audit.ts';
 import { hashSecret } from '../../data/state/key-format.ts';
-import { endSession, findSession, openSession, SESSION_LIFETIME } from '../../data/state/ops/sessions.ts';
+import { operatorSessions } from '../../data/state/sessions.ts';
 import { operatorId } from '../access/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
-import { prefixOf } from '../pages/frame.ts';
+import { SessionCookie } from '../http/browser-session.ts';
 import { html } from '../pages/html.ts';
 import type { OpsPage } from './parts/frame.ts';
 import type { OpsParts, OpsRequest } from './parts/request.ts';
 
-/** The session cookie; on HTTPS it is `Secure`, with the `__Secure-` prefix. */
-function cookieOf(base_url: string) {
-  const secure = base_url.startsWith('https:');
-  const name = secure ? '__Secure-register_ops' : 'register_ops';
-  const options = { path: `${prefixOf(base_url)}/ops`, httpOnly: true, sameSite: 'Strict', secure } as const;
-  return { name, options };
-}
-
-function tokenIn(base_url: string, request: OpsRequest): string | undefined {
-  const { name } = cookieOf(base_url);
-  return parse(request.header('cookie') ?? '', name)[name];
-}
+const cookieOf = (base_url: string) => new SessionCookie(base_url, 'register_ops', '/ops');
 
 /** The operator of a session; null without one, or if the operator's key was removed. */
 export async function findSignedIn(
   { store, admins, base_url, now }: OpsParts,
   request: OpsRequest,
 ): Promise<string | null> {
-  const token = tokenIn(base_url, request);
+  const token = cookieOf(base_url).read(request.header);
   if (token === undefined) return null;
   // Automatic refreshes of a page do not extend its session.
   const renews = !request.path.startsWith('/ops/partials/');
-  const session = await findSession(store, token, now().getTime(), renews);
-  return session !== null && admins.has(session.admin) ? operatorId(session.admin) : null;
+  const admin = await operatorSessions.find(store, token, now().getTime(), renews);
+  return admin !== null && admins.has(admin) ? operatorId(admin) : null;
 }
 
 /** Signs in with a key under a new session token. Returns the cookie to set; null for a wrong key. */
@@ -45,34 +33,23 @@ export async function signInOperator(parts: OpsParts, request: OpsRequest, typed
     log(`operators: sign-in with a wrong key from ${request.address}`);
     return null;
   }
-  const before = tokenIn(base_url, request);
-  if (before !== undefined) await endSession(store, before);
+  const cookie = cookieOf(base_url);
+  const before = cookie.read(request.header);
+  if (before !== undefined) await operatorSessions.end(store, before);
   const at = now().getTime();
-  const token = await openSession(store, hash, at);
+  const token = await operatorSessions.open(store, hash, at);
   const who = `operator ${operatorId(hash)}`;
   const nothing = { dataset: null, entity_id: null, subject: null };
   await recordAudit(store, { at, who, action: 'sign in', ...nothing, request_id: request.request_id });
-  const { name, options } = cookieOf(base_url);
-  return serialize(name, token, { ...options, maxAge: SESSION_LIFETIME.life / 1000 });
+  return cookie.set(token);
 }
 
 /** Ends the session. Returns the cookie that deletes it in the browser. */
 export async function signOutOperator({ store, base_url }: OpsParts, request: OpsRequest): Promise<string> {
-  const token = tokenIn(base_url, request);
-  if (token !== undefined) await endSession(store, token);
-  const { name, options } = cookieOf(base_url);
-  return serialize(name, '', { ...options, maxAge: 0 });
-}
-
-/**
- * Whether a form came from one of our pages, by the headers that browsers set and other sites cannot change.
- * A request without them is rejected.
- */
-export function isSameOriginForm({ base_url }: Pick<OpsParts, 'base_url'>, request: OpsRequest): boolean {
-  const origin = request.header('origin');
-  const site = request.header('sec-fetch-site');
-  if (site !== undefined && site !== 'same-origin') return false;
-  return origin === undefined ? site === 'same-origin' : origin === new URL(base_url).origin;
+  const cookie = cookieOf(base_url);
+  const token = cookie.read(request.header);
+  if (token !== undefined) await operatorSessions.end(store, token);
+  return cookie.clear();
 }
 
 /** The path to open after sign-in: one of these pages, else the overview. */

@@ -36,6 +36,17 @@ export interface AccountMovement {
   request_id: string | null;
 }
 
+/** Charged calls of one day with the same dataset and operation. */
+export interface AccountUsage {
+  /** UTC, YYYY-MM-DD. */
+  date: string;
+  dataset: string;
+  operation: string;
+  calls: number;
+  /** Micro-euros. */
+  amount: number;
+}
+
 /** A grant by an operator: micro-euros (0: none), a plan (null: no change) and the reason. */
 export interface CreditGrant {
   amount: number;
@@ -67,6 +78,15 @@ export interface Accounts {
    * Mails a link that rotates the key of this address. The answer is the same when the address has no key.
    */
   recover(email: string, requester: Requester): Promise<void>;
+  /** Charged calls of the caller's key in the last `days` UTC days, today included, by day and operation. */
+  usage(requester: Requester, days: number): Promise<AccountUsage[]>;
+  /**
+   * Replaces the secret of the caller's key and returns the new one. `current` is the SHA-256 of the secret
+   * that the caller sent: of two simultaneous calls one succeeds. Error: `invalid_key`.
+   */
+  replace(requester: Requester, current: string): Promise<string>;
+  /** Revokes the caller's key at once and permanently. Error: `not_found`. */
+  close(requester: Requester): Promise<string>;
   /** Opens a hosted checkout and returns its URL. Error: `unavailable` without a checkout provider. */
   topup(amount: number, requester: Requester): Promise<string>;
   /** Opens a hosted checkout for a plan; otherwise as `topup`. */

@@ -86,6 +86,48 @@ describe('the sandbox checkout in Chromium', () => {
     await page.context().close();
   });
 
+  test('takes three clicks from the account, and a key with a first call three from any page', {
+    timeout: 120_000,
+  }, async (context) => {
+    if (at === null) return context.skip(NONE);
+    const page = await (await at.browser.newContext()).newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    const looks = (name: string) =>
+      inEachLook(page, LOOKS, async (look) => {
+        expect(await overflow(page), `${name} ${look}`).toBeLessThanOrEqual(0);
+        expect(await barriers(page), `${name} ${look}`).toEqual([]);
+        await picture(page, `${name}-${look}`);
+      });
+    await page.goto(`${at.base}/checkout/cancelled`);
+    await page.getByRole('link', { name: 'Get an API key' }).click();
+    await page.getByLabel('E-mail address').fill('three.clicks@example.org');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText(/^200 in \d+ ms\. Charged €0\.0\d+, balance €0\.4\d+\.$/).waitFor();
+    expect(await page.locator('[data-answer]').textContent()).toContain('"attributes"');
+    await looks('key');
+    const key = (await page.locator('.secret code').textContent()) ?? '';
+    await page.getByRole('navigation', { name: 'Account' }).getByRole('link').click();
+    await page.getByRole('button', { name: '€20' }).click();
+    await page.getByRole('button', { name: 'Pay €20.00 (play money)' }).click();
+    await page.getByRole('link', { name: 'Back to your account' }).click();
+    await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
+    await looks('account');
+    await page.getByText('Replace the key').click();
+    await page.getByRole('button', { name: 'Replace now' }).click();
+    await page.getByRole('heading', { name: 'Your new API key' }).waitFor();
+    const fresh = { Authorization: `Bearer ${await page.locator('.secret code').textContent()}` };
+    expect(await balance(at.app, fresh)).toBeGreaterThan(20.4);
+    expect(await balance(at.app, { Authorization: `Bearer ${key}` })).toBeUndefined();
+    await page.getByRole('link', { name: 'Back to the account' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Get an API key' }).first().waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test('is cancelled by the other button, and then closed', async (context) => {
     if (at === null) return context.skip(NONE);
     const { url, headers } = await topup(at);

@@ -5,7 +5,7 @@ import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { KEY_BODY, WELCOME } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountMembers, accountsOf, bodyInput, EMAIL, memberList } from '../common/account.ts';
+import { about, accountMembers, accountsOf, bodyInput, EMAIL, KEY_OPERATION, memberList } from '../common/account.ts';
 import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
 
 const Input = z.object({
@@ -27,7 +27,8 @@ type Created = {
   checkout_url?: string;
 };
 
-const NO_WELCOME =
+/** Why a key starts without credit. */
+export const NO_WELCOME =
   'The welcome credit of today is used up, so this key starts with 0 EUR. Free calls work; paid calls need a top-up or a plan.';
 
 export const keys_create = operation<z.infer<typeof Input>, Created & About>({
@@ -35,13 +36,9 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   title: 'Create an API key',
   description: `Creates a key for an e-mail address with a welcome credit of ${WELCOME}. The secret is shown only once.`,
   route: { method: 'POST', path: '/v1/keys' },
-  group: 'account',
-  personal: true,
-  key_only: true,
+  ...KEY_OPERATION,
   errors: ['key_exists'],
   access: 'free',
-  tool: false,
-  formats: ['json', 'markdown'],
   statuses: [201],
   ...bodyInput(Input, KEY_BODY),
   output: () =>

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { KEY_BODY } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, bodyInput, EMAIL, memberList } from '../common/account.ts';
+import { about, accountsOf, bodyInput, EMAIL, KEY_OPERATION, memberList } from '../common/account.ts';
 import { ABOUT_OUTPUT } from '../common/outputs.ts';
 
 const Input = z.object({ email: EMAIL });
@@ -16,12 +16,8 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
   description:
     'Sends a link to a page that replaces the key of an e-mail address with a new one. Credit and plan stay.',
   route: { method: 'POST', path: '/v1/keys/recover' },
-  group: 'account',
-  personal: true,
-  key_only: true,
+  ...KEY_OPERATION,
   access: 'free',
-  tool: false,
-  formats: ['json', 'markdown'],
   ...bodyInput(Input, KEY_BODY),
   output: () => z.object({ status: z.literal('sent'), ...ABOUT_OUTPUT }),
   async run({ email }, ctx) {

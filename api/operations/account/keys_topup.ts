@@ -4,30 +4,26 @@ import { z } from 'zod';
 import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, bodyInput, euros, memberList, microsOf } from '../common/account.ts';
+import { about, accountsOf, bodyInput, euros, KEY_OPERATION, memberList, microsOf } from '../common/account.ts';
 import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
 
 const wholeCents = (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;
 
 /** Bounds of one top-up in EUR (contract section 2). A payment of less than a cent is impossible. */
-const Topup = z.object({
+export const TOPUP = z.object({
   amount_eur: euros(5, 1000)
     .refine(wholeCents, 'must be whole cents')
     .describe('EUR to add, 5 to 1000, in whole cents'),
 });
 
-export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: string; amount_eur: number } & About>({
+export const keys_topup = operation<z.infer<typeof TOPUP>, { checkout_url: string; amount_eur: number } & About>({
   name: 'keys_topup',
   title: 'Top up a key',
   description: 'Returns a link to a hosted checkout that adds credit to the key.',
   route: { method: 'POST', path: '/v1/keys/topup' },
-  group: 'account',
-  personal: true,
-  key_only: true,
+  ...KEY_OPERATION,
   access: 'key',
-  tool: false,
-  formats: ['json', 'markdown'],
-  ...bodyInput(Topup, { amount_eur: 20 }),
+  ...bodyInput(TOPUP, { amount_eur: 20 }),
   output: () => z.object({ checkout_url: address('Where to pay'), amount_eur: euro('As requested'), ...ABOUT_OUTPUT }),
   async run({ amount_eur }, ctx) {
     const { accounts, requester } = accountsOf(ctx);
@@ -47,12 +43,8 @@ export const keys_subscribe = operation<z.infer<typeof Subscribe>, Subscribed>({
   description:
     'Returns a link to a hosted checkout for a monthly plan: more calls per minute, exports and the change feed.',
   route: { method: 'POST', path: '/v1/keys/subscribe' },
-  group: 'account',
-  personal: true,
-  key_only: true,
+  ...KEY_OPERATION,
   access: 'key',
-  tool: false,
-  formats: ['json', 'markdown'],
   ...bodyInput(Subscribe, { plan: 'pro' }),
   output: () =>
     z.object({

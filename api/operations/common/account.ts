@@ -9,6 +9,15 @@ import type { Context } from '../../contract/operation.ts';
 import { aboutRegister } from './about.ts';
 import { NO_PARAMETERS } from './inputs.ts';
 
+/** Members that every operation on keys has: it is personal, and no tool, because a model must not manage keys. */
+export const KEY_OPERATION = {
+  group: 'account',
+  personal: true,
+  key_only: true,
+  tool: false,
+  formats: ['json', 'markdown'],
+} as const;
+
 /** The accounts and the requester; only the nightly build has neither, and it runs no such operation. */
 export function accountsOf(ctx: Context): { accounts: Accounts; requester: Requester } {
   if (!ctx.accounts || !ctx.requester) throw new DataError('unavailable', 'There are no accounts here.');

@@ -4,13 +4,17 @@ import type { Requester } from '../../../data/model/accounts.ts';
 import { currentPlan, SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { findKeys, type Key, keyById } from '../../../data/state/keys/keys.ts';
 import { type Entry, entriesOf } from '../../../data/state/money/ledger.ts';
+import { readAmount } from '../../access/key-signin.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { badgeHtml, formatEur, formatMinute, timeHtml } from '../parts/format.ts';
 import { type OpsAnswer, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
+import { type SortColumn, type TableSort, tableSort } from '../parts/sort.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PAGE = 30;
+/** Keys that a chosen order sorts: the newest. */
+const SORTED = 5_000;
 /** Transactions that the page of a key shows. */
 const MOVEMENTS = 50;
 /** Maximum of one grant in EUR. */
@@ -21,34 +25,48 @@ export async function keysPage({ store, now }: OpsParts, request: OpsRequest, wh
   const q = (queryText(request, 'q') ?? '').slice(0, 200);
   const [, created_at, id = ''] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(queryText(request, 'before') ?? '') ?? [];
   const before = created_at === undefined ? null : { created_at: Number(created_at), id };
-  const matches = await findKeys(store, q, PAGE + 1, before);
+  const sort = tableSort(request, keyColumns(now()), { without: ['before', 'offset'] });
+  const offset = Number(/^\d{1,6}$/.exec(queryText(request, 'offset') ?? '')?.[0] ?? 0);
+  const matches = sort.chosen
+    ? sort.sorted(await findKeys(store, q, SORTED, null)).slice(offset)
+    : await findKeys(store, q, PAGE + 1, before);
   const rows = matches.slice(0, PAGE);
   const last = matches.length > PAGE ? rows.at(-1) : undefined;
-  const older =
-    last && `/ops/keys?${new URLSearchParams({ ...(q === '' ? {} : { q }), before: `${last.created_at}.${last.id}` })}`;
+  const place: Record<string, string> = sort.chosen
+    ? { sort: queryText(request, 'sort') ?? '', offset: String(offset + PAGE) }
+    : { before: `${last?.created_at}.${last?.id}` };
+  const older = last && `/ops/keys?${new URLSearchParams({ ...(q === '' ? {} : { q }), ...place })}`;
   const none = q === '' ? 'No keys yet.' : 'No matching key.';
   const body = html`<form class="find" method="get" action="/ops/keys" role="search">
 <label for="q">E-mail address or key id</label>
 <input id="q" name="q" type="search" value="${q}" autocomplete="off" spellcheck="false"> <button type="submit">Search</button></form>
-${rows.length === 0 ? html`<p class="empty">${none}</p>` : keyTable(rows, now())}
-${older === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></span><span></span><a rel="next" href="${older}">Older</a></nav>`}`;
+${rows.length === 0 ? html`<p class="empty">${none}</p>` : keyTable(rows, sort.head, now())}
+${older === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></span><span></span><a rel="next" href="${older}">${sort.chosen ? 'More' : 'Older'}</a></nav>`}`;
   return { page: { title: 'Keys', body, at: { place: 'keys', who } } };
 }
 
-function keyTable(rows: readonly Key[], now: Date): Html {
-  return html`<table class="rows"><thead><tr><th scope="col">E-mail</th><th scope="col">Plan</th><th scope="col" class="n">Balance</th><th scope="col">Created</th><th scope="col">State</th></tr></thead>
+const keyColumns = (now: Date): SortColumn<Key>[] => [
+  { name: 'email', title: 'E-mail', of: ({ email }) => email },
+  { name: 'plan', title: 'Plan', of: (key) => currentPlan(key, now.getTime()) },
+  { name: 'balance', title: 'Balance', figures: true, of: ({ balance }) => balance },
+  { name: 'created', title: 'Created', of: ({ created_at }) => created_at },
+  { name: 'state', title: 'State', of: stateText },
+];
+
+function keyTable(rows: readonly Key[], head: Html, now: Date): Html {
+  return html`<table class="rows">${head}
 <tbody>${rows.map(
     (key) =>
       html`<tr><th scope="row"><a href="/ops/keys/${key.id}">${key.email}</a></th><td data-name="Plan">${currentPlan(key, now.getTime())}</td><td class="n" data-name="Balance">${formatEur(key.balance)}</td><td data-name="Created">${timeHtml(key.created_at, now)}</td><td data-name="State">${state(key)}</td></tr>`,
   )}</tbody></table>`;
 }
 
-const state = ({ revoked_at, balance }: Key): Html =>
-  revoked_at !== null
-    ? badgeHtml('revoked', 'plain')
-    : balance < 0
-      ? badgeHtml('negative balance', 'bad')
-      : badgeHtml('active', 'good');
+const stateText = ({ revoked_at, balance }: Key) =>
+  revoked_at !== null ? 'revoked' : balance < 0 ? 'negative balance' : 'active';
+
+const MOODS = { revoked: 'plain', 'negative balance': 'bad', active: 'good' } as const;
+
+const state = (key: Key): Html => badgeHtml(stateText(key), MOODS[stateText(key)]);
 
 async function keyOf({ store }: OpsParts, request: OpsRequest): Promise<Key> {
   const id = (request.params['key_id'] ?? '').toLowerCase();
@@ -59,11 +77,14 @@ async function keyOf({ store }: OpsParts, request: OpsRequest): Promise<Key> {
 
 /** GET /ops/keys/{key_id}. */
 export async function keyPage(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
-  return shown(parts, await keyOf(parts, request), who, { done: queryText(request, 'done') });
+  const moves = tableSort(request, MOVES, { without: ['done'] });
+  return shown(parts, await keyOf(parts, request), who, { done: queryText(request, 'done'), moves });
 }
 
 interface KeyFormState {
   done?: string | undefined;
+  /** The order of the transactions. */
+  moves?: TableSort<Entry>;
   /** The error of a rejected grant, and its input. */
   wrong?: string;
   entered?: { amount: string; plan: string; reason: string };
@@ -82,7 +103,7 @@ async function shown({ store, now }: OpsParts, key: Key, who: string, formState:
 <div><dt>Created</dt><dd>${timeHtml(key.created_at, at)}</dd></div>
 <div class="total"><dt>Balance</dt><dd>${formatEur(key.balance)}</dd></div></dl>
 ${live ? html`<div class="two">${grantForm(key, formState)}${revokeForm(key)}</div>` : ''}
-<section aria-labelledby="moves"><h2 id="moves">Transactions</h2>${rows.length === 0 ? html`<p class="empty">None.</p>` : movements(rows)}${rows.length === MOVEMENTS ? html`<p class="hint">The latest ${MOVEMENTS}.</p>` : ''}</section>`;
+<section aria-labelledby="moves"><h2 id="moves">Transactions</h2>${rows.length === 0 ? html`<p class="empty">None.</p>` : movements(rows, formState.moves)}${rows.length === MOVEMENTS ? html`<p class="hint">The latest ${MOVEMENTS}.</p>` : ''}</section>`;
   const above = html`<p class="crumbs"><a href="/ops/keys">Keys</a></p>`;
   const page = { title: key.email, above, body, at: { place: 'keys' as const, who } };
   return { page, status: formState.wrong === undefined ? 200 : 422 };
@@ -103,24 +124,26 @@ function revokeForm({ id }: Key): Html {
 <details><summary>Revoke this key</summary><form method="post" action="/ops/keys/${id}/revoke"><button type="submit" class="danger">Revoke permanently</button></form></details></section>`;
 }
 
-function movements(rows: readonly Entry[]): Html {
-  return html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Kind</th><th scope="col">For</th><th scope="col" class="n">Amount</th><th scope="col" class="n">Balance</th></tr></thead>
-<tbody>${rows.map(
-    ({ at, kind, operation, dataset, note, amount, balance }) =>
-      html`<tr><th scope="row">${formatMinute(at)}</th><td data-name="Kind">${kind}</td><td data-name="For">${[operation, dataset, note].filter(Boolean).join(' · ') || '—'}</td><td class="n" data-name="Amount">${amount > 0 ? '+' : ''}${formatEur(amount)}</td><td class="n" data-name="Balance">${formatEur(balance ?? 0)}</td></tr>`,
-  )}</tbody></table>`;
-}
+const MOVES: readonly SortColumn<Entry>[] = [
+  { name: 'when', title: 'When (UTC)', of: ({ at }) => at },
+  { name: 'kind', title: 'Kind', of: ({ kind }) => kind },
+  { name: 'for', title: 'For', of: ({ operation, dataset, note }) => operation ?? dataset ?? note },
+  { name: 'amount', title: 'Amount', figures: true, of: ({ amount }) => amount },
+  { name: 'balance', title: 'Balance', figures: true, of: ({ balance }) => balance },
+];
 
-/** Parses an amount in EUR to micro-euros; null for an empty field, undefined for invalid input. */
-function microsOf(typed: string): number | null | undefined {
-  const text = typed
-    .trim()
-    .replace(/\s*(€|EUR)$/i, '')
-    .replace(',', '.');
-  if (text === '') return null;
-  if (!/^\d{1,6}(\.\d{1,6})?$/.test(text)) return undefined;
-  const micros = Math.round(Number(text) * 1e6);
-  return micros > 0 && micros <= MOST * 1e6 ? micros : undefined;
+const unsorted: TableSort<Entry> = {
+  chosen: false,
+  head: html`<thead><tr>${MOVES.map(({ title, figures }) => html`<th scope="col"${figures && html` class="n"`}>${title}</th>`)}</tr></thead>`,
+  sorted: (rows) => [...rows],
+};
+
+function movements(rows: readonly Entry[], { head, sorted } = unsorted): Html {
+  return html`<table class="rows">${head}
+<tbody>${sorted(rows).map(
+    ({ at, kind, operation, dataset, note, amount, balance, reference }) =>
+      html`<tr><th scope="row">${formatMinute(at)}</th><td data-name="Kind">${kind}${reference?.startsWith('sandbox') ? html` ${badgeHtml('sandbox', 'wait')}` : ''}</td><td data-name="For">${[operation, dataset, note].filter(Boolean).join(' · ') || '—'}</td><td class="n" data-name="Amount">${amount > 0 ? '+' : ''}${formatEur(amount)}</td><td class="n" data-name="Balance">${formatEur(balance ?? 0)}</td></tr>`,
+  )}</tbody></table>`;
 }
 
 /** POST /ops/keys/{key_id}/grant. */
@@ -128,11 +151,11 @@ export async function postGrant(parts: OpsParts, request: OpsRequest, who: strin
   const key = await keyOf(parts, request);
   const field = (name: string) => request.form?.get(name) ?? '';
   const entered = { amount: field('amount'), plan: field('plan'), reason: field('reason').slice(0, 500) };
-  const amount = microsOf(entered.amount);
+  const amount = readAmount(entered.amount);
   const plan = entered.plan === '' ? null : entered.plan;
   const wrong = (why: string) => shown(parts, key, who, { wrong: why, entered });
   if (key.revoked_at !== null) return wrong('This key is revoked and cannot get grants.');
-  if (amount === undefined)
+  if (amount === undefined || (amount ?? 0) > MOST * 1e6)
     return wrong(`Enter an amount above 0 and up to ${MOST} EUR, such as 5 or 0.50, or leave the field empty.`);
   if (plan !== null && !Object.hasOwn(SUBSCRIPTIONS, plan)) return wrong('Unknown plan.');
   if (amount === null && plan === null) return wrong('Enter an amount, a plan, or both.');

@@ -7,6 +7,7 @@ import { hashSecret, isWellFormedKey, newKey, sameHash } from '../key-format.ts'
 import { isDuplicate, moveIn } from '../money/ledger.ts';
 import { endGrantsOf } from '../oauth/grants.ts';
 import { utcDay } from '../quotas.ts';
+import { ownerSessions } from '../sessions.ts';
 import type { Store } from '../store.ts';
 import type { KeyTable } from '../tables/schema.ts';
 
@@ -142,7 +143,7 @@ export async function findKeys(
 }
 
 /**
- * Revokes a key permanently and ends its grants; false when there is no such key. A second call keeps the
+ * Revokes a key permanently, ends its grants and signs its owner out; false when there is no such key. A second call keeps the
  * first time. `also` runs in the same transaction when the key exists.
  */
 export async function revokeKey(
@@ -158,6 +159,7 @@ export async function revokeKey(
       .where('id', '=', id)
       .executeTakeFirst();
     await endGrantsOf(tx, id);
+    await ownerSessions.endAll(tx, id);
     if (numUpdatedRows > 0n) await also(tx);
     return numUpdatedRows > 0n;
   });
@@ -178,21 +180,34 @@ export async function setPlan(
   return numUpdatedRows > 0n;
 }
 
+export interface Rotation {
+  /** SHA-256 of the secret to replace. Of two simultaneous rotations with the same one, one succeeds. */
+  from?: string;
+  /** Whether OAuth grants stay. Absent: they end, because a holder of a lost secret may have granted access. */
+  keeps_grants?: boolean;
+  /** Runs first in the same transaction; false cancels the rotation. */
+  also?: (tx: Store['db']) => Promise<boolean>;
+}
+
 /**
- * Gives a key a new secret. The old secret and all grants stop working, because a holder of the old secret
- * may have granted access. Null when the key is unknown or revoked.
+ * Gives a key a new secret. The old secret stops working, and the owner is signed out of every browser. Null
+ * when the key is unknown or revoked, or has another secret than `from`.
  */
-export async function rotateKey(store: Store, id: string): Promise<string | null> {
+export async function rotateKey(store: Store, id: string, rotation: Rotation = {}): Promise<string | null> {
+  const { from, keeps_grants = false, also } = rotation;
   const secret = newKey();
   return store.db.transaction().execute(async (tx) => {
-    const { numUpdatedRows } = await tx
+    if (also && !(await also(tx))) return null;
+    let update = tx
       .updateTable('keys')
       .set({ hash: hashSecret(secret) })
-      .where('id', '=', id)
-      .where('revoked_at', 'is', null)
-      .executeTakeFirst();
-    await endGrantsOf(tx, id);
-    return numUpdatedRows > 0n ? secret : null;
+      .where('id', '=', id);
+    if (from !== undefined) update = update.where('hash', '=', from);
+    const { numUpdatedRows } = await update.where('revoked_at', 'is', null).executeTakeFirst();
+    if (numUpdatedRows === 0n) return null;
+    if (!keeps_grants) await endGrantsOf(tx, id);
+    await ownerSessions.endAll(tx, id);
+    return secret;
   });
 }
 

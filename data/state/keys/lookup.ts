@@ -2,6 +2,7 @@
 // once.
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
+import type { Awaitable } from '../../model/awaitable.ts';
 import { hashSecret, isWellFormedKey, sameHash } from '../key-format.ts';
 import type { Store } from '../store.ts';
 import { findKey, keyById } from './keys.ts';
@@ -26,7 +27,7 @@ export interface LiveGrant {
 
 export interface Lookup {
   /** The key of a secret; null when it is unknown or revoked. A malformed secret needs no lookup. */
-  find(secret: string): Promise<LiveKey | null>;
+  find(secret: string): Awaitable<LiveKey | null>;
   /**
    * The grant with this name; null when it expired or its key is revoked. `now` in milliseconds since 1970.
    */
@@ -80,6 +81,21 @@ function liveGrant(name: string, { client_id, cap, spent, balance, id, plan, pla
 
 type Row = LiveKey & { hash: string; revoked_at: number | null };
 
+/** Hashes of recent well-formed secrets: the look-up itself is never cached, so that a revocation counts. */
+const hashes = new Map<string, string>();
+const MOST_HASHES = 1000;
+
+function verifiedHash(secret: string): string | null {
+  let hash = hashes.get(secret);
+  if (hash === undefined) {
+    if (!isWellFormedKey(secret)) return null;
+    hash = hashSecret(secret);
+    if (hashes.size >= MOST_HASHES) hashes.clear();
+    hashes.set(secret, hash);
+  }
+  return hash;
+}
+
 function fromStatements(file: string): Lookup {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 10_000 });
   const byHash = db.prepare(
@@ -93,9 +109,9 @@ function fromStatements(file: string): Lookup {
   );
   const amount = db.prepare("select amount from balances where account = 'key:' || ?");
   return {
-    async find(secret) {
-      if (!isWellFormedKey(secret)) return null;
-      const hash = hashSecret(secret);
+    find(secret) {
+      const hash = verifiedHash(secret);
+      if (hash === null) return null;
       const row = byHash.get(hash) as Row | undefined;
       return row && row.revoked_at === null && sameHash(row.hash, hash) ? row : null;
     },

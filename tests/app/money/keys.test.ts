@@ -2,6 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { auditEntries } from '../../../data/state/audit.ts';
+import { grantsOf, openGrant } from '../../../data/state/oauth/grants.ts';
 import { BASE, NOW, type TestApp } from '../../support/app.ts';
 import { balance, callStatus, describeApps, grant, newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -180,7 +182,7 @@ describeApps('keys', { now }, (stage) => {
     } while (cursor !== '');
     expect(listed).toContain(id);
     expect(new Set(listed).size).toBe(listed.length);
-    expect(await callStatus(app, '/v1/keys/me', { method: 'DELETE', admin: true })).toBe('405 method_not_allowed');
+    expect(await callStatus(app, '/v1/keys/me', { method: 'DELETE', admin: true })).toBe('404 not_found');
     expect(await callStatus(app, '/v1/keys/7', { method: 'DELETE', admin: true })).toBe('422 validation_failed');
     const nobody = '00000000-0000-4000-8000-000000000000';
     expect(await callStatus(app, `/v1/keys/${nobody}`, { method: 'DELETE', admin: true })).toBe('404 not_found');
@@ -306,6 +308,76 @@ describeApps('keys', { now }, (stage) => {
     const answers = [];
     for (let i = 0; i < 9; i++) answers.push(await why(ask('nobody@example.org')));
     expect(answers.at(-1)).toBe('429 rate_limited');
+  });
+
+  it('are replaced by their owner once, even at the same moment; credit, plan and connections stay', async () => {
+    verifies('keys.rotate');
+    const { app, other } = stage;
+    const { id, headers } = await newKey(app, 5);
+    await grant(app, { key_id: id, amount_eur: 0, plan: 'pro' });
+    const times = { expires_at: null, created_at: NOW.getTime() };
+    await openGrant(app.state, 'session', { key_id: id, client_id: 'c', client_name: 'Agent', cap: null, ...times });
+    const rotate = (at: TestApp, init: object = { headers }) =>
+      at.json('/v1/keys/me/rotate', { method: 'POST', ...init });
+    const answers = await Promise.all([rotate(app), rotate(other)]);
+    expect(answers.map(({ status, body }) => body['error'] ?? status).sort()).toEqual([200, 'invalid_key']);
+    const { body, headers: sent } = answers.find(({ status }) => status === 200)!;
+    expect(sent.get('cache-control')).toBe('no-store');
+    expect(body).toMatchObject({ id, key: expect.stringMatching(/^dsr_\w{43}$/), license: expect.any(String) });
+    for (const at of [app, other]) expect(await callStatus(at, '/v1/keys/me', { headers })).toBe('401 invalid_key');
+    const fresh = { Authorization: `Bearer ${body['key']}` };
+    expect((await app.json('/v1/keys/me', { headers: fresh })).body).toMatchObject({
+      id,
+      plan: 'pro',
+      balance_eur: 5.5,
+    });
+    expect(await grantsOf(app.state, id, NOW.getTime())).toHaveLength(1);
+    const log = await auditEntries(app.state, { limit: 1 });
+    expect(log).toMatchObject([{ who: `key ${id}`, action: 'rotate', subject: id }]);
+    expect(JSON.stringify(log)).not.toContain(body['key']);
+    expect(await callStatus(app, '/v1/keys/me/rotate', { method: 'POST' })).toBe('401 key_required');
+    expect(await callStatus(app, '/v1/keys/me/rotate', { method: 'POST', admin: true })).toBe('404 not_found');
+  });
+
+  it('are revoked by their owner, which ends their grants', async () => {
+    verifies('keys.close');
+    const { app, other } = stage;
+    const { id, headers } = await newKey(app);
+    expect((await app.json('/v1/keys/me', { method: 'DELETE', headers })).body).toMatchObject({ id, revoked: true });
+    for (const at of [app, other]) expect(await callStatus(at, '/v1/keys/me', { headers })).toBe('401 invalid_key');
+    expect(await auditEntries(app.state, { limit: 1 })).toMatchObject([{ action: 'revoke', subject: id }]);
+    expect(await callStatus(app, '/v1/keys/me', { method: 'DELETE' })).toBe('401 key_required');
+  });
+
+  it('list their charged calls by day, dataset and operation', async () => {
+    verifies('keys.usage');
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    const usage = async (query = '') => (await app.json(`/v1/keys/me/usage${query}`, { headers })).body['days'];
+    expect(await usage()).toEqual([]);
+    for (const path of ['record-1', 'record-2', 'record-1/similar', 'record-1/facts'])
+      expect((await app.json(`/v1/tools/entities/${path}`, { headers })).status).toBe(200);
+    clock = new Date(NOW.getTime() + 86_400_000);
+    expect((await app.json('/v1/tools/entities/record-1', { headers })).status).toBe(200);
+    const ledger = (await app.json('/v1/keys/me', { headers })).body['ledger'] as {
+      kind: string;
+      amount_eur: number;
+    }[];
+    const days = (await usage()) as { date: string; operation: string; calls: number; amount_eur: number }[];
+    const charged = (list: { amount_eur: number }[]) => list.reduce((sum, { amount_eur }) => sum + amount_eur, 0);
+    expect(charged(days)).toBeCloseTo(-charged(ledger.filter(({ kind }) => kind === 'charge')), 9);
+    expect(days.map(({ date, operation, calls }) => `${date} ${operation} ${calls}`)).toEqual([
+      '2026-11-20 entity_get 2',
+      '2026-11-20 entity_history 1',
+      '2026-11-20 entity_similar 1',
+      '2026-11-21 entity_get 1',
+    ]);
+    expect(await usage('?days=1')).toEqual(days.slice(3));
+    for (const wrong of ['0', '91', 'x'])
+      expect(await callStatus(app, `/v1/keys/me/usage?days=${wrong}`, { headers })).toBe('422 validation_failed');
+    const markdown = await app.ask('/v1/keys/me/usage.md', { headers });
+    expect(await markdown.text()).toContain('|2026-11-21|tools|entity_get|1|');
+    clock = NOW;
   });
 
   it('leave no internal error', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));

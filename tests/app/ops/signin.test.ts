@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { THEME_ELEMENT, THEME_SOURCE } from '../../../api/pages/frame.ts';
 import { hashSecret } from '../../../data/state/key-format.ts';
-import { SESSION_LIFETIME } from '../../../data/state/ops/sessions.ts';
+import { SESSION_LIFETIME } from '../../../data/state/sessions.ts';
 import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';

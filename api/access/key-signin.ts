@@ -1,5 +1,5 @@
 // Sign-in with an API key, and parsing of amounts in forms.
-import type { Identify } from '../access/caller.ts';
+import type { Identify } from './caller.ts';
 
 /** The key's id, or the error to show. */
 export type SignedIn = { key_id: string } | { wrong: string };

@@ -1,0 +1,226 @@
+// The page of an account: balance, top-up, usage, ledger, plan, key, connected applications.
+import { currentPlan, SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
+import type { Key } from '../../data/state/keys/keys.ts';
+import type { Entry, UsageRow } from '../../data/state/money/ledger.ts';
+import type { Grant } from '../../data/state/oauth/grants.ts';
+import { eur } from '../../packs/define/money.ts';
+import { barChart, everyStep, lengthBar } from '../pages/charts.ts';
+import { prefixOf } from '../pages/frame.ts';
+import { type Html, html } from '../pages/html.ts';
+import type { ShellPage } from '../pages/shell.ts';
+import { plural, printDate, printEuro, printNumber } from '../render/print.ts';
+import { secretHtml } from './key-pages.ts';
+
+/** Parts of the page that a form belongs to. */
+export type AccountPart = 'topup' | 'plan' | 'key' | 'apps';
+
+/** The data of the page. */
+export interface AccountView {
+  key: Key;
+  /** The current plan renews at the end of its month. */
+  renews: boolean;
+  /** The title of an operation. */
+  titleOf(operation: string): string;
+  usage: { days: number; rows: readonly UsageRow[] };
+  ledger: { rows: readonly Entry[]; before: number | null; older: number | null };
+  grants: readonly Grant[];
+  /** The result of a form, next to that form. */
+  notice: { part: AccountPart; text: string; wrong: boolean } | null;
+  now: Date;
+}
+
+const DAY = 86_400_000;
+/** Amounts of the top-up buttons in EUR. */
+const AMOUNTS = [10, 20, 50, 100];
+/** Periods of the usage in days. */
+export const PERIODS = [7, 30, 90] as const;
+/** Datasets with a colour of their own in the chart, and the classes of the colours. */
+const COLOURS = 2;
+const MARKS = ['m0', 'm1', 'm3'];
+
+const micros = (amount: number) => printEuro(eur(amount));
+/** An amount with its sign. */
+const signed = (amount: number) => `${amount < 0 ? '−' : '+'}${micros(Math.abs(amount))}`;
+const balanceText = (amount: number) => (amount < 0 ? signed(amount) : micros(amount));
+const dateText = (at: number) => printDate(new Date(at).toISOString());
+const minute = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+
+/** The page. */
+export function accountPage(base_url: string, view: AccountView): ShellPage {
+  const { key } = view;
+  const prefix = prefixOf(base_url);
+  const noticeOf = (part: AccountPart) =>
+    view.notice?.part === part &&
+    html`<p class="${view.notice.wrong ? 'wrong' : 'warn'}" role="${view.notice.wrong ? 'alert' : 'status'}">${view.notice.text}</p>`;
+  return {
+    title: 'Account',
+    path: '/account',
+    wide: true,
+    body: html`<div class="account-head"><dl>
+<div><dt>Balance</dt><dd class="amount">${balanceText(key.balance)}</dd></div>
+<div><dt>Plan</dt><dd>${planText(view)}</dd></div>
+<div><dt>Key of</dt><dd>${key.email}</dd></div></dl>
+<form method="post" action="${prefix}/account/sign-out"><button type="submit" class="link">Sign out</button></form></div>
+<section aria-labelledby="topup"><h2 id="topup">Top up</h2>${noticeOf('topup')}${topUpHtml(prefix)}</section>
+<section aria-labelledby="usage"><h2 id="usage">Usage</h2>${usageHtml(prefix, view)}</section>
+<section aria-labelledby="ledger"><h2 id="ledger">Transactions</h2>${ledgerHtml(prefix, view)}</section>
+<section aria-labelledby="plan"><h2 id="plan">Plan</h2>${noticeOf('plan')}${planHtml(prefix, view)}</section>
+<section aria-labelledby="key"><h2 id="key">Key</h2>${noticeOf('key')}${keyHtml(prefix)}</section>
+<section aria-labelledby="apps"><h2 id="apps">Connected applications</h2>${noticeOf('apps')}${appsHtml(prefix, view.grants)}</section>`,
+  };
+}
+
+const callHtml = (call: string): Html => html`<p class="hint">API: <code>${call}</code></p>`;
+
+function topUpHtml(prefix: string): Html {
+  const buttons = AMOUNTS.map(
+    (amount) =>
+      html`<button type="submit" name="amount" value="${amount}">${printEuro(amount).replace('.00', '')}</button>`,
+  );
+  return html`<form method="post" action="${prefix}/account/topup" class="amounts">${buttons}</form>
+<form method="post" action="${prefix}/account/topup" class="ask"><label for="amount">Another amount, 5 to 1000 EUR</label>
+<div class="money"><input id="amount" name="amount" inputmode="decimal" autocomplete="off" maxlength="12" required> <button type="submit">Top up</button></div></form>
+${callHtml('POST /v1/keys/topup')}`;
+}
+
+/** The usage as a chart of days, and as a table by dataset and operation. */
+function usageHtml(prefix: string, { usage, now, titleOf }: AccountView): Html {
+  const periods = PERIODS.map((days) =>
+    days === usage.days
+      ? html`<strong>${days} days</strong>`
+      : html`<a href="${prefix}/account?days=${days}#usage">${days} days</a>`,
+  );
+  const call = callHtml(`GET /v1/keys/me/usage?days=${usage.days}`);
+  const nav = html`<p class="periods">${periods}</p>`;
+  if (usage.rows.length === 0) return html`${nav}<p class="empty">No charged calls in this period.</p>${call}`;
+  const totals = usageTotals(usage.rows);
+  const most = Math.max(...totals.map(({ amount }) => amount));
+  const rows = totals.map(
+    ({ dataset, operation, calls, amount }) =>
+      html`<tr><th scope="row">${dataset}</th><td>${titleOf(operation)}</td><td class="figure">${printNumber(calls)}</td><td class="figure">${micros(amount)}</td><td class="share">${lengthBar(amount, most)}</td></tr>`,
+  );
+  return html`${nav}${usageChart(usage, now)}
+<div class="scroll" tabindex="0" role="region" aria-label="Usage by operation"><table><thead><tr><th scope="col">Dataset</th><th scope="col">Operation</th><th scope="col" class="figure">Calls</th><th scope="col" class="figure">EUR</th><th><span class="away">Share</span></th></tr></thead><tbody>${rows}</tbody></table></div>${call}`;
+}
+
+function usageTotals(rows: readonly UsageRow[]): Omit<UsageRow, 'date'>[] {
+  const groups = Map.groupBy(rows, ({ dataset, operation }) => `${dataset} ${operation}`);
+  return [...groups.values()]
+    .map((group) => ({
+      dataset: group[0]?.dataset ?? '',
+      operation: group[0]?.operation ?? '',
+      calls: group.reduce((sum, { calls }) => sum + calls, 0),
+      amount: group.reduce((sum, { amount }) => sum + amount, 0),
+    }))
+    .sort((a, b) => b.amount - a.amount);
+}
+
+function usageChart({ days, rows }: AccountView['usage'], now: Date): Html {
+  const byDataset = Map.groupBy(rows, ({ dataset }) => dataset);
+  const sum = (group: readonly UsageRow[]) => group.reduce((all, { amount }) => all + amount, 0);
+  const datasets = [...byDataset].sort(([, a], [, b]) => sum(b) - sum(a)).map(([dataset]) => dataset);
+  const own = datasets.slice(0, COLOURS);
+  const names = datasets.length > COLOURS ? [...own, 'other datasets'] : own;
+  const columns = [...Map.groupBy(rows, ({ date }) => date)].map(([date, group]) => {
+    const parts = names.map((name, i) =>
+      sum(group.filter(({ dataset }) => (i < COLOURS ? dataset === name : !own.includes(dataset)))),
+    );
+    return { at: Date.parse(date), parts };
+  });
+  const until = now.getTime();
+  const all = sum(rows);
+  return barChart({
+    about: `Charged per day: ${micros(all)} in ${days} days`,
+    series: names.map((name, i) => ({ name, mark: MARKS[i] ?? 'm0' })),
+    columns: everyStep(until - (days - 1) * DAY, until, DAY, columns, names.length),
+    amount: micros,
+    time: (at) => dateText(at),
+    tick: (at) => new Date(at).toISOString().slice(5, 10),
+  });
+}
+
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  welcome: 'Welcome credit',
+  grant: 'Credit from the operator',
+  charge: 'Call',
+  topup: 'Top-up',
+  refund: 'Refund',
+  refund_failed: 'Refund failed',
+  dispute: 'Disputed payment',
+  dispute_won: 'Dispute won',
+  plan_payment: 'Payment of a plan',
+  plan: 'Plan',
+  plan_returned: 'Plan returned',
+};
+
+function ledgerHtml(prefix: string, { ledger, titleOf }: AccountView): Html {
+  const { rows, before, older } = ledger;
+  const lines = rows.map(
+    ({ at, kind, operation, dataset, amount, balance }) =>
+      html`<tr><th scope="row"><time datetime="${new Date(at).toISOString()}">${minute(at)}</time></th><td>${operation === null ? (KIND_NAMES[kind] ?? kind) : titleOf(operation)}${dataset !== null && html`<span class="unit">${dataset}</span>`}</td><td class="figure">${signed(amount)}</td><td class="figure">${balanceText(balance ?? 0)}</td></tr>`,
+  );
+  const newest = before !== null && html`<a href="${prefix}/account#ledger">Newest</a>`;
+  const next = older !== null && html`<a rel="next" href="${prefix}/account?before=${older}#ledger">Older</a>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of transactions"><table><thead><tr><th scope="col">When (UTC)</th><th scope="col">What</th><th scope="col" class="figure">Amount</th><th scope="col" class="figure">Balance</th></tr></thead><tbody>${lines}</tbody></table></div>
+${(newest || next) && html`<nav class="pager" aria-label="Pages of transactions">${newest}${next}</nav>`}${callHtml('GET /v1/keys/me')}`;
+}
+
+const PLAN_NAMES = { payg: 'Pay as you go', pro: 'Pro', scale: 'Scale' } as const;
+const nameOf = (plan: string) => PLAN_NAMES[plan as keyof typeof PLAN_NAMES] ?? plan;
+
+function planText({ key, renews, now }: AccountView): string {
+  const plan = currentPlan(key, now.getTime());
+  if (plan === 'payg' || key.plan_until === null) return nameOf(plan);
+  return `${nameOf(plan)}, ${renews ? 'renews on' : 'until'} ${dateText(key.plan_until)}`;
+}
+
+function planHtml(prefix: string, view: AccountView): Html {
+  const current = currentPlan(view.key, view.now.getTime());
+  const cards = (['payg', 'pro', 'scale'] as const).map((plan) => {
+    const { calls, bulk, eur_per_month } = SUBSCRIPTIONS[plan];
+    const price = eur_per_month === null ? 'No monthly price' : `€${eur_per_month} a month`;
+    const button =
+      plan === current
+        ? html`<p class="current">Your plan</p>`
+        : plan === 'payg'
+          ? view.renews && html`<button type="submit" name="plan" value="payg">Cancel ${nameOf(current)}</button>`
+          : (!view.renews || plan !== current) &&
+            html`<button type="submit" name="plan" value="${plan}">Choose ${nameOf(plan)}</button>`;
+    return html`<li><h3>${nameOf(plan)}</h3><p class="plan-price">${price}</p><ul><li>${calls} paid calls a minute</li><li>${bulk ? 'Complete exports and the change feed' : 'Public columns as files'}</li></ul>${button}</li>`;
+  });
+  return html`<p>${planText(view)}. Each call has its price in every plan: <a href="${prefix}/pricing/">prices</a>.</p>
+<form method="post" action="${prefix}/account/plan"><ul class="plans">${cards}</ul></form>${callHtml('POST /v1/keys/subscribe')}`;
+}
+
+function keyHtml(prefix: string): Html {
+  return html`<div class="plans key-actions"><div><h3>Replace</h3>
+<p>You get a new key, shown once. The old one stops working at once; credit, plan and connected applications stay.</p>
+<details><summary>Replace the key</summary><form method="post" action="${prefix}/account/rotate"><button type="submit" class="button">Replace now</button></form></details>${callHtml('POST /v1/keys/me/rotate')}</div>
+<div><h3>Revoke</h3>
+<p>The key stops working at once and permanently. Its credit is lost, its plan is cancelled, applications are disconnected.</p>
+<details><summary>Revoke the key</summary><form method="post" action="${prefix}/account/revoke" class="ask"><p><input type="checkbox" id="sure" name="sure" value="yes" required> <label for="sure" class="inline">I want to lose this key and its credit</label></p><button type="submit" class="danger">Revoke permanently</button></form></details>${callHtml('DELETE /v1/keys/me')}</div></div>`;
+}
+
+function appsHtml(prefix: string, grants: readonly Grant[]): Html {
+  if (grants.length === 0)
+    return html`<p class="empty">No application can spend from this key. <a href="${prefix}/guides/mcp/">Connect an agent</a></p>`;
+  const items = grants.map(
+    (
+      { id, client_name, client_id, cap, spent, created_at },
+      i,
+    ) => html`<li><div><h3 id="app-${i}">${client_name || client_id}</h3>
+<p class="hint">Since ${dateText(created_at)}. Spent ${micros(spent)}${cap === null ? ', no limit' : ` of ${micros(cap)}`}.</p></div>
+<form method="post" action="${prefix}/account/disconnect"><input type="hidden" name="grant" value="${id}"><button type="submit" aria-describedby="app-${i}">Disconnect</button></form></li>`,
+  );
+  return html`<p>${plural(grants.length, 'application')} can spend from this key. Disconnecting takes effect at once.</p><ul class="apps">${items}</ul>`;
+}
+
+/** The new secret after a replacement, shown once. */
+export function replacedPage(base_url: string, secret: string): ShellPage {
+  return {
+    title: 'Your new API key',
+    path: '/account',
+    body: html`${secretHtml(secret)}<p>The old key no longer works. Credit, plan and connected applications stay.</p>
+<p class="actions"><a class="button" href="${prefixOf(base_url)}/account">Back to the account</a></p>`,
+  };
+}

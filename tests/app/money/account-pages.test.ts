@@ -1,0 +1,302 @@
+// The pages of keys and accounts, on both stores: creating a key, signing in with it or by mail, and attacks
+// with cookies, forms of other sites, used links and simultaneous requests.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openGrant } from '../../../data/state/oauth/grants.ts';
+import { SESSION_LIFETIME } from '../../../data/state/sessions.ts';
+import { ADMIN, BASE, NOW, type TestApp } from '../../support/app.ts';
+import { callStatus, describeApps, newKey } from '../../support/money-on-stores.ts';
+
+const OWN = { Origin: BASE, 'Sec-Fetch-Site': 'same-origin' };
+const SECRET = /dsr_[0-9A-Za-z]{43}/;
+const FORMS = ['sign-in', 'mail-link', 'link', 'sign-out', 'topup', 'plan', 'rotate', 'revoke', 'disconnect'];
+
+let clock = NOW;
+const now = () => clock;
+let addresses = 0;
+
+const post = (app: TestApp, path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  app.ask(path, {
+    method: 'POST',
+    body: new URLSearchParams(fields).toString(),
+    headers: { ...OWN, ...headers },
+    address: `2001:db8:acc0:${(++addresses).toString(16)}::1`,
+  });
+
+/** The session cookie that an answer sets, as a browser sends it. */
+const sessionOf = (response: Response) =>
+  response.headers
+    .getSetCookie()
+    .find((cookie) => cookie.startsWith('__Secure-register_account='))
+    ?.split(';')[0] ?? '';
+
+const signIn = async (app: TestApp, key: string) => sessionOf(await post(app, '/account/sign-in', { key }));
+
+/** The title of the account page for a cookie. */
+const titleFor = async (app: TestApp, Cookie: string) =>
+  /<h1>(.*?)<\/h1>/.exec(await (await app.ask('/account', { headers: { Cookie } })).text())?.[1];
+
+/** The sign-in links in the outbox. */
+const links = (app: TestApp) =>
+  readdirSync(join(app.dataDir, 'outbox'))
+    .map((name) => readFileSync(join(app.dataDir, 'outbox', name), 'utf8'))
+    .flatMap((mail) => /account\/link\?token=([\w-]{43})/.exec(mail)?.[1] ?? []);
+
+describeApps('the pages of an account', { now, calls: { signin: 10 } }, (stage) => {
+  it('create a key by a form without script, shown once, and sign its owner in', async () => {
+    const { app } = stage;
+    const form = await app.ask('/keys');
+    expect([form.status, form.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(await form.text()).toMatch(/<form[^>]* method="post" action="\/keys"/);
+    const made = await post(app, '/keys', { email: 'page@example.org' });
+    expect([made.status, made.headers.get('cache-control')]).toEqual([201, 'no-store']);
+    const page = await made.text();
+    const key = SECRET.exec(page)?.[0] ?? '';
+    expect(await callStatus(app, '/v1/keys/me', { headers: { Authorization: `Bearer ${key}` } })).toBe('200');
+    expect(page).toMatch(/data-call="\/v1\/tools\/entities\?limit=3&amp;fields=/);
+    expect(await titleFor(app, sessionOf(made))).toBe('Account');
+    const again = await post(app, '/keys', { email: 'Page+1@example.org' });
+    expect(again.status).toBe(409);
+    expect(await again.text()).toContain('already has a key');
+    for (const email of ['', 'x', 'a@mailinator.com', `${'a'.repeat(300)}@example.org`])
+      expect((await post(app, '/keys', { email })).status, email).toBe(422);
+    const markup = await (await post(app, '/keys', { email: '"><b>x@example.org' })).text();
+    expect(markup).not.toContain('<b>x@');
+  });
+
+  it('set a cookie for themselves only, under a token of their own', async () => {
+    const { app } = stage;
+    const { key } = await newKey(app);
+    const planted = `__Secure-register_account=${'a'.repeat(43)}`;
+    const answer = await post(app, '/account/sign-in', { key }, { Cookie: planted });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/account']);
+    const [cookie = '', mark = ''] = answer.headers.getSetCookie();
+    for (const part of [
+      'HttpOnly',
+      'SameSite=Strict',
+      'Secure',
+      'Path=/account',
+      `Max-Age=${SESSION_LIFETIME.life / 1000}`,
+    ])
+      expect(cookie.split('; ')).toContain(part);
+    expect(mark).toMatch(/^register_signed_in=1; .*Path=\/;/);
+    expect(sessionOf(answer)).not.toBe(planted);
+    expect(await titleFor(app, planted)).toBe('Sign in to your account');
+    const second = await post(app, '/account/sign-in', { key }, { Cookie: sessionOf(answer) });
+    expect(await titleFor(app, sessionOf(answer))).toBe('Sign in to your account');
+    expect(await titleFor(app, sessionOf(second))).toBe('Account');
+    const stored = JSON.stringify(await app.state.db.selectFrom('account_sessions').selectAll().execute());
+    expect(stored).not.toContain(sessionOf(second).split('=')[1]);
+  });
+
+  it('are the only place where the cookie counts', async () => {
+    const { app } = stage;
+    const { key } = await newKey(app);
+    const Cookie = await signIn(app, key);
+    for (const path of [
+      '/v1/keys/me',
+      '/v1/keys/me/usage',
+      '/v1/tools/entities/record-1/facts',
+      '/ops',
+      '/oauth/connections',
+    ])
+      expect([path, await (await app.ask(path, { headers: { Cookie } })).text()]).not.toEqual([
+        path,
+        expect.stringMatching(/reader\d+@example|"balance_eur"|"facts":/),
+      ]);
+    expect(await callStatus(app, '/v1/keys/me', { headers: { Cookie } })).toBe('401 key_required');
+    expect(await callStatus(app, '/v1/keys/me/rotate', { method: 'POST', headers: { Cookie, ...OWN } })).toBe(
+      '401 key_required',
+    );
+    expect(await callStatus(app, '/v1/tools/entities/record-1/facts', { headers: { Cookie } })).toBe(
+      '402 payment_required',
+    );
+    const tool = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'entity_history', arguments: { dataset: 'tools', entity_id: 'record-1' } },
+    };
+    const headers = {
+      Cookie,
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      Host: 'register.example',
+    };
+    const mcp = await app.ask('/mcp', { method: 'POST', body: JSON.stringify(tool), headers });
+    expect(await mcp.text()).toMatch(/payment_required|402/);
+    const skill = {
+      message: {
+        role: 'ROLE_USER',
+        messageId: 'm',
+        parts: [{ data: { skill: 'entity_history', dataset: 'tools', entity_id: 'record-1' } }],
+      },
+    };
+    const a2a = await app.ask('/a2a/v1/message:send', { method: 'POST', body: JSON.stringify(skill), headers });
+    expect(await a2a.text()).toMatch(/payment_required/);
+  });
+
+  it('refuse wrong keys and those of operators, and forms of other sites', async () => {
+    const { app } = stage;
+    const { key, headers } = await newKey(app);
+    for (const wrong of ['', 'x', `${key}x`, ADMIN]) {
+      const answer = await post(app, '/account/sign-in', { key: wrong });
+      expect([answer.status, sessionOf(answer)]).toEqual([422, '']);
+    }
+    const Cookie = await signIn(app, key);
+    const foreign: Record<string, string>[] = [
+      { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' },
+      { Origin: 'https://evil.register.example', 'Sec-Fetch-Site': 'same-site' },
+      { Origin: 'null', 'Sec-Fetch-Site': 'cross-site' },
+    ];
+    for (const each of foreign)
+      for (const form of FORMS) {
+        const answer = await post(
+          app,
+          `/account/${form}`,
+          { key, sure: 'yes', amount: '20', plan: 'pro' },
+          { Cookie, ...each },
+        );
+        expect([form, answer.status, answer.headers.getSetCookie()]).toEqual([form, 403, []]);
+      }
+    const bare = { method: 'POST', body: 'sure=yes', headers: { Cookie } };
+    expect((await app.ask('/account/revoke', bare)).status).toBe(403);
+    expect(await callStatus(app, '/v1/keys/me', { headers })).toBe('200');
+    expect(await titleFor(app, Cookie)).toBe('Account');
+    const cors = await app.ask('/account', { headers: { Cookie, Origin: 'https://evil.example' } });
+    expect(cors.headers.get('access-control-allow-origin')).toBeNull();
+    for (const form of FORMS.slice(4)) expect((await post(app, `/account/${form}`, {})).status, form).toBe(401);
+  });
+
+  it('replace the key once for two presses at the same moment, and end other sessions', async () => {
+    const { app, other } = stage;
+    const { id, key, headers } = await newKey(app);
+    const [Cookie, elsewhere] = [await signIn(app, key), await signIn(other, key)];
+    const times = { expires_at: null, created_at: NOW.getTime() };
+    await openGrant(app.state, `grant of ${id}`, {
+      key_id: id,
+      client_id: 'c',
+      client_name: 'My agent',
+      cap: null,
+      ...times,
+    });
+    const pressed = await Promise.all([app, other].map((each) => post(each, '/account/rotate', {}, { Cookie })));
+    const pages = await Promise.all(pressed.map((answer) => answer.text()));
+    const fresh = pages.flatMap((page) => SECRET.exec(page)?.[0] ?? []);
+    expect(fresh).toHaveLength(1);
+    expect(await callStatus(other, '/v1/keys/me', { headers })).toBe('401 invalid_key');
+    expect(await callStatus(other, '/v1/keys/me', { headers: { Authorization: `Bearer ${fresh[0]}` } })).toBe('200');
+    for (const old of [Cookie, elsewhere]) expect(await titleFor(app, old)).toBe('Sign in to your account');
+    const session = sessionOf(pressed.find(({ status }) => status === 200)!);
+    const page = await (await app.ask('/account', { headers: { Cookie: session } })).text();
+    expect(page).toContain('My agent');
+    expect(page).not.toMatch(SECRET);
+    const grant = /name="grant" value="(\w{64})"/.exec(page)?.[1] ?? '';
+    const stranger = await signIn(app, (await newKey(app)).key);
+    await post(app, '/account/disconnect', { grant }, { Cookie: stranger });
+    expect(await (await app.ask('/account', { headers: { Cookie: session } })).text()).toContain('My agent');
+    await post(app, '/account/disconnect', { grant }, { Cookie: session });
+    expect(await (await app.ask('/account', { headers: { Cookie: session } })).text()).not.toContain('My agent');
+  });
+
+  it('revoke a key after a confirmation', async () => {
+    const { app } = stage;
+    const { key, headers } = await newKey(app);
+    const Cookie = await signIn(app, key);
+    expect((await post(app, '/account/revoke', {}, { Cookie })).status).toBe(422);
+    expect(await callStatus(app, '/v1/keys/me', { headers })).toBe('200');
+    expect(await (await post(app, '/account/revoke', { sure: 'yes' }, { Cookie })).text()).toContain('is revoked');
+    expect(await callStatus(app, '/v1/keys/me', { headers })).toBe('401 invalid_key');
+    expect(await titleFor(app, Cookie)).toBe('Sign in to your account');
+    expect(await signIn(app, key)).toBe('');
+  });
+
+  it('sign in by a mailed link once; the answer does not reveal whether the address has a key', async () => {
+    const { app, other } = stage;
+    await post(app, '/keys', { email: 'mail@example.org' });
+    const asked = async (email: string) => {
+      const answer = await post(app, '/account/mail-link', { email });
+      return [answer.status, (await answer.text()).replaceAll(email, '{email}')];
+    };
+    const known = await asked('mail@example.org');
+    expect(await asked('nobody@example.org')).toEqual(known);
+    expect(links(app)).toHaveLength(1);
+    // A second mail within the hour is not sent.
+    expect(await asked('mail@example.org')).toEqual(known);
+    const [token = '', ...more] = links(app);
+    expect(more).toEqual([]);
+    for (let i = 0; i < 3; i++) {
+      const page = await app.ask(`/account/link?token=${token}`);
+      expect([page.status, page.headers.getSetCookie()]).toEqual([200, []]);
+    }
+    const pressed = await Promise.all([app, other].map((each) => post(each, '/account/link', { token })));
+    expect(pressed.map(({ status }) => status).sort()).toEqual([303, 404]);
+    expect(await titleFor(app, pressed.map(sessionOf).join(''))).toBe('Account');
+    expect((await post(app, '/account/link', { token })).status).toBe(404);
+    expect((await app.ask(`/account/link?token=${token}`)).status).toBe(404);
+    // The token of a link to replace a key does not sign in, and the reverse.
+    await asked('mail@example.org');
+    const next = links(app).find((each) => each !== token) ?? '';
+    expect((await post(app, '/keys/recover', { token: next })).status).toBe(404);
+    clock = new Date(NOW.getTime() + 3_600_001);
+    expect((await post(app, '/account/link', { token: next })).status).toBe(404);
+    clock = NOW;
+  });
+
+  it('end a session after an idle hour, and after half a day of use', async () => {
+    const { app } = stage;
+    const { key } = await newKey(app);
+    const { idle, life } = SESSION_LIFETIME;
+    const at = async (ms: number, Cookie: string) => {
+      clock = new Date(NOW.getTime() + ms);
+      return titleFor(app, Cookie);
+    };
+    const [lazy, busy] = [await signIn(app, key), await signIn(app, key)];
+    for (let ms = idle / 2; ms < life; ms += idle / 2) expect(await at(ms, busy)).toBe('Account');
+    expect(await at(idle, lazy)).toBe('Sign in to your account');
+    expect(await at(life, busy)).toBe('Sign in to your account');
+    clock = NOW;
+    const out = await signIn(app, key);
+    const left = await post(app, '/account/sign-out', {}, { Cookie: out });
+    expect(left.headers.getSetCookie().map((cookie) => /=;.*Max-Age=0/.test(cookie))).toEqual([true, true]);
+    expect(await titleFor(app, out)).toBe('Sign in to your account');
+  });
+
+  it('show the ledger page by page, the usage, and why there is no checkout', async () => {
+    const { app } = stage;
+    const { key, headers } = await newKey(app);
+    for (let i = 0; i < 30; i++) await app.ask('/v1/tools/entities/record-1', { headers });
+    const Cookie = await signIn(app, key);
+    const page = await (await app.ask('/account', { headers: { Cookie } })).text();
+    const older = /href="([^"]*before=\d+)#ledger"/.exec(page)?.[1] ?? '';
+    expect(page.match(/<time datetime/g)).toHaveLength(25);
+    const second = await (await app.ask(older, { headers: { Cookie } })).text();
+    expect(second.match(/<time datetime/g)).toHaveLength(6);
+    expect(second).toContain('Welcome credit');
+    for (const text of [page, second]) expect(text).toContain('<svg class="cols" role="img"');
+    for (const [form, fields] of [
+      ['topup', { amount: '20' }],
+      ['plan', { plan: 'pro' }],
+    ] as const) {
+      const answer = await post(app, `/account/${form}`, fields, { Cookie });
+      expect([form, answer.status]).toEqual([form, 503]);
+      expect(await answer.text()).toContain('role="alert"');
+    }
+    for (const amount of ['', '4.99', '1001', '5.001', 'x', '-20'])
+      expect((await post(app, '/account/topup', { amount }, { Cookie })).status, amount).toBe(422);
+    for (const query of ['?days=x&before=y', '?before=9999999999999999', '?done=x'])
+      expect((await app.ask(`/account${query}`, { headers: { Cookie } })).status).toBe(200);
+  });
+
+  it('stop guessing after ten attempts a minute from one address', async () => {
+    const { app } = stage;
+    const guess = () =>
+      app.ask('/account/sign-in', { method: 'POST', body: 'key=x', headers: OWN, address: '192.0.2.99' });
+    const answers = [];
+    for (let i = 0; i < 11; i++) answers.push((await guess()).status);
+    expect(answers).toEqual([...Array(10).fill(422), 429]);
+  });
+
+  it('leave no internal error', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
+});
