@@ -9,6 +9,8 @@ export interface ProcessState {
   datasets: { dataset: string; release: string; records: number; collected: Date }[];
   /** Whether Redis responds; null without Redis. */
   redis: boolean | null;
+  /** Whether the object storage responds, and the releases still to be fetched; null without RELEASES_URL. */
+  storage: { up: boolean; waiting: Readonly<Record<string, string>> } | null;
 }
 
 export interface Metrics {
@@ -70,6 +72,13 @@ export function openMetrics(standing: () => ProcessState): Metrics {
   });
   gauge('register_redis_up', '1 while limits are shared over Redis, 0 while it is away', ['use'], (set, { redis }) => {
     if (redis !== null) set({ use: 'limits' }, redis ? 1 : 0);
+  });
+  gauge('register_storage_up', '1 while the object storage of RELEASES_URL responds', [], (set, { storage }) => {
+    if (storage !== null) set({}, storage.up ? 1 : 0);
+  });
+  gauge('register_release_waiting', '1: a newer release waits to be fetched', ['dataset'], (set, now) => {
+    if (now.storage === null) return;
+    for (const { dataset } of now.datasets) set({ dataset }, dataset in now.storage.waiting ? 1 : 0);
   });
   return {
     recordCall(call) {

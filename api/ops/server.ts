@@ -1,6 +1,7 @@
 // The operators' pages: requests to responses. The channel (routes.ts) mounts the addresses and applies the
 // rate limits.
 import { ApiError, ERRORS, FOR_OPERATORS } from '../contract/errors.ts';
+import { isSameOriginForm } from '../http/browser-session.ts';
 import { prefixOf } from '../pages/frame.ts';
 import { keyPage, keysPage, postGrant, postRevoke } from './pages/keys.ts';
 import { logPage, optOutsPage } from './pages/log.ts';
@@ -8,13 +9,13 @@ import { moneyPage } from './pages/money.ts';
 import { nightsPage } from './pages/nights.ts';
 import { nowPiece, overviewPage, statsJson } from './pages/overview.ts';
 import { decidePost, reviewCasePage, reviewJson, reviewPage, reviewPiece } from './pages/review.ts';
-import { HTMX_PATH, htmxFile } from './parts/assets.ts';
+import { decideManyPost } from './pages/review-bulk.ts';
+import { OPS_SCRIPTS, scriptFile } from './parts/assets.ts';
 import { FRAME_HEADERS, type OpsPage, printPage, withPrefix } from './parts/frame.ts';
 import type { OpsAnswer, OpsParts, OpsRequest } from './parts/request.ts';
 import {
   checkNextPath,
   findSignedIn,
-  isSameOriginForm,
   operatorErrorItem,
   operatorErrorPage,
   operatorForeignFormPage,
@@ -32,6 +33,8 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'GET /ops/stats.json': statsJson,
   'GET /ops/review.json': reviewJson,
   'GET /ops/review': reviewPage,
+  // Before the addresses of single items, which match its path too.
+  'POST /ops/review/decide': decideManyPost,
   'GET /ops/review/:item_id': reviewCasePage,
   'POST /ops/review/:item_id/approve': (parts, request, who) => decidePost(parts, request, who, 'approved'),
   'POST /ops/review/:item_id/reject': (parts, request, who) => decidePost(parts, request, who, 'rejected'),
@@ -48,7 +51,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 };
 
 /** Addresses without sign-in. */
-const PUBLIC = ['GET /ops/login', 'POST /ops/login', 'POST /ops/logout', `GET ${HTMX_PATH}`];
+const PUBLIC = ['GET /ops/login', 'POST /ops/login', 'POST /ops/logout', ...OPS_SCRIPTS.map((path) => `GET ${path}`)];
 
 /** The operators' pages and their JSON. An expected error is thrown as ApiError. */
 export class OpsServer {
@@ -70,7 +73,7 @@ export class OpsServer {
     const who = request.operator ?? (await findSignedIn(parts, request));
     if (who === null) return this.#requireSignIn(request);
     // Another site can make a browser send the session cookie, but not a key.
-    if (request.form !== null && request.operator === null && !isSameOriginForm(parts, request)) {
+    if (request.form !== null && request.operator === null && !isSameOriginForm(parts.base_url, request.header)) {
       if (request.html) return this.#page(operatorForeignFormPage(parts.base_url), 403);
       throw new ApiError('admin_required', 'This request came from another site.');
     }
@@ -88,14 +91,16 @@ export class OpsServer {
 
   async #answerPublic(route: string, request: OpsRequest): Promise<Response> {
     const parts = this.#parts;
-    if (route === `GET ${HTMX_PATH}`) return htmxFile();
+    const script = OPS_SCRIPTS.find((path) => route === `GET ${path}`);
+    if (script !== undefined) return scriptFile(script);
     if (route === 'GET /ops/login') {
       const next = checkNextPath(typeof request.query['next'] === 'string' ? request.query['next'] : null);
       return (await findSignedIn(parts, request)) === null
         ? this.#page(operatorSignInPage(next), 200)
         : this.#redirect(next);
     }
-    if (!isSameOriginForm(parts, request)) return this.#page(operatorForeignFormPage(parts.base_url), 403);
+    if (!isSameOriginForm(parts.base_url, request.header))
+      return this.#page(operatorForeignFormPage(parts.base_url), 403);
     if (route === 'POST /ops/logout')
       return this.#redirect('/ops/login', { 'Set-Cookie': await signOutOperator(parts, request) });
     return this.#signIn(request);

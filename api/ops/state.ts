@@ -1,5 +1,6 @@
 // State of a process and its datasets, for the operators' pages and metrics.
 
+import type { Follower } from '../../data/releases/follow.ts';
 import type { Register } from '../../data/releases/register.ts';
 import { lastCollected, lastRuns } from '../../data/releases/runs.ts';
 import type { ReviewContext } from '../../data/review/review.ts';
@@ -10,9 +11,14 @@ import type { ProcessState } from './metrics.ts';
 import type { OpsDataset } from './parts/request.ts';
 
 /**
- * The served releases, the load of the engines, and whether Redis responds (`redisUp`: null without Redis).
+ * The served releases, the load of the engines, whether Redis responds (`redisUp`: null without Redis), and the
+ * state of the object storage.
  */
-export function processState(register: Register, redisUp: () => boolean | null): ProcessState {
+export function processState(
+  register: Register,
+  redisUp: () => boolean | null,
+  follower: Pick<Follower, 'state'> | null,
+): ProcessState {
   const open = [...register.packs.keys()].flatMap((dataset) => register.current(dataset) ?? []);
   return {
     queue: register.load(),
@@ -23,6 +29,40 @@ export function processState(register: Register, redisUp: () => boolean | null):
       collected: new Date(last_collection),
     })),
     redis: redisUp(),
+    storage: follower?.state() ?? null,
+  };
+}
+
+/** Whether the process should get calls from a load balancer. */
+interface Readiness {
+  /** Why not, as sentences; empty: it should. */
+  reasons(): string[];
+  /** From now on it should not. */
+  drain(): void;
+}
+
+/**
+ * A process is ready when it serves a release, unless it has to fetch the first release of a dataset or is
+ * stopping. A dataset that was never built, or a release that no process can open, takes none out.
+ */
+export function openReadiness(
+  register: Pick<Register, 'packs' | 'state'>,
+  follower: Pick<Follower, 'state'> | null,
+): Readiness {
+  let draining = false;
+  return {
+    reasons() {
+      const missing = Object.entries(follower?.state().waiting ?? {}).filter(([id]) => register.state(id) !== 'open');
+      const open = [...register.packs.keys()].some((id) => register.state(id) === 'open');
+      return [
+        ...(draining ? ['the process is stopping'] : []),
+        ...(open ? [] : ['no release is served yet']),
+        ...missing.map(([id, release]) => `${id}: release ${release} is being fetched`),
+      ];
+    },
+    drain() {
+      draining = true;
+    },
   };
 }
 

@@ -139,6 +139,7 @@ describe('a decision in the browser', () => {
     await page.goto(`${stand.base}/ops/review`);
     await stand.app.state.db.deleteFrom('ops_sessions').execute();
     await page
+      .locator('.queue .entry')
       .getByRole('button', { name: /^Reject/ })
       .first()
       .click();

@@ -5,6 +5,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { badgeHtml, formatMinute, timeHtml } from '../parts/format.ts';
 import { type OpsAnswer, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
+import { tableSort } from '../parts/sort.ts';
 
 const PAGE = 50;
 
@@ -55,14 +56,24 @@ function words(details: string): string {
 const MOST = 200;
 
 /** GET /ops/opt-outs. */
-export async function optOutsPage({ store, now }: OpsParts, _request: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function optOutsPage({ store, now }: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
   const rows = await store.db.selectFrom('opt_outs').selectAll().orderBy('at', 'desc').limit(MOST).execute();
   const at = now();
-  const list = html`<table class="rows"><thead><tr><th scope="col">Record</th><th scope="col">Dataset</th><th scope="col">Contact</th><th scope="col">Reason</th><th scope="col">Removed</th><th scope="col">State</th></tr></thead>
-<tbody>${rows.map(
-    (row) =>
-      html`<tr><th scope="row">${row.name}<small><code>${row.slug}</code></small></th><td data-name="Dataset">${row.dataset}</td><td data-name="Contact">${row.contact}</td><td data-name="Reason">${row.reason ?? '—'}</td><td data-name="Removed">${timeHtml(row.at, at)}</td><td data-name="State">${row.restored_at === null ? badgeHtml('removed', 'wait') : html`${badgeHtml('restored', 'good')} ${timeHtml(row.restored_at, at)}`}</td></tr>`,
-  )}</tbody></table>`;
+  const sort = tableSort<(typeof rows)[number]>(request, [
+    { name: 'record', title: 'Record', of: ({ name }) => name },
+    { name: 'dataset', title: 'Dataset', of: ({ dataset }) => dataset },
+    { name: 'contact', title: 'Contact', of: ({ contact }) => contact },
+    { name: 'reason', title: 'Reason', of: ({ reason }) => reason },
+    { name: 'removed', title: 'Removed', of: ({ at: removed }) => Number(removed) },
+    { name: 'state', title: 'State', of: ({ restored_at }) => (restored_at === null ? 'removed' : 'restored') },
+  ]);
+  const list = html`<table class="rows">${sort.head}
+<tbody>${sort
+    .sorted(rows)
+    .map(
+      (row) =>
+        html`<tr><th scope="row">${row.name}<small><code>${row.slug}</code></small></th><td data-name="Dataset">${row.dataset}</td><td data-name="Contact">${row.contact}</td><td data-name="Reason">${row.reason ?? '—'}</td><td data-name="Removed">${timeHtml(row.at, at)}</td><td data-name="State">${row.restored_at === null ? badgeHtml('removed', 'wait') : html`${badgeHtml('restored', 'good')} ${timeHtml(row.restored_at, at)}`}</td></tr>`,
+    )}</tbody></table>`;
   const body = html`<p class="lead">Removed records are in no channel. The contact got a link to restore the record; under <a href="/ops/review">Review</a> you can restore it too.</p>
 ${rows.length === 0 ? html`<p class="empty">No opt-outs yet.</p>` : list}`;
   return { page: { title: 'Opt-outs', body, at: { place: 'opt-outs', who } } };

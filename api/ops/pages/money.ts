@@ -2,10 +2,11 @@
 
 import { type PaymentIssue, paymentIssues } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
+import { barChart, everyStep } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { barChart, everyStep } from '../parts/charts.ts';
 import { badgeHtml, formatCents, formatCount, formatEur, timeHtml } from '../parts/format.ts';
 import type { OpsAnswer, OpsParts, OpsRequest } from '../parts/request.ts';
+import { type SortColumn, tableSort } from '../parts/sort.ts';
 
 const DAY = 86_400_000;
 const SPAN = 30;
@@ -19,7 +20,7 @@ const KINDS: Record<PaymentIssue['kind'], string> = {
 };
 
 /** GET /ops/money. */
-export async function moneyPage({ store, now }: OpsParts, _request: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function moneyPage({ store, now }: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
   const at = now().getTime();
   const since = Math.floor(at / DAY) * DAY - (SPAN - 1) * DAY;
   const [waiting, days, keys] = await Promise.all([
@@ -53,17 +54,26 @@ export async function moneyPage({ store, now }: OpsParts, _request: OpsRequest, 
 <div><dt>By checkout, ${SPAN} days</dt><dd>${formatCents(cards)}<small>net of refunds</small></dd></div>
 ${sandbox !== 0 && html`<div><dt>Sandbox, ${SPAN} days</dt><dd>${formatCents(sandbox)}<small>no real money</small></dd></div>`}
 <div><dt>By x402, ${SPAN} days</dt><dd>${formatCents(x402)}<small>settled</small></dd></div>
-<div><dt>Credit on keys</dt><dd>${formatCents(keys.credit)}<small>unspent</small></dd></div>
+<div><dt>Credit on keys</dt><dd>${formatCents(keys.credit)}<small>unspent, with grants${sandbox !== 0 && ' and sandbox payments'}</small></dd></div>
 <div><dt>Plans</dt><dd>${formatCount(keys.plans.filter(({ plan }) => plan === 'pro' || plan === 'scale').reduce((sum, each) => sum + each.keys, 0))}<small>${keys.plans.map(({ plan, keys: n }) => `${n} ${plan}`).join(', ') || 'no keys yet'}</small></dd></div>
 </dl>
-<section aria-labelledby="waits"><h2 id="waits">Needs attention</h2>${waiting.length === 0 ? html`<p class="empty">No payment needs attention.</p>` : matterTable(waiting, now())}</section>
+<section aria-labelledby="waits"><h2 id="waits">Needs attention</h2>${waiting.length === 0 ? html`<p class="empty">No payment needs attention.</p>` : issueTable(waiting, request, now())}</section>
 <section aria-labelledby="in"><h2 id="in">Revenue</h2>${days.length === 0 ? html`<p class="empty">No revenue in ${SPAN} days.</p>` : chart}</section>`;
   return { page: { title: 'Money', body, at: { place: 'money', who } } };
 }
 
-function matterTable(list: readonly PaymentIssue[], now: Date): Html {
-  return html`<table class="rows"><thead><tr><th scope="col">Issue</th><th scope="col">Reason</th><th scope="col" class="n">Amount</th><th scope="col">When</th><th scope="col">Key</th></tr></thead>
-<tbody>${list.map(
+const COLUMNS: readonly SortColumn<PaymentIssue>[] = [
+  { name: 'issue', title: 'Issue', of: ({ kind }) => KINDS[kind] },
+  { name: 'reason', title: 'Reason', of: ({ why }) => why },
+  { name: 'amount', title: 'Amount', figures: true, of: ({ amount }) => amount },
+  { name: 'when', title: 'When', of: ({ at }) => at },
+  { name: 'key', title: 'Key' },
+];
+
+function issueTable(list: readonly PaymentIssue[], request: OpsRequest, now: Date): Html {
+  const { head, sorted } = tableSort(request, COLUMNS);
+  return html`<table class="rows">${head}
+<tbody>${sorted(list).map(
     ({ kind, id, key_id, amount, at, why }) =>
       html`<tr><th scope="row">${badgeHtml(KINDS[kind], 'bad')}</th><td data-name="Reason">${why}<small><code>${id}</code></small></td><td class="n" data-name="Amount">${amount === null ? '—' : formatEur(amount)}</td><td data-name="When">${timeHtml(at, now)}</td><td data-name="Key">${key_id === null ? '—' : html`<a href="/ops/keys/${key_id}">open</a>`}</td></tr>`,
   )}</tbody></table>`;

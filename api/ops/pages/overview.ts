@@ -11,11 +11,12 @@ import {
   trafficBy,
 } from '../../../data/state/ops/traffic.ts';
 import { heldSince, OPT_OUT_LIMIT } from '../../../data/state/owners/held-opt-outs.ts';
+import { barChart, everyStep, lengthBar } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { plural, printShare } from '../../render/print.ts';
-import { barChart, everyStep, lengthBar } from '../parts/charts.ts';
 import { badgeHtml, formatCents, formatCount, formatDuration, formatMicroseconds, timeHtml } from '../parts/format.ts';
 import { type OpsAnswer, type OpsDataset, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
+import { type SortColumn, tableSort } from '../parts/sort.ts';
 import { reviewFragment } from './review.ts';
 
 const HOUR = 3_600_000;
@@ -37,7 +38,8 @@ const spanOf = (request: OpsRequest): Span => {
 };
 
 /** All data of the overview at one time. */
-async function gathered(parts: OpsParts, span: Span) {
+async function gathered(parts: OpsParts, request: OpsRequest) {
+  const span = spanOf(request);
   const { store, reviewing } = parts;
   const now = parts.now();
   const at = now.getTime();
@@ -59,7 +61,7 @@ async function gathered(parts: OpsParts, span: Span) {
     moneyByDay(store, at - 30 * DAY),
   ]);
   return {
-    ...{ now, span, since, step, standings, backlog },
+    ...{ now, span, since, step, standings, backlog, request: { ...request, path: '/ops' } },
     ...{ traffic, today, outcomes, operations, open, waiting, keys, held: heldOptOuts, month },
   };
 }
@@ -72,7 +74,7 @@ const iso = (at: number) => new Date(at).toISOString();
 
 /** GET /ops/stats.json. */
 export async function statsJson(parts: OpsParts, request: OpsRequest): Promise<OpsAnswer> {
-  const all = await gathered(parts, spanOf(request));
+  const all = await gathered(parts, request);
   const barText = (bar: TrafficBar) => {
     const { at, good, refused, faults, charged } = bar;
     return { at: new Date(at).toISOString(), answered: good, refused, faults, charged_eur: charged / 1e6 };
@@ -106,6 +108,7 @@ export async function statsJson(parts: OpsParts, request: OpsRequest): Promise<O
       money: all.month.map((day) => ({
         date: new Date(day.at).toISOString().slice(0, 10),
         cards_eur: day.cards / 1e6,
+        sandbox_eur: day.sandbox / 1e6,
         x402_eur: day.x402 / 1e6,
       })),
       attention: all.waiting.map(({ amount, at, ...rest }) => ({
@@ -119,9 +122,9 @@ export async function statsJson(parts: OpsParts, request: OpsRequest): Promise<O
 
 /** GET /ops. */
 export async function overviewPage(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
-  const all = await gathered(parts, spanOf(request));
+  const all = await gathered(parts, request);
   const names = await reviewFragment(parts, all.open);
-  const body: Html = html`<div id="now" hx-get="/ops/partials/now?span=${all.span}" hx-trigger="every 30s">${now(all)}</div>
+  const body: Html = html`<div id="now" hx-get="/ops/partials/now?${String(new URLSearchParams(Object.entries(request.query).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))))}" hx-trigger="every 30s">${now(all)}</div>
 <section aria-labelledby="waits"><div class="head"><h2 id="waits">Review</h2><a href="/ops/review${all.open.total === 0 ? '?status=all' : ''}">${all.open.total === 0 ? 'Decided items' : `All ${formatCount(all.open.total)} open`}</a></div>
 <div id="queue" hx-get="/ops/partials/review?limit=5" hx-trigger="every 30s">${names}</div></section>`;
   return { page: { title: 'Overview', body, at: { place: 'overview', who } } };
@@ -129,7 +132,7 @@ export async function overviewPage(parts: OpsParts, request: OpsRequest, who: st
 
 /** GET /ops/partials/now: the figures, for the refresh of an open page. */
 export async function nowPiece(parts: OpsParts, request: OpsRequest): Promise<OpsAnswer> {
-  return { piece: String(now(await gathered(parts, spanOf(request)))) };
+  return { piece: String(now(await gathered(parts, request))) };
 }
 
 function now(all: Gathered): Html {
@@ -230,7 +233,17 @@ ${bars.length === 0 ? html`<p class="empty">No calls yet. Each process stores it
 /** The colour of a share of fresh values. */
 const fresh = (share: number) => (share >= 0.9 ? 'm0' : share >= 0.6 ? 'm1' : 'm2');
 
-function datasets({ standings, now }: Gathered): Html {
+const DATASETS: readonly SortColumn<OpsDataset>[] = [
+  { name: 'dataset', title: 'Dataset', of: ({ dataset }) => dataset },
+  { name: 'records', title: 'Records', figures: true, of: ({ records }) => records },
+  { name: 'fresh', title: 'Fresh values', of: ({ within_sla }) => within_sla },
+  { name: 'age', title: 'Median age', figures: true, of: ({ median_age_hours }) => median_age_hours },
+  { name: 'last', title: 'Last run', of: ({ runs }) => (runs[0] ? Date.parse(runs[0].at) : null) },
+  { name: 'next', title: 'Next run', of: ({ next_collection }) => next_collection },
+];
+
+function datasets({ standings, now, request }: Gathered): Html {
+  const { head, sorted } = tableSort(request, DATASETS, { parameter: 'datasets' });
   const row = (each: OpsDataset) => {
     const { dataset, records, within_sla, median_age_hours, next_collection, runs, state } = each;
     const [last] = runs;
@@ -245,7 +258,7 @@ function datasets({ standings, now }: Gathered): Html {
 ${
   standings.length === 0
     ? html`<p class="empty">No packs are loaded.</p>`
-    : html`<table class="rows"><thead><tr><th scope="col">Dataset</th><th scope="col" class="n">Records</th><th scope="col">Fresh values</th><th scope="col" class="n">Median age</th><th scope="col">Last run</th><th scope="col">Next run</th></tr></thead><tbody>${standings.map(row)}</tbody></table>`
+    : html`<table class="rows">${head}<tbody>${sorted(standings).map(row)}</tbody></table>`
 }</section>`;
 }
 
@@ -254,21 +267,40 @@ export function outcomeBadge(outcome: OpsDataset['runs'][number]['outcome']): Ht
   return badgeHtml(outcome, outcome === 'released' ? 'good' : outcome === 'unchanged' ? 'plain' : 'bad');
 }
 
-function tables({ outcomes, operations, span }: Gathered): Html {
+type Operations = Gathered['operations'][number];
+
+const OPERATIONS: readonly SortColumn<Operations>[] = [
+  { name: 'operation', title: 'Operation', of: ({ name }) => name },
+  { name: 'calls', title: 'Calls', of: ({ calls: n }) => n },
+  { name: 'mean', title: 'Mean', figures: true, of: ({ took, calls: n }) => took / n },
+  { name: 'longest', title: 'Longest', figures: true, of: ({ longest }) => longest },
+];
+
+const ERRORS: readonly SortColumn<Operations>[] = [
+  { name: 'code', title: 'Code', of: ({ name }) => name },
+  { name: 'calls', title: 'Calls', figures: true, of: ({ calls: n }) => n },
+];
+
+function tables({ outcomes, operations, span, request }: Gathered): Html {
+  const top = tableSort(request, OPERATIONS, { parameter: 'operations' });
+  const failed = tableSort(request, ERRORS, { parameter: 'errors' });
   const wrong = outcomes.filter(({ name }) => !SUCCESS_OUTCOMES.includes(name));
   const most = Math.max(1, ...operations.map(({ calls: n }) => n));
-  const errors = wrong.map(
-    ({ name, calls: n }) =>
-      html`<tr><th scope="row"><code>${name}</code>${FAULT_OUTCOMES.includes(name) ? html` ${badgeHtml('server error', 'bad')}` : ''}</th><td class="n">${formatCount(n)}</td></tr>`,
-  );
-  const rows = operations
+  const errors = failed
+    .sorted(wrong)
+    .map(
+      ({ name, calls: n }) =>
+        html`<tr><th scope="row"><code>${name}</code>${FAULT_OUTCOMES.includes(name) ? html` ${badgeHtml('server error', 'bad')}` : ''}</th><td class="n">${formatCount(n)}</td></tr>`,
+    );
+  const rows = top
+    .sorted(operations)
     .slice(0, 8)
     .map(
       (each) =>
         html`<tr><th scope="row"><code>${each.name}</code></th><td><span class="meter">${lengthBar(each.calls, most)}<span>${formatCount(each.calls)}</span></span></td><td class="n">${formatMicroseconds(each.took / each.calls)}</td><td class="n">${formatMicroseconds(each.longest)}</td></tr>`,
     );
   return html`<div class="two">
-<section aria-labelledby="asked"><h2 id="asked">Top operations</h2>${rows.length === 0 ? html`<p class="empty">None in ${SPANS[span].name}.</p>` : html`<table class="asked"><thead><tr><th scope="col">Operation</th><th scope="col">Calls</th><th scope="col" class="n">Mean</th><th scope="col" class="n">Longest</th></tr></thead><tbody>${rows}</tbody></table>`}</section>
-<section aria-labelledby="errors"><h2 id="errors">Errors</h2>${errors.length === 0 ? html`<p class="empty">None in ${SPANS[span].name}.</p>` : html`<table><thead><tr><th scope="col">Code</th><th scope="col" class="n">Calls</th></tr></thead><tbody>${errors}</tbody></table>`}</section>
+<section aria-labelledby="asked"><h2 id="asked">Top operations</h2>${rows.length === 0 ? html`<p class="empty">None in ${SPANS[span].name}.</p>` : html`<table class="asked">${top.head}<tbody>${rows}</tbody></table>`}</section>
+<section aria-labelledby="errors"><h2 id="errors">Errors</h2>${errors.length === 0 ? html`<p class="empty">None in ${SPANS[span].name}.</p>` : html`<table>${failed.head}<tbody>${errors}</tbody></table>`}</section>
 </div>`;
 }

@@ -3,9 +3,9 @@
 import type { PublicFact } from '../../../data/queries/history.ts';
 import type { AttributeState, ReviewCase } from '../../../data/review/review-case.ts';
 import type { Value } from '../../../packs/define/model.ts';
+import { stepChart } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { printNumber } from '../../render/print.ts';
-import { stepChart } from '../parts/charts.ts';
 import { badgeHtml, formatMinute, linkHtml, timeHtml, valueHtml } from '../parts/format.ts';
 import type { OpsParts } from '../parts/request.ts';
 import { factTitles, groupMedian, REVIEW_KINDS, unitOf, verdictForm } from './review-parts.ts';

@@ -12,10 +12,10 @@ import { ApiError } from '../../contract/errors.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { badgeHtml, formatCount, formatMinute, timeHtml, valueHtml } from '../parts/format.ts';
 import { type OpsAnswer, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
+import { bulkBox, bulkForm } from './review-bulk.ts';
 import { caseBody } from './review-case.ts';
-import { factTitles, groupMedian, REVIEW_KINDS, unitOf, verdictForm } from './review-parts.ts';
+import { factTitles, groupMedian, ITEM_ID, REVIEW_KINDS, unitOf, verdictForm } from './review-parts.ts';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const STATUSES = ['open', 'approved', 'rejected', 'confirmed', 'all'] as const;
 /** Entries of a page. */
 const PAGE = 20;
@@ -76,7 +76,8 @@ export async function reviewPage(parts: OpsParts, request: OpsRequest, who: stri
   const last = Math.min(entries.total, offset + PAGE);
   const body = html`<div class="filters"><nav class="spans" aria-label="State">${STATUSES.map((each) => tab(each, each === status, at({ status: each })))}</nav>
 <nav class="spans" aria-label="Dataset">${tab('all datasets', dataset === null, at({ dataset: '' }))}${parts.reviewing.datasets.map((id) => tab(id, id === dataset, at({ dataset: id })))}</nav></div>
-${await reviewFragment(parts, entries, status)}
+${entries.items.some((entry) => entry.status === 'open') && bulkForm()}
+${await reviewFragment(parts, entries, status, true)}
 ${
   entries.total > PAGE
     ? html`<nav class="pages" aria-label="Pages">${offset > 0 ? html`<a rel="prev" href="${at({ offset: Math.max(0, offset - PAGE) })}">Newer</a>` : html`<span></span>`}<span>${formatCount(offset + 1)} to ${formatCount(last)} of ${formatCount(entries.total)}</span>${last < entries.total ? html`<a rel="next" href="${at({ offset: offset + PAGE })}">Older</a>` : html`<span></span>`}</nav>`
@@ -103,15 +104,17 @@ export async function reviewFragment(
   parts: OpsParts,
   { items, total }: { items: readonly ReviewEntry[]; total: number },
   status: string = 'open',
+  bulk = false,
 ): Promise<Html> {
   if (total === 0) return html`<p class="empty">${status === 'open' ? 'No open items.' : 'No items.'}</p>`;
   const names = await recordNames(parts.reviewing, items);
   const now = parts.now();
-  return html`<ol class="queue">${items.map((entry) => entryLine(parts, entry, names.get(`${entry.dataset} ${entry.entity_id}`)?.name, now))}</ol>`;
+  return html`<ol class="queue">${items.map((entry) => entryLine(parts, entry, names.get(`${entry.dataset} ${entry.entity_id}`)?.name, now, bulk))}</ol>`;
 }
 
-function entryLine(parts: OpsParts, entry: ReviewEntry, name: string | undefined, now: Date): Html {
+function entryLine(parts: OpsParts, entry: ReviewEntry, name: string | undefined, now: Date, bulk: boolean): Html {
   const { id, kind, dataset, attribute, facts, status, request } = entry;
+  const title = name ?? request?.name ?? entry.entity_id;
   const unit = unitOf(parts, entry);
   const titles = factTitles(kind);
   const median = groupMedian(entry, unit);
@@ -121,7 +124,7 @@ function entryLine(parts: OpsParts, entry: ReviewEntry, name: string | undefined
     request === null
       ? html`<dl class="versus">${median === null ? '' : html`<div><dt>Group median</dt><dd><span class="v">${median}</span></dd></div>`}${facts.map((fact, i) => html`<div><dt>${titles[i]}</dt><dd>${valueHtml(fact.value)}<small>${from(fact)}</small></dd></div>`)}</dl>`
       : html`<p class="asks"><span>${request.contact}</span>${request.reason === null ? '' : html` “${request.reason}”`}<small>${request.because}</small></p>`;
-  return html`<li class="entry" id="i-${id}"><div class="what"><a href="/ops/review/${id}"><strong>${name ?? request?.name ?? entry.entity_id}</strong></a>${attribute === null ? '' : html` <code>${attribute}</code>`}
+  return html`<li class="entry" id="i-${id}"><div class="what">${bulk && status === 'open' && bulkBox(id, title)}<a href="/ops/review/${id}"><strong>${title}</strong></a>${attribute === null ? '' : html` <code>${attribute}</code>`}
 <p class="meta">${badgeHtml(REVIEW_KINDS[kind], mood)}<span>${dataset}</span><span>${status === 'open' ? timeHtml(entry.opened_at, now) : html`${badgeHtml(status, status === 'approved' ? 'good' : 'plain')} ${decidedBy(entry, now)}`}</span></p></div>
 ${asks}
 ${status === 'open' ? verdictForm(entry) : ''}</li>`;
@@ -134,7 +137,7 @@ function decidedBy({ decided_at, decided_by }: ReviewEntry, now: Date): Html {
 /** The item's id in the path; throws a 422 for an invalid one. */
 function idOf(request: OpsRequest): string {
   const id = (request.params['item_id'] ?? '').toLowerCase();
-  return UUID.test(id) ? id : refuse('item_id', 'must be a UUID', 'uuid_parsing', 'path');
+  return ITEM_ID.test(id) ? id : refuse('item_id', 'must be a UUID', 'uuid_parsing', 'path');
 }
 
 const missing = () => new ApiError('not_found', 'No such item. The sources may agree now, or the record was removed.');

@@ -1,4 +1,4 @@
-// htmx, the script of the operators' pages, served under a path with the hash of its content.
+// The scripts of the operators' pages, htmx and our own, served under paths with the hash of their content.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,12 +7,19 @@ import { dirname, join } from 'node:path';
 const folder = dirname(createRequire(import.meta.url).resolve('htmx.org/package.json'));
 const HTMX = readFileSync(join(folder, 'dist/htmx.min.js'));
 
-/** Path of the script. */
-export const HTMX_PATH = `/ops/assets/htmx-${createHash('sha256').update(HTMX).digest('hex').slice(0, 16)}.js`;
+const OWN = readFileSync(new URL('../../../site/ops.js', import.meta.url));
 
-/** The script. */
-export function htmxFile(): Response {
-  return new Response(new Uint8Array(HTMX), {
+const pathOf = (name: string, content: Buffer): string =>
+  `/ops/assets/${name}-${createHash('sha256').update(content).digest('hex').slice(0, 16)}.js`;
+
+const SCRIPTS = new Map([HTMX, OWN].map((content, at) => [pathOf(at === 0 ? 'htmx' : 'ops', content), content]));
+
+/** Paths of the scripts. */
+export const OPS_SCRIPTS: readonly string[] = [...SCRIPTS.keys()];
+
+/** The script at one of these paths. */
+export function scriptFile(path: string): Response {
+  return new Response(new Uint8Array(SCRIPTS.get(path) ?? Buffer.alloc(0)), {
     headers: {
       'Content-Type': 'text/javascript; charset=utf-8',
       'Cache-Control': 'public, max-age=31536000, immutable',

@@ -2,14 +2,15 @@
 
 import { readFileSync } from 'node:fs';
 import { SCRIPT_ASSET } from '../../pages/assets.ts';
+import { CHART_STYLE } from '../../pages/charts.ts';
 import { prefixOf } from '../../pages/frame.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { shellOf } from '../../pages/shell.ts';
-import { HTMX_PATH } from './assets.ts';
+import { OPS_SCRIPTS } from './assets.ts';
 
 const shell = shellOf({
-  style: readFileSync(new URL('./ops.css', import.meta.url), 'utf8'),
-  scripts: [SCRIPT_ASSET.path, HTMX_PATH],
+  style: CHART_STYLE + readFileSync(new URL('./ops.css', import.meta.url), 'utf8'),
+  scripts: [SCRIPT_ASSET.path, ...OPS_SCRIPTS],
 });
 
 /** Headers of every page and fragment. */

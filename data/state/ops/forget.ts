@@ -11,8 +11,8 @@ import { forgetItems } from '../oauth/items.ts';
 import { forgetMails } from '../outbox.ts';
 import { forgetClaims } from '../owners/claims.ts';
 import { forgetQuotas } from '../quotas.ts';
+import { operatorSessions, ownerSessions } from '../sessions.ts';
 import type { Store } from '../store.ts';
-import { forgetSessions } from './sessions.ts';
 import { forgetTraffic } from './traffic.ts';
 
 const DAY = 86_400_000;
@@ -198,7 +198,8 @@ export async function forgetExpired(store: Store, dataDir: string, now: Date): P
   await forgetGrants(store, time);
   await forgetClaims(store, time);
   await forgetLinks(store, time);
-  await forgetSessions(store, time);
+  await operatorSessions.forget(store, time);
+  await ownerSessions.forget(store, time);
   await forgetTraffic(store, time);
   await forgetOldAddresses(store, time);
   await forgetMails(dataDir, { before: time - MAILS });

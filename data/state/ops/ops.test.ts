@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import { createKey, findKeys } from '../keys/keys.ts';
 import { move } from '../money/ledger.ts';
+import { operatorSessions, SESSION_LIFETIME } from '../sessions.ts';
 import { paymentIssues } from './attention.ts';
 import { keyFigures, moneyByDay } from './figures.ts';
-import { endSession, findSession, forgetSessions, openSession, SESSION_LIFETIME } from './sessions.ts';
 import { countTraffic, forgetTraffic, trafficBars, trafficBy } from './traffic.ts';
 
 const NOW = Date.parse('2026-11-20T12:34:56Z');
@@ -15,10 +15,11 @@ const DAY = 24 * HOUR;
 describeStores('a session', ({ open }) => {
   test('stores no token; a page prolongs it, a background request does not, a day ends it', async () => {
     const store = await open();
-    const token = await openSession(store, 'hash-of-a-key', NOW);
+    const token = await operatorSessions.open(store, 'hash-of-a-key', NOW);
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(JSON.stringify(await store.db.selectFrom('ops_sessions').selectAll().execute())).not.toContain(token);
-    const at = async (ms: number, renews = true) => (await findSession(store, token, NOW + ms, renews)) !== null;
+    const at = async (ms: number, renews = true) =>
+      (await operatorSessions.find(store, token, NOW + ms, renews)) !== null;
     expect(await at(SESSION_LIFETIME.idle - 1, false)).toBe(true);
     expect(await at(SESSION_LIFETIME.idle)).toBe(false);
     expect(await at(SESSION_LIFETIME.idle - 1)).toBe(true);
@@ -26,17 +27,17 @@ describeStores('a session', ({ open }) => {
       expect(await at(ms)).toBe(true);
     expect(await at(SESSION_LIFETIME.life)).toBe(false);
     for (const guess of ['', 'x', token.slice(1), `${token} `])
-      expect(await findSession(store, guess, NOW, true)).toBeNull();
-    await forgetSessions(store, NOW + SESSION_LIFETIME.life);
-    expect(await findSession(store, token, NOW, true)).toBeNull();
+      expect(await operatorSessions.find(store, guess, NOW, true)).toBeNull();
+    await operatorSessions.forget(store, NOW + SESSION_LIFETIME.life);
+    expect(await operatorSessions.find(store, token, NOW, true)).toBeNull();
   });
 
   test('ends without ending others', async () => {
     const store = await open();
-    const [mine, other] = [await openSession(store, 'a', NOW), await openSession(store, 'b', NOW)];
-    await endSession(store, mine);
-    expect(await findSession(store, mine, NOW, true)).toBeNull();
-    expect(await findSession(store, other, NOW, true)).toMatchObject({ admin: 'b' });
+    const [mine, other] = [await operatorSessions.open(store, 'a', NOW), await operatorSessions.open(store, 'b', NOW)];
+    await operatorSessions.end(store, mine);
+    expect(await operatorSessions.find(store, mine, NOW, true)).toBeNull();
+    expect(await operatorSessions.find(store, other, NOW, true)).toBe('b');
   });
 });
 

@@ -1,8 +1,8 @@
 // The operators' pages and /ops/stats.json: traffic, money, nights, keys, the log; and the actions of
 // operators.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { roundUp, tickStep } from '../../../api/ops/parts/charts.ts';
 import { formatDuration, formatMicroseconds, relativeTime } from '../../../api/ops/parts/format.ts';
+import { roundUp, tickStep } from '../../../api/pages/charts.ts';
 import { recordRun } from '../../../data/releases/runs.ts';
 import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
@@ -212,5 +212,28 @@ describe('words and charts', () => {
   test('a scale ends at the next round number, and names are below their columns', () => {
     expect([0, 0.3, 1, 7, 1200, 99].map(roundUp)).toEqual([1, 0.5, 1, 10, 2000, 100]);
     expect([1, 7, 24, 28, 30].map(tickStep)).toEqual([1, 1, 4, 4, 5]);
+  });
+});
+
+describe('tables', () => {
+  test('are sorted by the address, and their heads lead to the other order', async () => {
+    for (let i = 0; i < 3; i++) await newKey(app);
+    const emails = async (query: string) =>
+      [...(await page(`/ops/keys?q=example.org${query}`)).matchAll(/([\w.]+@example\.org)<\/a>/g)].map(
+        ([, email]) => email!,
+      );
+    const rising = (await emails('')).toSorted((x, y) => x.localeCompare(y, 'en'));
+    expect(rising.length).toBeGreaterThan(3);
+    expect(await emails('&sort=email')).toEqual(rising);
+    expect(await emails('&sort=-email')).toEqual(rising.toReversed());
+    const text = await page('/ops/keys?q=example.org&sort=email');
+    expect(text).toContain('aria-sort="ascending"><a href="/ops/keys?q=example.org&amp;sort=-email">E-mail');
+    expect(text).toContain('href="/ops/keys?q=example.org&amp;sort=balance"');
+    const overview = await page('/ops?span=week&datasets=-records');
+    expect(overview).toContain('href="/ops?span=week&amp;datasets=records"');
+    const names = [...overview.matchAll(/href="\/ops\/nights#(\w+)"/g)].map(([, id]) => id!);
+    const records = new Map((await stats()).datasets.map(({ dataset, records: count }) => [dataset, count]));
+    const counts = names.map((id) => records.get(id) ?? 0);
+    expect(counts).toEqual(counts.toSorted((a, b) => b - a));
   });
 });

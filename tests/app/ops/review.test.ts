@@ -286,6 +286,46 @@ describeApps('requests of people in the review', { nights: true }, (stage: Money
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
   });
 
+  test('several are decided in two steps, each by itself', async () => {
+    const [one, two] = [await ask('opt_out', 5), await ask('opt_out', 6)];
+    const missing = '00000000-0000-4000-8000-000000000000';
+    const post = (items: string[], fields: Record<string, string>, headers: Record<string, string> = HTML) =>
+      stage.app.ask('/ops/review/decide', {
+        method: 'POST',
+        admin: true,
+        headers: { ...headers, 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: String(
+          new URLSearchParams([...items.map((id) => ['item', id]), ...Object.entries(fields)] as [string, string][]),
+        ),
+      });
+    const first = await post([one, two, missing], { verdict: 'approve' });
+    const question = await first.text();
+    expect(first.status).toBe(200);
+    expect(question).toContain('2 records will disappear from every page');
+    expect(question).toContain('Approve 2 items');
+    expect(question).toContain('name="confirmed" value="yes"');
+    expect((await audit(stage.app, one)).length + (await audit(stage.app, two)).length).toBe(0);
+    // Another operator decides one of them before the confirmation.
+    expect((await decide(stage.other, two, 'reject')).status).toBe(200);
+    const result = await (await post([one, two, missing], { verdict: 'approve', confirmed: 'yes' })).text();
+    expect(result).toContain('1 item approved; 2 not');
+    expect(result).toContain(`Already rejected by ${WHO}.`);
+    expect(result).toContain('No such item any more.');
+    expect((await audit(stage.app, one)).map(({ action }) => action)).toEqual(['approve']);
+    expect((await audit(stage.app, two)).map(({ action }) => action)).toEqual(['reject']);
+    const again = await (await post([one], { verdict: 'reject' }, { Accept: 'application/json' })).json();
+    expect(again).toMatchObject({ decided: 0, items: [{ id: one, state: 'already' }] });
+    for (const [items, verdict] of [
+      [[], 'approve'],
+      [['x'], 'approve'],
+      [[one], 'maybe'],
+      [Array.from({ length: 101 }, (_, i) => `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`), 'approve'],
+    ] as const)
+      expect((await post([...items], { verdict })).status, verdict).toBe(422);
+    const list = await (await stage.app.ask('/ops/review', { admin: true, headers: HTML })).text();
+    expect(list).toContain('form="bulk" name="item"');
+  });
+
   test('a claim that is approved mails its link', async () => {
     const id = await ask('claim', 4);
     expect((await decide(stage.app, id, 'approve')).status).toBe(200);
