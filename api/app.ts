@@ -1,14 +1,17 @@
 // The HTTP application as a function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
 import type { Recovery } from './accounts/accounts.ts';
-import { mountRecover } from './accounts/accounts.ts';
+import { mountRecover } from './accounts/recover-page.ts';
+import { mountAccount } from './accounts/routes.ts';
+import type { AccountServer } from './accounts/server.ts';
 import type { CardKey } from './channels/a2a/card.ts';
 import { mountA2a } from './channels/a2a/endpoint.ts';
 import { type KeyDirectory, mountDirectory } from './channels/key-directory.ts';
 import { mountMcp } from './channels/mcp/endpoint.ts';
 import { mountRest } from './channels/rest/rest.ts';
-import { mountDocuments } from './channels/static/documents.ts';
+import { type DocumentDeps, mountDocuments } from './channels/static/documents.ts';
 import { mountDownload } from './channels/static/download.ts';
+import { mountShareImages } from './channels/static/share-images.ts';
 import { mountParts, mountStatic } from './channels/static/static.ts';
 import { type CheckoutPages, mountCheckout, mountWebhook, type WebhookReceiver } from './checkout/routes.ts';
 import { toApiError } from './contract/errors.ts';
@@ -29,6 +32,8 @@ export interface AppDeps {
   gate: CallDeps;
   /** Opt-outs and claims, with the pages that their mails link to. */
   owners: Parameters<typeof mountOwners>[1]['owners'];
+  /** The pages of keys and accounts; absent in a benchmark. */
+  account?: AccountServer;
   /** Rotation of lost keys. */
   recovery: Recovery;
   /** Routes of the checkout. */
@@ -40,6 +45,9 @@ export interface AppDeps {
   /** Key that signs the agent card; absent: the card is not signed. */
   cardKey?: () => Promise<CardKey>;
   started_at: Date;
+  /** See DocumentDeps; absent: always ready, no object storage. */
+  not_ready?: DocumentDeps['not_ready'];
+  storage?: DocumentDeps['storage'];
   /** The key directory of our crawler; absent without a crawler. */
   directory?: () => Promise<KeyDirectory>;
   /** The authorization server; absent in a benchmark. */
@@ -55,7 +63,7 @@ export interface AppDeps {
 /** Builds the app. `app.request()` calls it without a socket. */
 export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   const { gate, report, started_at, oauth } = deps;
-  const channel = { gate, report, started_at, root: deps.dist, page: PAGE_OPERATIONS[0], streams: new StreamLimit() };
+  const channel = { gate, report, started_at, root: deps.dist, pages: PAGE_OPERATIONS, streams: new StreamLimit() };
   const app = new Hono<{ Bindings: NodeBindings }>({
     router: new FirstMatch(),
     getPath: (request) => routedPath(pathOf(request.url)),
@@ -65,6 +73,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   mountParts(app, channel);
   mountDownload(app, channel);
   mountRecover(app, { ...channel, recovery: deps.recovery });
+  if (deps.account) mountAccount(app, { ...channel, account: deps.account });
   mountOwners(app, { ...channel, owners: deps.owners });
   if (deps.metrics) mountMetrics(app, channel, deps.metrics);
   if (deps.ops) mountOps(app, { ...channel, ops: deps.ops });
@@ -73,8 +82,13 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   if (deps.directory) mountDirectory(app, channel, deps.directory);
   if (oauth) mountOAuth(app, { ...channel, oauth });
   mountA2a(app, { ...channel, cardKey: deps.cardKey });
-  mountDocuments(app, channel);
+  mountDocuments(app, {
+    ...channel,
+    not_ready: deps.not_ready ?? (() => []),
+    storage: deps.storage ?? (() => null),
+  });
   mountRest(app, channel);
+  mountShareImages(app, channel);
   mountStatic(app, channel);
   const fail = errorHandler(deps);
   app.onError((error, c) => responseOf(fail(error, c)));

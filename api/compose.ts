@@ -4,7 +4,9 @@ import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { sealedCursors } from '../data/input/cursor.ts';
 import { codeFingerprint } from '../data/model/code.ts';
+import type { ObjectStorage } from '../data/objects/objects.ts';
 import { exportLinks } from '../data/releases/export.ts';
+import { openFollower } from '../data/releases/follow.ts';
 import { openOverlays } from '../data/releases/overlays.ts';
 import { openRegister, type Register } from '../data/releases/register.ts';
 import type { Owners } from '../data/review/owners.ts';
@@ -16,7 +18,7 @@ import { forgetExpired } from '../data/state/ops/forget.ts';
 import { countTraffic } from '../data/state/ops/traffic.ts';
 import { storedQuotas } from '../data/state/quotas.ts';
 import { sharedSecret } from '../data/state/secrets.ts';
-import { openStore, type StoreOptions } from '../data/state/store.ts';
+import { openStore, type Store, type StoreOptions } from '../data/state/store.ts';
 import type { Pack } from '../packs/define/model.ts';
 import { identifyCallers, identifyOperators } from './access/caller.ts';
 import { entityTags } from './access/entity-tags.ts';
@@ -25,6 +27,7 @@ import { previewsIn } from './access/previews.ts';
 import { openRedis, redisQuotas } from './access/redis.ts';
 import { identifyTokens } from './access/tokens.ts';
 import { StoredAccounts } from './accounts/accounts.ts';
+import { AccountServer } from './accounts/server.ts';
 import { createApp, errorHandler } from './app.ts';
 import { buildKeyDirectory } from './channels/key-directory.ts';
 import { openCheckout } from './checkout/open.ts';
@@ -36,7 +39,7 @@ import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { type Metrics, openMetrics } from './ops/metrics.ts';
 import { OpsServer } from './ops/server.ts';
-import { opsDatasets, processState, reviewingOf } from './ops/state.ts';
+import { openReadiness, opsDatasets, processState, reviewingOf } from './ops/state.ts';
 import { claimHandlers } from './owners/claims.ts';
 import { claimPages, type OwnerPages } from './owners/mailed-links.ts';
 import { optOutHandlers } from './owners/opt-out.ts';
@@ -51,6 +54,8 @@ export interface Settings extends StoreOptions {
   packs: readonly Pack[];
   /** DIST_DIR. */
   dist: string;
+  /** Object storage of RELEASES_URL, from which releases are fetched; absent: those of DATA_DIR are served. */
+  storage?: ObjectStorage | null;
   /** `redis://…`; absent: limits in this process, quotas in the store. */
   redisUrl?: string | undefined;
   /** SMTP_URL and MAIL_FROM; absent: mails go into the outbox, from the host of the base URL. */
@@ -100,7 +105,8 @@ export async function compose(settings: Settings) {
   const access = await openAccess(settings);
   const { store, quotas, admins } = access;
   const register = await openRegister({ dataDir, packs, log, overlays: await openOverlays(store) });
-  const metrics = openMetrics(() => processState(register, access.redisUp));
+  const { follower, drain, health } = openHealth(settings, access.store, register);
+  const metrics = openMetrics(() => processState(register, access.redisUp, follower));
   const traffic = countTraffic(store, now);
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
   const owners = openOwners(ownerParts);
@@ -114,7 +120,8 @@ export async function compose(settings: Settings) {
   const app = createApp({
     gate,
     owners,
-    recovery: access.recovery,
+    recovery: access.accounts,
+    account: new AccountServer({ ...gate, store, accounts: access.accounts, now }),
     oauth: new OAuthServer({ ...settings, ...gate, store, quotas, report: (error) => report(error, 'oauth') }),
     directory: () => buildKeyDirectory(store, base_url, now()),
     checkout: access.checkout,
@@ -122,6 +129,7 @@ export async function compose(settings: Settings) {
     mcp_origins: settings.mcp_origins ?? [],
     cardKey: async () => (await signingKeys(store)).keys[0],
     started_at,
+    ...health,
     metrics: metrics.text,
     ops: new OpsServer({
       store,
@@ -142,21 +150,38 @@ export async function compose(settings: Settings) {
     register,
     store,
     traffic,
+    /** Follows the releases in object storage; null without one. */
+    follower,
+    /** Makes `/readyz` answer 503, so that load balancers send no more calls. */
+    drain,
     sweepPayments: access.sweepPayments,
-    /**
-     * Request listener of the server: the fast path, with Hono as fallback. `others` and `stalled` as in
-     * `withFastPath`.
-     */
-    listener: (others: RequestListener = getRequestListener(app.fetch), stalled?: number) =>
-      settings.fast_path === false
-        ? withoutFastPath(others, stalled)
-        : withFastPath(app, others, errorHandler({ gate, report }), stalled),
+    listener: listenerOf(app, gate, settings),
     async close() {
       await register.close();
       await traffic.flush().catch((error: Error) => log(`cannot write traffic figures: ${error.message}`));
+      settings.storage?.close();
       await access.close();
     },
   };
+}
+
+/**
+ * Creates the request listener of the server: the fast path, with Hono as fallback. `others` and `stalled` as
+ * in `withFastPath`.
+ */
+function listenerOf(app: ReturnType<typeof createApp>, gate: CallDeps, { fast_path, report }: Settings) {
+  return (others: RequestListener = getRequestListener(app.fetch), stalled?: number) =>
+    fast_path === false
+      ? withoutFastPath(others, stalled)
+      : withFastPath(app, others, errorHandler({ gate, report }), stalled);
+}
+
+/** The follower of the releases in `storage` (null without one), and what `/healthz` and `/readyz` report. */
+function openHealth({ storage, dataDir, packs, log, now }: Settings, store: Store, register: Register) {
+  const datasets = packs.map(({ id }) => id);
+  const follower = storage ? openFollower({ storage, store, dataDir, datasets, log, now }) : null;
+  const { reasons, drain } = openReadiness(register, follower);
+  return { follower, drain, health: { not_ready: reasons, storage: () => follower?.state() ?? null } };
 }
 
 /** The gate, with the replacements of `settings.adjust`. */
@@ -232,7 +257,7 @@ async function openAccess(options: Settings) {
       tags: entityTags(answers),
       accounts,
     },
-    recovery: accounts,
+    accounts,
     checkout: checkout.pages,
     /** SHA-256 of each operator's key. */
     admins: new Set(admins.hashes),

@@ -24,6 +24,8 @@ export interface Rewriter {
 
 interface Parts {
   config: Config;
+  /** Environment variables from which the SDK of the object storage reads its credentials. */
+  credentials?: NodeJS.ProcessEnv;
   register: Pick<Register, 'packs' | 'current' | 'refresh'>;
   log(line: string): void;
 }
@@ -44,14 +46,14 @@ interface Work {
  * Every process of the service may have one: the night's lock admits a single run, and the others find
  * nothing to do.
  */
-export function openRewriter({ config, register, log }: Parts): Rewriter {
+export function openRewriter({ config, credentials = {}, register, log }: Parts): Rewriter {
   const works = new Map<string, Work>();
   let stopped = false;
 
   const run = async (dataset: string, work: Work, version: number): Promise<void> => {
     const { PATH = '', HOME = '' } = process.env;
     const child = spawn(process.execPath, [...LOADER_OPTIONS, PROGRAM], {
-      env: { PATH, HOME },
+      env: { ...credentials, PATH, HOME },
       stdio: ['pipe', 'ignore', 'pipe'],
     });
     work.child = child;

@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { guardedFetch, publicOnly } from '../build/crawl/guard.ts';
+import { storageOf } from '../build/night/fleet.ts';
 import type { Config } from '../config.ts';
 import { restrictDataDir } from '../data/model/permissions.ts';
 import { commandLine } from '../data/model/program.ts';
@@ -20,6 +21,8 @@ import { openRewriter } from './rewrite.ts';
  * take effect in all within a second. A check is a small query, and a small file per dataset.
  */
 const LOOK = 400;
+/** Interval of the check for new releases in object storage, in milliseconds: one small query. */
+const FOLLOW = 1_000;
 /** Interval at which a process adds its traffic counts to the store, in milliseconds. */
 const FLUSH = 10_000;
 /**
@@ -62,10 +65,12 @@ interface Started {
 }
 
 /** Lines for the operator: what the next nightly run has to build. */
-async function pendingBuilds({ DIST_DIR, BASE_URL }: Config, register: Register): Promise<string[]> {
+async function pendingBuilds({ DIST_DIR, BASE_URL, RELEASES_URL }: Config, register: Register): Promise<string[]> {
   const lines: string[] = [];
   const missing = [...register.packs.keys()].filter((id) => register.state(id) === 'missing');
-  if (missing.length > 0) lines.push(`Never built: ${missing.join(', ')}. Run \`${commandLine('nightly')}\`.`);
+  if (missing.length > 0 && RELEASES_URL !== undefined)
+    lines.push(`Not here yet, looking in ${RELEASES_URL}: ${missing.join(', ')}.`);
+  else if (missing.length > 0) lines.push(`Never built: ${missing.join(', ')}. Run \`${commandLine('nightly')}\`.`);
   const baseUrl = await publishedBaseUrl(DIST_DIR);
   if (baseUrl !== null && baseUrl !== BASE_URL)
     lines.push(
@@ -82,6 +87,8 @@ async function settingsOf(config: Config, log: Log): Promise<Settings> {
     dataDir: config.DATA_DIR,
     dist: config.DIST_DIR,
     databaseUrl: config.DATABASE_URL,
+    wait: { seconds: config.DATABASE_WAIT_SECONDS, report: log.info },
+    storage: await storageOf(config),
     redisUrl: config.REDIS_URL,
     adminKeys: config.ADMIN_KEYS,
     showAdminKey: (key) => print(`Admin key, shown only once: ${key}`),
@@ -126,23 +133,28 @@ async function start(config: Config, log: Log): Promise<Started> {
   return { server, application };
 }
 
-/** Serves until SIGTERM or SIGINT, follows new releases meanwhile, and then waits for requests in flight. */
-export async function serve(config: Config): Promise<void> {
+/**
+ * Serves until SIGTERM or SIGINT, follows new releases meanwhile, and then waits for requests in flight.
+ * `credentials`: the variables of the environment for the object storage, which child processes get too.
+ */
+export async function serve(config: Config, credentials: NodeJS.ProcessEnv = {}): Promise<void> {
   const log = openLog({ level: config.LOG_LEVEL, terminal: process.stderr.isTTY === true });
   const { server, application } = await start(config, log);
   const { register, traffic } = application;
+  const following = new AbortController();
+  void application.follower?.follow(FOLLOW, following.signal);
   const flush = () =>
     traffic.flush().catch((error: Error) => log.info(`cannot write traffic figures: ${error.message}`));
   const counting = setInterval(() => void flush(), FLUSH);
-  const rewriter = openRewriter({ config, register, log: log.info });
+  const rewriter = openRewriter({ config, credentials, register, log: log.info });
   const looking = setInterval(() => {
     register.refresh().then(
       () => rewriter.look(),
       (error: Error) => log.info(`cannot read new releases: ${error.message}`),
     );
   }, LOOK);
-  const stop = () => {
-    process.off('SIGTERM', stop).off('SIGINT', stop);
+  const close = () => {
+    following.abort();
     clearInterval(looking);
     clearInterval(counting);
     server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
@@ -157,6 +169,14 @@ export async function serve(config: Config): Promise<void> {
         .finally(() => log.close());
     });
     setTimeout(() => server.closeIdleConnections(), DRAIN);
+  };
+  const stop = () => {
+    process.off('SIGTERM', stop).off('SIGINT', stop);
+    // Load balancers read /readyz and send no more calls, before the port closes.
+    application.drain();
+    if (config.DRAIN_SECONDS === 0) return close();
+    log.info(`stopping in ${config.DRAIN_SECONDS} s; /readyz answers 503`);
+    setTimeout(close, config.DRAIN_SECONDS * 1000);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
 }

@@ -24,7 +24,8 @@ try {
   createPrivateFiles();
   const config = readConfig(process.env);
   const { serve } = await import('./serve.ts');
-  await serve(config);
+  const credentials = Object.entries(process.env).filter(([name]) => name.startsWith('AWS_'));
+  await serve(config, Object.fromEntries(credentials));
 } catch (error) {
   process.stderr.write(`${complaint(error)}\n`);
   process.exit(1);

@@ -1,7 +1,8 @@
 // Credentials of a request and the caller they identify (contract section 3, "Credentials").
+import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { currentPlan, subscription } from '../../data/model/subscriptions.ts';
 import { hashSecret } from '../../data/state/key-format.ts';
-import type { Lookup } from '../../data/state/keys/lookup.ts';
+import type { LiveKey, Lookup } from '../../data/state/keys/lookup.ts';
 import { ApiError } from '../contract/errors.ts';
 
 /**
@@ -43,7 +44,10 @@ export interface TokenGrant {
 }
 
 /** Finds the caller of a credential; null when the credential is unknown. */
-export type Identify = (credential: Credential) => Promise<Caller | null>;
+export type Identify = (credential: Credential) => Awaitable<Caller | null>;
+
+/** Finds the operator of a credential, from memory. */
+export type IdentifyOperator = (credential: Credential) => Caller | null;
 
 /** The places of a request that may contain a credential. */
 export interface CredentialSources {
@@ -75,11 +79,18 @@ export const operatorId = (hash: string): string => hash.slice(0, 8);
  * Identifies operators. The look-up of a SHA-256 in a set leaks nothing through its timing, since a guesser
  * cannot choose the hash of a guess.
  */
-export function identifyOperators(hashes: Iterable<string>): Identify {
+export function identifyOperators(hashes: Iterable<string>): IdentifyOperator {
   const adminHashes = new Set(hashes);
-  return async ({ secret }) => {
+  /** Operators by their secret, once it was verified: at most one for each hash. */
+  const verified = new Map<string, Caller>();
+  return ({ secret }) => {
+    const known = verified.get(secret);
+    if (known !== undefined) return known;
     const hashed = hashSecret(secret);
-    return secret !== '' && adminHashes.has(hashed) ? { kind: 'admin', id: operatorId(hashed) } : null;
+    if (secret === '' || !adminHashes.has(hashed)) return null;
+    const operator: Caller = { kind: 'admin', id: operatorId(hashed) };
+    verified.set(secret, operator);
+    return operator;
   };
 }
 
@@ -90,14 +101,18 @@ const isToken = (secret: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(sec
  * Identifies operators, the keys of the store, and access tokens, which `byToken` checks. Key and grant are
  * read on every call, so that a revoked one is refused at once.
  */
-export function identifyCallers(admins: Identify, lookup: Lookup, now: () => Date, byToken: Identify): Identify {
-  return async (credential) => {
-    const operator = await admins(credential);
+export function identifyCallers(
+  operators: IdentifyOperator,
+  lookup: Lookup,
+  now: () => Date,
+  byToken: Identify,
+): Identify {
+  const callerOf = (key: LiveKey | null): Caller | null =>
+    key && { kind: 'key', id: key.id, plan: currentPlan(key, now().getTime()), balance: key.balance };
+  return (credential) => {
+    const operator = operators(credential);
     if (operator !== null) return operator;
-    if (isToken(credential.secret)) return byToken(credential);
-    const key = await lookup.find(credential.secret);
-    if (key === null) return null;
-    return { kind: 'key', id: key.id, plan: currentPlan(key, now().getTime()), balance: key.balance };
+    return isToken(credential.secret) ? byToken(credential) : whenReady(lookup.find(credential.secret), callerOf);
   };
 }
 

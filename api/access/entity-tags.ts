@@ -15,12 +15,25 @@ export interface EntityTags {
 
 const weak = (digest: KeyedDigest, content: string | Uint8Array) => `W/"${digest(content).slice(0, 22)}"`;
 
+/** Tags of versions that are stored; a digest takes longer than finding a record. Some 3 MB. */
+const RECENT = 10_000;
+
 /** Two derived keys, so that no body can have the tag of a version. */
 export function entityTags(secret: string): EntityTags {
   const version = keyedDigest(secret, 'entity tags of versions');
   const body = keyedDigest(secret, 'entity tags of bodies');
+  const recent = new Map<string, string>();
   return {
-    ofVersion: (name, representation) => weak(version, `${name}\0${representation}\0`),
+    ofVersion(name, representation) {
+      const content = `${name}\0${representation}\0`;
+      let tag = recent.get(content);
+      if (tag === undefined) {
+        tag = weak(version, content);
+        if (recent.size >= RECENT) recent.clear();
+        recent.set(content, tag);
+      }
+      return tag;
+    },
     ofBody: (content) => weak(body, content),
   };
 }

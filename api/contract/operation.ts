@@ -4,6 +4,7 @@ import type { Cursors } from '../../data/input/cursor.ts';
 import type { Format } from '../../data/input/formats.ts';
 import type { CalledAs } from '../../data/input/parameters.ts';
 import type { Accounts, Requester } from '../../data/model/accounts.ts';
+import type { Awaitable } from '../../data/model/awaitable.ts';
 import type { RawInput, Visibility } from '../../data/plan/plan.ts';
 import type { LoadedRecord } from '../../data/queries/records.ts';
 import type { Exports } from '../../data/releases/export.ts';
@@ -53,10 +54,12 @@ export interface Context {
   /** Whether this call has a price; set by the gate once the input is parsed. */
   priced?: boolean;
   /** The record of the request, after the first look-up (operations/common/load-record.ts). */
-  record?: Promise<LoadedRecord>;
+  record?: Awaitable<LoadedRecord>;
   /** Keys and their ledgers, and the requester; absent in the nightly build. */
   accounts?: Accounts;
   requester?: Requester;
+  /** SHA-256 of the secret that the caller sent; absent without one. */
+  readonly credential_hash?: string | undefined;
   /** Opt-outs and claims; absent in the nightly build. */
   owners?: Owners;
   /** Creates links to snapshot files; absent in the nightly build. */
@@ -275,14 +278,21 @@ export interface Operation<I = unknown, R = unknown> {
    * bytes, and a paid one has no tag. For a paid answer they are the same for every caller. Throws
    * `unknown_entity`.
    */
-  validators?: (raw: RawInput, ctx: Context) => Promise<Validators>;
-  run: (input: I, ctx: Context) => Promise<Result<R>>;
+  validators?: (raw: RawInput, ctx: Context) => Awaitable<Validators>;
+  run: (input: I, ctx: Context) => Awaitable<Result<R>>;
   markdown: (result: R, ctx: Context) => string | Promise<string>;
+  /** The answer as an Atom feed, for an operation with this format. */
+  atom?: (result: R, ctx: Context) => string;
   /**
    * The answer as an HTML page for clients that prefer `text/html`: REST only, in addition to `formats`.
-   * `first`: also for clients that accept anything. A page of a paid answer must not be cached.
+   * `first`: also for clients that accept anything. A page of a paid answer must not be cached. `failure`: the page
+   * of an error, for operations that forms call.
    */
-  html?: { print: (result: R, ctx: Context) => string; first?: true };
+  html?: {
+    print: (result: R, ctx: Context) => string;
+    first?: true;
+    failure?: (message: string, about: { base_url: string; path: string }) => string;
+  };
   /** Files that the nightly build writes from it: path in DIST_DIR and raw input. */
   prerender?: (pack: Pack | null) => { file: string; input: RawInput; format: Format }[];
 }

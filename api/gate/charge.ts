@@ -1,5 +1,6 @@
 // The charge of one call: from the preview quota, credit or x402. Reserved before the call runs, committed
 // when the answer is ready.
+import type { Awaitable } from '../../data/model/awaitable.ts';
 import type { Caller } from '../access/caller.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import type { ApiError } from '../contract/errors.ts';
@@ -12,7 +13,6 @@ import {
   formatEurAmount,
   type PricedCall,
   paymentError,
-  type Reservation,
   type X402Attachment,
 } from '../payments/payments.ts';
 import type { Call, CallDeps, Release } from './context.ts';
@@ -37,16 +37,15 @@ function paymentSecret(caller: Caller, key: string | undefined): string | null {
  * Whether a caller without a credential pays by x402: a payment is attached, or an earlier payment is stored
  * under the Idempotency-Key. Such a call sees all attributes, since nothing is sent before the payment.
  */
-export async function paysByX402(
+export function paysByX402(
   gate: CallDeps,
   call: Call,
   caller: Caller,
   release: Release | undefined,
-): Promise<boolean> {
+): Awaitable<boolean> {
   const { waiting } = gate.payments;
-  const { operation } = call;
-  const payable = mayCost(operation, release?.pack ?? null);
-  if (waiting === undefined || caller.kind !== 'anonymous' || call.head || !payable) return false;
+  if (waiting === undefined || caller.kind !== 'anonymous' || call.head) return false;
+  if (!mayCost(call.operation, release?.pack ?? null)) return false;
   if (call.payment !== undefined) return true;
   const secret = paymentSecret(caller, call.idempotency_key);
   return secret !== null && waiting(secret);
@@ -134,16 +133,55 @@ export interface CallCharge {
    * Charges the call when its answer is ready. `shown`: records in the answer; unused previews are returned.
    * Stores `kept` for the Idempotency-Key. Returns response headers, such as `X-Charge-EUR`.
    */
-  commit(shown: number, answer?: SerializedAnswer): Promise<Record<string, string>>;
+  commit(shown: number, answer?: SerializedAnswer): Awaitable<Record<string, string>>;
   /** Releases the reservation of a failed call. */
-  release(): Promise<void>;
+  release(): Awaitable<void>;
 }
 
 /**
  * Reserves the price of a call, or throws the 402. `request` returns the hash of the call that a payment and
  * an Idempotency-Key are bound to; null: this call cannot be paid with x402.
  */
-export async function reserve(
+export function reserve(
+  gate: CallDeps,
+  call: Call,
+  caller: Caller,
+  ctx: Context,
+  input: unknown,
+  request: (() => string) | null,
+): Awaitable<CallCharge> {
+  const { operation } = call;
+  // Only an operation with previews admits a call without a credential unpaid.
+  if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null))
+    return previews(gate, call, caller, ctx, input);
+  return ctx.priced === true ? pricedCharge(gate, call, caller, ctx, input, request) : new FreeCharge(gate, caller);
+}
+
+/** The charge of a call without a price: stores its answer if its Idempotency-Key requires it. */
+class FreeCharge implements CallCharge {
+  readonly previews = null;
+  readonly micros = 0;
+  readonly stored = null;
+  readonly writes = false;
+  readonly #gate: CallDeps;
+  readonly #caller: Caller;
+
+  constructor(gate: CallDeps, caller: Caller) {
+    this.#gate = gate;
+    this.#caller = caller;
+  }
+
+  commit(_shown: number, answer?: SerializedAnswer): Awaitable<Record<string, string>> {
+    if (!hasClaim(answer)) return NO_HEADERS;
+    return this.#gate.repeats.keep(idempotencyOwner(this.#caller), answer).then(() => NO_HEADERS);
+  }
+
+  release(): void {}
+}
+
+const NO_HEADERS: Record<string, string> = {};
+
+async function pricedCharge(
   gate: CallDeps,
   call: Call,
   caller: Caller,
@@ -151,35 +189,27 @@ export async function reserve(
   input: unknown,
   request: (() => string) | null,
 ): Promise<CallCharge> {
-  const { operation } = call;
-  // Only an operation with previews admits a call without a credential unpaid.
-  if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null))
-    return previews(gate, call, caller, ctx, input);
-  const free = ctx.priced !== true;
   const charge = createPricedCall(call, ctx, input);
-  if (!free) checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
-  const attached = request === null || free ? null : attachedTo(call, caller, request);
-  const reservation: Reservation | null = free ? null : await gate.payments.reserve(caller, charge, attached);
+  checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
+  const attached = request === null ? null : attachedTo(call, caller, request);
+  const reservation = await gate.payments.reserve(caller, charge, attached);
   return {
     previews: null,
-    micros: free ? 0 : charge.micros,
-    stored: reservation?.stored ?? null,
-    writes: reservation?.writes ?? false,
-    async commit(_shown, answer) {
-      if (reservation) return reservation.commit(answer);
-      if (hasClaim(answer)) await gate.repeats.keep(idempotencyOwner(caller), answer);
-      return {};
-    },
-    release: async () => reservation?.release(),
+    micros: charge.micros,
+    stored: reservation.stored ?? null,
+    writes: reservation.writes ?? false,
+    commit: (_shown, answer) => reservation.commit(answer),
+    release: () => reservation.release(),
   };
 }
 
 function attachedTo(call: Call, caller: Caller, request: () => string): X402Attachment | null {
-  const { payment, idempotency_key: key, signal } = call;
+  const { payment, idempotency_key: key } = call;
   const secret = paymentSecret(caller, key);
   if (payment === undefined && secret === null) return null;
   const name = key !== undefined && isKey(key) ? key : null;
-  return { payment, secret, name, owner: idempotencyOwner(caller), request: request(), signal };
+  // The signal is read last: a channel creates it on the first access.
+  return { payment, secret, name, owner: idempotencyOwner(caller), request: request(), signal: call.signal };
 }
 
 /** Reserves records of the daily preview quota of an anonymous caller. */

@@ -1,5 +1,7 @@
 // Types of the gate: its dependencies, a call, the leases and the context of a call.
 
+import type { Awaitable } from '../../data/model/awaitable.ts';
+import { hashSecret } from '../../data/state/key-format.ts';
 import { clientAddress, countedAddress } from '../access/address.ts';
 import { type Caller, type Credential, type CredentialSources, credentialOf, type Identify } from '../access/caller.ts';
 import type { EntityTags } from '../access/entity-tags.ts';
@@ -48,7 +50,7 @@ export interface CallDeps {
   cursors: NonNullable<Context['cursors']>;
   tags: EntityTags;
   /** Leases the current release of a dataset, or of all for null. Throws `unknown_dataset`. */
-  lease(dataset: string | null): Promise<Leases>;
+  lease(dataset: string | null): Awaitable<Leases>;
   operations: readonly Operation[];
   /** Links to snapshot files; absent where none are served. */
   exports?: NonNullable<Context['exports']>;
@@ -194,6 +196,11 @@ export class CallContext implements Context {
 
   get url(): URL {
     return this.#call.url;
+  }
+
+  get credential_hash(): string | undefined {
+    const { credential } = this.#call;
+    return credential === null ? undefined : hashSecret(credential.secret);
   }
 
   get signal(): AbortSignal {

@@ -1,6 +1,7 @@
 // The gate: every call of every channel passes these steps, in the order of contract section 3.
 
 import { FORMATS, formatParameters } from '../../data/input/formats.ts';
+import type { Awaitable } from '../../data/model/awaitable.ts';
 import { type Caller, credentialError, mayBulk, operatorKeyInUrl } from '../access/caller.ts';
 import { type Bucket, limitHeaders } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
@@ -197,10 +198,13 @@ function requirePayment(gate: CallDeps, call: Call, caller: Caller, ctx: Context
 }
 
 /** Step 7: the input of the operation. Reads the body of a POST. */
-async function parse(call: Call, ctx: Context): Promise<unknown> {
+function parse(call: Call, ctx: Context): Awaitable<unknown> {
   if (call.misread) throw call.misread;
-  if (call.body) ctx.body = await call.body();
-  return parseInput(call.operation, call.raw, ctx);
+  if (!call.body) return parseInput(call.operation, call.raw, ctx);
+  return call.body().then((body) => {
+    ctx.body = body;
+    return parseInput(call.operation, call.raw, ctx);
+  });
 }
 
 /** Step 8: a call that shows public values must not name other attributes. Throws 402 with the price. */

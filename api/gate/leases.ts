@@ -20,14 +20,14 @@ function leaseError(register: Register, dataset: string): DataError {
  * Leases releases from the register. An earlier release, leased for a cursor, is held as long as the rest.
  */
 export function leaseReleases(register: Register): CallDeps['lease'] {
-  return async (dataset) => {
+  return (dataset) => {
     const names = dataset === null ? [...register.packs.keys()] : [dataset];
     const openLeases: Lease[] = [];
     const done = () => {
       for (const lease of openLeases.splice(0)) lease.done();
     };
     for (const name of names) {
-      const lease = await register.lease(name);
+      const lease = register.lease(name);
       if (lease) openLeases.push(lease);
       else if (dataset !== null) throw leaseError(register, dataset);
     }

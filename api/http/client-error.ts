@@ -38,14 +38,15 @@ function refusalOf({ code, rawPacket }: ParserError, longest: number): { status:
  * `maxHeaderSize` in bytes.
  */
 export function answerClientErrors(server: Server, { base_url, longest }: { base_url: string; longest: number }): void {
-  const answering = new WeakMap<Duplex, ServerResponse>();
+  const responses = new WeakMap<Duplex, ServerResponse>();
   server.prependListener('request', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
-    answering.set(socket, outgoing);
-    outgoing.once('close', () => answering.delete(socket));
+    responses.set(socket, outgoing);
   });
   server.on('clientError', (parserError: ParserError, socket: Duplex) => {
     // An earlier request of the connection has a response in progress: these bytes would become part of it.
-    if (!socket.writable || parserError.code === 'ECONNRESET' || answering.get(socket)?.headersSent) {
+    const last = responses.get(socket);
+    const inProgress = last?.headersSent === true && !last.writableFinished;
+    if (!socket.writable || parserError.code === 'ECONNRESET' || inProgress) {
       socket.destroy();
       return;
     }

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Hono } from 'hono';
 import { acquireBuffer, releaseBuffer } from './buffers.ts';
-import { type Http, LONGEST_BODY, type NodeBindings, pathOf, routedPath } from './request.ts';
+import { type Http, LONGEST_BODY, type NodeBindings, routedPath } from './request.ts';
 import { isPieces, type Reply, responseOf } from './respond.ts';
 import { endStalled, STALLED } from './streams.ts';
 
@@ -104,17 +104,24 @@ const short = (length: string | undefined) => length !== undefined && Number(len
 /** A request on Node's objects. */
 class DirectHttp implements Http {
   readonly method: string;
-  readonly url: string;
   readonly path: string;
+  readonly search: string;
   readonly env: { incoming: IncomingMessage; outgoing: ServerResponse };
   params: Record<string, string> = {};
   #raw: Request | undefined;
 
   constructor(method: string, incoming: IncomingMessage, outgoing: ServerResponse) {
+    const target = incoming.url!;
+    const query = target.indexOf('?');
     this.method = method;
-    this.url = `http://${validHost}${incoming.url}`;
-    this.path = pathOf(this.url);
+    this.path = query < 0 ? target : target.slice(0, query);
+    this.search = query < 0 || query === target.length - 1 ? '' : target.slice(query);
     this.env = { incoming, outgoing };
+  }
+
+  get url(): string {
+    const { headers, url } = this.env.incoming;
+    return `http://${headers.host}${url}`;
   }
 
   get req(): this {

@@ -13,7 +13,7 @@ import { OpenFile } from './open-files.ts';
 const TYPES = new Mime(standardTypes, { 'application/vnd.apache.parquet': ['parquet'], 'image/x-icon': ['ico'] });
 
 /** Content type by file extension; text is UTF-8. Unknown extensions are `application/octet-stream`. */
-function contentType(path: string): string {
+export function contentType(path: string): string {
   const type = TYPES.getType(path) ?? 'application/octet-stream';
   return type.startsWith('text/') || type === 'application/atom+xml' ? `${type}; charset=utf-8` : type;
 }

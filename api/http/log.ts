@@ -1,5 +1,5 @@
 // The API's log: one JSON object per line, with request ids, without secrets and without personal data.
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import pino from 'pino';
 import type { Config } from '../../config.ts';
 import { requestIdOf } from './request.ts';
@@ -100,32 +100,68 @@ export function openLog({ level, write, terminal = false }: LogOptions): Log {
     },
     destination,
   );
+  const requests = write === undefined && !terminal ? new LineBatch(destination) : destination;
   return {
     info: (line) => logger.info(line),
     answered: (request) => {
       const level = request.status >= 500 ? 'error' : 'info';
       if (!logger.isLevelEnabled(level)) return;
       const line = answeredLine(level, request);
-      destination.write(terminal ? redactSecrets(forPeople(line)) : line);
+      requests.write(terminal ? redactSecrets(forPeople(line)) : line);
     },
     failed: (error, request_id) => logger.error({ request_id, err: plainError(error) }, 'fault'),
     close: () => {
+      if (requests instanceof LineBatch) requests.flush();
       if ('flushSync' in destination) destination.flushSync();
     },
   };
 }
 
-/** Time of the last line as text, formatted once per millisecond. */
-let lastTime = 0;
-let lastText = '';
+/**
+ * Collects the lines of requests and passes them on together: the destination measures every text that it
+ * gets.
+ */
+class LineBatch {
+  readonly #destination: { write(text: string): unknown };
+  #lines = '';
+  #count = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(destination: { write(text: string): unknown }) {
+    this.#destination = destination;
+  }
+
+  write(line: string): void {
+    this.#lines += line;
+    this.#count += 1;
+    if (this.#count >= MOST_LINES) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), TOGETHER.periodicFlush).unref();
+  }
+
+  flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#count > 0) this.#destination.write(this.#lines);
+    this.#lines = '';
+    this.#count = 0;
+  }
+}
+
+/** Lines that are passed on together, at most. */
+const MOST_LINES = 50;
+
+/** The current second (Unix time), and its ISO 8601 text up to the point before the milliseconds. */
+let lastSecond = 0;
+let secondText = '';
 
 function timeText(): string {
   const now = Date.now();
-  if (now !== lastTime) {
-    lastTime = now;
-    lastText = new Date(now).toISOString();
+  const second = Math.floor(now / 1000);
+  if (second !== lastSecond) {
+    lastSecond = second;
+    secondText = new Date(second * 1000).toISOString().slice(0, -'000Z'.length);
   }
-  return lastText;
+  return `${secondText}${String(now - second * 1000).padStart(3, '0')}Z`;
 }
 
 /**
@@ -133,10 +169,13 @@ function timeText(): string {
  * answers. Only the path and the id come from the client.
  */
 function answeredLine(level: string, { request_id, method, path, ms, cut, status }: RequestLog): string {
-  const id = request_id === undefined ? '' : `"request_id":${JSON.stringify(redactSecrets(request_id))},`;
-  const from = `"method":${JSON.stringify(method)},"path":${JSON.stringify(redactSecrets(path))}`;
+  const id = request_id === undefined ? '' : `"request_id":${quoted(redactSecrets(request_id))},`;
+  const from = `"method":${quoted(method)},"path":${quoted(redactSecrets(path))}`;
   return `{"level":"${level}","time":"${timeText()}",${id}${from},"ms":${ms},${cut ? '"cut":true,' : ''}"status":${status},"msg":"request"}\n`;
 }
+
+/** A text as JSON; most need no escapes. */
+const quoted = (text: string): string => (/^[\w./~-]*$/.test(text) ? `"${text}"` : JSON.stringify(text));
 
 /** Formats a line for a terminal. */
 function forPeople(line: string): string {
@@ -155,19 +194,25 @@ function withoutQuery(address: string): string {
   return end < 0 ? address : address.slice(0, end);
 }
 
+/** Start of a request (performance.now()), on its response. */
+const BEGAN: unique symbol = Symbol('request began');
+
 /** Logs every request of a server, after the last byte of its response. */
 export function logRequests(server: Server, log: Log): void {
-  server.prependListener('request', (incoming, outgoing) => {
-    const began = performance.now();
-    outgoing.on('close', () => {
-      log.answered({
-        request_id: requestIdOf(outgoing),
-        method: incoming.method ?? '',
-        path: loggedPath(withoutQuery(incoming.url ?? '')),
-        status: outgoing.statusCode,
-        ms: Math.round((performance.now() - began) * 10) / 10,
-        cut: !outgoing.writableFinished,
-      });
+  // One listener for all responses: a closure for each request would outlive it.
+  function onClose(this: ServerResponse & { [BEGAN]?: number }): void {
+    const { method = '', url = '' } = this.req;
+    log.answered({
+      request_id: requestIdOf(this),
+      method,
+      path: loggedPath(withoutQuery(url)),
+      status: this.statusCode,
+      ms: Math.round((performance.now() - this[BEGAN]!) * 10) / 10,
+      cut: !this.writableFinished,
     });
+  }
+  server.prependListener('request', (_incoming, outgoing: ServerResponse & { [BEGAN]?: number }) => {
+    outgoing[BEGAN] = performance.now();
+    outgoing.on('close', onClose);
   });
 }

@@ -17,6 +17,8 @@ export interface Http {
     /** Absolute, validated and normalised. */
     url: string;
     path: string;
+    /** Query with its question mark, or empty, if it is known without parsing `url`; `path` is undecoded then. */
+    search?: string;
     /** `name` in lower case. */
     header(name: string): string | undefined;
     /** Path parameters, decoded. */
@@ -94,12 +96,12 @@ export class HttpRequest {
   #url: URL | undefined;
 
   constructor(gate: CallDeps, c: Http) {
-    const { url, method } = c.req;
-    const search = searchOf(url);
+    const { method } = c.req;
+    const search = c.req.search ?? searchOf(c.req.url);
     const parameters = search === '' ? null : new URLSearchParams(search);
     this.#base = gate.base_url;
     this.method = method;
-    this.path = pathOf(url);
+    this.path = c.req.search === undefined ? pathOf(c.req.url) : c.req.path;
     this.request_id = requestId(c.req.header('x-request-id'));
     if (c.env?.outgoing) c.env.outgoing[REQUEST_ID] = this.request_id;
     this.headers = commonHeaders(this.request_id);

@@ -4,6 +4,7 @@ import type { Operation } from '../contract/operation.ts';
 import { keys_grant, keys_list, keys_revoke } from './account/keys_admin.ts';
 import { keys_create } from './account/keys_create.ts';
 import { keys_me } from './account/keys_me.ts';
+import { keys_close, keys_rotate, keys_usage } from './account/keys_own.ts';
 import { keys_recover } from './account/keys_recover.ts';
 import { keys_subscribe, keys_topup } from './account/keys_topup.ts';
 import { dataset_facets } from './analysis/dataset_facets.ts';
@@ -21,6 +22,7 @@ import { dataset_schema } from './dataset/dataset_schema.ts';
 import { dataset_status } from './dataset/dataset_status.ts';
 import { datasets_list } from './dataset/datasets_list.ts';
 import { OWNER_OPERATIONS } from './owners/owners.ts';
+import { compare_page } from './record/compare_page.ts';
 import { entity_audit } from './record/entity_audit.ts';
 import { entity_batch } from './record/entity_batch.ts';
 import { entity_compare } from './record/entity_compare.ts';
@@ -63,6 +65,9 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   keys_create,
   keys_list,
   keys_me,
+  keys_usage,
+  keys_rotate,
+  keys_close,
   keys_topup,
   keys_subscribe,
   keys_recover,
@@ -71,7 +76,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
 ];
 
 /** Pages outside /v1: mounted with the static files, read as resources by agents, and never tools. */
-export const PAGE_OPERATIONS: readonly [Operation] = [entity_page];
+export const PAGE_OPERATIONS = { record: entity_page, comparison: compare_page } satisfies Record<string, Operation>;
 
 /** The whole table of /v1. */
 export const OPERATIONS: readonly Operation[] = [...DATASET_OPERATIONS, ...ACCOUNT_OPERATIONS, ...OWNER_OPERATIONS];

@@ -19,7 +19,12 @@ test('a stranger is told price and where keys are made, a key where it is topped
     price_eur: 0.004,
     price_usd: 0.0044,
     how_to_pay: {
-      api_key: { url: 'https://h.example/v1/keys', method: 'POST', body: { email: 'you@example.org' } },
+      api_key: {
+        url: 'https://h.example/v1/keys',
+        method: 'POST',
+        body: { email: 'you@example.org' },
+        page: 'https://h.example/keys',
+      },
       oauth,
     },
     x402Version: 2,
@@ -28,7 +33,12 @@ test('a stranger is told price and where keys are made, a key where it is topped
   });
   const { how_to_pay } = quote({ kind: 'key', id: '1', plan: 'payg' }, charge);
   expect(how_to_pay).toEqual({
-    topup: { url: 'https://h.example/v1/keys/topup', method: 'POST', body: { amount_eur: 20 } },
+    topup: {
+      url: 'https://h.example/v1/keys/topup',
+      method: 'POST',
+      body: { amount_eur: 20 },
+      page: 'https://h.example/account',
+    },
   });
   const closed = quoter({ base_url: 'https://h.example', eur_usd: 1.1, checkout: false });
   const poor = closed({ kind: 'key', id: '1', plan: 'payg' }, charge);

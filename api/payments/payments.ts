@@ -55,9 +55,10 @@ export interface Reservation {
   release(): Promise<void>;
 }
 
-/** The URL of a payment method; with `method` and `body` if it begins with a call. */
+/** The URL of a payment method; with `method`, `body` and a page for people if it begins with a call. */
 interface Way {
   url: string;
+  page?: string;
   method?: 'POST';
   /** An example. */
   body?: Record<string, unknown>;
@@ -134,13 +135,13 @@ export function formatEurAmount(micros: number): string {
  */
 function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['how_to_pay'] {
   const oauth = { url: `${base_url}/.well-known/oauth-protected-resource` };
-  if (caller.kind !== 'key') return { api_key: post(`${base_url}/v1/keys`, KEY_BODY), oauth };
+  if (caller.kind !== 'key') return { api_key: post(`${base_url}/v1/keys`, KEY_BODY, `${base_url}/keys`), oauth };
   // A token cannot top up; its user can, or can raise its cap.
   if (caller.grant) return { oauth };
-  return checkout ? { topup: post(`${base_url}/v1/keys/topup`, { amount_eur: 20 }) } : {};
+  return checkout ? { topup: post(`${base_url}/v1/keys/topup`, { amount_eur: 20 }, `${base_url}/account`) } : {};
 }
 
-const post = (url: string, body: Record<string, unknown>): Way => ({ url, method: 'POST', body });
+const post = (url: string, body: Record<string, unknown>, page: string): Way => ({ url, method: 'POST', body, page });
 
 /** The x402 part of a quote. */
 export type X402Offer = (charge: PricedCall) => Pick<Quote, 'accepts' | 'extensions'>;

@@ -1,7 +1,8 @@
 // Records as CSV: the columns of the nightly records.csv, then the origin of each row (contract section 2).
 
+import { whenReady } from '../../data/model/awaitable.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
-import { mapSlices, whenReady } from '../../data/plan/slices.ts';
+import { mapSlices } from '../../data/plan/slices.ts';
 import { csvHeader, csvRow, flatCells, recordColumn } from '../../data/write/csv.ts';
 import { ROWS_A_SLICE, type Rows } from './rows.ts';
 

@@ -1,7 +1,9 @@
 // Records as GeoJSON (RFC 7946): a FeatureCollection of points with their values, without provenance
 // (contract section 9).
+
+import { whenReady } from '../../data/model/awaitable.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
-import { mapSlices, whenReady } from '../../data/plan/slices.ts';
+import { mapSlices } from '../../data/plan/slices.ts';
 import type { Geo } from '../../packs/define/model.ts';
 import type { Result } from '../contract/operation.ts';
 import { ROWS_A_SLICE, type Rows } from './rows.ts';

@@ -1,6 +1,8 @@
 // Records as NDJSON: the whole record of the JSON answer, one on each line (contract section 2).
+
+import { whenReady } from '../../data/model/awaitable.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
-import { mapSlices, whenReady } from '../../data/plan/slices.ts';
+import { mapSlices } from '../../data/plan/slices.ts';
 import { ROWS_A_SLICE, type Rows } from './rows.ts';
 
 /** One line for each record, with provenance and freshness; empty without records. */

@@ -46,6 +46,12 @@ export function printShare(share: number): string {
   return `${COUNT.format(percent)} %`;
 }
 
+/** A change in percent with its sign, rounded from 10 on: `+4.2 %`, `−20 %`. */
+export function printPercent(percent: number): string {
+  const size = Math.abs(percent);
+  return `${percent < 0 ? '−' : '+'}${COUNT.format(size >= 10 ? Math.round(size) : size)} %`;
+}
+
 /** One value without its unit. A number is not grouped: it may be a year or an identifier. */
 export function printValue(value: Value): string {
   return print(value, String);

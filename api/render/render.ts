@@ -1,6 +1,6 @@
 // Renders the result of an operation to bytes: pure, shared by the live API and the nightly build.
 import { FORMATS, type Format } from '../../data/input/formats.ts';
-import { whenReady } from '../../data/plan/slices.ts';
+import { whenReady } from '../../data/model/awaitable.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
 import { csvTable } from './csv.ts';
 import { geojson } from './geojson.ts';
@@ -33,6 +33,10 @@ const RENDERERS: Record<Format, Renderer> = {
   html: (operation, { body }, ctx) => {
     if (!operation.html) throw new Error(`${operation.name} has no page`);
     return operation.html.print(body, ctx);
+  },
+  atom: (operation, { body }, ctx) => {
+    if (!operation.atom) throw new Error(`${operation.name} has no feed`);
+    return operation.atom(body, ctx);
   },
   csv: (operation, result, ctx) => csvTable(rowsOf(operation, result, ctx)),
   ndjson: (operation, result, ctx) => ndjson(rowsOf(operation, result, ctx)),

@@ -8,7 +8,9 @@ import { namedCall } from '../named-call.ts';
 import { refusalOf, runCall, type Session } from './session.ts';
 
 /** Operations with a free text and a resource address. */
-export const RESOURCES: readonly Operation[] = [...OPERATIONS, ...PAGE_OPERATIONS].filter(({ resource }) => resource);
+export const RESOURCES: readonly Operation[] = [...OPERATIONS, ...Object.values(PAGE_OPERATIONS)].filter(
+  ({ resource }) => resource,
+);
 
 /** Operation and arguments of a resource URI; null for an unknown URI. */
 function resourceAt(uri: string): { operation: Operation; args: Record<string, string> } | null {

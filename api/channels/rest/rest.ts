@@ -143,7 +143,12 @@ async function reply(
       throw error;
     }
   } catch (error) {
-    return failureReply(gate, request, error, report, call);
+    const failed = failureReply(gate, request, error, report, call);
+    const page = choice.format === 'html' ? operation.html?.failure : undefined;
+    if (page === undefined) return failed;
+    const about = { base_url: gate.base_url, path: request.path };
+    const headers = { ...failed.headers, ...fileHeaders(gate.base_url), 'Content-Type': FORMATS.html.media_type };
+    return { status: failed.status, headers, body: page(toApiError(error).message, about) };
   }
 }
 

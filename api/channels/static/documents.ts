@@ -1,5 +1,6 @@
 // Routes of the root, the health check, and the discovery documents: free, without rate limit.
 
+import type { FollowState } from '../../../data/releases/follow.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import { authorizationServer, protectedResource } from '../../discovery/auth.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
@@ -20,22 +21,23 @@ import { type StaticDeps, sendFile } from './static.ts';
 
 export interface DocumentDeps extends StaticDeps {
   started_at: Date;
+  /** Why no load balancer should send calls, as sentences; empty: it should. */
+  not_ready: () => string[];
+  /** The object storage of RELEASES_URL; null without one. */
+  storage: () => FollowState | null;
 }
 
-/** Mounts `/`, `/healthz`, the plain documents and the protected-resource metadata. */
+/** Mounts `/`, `/healthz`, `/readyz`, the plain documents and the protected-resource metadata. */
 export function mountDocuments(app: App, deps: DocumentDeps): void {
   const { gate } = deps;
   app.get('/', (c) => withReleases(deps, c, (view, headers) => root(deps, c, view, headers)));
-  app.get('/healthz', (c) =>
-    withReleases(deps, c, (view, headers) => {
-      const state = health(view, deps.started_at);
-      const empty = state.status === 'empty';
-      return new Response(JSON.stringify(state), {
-        status: empty ? 503 : 200,
-        headers: { ...headers, ...JSON_TYPE, 'Cache-Control': 'no-store', ...(empty ? { 'Retry-After': '5' } : {}) },
-      });
-    }),
-  );
+  app.get('/healthz', (c) => withReleases(deps, c, (view, headers) => stateResponse(200, health(view, deps), headers)));
+  app.get('/readyz', (c) => {
+    const { headers } = readRequest(gate, c);
+    const reasons = deps.not_ready();
+    if (reasons.length === 0) return stateResponse(200, { status: 'ready' }, headers);
+    return stateResponse(503, { status: 'not_ready', reasons }, { ...headers, 'Retry-After': '5' });
+  });
   for (const document of DOCUMENTS)
     app.get(document.path, (c) =>
       withReleases(deps, c, async (view, headers) => {
@@ -75,6 +77,9 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
 }
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+const stateResponse = (status: number, state: object, headers: Headers) =>
+  new Response(JSON.stringify(state), { status, headers: { ...headers, ...JSON_TYPE, 'Cache-Control': 'no-store' } });
 
 /** Leases the current releases while a document is built. */
 async function withReleases(
@@ -174,14 +179,25 @@ interface Health {
   cache_warm: boolean;
   /** Release id by dataset. */
   release: Record<string, string>;
+  /** With RELEASES_URL only. `waiting`: releases by dataset that are not fetched yet. */
+  storage?: { status: 'ok' | 'unavailable'; since: string; waiting: Readonly<Record<string, string>> };
 }
 
 /** `empty`: no dataset has a release yet. */
-function health({ releases }: Pick<View, 'releases'>, started_at: Date): Health {
+function health({ releases }: Pick<View, 'releases'>, { started_at, storage }: DocumentDeps): Health {
+  const following = storage();
   return {
     status: releases.length === 0 ? 'empty' : 'ok',
     started_at: started_at.toISOString(),
     cache_warm: releases.length > 0 && releases.every(({ warm }) => warm?.() ?? true),
     release: Object.fromEntries(releases.map(({ pack, manifest }) => [pack.id, manifest.release])),
+    ...(following === null ? {} : { storage: storageHealth(following) }),
   };
 }
+
+/** Without the address and the cause, which are in the log. */
+const storageHealth = ({ up, since, waiting }: FollowState) => ({
+  status: up ? ('ok' as const) : ('unavailable' as const),
+  since: since.toISOString(),
+  waiting,
+});

@@ -21,15 +21,19 @@ import { type App, answer, type RestDeps } from '../rest/rest.ts';
 export interface StaticDeps extends RestDeps {
   /** DIST_DIR. */
   root: string;
-  /** The operation that renders a record's public page. */
-  page: Operation | undefined;
+  /** The operations that render the page of a record, and of a comparison. */
+  pages: { record: Operation; comparison: Operation };
 }
 
 /** `/files/` and `/files/{ds}/`. */
 const LIST = /^\/files(\/[^/.]+)?$/;
 const PAGE = /^\/datasets\/([^/]+)\/([^/]+?)(\.md|\.html|\/index\.html)?\/?$/;
-/** The former explorer of a dataset. */
-const EXPLORER = /^\/explore\/([^/]+)\/?$/;
+const COMPARISON = /^\/compare\/([^/]+?)(\.md)?\/?$/;
+/** Former addresses of pages, and their present ones. */
+const MOVED: readonly (readonly [RegExp, string])[] = [
+  [/^\/explore\/([^/]+)\/?$/, '/datasets/$1/'],
+  [/^\/guides\/reference\/?$/, '/docs'],
+];
 const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** Mounts the catch-all route. Mount it last. */
@@ -52,9 +56,9 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   const request = readRequest(deps.gate, c);
   if (request.urlError) return refuse(deps, c, request.urlError);
   const path = request.path.replace(/\/{2,}/g, '/');
-  const [, explored] = EXPLORER.exec(path) ?? [];
-  if (explored !== undefined) {
-    const target = `${deps.gate.base_url}/datasets/${explored}/${new URL(c.req.url).search}`;
+  const moved = MOVED.find(([former]) => former.test(path));
+  if (moved !== undefined) {
+    const target = `${deps.gate.base_url}${path.replace(...moved)}${new URL(c.req.url).search}`;
     return new Response(null, { status: 301, headers: { ...request.headers, Location: target } });
   }
   const page = PAGE.exec(path);
@@ -68,10 +72,17 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   if (file !== null && typeof state === 'object') return sendFile(c, { ...file, ...state }, headers);
   // A deleted record has no page, even if its file remains: the operation answers.
   const [, dataset, slug] = page ?? [];
-  if (deps.page && dataset !== undefined && slug !== undefined)
-    return answer(deps, c, deps.page, { ds: decodeSegment(dataset), entity_id: decodeSegment(slug) });
   const html = preferred(request.accept, ['application/json', 'text/html']) === 'text/html';
-  const lost = html ? await findFile(deps.root, '/404.html') : null;
+  const lost = html && page?.[3] !== '.md' ? await findFile(deps.root, '/404.html') : null;
+  const [, compared] = COMPARISON.exec(path) ?? [];
+  const call = slug === undefined ? compared && { ds: compared } : { ds: dataset ?? '', entity_id: slug };
+  if (call) {
+    const operation = 'entity_id' in call ? deps.pages.record : deps.pages.comparison;
+    const decoded = Object.fromEntries(Object.entries(call).map(([name, value]) => [name, decodeSegment(value)]));
+    const response = await answer(deps, c, operation, decoded);
+    if (response.status !== 404 || lost === null) return response;
+    return sendFile(c, lost, headers, 404);
+  }
   return lost === null
     ? refuse(deps, c, (await notFound(deps.gate, request.path)).error)
     : sendFile(c, lost, headers, 404);

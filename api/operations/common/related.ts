@@ -22,6 +22,27 @@ const EVER = 36_500;
 /** A page without related data. */
 export const NO_RELATED: RelatedData = { similar: [], same: [], history: {}, sources: {} };
 
+/** The history and the sources of a record; attributes as in `loadRelated`. */
+export async function loadHistory(
+  { engine, pack }: Release,
+  { id, provenance }: Pick<PublicRecord, 'id' | 'provenance'>,
+  now: Date,
+  options: QueryOptions,
+): Promise<Pick<RelatedData, 'history' | 'sources'>> {
+  const ofRecord = changelogParameters.parse({ entity: id }, pack);
+  const everything = { ...ofRecord, days: EVER, limit: CHANGES };
+  const [changes, facts] = await Promise.all([
+    getChangelog({ engine, pack }, everything, now, options),
+    engine.facts({ entity: id, attribute: null, since: null, limit: FACTS }, options),
+  ]);
+  const shown = pack.attributes.filter((each) => each.public && provenance[each.name] !== undefined);
+  const history = shown.map(({ name }): [string, Step[]] => {
+    const ofAttribute = ({ attribute }: { attribute?: string }) => attribute === name;
+    return [name, steps(changes.items.filter(ofAttribute).reverse(), facts.filter(ofAttribute).reverse())];
+  });
+  return { history: Object.fromEntries(history), sources: sourceTitles(pack, facts) };
+}
+
 /**
  * Queries the release. Returns public values only, for every caller: further data is sold by other
  * operations. Histories are limited to attributes in `record`.
@@ -33,20 +54,20 @@ export async function loadRelated(
   now: Date,
   options: QueryOptions,
 ): Promise<RelatedData> {
-  const { engine, pack } = release;
-  const ofRecord = changelogParameters.parse({ entity: record.id }, pack);
-  const everything = { ...ofRecord, days: EVER, limit: CHANGES };
-  const [others, changes, facts] = await Promise.all([
-    otherRecords(release, ordinal, options),
-    getChangelog(release, everything, now, options),
-    engine.facts({ entity: record.id, attribute: null, since: null, limit: FACTS }, options),
+  const [others, own] = await Promise.all([
+    loadOthers(release, ordinal, options),
+    loadHistory(release, record, now, options),
   ]);
-  const shown = pack.attributes.filter((each) => each.public && record.provenance[each.name] !== undefined);
-  const history = shown.map(({ name }): [string, Step[]] => {
-    const ofAttribute = ({ attribute }: { attribute?: string }) => attribute === name;
-    return [name, steps(changes.items.filter(ofAttribute).reverse(), facts.filter(ofAttribute).reverse())];
-  });
-  return { ...others, history: Object.fromEntries(history), sources: sourceTitles(pack, facts) };
+  return { ...others, ...own };
+}
+
+/** Titles of the sources of a record's values, by attribute. */
+export async function loadSources(
+  { engine, pack }: Release,
+  entity: string,
+  options: QueryOptions,
+): Promise<RelatedData['sources']> {
+  return sourceTitles(pack, await engine.facts({ entity, attribute: null, since: null, limit: FACTS }, options));
 }
 
 /** The published values of an attribute, from its changes and facts, both oldest first. */
@@ -72,7 +93,7 @@ function sourceTitles({ sources }: Pack, facts: readonly FactRow[]): RelatedData
 }
 
 /** The most similar records; those with the same `identity.same` are in `same`, lowest price first. */
-async function otherRecords(
+export async function loadOthers(
   { engine, pack }: Release,
   subject: number,
   options: QueryOptions,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { allowedAttribute } from '../../../data/input/rows.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import { type Operation, operation } from '../../contract/operation.ts';
-import { receivedPage } from '../../pages/report.ts';
+import { receivedPage, refusedReportPage } from '../../pages/report.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { accountsOf, bodyInput, memberList } from '../common/account.ts';
 import { ABOUT_OUTPUT } from '../common/outputs.ts';
@@ -58,6 +58,6 @@ export const entity_report: Operation = operation<ReportInput, Received>({
     const id = await ctx.owners.report(release, { entity_id, attribute, message, contact }, requester);
     return { status: 202, body: { status: 'received', id, ...aboutDataset(release.pack, ctx.base_url) } };
   },
-  html: { print: ({ id }, ctx) => receivedPage(ctx.base_url, releaseOf(ctx).pack, id) },
+  html: { print: ({ id }, ctx) => receivedPage(ctx.base_url, releaseOf(ctx).pack, id), failure: refusedReportPage },
   markdown: (body) => memberList('Report', body),
 });

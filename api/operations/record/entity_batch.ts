@@ -1,9 +1,10 @@
 // GET /v1/{ds}/entities/batch: up to 100 records at once, priced as that many gets.
 import { z } from 'zod';
 import { type BatchInput, batchParameters } from '../../../data/input/history-parameters.ts';
+import { whenReady } from '../../../data/model/awaitable.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { isoTime } from '../../../data/model/time.ts';
-import { mapSlices, whenReady } from '../../../data/plan/slices.ts';
+import { mapSlices } from '../../../data/plan/slices.ts';
 import { getBatchAsOf } from '../../../data/queries/as-of.ts';
 import { getBatch } from '../../../data/queries/records.ts';
 import { operation } from '../../contract/operation.ts';

@@ -1,9 +1,10 @@
 // GET /v1/{ds}/entities/{entity_id}: one record with provenance and freshness.
 import { type GetInput, getParameters } from '../../../data/input/history-parameters.ts';
+import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { isoTime } from '../../../data/model/time.ts';
 import { getRecordAsOf } from '../../../data/queries/as-of.ts';
-import { type Context, jsonResult, operation } from '../../contract/operation.ts';
+import { type Context, jsonResult, operation, type Result } from '../../contract/operation.ts';
 import { recordHtml } from '../../pages/record-html.ts';
 import type { RelatedData } from '../../pages/related-data.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
@@ -28,6 +29,22 @@ async function relatedOf(record: PublicRecord, ctx: Context): Promise<RelatedDat
   return ordinal === null || ordinal === undefined ? NO_RELATED : loadRelated(release, record, ordinal, ctx.now, ctx);
 }
 
+async function recordAsOf({ entity_id, fields }: GetInput, at: number, ctx: Context): Promise<Result<GetResult>> {
+  const record = await getRecordAsOf(releaseOf(ctx), entity_id, { fields, at }, ctx);
+  return { body: { ...record, as_of: isoTime(at) }, records: 1 };
+}
+
+/** Without a promise if the record is in memory. */
+function currentRecord({ entity_id, fields }: GetInput, ctx: Context): Awaitable<Result<GetResult>> {
+  return whenReady(loadRecord(entity_id, ctx), (entity): Awaitable<Result<GetResult>> => {
+    const json = ctx.format === 'json' ? entity.json(ctx, fields) : null;
+    if (json) return jsonResult<GetResult>([json], { records: 1 });
+    const record = entity.record(ctx, fields);
+    if (ctx.format !== 'html') return { body: record, records: 1 };
+    return relatedOf(record, ctx).then((related) => ({ body: { ...record, related }, records: 1 }));
+  });
+}
+
 export const entity_get = operation<GetInput, GetResult>({
   name: 'entity_get',
   title: 'Get one record',
@@ -50,18 +67,7 @@ export const entity_get = operation<GetInput, GetResult>({
   example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, fields: someFields(pack) }),
   names: ({ names }) => names,
   validators: (raw, ctx) => (raw['as_of'] === undefined ? recordValidators : historyValidators)(raw, ctx),
-  run: async ({ entity_id, fields, as_of }, ctx) => {
-    if (as_of !== null) {
-      const record = await getRecordAsOf(releaseOf(ctx), entity_id, { fields, at: as_of }, ctx);
-      return { body: { ...record, as_of: isoTime(as_of) }, records: 1 };
-    }
-    const entity = await loadRecord(entity_id, ctx);
-    const about = { records: 1 };
-    const json = ctx.format === 'json' ? entity.json(ctx, fields) : null;
-    if (json) return jsonResult([json], about);
-    const record = entity.record(ctx, fields);
-    return { body: ctx.format === 'html' ? { ...record, related: await relatedOf(record, ctx) } : record, ...about };
-  },
+  run: (input, ctx) => (input.as_of === null ? currentRecord(input, ctx) : recordAsOf(input, input.as_of, ctx)),
   markdown: (record, ctx) => asOfLine(record.as_of) + recordMarkdown(record, releaseOf(ctx).pack),
   html: {
     print: ({ related = NO_RELATED, ...record }, ctx) =>

@@ -109,6 +109,29 @@ export async function entriesOf(store: Store, keyId: string, limit: number, befo
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
 
+/** Charged calls of one UTC day. */
+export interface UsageRow {
+  /** YYYY-MM-DD. */
+  date: string;
+  dataset: string;
+  operation: string;
+  calls: number;
+  /** Micro-euros. */
+  amount: number;
+}
+
+const DAY = 86_400_000;
+
+/** Charged calls of a key since a time (milliseconds since 1970), by day, dataset and operation. */
+export async function usageOf({ db }: Store, keyId: string, since: number): Promise<UsageRow[]> {
+  const { rows } = await sql<Omit<UsageRow, 'date'> & { day: number }>`
+    select at / ${sql.lit(DAY)} as day, coalesce(dataset, '') as dataset, coalesce(operation, '') as operation,
+      count(*) as calls, cast(-sum(amount) as bigint) as amount
+    from entries where account = ${accountOf(keyId)} and kind = 'charge' and at >= ${since}
+    group by 1, 2, 3 order by 1, 2, 3`.execute(db);
+  return rows.map(({ day, ...row }) => ({ date: new Date(Number(day) * DAY).toISOString().slice(0, 10), ...row }));
+}
+
 /** Result of `npm run ledger -- verify`; the lists are empty when the ledger is consistent. */
 export interface LedgerCheck {
   entries: number;
