@@ -12,11 +12,15 @@ export interface AssetPaths {
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%230b5c4d'/%3E%3Cpath d='M4 5h8M4 8h8M4 11h5' stroke='%23fff' stroke-width='1.4'/%3E%3C/svg%3E";
 
+/** The cookie that marks a signed-in visitor; scripts may read it. */
+export const SIGNED_IN_COOKIE = 'register_signed_in';
+
 /**
  * The script of the colour scheme, in the head of every page: a stored choice applies before the first paint,
  * which no file could guarantee. The button of the header changes the choice. Without storage the choice
  * lasts while the page is open. The class `queried` marks an address with a query, whose rows replace the
- * first ones of a table.
+ * first ones of a table. The class `signed-in` follows a cookie without a secret, for the header: pages are
+ * static files, and the session cookie is sent to the account pages only.
  */
 const THEME_SCRIPT = `{
 const root = document.documentElement, schemes = ['system', 'light', 'dark'];
@@ -26,6 +30,7 @@ if (!schemes.includes(scheme)) scheme = 'system';
 const apply = () => { if (scheme === 'system') delete root.dataset.theme; else root.dataset.theme = scheme };
 apply();
 root.classList.toggle('queried', location.search !== '');
+try { root.classList.toggle('signed-in', /(^|; )${SIGNED_IN_COOKIE}=1/.test(document.cookie)) } catch {}
 addEventListener('DOMContentLoaded', () => {
 root.classList.add('scripted');
 const button = document.querySelector('[data-theme-switch]');
@@ -87,42 +92,66 @@ ${THEME_ELEMENT}
 <script src="${prefix + script}" defer></script>`;
 }
 
+/** The page that issues API keys. */
+export const KEYS_PATH = '/keys';
+
 /** Links of the main navigation, in order. */
 const PLACES: readonly (readonly [string, string])[] = [
   ['/#datasets', 'Datasets'],
-  ['/guides/', 'Guides'],
-  ['/docs', 'API'],
   ['/changes/', 'Changes'],
-  ['/status/', 'Status'],
+  ['/pricing/', 'Pricing'],
+  ['/guides/', 'Docs'],
+  ['/docs', 'API'],
 ];
+
+/** The way to an account. The style sheet shows one side, by the class `signed-in`. */
+const ACCOUNT_PLACES: readonly (readonly [path: string, name: string, classes: string])[] = [
+  ['/account', 'Sign in', 'visitor sign-in'],
+  [KEYS_PATH, 'Get an API key', 'visitor get-key'],
+  ['/account', 'Account', 'owner get-key'],
+];
+
+/** Attribute of the link to the current page, or to the section that contains it. */
+const currentMark = (path: string, current: string): Html | false =>
+  current.startsWith(path) && html` aria-current="${current === path ? 'page' : 'true'}"`;
 
 /**
  * Skip link and header. `here` is the path of the page, which marks the current link; `nav` replaces the main
- * navigation.
+ * navigation and the links to the account.
  */
 export function headerHtml(prefix: string, here = '', nav?: Html): Html {
-  const current = /^\/(datasets|explore|sql|files)\//.test(here) ? '/#datasets' : here;
-  const links = PLACES.map(([path, name]) => {
-    const is = path !== '/' && current.startsWith(path);
-    const mark = is && html` aria-current="${current === path ? 'page' : 'true'}"`;
-    return html`<a href="${prefix}${path}"${mark}>${name}</a>`;
-  });
+  const current = /^\/(datasets|compare|explore|sql|files)\//.test(here) ? '/#datasets' : here;
+  const links = PLACES.map(([path, name]) => html`<a href="${prefix}${path}"${currentMark(path, current)}>${name}</a>`);
+  const account = ACCOUNT_PLACES.map(
+    ([path, name, classes]) =>
+      html`<a class="${classes}" href="${prefix}${path}"${currentMark(path, current)}>${name}</a>`,
+  );
   return html`<a class="skip" href="#main">Skip to the content</a>
 <header class="bar">
 <a class="mark" href="${prefix}/">Dataset Register</a>
-${nav ?? html`<nav aria-label="Main">${joinHtml(links, ' ')}</nav>`}
+${nav ?? html`<nav aria-label="Main">${joinHtml(links, ' ')}</nav>\n<nav class="enter" aria-label="Account">${joinHtml(account, ' ')}</nav>`}
 <button class="theme" type="button" data-theme-switch>Scheme</button>
 </header>`;
 }
 
-export function footerHtml(prefix: string): Html {
-  const links = [
-    ['/llms.txt', 'llms.txt for agents'],
-    ['/v1/datasets', 'Catalogue as JSON'],
-    ['/v1/datasets.md', 'Catalogue as Markdown'],
-    ['/openapi.json', 'OpenAPI'],
-    ['/sitemap.xml', 'Sitemap'],
-  ].map(([path, name]) => html`<li><a href="${prefix}${path}">${name}</a></li>`);
+/** Links of the footer, in order. */
+const FOOTER_PLACES: readonly (readonly [string, string])[] = [
+  ['/account', 'Account'],
+  ['/status/', 'Status'],
+  ['/docs', 'Reference'],
+  ['/llms.txt', 'llms.txt for agents'],
+  ['/v1/datasets', 'Catalogue as JSON'],
+  ['/v1/datasets.md', 'Catalogue as Markdown'],
+  ['/openapi.json', 'OpenAPI'],
+  ['/sitemap.xml', 'Sitemap'],
+];
+
+/** The footer. `here` is the path of the page, which marks the current link. */
+export function footerHtml(prefix: string, here = ''): Html {
+  const links = FOOTER_PLACES.map(
+    ([path, name]) =>
+      html`<li><a href="${prefix}${path}"${path === here && html` aria-current="page"`}>${name}</a></li>`,
+  );
   return html`<footer>
 <p>Each dataset names its licence on its page. Values are those of the linked sources on the date shown; check the source before you rely on one.</p>
 <ul>${links}</ul>

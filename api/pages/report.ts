@@ -21,19 +21,39 @@ export function reportForm(record: Pick<PublicRecord, 'slug'>, pack: Pack, prefi
 /** The page after the form was sent. */
 export function receivedPage(base_url: string, pack: Pack, id: string): string {
   const prefix = prefixOf(base_url);
+  return page(
+    prefix,
+    'Report received',
+    html`<p>Thank you. The operators of the dataset see your report and check it against the sources. Its number is <code>${id}</code>.</p>
+<p><a href="${datasetUrl(prefix, pack.id)}/">${pack.title}</a></p>`,
+  );
+}
+
+/** The page when a report was refused; `path` is that of the call. */
+export function refusedReportPage(message: string, { base_url, path }: { base_url: string; path: string }): string {
+  const prefix = prefixOf(base_url);
+  const [, , dataset = '', , record = ''] = path.split('/');
+  return page(
+    prefix,
+    'Report not sent',
+    html`<p>${message}</p>
+<p>Your text is still in the form: go back in your browser, or open <a href="${prefix}/datasets/${dataset}/${record}">the record</a>.</p>`,
+  );
+}
+
+function page(prefix: string, title: string, body: Html): string {
   return String(html`<!doctype html>
 <html lang="en">
 <head>
 ${headHtml(prefix, { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path })}
 <meta name="robots" content="noindex">
-<title>Report received · ${pack.title}</title>
+<title>${title} · Dataset Register</title>
 </head>
 <body>
 ${headerHtml(prefix)}
 <main id="main">
-<h1>Report received</h1>
-<p>Thank you. The operators of the dataset see your report and check it against the sources. Its number is <code>${id}</code>.</p>
-<p><a href="${datasetUrl(prefix, pack.id)}/">${pack.title}</a></p>
+<h1>${title}</h1>
+${body}
 </main>
 ${footerHtml(prefix)}
 </body>

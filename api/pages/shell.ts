@@ -2,7 +2,7 @@
 // script but the colour scheme, no external resources.
 import { createHash } from 'node:crypto';
 import { STYLE } from './assets.ts';
-import { headerHtml, prefixOf, THEME_ELEMENT, THEME_SOURCE } from './frame.ts';
+import { footerHtml, headerHtml, prefixOf, THEME_ELEMENT, THEME_SOURCE } from './frame.ts';
 import { type Html, html, raw } from './html.ts';
 
 /** Style shared by these pages in addition to that of the site. */
@@ -22,6 +22,21 @@ button { min-height: 2.9rem; padding: 0.6rem 1.3rem; border: 1px solid var(--acc
 button.button { background: var(--accent); color: var(--on-accent); }
 button:hover { text-decoration: underline; }
 @media (width < 30rem) { form button { flex: 1 1 100%; } }
+`;
+
+/** Style of forms about keys and money. */
+export const FORM_STYLE = `
+form.ask { display: block; }
+form.ask label { display: block; margin-bottom: 0.3rem; font-weight: 600; }
+input:not([type=hidden], [type=checkbox], [type=radio]) { width: 100%; min-height: 2.9rem; padding: 0.5rem 0.75rem; border: 1px solid var(--quiet); border-radius: 4px; background: var(--sheet); color: inherit; font: 1rem / 1.5 var(--mono); }
+input[aria-invalid] { border: 2px solid var(--paid); }
+.money { display: flex; align-items: center; gap: 0.6rem; }
+.money input:not([type=hidden], [type=checkbox], [type=radio]) { width: 9rem; }
+.buttons { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 1.5rem 0 1rem; }
+button.link { min-height: 0; padding: 0.4rem 0; border: 0; color: var(--accent); font-weight: 400; text-decoration: underline; text-underline-offset: 0.18em; flex: none; }
+.warn, .wrong { margin: 0 0 1.25rem; padding: 0.1rem 0 0.1rem 1rem; border-left: 3px solid var(--paid); }
+.wrong { color: var(--paid); font-weight: 600; }
+.hint { margin: 0.4rem 0 0; color: var(--quiet); font-size: 0.9rem; }
 `;
 
 /** The additions of one kind of page. */
@@ -87,8 +102,10 @@ export interface ShellPage {
   above?: Html;
   /** Seconds after which a page that waits for something reloads. */
   refresh_seconds?: number;
-  /** A navigation that replaces the site's. */
+  /** A navigation that replaces the site's, and its footer. */
   nav?: Html;
+  /** Path of the page, for the links of the header. */
+  path?: string;
   /** As wide as the site's pages. */
   wide?: boolean;
   /** More elements of the head. */
@@ -112,12 +129,13 @@ ${THEME_ELEMENT}
 <style>${raw(style)}</style>${head}${loaded}
 </head>
 <body>
-${headerHtml(base_url, '', page.nav)}
+${headerHtml(base_url, page.path, page.nav)}
 <main id="main"${!wide && html` class="slip"`}>
 ${above}
 <h1>${title}</h1>
 ${body}
 </main>
+${page.nav === undefined && footerHtml(base_url, page.path)}
 </body>
 </html>
 `);

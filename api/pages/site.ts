@@ -2,9 +2,10 @@
 
 import type { FilterEntry } from '../../data/input/filters.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
+import type { ChangeDay } from '../../data/plan/history.ts';
 import type { Change } from '../../data/queries/changelog.ts';
 import type { AttributeProfile } from '../../data/queries/profile.ts';
-import type { Column } from '../../data/write/dictionary.ts';
+import type { SqlTable } from '../../data/write/sql-tables.ts';
 import type { Value } from '../../packs/define/model.ts';
 import type { AssetPaths } from './frame.ts';
 import type { SqlExample } from './sql.ts';
@@ -16,8 +17,41 @@ export interface SiteData {
   /** Paths of the shared files. */
   assets: AssetPaths;
   datasets: SiteDataset[];
-  /** The table of operations, for the reference. */
+  /** The API reference. */
+  reference: SiteReference;
+}
+
+/** The table of operations with prices, errors, requests and answers. */
+export interface SiteReference {
+  /** Dataset of the example answers; null: there is no dataset. */
+  dataset: string | null;
+  /** Slugs in the example requests of that dataset: real records. */
+  slugs: string[];
   operations: SiteOperation[];
+  /** Errors by code. */
+  errors: Record<string, { status: number; meaning: string }>;
+}
+
+/** A parameter of an operation. */
+export interface SiteParameter {
+  name: string;
+  in: 'path' | 'query' | 'body' | 'header';
+  /** `integer`, `string`, `list of strings`. */
+  type: string;
+  required: boolean;
+  description: string;
+  /** Closed list of values. */
+  values?: string[];
+  /** Default in words. */
+  fallback?: string;
+  /** Limits in words: `1 to 100`. */
+  limits?: string;
+}
+
+/** An example request: values of path and query by name, and a JSON body. */
+export interface SiteRequest {
+  parameters: Record<string, string>;
+  body?: Record<string, unknown>;
 }
 
 export interface SiteOperation {
@@ -30,12 +64,26 @@ export interface SiteOperation {
   access: string;
   /** Name of the pack price; null: none. */
   price: string | null;
+  /** What the price is for. */
+  unit: 'call' | 'id';
   /** The condition in words, when only some calls have the price. */
   condition: string | null;
+  /** Whether callers without a credential get public values. */
+  previews: boolean;
   formats: readonly string[];
   /** Whether it is an MCP tool and an A2A skill as well. */
   tool: boolean;
-  parameters: { name: string; in: 'path' | 'query' | 'body'; type: string; required: boolean; description: string }[];
+  /** Whether it accepts the filters of a dataset. */
+  filters: boolean;
+  parameters: SiteParameter[];
+  /** Possible error codes. */
+  errors: string[];
+  /** An example request for each dataset, or for the register under ''. `{slug}` stands for a record. */
+  requests: Record<string, SiteRequest>;
+  /** Further example requests for the dataset of the examples, with their titles. */
+  tasks: { title: string; request: SiteRequest }[];
+  /** An answer in JSON; null: the operation has no JSON. `is_real`: values of the current release. */
+  answer: { status: number; json: string; is_real: boolean } | null;
 }
 
 /** An attribute in /v1/{ds}/profile. */
@@ -82,17 +130,31 @@ export interface SiteDataset {
   filter: string;
   /** Filters of a search. */
   filters: FilterEntry[];
-  /** Columns of the public database file. */
-  columns: Column[];
+  /** Tables of the SQL console, and the bytes of their files. */
+  tables: (SqlTable & { bytes: number })[];
   /** Queries for the public database file. */
   sql: SqlExample[];
   profile: SiteProfile[];
-  /** The newest changes of the last year, and how many there are. */
-  changes: { items: SiteChange[]; total: number };
+  changes: SiteChanges;
   /** JSON-LD of the dataset. */
   jsonld: object;
   /** Prefix of its own MCP tools. */
   tool: string;
+}
+
+/** Changes on the pages: changed values of the main attributes in the last year. */
+export interface SiteChanges {
+  /** The main attributes: public compare columns in the order of the pack, or else all public attributes. */
+  attributes: string[];
+  /** The first page, and the number of all. */
+  items: SiteChange[];
+  total: number;
+  /** Counts of each day, newest first. */
+  days: ChangeDay[];
+  /** Changes of the last 30 days by main attribute, those without any left out. */
+  recent: (Omit<ChangeDay, 'date'> & { attribute: string })[];
+  /** Values of the attribute that groups the records, for suggestions; empty where there are too many. */
+  groups: string[];
 }
 
 export interface SiteSource {
@@ -114,5 +176,7 @@ export interface SiteAttribute {
   public: boolean;
   filterable: boolean;
   searchable: boolean;
+  /** Which numbers are better; null: neither. */
+  better: 'low' | 'high' | null;
   sla_hours: number;
 }

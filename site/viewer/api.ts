@@ -2,7 +2,6 @@
 // button that shows its price.
 import { WELCOME_CREDIT } from '../../data/model/subscriptions.ts';
 import type { Value } from '../../packs/define/model.ts';
-import { byId } from './dom.ts';
 
 export interface Item {
   slug: string;
@@ -55,39 +54,3 @@ export async function searchRecords(url: string, key: string): Promise<ResultPag
 /** `Charged €0.008, balance €0.49.`; empty when nothing was charged. */
 export const chargeText = ({ charged, balance }: ResultPage): string =>
   charged ? `Charged €${charged}, balance €${balance}.` : '';
-
-const STORED = 'register key';
-
-/** The visitor's key: in memory, or in the tab's storage on request. */
-export class KeyField {
-  value: string | null = sessionStorage.getItem(STORED);
-  readonly #input = document.getElementById('viewer-key-input') as HTMLInputElement | null;
-  readonly #keep = document.getElementById('viewer-keep') as HTMLInputElement | null;
-
-  constructor(changed: () => void) {
-    if (this.#input === null || this.#keep === null) return;
-    const [input, keep] = [this.#input, this.#keep];
-    if (this.value !== null) {
-      input.value = this.value;
-      keep.checked = true;
-    }
-    const read = () => {
-      this.value = input.value.trim() || null;
-      if (keep.checked && this.value !== null) sessionStorage.setItem(STORED, this.value);
-      else sessionStorage.removeItem(STORED);
-      changed();
-    };
-    input.addEventListener('change', read);
-    byId<HTMLFormElement>('viewer-key-form').addEventListener('submit', (event) => {
-      event.preventDefault();
-      read();
-    });
-    keep.addEventListener('change', read);
-  }
-
-  /** Opens the field. */
-  open(): void {
-    byId<HTMLDetailsElement>('viewer-key').open = true;
-    this.#input?.focus();
-  }
-}

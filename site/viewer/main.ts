@@ -1,11 +1,11 @@
 // The viewer of a dataset: the table with its URL, filters, columns, selection, downloads and map. Rows come
 // from the public file, so nothing is spent; paid values are fetched after a click that shows the price.
 import { plural, printBytes, printNumber } from '../../api/render/print.ts';
-import { KeyField } from './api.ts';
 import { connectApiPanel } from './call.ts';
 import { DataClient, WorkerError } from './client.ts';
 import { byId, copyWithFeedback } from './dom.ts';
 import { connectFilterForm, listFilters } from './filters.ts';
+import { KeyField } from './key-field.ts';
 import type { RowsRequest } from './messages.ts';
 import { type Model, PAGE_ROWS } from './model.ts';
 import { PaidRows } from './paid.ts';
@@ -38,7 +38,7 @@ const events: TableEvents = {
   filter: (filters) => go(Object.entries(filters).reduce((next, [name, value]) => withValue(next, name, value), state)),
   pick: (slug, on) => picked.set(slug, on),
 };
-const picked = new Picked(events, (refs) => go(withValue(new URLSearchParams(), 'ids', listText(refs))));
+const picked = new Picked(events, model.compare, (refs) => go(withValue(new URLSearchParams(), 'ids', listText(refs))));
 const key = new KeyField(() => void show());
 const paid = new PaidRows(model, key, () => show());
 const columns = () => columnsOf(state, model).map((name) => model.attributes.find((each) => each.name === name)!);

@@ -1,5 +1,6 @@
 // The model of a dataset for its viewer, made by the build.
 import type { SiteDataset } from '../../api/pages/site.ts';
+import { ANALYSIS_BOUNDS } from '../../data/input/analysis-parameters.ts';
 import { type ColumnStats, statsOf } from './cells.ts';
 import { outlines } from './land.ts';
 import type { Model } from './model.ts';
@@ -34,6 +35,7 @@ export function modelOf(dataset: SiteDataset, base_url: string, href: (path: str
     dataset: id,
     api: `${base_url}/v1/${id}`,
     pages: href(`/datasets/${id}/`),
+    compare: { path: href(`/compare/${id}`), most: ANALYSIS_BOUNDS.compare },
     file: href(`/files/${id}/public.parquet`),
     footer: table.footer,
     land: geo === null ? null : href(`/assets/${outlines().name}`),

@@ -28,6 +28,8 @@ export interface Model {
   api: string;
   /** Path of the dataset's record pages, with a trailing slash. */
   pages: string;
+  /** Path of comparisons, and the most records of one. */
+  compare: { path: string; most: number };
   /** Path of `public.parquet`. */
   file: string;
   /** Bytes at the end of that file with its metadata. */

@@ -1,4 +1,4 @@
-// Redirects from the former explorer to the page of the dataset, with the same query.
+// Redirects from the former address of a page to its present one, with the same query and fragment.
 const link = document.getElementById('moved') as HTMLAnchorElement;
 location.replace(link.href + location.search + location.hash);
 

@@ -1,8 +1,9 @@
 // Paid columns and paid selections: an offer with its price, and the rows that the API returns for it.
 import { printEuro } from '../../api/render/print.ts';
 import type { Value } from '../../packs/define/model.ts';
-import { chargeText, type Item, type KeyField, type ResultPage, searchRecords } from './api.ts';
+import { chargeText, type Item, type ResultPage, searchRecords } from './api.ts';
 import { byId, createElement } from './dom.ts';
+import type { KeyField } from './key-field.ts';
 import type { Row } from './messages.ts';
 import { type Model, type ModelAttribute, PAGE_ROWS } from './model.ts';
 import { callOf, columnsOf, listText } from './state.ts';

@@ -1,6 +1,7 @@
-// Selected rows: they are downloaded in place of the view, or shown alone.
+// Selected rows: they are compared, downloaded in place of the view, or shown alone.
 import { plural } from '../../api/render/print.ts';
 import { byId, createElement } from './dom.ts';
+import type { Model } from './model.ts';
 import type { TableEvents } from './table.ts';
 
 /** Most rows that an address lists (`ids` of the API). */
@@ -8,10 +9,13 @@ const MOST = 100;
 
 export class Picked {
   readonly slugs = new Set<string>();
+  readonly #compare: Model['compare'];
   readonly #alone: (slugs: string[]) => void;
   #page: readonly string[] = [];
 
-  constructor(events: TableEvents, alone: (slugs: string[]) => void) {
+  /** `alone` shows only some rows. */
+  constructor(events: TableEvents, compare: Model['compare'], alone: (slugs: string[]) => void) {
+    this.#compare = compare;
     this.#alone = alone;
     const rows = byId<HTMLTableElement>('viewer-table').tBodies[0]!.rows;
     this.#page = [...rows].map((row) => row.dataset['slug'] ?? '');
@@ -58,6 +62,22 @@ export class Picked {
       'Show only these',
     );
     only.onclick = () => this.#alone([...this.slugs]);
-    line.replaceChildren(`${plural(count, 'row')} selected; Download saves these. `, only, ' ', clear);
+    line.replaceChildren(
+      this.#compareLink(),
+      ` ${plural(count, 'row')} selected; Download saves these. `,
+      only,
+      ' ',
+      clear,
+    );
+  }
+
+  /** The link to the comparison of the selected rows, as far as they fit. */
+  #compareLink(): Node | string {
+    const count = this.slugs.size;
+    if (count === 1) return 'Select another row to compare.';
+    const { path, most } = this.#compare;
+    if (count > most) return `At most ${most} rows can be compared.`;
+    const href = `${path}?ids=${[...this.slugs].map(encodeURIComponent).join(',')}`;
+    return createElement('a', { href, className: 'button viewer-compare' }, `Compare ${count}`);
   }
 }

@@ -1,7 +1,6 @@
 // The viewer's state without a browser: parameters, lists, columns, filters in words, programs.
 import { describe, expect, test } from 'vitest';
 import type { AttributeProfile } from '../../data/queries/profile.ts';
-import { readQuery, writeQuery } from '../sql/hash.ts';
 import { barsOf, spreadText, statsOf, viewCell } from './cells.ts';
 import { filterText } from './filters.ts';
 import type { Model, ModelAttribute } from './model.ts';
@@ -26,6 +25,7 @@ const attribute = (name: string, type: ModelAttribute['type'], open = true): Mod
 const model: Model = {
   dataset: 'lamps',
   api: 'https://register.example/v1/lamps',
+  compare: { path: '/compare/lamps', most: 5 },
   pages: '/datasets/lamps/',
   file: '/files/lamps/public.parquet',
   footer: 1,
@@ -179,10 +179,4 @@ describe('programs', () => {
     for (const language of ['TypeScript', 'Python'] as const)
       expect(snippet(language, 'https://x.example', parameters, false)).toContain(JSON.stringify(parameters.get('q')));
   });
-});
-
-test('a query in the fragment is read back unchanged', () => {
-  for (const sql of ['SELECT 1', 'SELECT \'#&=+%\' AS "a b"\nFROM records -- ü'])
-    expect(readQuery(writeQuery(sql))).toBe(sql);
-  expect(readQuery('')).toBeNull();
 });

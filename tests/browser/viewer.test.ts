@@ -320,6 +320,63 @@ test('the shown calls return the shown records', async (context) => {
   await opened.close();
 });
 
+describe('a comparison', () => {
+  test('takes three clicks from the table, and one call for the paid values', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const { app } = stage;
+    const opened = await open('/datasets/tools/');
+    const { page } = opened;
+    const ticks = page.locator('#viewer-table tbody .viewer-pick');
+    await ticks.nth(0).click();
+    await ticks.nth(1).click();
+    const picked = await page
+      .locator('#viewer-table tbody tr')
+      .evaluateAll((rows) => rows.slice(0, 2).map((row) => row.getAttribute('data-slug')));
+    await page.getByRole('link', { name: 'Compare 2' }).click();
+    await page.locator('#comparison').waitFor();
+    expect(new URL(page.url()).search).toBe(`?ids=${picked.join()}`);
+    expect(calls(opened)).toEqual([]);
+    await page.getByRole('button', { name: 'Enter a key' }).click();
+    const { key, headers } = await newKey(app);
+    await page.keyboard.type(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Load the locked values: €0.012' }).click();
+    await page.getByText('Charged €0.012, balance €0.488.').waitFor();
+    expect(await balance(app, headers)).toBe(0.488);
+    expect(calls(opened)).toHaveLength(1);
+    expect(await page.locator('td.locked').count()).toBe(0);
+    const { body } = await app.json(`/v1/tools/compare?ids=${picked.join()}&attribute=price.rental`, { headers });
+    const rental = (body['items'] as { values: Record<string, number | { min: number; max: number }> }[]).map(
+      ({ values }) => values['price.rental'],
+    );
+    const low = rental.map((price) => (typeof price === 'object' ? price.min : price)?.toString() ?? null);
+    const cells = page.locator('tr[data-attribute="price.rental"] td');
+    expect(await cells.evaluateAll((all) => all.map((cell) => cell.getAttribute('data-min')))).toEqual(low);
+    await page.fill('input[name="pieces"]', '0');
+    await page.fill('input[name="days"]', '0');
+    expect(await page.locator('.total .said').allTextContents()).toEqual(['0 EUR', '0 EUR']);
+    expect(new URL(page.url()).searchParams.get('pieces')).toBe('0');
+    // Another record: the loaded values stay, and the new ones are locked.
+    await page.fill('#add-text', 'a');
+    await page.locator('.candidates a').first().click();
+    await page.locator('#comparison th[data-slug]').nth(2).waitFor();
+    expect(await page.locator('td.locked').count()).toBe(2);
+    expect(new URL(page.url()).searchParams.get('ids')?.split(',')).toHaveLength(3);
+    await page.goBack();
+    await page.locator('#comparison th[data-slug]').nth(2).waitFor({ state: 'detached' });
+    expect(await page.locator('td.locked').count()).toBe(0);
+    for (const url of [...opened.asked, page.url()]) expect(url).not.toContain(key);
+    expect(calls(opened)).toHaveLength(1);
+    expect(opened.complaints).toEqual([]);
+    await inEachLook(page, LOOKS, async (look) => {
+      await picture(page, `compare-${look}`);
+      expect(await overflow(page), look).toBeLessThanOrEqual(0);
+      expect(await barriers(page), look).toEqual([]);
+    });
+    await opened.close();
+  }, 60_000);
+});
+
 describe('every screen', () => {
   const WIDTHS = Map.groupBy(LOOKS, ([, { viewport }]) => viewport.width);
   test.for([...WIDTHS])('%s px: fits and passes axe', { timeout: 60_000 }, async ([, looks], context) => {
