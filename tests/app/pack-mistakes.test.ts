@@ -281,7 +281,7 @@ const IN_PACK: Mistake[] = [
 
       <pack>/pack.ts: titel
         found     a member 'titel'
-        expected  one of title, description, keywords, license, attribution, revision, sources, attributes, identity, consolidation, gone, quality, group_by, serving, compare, prices, schedule, owner, tests
+        expected  one of title, description, keywords, license, attribution, revision, sources, attributes, identity, consolidation, gone, quality, group_by, serving, compare, calculator, prices, schedule, owner, tests
         nearest   'title'"
     `),
   ],
@@ -346,7 +346,7 @@ const IN_PACK: Mistake[] = [
 
         <pack>/pack.ts: attributes.name.serchable
           found     a member 'serchable'
-          expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, jump, group_jump, tolerance, sla, weight, once, aliases, vocabulary, editable, published_entries
+          expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, jump, group_jump, tolerance, sla, weight, once, aliases, vocabulary, better, editable, published_entries
           nearest   'searchable'"
       `),
   ],

@@ -170,7 +170,10 @@ describe('the process', () => {
     // The key exists by then, and no later start prints it.
     expect(second.output()).toMatch(/^Admin key, shown only once: dsr_admin_[\w-]{43}$/m);
 
-    const unreachable = launch({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/register' });
+    const unreachable = launch({
+      DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/register',
+      DATABASE_WAIT_SECONDS: '0',
+    });
     expect(await unreachable.exited).toBe(1);
     expect(unreachable.output()).toMatch(/^DATABASE_URL: postgres:\/\/127.0.0.1:1\/register cannot be used: .+\n$/);
   }, 60_000);

@@ -19,6 +19,7 @@ export const commands = section('contract 1', {
   'setting.dist-dir': done('DIST_DIR, ./dist, is what static hosting serves'),
   'setting.pack-dirs': done('PACK_DIRS lists folders of packs; one outside the repository works like a bundled one'),
   'setting.database-url': done('DATABASE_URL moves the state from SQLite to PostgreSQL, shared by all processes'),
+  'setting.releases-url': done('RELEASES_URL shares releases and facts of several machines; it needs DATABASE_URL'),
   'setting.redis-url': done('REDIS_URL shares rate limits and quotas between processes'),
   'setting.admin-keys': done('ADMIN_KEYS lists admin keys of at least 32 characters'),
   'setting.admin-key-generated': done('without ADMIN_KEYS one is made at first start, shown once, stored hashed'),

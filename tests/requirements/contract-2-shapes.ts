@@ -36,6 +36,7 @@ export const shapes = section('contract 2', {
   'shape.claim-put': done('PUT /v1/claim answers the record'),
   'shape.ops-review': done('review: items with id, status, kind, dataset, entity_id, attribute, facts, opened_at'),
   'shape.ops-decide': done('approve and reject: id, status; already decided is 409'),
+  'shape.readyz': done('readyz: 200 ready, or 503 not_ready with reasons'),
   'shape.healthz': done('healthz: status, started_at, cache_warm, release'),
 });
 

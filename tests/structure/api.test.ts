@@ -42,7 +42,7 @@ describe('docs/api.md', () => {
 
   test('describes no operation that does not exist', () => {
     const known = OPERATIONS.map(({ route }) => `${route.method} ${address(route.path)}`);
-    const other = ['/', '/healthz', '/llms.txt', '/robots.txt', '/datasets/{ds}/{slug}.md'].map(
+    const other = ['/', '/healthz', '/readyz', '/llms.txt', '/robots.txt', '/datasets/{ds}/{slug}.md'].map(
       (path) => `GET ${path}`,
     );
     expect([...sections.keys()].filter((path) => !known.includes(path) && !other.includes(path))).toEqual([]);

@@ -1,7 +1,9 @@
 // Documents against the code: settings, error codes, links.
 import { dirname, normalize } from 'node:path/posix';
 import { describe, expect, test } from 'vitest';
+import { errorsDocument } from '../../.ci/errors-reference.ts';
 import { STRIPE_EVENTS } from '../../api/checkout/events.ts';
+import { ERROR_HELP } from '../../api/contract/error-help.ts';
 import { ERRORS } from '../../api/contract/errors.ts';
 import { readConfig } from '../../config.ts';
 import { exists, FILES, read, tableRows } from './tree.ts';
@@ -35,7 +37,12 @@ describe('errors', () => {
       row.retriable ? 'yes' : 'no',
     ]);
     expect(documented.map((row) => row.slice(0, 3)).sort()).toEqual(expected.sort());
-    for (const row of documented) expect((row[3] ?? '').split(' ').length, row[0] ?? '').toBeGreaterThan(3);
+  });
+
+  test('docs/errors.md has the meaning and the action of each code', () => {
+    expect(read('docs/errors.md'), 'run `npm run docs`').toBe(errorsDocument());
+    for (const [code, { meaning, action }] of Object.entries(ERROR_HELP))
+      for (const text of [meaning, action]) expect(text.split(' ').length, code).toBeGreaterThan(3);
   });
 });
 

@@ -8,6 +8,7 @@ export const LAYERS: readonly string[] = [
   'packs/define',
   'packs',
   'data/model',
+  'data/objects',
   'data/consolidate',
   'data/plan',
   'data/input',

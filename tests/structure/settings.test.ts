@@ -73,6 +73,10 @@ test.each([
   ['COLLECT_ALLOW_HOSTS', 'prices.internal:8080/x'],
   ['COLLECT_ALLOW_HOSTS', 'a:1,,b:2'],
   ['SOURCE_DATE_EPOCH', 'yesterday'],
+  ['RELEASES_URL', 'https://bucket.example'],
+  ['RELEASES_URL', 'file://relative/folder'],
+  ['S3_ENDPOINT', 'storage.internal:9000'],
+  ['DRAIN_SECONDS', '-1'],
 ])('%s=%s is one line that names it', (name, value) => {
   const wrong = () => readConfig({ [name]: value });
   expect(wrong).toThrow(ConfigError);
@@ -83,6 +87,13 @@ test('a mail server and a sender, with a name or without', () => {
   const set = { SMTP_URL: 'smtps://register:a%20password@mail.example:465', MAIL_FROM: 'Register <a@b.example>' };
   expect(readConfig(set)).toMatchObject(set);
   expect(readConfig({ MAIL_FROM: 'a@b.example' }).MAIL_FROM).toBe('a@b.example');
+});
+
+test('shared releases need PostgreSQL, for pointers and the lease', () => {
+  verifies('setting.releases-url');
+  const set = { RELEASES_URL: 's3://register/prod', S3_ENDPOINT: 'http://127.0.0.1:9000' };
+  expect(() => readConfig(set)).toThrow(/^RELEASES_URL: requires DATABASE_URL, [^\n]+$/);
+  expect(readConfig({ ...set, DATABASE_URL: 'postgres://db/register' })).toMatchObject(set);
 });
 
 test('sandbox and Stripe exclude each other', () => {

@@ -6,6 +6,7 @@ import { inputSchema } from '../../api/render/json-schema.ts';
 import { counted } from '../../data/input/selection.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { TestApp } from './app.ts';
+import { newKey } from './money-on-stores.ts';
 
 export interface OperationCall {
   operation: Operation;
@@ -51,14 +52,14 @@ const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
 
 /**
  * Every operation, called in several ways for each dataset; `account` is a key with credit that may be
- * revoked, with the token of a claim.
+ * revoked, with the token of a claim; `ending` has the keys of operations after which a key does not work.
  */
 export function everyCall(
   packs: readonly Pack[],
   slugs: Record<string, string[]>,
-  account: { id: string; key: string; token: string },
+  account: { id: string; key: string; token: string; ending?: Readonly<Record<string, string>> },
 ): OperationCall[] {
-  const own = { Authorization: `Bearer ${account.key}` };
+  const ownOf = (name: string) => ({ Authorization: `Bearer ${account.ending?.[name] ?? account.key}` });
   return OPERATIONS.flatMap((operation) => {
     const { route, name } = operation;
     if (route.path.includes(':ds'))
@@ -83,9 +84,16 @@ export function everyCall(
     const body = BODIES[name]?.(account.id, account.token);
     const init = {
       method: route.method,
-      ...(operation.access === 'admin' ? { admin: true } : operation.access === 'key' ? { headers: own } : {}),
+      ...(operation.access === 'admin' ? { admin: true } : operation.access === 'key' ? { headers: ownOf(name) } : {}),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
     return [{ operation, dataset: null, name: `${route.method} ${path}`, path, init }];
   });
+}
+
+/** A key for each operation after which it does not work. */
+export async function endingKeys(app: TestApp): Promise<Record<string, string>> {
+  const names = ['keys_rotate', 'keys_close'];
+  const keys = names.map(async (name) => [name, (await newKey(app)).key] as const);
+  return Object.fromEntries(await Promise.all(keys));
 }

@@ -91,12 +91,15 @@ export async function openStage(folder: string): Promise<Stage | null> {
 }
 
 /** Mistakes in the HTML of a file, except void elements and long titles, which are matters of style. */
-export async function mistakes(path: string): Promise<string[]> {
+export const mistakes = (path: string): Promise<string[]> => mistakesIn(readFileSync(path, 'utf8'));
+
+/** The same of a text. */
+export async function mistakesIn(text: string): Promise<string[]> {
   const validator = new HtmlValidate({
     extends: ['html-validate:standard'],
     rules: { 'void-style': 'off', 'long-title': 'off', 'no-inline-style': 'error' },
   });
-  const { results } = await validator.validateString(readFileSync(path, 'utf8'));
+  const { results } = await validator.validateString(text);
   return results.flatMap(({ messages }) =>
     messages.map(({ ruleId, message, line }) => `${line} ${ruleId}: ${message}`),
   );

@@ -21,6 +21,8 @@ export interface Site {
   types: readonly PageType[];
   /** Slug of a record of `tools` that is no showcase. */
   other: string;
+  /** An API key with credit. */
+  key: string;
   close(): Promise<void>;
 }
 
@@ -57,6 +59,7 @@ export async function openSite(): Promise<Site> {
     pages,
     types: pageTypes({ showcase: (record ?? '').replace(/\/$/, ''), other, key: String(made.body['key']) }),
     other,
+    key: String(made.body['key']),
     close: async () => {
       await close();
       rmSync(dist, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { outputSchema } from '../../../api/render/json-schema.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
-import { everyCall, type OperationCall } from '../../support/every-call.ts';
+import { endingKeys, everyCall, type OperationCall } from '../../support/every-call.ts';
 import { claimToken } from '../../support/owners-stage.ts';
 import { schemaErrors, strictSchema } from '../../support/schemas.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
   const { id, key } = made.body as { id: string; key: string };
   const token = await claimToken(app);
-  asked = everyCall(packs, slugs, { id, key, token });
+  asked = everyCall(packs, slugs, { id, key, token, ending: await endingKeys(app) });
 });
 afterAll(() => app.close());
 

@@ -63,6 +63,11 @@ describe('the register', () => {
     expect(answer['release']).toEqual(app.releases);
   });
 
+  test('readyz', async () => {
+    verifies('shape.readyz');
+    expect(await body('/readyz', {})).toEqual({ status: 'ready' });
+  });
+
   test('the map for agents, the guide and the rules for crawlers', async () => {
     verifies('overview.root-map', 'overview.call-order', 'discovery.llms-txt', 'discovery.robots-txt');
     const map = await body('/', { headers: { Accept: 'application/json' } });

@@ -135,7 +135,8 @@ describeStores('an audit log of before', ({ options, open }) => {
     const { db } = store;
     // The state before the migration.
     await sql`alter table requests drop column attribute`.execute(db);
-    await sql`drop table audit_people`.execute(db);
+    for (const table of ['audit_people', 'release_pointers', 'stored_listings', 'leases', 'nodes', 'account_sessions'])
+      await sql.raw(`drop table ${table}`).execute(db);
     await sql`delete from secrets where name = 'audit_people'`.execute(db);
     await sql`delete from kysely_migration where name >= '0011'`.execute(db);
     const about = { dataset: 'harbours', entity_id: 'r-1', subject: 'o-1', request_id: null };

@@ -78,6 +78,11 @@ describeApps('reports of mistakes', { ...SERVED, now: () => clock }, (stage) => 
     expect([answer.status, answer.headers.get('content-type')]).toEqual([202, 'text/html; charset=utf-8']);
     expect(answer.headers.get('cache-control')).toContain('no-store');
     expect(await answer.text()).toContain('Report received');
+    const empty = await stage.app.ask(PATH, { method: 'POST', body: 'message=+', headers, address: '203.0.113.80' });
+    expect([empty.status, empty.headers.get('content-type')]).toEqual([422, 'text/html; charset=utf-8']);
+    const refusal = await empty.text();
+    expect(refusal).toContain('<h1>Report not sent</h1>');
+    expect(refusal).toContain(`href="${new URL(BASE).pathname.replace(/\/$/, '')}/datasets/harbours/harbour-3"`);
     expect((await open()).map(({ request }) => request)).toContainEqual(
       expect.objectContaining({ reason: `From a form ${NASTY}`, contact: '' }),
     );

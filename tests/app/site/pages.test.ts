@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { HtmlValidate } from 'html-validate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { guideSearch, type Section } from '../../../site/search/guides.ts';
+import { QUESTIONS } from '../../support/guide-questions.ts';
+import { htmlValidator } from '../../support/html-validator.ts';
 import { type PageType, SCRIPT } from '../../support/site-types.ts';
 import { openSite, type Site } from '../../support/site-world.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -14,35 +16,19 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => site.close());
 
-const validator = new HtmlValidate({
-  extends: ['html-validate:standard', 'html-validate:a11y'],
-  rules: {
-    // Astro does not close void elements and shortens attributes; both are valid HTML.
-    'void-style': 'off',
-    'attribute-boolean-style': 'off',
-    'doctype-style': 'off',
-    'no-trailing-whitespace': 'off',
-    'long-title': 'off',
-    // Native elements with the role of a widget, and groups that scroll by keyboard.
-    'prefer-native-element': 'off',
-    'no-inline-style': 'error',
-    'require-sri': 'off',
-  },
-});
-
 /** A page as a browser gets it. */
 const ask = async ({ path, headers = {} }: Pick<PageType, 'path' | 'headers'>): Promise<string> =>
   (await site.app.ask(path, { headers: { Accept: 'text/html', ...headers } })).text();
 
 /** Pages without those that redirect. */
-const pages = () => [...site.pages].filter(([path]) => !path.startsWith('/explore/'));
+const pages = () => [...site.pages].filter(([path]) => !/^\/(explore|guides\/reference)\//.test(path));
 
 describe('HTML', () => {
   test('of every page type is valid', async () => {
     const wrong: string[] = [];
     for (const type of site.types) {
       const { name } = type;
-      const { results } = await validator.validateString(await ask(type));
+      const { results } = await htmlValidator.validateString(await ask(type));
       for (const { messages } of results)
         for (const { ruleId, message, line, selector } of messages)
           wrong.push(`${name}: ${ruleId}: ${message} (line ${line}, ${selector})`);
@@ -64,7 +50,8 @@ describe('HTML', () => {
     const missing = pages()
       .map(([path]) => path)
       .filter((path) => !paths.has(path.replace(/(.)\/$/, '$1')));
-    expect(missing).toEqual(['/404.html']);
+    // The page of records on hosts without the API has no address of its own.
+    expect(missing.sort()).toEqual(['/404.html', '/record/harbours/', '/record/tools/']);
     for (const path of paths) {
       const response = await site.app.ask(path, { headers: { Accept: 'text/html' } });
       expect([path, response.status]).toEqual([path, 200]);
@@ -75,7 +62,6 @@ describe('HTML', () => {
   test('has one heading of the first level and a title of its own', () => {
     const titles = new Map<string, string>();
     for (const [path, html] of pages()) {
-      if (path.startsWith('/docs/')) continue;
       expect(html.match(/<h1[ >]/g), path).toHaveLength(1);
       const title = /<title>([^<]+)<\/title>/.exec(html)?.[1] ?? '';
       expect(titles.get(title), `${path} is called ${title}`).toBeUndefined();
@@ -84,6 +70,31 @@ describe('HTML', () => {
     expect(titles.size).toBeGreaterThan(30);
   });
 });
+
+/** Width and height of a PNG file, from its header. */
+const size = (png: Buffer): number[] => [
+  png.subarray(1, 4).toString() === 'PNG' ? png.readUInt32BE(16) : 0,
+  png.readUInt32BE(20),
+];
+const sizes = (tag: (name: string) => string | undefined) =>
+  ['width', 'height'].map((side) => Number(tag(`image:${side}`)));
+
+test('the image of a record has its public values, is drawn once, and exists for records only', async () => {
+  const get = (path: string, headers = {}) => site.app.ask(path, { headers });
+  const path = `/og/tools/${site.other}.png`;
+  const html = await ask({ path: `/datasets/tools/${site.other}` });
+  expect(html).toContain(`<meta property="og:image" content="${site.origin}${path}">`);
+  const first = await get(path);
+  expect([first.status, first.headers.get('content-type')]).toEqual([200, 'image/png']);
+  const png = Buffer.from(await first.arrayBuffer());
+  expect(size(png)).toEqual([1200, 630]);
+  expect(png.length).toBeLessThan(60_000);
+  const again = await get(path, { 'If-None-Match': first.headers.get('etag') ?? '' });
+  expect(again.status).toBe(304);
+  expect((await get(`/og/tools/none.png`)).status).toBe(404);
+  expect((await get(`/og/none/${site.other}.png`)).status).toBe(404);
+  expect((await get(`/og/tools/${site.other}`)).status).toBe(404);
+}, 60_000);
 
 test('pages from Astro have Open Graph tags, and the home page a card with a chart of each dataset', () => {
   for (const [path, html] of site.pages) {
@@ -96,6 +107,9 @@ test('pages from Astro have Open Graph tags, and the home page a card with a cha
       'website',
     ]);
     expect(tag('description'), path).toBeDefined();
+    const image = tag('image')?.replace(site.origin, '') ?? '';
+    expect(size(readFileSync(join(site.dist, image))), `${path} ${image}`).toEqual(sizes(tag));
+    expect(tag('image:alt'), path).toMatch(/^[A-Z]/);
   }
   const home = site.pages.get('/') ?? '';
   const cards = home.match(/<article class="card">.*?<\/article>/gs) ?? [];
@@ -150,7 +164,7 @@ test('pages are small: few files, none of another host, no script that blocks, l
       ),
     ].map(([, src, href]) => src ?? href ?? '');
     expect(
-      loaded.filter((each) => !/^\/(ops\/)?assets\//.test(each) && !(type.foreign && each.startsWith('/docs/'))),
+      loaded.filter((each) => !/^\/(ops\/)?assets\//.test(each)),
       name,
     ).toEqual([]);
     for (const [tag] of html.matchAll(/<script\s[^>]*src=[^>]*>/g)) expect(tag, name).toMatch(/ defer>|type="module"/);
@@ -164,13 +178,26 @@ test('pages are small: few files, none of another host, no script that blocks, l
     budget[name] = { requests: 1 + loaded.length, html: sent(html), css: await sizes('.css'), js: await sizes('.js') };
   }
   if (process.env['BUDGET']) console.table(budget);
-  for (const { name, script = SCRIPT, foreign } of site.types) {
+  for (const { name, script = SCRIPT } of site.types) {
     const { requests, html, css, js } = budget[name]!;
-    expect(requests, name).toBeLessThanOrEqual(script > SCRIPT ? 6 : 3);
+    expect(requests, name).toBeLessThanOrEqual(script > SCRIPT ? 6 : 4);
     expect(js, `script of ${name}`).toBeLessThanOrEqual(script);
-    expect(css, `style of ${name}`).toBeLessThanOrEqual(foreign ? 40_000 : 12_000);
+    expect(css, `style of ${name}`).toBeLessThanOrEqual(12_000);
     expect(html, `HTML of ${name}`).toBeLessThanOrEqual(60_000);
   }
+});
+
+test('the search of the guides answers questions as people ask them', async () => {
+  const { body } = await site.app.json('/guides/search.json');
+  const find = guideSearch(body as unknown as Section[]);
+  const missed = QUESTIONS.flatMap(([question, addresses, within]) => {
+    const first = find(question).map(({ at }) => at);
+    return first.slice(0, within).some((at) => addresses.includes(at))
+      ? []
+      : [`${question}: ${first.slice(0, 3).join(', ')}`];
+  });
+  expect(missed).toEqual([]);
+  expect(QUESTIONS.length).toBeGreaterThan(25);
 });
 
 test('a feed of changes is valid Atom, with an entry per change and no paid value', async () => {
@@ -194,6 +221,19 @@ test('a feed of changes is valid Atom, with an entry per change and no paid valu
 });
 
 describe('a record as a page', () => {
+  test('that does not exist is a page for people, and an error for programs', async () => {
+    const lost = await site.app.ask('/datasets/tools/none', { headers: { Accept: 'text/html' } });
+    expect([lost.status, lost.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(await lost.text()).toContain('<h1>Not found</h1>');
+    // The page of records on hosts without the API names none.
+    // A short name, such as `7`, may be part of the markup.
+    for (const { slug, name } of site.app.records['tools']!)
+      for (const text of [slug, name].filter(({ length }) => length > 3))
+        expect(site.pages.get('/record/tools/')).not.toContain(text);
+    const { status, body } = await site.app.json('/datasets/tools/none', { headers: { Accept: 'text/markdown' } });
+    expect([status, body['error']]).toEqual([404, 'unknown_entity']);
+  });
+
   test('shows only public values to everyone, and may be cached', async () => {
     const response = await site.app.ask(`/datasets/tools/${site.other}`, { headers: { Accept: 'text/html' } });
     const html = await response.text();

@@ -20,7 +20,7 @@ const CASES = readdirSync(import.meta.dirname).filter((name) => existsSync(join(
  * their sizes and hashes (tests/process/analysts.test.ts).
  */
 const LEFT_OUT =
-  /^((\.build|\.well-known|assets|docs|guides|mcp|sitemap)\/.*|_headers|robots\.txt|openapi\.json|auth\.md|favicon\.ico|sitemap\.xml|.*llms\.txt|files\/.*(\.(parquet|duckdb|jsonld)|index\.(html|json))|v1\/(datasets|catalog)(\.md)?)$/;
+  /^((\.build|\.well-known|assets|docs|guides|mcp|sitemap)\/.*|_headers|robots\.txt|openapi\.json|auth\.md|og\/.*|favicon\.ico|sitemap\.xml|.*llms\.txt|files\/.*(\.(parquet|duckdb|jsonld)|index\.(html|json))|v1\/(datasets|catalog)(\.md)?)$/;
 
 /** The files of a folder by path, with their bytes. */
 function filesOf(root: string): Map<string, string> {
@@ -108,7 +108,8 @@ describe.each(CASES)('%s', (name) => {
       for (const { pathname, hash } of own) {
         const file = pathname.replace(/^\/data\//, '').replace(/(^|\/)$/, '$1index.html');
         // Only the API answers requests about records and the present.
-        if (/^v1\/[^/]+\/(entities\/|changelog|status)|^healthz$|^owners\//.test(file)) continue;
+        if (/^v1\/[^/]+\/(entities\/|changelog|status)|^healthz$|^(keys|account)$|^(owners|compare)\//.test(file))
+          continue;
         const there = [file, `${file}/index.html`, `${file}.md`].find((each) =>
           existsSync(join(config.DIST_DIR, each)),
         );

@@ -1,4 +1,4 @@
-// The section "Pay by x402" of docs/paying.md is correct: its commands run in order and print what the page
+// The section "Pay by x402" of docs/payments-walk.md is correct: its commands run in order and print what the page
 // shows.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { CHILD_ENV } from '../../support/child-env.ts';
 import { type Api, smallData, startApi } from '../../support/money-processes.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const PAGE = join(ROOT, 'docs/paying.md');
+const PAGE = join(ROOT, 'docs/payments-walk.md');
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
