@@ -5,6 +5,7 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Html, html, joinHtml } from '../pages/html.ts';
 import { type ShellPage, shellOf } from '../pages/shell.ts';
+import { parseHost } from './business.ts';
 import { type FormInput, ownerFields } from './form.ts';
 import type { RecordRef } from './mailed-links.ts';
 
@@ -201,17 +202,25 @@ export interface StartFormState {
   problem: string;
 }
 
+/** Which addresses prove ownership; `shown`: the domain is public, so it is named. */
+function domainHint(value: unknown, shown: boolean): string {
+  const host = parseHost(value);
+  const others = 'Addresses of mail providers are not accepted.';
+  if (host !== null) return `An address at ${host} or its parent domain. ${others}`;
+  if (shown) return `This record has no domain yet, so no address can prove that it is yours. ${others}`;
+  return `An address at the domain of the record’s own website: for www.example.com, name@example.com. ${others}`;
+}
+
 /** The start page of a record: its owner asks for a link to edit it, or for its removal. */
 export function startPage(base_url: string, pack: Pack, record: StoredRecord, state: StartFormState | null): OwnerPage {
   const named = { dataset: pack.id, slug: record.slug, name: record.name };
   const wrong = (form: string) => (state?.form === form ? state : null);
   // A domain that is not public is not named, or the form would give it away.
   const attribute = pack.attributes.find(({ name, public: open }) => open && name === pack.owner.domain);
-  const domain = attribute && record.attributes[attribute.name];
   const hint =
     pack.owner.domain === null
       ? 'We answer to this address.'
-      : `An address at ${typeof domain === 'string' ? domain : 'the domain of the record’s own website'} or its parent domain. Addresses of mail providers are not accepted.`;
+      : domainHint(attribute && record.attributes[attribute.name], attribute !== undefined);
   const email = (form: string) => {
     const now = wrong(form);
     const invalid = now && html` aria-invalid="true"`;

@@ -64,6 +64,22 @@ export const HISTORY_FILE_COLUMNS: readonly Column[] = (
   ] as const
 ).map(([name, type, description]) => ({ name, type, attribute: null, unit: null, description, public: true }));
 
+/** Columns of the table of provenance in the SQL console: one row for each public value. */
+export const PROVENANCE_COLUMNS: readonly Column[] = (
+  [
+    ['id', 'VARCHAR', 'Identifier of the record'],
+    ['slug', 'VARCHAR', 'Last part of the address of its page'],
+    ['name', 'VARCHAR', 'What people call it'],
+    ['attribute', 'VARCHAR', 'Name of the attribute'],
+    ['source_url', 'VARCHAR', 'Where to check the value'],
+    ['observed_at', 'TIMESTAMP', 'When it was last read, UTC'],
+    ['confidence', 'DOUBLE', 'Confidence of the value, 0 to 1'],
+    ['evidence', 'VARCHAR', 'The place of the source that has the value'],
+    ['source_kind', 'VARCHAR', 'collector or owner'],
+    ['status', 'VARCHAR', 'held, contested or NULL'],
+  ] as const
+).map(([name, type, description]) => ({ name, type, attribute: null, unit: null, description, public: true }));
+
 /** Sort order of `history.parquet`. */
 export const HISTORY_ORDER = ['id', 'valid_from', 'attribute'] as const;
 
