@@ -11,7 +11,7 @@ import { type FileListing, formatListing, readListing, removeObjects, upload } f
 import type { ObjectStorage } from '../../data/objects/objects.ts';
 import { openStorage } from '../../data/objects/open.ts';
 import { transferText } from '../../data/releases/follow.ts';
-import type { OverlaySource } from '../../data/releases/overlay-source.ts';
+import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-source.ts';
 import { fetchRelease, hasRelease, noteRelease, releaseListing } from '../../data/releases/remote.ts';
 import { fetchRunLogs, fetchWork, workListing } from '../../data/releases/work-files.ts';
 import { acquireLease, LeaseHeld, type RunLease } from '../../data/state/leases.ts';
@@ -43,8 +43,8 @@ export interface Fleet {
   publish(dataset: string, release: string): Promise<void>;
   /** Stores facts and run log after a run, and the index if it was built again. */
   save(dataset: string): Promise<void>;
-  /** The same overlays, whose reservations fail after the lease was lost. */
-  guarded(source: OverlaySource): OverlaySource;
+  /** The overlays of the store, whose reservations fail after the lease was lost. */
+  readonly overlays: OverlaySource;
   /** Removes what no machine needs any more, and releases the lease. */
   end(): Promise<void>;
 }
@@ -95,6 +95,7 @@ export async function fetchLogsOfOthers(config: Config, { progress }: { progress
 }
 
 class FleetRun implements Fleet {
+  readonly overlays: OverlaySource;
   readonly #dataDir: string;
   readonly #store: Store;
   readonly #storage: ObjectStorage;
@@ -103,6 +104,7 @@ class FleetRun implements Fleet {
   readonly #scratch: string;
 
   constructor(dataDir: string, store: Store, storage: ObjectStorage, lease: RunLease, progress: Progress) {
+    this.overlays = storedOverlays(store, lease);
     this.#dataDir = dataDir;
     this.#store = store;
     this.#storage = storage;
@@ -158,18 +160,6 @@ class FleetRun implements Fleet {
     if (changed) return this.publish(dataset, release);
     const work = await this.#uploadWork(dataset, before.work);
     if (work !== before.work) await movePointer(this.#store, this.#lease, dataset, { work });
-  }
-
-  guarded(source: OverlaySource): OverlaySource {
-    const checked = async <T>(work: () => Promise<T>) => {
-      await this.#lease.check();
-      return work();
-    };
-    return {
-      read: source.read,
-      reserve: (dataset, range) => checked(() => source.reserve(dataset, range)),
-      forget: (dataset, after) => checked(() => source.forget(dataset, after)),
-    };
   }
 
   async end(): Promise<void> {

@@ -63,8 +63,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     const wait = { seconds: config.DATABASE_WAIT_SECONDS, report: effects.progress.note };
     store = await openStore({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, wait });
     fleet = await joinFleet(config, store, effects.progress);
-    const stored = storedOverlays(store);
-    const overlays = fleet?.guarded(stored) ?? stored;
+    const overlays = fleet?.overlays ?? storedOverlays(store);
     await clearSources(config.DATA_DIR);
     const { packs, broken, failures } = await load(config.PACK_DIRS);
     const { only } = options;

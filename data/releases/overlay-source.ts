@@ -1,5 +1,6 @@
 // Overlays as a build needs them: the overlay to include, and the reserved range of the change feed.
 import { NO_OVERLAY, type Overlay } from '../plan/overlay.ts';
+import type { RunLease } from '../state/leases.ts';
 import { dropReserved, readOverlay, reserveFeed } from '../state/overlay.ts';
 import type { Store } from '../state/store.ts';
 
@@ -15,12 +16,13 @@ export interface OverlaySource {
   forget(dataset: string, after: number): Promise<void>;
 }
 
-/** The overlays of a store. */
-export function storedOverlays(store: Store): OverlaySource {
+/** The overlays of a store. With a lease, `reserve` and `forget` throw LeaseLost once another run has it. */
+export function storedOverlays(store: Store, lease?: Pick<RunLease, 'check'>): OverlaySource {
+  const fence = lease && ((tx: Parameters<RunLease['check']>[0]) => lease.check(tx));
   return {
     read: (dataset) => readOverlay(store, dataset),
-    reserve: (dataset, range) => reserveFeed(store, { dataset, ...range }),
-    forget: (dataset, after) => dropReserved(store, dataset, after),
+    reserve: (dataset, range) => reserveFeed(store, { dataset, ...range }, fence),
+    forget: (dataset, after) => dropReserved(store, dataset, after, fence),
   };
 }
 

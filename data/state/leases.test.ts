@@ -1,8 +1,10 @@
 // Leases and pointers: one runner at a time, and a runner that lost its lease publishes nothing.
 import { expect, test } from 'vitest';
 import { describeStores } from '../../tests/support/stores.ts';
+import { storedOverlays } from '../releases/overlay-source.ts';
 import { acquireLease, LeaseHeld, LeaseLost } from './leases.ts';
 import { nodesWithout, noteNode, removeNode } from './nodes.ts';
+import { overlayStates } from './overlay.ts';
 import { announceListing, forgetListing, listingsToRemove, movePointer, readPointers } from './pointers.ts';
 
 const name = 'nightly run';
@@ -35,6 +37,36 @@ describeStores('leases', ({ open }) => {
     await expect(announced).rejects.toThrow(LeaseLost);
     expect((await readPointers(two)).get('tools')).toEqual({ release: 'b', listing: 'bb', work: 'w2' });
     await next.release();
+  });
+
+  test('a run that stalls after it checked its lease leaves the feed to the run that follows', async () => {
+    const [one, two] = [await open(), await open()];
+    const options = { name: 'feed', duration: 60_000 };
+    const range = { count: 5, now: Date.UTC(2026, 10, 20), after: 0 };
+    const reserved = async () => (await overlayStates(two)).get('tides')?.reserved;
+    for (const change of ['reserve', 'forget'] as const) {
+      const stalled = await acquireLease(one, { ...options, holder: 'stalled' });
+      await storedOverlays(one, stalled).reserve('tides', range);
+      // Expired, and not acquired by another run yet.
+      await stalled.release();
+      let following: Promise<unknown> = Promise.resolve();
+      const check: typeof stalled.check = async (tx) => {
+        await stalled.check(tx);
+        following = acquireLease(two, { ...options, holder: 'following' }).then(async (lease) => {
+          const atThatMoment = await reserved();
+          await lease.release();
+          return atThatMoment;
+        });
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      };
+      const overlays = storedOverlays(one, { check });
+      await (change === 'reserve' ? overlays.reserve('tides', range) : overlays.forget('tides', 0));
+      // What the stalled run still wrote was there when the other one acquired the lease.
+      expect(await following).toEqual(await reserved());
+      await expect(storedOverlays(one, stalled).reserve('tides', range)).rejects.toThrow(LeaseLost);
+      await expect(storedOverlays(one, stalled).forget('tides', 0)).rejects.toThrow(LeaseLost);
+      expect(await following).toEqual(await reserved());
+    }
   });
 
   test('the storage keeps three releases of a dataset, what is current, and nothing else', async () => {

@@ -122,6 +122,14 @@ export async function changeOverlay(
 }
 
 /**
+ * Throws unless the writer may still write, and stays true until the transaction ends. Checked before it, a run
+ * could stall in between, and then release the range of the run that followed it: clients would miss its changes.
+ */
+export type Fence = (tx: Tx) => Promise<void>;
+
+const NO_FENCE: Fence = async () => {};
+
+/**
  * Reserves the range of a release in the feed: `count` microseconds, ending at `now` (milliseconds) if
  * possible, after all earlier ranges and after `after`, where the feed of the previous release ends. A
  * process that does not serve that release yet shows no overlay change recorded after the range. Returns the
@@ -130,9 +138,11 @@ export async function changeOverlay(
 export async function reserveFeed(
   store: Store,
   { dataset, count, now, after }: { dataset: string; count: number; now: number; after: number },
+  fence: Fence = NO_FENCE,
 ): Promise<number> {
   await begin(store, dataset);
   return store.db.transaction().execute(async (tx) => {
+    await fence(tx);
     const found = await locked(store, tx, dataset);
     const first = Math.max(found.recorded_at + 1, after + 1, now * 1000 - Math.max(0, count - 1));
     const reserved = [...numbers(found.reserved), first].slice(-RANGES).join(' ');
@@ -145,8 +155,14 @@ export async function reserveFeed(
 /**
  * Releases ranges that begin after a microsecond: those of builds that died before their release was served.
  */
-export async function dropReserved(store: Store, dataset: string, after: number): Promise<void> {
+export async function dropReserved(
+  store: Store,
+  dataset: string,
+  after: number,
+  fence: Fence = NO_FENCE,
+): Promise<void> {
   await store.db.transaction().execute(async (tx) => {
+    await fence(tx);
     const found = await locked(store, tx, dataset).catch(() => null);
     if (!found) return;
     const kept = numbers(found.reserved).filter((from) => from <= after);
