@@ -1,5 +1,6 @@
 // The part of @20minutes/s3rver that tests use; it ships no types.
 declare module '@20minutes/s3rver' {
+  import type { IncomingMessage } from 'node:http';
   import type { AddressInfo } from 'node:net';
 
   interface Options {
@@ -11,7 +12,7 @@ declare module '@20minutes/s3rver' {
     configureBuckets: { name: string; configs: string[] }[];
   }
   type Middleware = (
-    context: { method: string; url: string; status: number },
+    context: { method: string; url: string; status: number; req: IncomingMessage; body: unknown },
     next: () => Promise<void>,
   ) => Promise<void>;
   export default class S3rver {
