@@ -18,6 +18,8 @@ export interface Load {
   p50: number;
   p99: number;
   bad: number;
+  /** Processor microseconds of the server for each call, over all its threads; absent where it is not known. */
+  cpu?: number;
 }
 
 export interface LoadTarget {

@@ -9,6 +9,8 @@ export interface BenchServer {
   headers?: Record<string, string>;
   /** Sent by POST instead of requesting the paths. */
   bodies?: readonly string[];
+  /** Processor milliseconds of the server since its start. */
+  cpu?: () => number | null;
 }
 
 export interface Rounds {
@@ -37,12 +39,21 @@ export async function alternate<K extends string>(
   }
   for (let round = 0; round < rounds.rounds; round += 1) {
     for (const name of names) {
-      found[name].push(await measureLoad({ ...sides[name], connections, seconds: lasting[name] }));
+      found[name].push(await measureCost(sides[name], connections, lasting[name]));
       // A server may still process the load; an answer to one more call shows that it is done.
       await requestOnce(sides[name]);
     }
   }
   return Object.fromEntries(names.map((name) => [name, median(found[name])])) as Record<K, Load>;
+}
+
+/** Loads one server; with its processor time for each call where the system reports it. */
+async function measureCost({ cpu, ...side }: BenchServer, connections: number, seconds: number): Promise<Load> {
+  const before = cpu?.() ?? null;
+  const load = await measureLoad({ ...side, connections, seconds });
+  const after = cpu?.() ?? null;
+  if (before === null || after === null) return load;
+  return { ...load, cpu: ((after - before) * 1000) / (load.rps * seconds) };
 }
 
 /** Requests the side's first path once, or sends its first body, and throws unless the answer is 200. */
@@ -66,9 +77,14 @@ export async function timedRun(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** The load with the median rate; failed answers of all rounds are included. */
+/**
+ * The load with the median rate, and the median of the processor times; failed answers of all rounds are
+ * included.
+ */
 export function median(loads: readonly Load[]): Load {
-  const sorted = [...loads].sort((a, b) => a.rps - b.rps);
+  const middle = <T>(list: T[]) => list[Math.floor(list.length / 2)] as T;
   const bad = loads.reduce((sum, each) => sum + each.bad, 0);
-  return { ...(sorted[Math.floor(sorted.length / 2)] as Load), bad };
+  const costs = loads.flatMap(({ cpu }) => cpu ?? []).sort((a, b) => a - b);
+  const load = { ...middle([...loads].sort((a, b) => a.rps - b.rps)), bad };
+  return costs.length === loads.length ? { ...load, cpu: middle(costs) } : load;
 }

@@ -12,9 +12,20 @@ export interface ServerProcess {
   started: number;
   /** Resident memory in MB, from /proc; null where there is no /proc. */
   memory: () => { now: number; peak: number } | null;
+  /** Processor milliseconds of all threads since the start, from /proc; null where there is no /proc. */
+  cpu: () => number | null;
   /** Vitals of the process since the last call (watch.ts). */
   vitals: () => Promise<Vitals>;
+  /** Profile of the main thread while `load` runs. */
+  profile: (load: () => Promise<unknown>) => Promise<CpuProfile>;
   stop: () => Promise<void>;
+}
+
+/** The part of a V8 sampling profile that is read; times in microseconds. */
+export interface CpuProfile {
+  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  samples: number[];
+  timeDeltas: number[];
 }
 
 /**
@@ -52,7 +63,15 @@ export async function startProcess(
       child.once('exit', (code, signal) => {
         if (!child.killed) process.stderr.write(`${args.join(' ')} ended with ${code ?? signal}: ${stderr()}\n`);
       });
-      return { base, started, memory: () => memoryOf(child), vitals: () => vitalsOf(child), stop: () => stop(child) };
+      return {
+        base,
+        started,
+        memory: () => memoryOf(child),
+        cpu: () => cpuOf(child),
+        vitals: () => vitalsOf(child),
+        profile: (load) => profileOf(child, load),
+        stop: () => stop(child),
+      };
     }
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -67,11 +86,34 @@ async function vitalsOf(child: ChildProcess): Promise<Vitals> {
   return vitals;
 }
 
+async function profileOf(child: ChildProcess, load: () => Promise<unknown>): Promise<CpuProfile> {
+  child.send('profile');
+  await load();
+  const told = once(child, 'message');
+  child.send('profiled');
+  const [profile] = (await told) as [CpuProfile];
+  return profile;
+}
+
 function memoryOf(child: ChildProcess): { now: number; peak: number } | null {
   try {
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
     const mb = (field: string) => Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
     return { now: mb('VmRSS'), peak: mb('VmHWM') };
+  } catch {
+    return null;
+  }
+}
+
+/** Milliseconds of one tick of /proc: USER_HZ is 100 on every Linux. */
+const TICK = 10;
+
+function cpuOf(child: ChildProcess): number | null {
+  try {
+    // The name of the program, in brackets, may contain spaces.
+    const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    const [user, system] = [fields[11], fields[12]];
+    return (Number(user) + Number(system)) * TICK;
   } catch {
     return null;
   }

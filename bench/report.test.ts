@@ -18,7 +18,21 @@ test('a ratio short of its goal is bold, one that meets it is not', () => {
   const row = { id: 'get', name: 'get', connections: 16, bytes: 1, agreed: {} };
   const rows = [{ ...row, loads: { service: load(50), bare: load(100), sqlite: load(25) } }];
   const text = renderPart('questions', { ...circumstances, data: { dataset: 'd', records: 1, rows } });
-  expect(text).toContain('| get | 50 | 1.00 | 2.00 | **0.50** (≥ 0.55) | 2.00 (≥ 1.2) |  |');
+  expect(text).toContain('| get | 50 | 1.00 | 2.00 | 0.50 (≥ 0.48) | 2.00 (≥ 1.2) |  |  |  |  |');
+});
+
+test('processor time of a call is a multiple of the peers', () => {
+  const row = { id: 'get', name: 'get', connections: 16, bytes: 1, agreed: {} };
+  const loads = {
+    service: { ...load(50), cpu: 90 },
+    bare: { ...load(100), cpu: 30 },
+    sqlite: { ...load(70), cpu: 45 },
+  };
+  const text = renderPart('questions', {
+    ...circumstances,
+    data: { dataset: 'd', records: 1, rows: [{ ...row, loads }] },
+  });
+  expect(text).toContain('| 90 | **3.00** (≤ 2) | 2.00 |');
 });
 
 test('different answers are reported', () => {

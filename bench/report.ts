@@ -9,7 +9,7 @@ import type { StallRow, Stalls } from './parts/stalls.ts';
 import type { Start } from './parts/start.ts';
 import type { Together } from './parts/together.ts';
 import type { Tokens } from './parts/tokens.ts';
-import { GOALS, type Peer } from './questions.ts';
+import { CPU_GOALS, GOALS, type Peer } from './questions.ts';
 import type { BenchParts, PartName, PartResult, Results } from './results.ts';
 import { STALL_BOUNDS } from './stalls.ts';
 
@@ -35,6 +35,17 @@ function compared(row: QuestionRow, peer: Peer): string {
   const found = ours.rps / theirs.rps;
   const [goal] = GOALS[row.id]?.[peer] ?? [];
   return goal === undefined ? ratio(found) : against(found, goal);
+}
+
+/** Processor microseconds of the service for each call. */
+const cpuOf = ({ loads }: QuestionRow): string => (loads.service?.cpu === undefined ? '' : count(loads.service.cpu));
+
+/** Processor time of a call as a multiple of a peer's. */
+function cpuCompared({ id, loads }: QuestionRow, peer: Peer): string {
+  const [ours, theirs] = [loads.service?.cpu, loads[peer]?.cpu];
+  if (!ours || !theirs) return '';
+  const goal = peer === 'bare' ? CPU_GOALS[id] : undefined;
+  return goal === undefined ? ratio(ours / theirs) : against(ours / theirs, goal, true);
 }
 
 function agreed({ agreed }: QuestionRow): string {
@@ -63,12 +74,18 @@ function questions({ dataset, records, rows }: Questions): string {
       '× bare Hono, same body',
       '× Hono + SQLite',
       '× Hono + DuckDB',
+      'CPU µs a call',
+      '× bare Hono, CPU',
+      '× SQLite, CPU',
       'same answers',
     ],
     main.map((row) => [
       row.name,
       ...speeds(row.loads.service!),
       ...PEERS.map((peer) => compared(row, peer)),
+      cpuOf(row),
+      cpuCompared(row, 'bare'),
+      cpuCompared(row, 'sqlite'),
       agreed(row),
     ]),
   );

@@ -16,6 +16,7 @@ import { benchStalls } from './parts/stalls.ts';
 import { benchStart } from './parts/start.ts';
 import { benchTogether } from './parts/together.ts';
 import { benchTokens } from './parts/tokens.ts';
+import { profileQuestion } from './profile.ts';
 import { fillIn, renderPart } from './report.ts';
 import {
   type BenchParts,
@@ -43,6 +44,7 @@ const USAGE = `npm run bench [-- <part>…] [options]
   money       what a charge costs; prints its own table      (not in the quick run)
   agents      a scripted agent answers from the guides alone  (not in the quick run)
   rank        how often the record that a name means comes first  (only when it is named)
+  profile     a sampling profile of one question: npm run bench -- profile get
   report      only writes docs/performance.md again from what was found before
 
   --full            all parts but soak, agents and rank, at 1, 16 and 64 connections, longer: some 20 minutes, and more when the atlas has to be made first
@@ -139,13 +141,15 @@ async function measure(part: PartName): Promise<PartResult<never> | null> {
 }
 
 async function main(): Promise<void> {
-  const unknown = parts.filter((part) => !(part in RUN) && !(part in APART) && part !== 'report');
+  const named = parts[0] === 'profile' ? [] : parts;
+  const unknown = named.filter((part) => !(part in RUN) && !(part in APART) && part !== 'report');
   if (args.help || unknown.length > 0) {
     console.log(unknown.length > 0 ? `no such part: ${unknown.join(', ')}\n\n${USAGE}` : USAGE);
     process.exitCode = unknown.length > 0 ? 1 : 0;
     return;
   }
   console.log(machine());
+  if (parts[0] === 'profile') return console.log(await profileQuestion(await subject(), scratch, parts[1] ?? 'get'));
   if (parts.includes('report')) write(readResults());
   for (const part of parts) {
     const apart = APART[part];

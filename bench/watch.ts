@@ -1,5 +1,6 @@
-// Loaded into a service before its code (`node --import`): sends the vitals of the process to the bench over
-// the IPC channel.
+// Loaded into a service before its code (`node --import`): sends the vitals of the process, or a sampling
+// profile of its main thread, to the bench over the IPC channel.
+import { Session } from 'node:inspector/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /**
@@ -19,7 +20,13 @@ let since = process.cpuUsage();
 const mb = (bytes: number) => Math.round(bytes / 2 ** 20);
 const ms = (nanoseconds: number) => Math.round(nanoseconds / 1e4) / 100;
 
+/** Microseconds between two samples of a profile. */
+const INTERVAL = 100;
+const session = new Session();
+
 process.on('message', (asked) => {
+  if (asked === 'profile') void startProfile();
+  if (asked === 'profiled') void session.post('Profiler.stop').then(({ profile }) => process.send?.(profile));
   if (asked !== 'vitals') return;
   const { heapUsed, external, rss } = process.memoryUsage();
   const { user, system } = process.cpuUsage(since);
@@ -34,5 +41,12 @@ process.on('message', (asked) => {
   delay.reset();
   process.send?.(told);
 });
+async function startProfile(): Promise<void> {
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: INTERVAL });
+  await session.post('Profiler.start');
+}
+
 // The channel must not keep a stopped service alive.
 process.channel?.unref();

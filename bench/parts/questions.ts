@@ -76,13 +76,15 @@ function sidesOf(
   question: BenchQuestion,
   up: Partial<Record<Server, ServerProcess>>,
 ): Partial<Record<Server, BenchServer>> {
-  const base = (server: Server) => up[server]?.base ?? '';
-  const sides: Partial<Record<Server, BenchServer>> = {
-    service: { base: base('service'), paths: question.service, headers: OPERATOR_HEADERS },
+  const sides: Partial<Record<Server, BenchServer>> = {};
+  const add = (server: Server, paths: string[], headers: Record<string, string> = {}) => {
+    const process = up[server];
+    if (process && paths.length > 0) sides[server] = { base: process.base, cpu: process.cpu, paths, headers };
   };
-  if (question.bare) sides.bare = { base: base('bare'), paths: [`/${question.id}`] };
-  if (question.sqlite.length > 0) sides.sqlite = { base: base('sqlite'), paths: question.sqlite };
-  if (question.duckdb.length > 0) sides.duckdb = { base: base('duckdb'), paths: question.duckdb };
+  add('service', question.service, OPERATOR_HEADERS);
+  if (question.bare) add('bare', [`/${question.id}`]);
+  add('sqlite', question.sqlite);
+  add('duckdb', question.duckdb);
   return sides;
 }
 
