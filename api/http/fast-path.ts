@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Hono } from 'hono';
 import { acquireBuffer, releaseBuffer } from './buffers.ts';
 import { type Http, LONGEST_BODY, type NodeBindings, routedPath } from './request.ts';
-import { isPieces, type Reply, responseOf } from './respond.ts';
+import { type Headers, isPieces, type Reply, responseOf } from './respond.ts';
 import { endStalled, STALLED } from './streams.ts';
 
 type Handler = (c: Http) => Promise<Reply>;
@@ -180,8 +180,8 @@ function send(
     const buffer = acquireBuffer(body);
     headers['Content-Length'] = String(buffer.length);
     if (buffer.length > LONG) endStalled(outgoing, stalled);
-    outgoing.writeHead(status, headers).end(buffer);
     outgoing.once('close', () => releaseBuffer(buffer));
+    queueWrite({ outgoing, status, headers, body: buffer, failed });
     return;
   }
   if (body !== null) {
@@ -189,5 +189,41 @@ function send(
     headers['Content-Length'] = String(bytes);
     if (bytes > LONG) endStalled(outgoing, stalled);
   }
-  outgoing.writeHead(status, headers).end(body ?? undefined);
+  queueWrite({ outgoing, status, headers, body: body ?? undefined, failed });
+}
+
+interface QueuedWrite {
+  outgoing: ServerResponse;
+  status: number;
+  headers: Headers;
+  body: string | Uint8Array | undefined;
+  failed: (error: unknown) => void;
+}
+
+/** Responses that are written at the end of this turn of the event loop, at most `MOST_QUEUED`. */
+let queued: QueuedWrite[] = [];
+const MOST_QUEUED = 32;
+
+/**
+ * Writes a response at the end of this turn of the event loop. Responses that are written one after the other
+ * wake up a client on the same machine, such as a proxy, once: this saves up to a third of the processor time of
+ * a call.
+ */
+function queueWrite(write: QueuedWrite): void {
+  queued.push(write);
+  if (queued.length === 1) setImmediate(writeQueued);
+  else if (queued.length === MOST_QUEUED) writeQueued();
+}
+
+function writeQueued(): void {
+  const writes = queued;
+  queued = [];
+  for (const { outgoing, status, headers, body, failed } of writes) {
+    if (outgoing.destroyed) continue;
+    try {
+      outgoing.writeHead(status, headers).end(body);
+    } catch (error) {
+      failed(error);
+    }
+  }
 }
