@@ -2,9 +2,10 @@
 // "Overlay").
 import { type ChildProcess, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { BUSY, type RewriteInput } from '../build/night/rewrite.ts';
+import type { RewriteInput } from '../build/night/rewrite.ts';
 import type { Config } from '../config.ts';
-import { LOADER_OPTIONS, modulePath } from '../data/model/program.ts';
+import { EXIT_BUSY } from '../data/model/lock.ts';
+import { isInstalled, LOADER_OPTIONS, modulePath } from '../data/model/program.ts';
 import type { Register } from '../data/releases/register.ts';
 
 const PROGRAM = modulePath('build/night/rewrite.ts');
@@ -29,6 +30,12 @@ interface Parts {
   register: Pick<Register, 'packs' | 'current' | 'refresh'>;
   log(line: string): void;
 }
+
+/**
+ * Whether this installation can rebuild: an image of the API alone has no Astro. `npm run nightly -- --daemon`
+ * rebuilds too.
+ */
+export const canRewrite = (): boolean => isInstalled('astro');
 
 /** State of one dataset's rebuild. */
 interface Work {
@@ -72,9 +79,9 @@ export function openRewriter({ config, credentials = {}, register, log }: Parts)
       await register.refresh();
       return;
     }
-    if (code !== BUSY) log(`${dataset}: could not be made again: ${(await stderr).trim()}`);
-    work.next = performance.now() + (code === BUSY ? WAIT.busy : work.wait);
-    if (code !== BUSY) work.wait = Math.min(WAIT.most, work.wait * 2);
+    if (code !== EXIT_BUSY) log(`${dataset}: could not be made again: ${(await stderr).trim()}`);
+    work.next = performance.now() + (code === EXIT_BUSY ? WAIT.busy : work.wait);
+    if (code !== EXIT_BUSY) work.wait = Math.min(WAIT.most, work.wait * 2);
   };
 
   return {

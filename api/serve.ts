@@ -14,7 +14,7 @@ import { answerClientErrors } from './http/client-error.ts';
 import { type Log, logRequests, openLog } from './http/log.ts';
 import { publishedBaseUrl } from './http/static-overlay.ts';
 import type { X402Settings } from './payments/x402/open.ts';
-import { openRewriter } from './rewrite.ts';
+import { canRewrite, openRewriter } from './rewrite.ts';
 
 /**
  * Interval of the check for new releases and overlay changes, in milliseconds: a decision in one process must
@@ -146,10 +146,10 @@ export async function serve(config: Config, credentials: NodeJS.ProcessEnv = {})
   const flush = () =>
     traffic.flush().catch((error: Error) => log.info(`cannot write traffic figures: ${error.message}`));
   const counting = setInterval(() => void flush(), FLUSH);
-  const rewriter = openRewriter({ config, credentials, register, log: log.info });
+  const rewriter = canRewrite() ? openRewriter({ config, credentials, register, log: log.info }) : null;
   const looking = setInterval(() => {
     register.refresh().then(
-      () => rewriter.look(),
+      () => rewriter?.look(),
       (error: Error) => log.info(`cannot read new releases: ${error.message}`),
     );
   }, LOOK);
@@ -163,8 +163,7 @@ export async function serve(config: Config, credentials: NodeJS.ProcessEnv = {})
     // transit.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(late);
-      void rewriter
-        .stop()
+      void Promise.resolve(rewriter?.stop())
         .then(() => application.close())
         .finally(() => log.close());
     });

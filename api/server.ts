@@ -19,6 +19,12 @@ function complaint(error: unknown): string {
 }
 
 const { createPrivateFiles } = await import('../data/model/permissions.ts');
+const { stopWithNpm } = await import('../data/model/program.ts');
+
+// Until the service has its own handlers. As the first process of a container it would ignore the signals.
+const exitEarly = () => process.exit(143);
+process.on('SIGTERM', exitEarly).on('SIGINT', exitEarly);
+stopWithNpm();
 
 try {
   createPrivateFiles();
@@ -26,6 +32,7 @@ try {
   const { serve } = await import('./serve.ts');
   const credentials = Object.entries(process.env).filter(([name]) => name.startsWith('AWS_'));
   await serve(config, Object.fromEntries(credentials));
+  process.off('SIGTERM', exitEarly).off('SIGINT', exitEarly);
 } catch (error) {
   process.stderr.write(`${complaint(error)}\n`);
   process.exit(1);

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createPrivateFiles } from '../data/model/permissions.ts';
-import { commandLine } from '../data/model/program.ts';
+import { commandLine, stopWithNpm } from '../data/model/program.ts';
 
 const USAGE = `${commandLine('nightly')}: collect, consolidate, check, release, prerender, publish
   --only <dataset>                   only this dataset; repeatable
@@ -56,11 +56,14 @@ async function main(args: string[]): Promise<number> {
       environment: process.env,
       open_hosts: config.COLLECT_ALLOW_HOSTS,
     });
+    stopWithNpm();
     if (values.daemon) {
       const { daemonUntilStopped } = await import('./night/daemon.ts');
       await daemonUntilStopped(config, effects);
       return 0;
     }
+    // Without a handler the first process of a container ignores the signals.
+    for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(143));
     const { failures } = await runNight(config, effects, {
       only: values.only ?? null,
       accept: values.accept,

@@ -1,8 +1,12 @@
 // `npm run nightly -- --daemon`: runs each dataset on its schedule and catches up on missed runs.
 import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
+import { paths } from '../../data/model/layout.ts';
 import { LockedError } from '../../data/model/lock.ts';
+import { currentRelease, readManifest } from '../../data/model/manifest.ts';
 import { lastRuns, type NightlyRun } from '../../data/releases/runs.ts';
+import { readOverlay } from '../../data/state/overlay.ts';
+import { openStore } from '../../data/state/store.ts';
 import { packFolders } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
@@ -36,6 +40,7 @@ export async function runDaemon(config: Config, effects: Effects, { signal, wait
   const { progress, now } = effects;
   await packFolders(config.PACK_DIRS);
   let lastNote = '';
+  const rewritten = new Map<string, number>();
   while (!signal.aborted) {
     let pause = LOOK;
     try {
@@ -44,6 +49,14 @@ export async function runDaemon(config: Config, effects: Effects, { signal, wait
       if (due.ids.length > 0) {
         await runNight(config, effects, { only: due.ids, accept: false });
         lastNote = '';
+        continue;
+      }
+      const outdated = await outdatedDatasets(config, rewritten);
+      if (outdated.size > 0) {
+        const only = [...outdated.keys()];
+        progress.note(`opt-outs: ${only.join(', ')} will be built again`);
+        await runNight(config, effects, { only, accept: false, rewrite: true });
+        for (const [id, version] of outdated) rewritten.set(id, version);
         continue;
       }
       if (due.next !== null) {
@@ -69,6 +82,29 @@ export async function daemonUntilStopped(config: Config, effects: Effects): Prom
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
   const wait = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
   await runDaemon(config, effects, { signal: stop.signal, wait });
+}
+
+/**
+ * The datasets whose release has an opted-out record, or lacks a restored one, each with its overlay version.
+ * `rewritten`: the version at the last rebuild; a release that is outdated after it is not built once more.
+ */
+async function outdatedDatasets(config: Config, rewritten: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  const { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, DATABASE_WAIT_SECONDS: seconds } = config;
+  const store = await openStore({ dataDir, databaseUrl, wait: { seconds, report: () => {} } });
+  try {
+    const outdated = new Map<string, number>();
+    for (const { id } of await goodPacks(config.PACK_DIRS)) {
+      const release = await currentRelease(dataDir, id);
+      if (release === null) continue;
+      const { removed, restored, version } = await readOverlay(store, id);
+      const { overlay: built = 0 } = await readManifest(paths.release(dataDir, id, release));
+      const changes = [...[...removed.values()].map((each) => each.version), ...restored.values()];
+      if (rewritten.get(id) !== version && changes.some((each) => each > built)) outdated.set(id, version);
+    }
+    return outdated;
+  } finally {
+    await store.close();
+  }
 }
 
 /** The datasets that are due, and the next time at which one is. A dataset that never ran is due at once. */

@@ -4,7 +4,7 @@
 
 import { text } from 'node:stream/consumers';
 import type { Config } from '../../config.ts';
-import { LockedError } from '../../data/model/lock.ts';
+import { EXIT_BUSY, LockedError } from '../../data/model/lock.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
 import { realEffects } from '../effects/effects.ts';
 import { runNight } from './run.ts';
@@ -15,9 +15,6 @@ export interface RewriteInput {
   dataset: string;
 }
 
-/** EX_TEMPFAIL of sysexits.h: a temporary failure. */
-export const BUSY = 75;
-
 async function main(): Promise<number> {
   const { config, dataset } = JSON.parse(await text(process.stdin)) as RewriteInput;
   try {
@@ -27,7 +24,7 @@ async function main(): Promise<number> {
     return failures.length === 0 ? 0 : 1;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return error instanceof LockedError ? BUSY : 1;
+    return error instanceof LockedError ? EXIT_BUSY : 1;
   }
 }
 

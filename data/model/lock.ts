@@ -6,6 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 /** Another run is in progress. */
 export class LockedError extends Error {}
 
+/** Exit code of a process that found the lock held: EX_TEMPFAIL of sysexits.h. */
+export const EXIT_BUSY = 75;
+
 /** The locks of this process: an unreferenced database would be garbage-collected, and its lock released. */
 const held = new Set<DatabaseSync>();
 

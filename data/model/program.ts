@@ -1,4 +1,5 @@
 // How this program is started: from a clone of the repository, or as the package dataset-register.
+import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -20,9 +21,37 @@ export function modulePath(source: string): string {
   return join(ROOT, source.replace(/\.ts$/, EXTENSION));
 }
 
+/** Whether a package is installed, given by its name. */
+export function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(`${name}/package.json`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The line that a person types to start a command: `npm run …`, or `npx dataset-register …`. */
 export function commandLine(name: string, args = ''): string {
   const start = INSTALLED ? `npx dataset-register ${name}` : `npm run ${name}`;
   if (args === '') return start;
   return INSTALLED ? `${start} ${args}` : `${start} -- ${args}`;
+}
+
+/** Milliseconds between two checks of the parent process. */
+const PARENT_CHECK = 500;
+
+/**
+ * Stops this process, as SIGTERM does, when the shell that npm started it with has ended: npm passes a signal to
+ * that shell, which may end without passing it on.
+ */
+export function stopWithNpm(): void {
+  if (process.env['npm_lifecycle_event'] === undefined) return;
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_CHECK);
+  timer.unref();
 }

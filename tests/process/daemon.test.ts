@@ -8,7 +8,10 @@ import { runDaemon } from '../../build/night/daemon.ts';
 import { type Config, readConfig } from '../../config.ts';
 import { paths } from '../../data/model/layout.ts';
 import { lockNight } from '../../data/model/lock.ts';
+import { currentRelease, readManifest } from '../../data/model/manifest.ts';
 import { lastRuns, recordRun } from '../../data/releases/runs.ts';
+import { changeOverlay } from '../../data/state/overlay.ts';
+import { openStore } from '../../data/state/store.ts';
 import { CHILD_ENV } from '../support/child-env.ts';
 import { scratch, scratchOfAll, still } from '../support/night-pack.ts';
 import { withCopies } from '../support/whole-night.ts';
@@ -111,6 +114,34 @@ describe('the daemon', () => {
       `! PACK_DIRS: no folder with a pack.ts in ${packs}`,
       expect.stringMatching(/^next collection /),
     ]);
+  });
+
+  test('builds a dataset again after an opt-out, once', { timeout: 60_000 }, async () => {
+    const config = place();
+    const release = async () => {
+      const id = (await currentRelease(config.DATA_DIR, 'harbours')) ?? '';
+      return readManifest(paths.release(config.DATA_DIR, 'harbours', id));
+    };
+    await live(config, '2026-11-20T12:30:00Z', 1);
+    const before = await release();
+    const examples = JSON.parse(readFileSync(join(config.DIST_DIR, 'v1/harbours/examples'), 'utf8')) as {
+      items: { id: string; slug: string; name: string }[];
+    };
+    const { id: entity_id, slug, name } = examples.items[0]!;
+    const store = await openStore({ dataDir: config.DATA_DIR });
+    const edit = { dataset: 'harbours', expected: 0, now: 1, held: { version: 0, recorded_to: 0 }, feed: [] };
+    const row = { id: 'a', dataset: 'harbours', entity_id, slug, name, contact: 'a@harbour.example', at: 1 };
+    const open = { domain: null, reason: null, restored_at: null, restored_version: null };
+    await changeOverlay(store, edit, async (tx, version) => {
+      await tx
+        .insertInto('opt_outs')
+        .values({ ...row, ...open, version })
+        .execute();
+    }).finally(() => store.close());
+    const { lines } = await live(config, '2026-11-20T14:30:00Z', 3);
+    expect(lines.filter((line) => line.startsWith('opt-outs'))).toEqual(['opt-outs: harbours will be built again']);
+    expect(await release()).toMatchObject({ records: before.records - 1, overlay: 1 });
+    expect(await began(config)).toHaveLength(1);
   });
 
   test('does not start when PACK_DIRS has no pack', async () => {

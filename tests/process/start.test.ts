@@ -1,7 +1,7 @@
 // `npm start` without data: it collects, builds, shows its progress, and serves.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { scratchOfAll } from '../support/night-pack.ts';
 import { verifies } from '../support/verifies.ts';
@@ -9,7 +9,8 @@ import { verifies } from '../support/verifies.ts';
 const folder = scratchOfAll();
 let server: ChildProcess | undefined;
 afterAll(() => {
-  if (server?.pid !== undefined && server.exitCode === null) process.kill(-server.pid, 'SIGTERM');
+  if (server?.pid !== undefined && server.exitCode === null && server.signalCode === null)
+    process.kill(-server.pid, 'SIGTERM');
 });
 
 test('on an empty machine', { timeout: 120_000 }, async () => {
@@ -44,4 +45,11 @@ test('on an empty machine', { timeout: 120_000 }, async () => {
   expect(found.datasets.map(({ id }) => id)).toEqual(expect.arrayContaining(['harbours', 'tools']));
   const page = await fetch(`http://127.0.0.1:${port}/`, { headers: { Accept: 'text/html' } });
   expect(await page.text()).toContain('</html>');
+
+  // Only npm gets the signal, as from a service manager; its shell ends without passing it on.
+  server.kill('SIGTERM');
+  await vi.waitFor(() => expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow(), {
+    timeout: 10_000,
+    interval: 200,
+  });
 });
