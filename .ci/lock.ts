@@ -36,6 +36,7 @@ const OS: Record<string, string> = {
 };
 const CPU: Record<string, string> = {
   x64: 'x64',
+  amd64: 'x64',
   arm64: 'arm64',
   arm: 'arm',
   armv7: 'arm',
