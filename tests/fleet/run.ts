@@ -1,84 +1,18 @@
 // `npm run fleet`: a register on several machines, played on this one: three API processes and two machines for
 // the night, PostgreSQL at DATABASE_URL, a test server for S3. Prints what happens and counts failed calls.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// `npm run fleet -- --data <DATA_DIR>` stores the releases of a real register instead, and measures them.
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
-import { openStore } from '../../data/state/store.ts';
+import { parseArgs } from 'node:util';
 import { freePort } from '../support/free-port.ts';
-import { S3_CREDENTIALS, startS3 } from '../support/s3-server.ts';
+import { ADMIN_KEY, end, node, print, releaseOf, root, server, start, status, store, until } from './machines.ts';
+import { measureReal } from './real.ts';
 
+const { values } = parseArgs({ options: { data: { type: 'string' } } });
 const ROOT = join(import.meta.dirname, '../..');
-const url = process.env['DATABASE_URL'] || 'postgres://postgres@127.0.0.1:5432/postgres';
-const schema = `fleet_${randomBytes(4).toString('hex')}`;
-const root = mkdtempSync(join(tmpdir(), 'fleet-'));
 const packs = join(root, 'packs');
-cpSync(join(ROOT, 'tests/packs/tools'), join(packs, 'tools'), { recursive: true });
-const server = await startS3(['register'], join(root, 's3'));
-const store = await openStore({ dataDir: root, databaseUrl: url, schema });
-/** Calls with an operator's key have no rate limit. */
-const ADMIN_KEY = randomBytes(24).toString('hex');
-const children = new Set<ChildProcess>();
-
-const environment = (machine: string) => ({
-  PATH: process.env['PATH'] ?? '',
-  ...S3_CREDENTIALS,
-  DATABASE_URL: `${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`,
-  RELEASES_URL: 's3://register/prod',
-  S3_ENDPOINT: server.endpoint,
-  PACK_DIRS: packs,
-  ADMIN_KEYS: ADMIN_KEY,
-  DATA_DIR: join(root, machine, 'data'),
-  DIST_DIR: join(root, machine, 'dist'),
-});
-
-const began = performance.now();
-const print = (line: string) =>
-  console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`);
-
-/** Lines of a process that concern releases. */
-const SHOWN = /fetch|cache:|serving|stored:|published|lease|progress|corrupt|follow|stopping|wait/;
-
-interface Machine {
-  child: ChildProcess;
-  output: () => string;
-  exited: Promise<number | null>;
-}
-
-function start(machine: string, program: string, more: Record<string, string> = {}): Machine {
-  const child = spawn(process.execPath, [join(ROOT, program)], { env: { ...environment(machine), ...more } });
-  children.add(child);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (piece: Buffer) => {
-      output += String(piece);
-      for (const line of String(piece).split('\n'))
-        if (SHOWN.test(line))
-          print(`${machine}: ${line.startsWith('{') ? (JSON.parse(line) as { msg: string }).msg : line}`);
-    });
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  return { child, output: () => output, exited: exited.finally(() => children.delete(child)) };
-}
-
 const night = (machine: string) => start(machine, 'build/nightly.ts');
-const status = (origin: string, path: string) =>
-  fetch(origin + path).then(
-    (answer) => answer.status,
-    () => 0,
-  );
-
-async function node(name: string, port: number): Promise<Machine & { origin: string }> {
-  const started = start(name, 'api/server.ts', { PORT: String(port), DRAIN_SECONDS: '2' });
-  return { ...started, origin: `http://127.0.0.1:${port}` };
-}
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(100);
-}
-const releaseOf = async (origin: string) =>
-  ((await (await fetch(`${origin}/healthz`)).json()) as { release: Record<string, string> }).release['tools'];
 
 /** Calls all nodes that are ready, as a load balancer does, until `stop`. */
 function load(origins: string[]) {
@@ -126,7 +60,8 @@ function changePack(): void {
   );
 }
 
-try {
+async function play(): Promise<void> {
+  cpSync(join(ROOT, 'tests/packs/tools'), join(packs, 'tools'), { recursive: true });
   print('— a night on machine A');
   await night('A').exited;
   print('— three nodes with empty disks');
@@ -177,6 +112,20 @@ try {
   const fifth = await node('node 4', Number(new URL(fourth.origin).port));
   await until(async () => (await status(fifth.origin, '/readyz')) === 200);
 
+  print('— a runner that stalls past its lease');
+  changePack();
+  const stalled = night('A');
+  await until(async () => /stored:/.test(stalled.output()));
+  stalled.child.kill('SIGSTOP');
+  changePack();
+  print('  A is stopped with SIGSTOP; B tries until the lease expires');
+  for (let code: number | null = 1; code !== 0; await sleep(2_000)) code = await night('B').exited;
+  const pointers = () => store.db.selectFrom('release_pointers').selectAll().execute();
+  const byB = JSON.stringify(await pointers());
+  stalled.child.kill('SIGCONT');
+  print(`  A goes on and exits with ${await stalled.exited}`);
+  print(`  pointers changed by A: ${JSON.stringify(await pointers()) === byB ? 'none' : 'some'}`);
+
   print('— the storage goes away');
   await server.close();
   changePack();
@@ -184,9 +133,10 @@ try {
   print(
     `  node 1: /readyz ${await status(origins[0]!, '/readyz')}, a call ${await status(origins[0]!, '/v1/tools/status')}`,
   );
+}
+
+try {
+  await (values.data === undefined ? play() : measureReal(values.data));
 } finally {
-  for (const child of children) child.kill('SIGKILL');
-  await sql`drop schema ${sql.id(schema)} cascade`.execute(store.db);
-  await store.close();
-  rmSync(root, { recursive: true, force: true });
+  await end();
 }
