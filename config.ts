@@ -102,6 +102,10 @@ const Settings = z.object({
   FAST_PATH: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
   /** Lowest level that the API logs. */
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  /** Where traces are sent; absent: there are none. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  /** Share of the traces that begin here that are recorded. */
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   EUR_USD: z.coerce.number().positive().max(10).default(1.1),
   /** Private addresses and ports that `http()` sources may reach. */
   COLLECT_ALLOW_HOSTS: z

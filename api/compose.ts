@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { sealedCursors } from '../data/input/cursor.ts';
 import { codeFingerprint } from '../data/model/code.ts';
+import { tracing } from '../data/model/tracing.ts';
 import type { ObjectStorage } from '../data/objects/objects.ts';
 import { exportLinks } from '../data/releases/export.ts';
 import { openFollower } from '../data/releases/follow.ts';
@@ -34,6 +35,7 @@ import { openCheckout } from './checkout/open.ts';
 import type { StripeSettings } from './checkout/stripe.ts';
 import type { CallDeps } from './gate/execute.ts';
 import { leaseReleases } from './gate/leases.ts';
+import { traceGate } from './gate/trace.ts';
 import { withFastPath, withoutFastPath } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
@@ -205,7 +207,9 @@ async function openGate(
     now,
     onCall,
   };
-  return settings.adjust?.(gate) ?? gate;
+  const traces = tracing();
+  const traced = traces === null ? gate : traceGate(gate, traces);
+  return settings.adjust?.(traced) ?? traced;
 }
 
 type Access = Awaited<ReturnType<typeof openAccess>>;

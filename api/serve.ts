@@ -7,12 +7,14 @@ import { storageOf } from '../build/night/fleet.ts';
 import type { Config } from '../config.ts';
 import { restrictDataDir } from '../data/model/permissions.ts';
 import { commandLine } from '../data/model/program.ts';
+import { stopTracing, tracing } from '../data/model/tracing.ts';
 import type { Register } from '../data/releases/register.ts';
 import { loadPacks } from '../packs/define/load.ts';
 import { type Application, compose, type Settings } from './compose.ts';
 import { answerClientErrors } from './http/client-error.ts';
 import { type Log, logRequests, openLog } from './http/log.ts';
 import { publishedBaseUrl } from './http/static-overlay.ts';
+import { traceRequests } from './http/trace.ts';
 import type { X402Settings } from './payments/x402/open.ts';
 import { canRewrite, openRewriter } from './rewrite.ts';
 
@@ -113,11 +115,18 @@ async function settingsOf(config: Config, log: Log): Promise<Settings> {
 
 /** Starts the API; resolves when it listens. */
 async function start(config: Config, log: Log): Promise<Started> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio } = config;
+  if (endpoint !== undefined) {
+    const { startTracing } = await import('../data/model/opentelemetry.ts');
+    startTracing({ ratio, service: 'dataset-register', outgoing: true });
+  }
   const settings = await settingsOf(config, log);
   restrictDataDir(config.DATA_DIR, log.info);
   const application = await compose(settings);
   const { register } = application;
-  const server = createServer({ maxHeaderSize: MAX_HEADER, keepAliveTimeout: IDLE }, application.listener());
+  const traces = tracing();
+  const listener = traces ? traceRequests(application.listener(), traces) : application.listener();
+  const server = createServer({ maxHeaderSize: MAX_HEADER, keepAliveTimeout: IDLE }, listener);
   answerClientErrors(server, { base_url: config.BASE_URL, longest: MAX_HEADER });
   logRequests(server, log);
   server.listen(config.PORT, config.HOST);
@@ -165,6 +174,7 @@ export async function serve(config: Config, credentials: NodeJS.ProcessEnv = {})
       clearTimeout(late);
       void Promise.resolve(rewriter?.stop())
         .then(() => application.close())
+        .then(() => stopTracing())
         .finally(() => log.close());
     });
     setTimeout(() => server.closeIdleConnections(), DRAIN);

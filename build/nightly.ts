@@ -25,6 +25,11 @@ function nothingMissing(env: NodeJS.ProcessEnv): boolean {
   return packs.length > 0 && packs.every((name) => existsSync(join(dataDir, 'releases', name, 'current')));
 }
 
+/** Loads nothing that the run did not load. */
+async function stopTraces(): Promise<void> {
+  if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) await (await import('../data/model/tracing.ts')).stopTracing();
+}
+
 async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -50,6 +55,12 @@ async function main(args: string[]): Promise<number> {
   ]);
   try {
     const config = readConfig(process.env);
+    const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio } = config;
+    // Sources are other people's servers: no header is added to requests.
+    if (endpoint !== undefined) {
+      const { startTracing } = await import('../data/model/opentelemetry.ts');
+      startTracing({ ratio, service: 'dataset-register-nightly', outgoing: false });
+    }
     const effects = realEffects(config.SOURCE_DATE_EPOCH, {
       base_url: config.BASE_URL,
       database_url: config.DATABASE_URL,
@@ -80,7 +91,7 @@ async function main(args: string[]): Promise<number> {
 
 try {
   createPrivateFiles();
-  process.exitCode = await main(process.argv.slice(2));
+  process.exitCode = await main(process.argv.slice(2)).finally(stopTraces);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -189,7 +189,8 @@ function forPeople(line: string): string {
   return `${clock} ${loud}request ${request_id}: ${stack ?? message}\n`;
 }
 
-function withoutQuery(address: string): string {
+/** A request target without its query. */
+export function withoutQuery(address: string): string {
   const end = address.search(/[?#]/);
   return end < 0 ? address : address.slice(0, end);
 }

@@ -9,6 +9,7 @@ import { lockNight } from '../../data/model/lock.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
 import { restrictDataDir } from '../../data/model/permissions.ts';
 import { isoTime } from '../../data/model/time.ts';
+import { trace, tracing } from '../../data/model/tracing.ts';
 import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-source.ts';
 import { type NightlyRun, recordRun } from '../../data/releases/runs.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
@@ -78,10 +79,13 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     for (const pack of packs) {
       // Pages are rendered for all datasets, also for those of other runs.
       if (!selected.has(pack)) await fleet?.fetch(pack.id, false);
-      else failures.push(...(await runDataset(run, pack, nights)));
+      else {
+        const dataset = { 'register.dataset': pack.id };
+        failures.push(...(await trace('nightly run', dataset, () => runDataset(run, pack, nights))));
+      }
     }
     try {
-      failures.push(...(await render(config, packs, broken, overlays, effects)));
+      failures.push(...(await trace('static files', {}, () => render(config, packs, broken, overlays, effects))));
     } catch (error) {
       const reason = `static files: ${errorLine(error)}`;
       effects.progress.warn(reason);
@@ -239,6 +243,9 @@ function withTimer(progress: Progress, ticks: () => number): Timed {
         step,
         seconds: seconds((steps[i + 1]?.from ?? now) - from),
       }));
+      const clock = Date.now() - now;
+      for (const [i, { step, from }] of steps.entries())
+        tracing()?.add(step, {}, clock + from, clock + (steps[i + 1]?.from ?? now));
       const all = seconds(now - began);
       steps = [];
       began = now;

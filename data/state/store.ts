@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, type LogEvent, PostgresDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import pg from 'pg';
 import { paths } from '../model/layout.ts';
 import { modulePath } from '../model/program.ts';
+import { tracing } from '../model/tracing.ts';
 import { openSqlite, sqliteDialect } from './sqlite.ts';
 import { BREAKING, type Dialect, migrations } from './tables/migrations.ts';
 import type { Tables } from './tables/schema.ts';
@@ -65,6 +66,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const dialect: Dialect = file ? 'sqlite' : 'postgres';
   const db = new Kysely<Tables>({
     dialect: file ? sqliteDialect(open(file)) : postgres(databaseUrl as string, schema),
+    ...(tracing() === null ? {} : { log: (event: LogEvent) => traceStatement(dialect, event) }),
   });
   try {
     if (file === null) await reach(db, place, options.wait);
@@ -81,6 +83,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await db.destroy();
   };
   return { db, dialect, file, place, writer, close };
+}
+
+/** Adds a span for a statement of a request. Its text has placeholders; values are bound. */
+function traceStatement(dialect: Dialect, { query, queryDurationMillis }: LogEvent): void {
+  const system = dialect === 'postgres' ? 'postgresql' : 'sqlite';
+  const operation = /\w+/.exec(query.sql)?.[0] ?? 'statement';
+  const attributes = { 'db.system.name': system, 'db.operation.name': operation, 'db.query.text': query.sql };
+  const ended = Date.now();
+  tracing()?.add(`${operation} ${system}`, attributes, ended - queryDurationMillis, ended);
 }
 
 /**

@@ -74,6 +74,8 @@ export const LAYERS: readonly string[] = [
 /** Packages that only some folders import, each with its folders. */
 export const RESTRICTED_PACKAGES: Readonly<Record<string, RegExp>> = {
   '@duckdb/node-api': /^(data\/(duckdb|write)|bench|tests)\//,
+  '@opentelemetry/api': /^data\/model\/opentelemetry\.ts$/,
+  '@opentelemetry/sdk-trace': /^data\/model\/opentelemetry\.ts$/,
   hono: /^(api\/(pages|http|channels|discovery|checkout|accounts|owners|oauth|ops)\/|api\/[^/]+\.ts$|bench\/|tests\/)/,
   '@hono/node-server': /^(api\/(http|channels)\/|api\/[^/]+\.ts$|bench\/|tests\/)/,
 };
