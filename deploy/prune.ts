@@ -19,6 +19,7 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<stri
 for (const name of image.omit) delete manifest['dependencies']?.[name];
 // The image has its own Node.
 manifest['optionalDependencies'] = {};
+manifest['devDependencies'] = {};
 writeFileSync('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
 execFileSync('npm', ['prune', '--omit=dev', '--offline', '--loglevel=error'], { stdio: 'inherit' });
 

@@ -10,7 +10,8 @@ const images = JSON.parse(read('deploy/images.json')) as Record<
   { programs: string[]; omit: string[] }
 >;
 
-/** Modules that the programs load by name: packs, their collectors, the pages for people. */
+/** Modules that the programs load by name: packs with their collectors, the pages for people. */
+const PACKS = 'packs/*/{pack,collect}.ts';
 const files = (...patterns: string[]) => patterns.flatMap((each) => globSync(each)).filter((path) => !isTest(path));
 
 /** Dependencies of package.json that none of the modules loads, sorted. */
@@ -25,13 +26,13 @@ describe('deploy/images.json', () => {
   test('the image of the API lacks what only the nightly run loads', () => {
     const { programs, omit } = images.api;
     // Without Astro the API starts no rebuild (api/rewrite.ts).
-    expect(omit).toEqual(unused([...programs, ...files('packs/*/pack.ts')], ['build/night/rewrite.ts']));
+    expect(omit).toEqual(unused([...programs, ...files(PACKS)], ['build/night/rewrite.ts']));
   });
 
   test('the image of the nightly run lacks what only the API loads', () => {
     const { programs, omit } = images.nightly;
     const pages = files('astro.config.mjs', 'site/**/*.{ts,astro,mjs}');
-    expect(omit).toEqual(unused([...programs, ...files('packs/*/{pack,collect}.ts'), ...pages]));
+    expect(omit).toEqual(unused([...programs, ...files(PACKS), ...pages]));
   });
 
   test('every dependency is in one of them', () => {
