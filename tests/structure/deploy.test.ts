@@ -39,6 +39,11 @@ describe('compose.yaml', () => {
     }
   });
 
+  test('has commands that are lists of texts', () => {
+    const commands = services.flatMap(([, each]) => [each.command ?? [], each.healthcheck?.test ?? []]);
+    expect(commands.flat().filter((each: unknown) => typeof each !== 'string')).toEqual([]);
+  });
+
   test('mounts volumes and depends on services that exist', () => {
     const mounts = services.flatMap(([, each]) => (each.volumes ?? []) as string[]).map((each) => each.split(':')[0]!);
     expect(mounts.filter((each) => !each.startsWith('.') && !(each in compose.volumes))).toEqual([]);
