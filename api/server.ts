@@ -24,7 +24,7 @@ const { stopWithNpm } = await import('../data/model/program.ts');
 // Until the service has its own handlers. As the first process of a container it would ignore the signals.
 const exitEarly = () => process.exit(143);
 process.on('SIGTERM', exitEarly).on('SIGINT', exitEarly);
-stopWithNpm();
+stopWithNpm(process.env);
 
 try {
   createPrivateFiles();

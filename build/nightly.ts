@@ -67,7 +67,7 @@ async function main(args: string[]): Promise<number> {
       environment: process.env,
       open_hosts: config.COLLECT_ALLOW_HOSTS,
     });
-    stopWithNpm();
+    stopWithNpm(process.env);
     if (values.daemon) {
       const { daemonUntilStopped } = await import('./night/daemon.ts');
       await daemonUntilStopped(config, effects);

@@ -5,8 +5,8 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { sep } from 'node:path';
 
-/** Files that no program loads: type declarations, source maps, documents but licences. */
-const UNUSED = /\.(d\.[cm]?ts|map)$|\/(?!licen[cs]e|notice|copying)[^/]*\.(markdown|md)$/i;
+/** Files that no program loads: type declarations (but Astro reads its own), source maps, documents but licences. */
+const UNUSED = /^node_modules\/(?!astro\/).*\.d\.[cm]?ts$|\.map$|\/(?!licen[cs]e|notice|copying)[^/]*\.(markdown|md)$/i;
 /** DuckDB for browsers has three variants, and more for Node; the pages load this one (site/sql/engine.ts). */
 const DUCKDB_WASM = /@duckdb\/duckdb-wasm\/dist\/duckdb-(?!eh\.wasm$|browser-eh\.|browser\.mjs$)[^/]*$/;
 

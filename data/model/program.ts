@@ -45,8 +45,8 @@ const PARENT_CHECK = 500;
  * Stops this process, as SIGTERM does, when the shell that npm started it with has ended: npm passes a signal to
  * that shell, which may end without passing it on.
  */
-export function stopWithNpm(): void {
-  if (process.env['npm_lifecycle_event'] === undefined) return;
+export function stopWithNpm(env: NodeJS.ProcessEnv): void {
+  if (env['npm_lifecycle_event'] === undefined) return;
   const shell = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === shell) return;
