@@ -27,7 +27,7 @@ function authText({ base_url, x402 }: View): string {
     '## 4. Let a client spend from your key (OAuth 2.1)',
     [
       `Metadata: ${base_url}/.well-known/oauth-authorization-server (RFC 8414). Register a client at ${base_url}/oauth/register (RFC 7591), or use a client ID metadata document. Authorization code with PKCE, method S256; scope \`read\`; send \`resource\` (RFC 8707).`,
-      `The person signs in with their own key and sets a spending limit; ${base_url}/oauth/connections lists connected applications and disconnects them. Access tokens are ES256 JWTs, valid for an hour; refresh tokens rotate. A client registered with an API key may also use \`client_credentials\`.`,
+      `The person signs in with their own key and sets a spending limit; ${base_url}/account#apps lists connected applications and disconnects them. Access tokens are ES256 JWTs, valid for an hour; refresh tokens rotate. A client registered with an API key may also use \`client_credentials\`.`,
       `MCP clients that authenticate only after a 401 connect to ${base_url}/mcp/account instead of ${base_url}/mcp.`,
     ].join('\n\n'),
     ...(x402

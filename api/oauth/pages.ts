@@ -1,10 +1,9 @@
-// The pages of OAuth: sign-in, consent, connected clients, errors.
-import type { Grant } from '../../data/state/oauth/grants.ts';
+// The pages of OAuth: sign-in, consent, errors.
 import { WELCOME } from '../contract/errors.ts';
 import { type Html, html } from '../pages/html.ts';
 import { printEuro } from '../render/print.ts';
 import { destination } from './clients.ts';
-import { PATHS } from './paths.ts';
+import { APPS } from './paths.ts';
 import { page } from './shell.ts';
 
 /** Micro-euros in a euro. */
@@ -91,7 +90,7 @@ ${mistake(again?.wrong, 'cap-wrong')}
 <div class="buttons"><button type="submit" class="button" name="action" value="allow">Allow</button> <button type="submit" name="action" value="deny" formnovalidate>Deny</button></div>
 <p class="hint">Not your key? <button type="submit" class="link" name="action" value="switch" formnovalidate>Use another key</button></p>
 </form>`,
-    html`You can revoke this at any time at <a href="${base_url}${PATHS.connections}">${base_url}${PATHS.connections}</a>.`,
+    html`You can revoke this at any time at <a href="${base_url}${APPS}">${base_url}${APPS}</a>.`,
   );
 }
 
@@ -101,40 +100,6 @@ function warning(local: boolean, vouched: string | undefined): Html | string {
   if (vouched === undefined)
     return html`<p class="warn">We did not verify this name; anyone can choose it. Continue only if you know the address it redirects to.</p>`;
   return '';
-}
-
-/** The sign-in page before the list of connections. */
-export function connectionsSignInPage(base_url: string, wrong?: string): string {
-  return page(
-    base_url,
-    'Connected applications',
-    html`<p>Sign in to see and disconnect the applications that can spend from your key.</p>
-<form class="ask" method="post">
-${keyField(wrong)}
-<div class="buttons"><button type="submit" class="button" name="action" value="signin">Sign in</button></div>
-</form>`,
-    noKey(base_url),
-  );
-}
-
-const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
-
-/** The clients that can spend from a key. `ended`: the name of one that was just disconnected. */
-export function connectionsPage(base_url: string, email: string, grants: readonly Grant[], ended?: string): string {
-  return page(
-    base_url,
-    'Connected applications',
-    html`${ended === undefined ? '' : html`<p class="warn" role="status">${ended} can no longer spend from your key.</p>`}
-<p>Key of ${email}. ${grants.length === 0 ? 'No application can spend from it.' : 'Disconnecting takes effect immediately.'}</p>
-${grants.map(
-  ({ id, client_name, client_id, cap, spent, created_at }, i) => html`<section class="item" aria-labelledby="n${i}">
-<h2 id="n${i}">${client_name || client_id}</h2>
-<p class="hint">Since ${day(created_at)}. Spent ${printEuro(spent / MICROS)}${cap === null ? ', no limit' : html` of ${printEuro(cap / MICROS)}`}.</p>
-<form method="post"><input type="hidden" name="grant" value="${id}"><button type="submit" name="action" value="end" aria-describedby="n${i}">Disconnect</button></form>
-</section>`,
-)}
-<form method="post"><div class="buttons"><button type="submit" name="action" value="signout">Sign out</button></div></form>`,
-  );
 }
 
 /** The error of an authorization request that cannot be redirected to the client. */

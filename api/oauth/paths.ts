@@ -7,6 +7,9 @@ export const PATHS = {
   keys: '/oauth/jwks.json',
   /** Where a person signs in and decides. */
   approve: '/oauth/approve',
-  /** Where a person sees what they allowed, and ends it. */
+  /** The former page of connected clients; redirects to `APPS`. */
   connections: '/oauth/connections',
 } as const;
+
+/** Section of the account page where a person sees the connected clients and disconnects them. */
+export const APPS = '/account#apps';

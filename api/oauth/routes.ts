@@ -27,7 +27,7 @@ export function mountOAuth(app: App, { gate, report, oauth }: OAuthDeps): void {
   const provide: Address['answer'] = (request) => oauth.provide(request);
   const register: Address['answer'] = (request) => oauth.register(request);
   const approve: Address['answer'] = (request) => oauth.approve(request);
-  const connections: Address['answer'] = (request) => oauth.connections(request);
+  const moved: Address['answer'] = () => oauth.moved();
   const addresses: Address[] = [
     { path: PATHS.authorize, methods: ['GET'], answer: provide, page: true },
     { path: `${PATHS.authorize}/:uid`, methods: ['GET'], answer: provide, page: true },
@@ -36,7 +36,7 @@ export function mountOAuth(app: App, { gate, report, oauth }: OAuthDeps): void {
     { path: PATHS.register, methods: ['POST'], answer: register, bucket: 'register' },
     { path: PATHS.keys, methods: ['GET'], answer: () => oauth.keys() },
     { path: `${PATHS.approve}/:uid`, methods: ['GET', 'POST'], answer: approve, page: true },
-    { path: PATHS.connections, methods: ['GET', 'POST'], answer: connections, page: true },
+    { path: PATHS.connections, methods: ['GET'], answer: moved, page: true },
   ];
 
   const answered = async (c: Http, { answer, bucket = 'free', page }: Address): Promise<Response> => {

@@ -1,22 +1,15 @@
 // The authorization server: requests to responses. The channel (routes.ts) mounts the addresses and applies
 // the rate limits.
 
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { parse, serialize } from 'hono/utils/cookie';
 import type Provider from 'oidc-provider';
-import { keyById } from '../../data/state/keys/keys.ts';
 import { signingKeys } from '../../data/state/keys/signing-keys.ts';
-import { endGrant, grantOf, grantsOf } from '../../data/state/oauth/grants.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
-import { sharedSecret } from '../../data/state/secrets.ts';
-import type { Store } from '../../data/state/store.ts';
 import { type Credential, credentialError, type Identify } from '../access/caller.ts';
-import { signIn } from '../access/key-signin.ts';
 import { ApiError, ERRORS } from '../contract/errors.ts';
 import { approve } from './approve.ts';
 import { forwardRequest } from './bridge.ts';
-import { connectionsPage, connectionsSignInPage, errorPage, foreignPage, tooManyAttemptsPage } from './pages.ts';
-import { PATHS } from './paths.ts';
+import { errorPage, foreignPage, tooManyAttemptsPage } from './pages.ts';
+import { APPS } from './paths.ts';
 import { makeProvider, type ProviderParts } from './provider.ts';
 import { PAGE_HEADERS } from './shell.ts';
 
@@ -97,19 +90,10 @@ export class OAuthServer {
     return answer;
   }
 
-  /** The page that lists the clients a person connected. */
-  async connections(request: OAuthRequest): Promise<Response> {
-    const form = await this.#form(request);
-    if (form === 'foreign') return this.#foreign();
-    const { cookie, options } = sessionCookie(this.#parts.base_url);
-    const session = parse(request.request.headers.get('cookie') ?? '', cookie)[cookie];
-    const step = await connections(this.#parts, session, form);
-    const answer = pageResponse(step.html, step.status);
-    if (step.session !== undefined) {
-      const maxAge = step.session === '' ? 0 : SIGNED_IN / 1000;
-      answer.headers.append('Set-Cookie', serialize(cookie, step.session, { ...options, maxAge }));
-    }
-    return answer;
+  /** The former page of connected clients: a section of the account page now. */
+  async moved(): Promise<Response> {
+    const Location = this.#parts.base_url + APPS;
+    return new Response(null, { status: 301, headers: { Location, 'Cache-Control': 'no-cache' } });
   }
 
   /** An error as an HTML page, with further headers. */
@@ -178,73 +162,3 @@ export class OAuthServer {
 }
 
 const pageResponse = (html: string, status: number) => new Response(html, { status, headers: PAGE_HEADERS });
-
-function sessionCookie(base_url: string) {
-  const { pathname, protocol } = new URL(base_url);
-  const path = pathname.replace(/\/$/, '') + PATHS.connections;
-  const options = { path, httpOnly: true, sameSite: 'Strict', secure: protocol === 'https:' } as const;
-  return { cookie: 'register_connections', options };
-}
-
-interface Parts {
-  store: Store;
-  identify: Identify;
-  base_url: string;
-  now(): Date;
-}
-
-/** The page and its session cookie: a value to set, '' to delete it, absent to keep it. */
-interface ConnectionsStep {
-  status: number;
-  html: string;
-  session?: string;
-}
-
-/** How long a person stays signed in, in milliseconds. */
-const SIGNED_IN = 900_000;
-
-/** Signs the cookie's text: key id and expiry. No cookie contains the key's secret. */
-async function seal(store: Store, note: string): Promise<string> {
-  const secret = await sharedSecret(store, 'oauth_cookies');
-  return `${note}.${createHmac('sha256', secret).update(`connections ${note}`).digest('base64url')}`;
-}
-
-async function personOf({ store, now }: Parts, cookie: string | undefined) {
-  const [id = '', until = ''] = (cookie ?? '').split('.');
-  const right = Buffer.from(await seal(store, `${id}.${until}`));
-  const shown = Buffer.from(cookie ?? '');
-  if (shown.length !== right.length || !timingSafeEqual(shown, right)) return null;
-  if (!(Number(until) > now().getTime())) return null;
-  const key = await keyById(store, id);
-  return key === null || key.revoked_at !== null ? null : key;
-}
-
-/** Shows the page, or does what its form asks. */
-async function connections(
-  parts: Parts,
-  cookie: string | undefined,
-  form: URLSearchParams | null,
-): Promise<ConnectionsStep> {
-  const { store, base_url, now } = parts;
-  const at = now().getTime();
-  const action = form?.get('action');
-  const list = async (id: string, email: string, ended?: string) =>
-    connectionsPage(base_url, email, await grantsOf(store, id, at), ended);
-  if (action === 'signout') return { status: 200, html: connectionsSignInPage(base_url), session: '' };
-  const person = await personOf(parts, cookie);
-  if (person !== null) {
-    const grant = action === 'end' ? await grantOf(store, person.id, form?.get('grant') ?? '') : null;
-    if (grant !== null) await endGrant(store, grant.id);
-    const ended = grant === null ? undefined : grant.client_name || grant.client_id;
-    return { status: 200, html: await list(person.id, person.email, ended) };
-  }
-  if (form === null) return { status: 200, html: connectionsSignInPage(base_url) };
-  const signed = await signIn(parts.identify, form.get('key') ?? '');
-  if ('wrong' in signed) return { status: 422, html: connectionsSignInPage(base_url, signed.wrong) };
-  const key = await keyById(store, signed.key_id);
-  return {
-    status: 200,
-    html: await list(signed.key_id, key?.email ?? ''),
-    session: await seal(store, `${signed.key_id}.${at + SIGNED_IN}`),
-  };
-}

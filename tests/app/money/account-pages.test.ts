@@ -94,13 +94,7 @@ describeApps('the pages of an account', { now, calls: { signin: 10 } }, (stage) 
     const { app } = stage;
     const { key } = await newKey(app);
     const Cookie = await signIn(app, key);
-    for (const path of [
-      '/v1/keys/me',
-      '/v1/keys/me/usage',
-      '/v1/tools/entities/record-1/facts',
-      '/ops',
-      '/oauth/connections',
-    ])
+    for (const path of ['/v1/keys/me', '/v1/keys/me/usage', '/v1/tools/entities/record-1/facts', '/ops'])
       expect([path, await (await app.ask(path, { headers: { Cookie } })).text()]).not.toEqual([
         path,
         expect.stringMatching(/reader\d+@example|"balance_eur"|"facts":/),
