@@ -155,7 +155,10 @@ export class AccountServer {
   async #account(visit: Visit): Promise<Response> {
     const signed = await this.#signedVisit(visit);
     if (signed === null) return this.#signInPage(visit);
-    const done = { disconnected: ['apps', 'The application can no longer spend from your key.'] as const };
+    const done = {
+      disconnected: ['apps', 'The application can no longer spend from your key.'],
+      cancelled: ['plan', 'The plan was cancelled. It stays until the end of the paid month and does not renew.'],
+    } as const;
     const [part, text] = done[visit.query.get('done') as keyof typeof done] ?? [];
     return this.#overview(signed, part === undefined ? null : { part, text: text ?? '', wrong: false });
   }
@@ -238,7 +241,7 @@ export class AccountServer {
     if (plan !== 'payg') return this.#refused(visit, 'plan', 'Choose one of the plans.');
     return this.#checkout(visit, 'plan', async () => {
       await accounts.cancelPlan(this.#owner(visit));
-      return `${this.#prefix}/account#plan`;
+      return `${this.#prefix}/account?done=cancelled#plan`;
     });
   }
 

@@ -76,6 +76,12 @@ export async function startDouble(): Promise<Double> {
         return send(response, 404, failure('invalid_request_error', `No such subscription: ${id}`, 'resource_missing'));
       return send(response, 200, { id, object: 'subscription', status: 'canceled' });
     }
+    if (method === 'POST' && url.startsWith('/v1/subscriptions/')) {
+      const cancel_at_period_end = form['cancel_at_period_end'] === 'true';
+      return send(response, 200, {
+        ...{ id: url.split('/')[3], object: 'subscription', status: 'active', cancel_at_period_end },
+      });
+    }
     if (method !== 'POST' || url !== '/v1/checkout/sessions')
       return send(response, 404, failure('invalid_request_error', `Unrecognized request URL ${url}`));
     const sent = JSON.stringify(form);

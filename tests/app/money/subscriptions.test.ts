@@ -3,7 +3,7 @@
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { monthAfter } from '../../../data/model/time.ts';
 import { verify } from '../../../data/state/money/ledger.ts';
-import { NOW, type TestApp } from '../../support/app.ts';
+import { BASE, NOW, type TestApp } from '../../support/app.ts';
 import { balance, describeApps, grant, newKey } from '../../support/money-on-stores.ts';
 import {
   chargeObject,
@@ -196,6 +196,41 @@ describeApps('a plan', options, (stage) => {
     expect(await tell(app, 'customer.subscription.deleted', { id: 'sub_of_somebody' })).toBe('200 foreign');
     expect(await planOf(app, headers)).toBe('pro');
     clock = FIRST_END;
+    expect(await planOf(app, headers)).toBe('payg');
+  });
+
+  it('is cancelled on the account page: Stripe ends the renewal once, and the paid month stays', async () => {
+    const { app, other } = stage;
+    const { headers, session, key } = await subscribed(app);
+    const post = (to: TestApp, path: string, fields: Record<string, string>, Cookie = '') =>
+      to.ask(path, {
+        method: 'POST',
+        body: new URLSearchParams(fields).toString(),
+        headers: { Origin: BASE, 'Sec-Fetch-Site': 'same-origin', Cookie },
+      });
+    const signedIn = await post(app, '/account/sign-in', { key });
+    const cookie = signedIn.headers.getSetCookie().find((each) => each.includes('register_account=')) ?? '';
+    const page = async (path = '/account') =>
+      (await app.ask(path, { headers: { Cookie: cookie.split(';')[0] ?? '' } })).text();
+    const cancel = (to: TestApp) => post(to, '/account/plan', { plan: 'payg' }, cookie.split(';')[0]);
+    expect(await page()).toMatch(/Pro, renews on/);
+    double.requests.length = 0;
+    double.faults.push(500, 500, 500);
+    expect((await cancel(app)).status).toBe(503);
+    expect(await page()).toMatch(/Pro, renews on/);
+    double.requests.length = 0;
+    const cancelled = await cancel(other);
+    expect([cancelled.status, cancelled.headers.get('location')]).toEqual([303, '/account?done=cancelled#plan']);
+    expect((await cancel(app)).status).toBe(303);
+    expect(double.requests.map(({ method, path, form }) => [method, path, form])).toEqual([
+      ['POST', `/v1/subscriptions/${session['subscription']}`, { cancel_at_period_end: 'true' }],
+    ]);
+    const shown = await page('/account?done=cancelled');
+    expect(shown).toMatch(/Pro, until/);
+    expect(shown).toContain('The plan was cancelled.');
+    expect(await planOf(app, headers)).toBe('pro');
+    clock = FIRST_END;
+    expect(await tell(app, 'customer.subscription.deleted', { id: session['subscription'] })).toMatch(/^200 /);
     expect(await planOf(app, headers)).toBe('payg');
   });
 
