@@ -1,7 +1,7 @@
 // Money: revenue by day, and payments that need attention.
 
 import { type PaymentIssue, paymentIssues } from '../../../data/state/ops/attention.ts';
-import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
+import { keyFigures, moneyByDay, sandboxShare } from '../../../data/state/ops/figures.ts';
 import { barChart, everyStep } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { badgeHtml, formatCents, formatCount, formatEur, timeHtml } from '../parts/format.ts';
@@ -23,10 +23,11 @@ const KINDS: Record<PaymentIssue['kind'], string> = {
 export async function moneyPage({ store, now }: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
   const at = now().getTime();
   const since = Math.floor(at / DAY) * DAY - (SPAN - 1) * DAY;
-  const [waiting, days, keys] = await Promise.all([
+  const [waiting, days, keys, play] = await Promise.all([
     paymentIssues(store, at),
     moneyByDay(store, since),
     keyFigures(store, at - DAY),
+    sandboxShare(store, at - DAY),
   ]);
   const cards = days.reduce((sum, day) => sum + day.cards, 0);
   const x402 = days.reduce((sum, day) => sum + day.x402, 0);
@@ -54,11 +55,11 @@ export async function moneyPage({ store, now }: OpsParts, request: OpsRequest, w
 <div><dt>By checkout, ${SPAN} days</dt><dd>${formatCents(cards)}<small>net of refunds</small></dd></div>
 ${sandbox !== 0 && html`<div><dt>Sandbox, ${SPAN} days</dt><dd>${formatCents(sandbox)}<small>no real money</small></dd></div>`}
 <div><dt>By x402, ${SPAN} days</dt><dd>${formatCents(x402)}<small>settled</small></dd></div>
-<div><dt>Credit on keys</dt><dd>${formatCents(keys.credit)}<small>unspent, with grants${sandbox !== 0 && ' and sandbox payments'}</small></dd></div>
+<div><dt>Credit on keys</dt><dd>${formatCents(keys.credit - play.credit)}<small>unspent, with grants${play.credit !== 0 && `; and ${formatCents(play.credit)} of sandbox credit`}</small></dd></div>
 <div><dt>Plans</dt><dd>${formatCount(keys.plans.filter(({ plan }) => plan === 'pro' || plan === 'scale').reduce((sum, each) => sum + each.keys, 0))}<small>${keys.plans.map(({ plan, keys: n }) => `${n} ${plan}`).join(', ') || 'no keys yet'}</small></dd></div>
 </dl>
 <section aria-labelledby="waits"><h2 id="waits">Needs attention</h2>${waiting.length === 0 ? html`<p class="empty">No payment needs attention.</p>` : issueTable(waiting, request, now())}</section>
-<section aria-labelledby="in"><h2 id="in">Revenue</h2>${days.length === 0 ? html`<p class="empty">No revenue in ${SPAN} days.</p>` : chart}</section>`;
+<section aria-labelledby="in"><h2 id="in">Revenue</h2>${days.every(({ cards, x402: paid }) => cards === 0 && paid === 0) ? html`<p class="empty">No revenue in ${SPAN} days.</p>` : chart}</section>`;
   return { page: { title: 'Money', body, at: { place: 'money', who } } };
 }
 

@@ -2,7 +2,7 @@
 
 import { reviewEntries } from '../../../data/review/review.ts';
 import { paymentIssues } from '../../../data/state/ops/attention.ts';
-import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
+import { keyFigures, moneyByDay, sandboxShare } from '../../../data/state/ops/figures.ts';
 import {
   FAULT_OUTCOMES,
   SUCCESS_OUTCOMES,
@@ -48,21 +48,23 @@ async function gathered(parts: OpsParts, request: OpsRequest) {
   const backlog = parts.traffic.backlog();
   const { back, step } = SPANS[span];
   const since = Math.floor((at - back) / step) * step + step;
-  const [standings, traffic, today, outcomes, operations, open, waiting, keys, heldOptOuts, month] = await Promise.all([
-    parts.datasets(now),
-    trafficBars(store, since, step),
-    trafficBars(store, Math.floor((at - DAY) / HOUR) * HOUR + HOUR, HOUR),
-    trafficBy(store, 'outcome', since),
-    trafficBy(store, 'operation', since),
-    reviewEntries(reviewing, { status: 'open', dataset: null, limit: 5, offset: 0 }),
-    paymentIssues(store, at),
-    keyFigures(store, at - DAY),
-    heldSince(store, at - DAY),
-    moneyByDay(store, at - 30 * DAY),
-  ]);
+  const [standings, traffic, today, outcomes, operations, open, waiting, keys, play, heldOptOuts, month] =
+    await Promise.all([
+      parts.datasets(now),
+      trafficBars(store, since, step),
+      trafficBars(store, Math.floor((at - DAY) / HOUR) * HOUR + HOUR, HOUR),
+      trafficBy(store, 'outcome', since),
+      trafficBy(store, 'operation', since),
+      reviewEntries(reviewing, { status: 'open', dataset: null, limit: 5, offset: 0 }),
+      paymentIssues(store, at),
+      keyFigures(store, at - DAY),
+      sandboxShare(store, Math.floor((at - DAY) / HOUR) * HOUR + HOUR),
+      heldSince(store, at - DAY),
+      moneyByDay(store, at - 30 * DAY),
+    ]);
   return {
     ...{ now, span, since, step, standings, backlog, request: { ...request, path: '/ops' } },
-    ...{ traffic, today, outcomes, operations, open, waiting, keys, held: heldOptOuts, month },
+    ...{ traffic, today, outcomes, operations, open, waiting, keys, play, held: heldOptOuts, month },
   };
 }
 type Gathered = Awaited<ReturnType<typeof gathered>>;
@@ -102,7 +104,8 @@ export async function statsJson(parts: OpsParts, request: OpsRequest): Promise<O
       keys: {
         live: all.keys.live,
         made_today: all.keys.fresh,
-        credit_eur: all.keys.credit / 1e6,
+        credit_eur: (all.keys.credit - all.play.credit) / 1e6,
+        sandbox_credit_eur: all.play.credit / 1e6,
         plans: all.keys.plans,
       },
       money: all.month.map((day) => ({
@@ -180,23 +183,26 @@ function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlo
   }
   const faults = total(today, (bar) => bar.faults);
   if (faults > 0) list.push(['#errors', plural(faults, 'server error'), 'in 24 hours']);
-  if (list.length === 0) return html`<p class="calm">No open tasks.</p>`;
+  if (list.length === 0)
+    return html`<p class="calm">${open.total === 0 ? 'No open tasks.' : html`No failures and no requests. <a href="/ops/review">${plural(open.total, 'review item')}</a> to decide.`}</p>`;
   return html`<ul class="calls" aria-label="Needs attention">${list.map(
     ([href, what, why]) => html`<li><a href="${href}"><strong>${what}</strong> ${why}</a></li>`,
   )}</ul>`;
 }
 
-function figures({ today, keys, month, open, operations }: Gathered): Html {
+function figures({ today, keys, play, month, open, operations }: Gathered): Html {
   const calls = total(today, (bar) => bar.good + bar.refused + bar.faults);
   const took = operations.reduce((sum, each) => sum + each.took, 0);
   const counted = operations.reduce((sum, each) => sum + each.calls, 0);
   const came = month.reduce((sum, day) => sum + day.cards + day.x402, 0);
+  const charged = total(today, (bar) => bar.charged);
+  const sandbox = (amount: number) => (amount === 0 ? '' : `${formatCents(amount)} of sandbox credit · `);
   const tile = (name: string, what: string, more: string) =>
     html`<div><dt>${name}</dt><dd>${what}<small>${more}</small></dd></div>`;
   return html`<dl class="tiles">
 ${tile('Calls, 24 hours', formatCount(calls), counted === 0 ? 'none yet' : `${formatMicroseconds(took / counted)} on average`)}
-${tile('Charged, 24 hours', formatCents(total(today, (bar) => bar.charged)), `${formatCents(came)} revenue in 30 days`)}
-${tile('Keys', formatCount(keys.live), `${formatCount(keys.fresh)} new today · ${formatCents(keys.credit)} credit`)}
+${tile('Charged, 24 hours', formatCents(Math.max(0, charged - play.charged)), `${sandbox(play.charged)}${formatCents(came)} revenue in 30 days`)}
+${tile('Keys', formatCount(keys.live), `${formatCount(keys.fresh)} new today · ${formatCents(keys.credit - play.credit)} credit${play.credit === 0 ? '' : ` · ${formatCents(play.credit)} sandbox credit`}`)}
 ${tile('Open reviews', formatCount(open.total), open.total === 0 ? 'none' : 'to decide')}
 </dl>`;
 }

@@ -38,6 +38,32 @@ export async function moneyByDay({ db }: Store, since: number): Promise<MoneyDay
   return [...days.values()].sort((a, b) => a.at - b.at);
 }
 
+/** Sandbox credit in a sum of the ledger, which holds no real money. Sandbox credit counts as spent last. */
+export interface SandboxShare {
+  /** Unspent credit of sandbox payments. */
+  credit: number;
+  /** Charges since a time that spent such credit. */
+  charged: number;
+}
+
+/** The part of the balances, and of the charges since a time, that sandbox payments cover. */
+export async function sandboxShare({ db }: Store, since: number): Promise<SandboxShare> {
+  const { rows } = await sql<{ paid: number; balance: number | null; charged: number | null }>`
+    select p.amount as paid, b.amount as balance,
+      (select -sum(e.amount) from entries e where e.account = p.account and e.kind = 'charge' and e.at >= ${since}) as charged
+    from (select account, sum(amount) as amount from entries
+      where kind = 'topup' and reference like 'sandbox%' and account like 'key:%' group by account) p
+    left join balances b on b.account = p.account`.execute(db);
+  let [credit, charged] = [0, 0];
+  for (const row of rows) {
+    const paid = Number(row.paid);
+    const unspent = Math.min(Math.max(0, Number(row.balance ?? 0)), paid);
+    credit += unspent;
+    charged += Math.min(Number(row.charged ?? 0), paid - unspent);
+  }
+  return { credit, charged };
+}
+
 /** Number of active keys, of keys created since a time, and the sum of all balances. */
 export async function keyFigures(
   { db }: Store,

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import { createKey, findKeys } from '../keys/keys.ts';
-import { move } from '../money/ledger.ts';
+import { balanceOf, move } from '../money/ledger.ts';
 import { operatorSessions, SESSION_LIFETIME } from '../sessions.ts';
 import { paymentIssues } from './attention.ts';
-import { keyFigures, moneyByDay } from './figures.ts';
+import { keyFigures, moneyByDay, sandboxShare } from './figures.ts';
 import { countTraffic, forgetTraffic, trafficBars, trafficBy } from './traffic.ts';
 
 const NOW = Date.parse('2026-11-20T12:34:56Z');
@@ -242,5 +242,14 @@ describeStores('keys, money and matters', ({ open }) => {
     // Money of the sandbox is not real, and counts apart.
     await move(store, { key_id, amount: 7_000_000, kind: 'topup', against: 'cash', reference: 'sandbox_1', now: NOW });
     expect((await moneyByDay(store, NOW)).at(-1)).toMatchObject({ cards: -21_000_000, sandbox: 7_000_000 });
+    // The balance was 0.50 EUR below zero.
+    expect(await sandboxShare(store, NOW)).toEqual({ credit: 6_500_000, charged: 0 });
+    await move(store, { key_id, amount: 3_000_000, kind: 'grant', against: 'grant', now: NOW });
+    expect((await sandboxShare(store, NOW)).credit).toBe(7_000_000);
+    // Sandbox credit is spent last: of these 5 EUR, 2.50 EUR are of the grant.
+    await move(store, { key_id, amount: -5_000_000, kind: 'charge', against: 'revenue', now: NOW + 5 });
+    expect(await balanceOf(store, key_id)).toBe(4_500_000);
+    expect(await sandboxShare(store, NOW + 5)).toEqual({ credit: 4_500_000, charged: 2_500_000 });
+    expect((await sandboxShare(store, NOW + 6)).charged).toBe(0);
   });
 });
