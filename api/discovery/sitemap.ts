@@ -73,7 +73,10 @@ const GUIDES = readdirSync(new URL('../../docs/', import.meta.url))
 /** Paths of the pages without a single record, except those of the datasets (`filesOf`). */
 function pagesOf({ releases }: View): string[] {
   const guides = ['', 'contents/', ...GUIDES.map((name) => `${name}/`)].map((path) => `/guides/${path}`);
-  const tools = releases.flatMap(({ pack }) => ['sql', 'changes', 'files'].map((page) => `/${page}/${pack.id}/`));
+  const tools = releases.flatMap(({ pack: { id } }) => [
+    ...['sql', 'changes', 'files'].map((page) => `/${page}/${id}/`),
+    `/compare/${id}`,
+  ]);
   return ['/', '/docs', '/llms.txt', '/status/', '/changes/', '/pricing/', '/files/', ...tools, ...guides];
 }
 

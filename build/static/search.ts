@@ -109,8 +109,10 @@ async function entriesOf(release: Release, duck: Duck): Promise<SearchEntry[]> {
     return pack.identity.attributes.includes(name) || new Set(known).size >= UNIQUE * known.length;
   });
   const dataset = [pack.title, `Dataset, ${plural(manifest.records, 'record')}`, `/datasets/${pack.id}/`];
+  const compare = [`Compare ${pack.title}`, 'Records side by side', `/compare/${pack.id}`];
   return [
     { line: dataset.join('\t'), texts: [words(pack.title).join(' ')], rank: -1 },
+    { line: compare.join('\t'), texts: [words(`compare ${pack.title}`).join(' ')], rank: 0 },
     ...records.map(({ slug, name, values }, i) => {
       const line = searchLine(pack, { slug, name }, (attribute) => values[attribute]);
       const found = [name, ...codes.map((code) => String(values[code.name] ?? ''))].map((text) =>
