@@ -16,7 +16,9 @@ if (firstCall) {
   /** The address of the call, relative to this page. */
   const address = () => dataset.selectedOptions[0].dataset.call;
   const show = () => {
-    if (command) command.textContent = command.dataset.command.replace('{call}', new URL(address(), location.href));
+    if (!command) return;
+    command.textContent = command.dataset.command.replace('{call}', new URL(address(), location.href));
+    command.closest('figure').querySelector('.copy').dataset.copy = command.textContent;
   };
   dataset.addEventListener('change', show);
   show();

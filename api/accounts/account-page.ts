@@ -38,6 +38,16 @@ export const PERIODS = [7, 30, 90] as const;
 const COLOURS = 2;
 const MARKS = ['m0', 'm1', 'm3'];
 
+/** Sections of the page: id and name of the link. */
+const SECTIONS = [
+  ['topup', 'Top up'],
+  ['usage', 'Usage'],
+  ['ledger', 'Transactions'],
+  ['plan', 'Plan'],
+  ['key', 'Key: replace, revoke'],
+  ['apps', 'Connected applications'],
+] as const;
+
 const micros = (amount: number) => printEuro(eur(amount));
 /** An amount with its sign. */
 const signed = (amount: number) => `${amount < 0 ? '−' : '+'}${micros(Math.abs(amount))}`;
@@ -61,6 +71,7 @@ export function accountPage(base_url: string, view: AccountView): ShellPage {
 <div><dt>Plan</dt><dd>${planText(view)}</dd></div>
 <div><dt>Key of</dt><dd>${key.email}</dd></div></dl>
 <form method="post" action="${prefix}/account/sign-out"><button type="submit" class="link">Sign out</button></form></div>
+<nav class="tabs" aria-label="Sections">${SECTIONS.map(([id, name]) => html`<a href="#${id}">${name}</a>`)}</nav>
 <section aria-labelledby="topup"><h2 id="topup">Top up</h2>${noticeOf('topup')}${topUpHtml(prefix)}</section>
 <section aria-labelledby="usage"><h2 id="usage">Usage</h2>${usageHtml(prefix, view)}</section>
 <section aria-labelledby="ledger"><h2 id="ledger">Transactions</h2>${ledgerHtml(prefix, view)}</section>
@@ -193,7 +204,7 @@ function planHtml(prefix: string, view: AccountView): Html {
 }
 
 function keyHtml(prefix: string): Html {
-  return html`<div class="plans key-actions"><div><h3>Replace</h3>
+  return html`<div class="plans key-actions"><div><h3>Replace (rotate)</h3>
 <p>You get a new key, shown once. The old one stops working at once; credit, plan and connected applications stay.</p>
 <details><summary>Replace the key</summary><form method="post" action="${prefix}/account/rotate"><button type="submit" class="button">Replace now</button></form></details>${callHtml('POST /v1/keys/me/rotate')}</div>
 <div><h3>Revoke</h3>

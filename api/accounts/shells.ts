@@ -7,8 +7,9 @@ const STYLE = `${FORM_STYLE}
 main section { margin-block: 2.5rem 0; }
 h2 { font-size: 1.3rem; }
 .secret { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin-bottom: 0.75rem; padding: 0.9rem 1rem; border: 2px solid var(--accent); border-radius: 6px; background: var(--sheet); }
-.secret code { flex: 1 1 12rem; overflow-wrap: anywhere; font-size: 1rem; }
-.secret .copy { position: static; }
+.secret code { flex: 1 1 12rem; overflow-wrap: anywhere; font-size: 0.86rem; }
+button.copy { min-height: 0; padding: 0.15rem 0.7rem; font: 400 0.85rem / 1.6 var(--sans); }
+.call pre { padding: 0.8rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .code pre { margin: 0 0 0.75rem; padding: 0.8rem 1rem; border: 1px solid var(--rule); border-radius: 6px; background: var(--sheet); white-space: pre-wrap; overflow-wrap: anywhere; }
 pre.answer { max-height: 24rem; margin: 0 0 1rem; padding: 0.8rem 1rem; border: 1px solid var(--rule); border-radius: 6px; background: var(--sheet); overflow: auto; }
 select { min-height: 2.9rem; max-width: 100%; padding: 0.5rem 0.75rem; border: 1px solid var(--quiet); border-radius: 4px; background: var(--sheet); color: inherit; font: inherit; }

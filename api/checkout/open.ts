@@ -21,6 +21,8 @@ export interface CheckoutView {
   eur: number;
   email: string;
   state: 'open' | 'paid' | 'over';
+  /** Balance of the key in micro-euros. */
+  balance: number;
   /** A sandbox payment. */
   play: boolean;
 }
@@ -58,10 +60,13 @@ export async function openCheckout(
     const row = await checkoutOf(store, session);
     if (row === null || (only !== undefined && row.provider !== only)) return null;
     const { kind, plan, amount, state, provider } = row;
-    const email = (await keyById(store, row.key_id))?.email ?? '';
+    const key = await keyById(store, row.key_id);
     const open = provider === 'sandbox' ? isPayable(row, now.getTime()) : state !== 'over';
     const standing = state === 'paid' ? 'paid' : open ? 'open' : 'over';
-    return { kind, plan, eur: eur(amount), email, state: standing, play: provider === 'sandbox' };
+    return {
+      ...{ kind, plan, eur: eur(amount), email: key?.email ?? '', balance: key?.balance ?? 0 },
+      ...{ state: standing, play: provider === 'sandbox' },
+    };
   };
   return {
     sells: stripe !== null || playing,

@@ -2,6 +2,7 @@
 // payments by Stripe.
 
 import { isIPv4 } from 'node:net';
+import { eur } from '../../packs/define/money.ts';
 import type { App, RestDeps } from '../channels/rest/rest.ts';
 import { ApiError, toApiError } from '../contract/errors.ts';
 import { admit } from '../gate/execute.ts';
@@ -115,6 +116,8 @@ interface SeenCheckout {
   eur: number;
   email: string;
   state: 'open' | 'paid' | 'over';
+  /** Balance of the key in micro-euros. */
+  balance: number;
   /** A sandbox payment. */
   play: boolean;
 }
@@ -151,7 +154,7 @@ ${row('Total', sum, true)}
 const balanceHtml = (
   base_url: string,
 ): Html => html`<p class="actions"><a class="button" href="${base_url}/account">Back to your account</a></p>
-<p>It shows balance, plan and transactions, as does <code>GET /v1/keys/me</code>.</p>`;
+<p class="hint">API: <code>GET /v1/keys/me</code></p>`;
 
 /** Seconds between reloads while a payment is pending. */
 const LOOK = 5;
@@ -179,7 +182,8 @@ function returnPage(checkout: SeenCheckout | 'cancelled' | null, base_url: strin
   return {
     title: 'Paid',
     ...(checkout.play ? { above: play('This was the sandbox checkout. No real payment was made.') } : {}),
-    body: html`<p>${thing} ${now}.</p>${balanceHtml(base_url)}`,
+    body: html`<p>${thing} ${now}.</p>
+<dl class="sum">${row('Balance', printEuro(eur(checkout.balance)), true)}</dl>${balanceHtml(base_url)}`,
   };
 }
 

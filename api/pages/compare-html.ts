@@ -104,8 +104,8 @@ function loadBox({ pack, columns }: ComparisonData, prefix: string): Html {
   const price = printEuro(packPrice(pack, 'compare'));
   const what = html`${locked.map((name, i) => html`${i > 0 && ', '}<code>${name}</code>`)}`;
   return html`<div class="load" id="load" data-call="${prefix}/v1/${pack.id}/compare" data-price="${price}" tabindex="-1">
-<p class="offer"><strong>${plural(locked.length, 'locked attribute')}:</strong> ${what}. One call loads ${columns.length === 1 ? 'them' : `them for all ${columns.length} records`}: ${price}.</p>
-<p class="actions offer"><button class="button" type="button" id="load-button">Enter a key</button><a href="${prefix}${KEYS_PATH}">Get a key</a></p>
+<p class="offer"><strong>${plural(locked.length, 'locked attribute')}:</strong> ${what}. One call loads ${columns.length === 1 ? 'them' : `them for ${columns.length === 2 ? 'both' : `all ${columns.length}`} records`}: ${price}.</p>
+<p class="actions offer"><button class="button" type="button" id="load-button">Enter a key</button><a id="load-key" href="${prefix}${KEYS_PATH}">Get a key</a></p>
 <details id="viewer-key"><summary>API key</summary><form id="viewer-key-form"><label>API key <input id="viewer-key-input" type="password" autocomplete="off" spellcheck="false"></label>
 <label><input type="checkbox" id="viewer-keep"> Keep it until this tab is closed</label>
 <button class="button plain" type="submit">Use key</button>

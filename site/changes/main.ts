@@ -129,6 +129,8 @@ function showLinks(list: HTMLElement, model: ChangesModel, filters: URLSearchPar
   };
   const feed = model.api + changelogQuery(model, filters, { format: 'atom' });
   set('.follow', feed);
+  const copy = list.querySelector<HTMLElement>('.follow-copy');
+  if (copy) copy.dataset['copy'] = new URL(feed, location.href).href;
   set('.as-json', model.api + changelogQuery(model, filters));
   set('.as-markdown', model.api + changelogQuery(model, filters, { format: 'md' }));
   set('.change-all', model.page + viewSearch(filters));

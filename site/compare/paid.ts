@@ -22,7 +22,7 @@ export function connectPaid(): void {
   if (box !== null) {
     if (keyElement === null) {
       keyElement = byId('viewer-key');
-      key = new KeyField(showOffer);
+      key = new KeyField(showOffer, () => byId('load-button').focus());
     } else byId('viewer-key').replaceWith(keyElement);
     byId('load-button').addEventListener('click', () => void load());
   }
@@ -74,6 +74,7 @@ function showOffer(): void {
   for (const part of box.querySelectorAll<HTMLElement>('.offer')) part.hidden = !locked;
   byId('load-button').textContent =
     key?.value == null ? 'Enter a key' : `Load the locked values: ${box.dataset['price']}`;
+  byId('load-key').hidden = key?.value != null;
 }
 
 const showStatus = (text: string): void => {

@@ -18,7 +18,7 @@ export class KeyField {
   readonly #input = document.getElementById('viewer-key-input') as HTMLInputElement | null;
   readonly #keep = document.getElementById('viewer-keep') as HTMLInputElement | null;
 
-  constructor(changed: () => void) {
+  constructor(changed: () => void, submitted: () => void = () => {}) {
     if (this.#input === null || this.#keep === null) return;
     const [input, keep] = [this.#input, this.#keep];
     if (this.value !== null) {
@@ -34,6 +34,9 @@ export class KeyField {
     byId<HTMLFormElement>('viewer-key-form').addEventListener('submit', (event) => {
       event.preventDefault();
       read();
+      if (this.value === null) return;
+      byId<HTMLDetailsElement>('viewer-key').open = false;
+      submitted();
     });
     keep.addEventListener('change', read);
   }
