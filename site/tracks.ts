@@ -26,7 +26,7 @@ export const TRACKS: readonly Track[] = [
     about: 'Run a register: settings, nightly runs, payments, decisions.',
     guides: [
       ...['start-operator', 'settings', 'operators', 'nights', 'static-hosting', 'checkout', 'payments-walk'],
-      ...['metrics', 'scaling', 'privacy'],
+      ...['metrics', 'scaling', 'capacity', 'privacy'],
     ],
   },
   {
