@@ -98,6 +98,8 @@ const Settings = z.object({
     .optional()
     .transform((list) => (list ? list.split(',').map((origin) => origin.trim()) : []))
     .refine((origins) => origins.every(isOrigin), 'every origin is written like https://app.example'),
+  /** Threads that answer calls on the same port. */
+  WORKERS: z.coerce.number().int().min(1).max(64).default(1),
   /** 0: Hono handles every request. */
   FAST_PATH: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
   /** Lowest level that the API logs. */

@@ -7,9 +7,9 @@ import { codeFingerprint } from '../data/model/code.ts';
 import { tracing } from '../data/model/tracing.ts';
 import type { ObjectStorage } from '../data/objects/objects.ts';
 import { exportLinks } from '../data/releases/export.ts';
-import { openFollower } from '../data/releases/follow.ts';
+import { type Follower, openFollower } from '../data/releases/follow.ts';
 import { openOverlays } from '../data/releases/overlays.ts';
-import { openRegister, type Register } from '../data/releases/register.ts';
+import { openRegister, type Register, type RegisterOptions } from '../data/releases/register.ts';
 import type { Owners } from '../data/review/owners.ts';
 import { adminKeys } from '../data/state/keys/admin-keys.ts';
 import { openLookup } from '../data/state/keys/lookup.ts';
@@ -23,7 +23,7 @@ import { openStore, type Store, type StoreOptions } from '../data/state/store.ts
 import type { Pack } from '../packs/define/model.ts';
 import { identifyCallers, identifyOperators } from './access/caller.ts';
 import { entityTags } from './access/entity-tags.ts';
-import { memoryLimits, redisLimits } from './access/limits.ts';
+import { type Limits, memoryLimits, redisLimits } from './access/limits.ts';
 import { previewsIn } from './access/previews.ts';
 import { openRedis, redisQuotas } from './access/redis.ts';
 import { identifyTokens } from './access/tokens.ts';
@@ -39,7 +39,7 @@ import { traceGate } from './gate/trace.ts';
 import { withFastPath, withoutFastPath } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
-import { type Metrics, openMetrics } from './ops/metrics.ts';
+import { type Metrics, type MetricsText, openMetrics } from './ops/metrics.ts';
 import { OpsServer } from './ops/server.ts';
 import { openReadiness, opsDatasets, processState, reviewingOf } from './ops/state.ts';
 import { claimHandlers } from './owners/claims.ts';
@@ -58,6 +58,8 @@ export interface Settings extends StoreOptions {
   dist: string;
   /** Object storage of RELEASES_URL, from which releases are fetched; absent: those of DATA_DIR are served. */
   storage?: ObjectStorage | null;
+  /** What this thread shares with the others of its process (WORKERS); absent: it is the only one. */
+  shared?: SharedParts;
   /** `redis://…`; absent: limits in this process, quotas in the store. */
   redisUrl?: string | undefined;
   /** SMTP_URL and MAIL_FROM; absent: mails go into the outbox, from the host of the base URL. */
@@ -95,6 +97,17 @@ export interface Settings extends StoreOptions {
   adjust?: (gate: CallDeps) => CallDeps;
 }
 
+/** Parts of the application that the threads of a process share. */
+export interface SharedParts {
+  releases: NonNullable<RegisterOptions['shared']>;
+  /** Rate limits without Redis. */
+  limits: Limits;
+  /** State of the object storage, which one thread follows; null without one. */
+  follower: Pick<Follower, 'state'> | null;
+  /** The metrics of all threads, as text. */
+  metrics(): Promise<MetricsText>;
+}
+
 export type Application = Awaited<ReturnType<typeof compose>>;
 
 /** Interval of the deletion of expired rows, in milliseconds. */
@@ -102,13 +115,14 @@ const SWEEP = 3_600_000;
 
 /** Opens store, Redis and releases and builds the app. Call `close` after the last response. */
 export async function compose(settings: Settings) {
-  const { base_url, now, log, report, packs, dataDir } = settings;
+  const { base_url, now, log, report, packs, dataDir, shared } = settings;
   const started_at = now();
   const access = await openAccess(settings);
   const { store, quotas, admins } = access;
-  const register = await openRegister({ dataDir, packs, log, overlays: await openOverlays(store) });
-  const { follower, drain, health } = openHealth(settings, access.store, register);
-  const metrics = openMetrics(() => processState(register, access.redisUp, follower));
+  const overlays = await openOverlays(store);
+  const register = await openRegister({ dataDir, packs, log, overlays, ...(shared && { shared: shared.releases }) });
+  const { follower, followed, drain, health } = openHealth(settings, access.store, register);
+  const metrics = openMetrics(() => processState(register, access.redisUp, followed));
   const traffic = countTraffic(store, now);
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
   const owners = openOwners(ownerParts);
@@ -132,7 +146,7 @@ export async function compose(settings: Settings) {
     cardKey: async () => (await signingKeys(store)).keys[0],
     started_at,
     ...health,
-    metrics: metrics.text,
+    metrics: shared?.metrics ?? metrics.text,
     ops: new OpsServer({
       store,
       admins,
@@ -152,6 +166,8 @@ export async function compose(settings: Settings) {
     register,
     store,
     traffic,
+    /** Metrics of this thread. */
+    metrics,
     /** Follows the releases in object storage; null without one. */
     follower,
     /** Makes `/readyz` answer 503, so that load balancers send no more calls. */
@@ -179,11 +195,13 @@ function listenerOf(app: ReturnType<typeof createApp>, gate: CallDeps, { fast_pa
 }
 
 /** The follower of the releases in `storage` (null without one), and what `/healthz` and `/readyz` report. */
-function openHealth({ storage, dataDir, packs, log, now }: Settings, store: Store, register: Register) {
+function openHealth({ storage, dataDir, packs, log, now, shared }: Settings, store: Store, register: Register) {
   const datasets = packs.map(({ id }) => id);
   const follower = storage ? openFollower({ storage, store, dataDir, datasets, log, now }) : null;
-  const { reasons, drain } = openReadiness(register, follower);
-  return { follower, drain, health: { not_ready: reasons, storage: () => follower?.state() ?? null } };
+  const followed = shared?.follower ?? follower;
+  const { reasons, drain } = openReadiness(register, followed);
+  const state = () => followed?.state() ?? null;
+  return { follower, followed, drain, health: { not_ready: reasons, storage: state } };
 }
 
 /** The gate, with the replacements of `settings.adjust`. */
@@ -253,7 +271,7 @@ async function openAccess(options: Settings) {
   return {
     gate: {
       identify: identifyCallers(identifyOperators(admins.hashes), lookup, now, byToken),
-      limits: redis ? redisLimits(redis) : memoryLimits(),
+      limits: redis ? redisLimits(redis) : (options.shared?.limits ?? memoryLimits()),
       previews: previewsIn(quotas),
       payments: x402?.front(credits) ?? credits,
       repeats,

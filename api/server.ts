@@ -29,9 +29,10 @@ stopWithNpm(process.env);
 try {
   createPrivateFiles();
   const config = readConfig(process.env);
-  const { serve } = await import('./serve.ts');
   const credentials = Object.entries(process.env).filter(([name]) => name.startsWith('AWS_'));
-  await serve(config, Object.fromEntries(credentials));
+  const run =
+    config.WORKERS === 1 ? (await import('./serve.ts')).serve : (await import('./workers.ts')).serveWithWorkers;
+  await run(config, Object.fromEntries(credentials));
   process.off('SIGTERM', exitEarly).off('SIGINT', exitEarly);
 } catch (error) {
   process.stderr.write(`${complaint(error)}\n`);

@@ -1,12 +1,13 @@
 // Rate limits: one bucket a minute for paid calls and one for free calls (specification section 8).
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { subscription } from '../../data/model/subscriptions.ts';
 import type { Redis } from './redis.ts';
+import type { SharedCounters } from './shared-counters.ts';
 
 export type Bucket = 'free' | 'paid' | 'signin' | 'register';
 
 /** Window of a bucket in seconds. */
-const WINDOW = 60;
+export const WINDOW = 60;
 
 /**
  * Calls a minute unless the plan sets another number (specification section 8; contract section 3). Per
@@ -34,12 +35,35 @@ export interface Limits {
   spend(bucket: Bucket, who: string, plan?: string, calls?: number): Promise<BucketState | null>;
 }
 
+/** Calls in the current window of a key or an address, as rate-limiter-flexible counts them. */
+type Counted = Pick<RateLimiterRes, 'consumedPoints' | 'remainingPoints' | 'msBeforeNext'>;
+
+/** The limiter of one bucket. Rejects with the count when the limit is exceeded, or resolves to it. */
+interface Limiter {
+  consume(who: string, calls: number): Promise<Counted> | Counted;
+}
+
 /** Creates the limiter of one bucket with this capacity. */
-type LimiterFactory = (bucket: Bucket, points: number) => RateLimiterAbstract;
+type LimiterFactory = (bucket: Bucket, points: number) => Limiter;
 
 /** Rate limits in the memory of this process. */
 export function memoryLimits(calls: Partial<Record<Bucket, number>> = {}): Limits {
   return limitsOf((bucket, points) => new RateLimiterMemory({ keyPrefix: bucket, points, duration: WINDOW }), calls);
+}
+
+/** Rate limits in memory that the threads of a process share; those that find no room count for themselves. */
+export function sharedLimits(counters: SharedCounters, calls: Partial<Record<Bucket, number>> = {}): Limits {
+  return limitsOf((bucket, points) => {
+    const own = new RateLimiterMemory({ keyPrefix: bucket, points, duration: WINDOW });
+    return {
+      consume(who, count) {
+        const counted = counters.add(`${bucket} ${points} ${who}`, count);
+        if (counted === null) return own.consume(who, count);
+        const { total, rest } = counted;
+        return { consumedPoints: total, remainingPoints: points - total, msBeforeNext: rest };
+      },
+    };
+  }, calls);
 }
 
 /**
@@ -62,8 +86,8 @@ export function redisLimits(redis: Redis, calls: Partial<Record<Bucket, number>>
 
 function limitsOf(make: LimiterFactory, changed: Partial<Record<Bucket, number>>): Limits {
   const calls = { ...CALLS, ...changed };
-  const limiters = new Map<string, RateLimiterAbstract>();
-  const limiterOf = (bucket: Bucket, points: number): RateLimiterAbstract => {
+  const limiters = new Map<string, Limiter>();
+  const limiterOf = (bucket: Bucket, points: number): Limiter => {
     const name = `${bucket} ${points}`;
     let limiter = limiters.get(name);
     if (limiter === undefined) {
@@ -76,12 +100,7 @@ function limitsOf(make: LimiterFactory, changed: Partial<Record<Bucket, number>>
     async spend(bucket, who, plan, count = 1) {
       const limit = allowance(bucket, plan, calls);
       if (limit === null) return null;
-      const counted = await limiterOf(bucket, limit)
-        .consume(who, count)
-        .catch((refused: unknown) => {
-          if (refused instanceof RateLimiterRes) return refused;
-          throw refused;
-        });
+      const counted = await countCalls(limiterOf(bucket, limit), who, count);
       return {
         bucket,
         limit,
@@ -91,6 +110,15 @@ function limitsOf(make: LimiterFactory, changed: Partial<Record<Bucket, number>>
       };
     },
   };
+}
+
+async function countCalls(limiter: Limiter, who: string, calls: number): Promise<Counted> {
+  try {
+    return await limiter.consume(who, calls);
+  } catch (refused) {
+    if (refused instanceof RateLimiterRes) return refused;
+    throw refused;
+  }
 }
 
 /** Calls a minute: the same for all in the free bucket; a plan may allow more in the paid one. */

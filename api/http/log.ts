@@ -24,6 +24,8 @@ export interface Log {
   answered(request: RequestLog): void;
   /** Logs an internal error, with its request id, or the name of the component outside of requests. */
   failed(error: unknown, request_id: string): void;
+  /** Writes lines that another thread of this process made. */
+  written(lines: string): void;
   /** Flushes buffered lines. */
   close(): void;
 }
@@ -33,6 +35,8 @@ export interface LogOptions {
   level: Config['LOG_LEVEL'];
   /** Output of the log; absent: standard error. */
   write?: (line: string) => void;
+  /** Passes the lines of requests to `write` together, a few times a second. */
+  together?: boolean;
   /** Plain lines for a terminal instead of JSON. */
   terminal?: boolean;
 }
@@ -87,7 +91,7 @@ function plainError(error: unknown): Record<string, unknown> {
 const TOGETHER = { minLength: 8192, periodicFlush: 100 };
 
 /** Opens the log. */
-export function openLog({ level, write, terminal = false }: LogOptions): Log {
+export function openLog({ level, write, together = write === undefined, terminal = false }: LogOptions): Log {
   const destination = write === undefined ? pino.destination({ fd: 2, sync: false, ...TOGETHER }) : { write };
   const logger = pino(
     {
@@ -100,7 +104,7 @@ export function openLog({ level, write, terminal = false }: LogOptions): Log {
     },
     destination,
   );
-  const requests = write === undefined && !terminal ? new LineBatch(destination) : destination;
+  const requests = together && !terminal ? new LineBatch(destination) : destination;
   return {
     info: (line) => logger.info(line),
     answered: (request) => {
@@ -110,6 +114,7 @@ export function openLog({ level, write, terminal = false }: LogOptions): Log {
       requests.write(terminal ? redactSecrets(forPeople(line)) : line);
     },
     failed: (error, request_id) => logger.error({ request_id, err: plainError(error) }, 'fault'),
+    written: (lines) => void destination.write(lines),
     close: () => {
       if (requests instanceof LineBatch) requests.flush();
       if ('flushSync' in destination) destination.flushSync();

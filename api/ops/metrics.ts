@@ -1,5 +1,14 @@
 // Metrics in the text format of Prometheus: duration of calls, queues, charges, served releases.
-import { Counter, collectDefaultMetrics, Gauge, type Metric, type MetricValueWithName, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type Metric,
+  type MetricObject,
+  type MetricValueWithName,
+  Registry,
+} from 'prom-client';
 import type { CallMetric } from '../gate/context.ts';
 
 /** State that is read when the metrics are collected. */
@@ -18,7 +27,32 @@ export interface Metrics {
   /** Counts an opt-out that waits for an operator because its dataset had too many at once. */
   heldOptOut(dataset: string): void;
   /** The metrics as text, with the media type. */
-  text(): Promise<{ type: string; text: string }>;
+  text(): Promise<MetricsText>;
+  /** The metrics as objects, to be added to those of other threads (`addedMetrics`). */
+  values(): Promise<MetricObject[]>;
+}
+
+export interface MetricsText {
+  type: string;
+  text: string;
+}
+
+/**
+ * How a metric of several threads becomes one: figures of the whole process are the same in each, of delays the
+ * longest counts, and the rest are summed.
+ */
+const ADDING: readonly [RegExp, MetricObject['aggregator']][] = [
+  [/^(?:process_|nodejs_version_info|register_(?:queries|release|collected|redis|storage))/, 'first'],
+  [/^nodejs_eventloop_lag/, 'max'],
+  [/./, 'sum'],
+];
+
+/** The metrics of several threads of one process as text. */
+export async function addedMetrics(threads: readonly MetricObject[][]): Promise<MetricsText> {
+  for (const metric of threads.flat())
+    metric.aggregator = ADDING.find(([name]) => name.test(metric.name))?.[1] ?? 'sum';
+  const register = AggregatorRegistry.aggregate(threads as MetricObject[][]);
+  return { type: register.contentType, text: await register.metrics() };
 }
 
 /**
@@ -90,6 +124,7 @@ export function openMetrics(standing: () => ProcessState): Metrics {
     },
     heldOptOut: (dataset) => heldOptOuts.inc({ dataset }),
     text: async () => ({ type: register.contentType, text: await register.metrics() }),
+    values: async () => (await register.getMetricsAsJSON()) as MetricObject[],
   };
 }
 

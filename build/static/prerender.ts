@@ -25,6 +25,8 @@ import type { PublicRecord } from '../../data/model/record.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { applyOverlay } from '../../data/releases/apply-overlay.ts';
 import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
+import { localEngines } from '../../data/duckdb/engines.ts';
+import { DEFAULT_LIMITS } from '../../data/plan/limits.ts';
 import { openRelease, type Release, releaseTag } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
@@ -246,7 +248,7 @@ async function writeShowcase({ release, base, eur_usd, operations, made }: Showi
 }
 
 /** Long time limits: a build may run on a busy machine, and no request waits for it. */
-const LIMITS = { statement: 600_000, patience: 600_000, bodies: 0, history: 0 };
+const LIMITS = { ...DEFAULT_LIMITS, statement: 600_000, patience: 600_000, bodies: 0, history: 0 };
 
 /**
  * Reads the manifest now and opens the engine at its first use, for example to apply an overlay. The caller
@@ -254,7 +256,7 @@ const LIMITS = { statement: 600_000, patience: 600_000, bodies: 0, history: 0 };
  */
 async function sleepingRelease(dataDir: string, pack: Pack, id: string, overlay: Overlay): Promise<Release> {
   const folder = paths.release(dataDir, pack.id, id);
-  const open = async () => (await openRelease(dataDir, pack, id, LIMITS)).engine;
+  const open = async () => (await openRelease(dataDir, pack, id, { engines: localEngines(LIMITS) })).engine;
   const base = { pack, manifest: await readManifest(folder), folder, engine: lazyEngine(open, null) };
   const { release, problem } = await applyOverlay(base, overlay);
   if (problem === null) return release;

@@ -4,9 +4,10 @@ import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type { Engine } from '../plan/plan.ts';
 import { abortedError } from '../plan/query-queue.ts';
 
-type Question = Exclude<keyof Engine, 'text' | 'withOverlay' | 'close'>;
+export type EngineQuery = Exclude<keyof Engine, 'text' | 'withOverlay' | 'close'>;
 
-const QUESTIONS = [
+/** The methods of an engine that answer a query. */
+export const QUERIES = [
   'search',
   'facets',
   'similar',
@@ -23,10 +24,13 @@ const QUESTIONS = [
   'review',
   'changelog',
   'changes',
-] as const satisfies readonly Question[];
+] as const satisfies readonly EngineQuery[];
 
-// Type error when QUESTIONS lacks a method of the interface.
-const _complete: Exclude<Question, (typeof QUESTIONS)[number]> extends never ? true : never = true;
+/** The query that has options, but no plan. */
+export const PLANLESS = 'origins' satisfies EngineQuery;
+
+// Type error when QUERIES lacks a method of the interface.
+const _complete: Exclude<EngineQuery, (typeof QUERIES)[number]> extends never ? true : never = true;
 void _complete;
 
 /** Milliseconds without loading after the start of a process, so that it listens sooner. */
@@ -72,10 +76,10 @@ export function lazyEngine(open: () => Promise<Engine>, grace: number | null = G
 }
 
 /** All query methods, each waiting for the engine. */
-function waiting(engine: () => Promise<Engine>): Pick<Engine, Question> {
-  const methods = QUESTIONS.map((name) => {
+function waiting(engine: () => Promise<Engine>): Pick<Engine, EngineQuery> {
+  const methods = QUERIES.map((name) => {
     const ask = async (...args: unknown[]) => ((await engine())[name] as (...args: unknown[]) => unknown)(...args);
     return [name, ask];
   });
-  return Object.fromEntries(methods) as Pick<Engine, Question>;
+  return Object.fromEntries(methods) as Pick<Engine, EngineQuery>;
 }

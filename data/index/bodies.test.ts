@@ -106,7 +106,7 @@ describe('a damaged index is logged, and DuckDB answers', () => {
   test.each(damage)('%s', async (_, spoil) => {
     spoil();
     const log: string[] = [];
-    const release = await openRelease(dataDir, pack, written.release, {}, undefined, (text) => log.push(text));
+    const release = await openRelease(dataDir, pack, written.release, { log: (text) => log.push(text) });
     const ordinals = await release.engine.resolve(records.map(({ slug }) => slug));
     const bodies = await release.engine.bodies(ordinals.map((ordinal) => ordinal!));
     expect(bodies.map(({ body }) => JSON.parse(body))).toEqual(records);

@@ -15,11 +15,11 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { Ages, RecordPieces, RecordRenderer, RecordText } from '../plan/plan.ts';
-import { type Codes, type Container, IndexDamaged } from './container.ts';
+import { type Codes, type Container, IndexDamaged, type ReadIndexFile } from './container.ts';
 import { Hex } from './hex.ts';
 
 /** A file up to this many bytes is read into memory; bodies of a larger one are read from disk. */
-const BODIES_IN_MEMORY = 32 * 2 ** 20;
+export const BODIES_IN_MEMORY = 32 * 2 ** 20;
 /** Bytes of the cache of rendered records (least recently used are dropped). */
 const KEPT = 16 * 2 ** 20;
 /** Initial bytes of the buffer for texts read from disk. */
@@ -52,7 +52,7 @@ export class Bodies {
   /**
    * Opens the bodies of an index; `path` is bodies.bin. Throws IndexDamaged when the file has a wrong length.
    */
-  constructor(container: Container, path: string, inMemory = BODIES_IN_MEMORY) {
+  constructor(container: Container, path: string, inMemory = BODIES_IN_MEMORY, read: ReadIndexFile = readFileSync) {
     this.#start = container.get('body.start', 'u32');
     this.#wraps = container.get('body.wraps', 'u32');
     this.#cut1 = container.codes('body.cut1');
@@ -68,7 +68,7 @@ export class Bodies {
       closeSync(this.#file);
       throw new IndexDamaged(`${path}: ${size} bytes, expected ${expected}`);
     }
-    this.#memory = size <= inMemory ? readFileSync(path) : null;
+    this.#memory = size <= inMemory ? read(path) : null;
   }
 
   version(ordinal: number): string {

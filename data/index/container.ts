@@ -83,6 +83,9 @@ export function isContainer(file: string): boolean {
   }
 }
 
+/** Reads a whole file. */
+export type ReadIndexFile = (file: string) => Buffer;
+
 /** A loaded container. `get` throws IndexDamaged when the array is missing or of another type. */
 export class Container {
   readonly bytes: number;
@@ -90,8 +93,8 @@ export class Container {
   readonly #start: number;
   readonly #entries: Map<string, Entry>;
 
-  constructor(file: string) {
-    const raw = readFileSync(file);
+  constructor(file: string, read: ReadIndexFile = readFileSync) {
+    const raw = read(file);
     // A small file shares Node's buffer pool and may start at an odd address; views need an aligned one.
     this.#data = raw.byteOffset % 8 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
     this.bytes = this.#data.length;

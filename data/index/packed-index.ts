@@ -22,12 +22,21 @@ import { Bodies } from './bodies.ts';
 import { INDEX_FILES, INDEX_FOLDER } from './build.ts';
 import { comparePositions, type SideRecord, SideTable } from './changed-records.ts';
 import { Columns, TEXTUAL } from './columns.ts';
-import { Container, IndexDamaged } from './container.ts';
+import { Container, IndexDamaged, type ReadIndexFile } from './container.ts';
 import { countFacets, isCountable } from './facets.ts';
 import { matcherFor } from './matcher.ts';
 import { relevanceOf } from './relevance.ts';
 import { positionsOf, select } from './select.ts';
 import { type Scored, similarByPublicWords, similarChanged, similarRecords } from './similar.ts';
+
+export interface IndexOptions {
+  /** Bodies of at most this many bytes are read into memory. */
+  bodiesInMemory?: number;
+  /** Number of records of the release. */
+  records: number;
+  /** Reads the files of the index; absent: from the disk. */
+  read?: ReadIndexFile;
+}
 
 /**
  * An open index, for the plans that it answers faster than DuckDB. Every method may throw IndexDamaged; the
@@ -47,13 +56,13 @@ export class PackedIndex {
   #removed: Bitset | null = null;
   #side: SideTable | null = null;
   readonly #changed = new Map<number, { record: StoredRecord; version: string }>();
-  readonly #opened: { release: string; options: { bodiesInMemory?: number; records: number } };
+  readonly #opened: { release: string; options: IndexOptions };
 
   /**
    * Opens the index of a release folder, or shares an open one. Throws IndexDamaged when it is missing,
    * incomplete or changed.
    */
-  constructor(release: string, pack: Pack, options: { bodiesInMemory?: number; records: number }, open?: PackedIndex) {
+  constructor(release: string, pack: Pack, options: IndexOptions, open?: PackedIndex) {
     this.#pack = pack;
     if (open) {
       this.bytes = open.bytes;
@@ -65,14 +74,14 @@ export class PackedIndex {
     }
     this.#opened = { release, options };
     const folder = join(release, INDEX_FOLDER);
-    const container = new Container(join(folder, INDEX_FILES.columns));
+    const container = new Container(join(folder, INDEX_FILES.columns), options.read);
     this.bytes = container.bytes;
     this.columns = new Columns(container, pack);
     if (this.columns.size !== options.records) {
       throw new IndexDamaged(`the index has ${this.columns.size} records (expected ${options.records})`);
     }
     const known = new Set(pack.attributes.map(({ name }) => name));
-    this.bodies = new Bodies(container, join(folder, INDEX_FILES.bodies), options.bodiesInMemory);
+    this.bodies = new Bodies(container, join(folder, INDEX_FILES.bodies), options.bodiesInMemory, options.read);
     this.#plain = this.bodies.attributes().isSubsetOf(known);
   }
 

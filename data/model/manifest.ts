@@ -1,7 +1,6 @@
 // The manifest of a release: reading, verification, the content name and the pointer to the current release.
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { byCodePoint } from '../../packs/define/text.ts';
@@ -30,15 +29,26 @@ const Shape = z.looseObject({
 /** Releases kept in addition to the current one, so that cursors and running requests finish. */
 const KEPT = 3;
 
+/** Bytes of a file that are read at once. */
+const CHUNK = 1 << 18;
+
 /** Size in bytes and SHA-256 of a file, read in chunks. */
 export async function measureFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256');
+  // One buffer for all chunks: those of a stream stay in memory until the next collection.
+  const buffer = Buffer.allocUnsafeSlow(CHUNK);
+  const file = await open(path);
   let bytes = 0;
-  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    hash.update(piece as Buffer);
-    bytes += (piece as Buffer).length;
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, CHUNK, bytes);
+      if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
+      hash.update(bytesRead === CHUNK ? buffer : buffer.subarray(0, bytesRead));
+      bytes += bytesRead;
+    }
+  } finally {
+    await file.close();
   }
-  return { bytes, sha256: hash.digest('hex') };
 }
 
 /**

@@ -2,17 +2,17 @@
 // cursors.
 import { stat } from 'node:fs/promises';
 import type { Pack } from '../../packs/define/model.ts';
+import { type Engines, localEngines } from '../duckdb/engines.ts';
 import type { Awaitable } from '../model/awaitable.ts';
 import { coalesce } from '../model/coalesce.ts';
 import { paths } from '../model/layout.ts';
 import { completeReleases, currentRelease } from '../model/manifest.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from '../plan/limits.ts';
 import type { Overlay } from '../plan/overlay.ts';
-import { createQueryQueue, type QueryQueue } from '../plan/query-queue.ts';
 import { AnswerCache, cacheAnswers } from './answers.ts';
 import { applyOverlay } from './apply-overlay.ts';
 import { NO_OVERLAYS, type Overlays } from './overlays.ts';
-import { openRelease, RELEASE_ID, type Release } from './release.ts';
+import { type OpenOptions, openRelease, RELEASE_ID, type Release } from './release.ts';
 
 /** A lease of a release: it stays open until `done` is called; repeated calls have no effect. */
 export interface Lease {
@@ -45,7 +45,7 @@ export interface Register {
    */
   refresh(): Promise<string[]>;
   /** Queries that run and wait now. */
-  load(): ReturnType<QueryQueue['load']>;
+  load(): ReturnType<Engines['load']>;
   /** Interrupts running queries and closes every release. */
   close(): Promise<void>;
 }
@@ -57,6 +57,8 @@ export interface RegisterOptions {
   limits?: Partial<EngineLimits>;
   /** Overlays of the releases; absent: none. */
   overlays?: Overlays;
+  /** Absent: engines and index files of this thread. */
+  shared?: Pick<OpenOptions, 'indexFiles'> & { engines: Engines };
 }
 
 /** A release with one overlay, and its number of leases. */
@@ -103,20 +105,20 @@ class DatasetRegister implements Register {
   readonly #log: (message: string) => void;
   readonly #limits: EngineLimits;
   readonly #overlays: Overlays;
-  readonly #queue: QueryQueue;
+  readonly #shared: NonNullable<RegisterOptions['shared']>;
   readonly #answers: AnswerCache;
   readonly #datasets: ReadonlyMap<string, Dataset>;
   /** Last logged problem of the overlay, by dataset. */
   readonly #problems = new Map<string, string | null>();
   #closed = false;
 
-  constructor({ dataDir, packs, log, limits = {}, overlays = NO_OVERLAYS }: RegisterOptions) {
+  constructor({ dataDir, packs, log, limits = {}, overlays = NO_OVERLAYS, shared }: RegisterOptions) {
     this.packs = new Map(packs.map((pack) => [pack.id, pack]));
     this.#dataDir = dataDir;
     this.#log = log;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#overlays = overlays;
-    this.#queue = createQueryQueue(this.#limits);
+    this.#shared = shared ?? { engines: localEngines(this.#limits) };
     this.#answers = new AnswerCache(this.#limits.answers);
     this.#datasets = new Map(
       packs.map((pack) => [pack.id, { pack, current: null, damaged: null, problem: null, held: new Map() }]),
@@ -153,8 +155,8 @@ class DatasetRegister implements Register {
     return holding && this.#leased(dataset, holding);
   }
 
-  load(): ReturnType<QueryQueue['load']> {
-    return this.#queue.load();
+  load(): ReturnType<Engines['load']> {
+    return this.#shared.engines.load();
   }
 
   async close(): Promise<void> {
@@ -245,7 +247,8 @@ class DatasetRegister implements Register {
   async #open({ pack, current }: Dataset, id: string): Promise<Holding> {
     // With nothing else to serve, DuckDB answers without the index.
     const refuseNewer = current !== null;
-    const opened = await openRelease(this.#dataDir, pack, id, this.#limits, this.#queue, this.#log, refuseNewer);
+    const options = { ...this.#shared, log: this.#log, refuseNewer };
+    const opened = await openRelease(this.#dataDir, pack, id, options);
     const base = { ...opened, engine: cacheAnswers(opened.engine, this.#answers, id) };
     try {
       return { base, view: await this.#viewOf(base), old: new Set(), leases: 0, idle: null };

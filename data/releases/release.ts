@@ -3,18 +3,17 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
-import { openEngine } from '../duckdb/engine.ts';
+import { type Engines, localEngines } from '../duckdb/engines.ts';
 import { lazyEngine } from '../duckdb/lazy-engine.ts';
 import { INDEX_FILES, INDEX_FOLDER } from '../index/build.ts';
-import { INDEX_FORMAT, newerFormat } from '../index/container.ts';
+import { INDEX_FORMAT, newerFormat, type ReadIndexFile } from '../index/container.ts';
 import { withIndex } from '../index/indexed-engine.ts';
 import { PackedIndex } from '../index/packed-index.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
 import { measureFile, readManifest } from '../model/manifest.ts';
-import type { EngineLimits } from '../plan/limits.ts';
+import { DEFAULT_LIMITS } from '../plan/limits.ts';
 import type { Overlay } from '../plan/overlay.ts';
 import type { Engine } from '../plan/plan.ts';
-import type { QueryQueue } from '../plan/query-queue.ts';
 
 export interface Release {
   pack: Pack;
@@ -60,20 +59,26 @@ async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
   }
 }
 
+/** How a release is opened. */
+export interface OpenOptions {
+  /** The releases of a process should share them; absent: engines with the default limits. */
+  engines?: Engines;
+  /** Reads the files of the index, by folder; absent: from the disk into memory of this thread. */
+  indexFiles?: (folder: string) => Promise<ReadIndexFile>;
+  log?: (message: string) => void;
+  /** An index of a newer program version is an error, for a process that has another release to serve. */
+  refuseNewer?: boolean;
+}
+
 /**
- * Verifies a release and opens its engine; the engines of a process should share a queue. Throws when the
- * release is missing or damaged. A missing or damaged packed index is logged, and DuckDB answers everything.
- * `refuseNewer`: an index of a newer program version is an error too, for a process that has another release to
- * serve. Close it with `release.engine.close()`.
+ * Verifies a release and opens its engine. Throws when the release is missing or damaged. A missing or damaged
+ * packed index is logged, and DuckDB answers everything. Close it with `release.engine.close()`.
  */
 export async function openRelease(
   dataDir: string,
   pack: Pack,
   release: string,
-  limits: Partial<EngineLimits> = {},
-  queue?: QueryQueue,
-  log: (message: string) => void = () => {},
-  refuseNewer = false,
+  { engines = localEngines(DEFAULT_LIMITS), indexFiles, log = () => {}, refuseNewer = false }: OpenOptions = {},
 ): Promise<Release> {
   if (!RELEASE_ID.test(release)) throw new Error(`release id must be 16 hex digits (got ${release})`);
   const folder = paths.release(dataDir, pack.id, release);
@@ -83,9 +88,10 @@ export async function openRelease(
   await checkFiles(folder, manifest);
   if (refuseNewer) refuseNewerIndex(folder);
   const tell = (message: string) => log(`${pack.id}: ${message}`);
-  const index = openIndex(folder, pack, manifest, tell);
+  const read = await indexFiles?.(folder);
+  const index = openIndex(folder, pack, manifest, tell, read);
   // The index answers most queries while DuckDB loads; without an index, opening waits for DuckDB.
-  const open = () => openEngine(folder, pack, manifest, limits, queue, index !== null);
+  const open = () => engines.open({ pack, folder, manifest, indexed: index !== null });
   if (index === null) return { pack, manifest, folder, engine: await open() };
   let loaded = false;
   const duckdb = lazyEngine(async () => {
@@ -117,9 +123,10 @@ function openIndex(
   pack: Pack,
   manifest: Manifest,
   tell: (message: string) => void,
+  read: ReadIndexFile | undefined,
 ): PackedIndex | null {
   try {
-    return new PackedIndex(folder, pack, { records: manifest.records });
+    return new PackedIndex(folder, pack, { records: manifest.records, ...(read && { read }) });
   } catch (error) {
     tell(`the packed index is not used, DuckDB answers instead: ${(error as Error).message}`);
     return null;

@@ -4,7 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { Kysely, type LogEvent, PostgresDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import pg from 'pg';
@@ -41,6 +41,8 @@ export interface StoreOptions {
   existing?: boolean;
   /** How long to wait for a PostgreSQL that does not answer yet; absent: not at all. */
   wait?: { seconds: number; report: (line: string) => void };
+  /** Port to the writer of another thread of this process (`Writer.connect`); absent: this one starts it. */
+  writerPort?: MessagePort;
   /** The migrations of another version of this program, for tests. */
   migrations?: Record<string, Migration>;
 }
@@ -77,7 +79,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await db.destroy();
     throw error;
   }
-  const writer = file === null || existing ? null : openWriter(file);
+  const writer =
+    file === null || existing ? null : options.writerPort ? joinWriter(options.writerPort) : openWriter(file);
   const close = async () => {
     await writer?.close();
     await db.destroy();
@@ -234,6 +237,8 @@ function postgres(url: string, schema?: string): PostgresDialect {
 interface Writer {
   /** Runs one job in the next transaction. */
   run<J extends Job>(job: J): Promise<JobResult<J>>;
+  /** A port for another thread that charges too; null in such a thread. */
+  connect: (() => MessagePort) | null;
   close(): Promise<void>;
 }
 
@@ -243,55 +248,89 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/**
- * Starts the thread that owns SQLite's writing connection. Jobs that arrive during a commit share the next
- * one. It does not keep the process alive.
- */
+/** Starts the thread that owns SQLite's writing connection. It does not keep the process alive. */
 function openWriter(file: string): Writer {
   const worker = new Worker(modulePath('data/state/writer-thread.ts'), {
     workerData: { file },
   });
-  worker.unref();
-  let queue: Waiting[] = [];
-  let flying: Waiting[] = [];
-  let failure: Error | null = null;
-
-  const send = () => {
-    if (flying.length > 0 || queue.length === 0) return;
-    flying = queue;
-    queue = [];
-    // The thread keeps the process alive only while a job waits.
-    worker.ref();
-    worker.postMessage(flying.map(({ job }) => job));
-  };
-  const fail = (error: Error) => {
-    failure = error;
-    for (const { reject } of [...flying, ...queue]) reject(error);
-    flying = [];
-    queue = [];
-  };
-  worker.on('message', (results: unknown[] | { error: string }) => {
-    const done = flying;
-    flying = [];
-    worker.unref();
-    if (!Array.isArray(results)) for (const { reject } of done) reject(new Error(results.error));
-    else for (const [i, { resolve }] of done.entries()) resolve(results[i] as never);
-    send();
-  });
-  worker.on('error', (error) => fail(error as Error));
-  worker.on('exit', (code) => fail(new Error(`the ledger's thread exited with code ${code}`)));
-
+  // A worker has the members of a port that are used.
+  const jobs = new WriterJobs(worker as unknown as MessagePort);
+  worker.on('error', (error) => jobs.fail(error as Error));
+  worker.on('exit', (code) => jobs.fail(new Error(`the ledger's thread exited with code ${code}`)));
   return {
-    run: (job) =>
-      new Promise((resolve, reject) => {
-        if (failure) return reject(failure);
-        // Jobs of the same turn of the event loop are sent together.
-        if (queue.push({ job, resolve, reject }) === 1 && flying.length === 0) setImmediate(send);
-      }),
+    run: jobs.run,
+    connect: () => {
+      const { port1, port2 } = new MessageChannel();
+      worker.postMessage({ port: port1 }, [port1]);
+      return port2;
+    },
     close: async () => {
-      failure ??= new Error('the ledger is closed');
+      jobs.fail(CLOSED());
       worker.removeAllListeners('exit');
       await worker.terminate();
     },
   };
+}
+
+/** The writer of another thread of this process. */
+function joinWriter(port: MessagePort): Writer {
+  const jobs = new WriterJobs(port);
+  port.on('close', () => jobs.fail(new Error("the ledger's thread has ended")));
+  return {
+    run: jobs.run,
+    connect: null,
+    close: async () => {
+      jobs.fail(CLOSED());
+      port.close();
+    },
+  };
+}
+
+const CLOSED = () => new Error('the ledger is closed');
+
+/** Sends jobs to the writer's thread. Jobs that arrive during a commit share the next one. */
+class WriterJobs {
+  readonly #port: MessagePort;
+  #queue: Waiting[] = [];
+  #flying: Waiting[] = [];
+  #failure: Error | null = null;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on('message', (results: unknown[] | { error: string }) => {
+      const done = this.#flying;
+      this.#flying = [];
+      port.unref();
+      if (!Array.isArray(results)) for (const { reject } of done) reject(new Error(results.error));
+      else for (const [i, { resolve }] of done.entries()) resolve(results[i] as never);
+      this.#send();
+    });
+    port.unref();
+  }
+
+  readonly run = <J extends Job>(job: J): Promise<JobResult<J>> =>
+    new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
+      // Jobs of the same turn of the event loop are sent together.
+      if (this.#queue.push({ job, resolve, reject }) === 1 && this.#flying.length === 0)
+        setImmediate(() => this.#send());
+    });
+
+  /** Rejects all jobs, now and later. */
+  fail(error: Error): void {
+    if (this.#failure) return;
+    this.#failure = error;
+    for (const { reject } of [...this.#flying, ...this.#queue]) reject(error);
+    this.#flying = [];
+    this.#queue = [];
+  }
+
+  #send(): void {
+    if (this.#flying.length > 0 || this.#queue.length === 0) return;
+    this.#flying = this.#queue;
+    this.#queue = [];
+    // The thread keeps the process alive only while a job waits.
+    this.#port.ref();
+    this.#port.postMessage(this.#flying.map(({ job }) => job));
+  }
 }

@@ -1,6 +1,6 @@
 // The thread with the writing connection on SQLite: one transaction per batch of jobs.
 import { randomUUID } from 'node:crypto';
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { openSqlite } from './sqlite.ts';
 import type { ChargeJob, ChargeOutcome, Job } from './writer-jobs.ts';
 
@@ -59,14 +59,20 @@ function perform(job: Job): ChargeOutcome | number {
   return 0;
 }
 
-parentPort?.on('message', (jobs: Job[]) => {
-  try {
-    db.exec('begin immediate');
-    const results = jobs.map(perform);
-    db.exec('commit');
-    parentPort?.postMessage(results);
-  } catch (error) {
-    if (db.isTransaction) db.exec('rollback');
-    parentPort?.postMessage({ error: error instanceof Error ? error.message : String(error) });
-  }
-});
+/** Runs one transaction for each list of jobs of a port; other threads of the process bring ports of their own. */
+function serve(port: MessagePort): void {
+  port.on('message', (message: Job[] | { port: MessagePort }) => {
+    if (!Array.isArray(message)) return serve(message.port);
+    try {
+      db.exec('begin immediate');
+      const results = message.map(perform);
+      db.exec('commit');
+      port.postMessage(results);
+    } catch (error) {
+      if (db.isTransaction) db.exec('rollback');
+      port.postMessage({ error: error instanceof Error ? error.message : String(error) });
+    }
+  });
+}
+
+if (parentPort) serve(parentPort);

@@ -20,7 +20,7 @@ test.each(DATASETS)(
     const pack = await loadPack(resolve('packs', dataset));
     const dataDir = resolve(process.env['DATA_DIR'] ?? '');
     const id = await currentRelease(dataDir, dataset);
-    const release = await openRelease(dataDir, pack, id ?? '', {}, undefined, (text) => expect.fail(text));
+    const release = await openRelease(dataDir, pack, id ?? '', { log: (text) => expect.fail(text) });
     let ordinal = 0;
     let bytes = 0;
     let items: string[] = [];

@@ -96,7 +96,7 @@ describe.each([
     history = randomHistory(pack, records, 13, END + 43_200_000);
     const { folder, manifest, release } = await writeRelease(dataDir, pack, records, true, history);
     const log = (text: string) => expect.fail(text);
-    indexed = await openRelease(dataDir, pack, release, {}, undefined, log);
+    indexed = await openRelease(dataDir, pack, release, { log });
     duckdb = { pack, manifest, folder, engine: await openEngine(folder, pack, manifest) };
     opened = [duckdb, indexed].map(({ engine }) => engine);
     if (!overlaid) return;

@@ -1,0 +1,103 @@
+// One of several threads that answer calls on the same port (WORKERS). api/workers.ts starts it by
+// api/worker-thread.ts.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import type { Config } from '../config.ts';
+import { remoteEngines } from '../data/duckdb/engines.ts';
+import { BODIES_IN_MEMORY } from '../data/index/bodies.ts';
+import { INDEX_FILES, INDEX_FOLDER } from '../data/index/build.ts';
+import type { ReadIndexFile } from '../data/index/container.ts';
+import { offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
+import type { FollowState } from '../data/releases/follow.ts';
+import { sharedLimits, WINDOW } from './access/limits.ts';
+import { SharedCounters } from './access/shared-counters.ts';
+import { openLog } from './http/log.ts';
+import { ApiServer, type ThreadParts } from './serve.ts';
+
+/** What a thread is started with. */
+export interface WorkerInput {
+  config: Config;
+  /** Calls of this thread to the process: engines, index files, metrics of all threads. */
+  calls: MessagePort;
+  /** Calls of the process to this thread. */
+  control: MessagePort;
+  writerPort: MessagePort | null;
+  /** Counters of the rate limits, and the load of the engines, in shared memory. */
+  counters: SharedArrayBuffer;
+  load: SharedArrayBuffer;
+  rebuilds: boolean;
+  /** State of the object storage; null without one. */
+  storage: FollowState | null;
+  terminal: boolean;
+  credentials: NodeJS.ProcessEnv;
+}
+
+/** Messages of this thread to the process. */
+export type WorkerMessage = { log: string } | { ready: readonly string[] };
+
+const post = (message: WorkerMessage) => parentPort!.postMessage(message);
+
+/** Files of an index that the process holds in memory for all threads; others are read from the disk. */
+async function sharedFiles(calls: ThreadCalls, folder: string): Promise<ReadIndexFile> {
+  const load = async (name: string, most: number) => {
+    const file = join(folder, INDEX_FOLDER, name);
+    return [file, await calls.call<SharedArrayBuffer | null>('file', [file, most])] as const;
+  };
+  const files = new Map(
+    await Promise.all([
+      load(INDEX_FILES.columns, Number.POSITIVE_INFINITY),
+      load(INDEX_FILES.bodies, BODIES_IN_MEMORY),
+    ]),
+  );
+  return (file) => {
+    const memory = files.get(file);
+    return memory ? Buffer.from(memory) : readFileSync(file);
+  };
+}
+
+function partsOf({ counters, load, writerPort, rebuilds }: WorkerInput, calls: ThreadCalls, follower: Follower) {
+  const parts: ThreadParts = {
+    shared: {
+      releases: {
+        engines: remoteEngines(calls, new Int32Array(load)),
+        indexFiles: (folder) => sharedFiles(calls, folder),
+      },
+      limits: sharedLimits(new SharedCounters(counters, WINDOW)),
+      follower: follower.state === null ? null : { state: () => follower.state! },
+      metrics: () => calls.call('metrics', []),
+    },
+    writerPort,
+    rebuilds,
+  };
+  return parts;
+}
+
+/** The last state of the object storage that the process reported. */
+interface Follower {
+  state: FollowState | null;
+}
+
+/** Runs the thread until the process closes it. */
+export async function runWorker(input: WorkerInput): Promise<void> {
+  const { config } = input;
+  const write = (lines: string) => post({ log: lines });
+  const log = openLog({ level: config.LOG_LEVEL, terminal: input.terminal, write, together: true });
+  const calls = new ThreadCalls(input.calls);
+  const follower: Follower = { state: input.storage };
+  const { credentials } = input;
+  const server = await ApiServer.start(config, log, { credentials, thread: partsOf(input, calls, follower) });
+  offerCalls(input.control, {
+    look: () => server.look(),
+    drain: () => server.application.drain(),
+    metrics: () => server.application.metrics.values(),
+    storage: ([state]) => {
+      follower.state = state as FollowState;
+    },
+    close: async () => {
+      await server.close();
+      calls.close();
+    },
+  });
+  post({ ready: server.lines });
+}

@@ -1,0 +1,240 @@
+// WORKERS: several threads answer calls on one port. They share the index files, the engines of DuckDB, the writer
+// of the ledger and the rate limits, which this thread owns; it answers no calls itself.
+import { open } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { storageOf } from '../build/night/fleet.ts';
+import type { Config } from '../config.ts';
+import { LOAD_BYTES, localEngines, SharedEngines } from '../data/duckdb/engines.ts';
+import { modulePath } from '../data/model/program.ts';
+import { offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
+import { DEFAULT_LIMITS } from '../data/plan/limits.ts';
+import { type Follower, openFollower } from '../data/releases/follow.ts';
+import { adminKeys } from '../data/state/keys/admin-keys.ts';
+import { openStore, type Store } from '../data/state/store.ts';
+import type { Pack } from '../packs/define/model.ts';
+import { counterMemory } from './access/shared-counters.ts';
+import { type Log, openLog } from './http/log.ts';
+import { addedMetrics } from './ops/metrics.ts';
+import { FOLLOW, LOOK, print, settingsOf, stopOnSignals } from './process.ts';
+import type { WorkerInput, WorkerMessage } from './worker.ts';
+
+/** Milliseconds until a thread that ended is replaced, doubled after each failed start up to the maximum. */
+const RESTART = { first: 100, most: 10_000 };
+
+/** Files in memory that several threads read. */
+class SharedFiles {
+  readonly #files = new Map<string, Promise<WeakRef<SharedArrayBuffer> | null>>();
+
+  /** The content of a file, once for all threads; null when it is missing or has more than `most` bytes. */
+  async read(file: string, most: number): Promise<SharedArrayBuffer | null> {
+    const known = (await this.#files.get(file))?.deref();
+    if (known) return known;
+    const reading = readShared(file, most);
+    this.#files.set(
+      file,
+      reading.then((memory) => memory && new WeakRef(memory)),
+    );
+    return reading;
+  }
+}
+
+async function readShared(file: string, most: number): Promise<SharedArrayBuffer | null> {
+  const opened = await open(file).catch(() => null);
+  if (opened === null) return null;
+  try {
+    const { size } = await opened.stat();
+    if (size > most) return null;
+    const memory = new SharedArrayBuffer(size);
+    const bytes = new Uint8Array(memory);
+    for (let at = 0; at < size; ) {
+      const { bytesRead } = await opened.read(bytes, at, size - at, at);
+      if (bytesRead === 0) return null;
+      at += bytesRead;
+    }
+    return memory;
+  } finally {
+    await opened.close();
+  }
+}
+
+/** What all threads share. */
+interface Shared {
+  config: Config;
+  credentials: NodeJS.ProcessEnv;
+  log: Log;
+  store: Store;
+  follower: Follower | null;
+  engines: SharedEngines;
+  files: SharedFiles;
+  counters: SharedArrayBuffer;
+  load: SharedArrayBuffer;
+}
+
+/** One thread that answers calls, and its replacements. */
+class ApiThread {
+  readonly #shared: Shared;
+  readonly #rebuilds: boolean;
+  readonly #metrics: () => Promise<unknown>;
+  #control: ThreadCalls | null = null;
+  #started: Promise<readonly string[]> = Promise.resolve([]);
+  #ended: Promise<void> = Promise.resolve();
+  #stopping = false;
+  #wait = RESTART.first;
+
+  constructor(shared: Shared, rebuilds: boolean, metrics: () => Promise<unknown>) {
+    this.#shared = shared;
+    this.#rebuilds = rebuilds;
+    this.#metrics = metrics;
+  }
+
+  /** Starts the thread; resolves with its lines for the person who started the process. */
+  start(): Promise<readonly string[]> {
+    this.#started = this.#start();
+    return this.#started;
+  }
+
+  async #start(): Promise<readonly string[]> {
+    const { worker, control, end } = this.#spawn();
+    const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
+    worker.on('message', (message: WorkerMessage) => {
+      if ('log' in message) this.#shared.log.written(message.log);
+      else resolve(message.ready);
+    });
+    worker.on('error', reject);
+    this.#ended = new Promise((ended) => {
+      worker.on('exit', (code) => {
+        reject(new Error(`a thread ended with code ${code}`));
+        this.#control = null;
+        control.close();
+        void end().then(ended);
+      });
+    });
+    const lines = await promise;
+    this.#control = control;
+    this.#wait = RESTART.first;
+    worker.on('error', (error) => this.#shared.log.failed(error, 'thread'));
+    void this.#ended.then(() => this.#replace());
+    return lines;
+  }
+
+  /** Calls a function of the thread; undefined while it is being replaced. */
+  async call<T>(name: string, args: readonly unknown[] = []): Promise<T | undefined> {
+    return this.#control?.call<T>(name, args).catch(() => undefined);
+  }
+
+  /** Answers the requests in flight and ends. */
+  async close(): Promise<void> {
+    this.#stopping = true;
+    await this.#started.catch(() => {});
+    const control = this.#control;
+    await this.call('close');
+    // The port is the last thing that keeps the thread alive.
+    control?.close();
+    await this.#ended;
+  }
+
+  #spawn() {
+    const { config, credentials, store, follower, engines, files, counters, load } = this.#shared;
+    const calls = new MessageChannel();
+    const control = new MessageChannel();
+    const writerPort = store.writer?.connect?.() ?? null;
+    const { offered, end } = engines.forThread();
+    offerCalls(calls.port1, {
+      ...offered,
+      file: ([file, most]) => files.read(file as string, most as number),
+      metrics: this.#metrics,
+    });
+    const input: WorkerInput = {
+      ...{ calls: calls.port2, control: control.port2, writerPort, counters, load, config, credentials },
+      rebuilds: this.#rebuilds,
+      storage: follower?.state() ?? null,
+      terminal: process.stderr.isTTY === true,
+    };
+    const worker = new Worker(modulePath('api/worker-thread.ts'), {
+      workerData: input,
+      transferList: [calls.port2, control.port2, ...(writerPort ? [writerPort] : [])],
+    });
+    return { worker, control: new ThreadCalls(control.port1), end };
+  }
+
+  /** Starts the thread again after it crashed. Its calls were not charged, unless the charge was committed. */
+  async #replace(): Promise<void> {
+    while (!this.#stopping) {
+      this.#shared.log.info(`a thread ended; another one starts in ${this.#wait} ms`);
+      await sleep(this.#wait);
+      if (this.#stopping) return;
+      try {
+        await this.start();
+        return;
+      } catch (error) {
+        this.#shared.log.failed(error, 'thread');
+        this.#wait = Math.min(RESTART.most, this.#wait * 2);
+      }
+    }
+  }
+}
+
+/** Throws EADDRINUSE when another process listens: the threads share their port with anyone who shares it. */
+async function checkPort({ PORT, HOST }: Config): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(PORT, HOST, () => server.close(() => resolve()));
+  });
+}
+
+async function openShared(config: Config, credentials: NodeJS.ProcessEnv, log: Log): Promise<Shared> {
+  const settings = await settingsOf(config, log);
+  const packs: readonly Pack[] = settings.packs;
+  const store = await openStore(settings);
+  const { made } = await adminKeys(store, settings.adminKeys);
+  if (made !== null) settings.showAdminKey?.(made);
+  const storage = await storageOf(config);
+  const { dataDir, now } = settings;
+  const datasets = packs.map(({ id }) => id);
+  const load = new SharedArrayBuffer(LOAD_BYTES);
+  return {
+    ...{ config, credentials, log, store, load },
+    follower: storage ? openFollower({ storage, store, dataDir, datasets, log: log.info, now }) : null,
+    engines: new SharedEngines(localEngines(DEFAULT_LIMITS), packs, new Int32Array(load)),
+    files: new SharedFiles(),
+    counters: counterMemory(),
+  };
+}
+
+/** Serves like `serve`, with WORKERS threads. */
+export async function serveWithWorkers(config: Config, credentials: NodeJS.ProcessEnv = {}): Promise<void> {
+  const log = openLog({ level: config.LOG_LEVEL, terminal: process.stderr.isTTY === true });
+  await checkPort(config);
+  const shared = await openShared(config, credentials, log);
+  const { follower, store } = shared;
+  const threads: ApiThread[] = [];
+  const each = <T>(name: string, args?: readonly unknown[]) =>
+    Promise.all(threads.map((thread) => thread.call<T>(name, args)));
+  const metrics = async () => {
+    const values = await each<Parameters<typeof addedMetrics>[0][number]>('metrics');
+    return addedMetrics(values.filter((one) => one !== undefined));
+  };
+  for (let i = 0; i < config.WORKERS; i += 1) threads.push(new ApiThread(shared, i === 0, metrics));
+  const [lines = []] = await Promise.all(threads.map((thread) => thread.start()));
+  for (const line of lines) print(line);
+  print(`${config.WORKERS} threads answer calls.`);
+  const following = new AbortController();
+  void follower?.follow(FOLLOW, following.signal);
+  // All threads look at the same time, so that they switch to a new release together.
+  const looking = setInterval(() => void each('look'), LOOK);
+  const reporting = follower && setInterval(() => void each('storage', [follower.state()]), FOLLOW);
+  stopOnSignals(config, log, {
+    drain: () => void each('drain'),
+    close: async () => {
+      following.abort();
+      clearInterval(looking);
+      if (reporting) clearInterval(reporting);
+      await Promise.all(threads.map((thread) => thread.close()));
+      await store.close();
+      log.close();
+    },
+  });
+}
