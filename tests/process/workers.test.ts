@@ -138,7 +138,7 @@ async function crash(api: Api): Promise<void> {
         await api.ask('/crash').catch(() => null);
         return crashes(api);
       },
-      { timeout: 10_000, interval: 300 },
+      { timeout: 40_000, interval: 300 },
     )
     .toBeGreaterThan(before);
 }
