@@ -1,22 +1,9 @@
 // A real register through the store: what a night uploads, what three nodes with empty disks download, and the
 // memory that both take.
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readPointers } from '../../data/state/pointers.ts';
-import {
-  type Machine,
-  type Node,
-  node,
-  print,
-  releaseOf,
-  root,
-  server,
-  start,
-  status,
-  store,
-  until,
-} from './machines.ts';
+import { type Machine, type Node, node, print, root, server, start, status, until } from './machines.ts';
 
 const MB = 1e6;
 const megabytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
@@ -73,7 +60,7 @@ export async function measureReal(data: string): Promise<void> {
     );
   print('— the first night with a store: all of it is uploaded');
   await measured('night', () => rewrite('A', packs));
-  print('— a night without a change');
+  print('— the same night again: what the store has is not sent again');
   await measured('night', () => rewrite('A', packs));
 
   print('— three nodes with empty disks, one after the other');
@@ -103,31 +90,4 @@ export async function measureReal(data: string): Promise<void> {
   );
   again.child.kill('SIGTERM');
   await again.exited;
-
-  print('— a new release of the airports');
-  await changeAndSwitch(nodes, packs);
-}
-
-/** Builds another release of the airports and waits until all nodes serve it. */
-async function changeAndSwitch(nodes: readonly Node[], packs: string): Promise<void> {
-  const own = join(root, 'packs');
-  cpSync(packs, own, { recursive: true });
-  const file = join(own, 'airports/pack.ts');
-  const text = readFileSync(file, 'utf8');
-  const changed = text.replace('trust: 0.8', 'trust: 0.79');
-  if (changed === text) throw new Error(`${file} has no trust of 0.8 to change`);
-  writeFileSync(file, changed);
-  const pointers = await readPointers(store);
-  const before = pointers.get('airports')?.release;
-  const wanted = async () => (await readPointers(store)).get('airports')?.release;
-  const run = rewrite('A', own);
-  await until(async () => (await wanted()) !== before);
-  const release = await wanted();
-  await measured('from the pointer to the last node that serves it', () =>
-    until(async () => {
-      const served = await Promise.all(nodes.map(({ origin }) => releaseOf(origin, 'airports')));
-      return served.every((each) => each === release);
-    }),
-  );
-  await run;
 }
