@@ -28,7 +28,7 @@ RUN apt-get update \
   && install -d -o register -g register -m 0755 /dist
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
-# /data and /dist are volumes, /tmp is a tmpfs; everything else is read only.
+# /data and /dist are volumes, /tmp is a tmpfs; everything else may be read only.
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data DIST_DIR=/dist
 VOLUME ["/data", "/dist"]
 
@@ -39,6 +39,9 @@ RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 ENV npm_config_cache=/tmp/npm npm_config_update_notifier=false
 COPY . .
 COPY --from=nightly-dependencies /app/node_modules node_modules
+# Astro writes type declarations here, wherever its output goes.
+RUN install -d -o register -g register .astro
+VOLUME ["/app/.astro"]
 USER 10001:10001
 CMD ["node", "build/nightly.ts", "--daemon"]
 
