@@ -19,6 +19,9 @@ const BROWSER = ['tests/browser/**/*.test.ts'];
 const APP = ['tests/app/**/*.test.ts', 'data/{duckdb,index,state}/**/*.test.ts'];
 const NEVER = ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**', '**/*.live.test.ts', 'tests/live/**'];
 
+/** Faults of several machines, some minutes: only in `npm run test:long`. */
+const LONG = process.env['TEST_LONG'] === undefined ? ['tests/process/fleet-{faults,versions}.test.ts'] : [];
+
 /** Settings of every project. */
 const test = {
   setupFiles: ['./tests/support/setup.ts'],
@@ -53,7 +56,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { ...test, name: 'app', include: APP, exclude: NEVER } },
-      { extends: true, test: { ...test, name: 'process', include: PROCESS, exclude: NEVER } },
+      { extends: true, test: { ...test, name: 'process', include: PROCESS, exclude: [...NEVER, ...LONG] } },
       { extends: true, test: { ...test, name: 'browser', include: BROWSER, exclude: NEVER } },
     ],
     coverage: {

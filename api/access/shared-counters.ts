@@ -47,6 +47,8 @@ export class SharedCounters {
     for (let probe = 0; probe < PROBES; probe += 1) {
       const at = ((first + probe) % SLOTS) * WORDS;
       const other = Atomics.load(this.#words, at);
+      // Another thread began to count the same client since the search above.
+      if (other === id) return this.#count(at + 1, calls, now);
       if (other !== 0n && !this.#isOver(Atomics.load(this.#words, at + 1), now)) continue;
       const found = Atomics.compareExchange(this.#words, at, other, id);
       // Another thread took the slot, perhaps for the same client.

@@ -125,7 +125,7 @@ async function migrate(
     if (!error) return;
     // Kysely lists the tables of all schemas of the database, and fails when one of them is dropped at that
     // moment.
-    if ((error as { code?: string }).code === INVALID_SCHEMA && attempt < ATTEMPTS) continue;
+    if (DROPPED.has((error as { code?: string }).code ?? '') && attempt < ATTEMPTS) continue;
     // A newer version may have migrated since `executed`.
     if ((await executed(db)).some((name) => !(name in known)) && attempt < ATTEMPTS)
       return migrate(db, place, known, schema);
@@ -143,10 +143,9 @@ async function executed(db: Kysely<Tables>): Promise<string[]> {
   }
 }
 
-/**
- * SQLSTATE of PostgreSQL for a schema that does not exist, and how often a migration is tried in view of it.
- */
-const INVALID_SCHEMA = '3F000';
+/** SQLSTATE of PostgreSQL for a schema or a table that does not exist any more. */
+const DROPPED: ReadonlySet<string> = new Set(['3F000', '42P01']);
+/** How often a migration is tried in view of it. */
 const ATTEMPTS = 5;
 
 function sqliteFile(dataDir: string, existing: boolean): string {

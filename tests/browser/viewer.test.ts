@@ -200,6 +200,8 @@ describe('the table of a dataset', () => {
     const geo = JSON.parse(await save('geojson')) as { features: { geometry: { type: string }; properties: object }[] };
     expect(geo.features).toHaveLength(1);
     expect(geo.features[0]).toMatchObject({ type: 'Feature', properties: { name: shown[0], coast: 'north' } });
+    // The open menu covers the button.
+    await page.locator('#viewer-download > summary').click();
     await page.getByRole('button', { name: 'Show only these' }).click();
     await settled(opened);
     expect(await names(opened)).toEqual([shown[0]]);
@@ -266,6 +268,8 @@ describe('paid columns', () => {
     for (const url of [...opened.asked, page.url()]) expect(url).not.toContain(key);
     const stored = () => page.evaluate<string>('JSON.stringify(sessionStorage)');
     expect(await stored()).not.toContain(key);
+    // The form closed when the key was entered.
+    await page.locator('#viewer-key > summary').click();
     await page.check('#viewer-keep');
     expect(await stored()).toContain(key);
     await opened.close();
