@@ -39,10 +39,16 @@ export type WorkerMessage = { log: string } | { ready: readonly string[] };
 const post = (message: WorkerMessage) => parentPort!.postMessage(message);
 
 /** Files of an index that the process holds in memory for all threads; others are read from the disk. */
-async function sharedFiles(calls: ThreadCalls, folder: string): Promise<ReadIndexFile> {
+async function sharedFiles(
+  calls: ThreadCalls,
+  collected: FinalizationRegistry<string>,
+  folder: string,
+): Promise<ReadIndexFile> {
   const load = async (name: string, most: number) => {
     const file = join(folder, INDEX_FOLDER, name);
-    return [file, await calls.call<SharedArrayBuffer | null>('file', [file, most])] as const;
+    const memory = await calls.call<SharedArrayBuffer | null>('file', [file, most]);
+    if (memory !== null) collected.register(memory, file);
+    return [file, memory] as const;
   };
   const files = new Map(
     await Promise.all([
@@ -56,12 +62,20 @@ async function sharedFiles(calls: ThreadCalls, folder: string): Promise<ReadInde
   };
 }
 
-function partsOf({ counters, load, writerPort, rebuilds }: WorkerInput, calls: ThreadCalls, follower: Follower) {
-  const parts: ThreadParts = {
+function partsOf(
+  { counters, load, writerPort, rebuilds }: WorkerInput,
+  calls: ThreadCalls,
+  follower: Follower,
+): ThreadParts {
+  // The index has views of a file until its release is closed.
+  const collected = new FinalizationRegistry<string>((file) => {
+    calls.call('fileUnused', [file]).catch(() => {});
+  });
+  return {
     shared: {
       releases: {
         engines: remoteEngines(calls, new Int32Array(load)),
-        indexFiles: (folder) => sharedFiles(calls, folder),
+        indexFiles: (folder) => sharedFiles(calls, collected, folder),
       },
       limits: sharedLimits(new SharedCounters(counters, WINDOW)),
       follower: follower.state === null ? null : { state: () => follower.state! },
@@ -70,7 +84,6 @@ function partsOf({ counters, load, writerPort, rebuilds }: WorkerInput, calls: T
     writerPort,
     rebuilds,
   };
-  return parts;
 }
 
 /** The last state of the object storage that the process reported. */

@@ -8,7 +8,7 @@ import { storageOf } from '../build/night/fleet.ts';
 import type { Config } from '../config.ts';
 import { LOAD_BYTES, localEngines, SharedEngines } from '../data/duckdb/engines.ts';
 import { modulePath } from '../data/model/program.ts';
-import { offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
+import { type Offered, offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
 import { DEFAULT_LIMITS } from '../data/plan/limits.ts';
 import { type Follower, openFollower } from '../data/releases/follow.ts';
 import { adminKeys } from '../data/state/keys/admin-keys.ts';
@@ -23,20 +23,56 @@ import type { WorkerInput, WorkerMessage } from './worker.ts';
 /** Milliseconds until a thread that ended is replaced, doubled after each failed start up to the maximum. */
 const RESTART = { first: 100, most: 10_000 };
 
-/** Files in memory that several threads read. */
-class SharedFiles {
-  readonly #files = new Map<string, Promise<WeakRef<SharedArrayBuffer> | null>>();
+/** A file in memory, and how often a thread holds it. */
+interface SharedFile {
+  content: Promise<SharedArrayBuffer | null>;
+  users: number;
+}
 
-  /** The content of a file, once for all threads; null when it is missing or has more than `most` bytes. */
-  async read(file: string, most: number): Promise<SharedArrayBuffer | null> {
-    const known = (await this.#files.get(file))?.deref();
-    if (known) return known;
-    const reading = readShared(file, most);
-    this.#files.set(
-      file,
-      reading.then((memory) => memory && new WeakRef(memory)),
-    );
-    return reading;
+/** Files in memory that several threads read, as long as one of them holds a file. */
+class SharedFiles {
+  readonly #files = new Map<string, SharedFile>();
+
+  /** The functions of one thread (`offerCalls`), and `end`, which gives up all that the thread holds. */
+  forThread(): { offered: Offered; end(): void } {
+    const held: string[] = [];
+    const giveUp = (file: string) => {
+      held.splice(held.indexOf(file), 1);
+      this.#leave(file);
+    };
+    return {
+      offered: {
+        // Null when the file is missing or has more than `most` bytes.
+        file: async ([file, most]) => {
+          held.push(file as string);
+          const content = await this.#hold(file as string, most as number);
+          if (content === null) giveUp(file as string);
+          return content;
+        },
+        // The thread has collected its view of the file.
+        fileUnused: ([file]) => giveUp(file as string),
+      },
+      end: () => {
+        for (const file of held) this.#leave(file);
+      },
+    };
+  }
+
+  #hold(file: string, most: number): Promise<SharedArrayBuffer | null> {
+    let shared = this.#files.get(file);
+    if (shared === undefined) {
+      shared = { content: readShared(file, most), users: 0 };
+      this.#files.set(file, shared);
+    }
+    shared.users += 1;
+    return shared.content;
+  }
+
+  #leave(file: string): void {
+    const shared = this.#files.get(file);
+    if (shared === undefined) return;
+    shared.users -= 1;
+    if (shared.users === 0) this.#files.delete(file);
   }
 }
 
@@ -108,7 +144,9 @@ class ApiThread {
         reject(new Error(`a thread ended with code ${code}`));
         this.#control = null;
         control.close();
-        void end().then(ended);
+        end()
+          .catch((error: Error) => this.#shared.log.failed(error, 'thread'))
+          .finally(ended);
       });
     });
     const lines = await promise;
@@ -140,12 +178,12 @@ class ApiThread {
     const calls = new MessageChannel();
     const control = new MessageChannel();
     const writerPort = store.writer?.connect?.() ?? null;
-    const { offered, end } = engines.forThread();
-    offerCalls(calls.port1, {
-      ...offered,
-      file: ([file, most]) => files.read(file as string, most as number),
-      metrics: this.#metrics,
-    });
+    const [engineCalls, fileCalls] = [engines.forThread(), files.forThread()];
+    offerCalls(calls.port1, { ...engineCalls.offered, ...fileCalls.offered, metrics: this.#metrics });
+    const end = async () => {
+      fileCalls.end();
+      await engineCalls.end();
+    };
     const input: WorkerInput = {
       ...{ calls: calls.port2, control: control.port2, writerPort, counters, load, config, credentials },
       rebuilds: this.#rebuilds,

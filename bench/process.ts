@@ -80,18 +80,18 @@ export async function startProcess(
 }
 
 async function vitalsOf(child: ChildProcess): Promise<Vitals> {
-  const told = once(child, 'message');
+  const reply = once(child, 'message');
   child.send('vitals');
-  const [vitals] = (await told) as [Vitals];
+  const [vitals] = (await reply) as [Vitals];
   return vitals;
 }
 
 async function profileOf(child: ChildProcess, load: () => Promise<unknown>): Promise<CpuProfile> {
   child.send('profile');
   await load();
-  const told = once(child, 'message');
+  const reply = once(child, 'message');
   child.send('profiled');
-  const [profile] = (await told) as [CpuProfile];
+  const [profile] = (await reply) as [CpuProfile];
   return profile;
 }
 

@@ -1,4 +1,4 @@
-// Counters in shared memory: exact over threads, windows end, a full table says so.
+// Counters in shared memory: exact over threads; windows end; a full table returns null.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';

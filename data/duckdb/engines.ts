@@ -94,6 +94,7 @@ export class SharedEngines {
   forThread(): { offered: Offered; end(): Promise<void> } {
     const open = new Map<number, { engine: Engine; close(): Promise<void> }>();
     let next = 0;
+    let ended = false;
     const add = (engine: Engine, close: () => Promise<void>) => {
       open.set(next, { engine, close });
       return next++;
@@ -108,7 +109,12 @@ export class SharedEngines {
       offered: {
         open: async ([dataset, folder, indexed]) => {
           const shared = this.#share(dataset as string, folder as string, indexed as boolean);
-          return add(await shared.engine, () => this.#leave(folder as string, shared));
+          const leave = () => this.#leave(folder as string, shared);
+          const engine = await shared.engine;
+          if (!ended) return add(engine, leave);
+          // The thread ended meanwhile.
+          await leave();
+          return null;
         },
         query: ([id, name, plan], signal) => this.#query(engineOf(id), name as EngineQuery, plan, { signal }),
         overlay: ([id, overlay]) => {
@@ -119,6 +125,7 @@ export class SharedEngines {
       },
       // Views before the engines they came from.
       end: async () => {
+        ended = true;
         for (const id of [...open.keys()].reverse()) await close(id);
       },
     };

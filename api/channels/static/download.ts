@@ -15,17 +15,22 @@ const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** Mounts the links. Mount them before the table, whose last route matches every path under /v1. */
 export function mountDownload(app: App, deps: RestDeps): void {
-  app.get(PATH, (c) => withErrors(deps, c, (request) => download(deps, c, request)));
+  app.get(PATH, (c) => answerFree(deps, c, '/v1', (request) => download(deps, c, request)));
   app.all(PATH, (c) =>
-    withErrors(deps, c, () => {
+    answerFree(deps, c, '/v1', () => {
       throw new ApiError('method_not_allowed', `This path allows ${ALLOW}.`, { headers: { Allow: ALLOW } });
     }),
   );
 }
 
-async function withErrors(
-  { gate, report }: RestDeps,
+/**
+ * Answers a free request outside the table of operations: limited like the others, and its errors are sent in the
+ * form of all errors. `resource` as in `ErrorShape`.
+ */
+export async function answerFree(
+  { gate, report }: Pick<RestDeps, 'gate' | 'report'>,
   c: Http,
+  resource: string,
   answer: (request: HttpRequest) => Promise<Response>,
 ): Promise<Response> {
   const request = readRequest(gate, c);
@@ -37,7 +42,7 @@ async function withErrors(
   } catch (error) {
     const apiError = toApiError(error);
     if (apiError.code === 'internal') report(error, request_id);
-    return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '/v1' });
+    return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource });
   }
 }
 

@@ -4,18 +4,17 @@ import { LRUCache } from 'lru-cache';
 import { DataError } from '../../../data/model/errors.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
-import { ApiError, toApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { CACHING } from '../../discovery/hosting.ts';
-import { admit } from '../../gate/execute.ts';
 import { isUnchanged } from '../../http/conditions.ts';
 import { etagOf } from '../../http/etag.ts';
-import { type Http, readRequest } from '../../http/request.ts';
-import { errorResponse } from '../../http/respond.ts';
+import type { Http } from '../../http/request.ts';
 import { loadSources } from '../../operations/common/related.ts';
 import { recordImage } from '../../pages/record-image.ts';
 import { publicPageRecord } from '../../pages/record-markdown.ts';
 import { imageThread } from '../../pages/share-image-thread.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
+import { answerFree } from './download.ts';
 
 /** Bytes of all stored images: some 600. */
 const STORED = 16 << 20;
@@ -25,7 +24,8 @@ const WAITING = 16;
 type Png = Uint8Array<ArrayBuffer>;
 
 /** Mounts the route. */
-export function mountShareImages(app: App, { gate, report }: RestDeps): void {
+export function mountShareImages(app: App, deps: RestDeps): void {
+  const { gate } = deps;
   const thread = imageThread();
   // The key contains the release and its overlay, so that an opt-out or an edit takes effect at once.
   const images = new LRUCache<string, Png>({ maxSize: STORED, sizeCalculation: ({ length }) => length });
@@ -56,11 +56,8 @@ export function mountShareImages(app: App, { gate, report }: RestDeps): void {
     return made;
   };
 
-  app.get('/og/:ds/:name', async (c: Http) => {
-    const { accept, headers, request_id, visitor, urlError } = readRequest(gate, c);
-    try {
-      await admit(gate, visitor, 'free');
-      if (urlError) throw urlError;
+  app.get('/og/:ds/:name', (c: Http) =>
+    answerFree(deps, c, '', async ({ headers }) => {
       const { ds = '', name = '' } = c.req.param();
       const leases = await gate.lease(ds);
       try {
@@ -74,10 +71,6 @@ export function mountShareImages(app: App, { gate, report }: RestDeps): void {
       } finally {
         leases.done();
       }
-    } catch (error) {
-      const apiError = toApiError(error);
-      if (apiError.code === 'internal') report(error, request_id);
-      return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
-    }
-  });
+    }),
+  );
 }
