@@ -5,18 +5,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPointers } from '../../data/state/pointers.ts';
-import { openStore, type Store } from '../../data/state/store.ts';
 import { CHILD_ENV } from '../support/child-env.ts';
 import { scratchOfAll } from '../support/night-pack.ts';
-import { removeS3, S3_CREDENTIALS, type S3Server, startS3 } from '../support/s3-server.ts';
+import { openSharedStorage, type SharedStorage } from '../support/shared-storage.ts';
 import { PACKS, withCopies } from '../support/whole-night.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const url = process.env['TEST_DATABASE_URL'];
-const schema = `faults_${randomBytes(6).toString('hex')}`;
 
 /** A stored page of a crawl: long enough for five parts of an upload. */
 const LARGE = { path: 'sources/crawl/tools/large', bytes: 40 << 20 };
@@ -29,15 +26,13 @@ else test('nightly runs on two machines', (context) => context.skip('TEST_DATABA
 
 function onTwoMachines(): void {
   const root = scratchOfAll();
-  let server: S3Server;
-  let store: Store;
+  let shared: SharedStorage;
   let content: Buffer;
   const running = new Set<ChildProcess>();
   const dataDir = (machine: string) => join(root, machine, 'data');
 
   beforeAll(async () => {
-    server = await startS3(['register']);
-    store = await openStore({ dataDir: root, databaseUrl: url, schema });
+    shared = await openSharedStorage(url!, root);
     content = randomBytes(LARGE.bytes);
     for (const machine of ['A', 'B']) {
       cpSync(join(PACKS, 'tools'), join(root, machine, 'packs/tools'), { recursive: true });
@@ -48,10 +43,7 @@ function onTwoMachines(): void {
   }, 120_000);
   afterAll(async () => {
     for (const child of running) child.kill('SIGKILL');
-    await sql`drop schema ${sql.id(schema)} cascade`.execute(store.db);
-    await store.close();
-    await server.close();
-    removeS3(server);
+    await shared.remove();
   });
 
   /** Starts a nightly run of a machine in a process of its own. */
@@ -59,10 +51,7 @@ function onTwoMachines(): void {
     const child = spawn(process.execPath, [join(ROOT, 'build/nightly.ts')], {
       env: {
         ...CHILD_ENV,
-        ...S3_CREDENTIALS,
-        DATABASE_URL: `${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`,
-        RELEASES_URL: 's3://register/prod',
-        S3_ENDPOINT: server.endpoint,
+        ...shared.settings,
         PACK_DIRS: join(root, machine, 'packs'),
         DATA_DIR: dataDir(machine),
         DIST_DIR: join(root, machine, 'dist'),
@@ -81,39 +70,39 @@ function onTwoMachines(): void {
     }
   }
   /** What a minute without a renewal does. */
-  const expireLease = () => store.db.updateTable('leases').set({ expires_at: 0 }).execute();
-  const parts = () => server.requests.filter((line) => /partNumber=/.test(line)).length;
-  const pointer = async () => (await readPointers(store)).get('tools');
+  const expireLease = () => shared.store.db.updateTable('leases').set({ expires_at: 0 }).execute();
+  const parts = () => shared.server.requests.filter((line) => /partNumber=/.test(line)).length;
+  const pointer = async () => (await readPointers(shared.store)).get('tools');
 
   test('a run killed in an upload sends at most one part of it again', async () => {
-    server.slowDown(100);
+    shared.server.slowDown(100);
     const killed = night('A');
     await until(killed, () => parts() === 4);
     killed.child.kill('SIGKILL');
     await killed.exited;
-    server.slowDown(0);
+    shared.server.slowDown(0);
     expect(await pointer()).toBeUndefined();
     await expireLease();
     const again = night('A');
     expect(await again.exited, again.output()).toBe(0);
     expect(parts()).toBeLessThanOrEqual(6);
-    const twice = server.traffic().received - LARGE.bytes;
+    const twice = shared.server.traffic().received - LARGE.bytes;
     expect(twice).toBeLessThan(PART + REST);
     console.info(`upload of ${LARGE.bytes >> 20} MB: ${parts()} parts sent of 5, ${twice} bytes more than the file`);
   }, 120_000);
 
   test('a run killed in a download reads the rest of the file only', async () => {
-    const before = server.traffic().sent;
-    server.slowDown(5);
+    const before = shared.server.traffic().sent;
+    shared.server.slowDown(5);
     const killed = night('B');
-    await until(killed, () => server.traffic().sent - before > 20 << 20);
+    await until(killed, () => shared.server.traffic().sent - before > 20 << 20);
     killed.child.kill('SIGKILL');
     await killed.exited;
-    server.slowDown(0);
+    shared.server.slowDown(0);
     await expireLease();
     const again = night('B');
     expect(await again.exited, again.output()).toBe(0);
-    const twice = server.traffic().sent - before - LARGE.bytes;
+    const twice = shared.server.traffic().sent - before - LARGE.bytes;
     expect(twice).toBeLessThan(PART + REST);
     const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
     expect(sha256(readFileSync(join(dataDir('B'), LARGE.path)))).toBe(sha256(content));
@@ -126,18 +115,18 @@ function onTwoMachines(): void {
       const pack = join(root, machine, 'packs/tools/pack.ts');
       writeFileSync(pack, readFileSync(pack, 'utf8').replace(/\bweight: \d+/, `weight: ${7 + i}`));
     }
-    const sent = server.requests.length;
-    server.slowDown(200);
+    const sent = shared.server.requests.length;
+    shared.server.slowDown(200);
     const stalled = night('A');
-    await until(stalled, () => server.requests.slice(sent).some((line) => line.startsWith('PUT')));
+    await until(stalled, () => shared.server.requests.slice(sent).some((line) => line.startsWith('PUT')));
     stalled.child.kill('SIGSTOP');
-    server.slowDown(0);
+    shared.server.slowDown(0);
     await expireLease();
     const next = night('B');
     expect(await next.exited, next.output()).toBe(0);
     const published = await pointer();
     expect(published?.release).not.toBe(before?.release);
-    const feed = () => store.db.selectFrom('overlays').selectAll().execute();
+    const feed = () => shared.store.db.selectFrom('overlays').selectAll().execute();
     const reserved = await feed();
 
     stalled.child.kill('SIGCONT');

@@ -7,11 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../data/state/store.ts';
 import { CHILD_ENV } from '../support/child-env.ts';
 import { freePort } from '../support/free-port.ts';
 import { scratch } from '../support/night-pack.ts';
-import { removeS3, S3_CREDENTIALS, startS3 } from '../support/s3-server.ts';
+import { openSharedStorage } from '../support/shared-storage.ts';
 import { PACKS, withCopies } from '../support/whole-night.ts';
 
 const OLDER = join(import.meta.dirname, '../..');
@@ -52,16 +51,9 @@ function newerProgram(): string {
 
 test('an older and a newer version serve together, whichever built the release', async (context) => {
   const url = process.env['TEST_DATABASE_URL'];
-  if (!url) context.skip('TEST_DATABASE_URL is not set');
-  const schema = `versions_${randomBytes(6).toString('hex')}`;
-  const server = await startS3(['register']);
-  const store = await openStore({ dataDir: scratch(), databaseUrl: url, schema });
-  onTestFinished(async () => {
-    await sql`drop schema ${sql.id(schema)} cascade`.execute(store.db);
-    await store.close();
-    await server.close();
-    removeS3(server);
-  });
+  if (!url) return context.skip('TEST_DATABASE_URL is not set');
+  const { store, schema, settings, remove } = await openSharedStorage(url, scratch());
+  onTestFinished(remove);
   const root = scratch();
   cpSync(join(PACKS, 'tools'), join(root, 'packs/tools'), { recursive: true });
   const newer = newerProgram();
@@ -71,10 +63,7 @@ test('an older and a newer version serve together, whichever built the release',
     const child = spawn(process.execPath, [program], {
       env: {
         ...CHILD_ENV,
-        ...S3_CREDENTIALS,
-        DATABASE_URL: `${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`,
-        RELEASES_URL: 's3://register/prod',
-        S3_ENDPOINT: server.endpoint,
+        ...settings,
         PACK_DIRS: join(root, 'packs'),
         DATA_DIR: join(root, machine, 'data'),
         DIST_DIR: join(root, machine, 'dist'),

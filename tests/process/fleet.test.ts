@@ -1,17 +1,15 @@
 // Several machines: two processes of the API with their own DATA_DIR fetch a release from object storage, stop
 // without failed calls, and start on a database of a newer version.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
-import { openStore } from '../../data/state/store.ts';
 import { CHILD_ENV } from '../support/child-env.ts';
 import { freePort } from '../support/free-port.ts';
 import { scratch, still } from '../support/night-pack.ts';
-import { removeS3, S3_CREDENTIALS, startS3 } from '../support/s3-server.ts';
+import { S3_CREDENTIALS } from '../support/s3-server.ts';
+import { openSharedStorage } from '../support/shared-storage.ts';
 import { PACKS } from '../support/whole-night.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -22,23 +20,11 @@ afterEach(() => {
 
 test('processes on several machines serve what one of them built, and stop without a failed call', async (context) => {
   const url = process.env['TEST_DATABASE_URL'];
-  if (!url) context.skip('TEST_DATABASE_URL is not set');
-  const schema = `fleet_${randomBytes(6).toString('hex')}`;
-  const server = await startS3(['register']);
-  const store = await openStore({ dataDir: scratch(), databaseUrl: url, schema });
-  onTestFinished(async () => {
-    await sql`drop schema ${sql.id(schema)} cascade`.execute(store.db);
-    await store.close();
-    await server.close();
-    removeS3(server);
-  });
+  if (!url) return context.skip('TEST_DATABASE_URL is not set');
+  const { settings, remove } = await openSharedStorage(url, scratch());
+  onTestFinished(remove);
   Object.assign(process.env, S3_CREDENTIALS);
-  const shared = {
-    DATABASE_URL: `${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`,
-    RELEASES_URL: 's3://register/prod',
-    S3_ENDPOINT: server.endpoint,
-    PACK_DIRS: PACKS,
-  };
+  const shared = { ...settings, PACK_DIRS: PACKS };
   const builder = scratch();
   const folders = { DATA_DIR: join(builder, 'data'), DIST_DIR: join(builder, 'dist') };
   const night = await runNight(readConfig({ ...shared, ...folders }), still(), { only: ['tools'], accept: false });
@@ -50,7 +36,7 @@ test('processes on several machines serve what one of them built, and stop witho
       const [folder, port] = [scratch(), String(await freePort())];
       const own = { DATA_DIR: join(folder, 'data'), DIST_DIR: join(folder, 'dist'), PORT: port, DRAIN_SECONDS: '2' };
       const child = spawn(process.execPath, [join(ROOT, 'api/server.ts')], {
-        env: { ...CHILD_ENV, ...S3_CREDENTIALS, ...shared, ...own },
+        env: { ...CHILD_ENV, ...shared, ...own },
         stdio: 'ignore',
       });
       running.push(child);
