@@ -6,8 +6,9 @@ import { type MessagePort, parentPort } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { remoteEngines } from '../data/duckdb/engines.ts';
 import { BODIES_IN_MEMORY } from '../data/index/bodies.ts';
-import { INDEX_FILES, INDEX_FOLDER } from '../data/index/build.ts';
+import { INDEX_FILE, INDEX_FOLDER } from '../data/index/build.ts';
 import type { ReadIndexFile } from '../data/index/container.ts';
+import { RELEASE_FILES } from '../data/model/layout.ts';
 import { offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
 import type { FollowState } from '../data/releases/follow.ts';
 import { sharedLimits, WINDOW } from './access/limits.ts';
@@ -38,22 +39,21 @@ export type WorkerMessage = { log: string } | { ready: readonly string[] };
 
 const post = (message: WorkerMessage) => parentPort!.postMessage(message);
 
-/** Files of an index that the process holds in memory for all threads; others are read from the disk. */
+/** Files of an index and its bodies that the process holds in memory for all threads; others are read from the disk. */
 async function sharedFiles(
   calls: ThreadCalls,
   collected: FinalizationRegistry<string>,
   folder: string,
 ): Promise<ReadIndexFile> {
-  const load = async (name: string, most: number) => {
-    const file = join(folder, INDEX_FOLDER, name);
+  const load = async (file: string, most: number) => {
     const memory = await calls.call<SharedArrayBuffer | null>('file', [file, most]);
     if (memory !== null) collected.register(memory, file);
     return [file, memory] as const;
   };
   const files = new Map(
     await Promise.all([
-      load(INDEX_FILES.columns, Number.POSITIVE_INFINITY),
-      load(INDEX_FILES.bodies, BODIES_IN_MEMORY),
+      load(join(folder, INDEX_FOLDER, INDEX_FILE), Number.POSITIVE_INFINITY),
+      load(join(folder, RELEASE_FILES.jsonl), BODIES_IN_MEMORY),
     ]),
   );
   return (file) => {

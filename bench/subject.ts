@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ensureIndex, INDEX_FILES, INDEX_FOLDER } from '../data/index/build.ts';
+import { ensureIndex, INDEX_FILE, INDEX_FOLDER } from '../data/index/build.ts';
 import { isContainer } from '../data/index/container.ts';
 import { paths as layout, type Manifest } from '../data/model/layout.ts';
 import { loadPack } from '../packs/define/load.ts';
@@ -63,7 +63,7 @@ export async function indexed(dataDir: string): Promise<string> {
     const release = readFileSync(layout.current(dataDir, dataset), 'utf8').trim();
     return { dataset, release, folder: layout.release(dataDir, dataset, release) };
   });
-  const columns = (folder: string) => join(folder, INDEX_FOLDER, INDEX_FILES.columns);
+  const columns = (folder: string) => join(folder, INDEX_FOLDER, INDEX_FILE);
   if (current.every(({ folder }) => existsSync(columns(folder)) && isContainer(columns(folder)))) return dataDir;
   const own = join(cacheFolder(), 'indexed');
   for (const { dataset, release, folder } of current) {

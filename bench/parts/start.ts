@@ -34,13 +34,13 @@ export async function benchStart(subject: Subject, scratch: string, seconds: num
   const { now = 0, peak = 0 } = service.memory() ?? {};
   await service.stop();
   const { records } = subject.manifest;
-  const size = (file: string) => statSync(join(subject.folder, 'index', file)).size / records;
+  const size = (file: string) => statSync(join(subject.folder, file)).size / records;
   return {
     datasets: readdirSync(join(subject.dataDir, 'releases')),
     first: middle(times.map((each) => each.first)),
     warm: middle(times.map((each) => each.warm)),
     rss: { warm, loaded: now, peak },
-    index: { dataset: subject.dataset, records, columns: size('columns.bin'), bodies: size('bodies.bin') },
+    index: { dataset: subject.dataset, records, columns: size('index/columns.bin'), bodies: size('records.jsonl') },
   };
 }
 

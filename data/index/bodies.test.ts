@@ -1,8 +1,8 @@
 // Record bodies: split points, age patterns and checksums.
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
@@ -19,7 +19,8 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 let pack: Pack;
 let records: StoredRecord[];
 let written: WrittenRelease;
-const file = (name: string) => join(written.folder, 'index', name);
+const columns = () => join(written.folder, 'index/columns.bin');
+const lines = () => join(written.folder, 'records.jsonl');
 
 beforeAll(async () => {
   pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
@@ -87,23 +88,23 @@ test.each([
   ['here', false],
   ['in threads', true],
 ])('the same release gives the same bytes, built %s', async (_, apart) => {
-  const before = [readFileSync(file('columns.bin')), readFileSync(file('bodies.bin'))];
+  const before = readFileSync(columns());
   await buildIndex(written.folder, pack, apart);
-  expect(readFileSync(file('columns.bin')).equals(before[0]!)).toBe(true);
-  expect(readFileSync(file('bodies.bin')).equals(before[1]!)).toBe(true);
+  expect(readFileSync(columns()).equals(before)).toBe(true);
+  expect(readdirSync(join(written.folder, 'index'))).toEqual(['columns.bin']);
 });
 
 describe('a damaged index is logged, and DuckDB answers', () => {
   const damage: [string, () => void][] = [
     ['missing', () => rmSync(join(written.folder, 'index'), { recursive: true })],
-    ['without bodies', () => rmSync(file('bodies.bin'))],
-    ['half written', () => truncateSync(file('columns.bin'), 5000)],
-    ['with bodies cut short', () => truncateSync(file('bodies.bin'), 5000)],
-    ['with one bit changed', () => flip(file('columns.bin'), 4321)],
-    ['with one bit of a body changed', () => flip(file('bodies.bin'), 40)],
-    ['of other data', () => writeFileSync(file('columns.bin'), 'DSRIDX01 and nothing more')],
+    ['half written', () => truncateSync(columns(), 5000)],
+    ['with one bit changed', () => flip(columns(), 4321)],
+    ['with one bit of a body changed', () => flip(lines(), 40)],
+    ['of other data', () => writeFileSync(columns(), 'DSRIDX01 and nothing more')],
   ];
   test.each(damage)('%s', async (_, spoil) => {
+    const whole = readFileSync(lines());
+    onTestFinished(() => writeFileSync(lines(), whole));
     spoil();
     const log: string[] = [];
     const release = await openRelease(dataDir, pack, written.release, { log: (text) => log.push(text) });
@@ -114,6 +115,17 @@ describe('a damaged index is logged, and DuckDB answers', () => {
     expect(log[0]).toMatch(/^tools: the packed index is not used, DuckDB answers instead: /);
     await release.engine.close();
   });
+});
+
+test('records.jsonl of another length is damage', () => {
+  const whole = readFileSync(lines());
+  onTestFinished(() => writeFileSync(lines(), whole));
+  const open = () => new PackedIndex(written.folder, pack, { records: records.length }).close();
+  expect(open).not.toThrow();
+  truncateSync(lines(), whole.length - 1);
+  expect(open).toThrow(`${lines()}: ${whole.length - 1} bytes, expected ${whole.length}`);
+  rmSync(lines());
+  expect(open).toThrow('ENOENT');
 });
 
 function flip(path: string, at: number): void {

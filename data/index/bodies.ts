@@ -1,7 +1,7 @@
-// Record bodies, serialised once. The file contains the stored JSON texts in sequence, by ordinal. The index
-// has
+// Record bodies, serialised once: the lines of records.jsonl, by ordinal. The index has
 //
-//   body.start   u32 by ordinal   first byte modulo 4 GB; one more entry for the end
+//   body.start   u32 by ordinal   first byte in the file modulo 4 GB; one more entry for the end of the file.
+//                                 A text ends one byte, the line feed, before the next one
 //   body.wraps   u32              ordinals from which on 4 GB more are added
 //   body.cut1    codes            bytes up to `"updated_at"`: the record's address is inserted here
 //   body.cut2    codes            bytes up to `"quality_score"`: the ages are inserted here
@@ -50,7 +50,7 @@ export class Bodies {
   #minute = 0;
 
   /**
-   * Opens the bodies of an index; `path` is bodies.bin. Throws IndexDamaged when the file has a wrong length.
+   * Opens the bodies of an index; `path` is records.jsonl. Throws IndexDamaged when it has a wrong length.
    */
   constructor(container: Container, path: string, inMemory = BODIES_IN_MEMORY, read: ReadIndexFile = readFileSync) {
     this.#start = container.get('body.start', 'u32');
@@ -85,7 +85,7 @@ export class Bodies {
   /** The stored text, valid until the next call. Throws IndexDamaged when its checksum differs. */
   stored(ordinal: number): Buffer {
     const from = this.#from(ordinal);
-    const to = this.#from(ordinal + 1);
+    const to = this.#from(ordinal + 1) - 1;
     const body = this.#memory ? this.#memory.subarray(from, to) : this.#read(from, to);
     if (crc32(body) !== this.#crc[ordinal]) throw new IndexDamaged(`body ${ordinal}: checksum differs`);
     return body;
@@ -95,7 +95,7 @@ export class Bodies {
     if (to - from > this.#place.length) this.#place = Buffer.allocUnsafeSlow(2 * (to - from));
     const body = this.#place.subarray(0, to - from);
     if (readSync(this.#file, body, 0, body.length, from) !== body.length)
-      throw new IndexDamaged('bodies.bin is shorter than its index');
+      throw new IndexDamaged('records.jsonl is shorter than its index');
     return body;
   }
 

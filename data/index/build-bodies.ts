@@ -1,7 +1,6 @@
-// Packs the bodies of a release: the file of texts, and the arrays that locate and split them (layout:
-// bodies.ts).
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// Packs the arrays that locate and split the bodies of a release in records.jsonl (layout: bodies.ts).
+import { closeSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { Duck, quotedText } from '../duckdb/duck.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
@@ -10,12 +9,11 @@ import { narrow, type Packed } from './container.ts';
 import { packHex } from './hex.ts';
 
 /**
- * Copies the texts of a release in order of ordinal to `file` and returns the arrays. Reads them from
- * records.jsonl, which has the same lines as bodies.parquet without compression. Throws when the numbers of
- * records differ.
+ * Reads the lines of records.jsonl, which are the bodies by ordinal, and returns the arrays. `spill` is the
+ * folder for DuckDB's temporary files. Throws when bodies.parquet has another number of records.
  */
-export async function packBodies(release: string, file: string): Promise<Record<string, Packed>> {
-  const duck = await Duck.open(dirname(file));
+export async function packBodies(release: string, spill: string): Promise<Record<string, Packed>> {
+  const duck = await Duck.open(spill);
   const versions: string[] = [];
   try {
     const source = `read_parquet(${quotedText(join(release, RELEASE_FILES.bodies))})`;
@@ -28,10 +26,10 @@ export async function packBodies(release: string, file: string): Promise<Record<
   } finally {
     duck.close();
   }
-  return pack(join(release, RELEASE_FILES.jsonl), versions, file);
+  return pack(join(release, RELEASE_FILES.jsonl), versions);
 }
 
-function pack(jsonl: string, versions: readonly string[], path: string): Record<string, Packed> {
+function pack(jsonl: string, versions: readonly string[]): Record<string, Packed> {
   const records = versions.length;
   // Stored as u32: `wraps` counts each multiple of 4 GB.
   const start = new Float64Array(records + 1);
@@ -40,30 +38,20 @@ function pack(jsonl: string, versions: readonly string[], path: string): Record<
   const crc = new Uint32Array(records);
   const ages = new Uint32Array(records);
   const patterns = new Patterns();
-  const file = openSync(path, 'w');
-  try {
-    let ordinal = 0;
-    for (const piece of wholeLines(jsonl)) {
-      // Moves the texts of a chunk together over their line feeds, so that one write is enough.
-      let used = 0;
-      for (let from = 0; from < piece.length; ordinal += 1) {
-        const end = piece.indexOf(LINE_FEED, from);
-        piece.copyWithin(used, from, end);
-        const body = piece.subarray(used, used + end - from);
-        used += body.length;
-        from = end + 1;
-        start[ordinal + 1] = start[ordinal]! + body.length;
-        cut1[ordinal] = body.indexOf('"updated_at":');
-        cut2[ordinal] = body.lastIndexOf('"quality_score":');
-        crc[ordinal] = crc32(body);
-        ages[ordinal] = patterns.of(body);
-      }
-      for (let done = 0; done < used; ) done += writeSync(file, piece, done, used - done);
+  let ordinal = 0;
+  for (const piece of wholeLines(jsonl)) {
+    for (let from = 0; from < piece.length; ordinal += 1) {
+      const end = piece.indexOf(LINE_FEED, from);
+      const body = piece.subarray(from, end);
+      from = end + 1;
+      start[ordinal + 1] = start[ordinal]! + body.length + 1;
+      cut1[ordinal] = body.indexOf('"updated_at":');
+      cut2[ordinal] = body.lastIndexOf('"quality_score":');
+      crc[ordinal] = crc32(body);
+      ages[ordinal] = patterns.of(body);
     }
-    if (ordinal !== records) throw new Error(`${RELEASE_FILES.jsonl} has ${ordinal} records (expected ${records})`);
-  } finally {
-    closeSync(file);
   }
+  if (ordinal !== records) throw new Error(`${RELEASE_FILES.jsonl} has ${ordinal} records (expected ${records})`);
   const low = Uint32Array.from(start, (byte) => byte % FOUR_GB);
   return {
     'body.start': low,
@@ -77,10 +65,7 @@ function pack(jsonl: string, versions: readonly string[], path: string): Record<
   };
 }
 
-/**
- * A file in chunks of whole lines, each with its line feed. A chunk is valid until the next one; callers may
- * modify it.
- */
+/** A file in chunks of whole lines, each with its line feed. A chunk is valid until the next one. */
 function* wholeLines(path: string): Generator<Buffer> {
   const file = openSync(path, 'r');
   try {

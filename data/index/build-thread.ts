@@ -4,18 +4,15 @@ import { packBodies } from './build-bodies.ts';
 import { type IndexedAttribute, packColumns } from './build-columns.ts';
 import type { Packed } from './container.ts';
 
-/**
- * One half of the index of a release folder. `spill`: folder for DuckDB's temporary files; `file`: output for
- * bodies.
- */
+/** One half of the index of a release folder. `spill`: folder for DuckDB's temporary files. */
 export type IndexHalf =
   | { pack: 'columns'; release: string; attributes: readonly IndexedAttribute[]; spill: string }
-  | { pack: 'bodies'; release: string; file: string };
+  | { pack: 'bodies'; release: string; spill: string };
 
 export function packHere(half: IndexHalf): Promise<Record<string, Packed>> {
   return half.pack === 'columns'
     ? packColumns(half.release, half.attributes, half.spill)
-    : packBodies(half.release, half.file);
+    : packBodies(half.release, half.spill);
 }
 
 /** Packs a half in a worker thread; the arrays are transferred, not copied. */

@@ -1,4 +1,4 @@
-// Builds the packed index of a release from its Parquet files. Equal releases give equal bytes.
+// Builds the packed index of a release from its files. Equal releases give equal bytes.
 
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,16 +8,17 @@ import { isContainer, writeContainer } from './container.ts';
 
 /** Folder of the index within a release. */
 export const INDEX_FOLDER = 'index';
-export const INDEX_FILES = { columns: 'columns.bin', bodies: 'bodies.bin' } as const;
+/** The file of the index; the bodies that it refers to are lines of records.jsonl. */
+export const INDEX_FILE = 'columns.bin';
 
 /** Builds the index of a release when it is missing or of an earlier program version. */
 export async function ensureIndex(release: string, pack: Pack): Promise<void> {
-  const columns = join(release, INDEX_FOLDER, INDEX_FILES.columns);
+  const columns = join(release, INDEX_FOLDER, INDEX_FILE);
   if (!existsSync(columns) || !isContainer(columns)) await buildIndex(release, pack);
 }
 
 /**
- * Reads the Parquet files of a release and writes its `index/` atomically. `apart`: packs in worker threads,
+ * Reads the files of a release and writes its `index/` atomically. `apart`: packs in worker threads,
  * which pays off for large releases; the bytes are the same.
  */
 export async function buildIndex(release: string, pack: Pack, apart = false): Promise<void> {
@@ -29,9 +30,9 @@ export async function buildIndex(release: string, pack: Pack, apart = false): Pr
   const work = apart ? packInThread : packHere;
   const [columns, bodies] = await Promise.all([
     work({ pack: 'columns', release, attributes, spill: temporary }),
-    work({ pack: 'bodies', release, file: join(temporary, INDEX_FILES.bodies) }),
+    work({ pack: 'bodies', release, spill: temporary }),
   ]);
-  writeContainer(join(temporary, INDEX_FILES.columns), { ...columns, ...bodies });
+  writeContainer(join(temporary, INDEX_FILE), { ...columns, ...bodies });
   rmSync(folder, { recursive: true, force: true });
   renameSync(temporary, folder);
 }

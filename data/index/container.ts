@@ -7,7 +7,7 @@
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
-const MAGIC = 'DSRIDX04';
+const MAGIC = 'DSRIDX05';
 const FIXED = 16;
 
 export type Packed = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
@@ -53,7 +53,7 @@ export function writeContainer(file: string, arrays: Record<string, Packed>): vo
 }
 
 /**
- * The format of a file when it is newer than the one that this program reads, such as `DSRIDX05`; null when it is
+ * The format of a file when it is newer than the one that this program reads, such as `DSRIDX99`; null when it is
  * not, also for a file that is no index.
  */
 export function newerFormat(file: string): string | null {

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
+import { RELEASE_FILES } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type {
@@ -19,7 +20,7 @@ import type {
 import type { SpellingPlan } from '../plan/spelling.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
-import { INDEX_FILES, INDEX_FOLDER } from './build.ts';
+import { INDEX_FILE, INDEX_FOLDER } from './build.ts';
 import { comparePositions, type SideRecord, SideTable } from './changed-records.ts';
 import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged, type ReadIndexFile } from './container.ts';
@@ -73,15 +74,14 @@ export class PackedIndex {
       return;
     }
     this.#opened = { release, options };
-    const folder = join(release, INDEX_FOLDER);
-    const container = new Container(join(folder, INDEX_FILES.columns), options.read);
+    const container = new Container(join(release, INDEX_FOLDER, INDEX_FILE), options.read);
     this.bytes = container.bytes;
     this.columns = new Columns(container, pack);
     if (this.columns.size !== options.records) {
       throw new IndexDamaged(`the index has ${this.columns.size} records (expected ${options.records})`);
     }
     const known = new Set(pack.attributes.map(({ name }) => name));
-    this.bodies = new Bodies(container, join(folder, INDEX_FILES.bodies), options.bodiesInMemory, options.read);
+    this.bodies = new Bodies(container, join(release, RELEASE_FILES.jsonl), options.bodiesInMemory, options.read);
     this.#plain = this.bodies.attributes().isSubsetOf(known);
   }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Engines, localEngines } from '../duckdb/engines.ts';
 import { lazyEngine } from '../duckdb/lazy-engine.ts';
-import { INDEX_FILES, INDEX_FOLDER } from '../index/build.ts';
+import { INDEX_FILE, INDEX_FOLDER } from '../index/build.ts';
 import { INDEX_FORMAT, newerFormat, type ReadIndexFile } from '../index/container.ts';
 import { withIndex } from '../index/indexed-engine.ts';
 import { PackedIndex } from '../index/packed-index.ts';
@@ -109,7 +109,7 @@ export async function openRelease(
 
 /** Throws when the index of a release has a newer format than this program reads. */
 function refuseNewerIndex(folder: string): void {
-  const file = join(folder, INDEX_FOLDER, INDEX_FILES.columns);
+  const file = join(folder, INDEX_FOLDER, INDEX_FILE);
   const format = existsSync(file) ? newerFormat(file) : null;
   if (format === null) return;
   throw new Error(
