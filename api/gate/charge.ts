@@ -1,6 +1,6 @@
 // The charge of one call: from the preview quota, credit or x402. Reserved before the call runs, committed
 // when the answer is ready.
-import type { Awaitable } from '../../data/model/awaitable.ts';
+import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import type { Caller } from '../access/caller.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import type { ApiError } from '../contract/errors.ts';
@@ -13,6 +13,7 @@ import {
   formatEurAmount,
   type PricedCall,
   paymentError,
+  type Reservation,
   type X402Attachment,
 } from '../payments/payments.ts';
 import type { Call, CallDeps, Release } from './context.ts';
@@ -181,26 +182,47 @@ class FreeCharge implements CallCharge {
 
 const NO_HEADERS: Record<string, string> = {};
 
-async function pricedCharge(
+function pricedCharge(
   gate: CallDeps,
   call: Call,
   caller: Caller,
   ctx: Context,
   input: unknown,
   request: (() => string) | null,
-): Promise<CallCharge> {
+): Awaitable<CallCharge> {
   const charge = createPricedCall(call, ctx, input);
   checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
   const attached = request === null ? null : attachedTo(call, caller, request);
-  const reservation = await gate.payments.reserve(caller, charge, attached);
-  return {
-    previews: null,
-    micros: charge.micros,
-    stored: reservation.stored ?? null,
-    writes: reservation.writes ?? false,
-    commit: (_shown, answer) => reservation.commit(answer),
-    release: () => reservation.release(),
-  };
+  const reserved = gate.payments.reserve(caller, charge, attached);
+  return whenReady(reserved, (reservation) => new ReservedCharge(charge.micros, reservation));
+}
+
+/** The charge of a call whose price is reserved. */
+class ReservedCharge implements CallCharge {
+  readonly previews = null;
+  readonly micros: number;
+  readonly #reservation: Reservation;
+
+  constructor(micros: number, reservation: Reservation) {
+    this.micros = micros;
+    this.#reservation = reservation;
+  }
+
+  get stored(): EarlierAnswer | null {
+    return this.#reservation.stored ?? null;
+  }
+
+  get writes(): boolean {
+    return this.#reservation.writes ?? false;
+  }
+
+  commit(_shown: number, answer?: SerializedAnswer): Awaitable<Record<string, string>> {
+    return this.#reservation.commit(answer);
+  }
+
+  release(): Awaitable<void> {
+    return this.#reservation.release();
+  }
 }
 
 function attachedTo(call: Call, caller: Caller, request: () => string): X402Attachment | null {

@@ -12,6 +12,7 @@ export class RestCall implements Call {
   readonly headers: Call['headers'];
   readonly operation: Operation;
   readonly raw: Call['raw'];
+  readonly search: string | undefined;
   readonly dataset: string | null;
   readonly entity: string | null;
   readonly format: Format;
@@ -47,6 +48,7 @@ export class RestCall implements Call {
     this.headers = request.headers;
     this.operation = operation;
     this.raw = request.search === '' ? path : { ...request.query, ...path };
+    this.search = operation.route.method === 'GET' ? request.search : undefined;
     this.dataset = path['ds'] ?? null;
     this.entity = path['entity_id'] ?? null;
     this.format = format;
@@ -91,13 +93,19 @@ export class RestCall implements Call {
    * Everything besides the version that the body depends on. For paid answers this excludes the caller, so
    * that the tag is compared for callers without a credential too (contract section 3).
    */
-  #representation(ctx: Context): string {
+  #representation(ctx: Context): readonly string[] {
     const { search } = this.#request;
-    const query = search === '' ? '' : new URLSearchParams(search);
-    if (query !== '') query.sort();
     const caller = this.operation.access === 'free' ? `${ctx.visibility} ${ctx.admin}` : '';
-    return [this.#gate.code, this.operation.name, ctx.format, caller, ctx.base_url, query].join('\n');
+    return [this.#gate.code, this.operation.name, ctx.format, caller, ctx.base_url, sortedQuery(search)];
   }
+}
+
+/** The query with its parameters in order of their names. */
+function sortedQuery(search: string): string {
+  if (search === '') return '';
+  const query = new URLSearchParams(search);
+  query.sort();
+  return query.toString();
 }
 
 /** Rejects a query parameter with the name of a path parameter, which would be lost in the input. */
