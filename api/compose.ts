@@ -35,6 +35,7 @@ import { openCheckout } from './checkout/open.ts';
 import type { StripeSettings } from './checkout/stripe.ts';
 import type { CallDeps } from './gate/execute.ts';
 import { leaseReleases } from './gate/leases.ts';
+import { RepeatedCalls } from './gate/repeated-calls.ts';
 import { traceGate } from './gate/trace.ts';
 import { withFastPath, withoutFastPath } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
@@ -220,6 +221,7 @@ async function openGate(
     eur_usd,
     lease: leaseReleases(register),
     operations: OPERATIONS,
+    repeated: new RepeatedCalls(),
     trust_proxy,
     code: codeFingerprint(),
     now,

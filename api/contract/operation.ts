@@ -212,6 +212,8 @@ export interface Operation<I = unknown, R = unknown> {
   browser_page?: string;
   /** Anonymous callers get public fields within the daily quota. */
   previews?: boolean;
+  /** Equal calls are frequent, and long JSON answers of a minute are kept for them (api/gate/repeated-calls.ts). */
+  repeats?: boolean;
   /**
    * The pack price and how many times it applies; absent for free operations. `free`: datasets in which the
    * operation has nothing to sell. `condition`: for an operation with free access, the calls that have the

@@ -11,6 +11,7 @@ import type { ApiError } from '../contract/errors.ts';
 import type { Context, Format, Operation, Result, Validators } from '../contract/operation.ts';
 import type { IdempotencyStore } from '../payments/idempotency.ts';
 import type { Payments } from '../payments/payments.ts';
+import type { RepeatedCalls } from './repeated-calls.ts';
 
 export type Release = NonNullable<Context['release']>;
 /** Releases leased to one request; `done` returns them once. */
@@ -49,6 +50,7 @@ export interface CallDeps {
   owners?: NonNullable<Context['owners']>;
   cursors: NonNullable<Context['cursors']>;
   tags: EntityTags;
+  repeated: RepeatedCalls;
   /** Leases the current release of a dataset, or of all for null. Throws `unknown_dataset`. */
   lease(dataset: string | null): Awaitable<Leases>;
   operations: readonly Operation[];
@@ -99,6 +101,8 @@ export interface Call extends Visitor {
   channel?: 'rest' | 'mcp' | 'a2a';
   /** Path parameters and query values, without credentials. */
   raw: Parameters<Operation['parse']>[0];
+  /** The query as sent, without credentials, of a call whose parameters are path and query; else absent. */
+  search?: string | undefined;
   dataset: string | null;
   entity: string | null;
   format: Format;

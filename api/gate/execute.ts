@@ -151,7 +151,7 @@ async function runSteps<T>(
     requireCredential(call, caller);
     requirePayment(gate, call, caller, ctx);
     // 7. Parse the input (400, 413, 422).
-    const input = await parse(call, ctx);
+    const input = await gate.repeated.input(call, ctx, () => parse(call, ctx));
     // 8. Check permissions (401, 403) and that unpaid calls name public attributes only (402).
     requirePermission(call, caller);
     ctx.priced = isCharged(operation, input, ctx);
@@ -285,7 +285,7 @@ async function runCharged<T>(
   let storedAnswer: SerializedAnswer | undefined;
   try {
     ctx.previews = charge.previews;
-    result = await call.operation.run(input, ctx);
+    result = await gate.repeated.run(call.operation, input, ctx);
     const shorter = await call.shorter?.(input, result, ctx);
     if (shorter !== undefined) result = await call.operation.run(shorter, ctx);
     if (result.release !== undefined) call.headers['X-Dataset-Version'] = result.release;

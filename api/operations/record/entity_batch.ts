@@ -29,6 +29,7 @@ export const entity_batch = operation<BatchInput, Batch>({
     'Up to 100 records by id or slug, in the order of the request; unknown ones are listed in missing. as_of returns them as of an earlier time.',
   route: { method: 'GET', path: '/v1/:ds/entities/batch' },
   group: 'records',
+  repeats: true,
   access: 'paid',
   price: { of: 'get', times: ({ ids }) => ids.length },
   formats: ['json', 'markdown'],

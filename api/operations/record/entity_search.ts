@@ -37,6 +37,7 @@ export const entity_search = operation<SearchInput, Found>({
     'Finds records by words, place and filters, sorted and paged. Name the fields you need: far fewer tokens.',
   route: { method: 'GET', path: '/v1/:ds/entities' },
   group: 'records',
+  repeats: true,
   access: 'paid',
   previews: true,
   price: { of: 'search' },

@@ -32,6 +32,7 @@ export const entity_similar = operation<SimilarInput, Similar>({
     'Records whose words overlap most with those of one record, best first, each with a score from 0 to 1; filters narrow the choice.',
   route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/similar' },
   group: 'records',
+  repeats: true,
   access: 'paid',
   price: { of: 'search' },
   formats: ['json', 'markdown'],

@@ -1,6 +1,7 @@
 // Answers from stored bytes equal those from objects to the byte, headers included, in every operation that
 // returns records.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RepeatedCalls } from '../../../api/gate/repeated-calls.ts';
 import { dropAnswersWith } from '../../../data/state/idempotency.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
@@ -9,7 +10,8 @@ import { pickOne, random } from '../../support/random-records.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await testApp();
+  // Both calls of a pair are computed.
+  app = await testApp({ gate: { repeated: new RepeatedCalls(0) } });
 });
 afterAll(() => app.close());
 

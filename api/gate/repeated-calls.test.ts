@@ -1,0 +1,94 @@
+// Repeated calls: which ones are answered from memory, and when their answers are dropped.
+import { expect, test } from 'vitest';
+import { type Context, jsonResult, type Operation } from '../contract/operation.ts';
+import { RepeatedCalls } from './repeated-calls.ts';
+
+const release = () => ({ manifest: {} }) as NonNullable<Context['release']>;
+const context = (more: Partial<Context> = {}): Context =>
+  ({
+    release: first,
+    visibility: 'full',
+    format: 'json',
+    admin: false,
+    now: new Date('2026-11-20T12:00:00Z'),
+    ...more,
+  }) as Context;
+const first = release();
+
+/** Sends calls to an operation that counts its runs; its answer has `length` bytes. */
+function stage({ repeats = true, length = 100 } = {}) {
+  let runs = 0;
+  const operation = {
+    name: 'search',
+    repeats,
+    run: async (input: { fail?: boolean }) => {
+      runs += 1;
+      if (input.fail) throw new Error('the engine failed');
+      return jsonResult([Buffer.from('['), Buffer.alloc(length, '1'), Buffer.from(']')], { records: 1 });
+    },
+  } as unknown as Operation;
+  const repeated = new RepeatedCalls();
+  const call = async (search: string | undefined, ctx = context(), fail = false) => {
+    const from = { operation, search, entity: null };
+    const input = await repeated.input(from, ctx, () => ({ fail }));
+    const { json, records } = await repeated.run(operation, input, ctx);
+    return { bytes: json!.length, records };
+  };
+  return { call, runs: () => runs };
+}
+
+test('the third equal call of a minute is answered from memory, with the same answer', async () => {
+  const { call, runs } = stage();
+  const answers = [await call('?a=1'), await call('?a=1'), await call('?a=1'), await call('?a=1')];
+  expect(runs()).toBe(2);
+  for (const answer of answers) expect(answer).toEqual({ bytes: 102, records: 1 });
+  await call('?a=2');
+  expect(runs()).toBe(3);
+});
+
+test('another release, overlay, caller of another kind or minute gets an answer of its own', async () => {
+  const { call, runs } = stage();
+  for (let i = 0; i < 3; i += 1) await call('?a=1');
+  const others: Partial<Context>[] = [
+    { release: release() },
+    { admin: true },
+    { visibility: 'public' },
+    { format: 'csv' },
+    { now: new Date('2026-11-20T12:01:00Z') },
+  ];
+  for (const [i, other] of others.entries()) {
+    await call('?a=1', context(other));
+    expect(runs(), JSON.stringify(other)).toBe(3 + i);
+  }
+});
+
+test('calls of other operations, other channels and without a dataset always run', async () => {
+  const others = stage({ repeats: false });
+  for (let i = 0; i < 4; i += 1) await others.call('?a=1');
+  expect(others.runs()).toBe(4);
+  const { call, runs } = stage();
+  for (let i = 0; i < 4; i += 1) await call(undefined);
+  const { release: _, ...none } = context();
+  for (let i = 0; i < 4; i += 1) await call('?a=1', none as Context);
+  expect(runs()).toBe(8);
+});
+
+test('errors and very long answers are not kept', async () => {
+  const failing = stage();
+  for (let i = 0; i < 4; i += 1)
+    await expect(failing.call('?a=1', context(), true)).rejects.toThrow('the engine failed');
+  expect(failing.runs()).toBe(4);
+  const long = stage({ length: 2 * 2 ** 20 });
+  for (let i = 0; i < 4; i += 1) await long.call('?a=1');
+  expect(long.runs()).toBe(4);
+});
+
+test('memory is bounded: the least recent answers are dropped', async () => {
+  const { call, runs } = stage({ length: 900_000 });
+  for (let i = 0; i < 30; i += 1) for (let times = 0; times < 2; times += 1) await call(`?a=${i}`);
+  expect(runs()).toBe(60);
+  await call('?a=29');
+  expect(runs()).toBe(60);
+  await call('?a=0');
+  expect(runs()).toBe(61);
+});
