@@ -37,14 +37,21 @@ export class Bitset {
   toArray(): Uint32Array {
     const out = new Uint32Array(this.count());
     let at = 0;
+    this.each((ordinal) => {
+      out[at++] = ordinal;
+    });
+    return out;
+  }
+
+  /** Visits the members in ascending order. */
+  each(visit: (ordinal: number) => void): void {
     for (let w = 0; w < this.words.length; w += 1) {
       let word = this.words[w]!;
       while (word !== 0) {
         const low = word & -word;
-        out[at++] = (w << 5) + (31 - Math.clz32(low));
+        visit((w << 5) + (31 - Math.clz32(low)));
         word ^= low;
       }
     }
-    return out;
   }
 }

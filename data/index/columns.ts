@@ -59,6 +59,19 @@ export class Columns {
     return this.#once(`numbers ${name}`, () => new Numbers(this.#container, name));
   }
 
+  /** Number of records with at least this quality; they are the first ones. */
+  countAbove(quality: number): number {
+    const numbers = this.numbers('quality');
+    let low = 0;
+    let high = this.size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (numbers.at(middle) >= quality) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   /** 0 missing, 1 false, 2 true. */
   flags(name: string): Uint8Array {
     return this.#once(`flags ${name}`, () => this.#container.get(column(name, 'value'), 'u8'));
@@ -76,7 +89,7 @@ export class Columns {
   /** Sort number of a record by a sort key: compares like the value. NaN without a value. */
   sortNumber(key: string): (ordinal: number) => number {
     if (this.#numeric(key)) {
-      const numbers = this.#sortNumbers(key);
+      const numbers = this.sortNumbers(key);
       return (ordinal) => numbers.at(ordinal);
     }
     if (this.attribute(key).type === 'boolean') {
@@ -97,8 +110,8 @@ export class Columns {
     return type !== 'boolean' && !TEXTUAL.has(type);
   }
 
-  /** The numeric column that a sort key compares. */
-  #sortNumbers(key: string): Numbers {
+  /** The numeric column that a sort key compares; of a price the lower end. */
+  sortNumbers(key: string): Numbers {
     if (key === 'quality' || key === 'updated') return this.numbers(key);
     return this.numbers(column(key, this.attribute(key).type === 'price' ? 'min' : 'value'));
   }
@@ -106,7 +119,7 @@ export class Columns {
   /** Dense ranks, when the index stores codes; null: computed from the sort numbers. */
   #denseRanks(key: string): DenseRanks | null {
     if (this.#numeric(key)) {
-      const { codes, distinct } = this.#sortNumbers(key);
+      const { codes, distinct } = this.sortNumbers(key);
       return codes && { count: distinct, of: (ordinal) => codes[ordinal]! };
     }
     if (this.attribute(key).type === 'boolean') {

@@ -2,6 +2,7 @@
 // from a damaged index also come from DuckDB; the damage is logged once.
 import type { Awaitable } from '../model/awaitable.ts';
 import type { Engine, SearchAnswer } from '../plan/plan.ts';
+import { nextTurn } from '../plan/slices.ts';
 import { IndexDamaged } from './container.ts';
 import type { PackedIndex } from './packed-index.ts';
 
@@ -55,6 +56,14 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
         (one) => one.facets(plan),
         () => duckdb.facets(plan, options),
       ),
+    // One pass over the records in its own turn of the event loop: concurrent requests wait for one of them.
+    stats: async (plan, options) => {
+      await nextTurn(options);
+      return first(
+        (one) => one.stats(plan),
+        () => duckdb.stats(plan, options),
+      );
+    },
     spellings: (plan, options) =>
       first(
         (one) => one.spellings(plan),

@@ -66,6 +66,23 @@ export class Numbers {
     this.distinct = coded ? this.#values.length : 0;
   }
 
+  /** The number of a code. */
+  ofCode(code: number): number {
+    return this.#values[code - 1]!;
+  }
+
+  /** The code of a number; 0: it does not occur. */
+  codeOf(number: number): number {
+    let low = 0;
+    let high = this.distinct;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#values[middle]! < number) low = middle + 1;
+      else high = middle;
+    }
+    return this.#values[low] === number ? low + 1 : 0;
+  }
+
   /** NaN: missing. */
   at(ordinal: number): number {
     if (this.codes) {

@@ -16,6 +16,8 @@ import type {
   SearchPlan,
   SimilarPlan,
   Sort,
+  StatsAnswer,
+  StatsPlan,
 } from '../plan/plan.ts';
 import type { SpellingPlan } from '../plan/spelling.ts';
 import { Bitset } from './bitset.ts';
@@ -29,6 +31,7 @@ import { matcherFor } from './matcher.ts';
 import { relevanceOf } from './relevance.ts';
 import { positionsOf, select } from './select.ts';
 import { type Scored, similarByPublicWords, similarChanged, similarRecords } from './similar.ts';
+import { computeStats } from './stats.ts';
 
 export interface IndexOptions {
   /** Bodies of at most this many bytes are read into memory. */
@@ -98,6 +101,11 @@ export class PackedIndex {
   /** Null when the index has no codes for the values of the attribute. */
   facets(plan: FacetPlan): FacetAnswer | null {
     return isCountable(this.columns, plan.by) ? countFacets(this.columns, plan, this.#removed, this.#side) : null;
+  }
+
+  /** Null when DuckDB should answer. */
+  stats(plan: StatsPlan): StatsAnswer | null {
+    return computeStats(this.columns, plan, this.#removed, this.#side);
   }
 
   /** The same index with an overlay: removed ids and changed records. Unknown ids are ignored. */

@@ -89,8 +89,9 @@ export function compilePredicate(columns: Columns, predicate: Predicate): Compil
       return tested((ordinal) => updated.at(ordinal) >= predicate.at);
     }
     case 'min_quality': {
-      const quality = columns.numbers('quality');
-      return tested((ordinal) => quality.at(ordinal) >= predicate.value);
+      // Ordinals are the rank by quality: the matches are the first ones.
+      const end = columns.countAbove(predicate.value);
+      return tested((ordinal) => ordinal < end);
     }
   }
 }

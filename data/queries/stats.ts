@@ -24,6 +24,8 @@ export interface StatsReport {
  * rounding errors.
  */
 export function roundComputed(value: number): number {
+  // Most quartiles are whole numbers, and formatting takes a microsecond.
+  if (Number.isInteger(value) && Math.abs(value) < 1e12) return value;
   return Number(value.toPrecision(12));
 }
 

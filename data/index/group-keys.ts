@@ -1,0 +1,102 @@
+// Codes of the values that statistics and time series group by.
+import type { Value } from '../../packs/define/model.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
+import { column } from '../model/layout.ts';
+import { type Columns, TEXTUAL } from './columns.ts';
+import type { Codes } from './container.ts';
+import type { Postings } from './postings.ts';
+
+/** The codes of one attribute in the index: `single` by ordinal, 1 + code, 0: missing; or `lists` of codes. */
+interface Coded {
+  codes: number;
+  single: Codes | null;
+  lists: Postings | null;
+  value(code: number): Value;
+  /** -1: the value does not occur. */
+  find(value: Value): number;
+}
+
+/** Compares two keys of one attribute: texts by code point. */
+export function compareKeys(a: Value, b: Value): number {
+  return typeof a === 'string' ? byCodePoint(a, String(b)) : Number(a) - Number(b);
+}
+
+/** The values of one record, each once. */
+export function keysOf(value: Value | undefined): Value[] {
+  return value === undefined ? [] : [...new Set([value].flat())];
+}
+
+/** The keys of one attribute during one query. Values of changed records that the index lacks get further codes. */
+export class GroupKeys {
+  readonly #coded: Coded;
+  readonly #added: Value[] = [];
+
+  private constructor(coded: Coded) {
+    this.#coded = coded;
+  }
+
+  /** Null when the index has no codes for the values of the attribute. */
+  static of(columns: Columns, name: string): GroupKeys | null {
+    const coded = codedOf(columns, name);
+    return coded && new GroupKeys(coded);
+  }
+
+  /** Number of codes. */
+  get size(): number {
+    return this.#coded.codes + this.#added.length;
+  }
+
+  value(code: number): Value {
+    return code < this.#coded.codes ? this.#coded.value(code) : this.#added[code - this.#coded.codes]!;
+  }
+
+  /** The code of a value of a changed record. */
+  add(value: Value): number {
+    const known = this.#coded.find(value);
+    if (known >= 0) return known;
+    const at = this.#added.indexOf(value);
+    return this.#coded.codes + (at >= 0 ? at : this.#added.push(value) - 1);
+  }
+
+  /** By ordinal: 1 + code, 0: missing. Null for lists. */
+  get single(): Codes | null {
+    return this.#coded.single;
+  }
+
+  /** Visits the codes of a record: none, one, or one for each entry of a list. */
+  each(ordinal: number, visit: (code: number) => void): void {
+    const { single, lists } = this.#coded;
+    if (single) {
+      if (single[ordinal] !== 0) visit(single[ordinal]! - 1);
+    } else if (lists) {
+      const end = lists.end(ordinal);
+      for (let i = lists.start(ordinal); i < end; i += 1) visit(lists.list[i]!);
+    }
+  }
+}
+
+function codedOf(columns: Columns, name: string): Coded | null {
+  const { type } = columns.attribute(name);
+  if (TEXTUAL.has(type)) {
+    const { raw, single, lists } = columns.values(name);
+    const find = (value: Value) => raw.find(String(value));
+    return { codes: raw.length, single, lists, value: (code) => raw.at(code), find };
+  }
+  if (type === 'boolean')
+    return {
+      codes: 2,
+      single: columns.flags(name),
+      lists: null,
+      value: (code) => code === 1,
+      find: (value) => Number(value),
+    };
+  const numbers = columns.numbers(column(name, 'value'));
+  if (numbers.codes === null) return null;
+  return {
+    codes: numbers.distinct,
+    single: numbers.codes,
+    lists: null,
+    value: (code) => numbers.ofCode(code + 1),
+    find: (value) => numbers.codeOf(Number(value)) - 1,
+  };
+}
