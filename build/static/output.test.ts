@@ -1,4 +1,5 @@
 // The output folder: which files are written, kept and deleted, and recovery after a killed run.
+import { hash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -12,7 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Output } from './output.ts';
+import { PUBLIC_MODES } from '../../data/model/permissions.ts';
+import { Output, writePublicFile } from './output.ts';
 
 let root: string;
 beforeEach(() => {
@@ -104,6 +106,22 @@ describe('keys', () => {
     expect(new Output(root).keepAll('answers')).toBe(false);
   });
 
+  test('files of a folder are kept together by the end of their keys, or none of them', () => {
+    const first = new Output(root);
+    for (const name of ['a', 'b']) first.write(`datasets/x/${name}.md`, name, `${name}.code`);
+    first.write('datasets/x/index.html', 'page', 'site.other');
+    first.write('datasets/x/a/deep.md', 'deep', 'c.code');
+    first.finish();
+    expect(new Output(root).keepFolder('datasets/x', '.code', 3)).toBe(false);
+    expect(new Output(root).keepFolder('datasets/x', '.new', 2)).toBe(false);
+    const second = new Output(root);
+    expect(second.keepFolder('datasets/x', '.code', 2)).toBe(true);
+    expect([...second.files.keys()]).toEqual(['datasets/x/a.md', 'datasets/x/b.md']);
+    expect(second.counts.unchanged).toBe(2);
+    rmSync(join(root, 'datasets/x/b.md'));
+    expect(new Output(root).keepFolder('datasets/x', '.code', 2)).toBe(false);
+  });
+
   test('keepOld keeps files that were not made', () => {
     const first = new Output(root);
     for (const path of ['v1/x/a', 'v1/y/a']) first.write(path, 'a');
@@ -155,6 +173,19 @@ describe('after a killed run', () => {
     rmSync(join(root, '.build'), { recursive: true });
     expect(run({ 'v1/a': 'a' })).toEqual({ written: 0, unchanged: 1, deleted: 1 });
   });
+});
+
+test('threads may write to a folder that the run made, after the marker of an unfinished run', () => {
+  const output = new Output(root);
+  const folder = output.freshFolder('datasets/x');
+  expect([folder, there('.build/unfinished')]).toEqual([join(root, 'datasets/x'), true]);
+  writePublicFile(join(folder!, 'a.md'), 'a');
+  expect(statSync(join(folder!, 'a.md')).mode & 0o777).toBe(PUBLIC_MODES.file);
+  output.add('datasets/x/a.md', { bytes: 1, sha256: hash('sha256', 'a', 'hex'), key: 'k' });
+  expect(output.finish()).toEqual({ written: 1, unchanged: 0, deleted: 0 });
+  const second = new Output(root);
+  expect(second.freshFolder('datasets/x')).toBeNull();
+  expect(second.keep('datasets/x/a.md', 'k')).toBe(true);
 });
 
 test('files in a new folder are written without renames', () => {

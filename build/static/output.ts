@@ -83,6 +83,22 @@ export class Output {
     return paths.length > 0 && paths.every((path) => this.present(path)) && paths.every((path) => this.keep(path, key));
   }
 
+  /**
+   * Keeps the files in a folder whose keys end with `ending`, when there are `count` of them and all exist.
+   * Returns whether they are kept.
+   */
+  keepFolder(folder: string, ending: string, count: number): boolean {
+    if (!this.trusted) return false;
+    const inside = `${folder}/`;
+    const paths = [...this.previous].flatMap(([path, { key }]) =>
+      key.endsWith(ending) && path.startsWith(inside) && !path.includes('/', inside.length) ? [path] : [],
+    );
+    if (paths.length !== count || !paths.every((path) => this.present(path))) return false;
+    for (const path of paths) this.files.set(path, this.previous.get(path)!);
+    this.counts.unchanged += count;
+    return true;
+  }
+
   /** Keeps the selected old files that this run neither kept nor wrote. */
   keepOld(which: (entry: FileEntry, path: string) => boolean): void {
     for (const [path, entry] of this.previous) {
@@ -101,15 +117,27 @@ export class Output {
     }
     this.begin();
     const target = join(this.root, path);
-    if (this.folder(posix.dirname(path)).fresh) {
-      writeFileSync(target, content);
-      chmodSync(target, PUBLIC_MODES.file);
-    } else {
+    if (this.folder(posix.dirname(path)).fresh) writePublicFile(target, content);
+    else {
       const temporary = this.temporaryFile();
-      writeFileSync(temporary, content);
-      chmodSync(temporary, PUBLIC_MODES.file);
+      writePublicFile(temporary, content);
       renameSync(temporary, target);
     }
+    this.counts.written++;
+  }
+
+  /**
+   * The place of a folder that this run made, where threads may write files (`writePublicFile`) because it has
+   * no reader yet; call `add` for each of them. Null for a folder that was there before.
+   */
+  freshFolder(folder: string): string | null {
+    this.begin();
+    return this.folder(folder).fresh ? join(this.root, folder) : null;
+  }
+
+  /** Adds a file that a thread wrote into a fresh folder. */
+  add(path: string, entry: FileEntry): void {
+    this.files.set(path, entry);
     this.counts.written++;
   }
 
@@ -257,6 +285,12 @@ export class Output {
       rmSync(at, { recursive: true });
     }
   }
+}
+
+/** Writes a file that everybody may read. */
+export function writePublicFile(path: string, content: string | Uint8Array): void {
+  writeFileSync(path, content);
+  chmodSync(path, PUBLIC_MODES.file);
 }
 
 /** Size and SHA-256 of a file, read in chunks. */

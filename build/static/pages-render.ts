@@ -1,6 +1,6 @@
-// Renders a range of records of a release to strings: their Markdown pages, and their parts of the full text
-// and of the GeoJSON file.
-// The caller writes the files. Runs in this thread or a worker (pages-threads.ts).
+// Renders a range of records of a release: their Markdown pages, and their parts of the full text and of the
+// GeoJSON file. Runs in this thread or a worker (pages-threads.ts).
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { fullTextRecord } from '../../api/operations/dataset/dataset_full_text.ts';
 import { recordPage } from '../../api/pages/record-markdown.ts';
@@ -11,6 +11,7 @@ import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import { recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
+import { writePublicFile } from './output.ts';
 
 /** A range of records: ordinals from `from` up to, not including, `to`. */
 export interface RenderTask {
@@ -18,20 +19,41 @@ export interface RenderTask {
   to: number;
   /** Ordinals of the records whose page is rendered. */
   pages: number[];
+  /** A folder to which the pages are written; null: the caller writes them. */
+  folder: string | null;
   /** Whether the full text and the features of all of them are rendered. */
   text: boolean;
   /** Bodies that replace those of the release, by ordinal; null: the record is removed. */
   instead: [number, string | null][];
 }
 
+interface RenderedPage {
+  ord: number;
+  slug: string;
+  bytes: number;
+  sha256: string;
+  /** The Markdown text; null: it was written to the folder of the task. */
+  page: string | null;
+}
+
 /** In the order of ordinals. */
 export interface RenderedRecords {
-  /** `page` is the Markdown text. */
-  pages: { ord: number; slug: string; page: string }[];
+  pages: RenderedPage[];
   /** One text per record, joined with ''; empty when `text` is false. */
   text: string[];
   /** One Feature per record; also empty when the dataset has no public point. */
   features: string[];
+}
+
+/** Name of a record's page in the folder of its dataset. */
+export const pageName = (slug: string): string => `${slug}.md`;
+
+/** Writes a page to `folder`, unless it is null. */
+function finishPage(folder: string | null, ord: number, slug: string, page: string): RenderedPage {
+  const content = Buffer.from(page);
+  if (folder !== null) writePublicFile(join(folder, pageName(slug)), content);
+  const sha256 = hash('sha256', content, 'hex');
+  return { ord, slug, bytes: content.length, sha256, page: folder === null ? page : null };
 }
 
 /** Up to this many pages of a task are selected by ordinal; for more, the complete range is read. */
@@ -69,7 +91,7 @@ export async function renderRecords(
         rendered.features.push(
           geojsonFeature({ attributes }, { ...record, url: recordUrl(base, pack.id, record.slug) }),
         );
-      if (due) rendered.pages.push({ ord, slug: record.slug, page: recordPage(record, pack, base) });
+      if (due) rendered.pages.push(finishPage(task.folder, ord, record.slug, recordPage(record, pack, base)));
     }
   }
   return rendered;

@@ -11,7 +11,7 @@ import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Output } from './output.ts';
-import { type RenderTask, renderRecords } from './pages-render.ts';
+import { pageName, type RenderTask, renderRecords } from './pages-render.ts';
 import { startThreads, usefulThreads } from './pages-threads.ts';
 import { type TextParts, writeParts } from './parts.ts';
 
@@ -20,9 +20,12 @@ const PIECE = 2_048;
 /** From this number of records on, threads are faster. */
 const LARGE = 20_000;
 
+/** Folder of the pages of a dataset below DIST_DIR. */
+const pagesFolder = (dataset: string): string => `datasets/${dataset}`;
+
 /** Path of a record's page below DIST_DIR. */
 export function pagePath(dataset: string, slug: string): string {
-  return `datasets/${dataset}/${slug}.md`;
+  return `${pagesFolder(dataset)}/${pageName(slug)}`;
 }
 
 /**
@@ -60,15 +63,21 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   const { release, base, scratch, key, progress, piece = PIECE } = options;
   const { pack, manifest, folder } = release;
   const due = !output.keepAll(key);
+  const fingerprint = pageFingerprint(pack, base);
+  const records = release.base?.manifest.records ?? manifest.records;
+  // The run that wrote the full text of the same release also wrote its pages.
+  const count = records - (release.touched?.gone.length ?? 0);
+  if (!due && output.keepFolder(pagesFolder(pack.id), `.${fingerprint}`, count)) return;
   const full = due ? fullText(release, base, output, key) : null;
   const map = due ? geojsonFile(release, base, output, key) : null;
   const duck = await Duck.open(scratch);
   const instead = await otherBodies(release);
-  const changed = await changedPages(release, instead, pageFingerprint(pack, base), duck, output);
-  const records = release.base?.manifest.records ?? manifest.records;
+  const changed = await changedPages(release, instead, fingerprint, duck, output);
+  const pages = changed.size > 0 ? output.freshFolder(pagesFolder(pack.id)) : null;
   const tasks = tasksOf(records, changed, due, piece).map((task): RenderTask => {
     return {
       ...task,
+      folder: pages,
       instead: [...instead]
         .filter(([ord]) => ord >= task.from && ord < task.to)
         .map(([ord, other]) => [ord, other?.body ?? null]),
@@ -79,16 +88,20 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   const render = pool?.render ?? ((task: RenderTask) => renderRecords(pack, folder, base, duck, task));
   try {
     // Some tasks run ahead while earlier results are written in order.
-    const ahead = pool === null ? 1 : pool.count + 1;
+    const ahead = pool === null ? 1 : 2 * pool.count;
     const begun = tasks.slice(0, ahead).map(render);
     for (const [i, task] of tasks.entries()) {
-      const { pages, text, features } = await begun[i]!;
+      const rendered = await begun[i]!;
       const following = tasks[i + ahead];
       if (following) begun.push(render(following));
       delete begun[i];
-      for (const piece of text) full?.write(piece);
-      for (const feature of features) map?.write(feature);
-      for (const { ord, slug, page } of pages) output.write(pagePath(pack.id, slug), page, changed.get(ord));
+      for (const piece of rendered.text) full?.write(piece);
+      for (const feature of rendered.features) map?.write(feature);
+      for (const { ord, slug, page, bytes, sha256 } of rendered.pages) {
+        const [path, key] = [pagePath(pack.id, slug), changed.get(ord)!];
+        if (page === null) output.add(path, { bytes, sha256, key });
+        else output.write(path, page, key);
+      }
       progress(task.to);
     }
     full?.end();
@@ -140,9 +153,9 @@ function tasksOf(
   changed: ReadonlyMap<number, string>,
   text: boolean,
   piece: number,
-): Omit<RenderTask, 'instead'>[] {
+): Omit<RenderTask, 'instead' | 'folder'>[] {
   const due = [...changed.keys()].sort((a, b) => a - b);
-  const tasks: Omit<RenderTask, 'instead'>[] = [];
+  const tasks: Omit<RenderTask, 'instead' | 'folder'>[] = [];
   let at = 0;
   for (let from = 0; from < records; from += piece) {
     const to = Math.min(from + piece, records);

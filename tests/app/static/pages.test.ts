@@ -1,5 +1,5 @@
 // Pages rendered in threads equal pages rendered in this one, and the full text has every record in order.
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
@@ -26,19 +26,31 @@ test('threads write the same files as a single one', { timeout: 60_000 }, async 
   expect((await datasetNight(pack, dataDir, still(), { accept: false })).outcome).toBe('released');
   const id = await currentRelease(dataDir, pack.id);
   const release = await openRelease(dataDir, pack, id ?? '');
-  const write = async (threads: number, piece: number) => {
-    const output = new Output(scratch());
+  const write = async (threads: number, piece: number, root = scratch()) => {
+    const output = new Output(root);
     const told: number[] = [];
     const progress = (done: number) => void told.push(done);
     await writePages({ release, base: 'https://x.example', scratch: data, key: 'k', progress, threads, piece }, output);
-    output.finish();
-    expect(told.at(-1)).toBe(release.manifest.records);
+    const counts = output.finish();
     expect(told).toEqual(told.toSorted((a, b) => a - b));
-    return filesOf(output.root);
+    return { files: filesOf(output.root), done: told.at(-1), counts };
   };
+  const { records } = release.manifest;
   const here = await write(0, 2_048);
-  expect(Object.keys(here).filter((path) => path.startsWith('/datasets/'))).toHaveLength(release.manifest.records);
+  expect(here.done).toBe(records);
+  expect(Object.keys(here.files).filter((path) => path.startsWith('/datasets/'))).toHaveLength(records);
   expect(await write(2, 1)).toEqual(here);
   expect(await write(3, 2)).toEqual(here);
+
+  // A folder that existed before has readers, so its files are put in place one by one.
+  const root = scratch();
+  mkdirSync(join(root, `datasets/${pack.id}`), { recursive: true });
+  expect(await write(2, 1, root)).toEqual(here);
+  // Pages of an unchanged release are kept without being rendered; a missing one is written again.
+  const { files, counts, done } = await write(2, 1, root);
+  expect([files, done, counts.written]).toEqual([here.files, undefined, 0]);
+  rmSync(join(root, Object.keys(files).find((path) => path.startsWith('/datasets/'))!));
+  const again = await write(2, 1, root);
+  expect([again.files, again.counts.written]).toEqual([here.files, 1]);
   await release.engine.close();
 });
