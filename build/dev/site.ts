@@ -58,8 +58,10 @@ async function main(input: SiteInput): Promise<void> {
     const files = join(folders.dist, 'files');
     if (existsSync(files)) symlinkSync(files, join(dist, 'files'), 'junction');
     const data = await siteData(releases, base, dist, OPERATIONS, eur_usd);
+    // The sources of a pack may change within one release.
+    const inputs = JSON.stringify(data);
     const output = new Output(folders.site);
-    await writeSite({ data, scratch: join(scratch, 'astro') }, output);
+    await writeSite({ inputs, data: async () => data, scratch: join(scratch, 'astro') }, output);
     output.finish();
   } finally {
     await register.close();

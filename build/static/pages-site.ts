@@ -27,7 +27,7 @@ import { siteReference } from './site-reference.ts';
 const ROOT = join(import.meta.dirname, '../..');
 /** npm installs the dependencies of a package next to it, not in it. */
 const ASTRO = dirname(createRequire(import.meta.url).resolve('astro/package.json'));
-/** Inputs of the pages besides their data. npm packages do not contain lock files. */
+/** Inputs of the pages besides the data of releases. npm packages do not contain lock files. */
 const SOURCES = [
   'astro.config.mjs',
   existsSync(join(ROOT, 'package-lock.json')) ? 'package-lock.json' : 'package.json',
@@ -37,6 +37,8 @@ const SOURCES = [
   'api/pages/open-graph.ts',
   'api/pages/share-image.ts',
 ];
+/** Folders of sources. The code that `inputs` covers is left out (`codeFingerprint`). */
+const FOLDERS = ['site', 'docs', 'api/contract', 'build/static'];
 /** Showcase records on a dataset's page. */
 const EXAMPLES = 10;
 /** Download files on a dataset's page. */
@@ -161,29 +163,36 @@ function oneOfEach(records: readonly PublicRecord[], group_by: string): PublicRe
 /** Prefix of the keys of these files. */
 export const SITE_KEY = 'site.';
 
-/**
- * Writes the pages, unless their data and sources are unchanged. `scratch` receives temporary files of Astro.
- */
-export async function writeSite({ data, scratch }: { data: SiteData; scratch: string }, output: Output): Promise<void> {
-  const text = JSON.stringify(data);
+export interface SitePages {
+  /** Fingerprint of the releases and settings that `data` reads. */
+  inputs: string;
+  /** Gathers the data of the pages; not called when the pages are kept. */
+  data: () => Promise<SiteData>;
+  /** A folder for temporary files of Astro. */
+  scratch: string;
+}
+
+/** Writes the pages, unless their inputs and sources are unchanged. */
+export async function writeSite({ inputs, data, scratch }: SitePages, output: Output): Promise<void> {
   const sources = [
     ...SOURCES,
-    ...['site', 'docs'].flatMap((room) => filesOf(join(ROOT, room)).map((path) => `${room}/${path}`)),
+    ...FOLDERS.flatMap((folder) => filesOf(join(ROOT, folder)).map((path) => `${folder}/${path}`)),
   ];
   const code = sources.map((path) => readFileSync(join(ROOT, path), 'utf8'));
-  const key = `${SITE_KEY}${hash('sha256', JSON.stringify([text, code]), 'hex').slice(0, 16)}`;
+  const key = `${SITE_KEY}${hash('sha256', JSON.stringify([inputs, code]), 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
+  const gathered = await data();
   const [file, inner] = [join(scratch, 'site.json'), join(scratch, 'inner')];
   const made = join(inner, 'site');
   await rm(made, { recursive: true, force: true });
   await mkdir(scratch, { recursive: true });
-  await writeFile(file, text);
+  await writeFile(file, JSON.stringify(gathered));
   await linkDependencies(scratch, inner);
   await astro(inner, {
     SITE_DATA: file,
     SITE_OUT: made,
     SITE_CACHE: join(scratch, 'cache'),
-    SITE_BASE_URL: data.base_url,
+    SITE_BASE_URL: gathered.base_url,
   });
   for (const path of filesOf(made)) output.write(path, readFileSync(join(made, path)), key);
 }

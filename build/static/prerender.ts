@@ -103,25 +103,24 @@ export async function prerender({
         output,
       );
     progress.step('register', 'prerender');
-    await writeFileLists(releases, base, scratch, output);
-    await writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output);
-    progress.step('register', 'search');
-    await writeSearch({ releases, scratch, key: hash('sha256', keys.join(), 'hex').slice(0, 16) }, output);
     const failures: string[] = [];
-    const data = await siteData(releases, base, DIST_DIR, OPERATIONS, eur_usd);
-    await site({ data, scratch }, output).catch((error: Error) => {
+    const key = hash('sha256', keys.join(), 'hex').slice(0, 16);
+    const data = () => siteData(releases, base, DIST_DIR, OPERATIONS, eur_usd);
+    // Astro is a process of its own, so the other files are written meanwhile.
+    const pages = site({ inputs: key, data, scratch }, output).catch((error: Error) => {
       failures.push(error.message);
-      output.keepOld(({ key }) => key.startsWith(SITE_KEY));
+      output.keepOld((entry) => entry.key.startsWith(SITE_KEY));
     });
-    const old = untouched.flatMap((id) => [
-      `datasets/${id}/`,
-      `v1/${id}/`,
-      `files/${id}/`,
-      `sql/${id}/`,
-      `explore/${id}/`,
-      `record/${id}/`,
-      `og/${id}.png`,
-    ]);
+    try {
+      await writeFileLists(releases, base, scratch, output);
+      await writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output);
+      progress.step('register', 'search');
+      await writeSearch({ releases, scratch, key }, output);
+    } finally {
+      progress.step('register', 'pages for people');
+      await pages;
+    }
+    const old = untouched.flatMap(pathsOf);
     output.keepOld((_entry, path) => old.some((folder) => path.startsWith(folder)));
     const counts = output.finish();
     const bytes = [...output.files.values()].reduce((sum, file) => sum + file.bytes, 0);
@@ -133,6 +132,11 @@ export async function prerender({
     for (const release of releases) await closeRelease(release);
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** The beginnings of the paths of a dataset's files. */
+function pathsOf(id: string): string[] {
+  return [...['datasets', 'v1', 'files', 'sql', 'explore', 'record'].map((part) => `${part}/${id}/`), `og/${id}.png`];
 }
 
 /** Inputs of all files of a run. */
