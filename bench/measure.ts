@@ -48,7 +48,7 @@ export async function alternate<K extends string>(
 }
 
 /** Loads one server; with its processor time for each call where the system reports it. */
-async function measureCost({ cpu, ...side }: BenchServer, connections: number, seconds: number): Promise<Load> {
+export async function measureCost({ cpu, ...side }: BenchServer, connections: number, seconds: number): Promise<Load> {
   const before = cpu?.() ?? null;
   const load = await measureLoad({ ...side, connections, seconds });
   const after = cpu?.() ?? null;

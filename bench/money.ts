@@ -10,7 +10,8 @@ import { parseArgs } from 'node:util';
 import { createKey } from '../data/state/keys/keys.ts';
 import { charge, move, verify } from '../data/state/money/ledger.ts';
 import { openStore, type Store } from '../data/state/store.ts';
-import { generator, type Load, measureLoad } from './load.ts';
+import { generator, type Load } from './load.ts';
+import { type BenchServer, measureCost, median } from './measure.ts';
 import { startProcess } from './process.ts';
 
 const ADMIN = 'bench-admin-key-bench-admin-key-0000';
@@ -64,8 +65,10 @@ async function gets(): Promise<void> {
   const { items } = (await listed.json()) as { items: { slug: string }[] };
   const paths = items.map(({ slug }) => `/v1/tools/entities/${slug}`);
   const connections = Number(args.connections);
-  const ask = (key: string) =>
-    measureLoad({ base: server.base, paths, headers: { authorization: `Bearer ${key}` }, connections, seconds });
+  const side = (key: string): BenchServer => {
+    return { base: server.base, paths, headers: { authorization: `Bearer ${key}` }, cpu: server.cpu };
+  };
+  const ask = (key: string) => measureCost(side(key), connections, seconds);
   const found: { admin: Load[]; key: Load[] } = { admin: [], key: [] };
   await ask(ADMIN);
   await ask(secret);
@@ -78,14 +81,17 @@ async function gets(): Promise<void> {
   console.log(
     `${generator}, ${connections} connections, median of ${args.rounds} alternated rounds of ${seconds} s, SQLite`,
   );
-  console.log('get | requests/s | p50 ms | p99 ms');
+  console.log('get | requests/s | p50 ms | p99 ms | CPU us a call');
   for (const [name, each] of [
     ['by operator', admin],
     ['by key, charged', key],
   ] as const)
-    console.log(`${name} | ${Math.round(each.rps)} | ${each.p50.toFixed(2)} | ${each.p99.toFixed(2)}`);
+    console.log(
+      `${name} | ${Math.round(each.rps)} | ${each.p50.toFixed(2)} | ${each.p99.toFixed(2)} | ${each.cpu?.toFixed(1) ?? ''}`,
+    );
+  const more = (key.cpu ?? Number.NaN) - (admin.cpu ?? Number.NaN);
   console.log(
-    `a get paid by key costs ${(admin.rps / key.rps).toFixed(2)} × a get by operator (target 1.5); failed answers: ${bad}`,
+    `a get paid by key takes ${(admin.rps / key.rps).toFixed(2)} × the time of a get by operator (target 1.5), and ${more.toFixed(1)} us more of processor time (target 35); failed answers: ${bad}`,
   );
   await server.stop();
   const { n } = await store.db
@@ -131,8 +137,4 @@ async function charges(name: string, store: Store): Promise<void> {
 async function right(store: Store): Promise<boolean> {
   const { sum, unbalanced, wrong } = await verify(store);
   return sum === 0 && unbalanced.length === 0 && wrong.length === 0;
-}
-
-function median(loads: Load[]): Load {
-  return [...loads].sort((a, b) => a.rps - b.rps)[Math.floor(loads.length / 2)] as Load;
 }

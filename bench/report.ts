@@ -211,14 +211,24 @@ function tokens({ dataset, searches, json, markdown, worst }: Tokens): string {
 
 function mcp({ dataset, connections, rows, list }: Mcp): string {
   const calls = table(
-    ['question', 'bytes', 'REST: requests/s', 'CPU ms each', 'MCP: calls/s', 'CPU ms each', 'cost, MCP over REST'],
+    [
+      'question',
+      'bytes',
+      'REST: requests/s',
+      'CPU µs each',
+      'MCP: calls/s',
+      'CPU µs each',
+      'more, µs',
+      'MCP over REST',
+    ],
     rows.map(({ name, bytes, rest, mcp }) => [
       name,
       count(bytes),
       count(rest.rps),
-      rest.cpu.toFixed(3),
+      (1000 * rest.cpu).toFixed(0),
       count(mcp.rps),
-      mcp.cpu.toFixed(3),
+      (1000 * mcp.cpu).toFixed(0),
+      (1000 * (mcp.cpu - rest.cpu)).toFixed(0),
       against(mcp.cpu / rest.cpu, 1.5, true),
     ]),
   );

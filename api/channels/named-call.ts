@@ -76,6 +76,7 @@ class ReadNamed implements Call {
   readonly operation: Operation;
   readonly channel: CallInput['channel'];
   readonly raw: Call['raw'];
+  readonly query: string | undefined;
   readonly dataset: string | null;
   readonly entity: string | null;
   readonly format: Call['format'];
@@ -104,6 +105,7 @@ class ReadNamed implements Call {
     this.operation = withoutPreviews(operation);
     this.channel = input.channel;
     this.raw = read.raw;
+    this.query = operation.repeats ? JSON.stringify(read.raw) : undefined;
     this.dataset = read.dataset;
     this.entity = read.entity;
     this.format = formatOf(operation, format);

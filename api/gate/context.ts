@@ -101,8 +101,8 @@ export interface Call extends Visitor {
   channel?: 'rest' | 'mcp' | 'a2a';
   /** Path parameters and query values, without credentials. */
   raw: Parameters<Operation['parse']>[0];
-  /** The query as sent, without credentials, of a call whose parameters are path and query; else absent. */
-  search?: string | undefined;
+  /** All parameters besides dataset and record as one text; absent for a call with a body of its own. */
+  query?: string | undefined;
   dataset: string | null;
   entity: string | null;
   format: Format;

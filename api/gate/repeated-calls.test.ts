@@ -28,8 +28,8 @@ function stage({ repeats = true, length = 100 } = {}) {
     },
   } as unknown as Operation;
   const repeated = new RepeatedCalls();
-  const call = async (search: string | undefined, ctx = context(), fail = false) => {
-    const from = { operation, search, entity: null };
+  const call = async (query: string | undefined, ctx = context(), fail = false) => {
+    const from = { operation, query, entity: null };
     const input = await repeated.input(from, ctx, () => ({ fail }));
     const { json, records } = await repeated.run(operation, input, ctx);
     return { bytes: json!.length, records };

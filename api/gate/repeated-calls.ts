@@ -19,8 +19,9 @@ type Release = NonNullable<Context['release']>;
 /** What an answer depends on, of a call (`Call` in context.ts). */
 interface RepeatableCall {
   operation: Operation;
-  search?: string | undefined;
+  query?: string | undefined;
   entity: string | null;
+  misread?: unknown;
 }
 
 interface Entry {
@@ -74,7 +75,7 @@ export class RepeatedCalls {
     if (known !== undefined) return known;
     const key = this.#due.get(input);
     const result = operation.run(input, ctx);
-    return key === undefined ? result : whenReady(result, (answer) => this.#keep(key, input, answer));
+    return key === undefined ? result : whenReady(result, (answer) => this.#keep(key, input, answer, ctx));
   }
 
   /**
@@ -82,11 +83,11 @@ export class RepeatedCalls {
    * without a credential are left out: their answers depend on their quota.
    */
   #key(call: RepeatableCall, { release, visibility, format, admin, now }: Context): string | null {
-    const { operation, search, entity } = call;
-    if (!operation.repeats || search === undefined || release === undefined) return null;
+    const { operation, query, entity, misread } = call;
+    if (!operation.repeats || query === undefined || misread !== undefined || release === undefined) return null;
     if (visibility !== 'full' || format !== 'json') return null;
     this.#turn(now);
-    return `${this.#view(release)} ${admin} ${operation.name} ${entity} ${search}`;
+    return `${this.#view(release)} ${admin} ${operation.name} ${entity} ${query}`;
   }
 
   /** Drops everything when another minute begins. */
@@ -111,7 +112,7 @@ export class RepeatedCalls {
     return view;
   }
 
-  #keep(key: string, input: object, answer: Result<unknown>): Result<unknown> {
+  #keep(key: string, input: object, answer: Result<unknown>, { by_name }: Context): Result<unknown> {
     const { parts, records, next_cursor, fields, distances, release, uncharged } = answer;
     // The minute may have ended while the operation ran.
     if (parts === undefined || uncharged === true || this.#due.get(input) !== key) return answer;
@@ -120,7 +121,9 @@ export class RepeatedCalls {
     const about = { records, next_cursor, fields, distances, release };
     const given = Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
     const kept = jsonResult<unknown>([Buffer.concat(parts)], given);
-    this.#inputs.set(key, { input, bytes: ENTRY + 2 * key.length + length });
+    // A call by name also keeps the bytes as a JSON string (api/channels/mcp/plain.ts).
+    const copies = by_name ? 2 : 1;
+    this.#inputs.set(key, { input, bytes: ENTRY + 2 * key.length + copies * length });
     this.#answers.set(input, kept);
     return kept;
   }

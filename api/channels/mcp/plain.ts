@@ -127,15 +127,10 @@ function writeResponse({ id, modern }: PlainCall, answer: ToolResult): ResponseB
 
 const MIDDLE = Buffer.from('"}],"structuredContent":');
 
-/**
- * Escaped form of a record's JSON, cached as long as the record's bytes are in memory: popular records
- * repeat.
- */
+/** Escaped form of JSON, cached as long as its bytes are in memory: popular records and calls repeat. */
 const escapedParts = new WeakMap<Uint8Array, Buffer>();
-/**
- * Length of pieces that are cached, in bytes: shorter ones are escaped quickly, longer ones are not reused.
- */
-const [SHORT, LONG] = [256, 16_384];
+/** Length in bytes from which on pieces are cached: shorter ones are escaped quickly. */
+const SHORT = 256;
 
 /**
  * Escapes bytes of JSON for a JSON string. Works on latin1 characters, since only ASCII needs escapes and
@@ -147,6 +142,6 @@ function escapeJson(part: Uint8Array): Buffer {
   const { buffer, byteOffset, byteLength } = part;
   const text = JSON.stringify(Buffer.from(buffer, byteOffset, byteLength).toString('latin1')).slice(1, -1);
   const result = Buffer.from(text, 'latin1');
-  if (byteLength >= SHORT && byteLength <= LONG) escapedParts.set(part, result);
+  if (byteLength >= SHORT) escapedParts.set(part, result);
   return result;
 }

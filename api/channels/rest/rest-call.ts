@@ -12,7 +12,7 @@ export class RestCall implements Call {
   readonly headers: Call['headers'];
   readonly operation: Operation;
   readonly raw: Call['raw'];
-  readonly search: string | undefined;
+  readonly query: string | undefined;
   readonly dataset: string | null;
   readonly entity: string | null;
   readonly format: Format;
@@ -48,7 +48,7 @@ export class RestCall implements Call {
     this.headers = request.headers;
     this.operation = operation;
     this.raw = request.search === '' ? path : { ...request.query, ...path };
-    this.search = operation.route.method === 'GET' ? request.search : undefined;
+    this.query = operation.route.method === 'GET' ? request.search : undefined;
     this.dataset = path['ds'] ?? null;
     this.entity = path['entity_id'] ?? null;
     this.format = format;
