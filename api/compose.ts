@@ -25,7 +25,6 @@ import { identifyCallers, identifyOperators } from './access/caller.ts';
 import { entityTags } from './access/entity-tags.ts';
 import { type Limits, memoryLimits, redisLimits } from './access/limits.ts';
 import { previewsIn } from './access/previews.ts';
-import { openRedis, redisQuotas } from './access/redis.ts';
 import { identifyTokens } from './access/tokens.ts';
 import { StoredAccounts } from './accounts/accounts.ts';
 import { AccountServer } from './accounts/server.ts';
@@ -240,10 +239,8 @@ async function openAccess(options: Settings) {
   const store = await openStore(options);
   const admins = await adminKeys(store, options.adminKeys);
   if (admins.made !== null) options.showAdminKey?.(admins.made);
-  const redis = options.redisUrl === undefined ? null : await openRedis(options.redisUrl, log);
   const lookup = openLookup(store);
-  const stored = storedQuotas(store);
-  const quotas = redis ? redisQuotas(redis, stored) : stored;
+  const { redis, quotas } = await openQuotas(options, store);
   const repeats = idempotencyStore(store, quotas, now, options.repeat_patience);
   const from = options.mailFrom ?? `register@${new URL(base_url).hostname}`;
   const mailer = openMailer({ dataDir: options.dataDir, smtpUrl: options.smtpUrl, from, log });
@@ -301,6 +298,15 @@ async function openAccess(options: Settings) {
       await store.close();
     },
   };
+}
+
+/** The daily quotas, and Redis if they are shared over it; its library is loaded only then. */
+async function openQuotas({ redisUrl, log }: Settings, store: Store) {
+  const stored = storedQuotas(store);
+  if (redisUrl === undefined) return { redis: null, quotas: stored };
+  const { openRedis, redisQuotas } = await import('./access/redis.ts');
+  const redis = await openRedis(redisUrl, log);
+  return { redis, quotas: redisQuotas(redis, stored) };
 }
 
 /** The parts of the owners' channel. */

@@ -1,6 +1,5 @@
 // A process of the API, whether one thread answers its calls or several: settings, intervals, signals.
 
-import { guardedFetch, publicOnly } from '../build/crawl/guard.ts';
 import type { Config } from '../config.ts';
 import { loadPacks } from '../packs/define/load.ts';
 import type { Settings } from './compose.ts';
@@ -57,7 +56,7 @@ export async function settingsOf(config: Config, log: Log): Promise<Settings> {
     eur_usd: config.EUR_USD,
     mcp_origins: config.MCP_ORIGINS,
     fast_path: config.FAST_PATH === '1',
-    fetch: guardedFetch(publicOnly),
+    fetch: publicFetch(),
     now: () => new Date(),
     log: log.info,
     report: log.failed,
@@ -81,4 +80,17 @@ export function stopOnSignals({ DRAIN_SECONDS }: Config, log: Log, { drain, clos
     setTimeout(close, DRAIN_SECONDS * 1000);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
+}
+
+/** `fetch` for public addresses (build/crawl/guard.ts). Its library is loaded with the first call, if there is any. */
+function publicFetch(): typeof fetch {
+  let loaded: Promise<typeof fetch> | undefined;
+  const load = async () => {
+    const { guardedFetch, publicOnly } = await import('../build/crawl/guard.ts');
+    return guardedFetch(publicOnly);
+  };
+  return async (...request) => {
+    loaded ??= load();
+    return (await loaded)(...request);
+  };
 }

@@ -1,6 +1,6 @@
 // Sends mails by SMTP when a server is set, else into the outbox; mails that a server rejects also stay in
 // the outbox.
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { type Mail, outbox, refuseBrokenHeaders, type SendMail } from './outbox.ts';
 
 /** Milliseconds. A request that sends a mail should not wait long for the server. */
@@ -39,12 +39,18 @@ export function openMailer({ dataDir, smtpUrl, from, log }: MailOptions): Mailer
   const box = outbox(dataDir, from);
   if (smtpUrl === undefined) return { send: box, post: box, close: async () => {} };
   const safe = { disableFileAccess: true, disableUrlAccess: true };
-  const server = createTransport({ url: smtpUrl, pool: true, maxConnections: 2, ...PATIENCE, ...safe });
+  const settings = { url: smtpUrl, pool: true, maxConnections: 2, ...PATIENCE, ...safe };
+  let opened: Promise<Transporter> | null = null;
+  // The library is loaded with the first mail.
+  const server = () => {
+    opened ??= import('nodemailer').then(({ createTransport }) => createTransport(settings) as Transporter);
+    return opened;
+  };
   const under = new Set<Promise<void>>();
   const send: SendMail = async (mail, now) => {
     refuseBrokenHeaders(mail.to, mail.subject);
     try {
-      await server.sendMail(message(mail, from, now));
+      await (await server()).sendMail(message(mail, from, now));
     } catch (error) {
       // Log neither the server nor the recipient: both may be confidential.
       const { code = 'unknown' } = error as { code?: string };
@@ -63,7 +69,7 @@ export function openMailer({ dataDir, smtpUrl, from, log }: MailOptions): Mailer
     },
     async close() {
       await Promise.all(under);
-      server.close();
+      (await opened)?.close();
     },
   };
 }
