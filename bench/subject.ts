@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ensureIndex, INDEX_FILE, INDEX_FOLDER } from '../data/index/build.ts';
+import { ensureIndex } from '../data/index/build.ts';
 import { isContainer } from '../data/index/container.ts';
-import { paths as layout, type Manifest } from '../data/model/layout.ts';
+import { INDEX_FILE, INDEX_FOLDER, paths as layout, type Manifest } from '../data/model/layout.ts';
 import { loadPack } from '../packs/define/load.ts';
 
 /** A dataset, its release folder, and the folders of packs for a service over it. */

@@ -1,8 +1,10 @@
 // Entry of the nightly run. Exits with 0 when every step succeeded; USAGE lists the options.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { olderFormat } from '../data/index/container.ts';
+import { INDEX_FILE, INDEX_FOLDER } from '../data/model/layout.ts';
 import { createPrivateFiles } from '../data/model/permissions.ts';
 import { commandLine, stopWithNpm } from '../data/model/program.ts';
 
@@ -13,7 +15,10 @@ const USAGE = `${commandLine('nightly')}: collect, consolidate, check, release, 
   --rewrite                          read no source; build releases and files again with the latest opt-outs, edits and decisions
   --accept                           accept a release that differs a lot from the last one`;
 
-/** Whether every pack has a release. Reads only file names, so that a service start is not delayed. */
+/**
+ * Whether every pack has a release, with an index that this program can read. Reads only some bytes, so that a
+ * service start is not delayed.
+ */
 function nothingMissing(env: NodeJS.ProcessEnv): boolean {
   // A process of several machines fetches what one of them built.
   if (env['RELEASES_URL']) return true;
@@ -22,7 +27,15 @@ function nothingMissing(env: NodeJS.ProcessEnv): boolean {
   const packs = dirs.flatMap((dir) =>
     existsSync(dir) ? readdirSync(dir).filter((name) => existsSync(join(dir, name, 'pack.ts'))) : [],
   );
-  return packs.length > 0 && packs.every((name) => existsSync(join(dataDir, 'releases', name, 'current')));
+  return packs.length > 0 && packs.every((name) => isReadable(join(dataDir, 'releases', name)));
+}
+
+/** Whether a dataset has a release, and its index is not of an earlier program version. */
+function isReadable(releases: string): boolean {
+  const current = join(releases, 'current');
+  if (!existsSync(current)) return false;
+  const index = join(releases, readFileSync(current, 'utf8').trim(), INDEX_FOLDER, INDEX_FILE);
+  return !existsSync(index) || !olderFormat(index);
 }
 
 /** Loads nothing that the run did not load. */

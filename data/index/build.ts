@@ -3,13 +3,9 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
+import { INDEX_FILE, INDEX_FOLDER } from '../model/layout.ts';
 import { packHere, packInThread } from './build-thread.ts';
 import { isContainer, writeContainer } from './container.ts';
-
-/** Folder of the index within a release. */
-export const INDEX_FOLDER = 'index';
-/** The file of the index; the bodies that it refers to are lines of records.jsonl. */
-export const INDEX_FILE = 'columns.bin';
 
 /** Builds the index of a release when it is missing or of an earlier program version. */
 export async function ensureIndex(release: string, pack: Pack): Promise<void> {

@@ -57,6 +57,18 @@ export function writeContainer(file: string, arrays: Record<string, Packed>): vo
  * not, also for a file that is no index.
  */
 export function newerFormat(file: string): string | null {
+  const found = formatOf(file);
+  return found !== null && found > MAGIC ? found : null;
+}
+
+/** Whether a file is an index of an earlier program version. */
+export function olderFormat(file: string): boolean {
+  const found = formatOf(file);
+  return found !== null && found < MAGIC;
+}
+
+/** The magic bytes of a file, also of another program version; null for a file that is no index. */
+function formatOf(file: string): string | null {
   const begin = Buffer.alloc(MAGIC.length);
   const opened = openSync(file, 'r');
   try {
@@ -65,23 +77,14 @@ export function newerFormat(file: string): string | null {
     closeSync(opened);
   }
   const found = begin.toString('latin1');
-  const isIndex = /^DSRIDX\d\d$/.test(found);
-  return isIndex && found > MAGIC ? found : null;
+  return /^DSRIDX\d\d$/.test(found) ? found : null;
 }
 
 /** The format that this program reads and writes. */
 export const INDEX_FORMAT = MAGIC;
 
 /** Whether the file has the magic bytes of this program version. */
-export function isContainer(file: string): boolean {
-  const begin = Buffer.alloc(MAGIC.length);
-  const opened = openSync(file, 'r');
-  try {
-    return readSync(opened, begin) === begin.length && begin.toString('latin1') === MAGIC;
-  } finally {
-    closeSync(opened);
-  }
-}
+export const isContainer = (file: string): boolean => formatOf(file) === MAGIC;
 
 /** Reads a whole file. */
 export type ReadIndexFile = (file: string) => Buffer;

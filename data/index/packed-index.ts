@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
-import { RELEASE_FILES } from '../model/layout.ts';
+import { INDEX_FILE, INDEX_FOLDER, RELEASE_FILES } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type {
@@ -22,7 +22,6 @@ import type {
 import type { SpellingPlan } from '../plan/spelling.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
-import { INDEX_FILE, INDEX_FOLDER } from './build.ts';
 import { comparePositions, type SideRecord, SideTable } from './changed-records.ts';
 import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged, type ReadIndexFile } from './container.ts';

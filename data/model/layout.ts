@@ -31,6 +31,11 @@ export const paths = {
   runs: (dataDir: string, dataset: string) => join(dataDir, 'runs', `${dataset}.jsonl`),
 } as const;
 
+/** Folder of the index within a release. */
+export const INDEX_FOLDER = 'index';
+/** The file of the index; the bodies that it refers to are lines of records.jsonl. */
+export const INDEX_FILE = 'columns.bin';
+
 /**
  * Files of a release. The manifest lists all others with size, SHA-256 and row count. In every Parquet file a
  * time is a TIMESTAMP in UTC and a value is its JSON text (VARCHAR); docs/releases.md describes every column.

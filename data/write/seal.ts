@@ -1,11 +1,11 @@
 // Turns a finished draft into a release: computes its content name, dates its changes, writes the manifest,
 // makes it current.
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { Duck } from '../duckdb/duck.ts';
-import { putInPlace, temporaryPath } from '../model/atomic.ts';
-import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
+import { putInPlace, replaceFile, temporaryPath } from '../model/atomic.ts';
+import { INDEX_FOLDER, type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
 import { contentName, makeCurrent, measureFile } from '../model/manifest.ts';
 import { type FeedInput, writeChanges } from './changes.ts';
 
@@ -27,7 +27,7 @@ export interface SealInput extends Omit<FeedInput, 'now'> {
 
 /**
  * Moves the draft's files to their place and switches to them. Returns the release's id, and whether it is
- * new: equal content changes nothing. A folder of the same name that never became current, because a run died
+ * new: equal content keeps the release (`renewDerived`). A folder of the same name that never became current, because a run died
  * before the switch, is replaced: its changes were never visible.
  */
 export async function seal(
@@ -42,7 +42,11 @@ export async function seal(
     files[file] = { ...(await measureFile(join(folder, file))), rows: count };
   }
   const release = contentName(files);
-  if (release === current) return { release, fresh: false };
+  if (release === current) {
+    await derived;
+    await renewDerived(folder, paths.release(dataDir, fields.dataset, release), fields.inputs);
+    return { release, fresh: false };
+  }
   const [changes] = await Promise.all([dated(folder, { ...feeding, now: now().getTime() }), tell(folder, release)]);
   const { records } = RELEASE_FILES;
   files[records] = { ...(await measureFile(join(folder, records))), rows: rows[records] ?? null };
@@ -60,6 +64,35 @@ export async function seal(
   await announce?.(release);
   await makeCurrent(dataDir, fields.dataset, release);
   return { release, fresh: true };
+}
+
+/**
+ * Equal content from other code: the release stays, with the index of this build if it differs, and with the
+ * fingerprint of its inputs, so that the next run has nothing to do.
+ */
+async function renewDerived(folder: string, place: string, inputs: string | undefined): Promise<void> {
+  const [built, index] = [folder, place].map((each) => join(each, INDEX_FOLDER)) as [string, string];
+  if (!(await sameIndex(built, index))) {
+    const aside = temporaryPath(index);
+    await rename(index, aside).catch(() => undefined);
+    await putInPlace(built, index);
+    await rm(aside, { recursive: true, force: true });
+  }
+  const path = join(place, RELEASE_FILES.manifest);
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
+  await replaceFile(path, `${JSON.stringify({ ...manifest, inputs }, null, 1)}\n`);
+}
+
+/** Whether two folders of an index have the same files with the same bytes. */
+async function sameIndex(one: string, other: string): Promise<boolean> {
+  const filesOf = (folder: string) => readdir(folder).catch(() => [] as string[]);
+  const [files, others] = await Promise.all([filesOf(one), filesOf(other)]);
+  if (files.sort().join() !== others.sort().join()) return false;
+  for (const file of files) {
+    const [a, b] = await Promise.all([one, other].map((folder) => measureFile(join(folder, file))));
+    if (a!.sha256 !== b!.sha256) return false;
+  }
+  return true;
 }
 
 async function dated(folder: string, feeding: FeedInput): ReturnType<typeof writeChanges> {

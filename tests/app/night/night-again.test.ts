@@ -8,7 +8,8 @@ import { runNight } from '../../../build/night/run.ts';
 import { draftRelease } from '../../../build/release/draft-release.ts';
 import { readConfig } from '../../../config.ts';
 import { Duck, quotedText } from '../../../data/duckdb/duck.ts';
-import { paths } from '../../../data/model/layout.ts';
+import { olderFormat } from '../../../data/index/container.ts';
+import { INDEX_FILE, INDEX_FOLDER, paths } from '../../../data/model/layout.ts';
 import { currentRelease, readManifest, verifyRelease } from '../../../data/model/manifest.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { NO_OVERLAY } from '../../../data/plan/overlay.ts';
@@ -163,6 +164,27 @@ describe('changes', () => {
     await night(stonesPack(folder, { quarry: { ...first, '02-01': many(5, () => ({ mass: 7 })) } }), data);
     const feed = await changesOf(data);
     expect(feed.every(({ at }, i) => i === 0 || at > feed[i - 1]!.at)).toBe(true);
+  });
+
+  test('the release of an earlier program version gets an index, and the run after has nothing to do', async () => {
+    const [data, pack] = [scratch(), stonesPack(scratch(), { quarry: { '01-01': many(9) } })];
+    const first = await night(pack, data, '2026-01-02T00:00:00Z');
+    const folder = await folderOf(data);
+    const columns = join(folder, INDEX_FOLDER, INDEX_FILE);
+    const index = readFileSync(columns);
+    // What another version would have left: its fingerprint of the code, and its format of the index.
+    const manifest = join(folder, 'manifest.json');
+    const before = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, unknown>;
+    writeFileSync(manifest, `${JSON.stringify({ ...before, inputs: 'other code' }, null, 1)}\n`);
+    writeFileSync(columns, Buffer.concat([Buffer.from('DSRIDX01'), index.subarray(8)]));
+    expect(olderFormat(columns)).toBe(true);
+    const again = await night(pack, data, '2026-01-03T00:00:00Z');
+    expect([again.outcome, again.release]).toEqual(['unchanged', first.release]);
+    expect(readFileSync(columns)).toEqual(index);
+    expect(JSON.parse(readFileSync(manifest, 'utf8'))).toEqual(before);
+    const bytes = bytesOf(data);
+    expect((await night(pack, data, '2026-01-04T00:00:00Z')).outcome).toBe('unchanged');
+    expect(bytesOf(data)).toEqual(bytes);
   });
 
   test('releases before stay as they are, the newest three', async () => {

@@ -2,9 +2,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { INDEX_FOLDER } from '../../../data/index/build.ts';
 import { changelogParameters } from '../../../data/input/history-parameters.ts';
-import { paths } from '../../../data/model/layout.ts';
+import { INDEX_FOLDER, paths } from '../../../data/model/layout.ts';
 import type { Visibility } from '../../../data/plan/plan.ts';
 import { getChangelog } from '../../../data/queries/changelog.ts';
 import { getFacts } from '../../../data/queries/history.ts';
