@@ -1,14 +1,17 @@
 // Packs everything of a release except the bodies: keys, orders, values, positions and words.
 import { join } from 'node:path';
 import type { Attribute } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { fold } from '../../packs/define/text.ts';
 import { nameWords } from '../consolidate/engine-values.ts';
 import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
+import { intervals } from '../duckdb/steps.ts';
 import { column, RELEASE_FILES } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
 import { NAME_WORDS, TEXTUAL } from './columns.ts';
 import type { Packed } from './container.ts';
 import { packGrid } from './grid.ts';
+import { type IntervalRows, MOST_INTERVALS, packIntervals } from './intervals.ts';
 import { packKeys } from './keys.ts';
 import { packNumbers } from './numbers.ts';
 import { packTerms, type TermRows } from './terms.ts';
@@ -28,7 +31,7 @@ const TERM_DEFAULTS = [
 /** The properties of an attribute that the index needs. */
 export type IndexedAttribute = Pick<Attribute, 'name' | 'type'>;
 
-/** Reads the engine table and the terms of a release. `spill` is the folder for DuckDB's temporary files. */
+/** Reads the engine table, the history of numbers and the terms of a release. `spill` is the folder for DuckDB's temporary files. */
 export async function packColumns(
   release: string,
   attributes: readonly IndexedAttribute[],
@@ -60,6 +63,12 @@ export async function packColumns(
     }
     for (const attribute of attributes)
       Object.assign(arrays, await packAttribute(reader, engine, attribute, ids.length));
+    for (const attribute of attributes.filter(({ type }) => NUMERIC.includes(type))) {
+      const rows = await reader.intervals(
+        `${intervals(attribute, join(release, RELEASE_FILES.history)).text} order by ord, since, until, value limit ${MOST_INTERVALS + 1}`,
+      );
+      Object.assign(arrays, packIntervals(attribute.name, ids.length, rows));
+    }
     return Object.assign(arrays, packTerms(await reader.terms(from(RELEASE_FILES.terms)), ids.length));
   } finally {
     duck.close();
@@ -133,6 +142,20 @@ class Reader {
     let at = 0;
     await this.#each(sql, ([values]) => {
       for (const value of values as (number | null)[]) out[at++] = value === null ? Number.NaN : Number(value);
+    });
+    return out;
+  }
+
+  /** The four columns of the intervals of an attribute. */
+  async intervals(sql: string): Promise<IntervalRows> {
+    const out: IntervalRows = { ordinal: [], value: [], since: [], until: [] };
+    await this.#each(sql, ([ordinal, value, since, until], rows) => {
+      for (let i = 0; i < rows; i += 1) {
+        out.ordinal.push(ordinal![i] as number);
+        out.value.push(value![i] as number);
+        out.since.push(since![i] as number);
+        out.until.push(until![i] as number);
+      }
     });
     return out;
   }

@@ -5,15 +5,17 @@ import { byCodePoint, fold } from '../../packs/define/text.ts';
 import { leastReach, statusReach, type TermFlags } from '../consolidate/engine-values.ts';
 import { boxTest, distanceKm, wholeMetres } from '../model/geography.ts';
 import type { StoredRecord } from '../model/record.ts';
+import type { HistoryRow } from '../plan/applied-overlay.ts';
 import type { DistanceSort, Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
 
 /** Value that a sort compares; null without a value. */
 export type SortValue = Position['value'];
 
-/** A changed record with its ordinal in the index and its search terms. */
+/** A changed record with its ordinal in the index, its search terms and the history of its values. */
 export interface SideRecord {
   ordinal: number;
   record: StoredRecord;
+  history: readonly HistoryRow[];
   terms: ReadonlyMap<string, TermFlags>;
 }
 

@@ -5,6 +5,7 @@ import { column } from '../model/layout.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
 import type { Container } from './container.ts';
 import { Grid } from './grid.ts';
+import { Intervals } from './intervals.ts';
 import { Keys } from './keys.ts';
 import { Numbers } from './numbers.ts';
 import { type DenseRanks, denseRanks, orderBy, SortOrder } from './orders.ts';
@@ -80,6 +81,11 @@ export class Columns {
   /** By ordinal, the visibility of values with a status (statusReach). */
   reach(status: ProvenanceStatus): Uint8Array {
     return this.#once(`reach ${status}`, () => this.#container.get(status, 'u8'));
+  }
+
+  /** The history of a number; null when the index lacks it. */
+  intervals(name: string): Intervals | null {
+    return this.#once(`intervals ${name}`, () => Intervals.of(this.#container, name));
   }
 
   grid(name: string): Grid {

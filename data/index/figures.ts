@@ -9,7 +9,7 @@ export function figuresOf(numbers: Float64Array): NumberStats {
 }
 
 /** Interpolates linearly between the two nearest numbers, as DuckDB's `quantile_cont`. */
-function quantile(numbers: Float64Array, share: number): number {
+export function quantile(numbers: Float64Array, share: number): number {
   const place = share * (numbers.length - 1);
   const below = Math.floor(place);
   const part = place - below;
@@ -17,7 +17,7 @@ function quantile(numbers: Float64Array, share: number): number {
 }
 
 /** The mean from a sum without rounding errors, as DuckDB's `favg`: it does not depend on the order. */
-function mean(numbers: Float64Array): number {
+export function mean(numbers: Float64Array): number {
   return (wholeSum(numbers) ?? compensatedSum(numbers)) / numbers.length;
 }
 

@@ -1,7 +1,7 @@
 // Engine of an indexed release: the index answers the plans that it is faster at, DuckDB all others. Answers
 // from a damaged index also come from DuckDB; the damage is logged once.
 import type { Awaitable } from '../model/awaitable.ts';
-import type { Engine, SearchAnswer } from '../plan/plan.ts';
+import type { Engine, QueryOptions } from '../plan/plan.ts';
 import { nextTurn } from '../plan/slices.ts';
 import { IndexDamaged } from './container.ts';
 import type { PackedIndex } from './packed-index.ts';
@@ -31,9 +31,7 @@ interface Trust {
 
 function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
   /** The answer of the index, or of DuckDB when the index returns null or is damaged. */
-  const first = async <T>(ask: (index: PackedIndex) => T | null, otherwise: () => Promise<T>): Promise<T> =>
-    firstNow(ask, otherwise);
-  const firstNow = <T>(ask: (index: PackedIndex) => T | null, otherwise: () => Awaitable<T>): Awaitable<T> => {
+  const firstNow = <T>(ask: (index: PackedIndex) => Awaitable<T> | null, otherwise: () => Awaitable<T>) => {
     if (!trust.trusted()) return otherwise();
     try {
       return ask(index) ?? otherwise();
@@ -43,47 +41,38 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
       return otherwise();
     }
   };
+  type Query<P, T> = (plan: P, options?: QueryOptions) => Promise<T>;
+  type IndexQuery<P, T> = (index: PackedIndex, plan: P, options?: QueryOptions) => Awaitable<T> | null;
+  const first =
+    <P, T>(ask: IndexQuery<P, T>, otherwise: Query<P, T>): Query<P, T> =>
+    async (plan, options) =>
+      firstNow(
+        (one) => ask(one, plan, options),
+        () => otherwise(plan, options),
+      );
+  /** As `first`, in its own turn of the event loop: one of several concurrent queries at a time. */
+  const inTurn = <P, T>(ask: IndexQuery<P, T>, otherwise: Query<P, T>): Query<P, T> => {
+    const query = first(ask, otherwise);
+    return async (plan, options) => {
+      if (trust.trusted()) await nextTurn(options);
+      return query(plan, options);
+    };
+  };
 
   return {
     ...duckdb,
-    search: (plan, options) =>
-      first<SearchAnswer>(
-        (one) => one.search(plan),
-        () => duckdb.search(plan, options),
-      ),
-    facets: (plan, options) =>
-      first(
-        (one) => one.facets(plan),
-        () => duckdb.facets(plan, options),
-      ),
-    // One pass over the records in its own turn of the event loop: concurrent requests wait for one of them.
-    stats: async (plan, options) => {
-      await nextTurn(options);
-      return first(
-        (one) => one.stats(plan),
-        () => duckdb.stats(plan, options),
-      );
-    },
-    spellings: (plan, options) =>
-      first(
-        (one) => one.spellings(plan),
-        () => duckdb.spellings(plan, options),
-      ),
-    similar: (plan, options) =>
-      first(
-        (one) => one.similar(plan),
-        () => duckdb.similar(plan, options),
-      ),
+    search: first((one, plan) => one.search(plan), duckdb.search),
+    facets: first((one, plan) => one.facets(plan), duckdb.facets),
+    stats: inTurn((one, plan) => one.stats(plan), duckdb.stats),
+    timeseries: inTurn((one, plan, options) => one.timeseries(plan, options), duckdb.timeseries),
+    spellings: first((one, plan) => one.spellings(plan), duckdb.spellings),
+    similar: first((one, plan) => one.similar(plan), duckdb.similar),
     resolve: (refs, options) =>
       firstNow(
         (one) => one.resolve(refs),
         () => duckdb.resolve(refs, options),
       ),
-    bodies: (ordinals, options) =>
-      first(
-        (one) => one.stored(ordinals),
-        () => duckdb.bodies(ordinals, options),
-      ),
+    bodies: first((one, ordinals) => one.stored(ordinals), duckdb.bodies),
     text: (ordinal, now, renderer) => {
       if (!trust.trusted()) return null;
       try {

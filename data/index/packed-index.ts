@@ -10,10 +10,13 @@ import type {
   FacetAnswer,
   FacetPlan,
   Position,
+  QueryOptions,
   RecordRenderer,
   RecordText,
   SearchAnswer,
   SearchPlan,
+  SeriesAnswer,
+  SeriesPlan,
   SimilarPlan,
   Sort,
   StatsAnswer,
@@ -29,6 +32,7 @@ import { countFacets, isCountable } from './facets.ts';
 import { matcherFor } from './matcher.ts';
 import { relevanceOf } from './relevance.ts';
 import { positionsOf, select } from './select.ts';
+import { computeSeries } from './series.ts';
 import { type Scored, similarByPublicWords, similarChanged, similarRecords } from './similar.ts';
 import { computeStats } from './stats.ts';
 
@@ -107,6 +111,11 @@ export class PackedIndex {
     return computeStats(this.columns, plan, this.#removed, this.#side);
   }
 
+  /** Null when DuckDB should answer. */
+  timeseries(plan: SeriesPlan, options?: QueryOptions): Promise<SeriesAnswer> | null {
+    return computeSeries(this.columns, plan, this.#removed, this.#side, options);
+  }
+
   /** The same index with an overlay: removed ids and changed records. Unknown ids are ignored. */
   withOverlay({ removed, changed }: AppliedOverlay): PackedIndex {
     const { release, options } = this.#opened;
@@ -117,10 +126,10 @@ export class PackedIndex {
       const ordinal = this.columns.keys.find(id);
       if (ordinal !== null) hidden.add(ordinal);
     }
-    for (const { record, unpublished, version: text } of changed) {
+    for (const { record, unpublished, history, version: text } of changed) {
       const ordinal = this.columns.keys.find(record.id);
       if (ordinal === null || hidden.has(ordinal)) continue;
-      side.push({ ordinal, record, terms: recordTerms(this.#pack, record, unpublished) });
+      side.push({ ordinal, record, history, terms: recordTerms(this.#pack, record, unpublished) });
       view.#changed.set(ordinal, { record, version: text });
     }
     for (const { ordinal } of side) hidden.add(ordinal);
