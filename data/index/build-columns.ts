@@ -5,13 +5,13 @@ import { NUMERIC } from '../../packs/define/schema.ts';
 import { fold } from '../../packs/define/text.ts';
 import { nameWords } from '../consolidate/engine-values.ts';
 import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
-import { intervals } from '../duckdb/steps.ts';
+import { intervals, MOST_PACKED_INTERVALS } from '../duckdb/steps.ts';
 import { column, RELEASE_FILES } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
 import { NAME_WORDS, TEXTUAL } from './columns.ts';
 import type { Packed } from './container.ts';
 import { packGrid } from './grid.ts';
-import { type IntervalRows, MOST_INTERVALS, packIntervals } from './intervals.ts';
+import { type IntervalRows, packIntervals } from './intervals.ts';
 import { packKeys } from './keys.ts';
 import { packNumbers } from './numbers.ts';
 import { packTerms, type TermRows } from './terms.ts';
@@ -65,7 +65,7 @@ export async function packColumns(
       Object.assign(arrays, await packAttribute(reader, engine, attribute, ids.length));
     for (const attribute of attributes.filter(({ type }) => NUMERIC.includes(type))) {
       const rows = await reader.intervals(
-        `${intervals(attribute, join(release, RELEASE_FILES.history)).text} order by ord, since, until, value limit ${MOST_INTERVALS + 1}`,
+        `${intervals(attribute, join(release, RELEASE_FILES.history)).text} order by ord, since, until, value limit ${MOST_PACKED_INTERVALS + 1}`,
       );
       Object.assign(arrays, packIntervals(attribute.name, ids.length, rows));
     }

@@ -4,6 +4,7 @@
 //   value   numbers by interval (numbers.ts): the minimum of a price range
 //   since   days by interval, like numbers
 //   until   the first day on which the value is no longer valid, likewise
+import { MOST_PACKED_INTERVALS } from '../duckdb/steps.ts';
 import type { Container, Packed } from './container.ts';
 import { Ends, packEnds } from './ends.ts';
 import { Numbers, packNumbers } from './numbers.ts';
@@ -16,14 +17,11 @@ export interface IntervalRows {
   until: number[];
 }
 
-/** Longer histories stay in DuckDB: an interval takes 4 to 24 bytes. */
-export const MOST_INTERVALS = 2_000_000;
-
 const arrayName = (attribute: string) => `intervals ${attribute}`;
 
-/** Packs the intervals of an attribute; nothing when there are more than MOST_INTERVALS. */
+/** Packs the intervals of an attribute; nothing when there are more than MOST_PACKED_INTERVALS. */
 export function packIntervals(attribute: string, records: number, rows: IntervalRows): Record<string, Packed> {
-  if (rows.ordinal.length > MOST_INTERVALS) return {};
+  if (rows.ordinal.length > MOST_PACKED_INTERVALS) return {};
   const ends = new Uint32Array(records);
   for (const ordinal of rows.ordinal) ends[ordinal]! += 1;
   for (let ordinal = 1; ordinal < records; ordinal += 1) ends[ordinal]! += ends[ordinal - 1]!;
