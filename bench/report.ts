@@ -118,7 +118,7 @@ function questions({ dataset, records, rows }: Questions): string {
   return parts.join('\n\n');
 }
 
-function together({ connections, quiet, busy, statistics, delay }: Together): string {
+function together({ connections, quiet, busy, statistics, delay, beside = [] }: Together): string {
   return table(
     ['', 'gets/s', 'p50 ms', 'p99 ms', 'event-loop delay p50 / p99 / max ms'],
     [
@@ -129,6 +129,7 @@ function together({ connections, quiet, busy, statistics, delay }: Together): st
         `${Object.values(delay.busy).map(ms).join(' / ')} (with 2 of time series; p99 ≤ 50)`,
       ],
       ['p99, busy over quiet', '', '', against(busy.p99 / quiet.p99, 4, true), ''],
+      ...beside.map(({ name, get }) => [`beside ${name}`, ...speeds(get), '']),
     ],
   );
 }
@@ -242,7 +243,7 @@ function mcp({ dataset, connections, rows, list }: Mcp): string {
   return `\`${dataset}\`, ${connections} connections:\n\n${calls}\n\n${goals}`;
 }
 
-function soak({ minutes, connections, loads, samples }: Soak): string {
+function soak({ minutes, connections, workers = 1, loads, samples, after }: Soak): string {
   const third = Math.max(1, Math.floor(samples.length / 3));
   const mean = (of: typeof samples, name: 'heap' | 'rss' | 'delay') =>
     of.reduce((sum, each) => sum + each[name], 0) / of.length;
@@ -254,10 +255,11 @@ function soak({ minutes, connections, loads, samples }: Soak): string {
   ]);
   const rate = loads.reduce((sum, { rps }) => sum + rps, 0) / loads.length;
   const bad = loads.reduce((sum, each) => sum + each.bad, 0);
-  return (
-    `Every question mixed, ${minutes} minutes, ${connections} connections, ${count(rate)} requests/s, ${bad} failed:\n\n` +
-    table(['', 'first third', 'last third', 'most'], rows)
-  );
+  const threads = workers === 1 ? '' : `, ${workers} threads`;
+  const memory =
+    `Every question mixed, beside all operations, documents, MCP and A2A, ${minutes} minutes, ${connections} connections of questions${threads}: ` +
+    `${count(rate)} questions/s, ${bad} failed calls:\n\n${table(['', 'first third', 'last third', 'most'], rows)}`;
+  return after === undefined ? memory : `${memory}\n\nThen, in the same process:\n\n${questions(after)}`;
 }
 
 function stalls({ dataset, records, rows, skipped, texts }: Stalls): string {

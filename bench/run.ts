@@ -10,7 +10,7 @@ import { generated } from './atlas.ts';
 import { benchGrowth } from './parts/growth.ts';
 import { benchMcp } from './parts/mcp.ts';
 import { benchNight, type Night } from './parts/night.ts';
-import { benchQuestions } from './parts/questions.ts';
+import { benchQuestions, type QuestionRow } from './parts/questions.ts';
 import { benchSoak } from './parts/soak.ts';
 import { benchStalls } from './parts/stalls.ts';
 import { benchStart } from './parts/start.ts';
@@ -40,7 +40,8 @@ const USAGE = `npm run bench [-- <part>…] [options]
   stalls      event-loop delay while each operation runs alone  (not in the quick run)
   growth      173,000 and 1,000,000 generated records        (not in the quick run)
   night       a night from the sources cached in DATA_DIR    (not in the quick run)
-  soak        ten minutes of everything                      (only when it is named)
+  soak        ten minutes of everything, then the questions in the same process; WORKERS=2 npm run bench -- soak
+              measures two threads                           (only when it is named)
   money       what a charge costs; prints its own table      (not in the quick run)
   agents      a scripted agent answers from the guides alone  (not in the quick run)
   rank        how often the record that a name means comes first  (only when it is named)
@@ -52,7 +53,7 @@ const USAGE = `npm run bench [-- <part>…] [options]
   --dataset <name>  which dataset of DATA_DIR; without it the largest, or else a generated one
   --records <n>     of the generated one, 20000
   --only <id>       these questions alone (stalls: rows whose names contain it); may be given more than once
-  --seconds <n>     of a round, 1 (full: 2); --rounds <n>  3`;
+  --seconds <n>     of a round, 1 (full: 2); --rounds <n>  3; --minutes <n>  of the soak, 10`;
 
 const QUICK = ['questions', 'together', 'tokens', 'start', 'mcp'];
 const FULL = [...QUICK, 'stalls', 'growth', 'night', 'money'];
@@ -101,9 +102,7 @@ const BUNDLED = ['llm-models', 'airports', 'places'];
 /** Parts by name. A part that cannot run here prints the reason and returns null. */
 const RUN: { [P in PartName]: () => Promise<BenchParts[P] | null> } = {
   questions: async () =>
-    benchQuestions(await subject(), scratch, levels, rounds, args.only ?? null, ({ id, connections, loads }) =>
-      told(`${id}, ${connections} connections: ${Math.round(loads.service?.rps ?? 0)} requests/s`),
-    ),
+    benchQuestions(await subject(), scratch, { levels, ...rounds, only: args.only ?? null, told: tellRow }),
   together: async () => benchTogether(await subject(), scratch, { ...rounds, seconds: rounds.seconds * 3 }),
   tokens: async () => benchTokens(await subject(), scratch),
   start: async () => benchStart(await subject(), scratch, rounds.seconds),
@@ -129,8 +128,18 @@ const RUN: { [P in PartName]: () => Promise<BenchParts[P] | null> } = {
     }
     return nights.length > 0 ? nights : null;
   },
-  soak: async () => benchSoak(await subject(), scratch, Number(args.minutes)),
+  soak: async () =>
+    benchSoak(await subject(), scratch, {
+      ...rounds,
+      minutes: Number(args.minutes),
+      workers: config.WORKERS,
+      only: args.only ?? null,
+    }),
 };
+
+function tellRow({ id, connections, loads }: QuestionRow): void {
+  told(`${id}, ${connections} connections: ${Math.round(loads.service?.rps ?? 0)} requests/s`);
+}
 
 async function measure(part: PartName): Promise<PartResult<never> | null> {
   told(`\n== ${part}, ${parts.indexOf(part) + 1} of ${parts.length}, after ${Math.round(performance.now() / 1000)} s`);

@@ -12,6 +12,8 @@ export const OPERATOR_HEADERS = { authorization: `Bearer ${ADMIN}` };
 export interface Service extends ServerProcess {
   /** Milliseconds from spawn until all is loaded. */
   warm: number;
+  /** DATA_DIR. */
+  dataDir: string;
 }
 
 /** The arguments of node in `npm run serve`, so that its flags are measured too. */
@@ -43,7 +45,7 @@ export async function startService(
   const began = performance.now();
   const started = await startProcess(served(), env, `/v1/${subject.dataset}/entities?limit=1`, OPERATOR_HEADERS);
   while (!(await isWarm(started.base))) await new Promise((resolve) => setTimeout(resolve, 20));
-  return { ...started, warm: performance.now() - began };
+  return { ...started, dataDir, warm: performance.now() - began };
 }
 
 async function isWarm(base: string): Promise<boolean> {

@@ -9,7 +9,7 @@ import type { Load } from '../load.ts';
 import { alternate, type BenchServer, type Rounds, requestOnce } from '../measure.ts';
 import { type ServerProcess, startProcess } from '../process.ts';
 import { type BenchQuestion, benchQuestionsFor, type Peer } from '../questions.ts';
-import { OPERATOR_HEADERS, startService } from '../service.ts';
+import { OPERATOR_HEADERS, type Service, startService } from '../service.ts';
 import { cacheFolder, type Subject } from '../subject.ts';
 
 export type Server = 'service' | Peer;
@@ -33,14 +33,22 @@ export interface Questions {
 
 const PEERS = import.meta.dirname.replace(/parts$/, 'peers');
 
-/** Runs the table. `only`: ids of questions; null: all. */
+export interface QuestionsOptions extends Omit<Rounds, 'connections'> {
+  /** Numbers of connections. */
+  levels: readonly number[];
+  /** Ids of questions; null: all. */
+  only: readonly string[] | null;
+  /** Called with the service before the first question. */
+  before?: (service: Service) => Promise<void>;
+  /** Called with each row. */
+  told?: (row: QuestionRow) => void;
+}
+
+/** Runs the table. */
 export async function benchQuestions(
   subject: Subject,
   scratch: string,
-  levels: readonly number[],
-  { seconds, rounds }: Omit<Rounds, 'connections'>,
-  only: readonly string[] | null,
-  told: (row: QuestionRow) => void,
+  { levels, seconds, rounds, only, before, told }: QuestionsOptions,
 ): Promise<Questions> {
   const questions = benchQuestionsFor(subject, await drawValues(subject)).filter(
     ({ id }) => only === null || only.includes(id),
@@ -49,6 +57,7 @@ export async function benchQuestions(
   const up: Partial<Record<Server, ServerProcess>> = { service };
   const rows: QuestionRow[] = [];
   try {
+    await before?.(service);
     up.sqlite = await startSqlite(subject, service.base);
     up.duckdb = await startDuckdb(subject, questions);
     const bytes = await bodiesFor(questions, service, join(scratch, 'bodies'));
@@ -63,7 +72,7 @@ export async function benchQuestions(
         const { id, name } = question;
         const row = { id, name, connections, bytes: bytes.get(id) ?? 0, loads, agreed };
         rows.push(row);
-        told(row);
+        told?.(row);
       }
     }
   } finally {

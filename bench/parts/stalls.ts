@@ -1,14 +1,11 @@
 // Event-loop delay of the service while each operation runs at 4 connections, one after the other.
-import { readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadPack } from '../../packs/define/load.ts';
 import { drawValues } from '../draw.ts';
 import { measureLoad, unlike } from '../load.ts';
+import { CHANNEL_HEADERS, datasetsOf } from '../mixed.ts';
 import { benchQuestionsFor } from '../questions.ts';
 import { OPERATOR_HEADERS, type Service, startService } from '../service.ts';
 import {
-  type DatasetSlugs,
   documentCases,
   fileCases,
   heavyCases,
@@ -50,14 +47,6 @@ const IDLE_SECONDS = 5;
 const FIRST_CALL_MS = 15_000;
 /** Most measurements of a case above its bounds, since another process may have caused the first. */
 const MOST_RUNS = 3;
-const JSON_HEADERS = {
-  ...OPERATOR_HEADERS,
-  'content-type': 'application/json',
-  accept: 'application/json, text/event-stream',
-  'mcp-protocol-version': '2025-11-25',
-  'a2a-version': '1.0',
-};
-
 /**
  * `dist`: DIST_DIR of a night over the same releases. `only`: cases whose names contain one of these texts.
  */
@@ -101,16 +90,6 @@ interface StallOptions {
   progress: (line: string) => void;
 }
 
-async function datasetsOf({ dataDir }: Subject, { base }: Service): Promise<DatasetSlugs[]> {
-  return Promise.all(
-    readdirSync(join(dataDir, 'releases')).map(async (dataset) => {
-      const response = await fetch(`${base}/v1/${dataset}/entities?limit=100`, { headers: OPERATOR_HEADERS });
-      const { items } = (await response.json()) as { items: { slug: string }[] };
-      return { pack: await loadPack(resolve('packs', dataset)), slugs: items.map(({ slug }) => slug) };
-    }),
-  );
-}
-
 async function idle(service: Service): Promise<StallRow> {
   await wait(1000);
   await service.vitals();
@@ -136,7 +115,7 @@ async function measureCase(service: Service, stallCase: StallCase, seconds: numb
 async function firstCall({ base, vitals }: Service, { paths, bodies }: StallCase): Promise<number> {
   const [path = '/'] = paths;
   const request = bodies
-    ? { method: 'POST', headers: JSON_HEADERS, body: bodies[0] ?? '' }
+    ? { method: 'POST', headers: CHANNEL_HEADERS, body: bodies[0] ?? '' }
     : { headers: OPERATOR_HEADERS };
   await vitals();
   const response = await fetch(base + unlike(path), { ...request, signal: AbortSignal.timeout(FIRST_CALL_MS) }).catch(
@@ -147,7 +126,7 @@ async function firstCall({ base, vitals }: Service, { paths, bodies }: StallCase
 }
 
 async function measureOnce({ base, vitals }: Service, { paths, bodies }: StallCase, seconds: number) {
-  const headers = bodies ? JSON_HEADERS : OPERATOR_HEADERS;
+  const headers = bodies ? CHANNEL_HEADERS : OPERATOR_HEADERS;
   await wait(200);
   await vitals();
   const { rps, bad } = await measureLoad({
