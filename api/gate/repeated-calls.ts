@@ -120,7 +120,7 @@ export class RepeatedCalls {
     if (length > this.#longest) return answer;
     const about = { records, next_cursor, fields, distances, release };
     const given = Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
-    const kept = jsonResult<unknown>([Buffer.concat(parts)], given);
+    const kept = jsonResult<unknown>([parts.length === 1 ? parts[0]! : Buffer.concat(parts)], given);
     // A call by name also keeps the bytes as a JSON string (api/channels/mcp/plain.ts).
     const copies = by_name ? 2 : 1;
     this.#inputs.set(key, { input, bytes: ENTRY + 2 * key.length + copies * length });

@@ -37,6 +37,7 @@ export const dataset_facets = operation<FacetsInput, Facets>({
   description: 'The commonest values of an attribute, with counts, over the records that the filters match.',
   route: { method: 'GET', path: '/v1/:ds/facets' },
   group: 'dataset',
+  repeats: true,
   access: 'free',
   price: { of: 'search', condition: PUBLIC_FREE },
   formats: ['json', 'markdown'],

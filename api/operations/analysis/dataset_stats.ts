@@ -48,6 +48,7 @@ export const dataset_stats = operation<StatsInput, Stats>({
     'Count, minimum, quartiles, median, maximum and mean of a numeric attribute of all records that match, or by one or two attributes.',
   route: { method: 'GET', path: '/v1/:ds/stats' },
   group: 'analysis',
+  repeats: true,
   access: 'paid',
   price: { of: 'stats' },
   formats: ['json', 'markdown'],

@@ -59,6 +59,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
     'Median, minimum, maximum and mean of a numeric attribute at the end of each day or week, of all records that match or by an attribute.',
   route: { method: 'GET', path: '/v1/:ds/timeseries' },
   group: 'analysis',
+  repeats: true,
   access: 'paid',
   price: { of: 'stats' },
   formats: ['json', 'markdown'],
