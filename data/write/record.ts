@@ -103,11 +103,11 @@ function engineParts(attribute: Attribute, value: Value | undefined): string {
     case 'text':
     case 'url':
     case 'enum':
-      return value === undefined ? `\t${NULL}\t${NULL}` : `\t${value as string}\t${folded(value as string)}`;
+      return value === undefined ? `\t${NULL}\t${NULL}` : `\t${value as string}\t${fold(value as string)}`;
     case 'strings':
       return value === undefined
         ? `\t${NULL}\t${NULL}`
-        : `\t${JSON.stringify(value)}\t${JSON.stringify((value as string[]).map(folded))}`;
+        : `\t${JSON.stringify(value)}\t${JSON.stringify((value as string[]).map(fold))}`;
     case 'price': {
       const ends = value === undefined ? null : bounds(value);
       return ends === null ? `\t${NULL}\t${NULL}` : `\t${ends.min}\t${ends.max}`;
@@ -117,11 +117,6 @@ function engineParts(attribute: Attribute, value: Value | undefined): string {
     default:
       return `\t${value === undefined ? NULL : String(value)}`;
   }
-}
-
-/** `fold` of a stored value, whose white space is already normal: most texts only need lower case. */
-function folded(text: string): string {
-  return /^[ -~]*$/.test(text) ? text.toLowerCase() : fold(text);
 }
 
 /** Number of cells of a term in `termsOf`. */

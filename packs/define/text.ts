@@ -3,12 +3,16 @@
 /** Letters that NFKD does not decompose but readers type without marks. */
 const PLAIN: Record<string, string> = { ß: 'ss', ø: 'o', ł: 'l', đ: 'd', æ: 'ae', œ: 'oe', þ: 'th', ð: 'd', ı: 'i' };
 
+/** Texts that only need lower case: most are ASCII with single spaces. */
+const ASCII_WORDS = /^(?:[!-~]+(?: [!-~]+)*)?$/;
+
 /**
  * Lower case without accents: `Zürich` and `zurich` are equal. Combining marks of the Latin, Greek and
  * Cyrillic range are dropped; vowel signs of other scripts stay. Surrounding and repeated white space is
  * dropped.
  */
 export function fold(text: string): string {
+  if (ASCII_WORDS.test(text)) return text.toLowerCase();
   return text
     .toLowerCase()
     .normalize('NFKD')
