@@ -48,13 +48,8 @@ export interface RenderedRecords {
 /** Name of a record's page in the folder of its dataset. */
 export const pageName = (slug: string): string => `${slug}.md`;
 
-/** Writes a page to `folder`, unless it is null. */
-function finishPage(folder: string | null, ord: number, slug: string, page: string): RenderedPage {
-  const content = Buffer.from(page);
-  if (folder !== null) writePublicFile(join(folder, pageName(slug)), content);
-  const sha256 = hash('sha256', content, 'hex');
-  return { ord, slug, bytes: content.length, sha256, page: folder === null ? page : null };
-}
+/** Writes files; of several threads only one at a time. */
+export type WriteTurn = (write: () => void) => void;
 
 /** Up to this many pages of a task are selected by ordinal; for more, the complete range is read. */
 const FEW = 500;
@@ -69,11 +64,13 @@ export async function renderRecords(
   base: string,
   duck: Duck,
   task: RenderTask,
+  inTurn: WriteTurn = (write) => write(),
 ): Promise<RenderedRecords> {
   const { from, to, pages, text } = task;
   const rendered: RenderedRecords = { pages: [], text: [], features: [] };
   const attributes = pack.attributes.filter((attribute) => attribute.public);
   const mapped = text && publicPoint(pack) !== undefined;
+  const contents: Buffer[] = [];
   const wanted = new Set(pages);
   const instead = new Map(task.instead);
   const some = !text && pages.length <= FEW;
@@ -91,8 +88,19 @@ export async function renderRecords(
         rendered.features.push(
           geojsonFeature({ attributes }, { ...record, url: recordUrl(base, pack.id, record.slug) }),
         );
-      if (due) rendered.pages.push(finishPage(task.folder, ord, record.slug, recordPage(record, pack, base)));
+      if (!due) continue;
+      const content = Buffer.from(recordPage(record, pack, base));
+      const sha256 = hash('sha256', content, 'hex');
+      const page = task.folder === null ? content.toString() : null;
+      rendered.pages.push({ ord, slug: record.slug, bytes: content.length, sha256, page });
+      if (page === null) contents.push(content);
     }
   }
+  const { folder: place } = task;
+  if (place !== null)
+    inTurn(() => {
+      for (const [i, content] of contents.entries())
+        writePublicFile(join(place, pageName(rendered.pages[i]!.slug)), content);
+    });
   return rendered;
 }

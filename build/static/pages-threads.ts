@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Duck } from '../../data/duckdb/duck.ts';
 import { loadPack } from '../../packs/define/load.ts';
-import { type RenderedRecords, type RenderTask, renderRecords } from './pages-render.ts';
+import { type RenderedRecords, type RenderTask, renderRecords, type WriteTurn } from './pages-render.ts';
 
 /** Input of a thread. */
 export interface Work {
@@ -13,6 +13,28 @@ export interface Work {
   release: string;
   base: string;
   scratch: string;
+}
+
+interface ThreadWork extends Work {
+  /** One i32, shared by all threads: 1 while one of them writes. */
+  writing: SharedArrayBuffer;
+}
+
+/**
+ * Lets one thread write at a time. The kernel creates the files of a folder one after the other, and a thread
+ * that waits for another there keeps its processor busy.
+ */
+function turnOf(shared: SharedArrayBuffer): WriteTurn {
+  const writing = new Int32Array(shared);
+  return (write) => {
+    while (Atomics.compareExchange(writing, 0, 0, 1) !== 0) Atomics.wait(writing, 0, 1);
+    try {
+      write();
+    } finally {
+      Atomics.store(writing, 0, 0);
+      Atomics.notify(writing, 0, 1);
+    }
+  };
 }
 
 export interface Threads {
@@ -29,7 +51,8 @@ export function usefulThreads(): number {
 
 /** Starts threads and assigns tasks round robin. A thread that fails rejects all open tasks. */
 export function startThreads(work: Work, count: number): Threads {
-  const threads = Array.from({ length: count }, () => new Worker(new URL(import.meta.url), { workerData: work }));
+  const workerData: ThreadWork = { ...work, writing: new SharedArrayBuffer(4) };
+  const threads = Array.from({ length: count }, () => new Worker(new URL(import.meta.url), { workerData }));
   const pending = new Map<number, { resolve: (rendered: RenderedRecords) => void; reject: (error: Error) => void }>();
   const fail = (error: Error) => {
     for (const { reject } of pending.values()) reject(error);
@@ -58,12 +81,14 @@ export function startThreads(work: Work, count: number): Threads {
 }
 
 /** Code of the thread: runs tasks one after the other. An error ends the thread and reaches `fail`. */
-async function serve({ pack, release, base, scratch }: Work, port: NonNullable<typeof parentPort>): Promise<void> {
+async function serve(work: ThreadWork, port: NonNullable<typeof parentPort>): Promise<void> {
+  const { pack, release, base, scratch } = work;
+  const inTurn = turnOf(work.writing);
   const [loaded, duck] = await Promise.all([loadPack(pack), Duck.open(scratch)]);
   let before: Promise<void> = Promise.resolve();
   port.on('message', ({ id, task }: { id: number; task: RenderTask }) => {
     before = before.then(async () => {
-      const rendered = await renderRecords(loaded, release, base, duck, task);
+      const rendered = await renderRecords(loaded, release, base, duck, task, inTurn);
       port.postMessage({ id, rendered });
     });
   });
@@ -71,6 +96,6 @@ async function serve({ pack, release, base, scratch }: Work, port: NonNullable<t
 
 if (!isMainThread && parentPort !== null && isWork(workerData)) await serve(workerData, parentPort);
 
-function isWork(data: unknown): data is Work {
+function isWork(data: unknown): data is ThreadWork {
   return typeof data === 'object' && data !== null && 'release' in data && 'scratch' in data;
 }
