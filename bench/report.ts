@@ -175,14 +175,14 @@ function night({ dataset, records, seconds, peak, steps, pages, bare, unchanged,
       [
         `night of ${dataset} from cached sources, ${count(records)} records`,
         `${seconds.toFixed(1)} s`,
-        dataset === 'places' ? '90 s' : '',
+        dataset === 'places' ? '60 s' : '',
       ],
-      ['most memory at once', `${count(peak)} MB`, '2,500 MB'],
+      ['most memory at once', `${count(peak)} MB`, '2,000 MB'],
       ['Markdown pages a second, rendered and written', count(pages), '6,000'],
       ...(bare === undefined
         ? []
         : [['× a bare write of the same files', `${(seconds / bare).toFixed(1)} of ${bare.toFixed(1)} s`, '']]),
-      ['a night without change', `${unchanged.toFixed(1)} s`, '15 s'],
+      ['a night without change', `${unchanged.toFixed(1)} s`, '8 s'],
       ...(changed === undefined
         ? []
         : [
@@ -195,8 +195,8 @@ function night({ dataset, records, seconds, peak, steps, pages, bare, unchanged,
     ],
   );
   return `${goals}\n\n${table(
-    ['step', 'seconds'],
-    steps.map(({ step, seconds }) => [step, seconds.toFixed(1)]),
+    ['step', 'seconds', 'processor seconds'],
+    steps.map(({ step, seconds, processor }) => [step, seconds.toFixed(1), processor?.toFixed(1) ?? '']),
   )}`;
 }
 

@@ -1,5 +1,5 @@
-// A nightly run of a dataset from cached sources, in a separate data folder: duration of each step, and peak
-// memory.
+// A nightly run of a dataset from cached sources, in a separate data folder: duration and processor time of
+// each step, and peak memory.
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -12,8 +12,11 @@ export interface Night {
   seconds: number;
   /** Highest resident memory of the night's own process in MB. */
   peak: number;
-  /** Seconds by step, in order; a step lasts until the next begins. */
-  steps: { step: string; seconds: number }[];
+  /**
+   * Seconds by step, in order; a step lasts until the next begins. `processor`: seconds of all processors, child
+   * processes included; absent in older results.
+   */
+  steps: { step: string; seconds: number; processor?: number }[];
   /** Markdown pages a second, while they are rendered and written. */
   pages: number;
   /** Seconds for writing only the same files; absent in older results. */
@@ -44,7 +47,7 @@ export async function benchNight(dataDir: string, dataset: string, scratch: stri
     const third = await night(own, dataset);
     const made = /([\d,]+) records from/.exec(first.lines.map(({ text }) => text).join('\n'))?.[1] ?? '0';
     const records = Number(made.replaceAll(',', ''));
-    const steps = stepsOf(first.lines, dataset, first.seconds);
+    const steps = stepsOf(first, dataset);
     const rendering = steps.find(({ step }) => step === 'prerender')?.seconds ?? Number.NaN;
     const { seconds, peak } = first;
     return {
@@ -100,8 +103,11 @@ function bareWrite(own: string): number {
 
 interface Run {
   seconds: number;
+  /** Processor seconds of the process and its children. */
+  processor: number;
   peak: number;
-  lines: { at: number; text: string }[];
+  /** Lines of output, with the time and the processor seconds until then. */
+  lines: { at: number; processor: number; text: string }[];
 }
 
 async function night(own: string, dataset: string): Promise<Run> {
@@ -113,17 +119,21 @@ async function night(own: string, dataset: string): Promise<Run> {
   });
   const lines: Run['lines'] = [];
   let peak = 0;
+  let processor = 0;
+  const look = () => {
+    peak = Math.max(peak, highWater(child.pid));
+    processor = Math.max(processor, processorSeconds(child.pid));
+  };
   child.stdout.on('data', (chunk: Buffer) => {
     const at = (performance.now() - began) / 1000;
-    for (const text of chunk.toString().split('\n')) if (text !== '') lines.push({ at, text });
+    look();
+    for (const text of chunk.toString().split('\n')) if (text !== '') lines.push({ at, processor, text });
   });
-  const looking = setInterval(() => {
-    peak = Math.max(peak, highWater(child.pid));
-  }, 50);
+  const looking = setInterval(look, 50);
   const code = await new Promise((resolve) => child.on('close', resolve));
   clearInterval(looking);
   if (code !== 0) throw new Error(`the night ended with ${code}: ${lines.at(-1)?.text}`);
-  return { seconds: (performance.now() - began) / 1000, peak, lines };
+  return { seconds: (performance.now() - began) / 1000, processor, peak, lines };
 }
 
 function highWater(pid: number | undefined): number {
@@ -135,11 +145,29 @@ function highWater(pid: number | undefined): number {
   }
 }
 
+/** Processor seconds of a process and its children, ended ones included; 0 when it has ended or without /proc. */
+function processorSeconds(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    // User and system time of its own and of ended children, in ticks of 10 ms.
+    const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+    const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
+    );
+    return children.reduce((sum, child) => sum + processorSeconds(Number(child)), own);
+  } catch {
+    return 0;
+  }
+}
+
 /** Steps are printed as `dataset: step`; other lines are progress. */
-function stepsOf(lines: Run['lines'], dataset: string, end: number): Night['steps'] {
-  const begun = lines.flatMap(({ at, text }) => {
+function stepsOf({ lines, seconds, processor }: Run, dataset: string): Night['steps'] {
+  const begun = lines.flatMap(({ text, ...line }) => {
     const step = new RegExp(`^(?:${dataset}|register): ([a-zA-Z]+(?: [a-zA-Z]+)*)$`).exec(text)?.[1];
-    return step === undefined ? [] : [{ at, step: text.startsWith('register') ? `register ${step}` : step }];
+    return step === undefined ? [] : [{ ...line, step: text.startsWith('register') ? `register ${step}` : step }];
   });
-  return begun.map(({ at, step }, i) => ({ step, seconds: (begun[i + 1]?.at ?? end) - at }));
+  return begun.map(({ step, ...from }, i) => {
+    const to = begun[i + 1] ?? { at: seconds, processor };
+    return { step, seconds: to.at - from.at, processor: to.processor - from.processor };
+  });
 }
