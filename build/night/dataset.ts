@@ -7,10 +7,9 @@ import { buildIndex, ensureIndex } from '../../data/index/build.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
 import { type Manifest, paths } from '../../data/model/layout.ts';
 import { currentRelease, makeCurrent, readManifest } from '../../data/model/manifest.ts';
-import { isoTime } from '../../data/model/time.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
-import { writeRecordsMetadata } from '../../data/write/analysts-files.ts';
+import { nameRecords } from '../../data/write/analysts-files.ts';
 import { allReadings, listRuns, type ReadingRow } from '../../data/write/facts.ts';
 import { type PreviousRelease, previousRelease } from '../../data/write/previous-release.ts';
 import { seal } from '../../data/write/seal.ts';
@@ -104,6 +103,7 @@ export async function datasetNight(
     return { dataset: pack.id, outcome: 'unchanged', release: current, records, facts, told: news, failures, ignored };
   }
   const workspace = join(releases, `${UNFINISHED}build`);
+  const indexes: Promise<void>[] = [];
   try {
     const made = await readings(dataDir, pack.id, workspace);
     if (made.length === 0) {
@@ -125,6 +125,7 @@ export async function datasetNight(
       ignored,
       workspace,
       announce,
+      indexes,
     };
     return await buildRelease(build, accept);
   } catch (error) {
@@ -132,6 +133,8 @@ export async function datasetNight(
     await overlays.forget(pack.id, before?.recorded_to ?? 0).catch(() => {});
     throw error;
   } finally {
+    // An index is built in the workspace.
+    await Promise.allSettled(indexes);
     await rm(workspace, { recursive: true, force: true });
   }
 }
@@ -197,6 +200,8 @@ interface Build {
   ignored: number;
   workspace: string;
   announce: NightOptions['announce'];
+  /** The index in progress, if it has begun. */
+  indexes: Promise<void>[];
 }
 
 /** Consolidates, checks and publishes. */
@@ -205,8 +210,15 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
   const { progress } = effects;
   const folder = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
   const earlier = folder === null ? null : previousRelease(folder, overlay, before?.overlay ?? 0);
+  // Threads build the index while the other files are written, measured and compared with the last release.
+  const indexable = (draft: string, records: number) => {
+    const index = buildIndex(draft, pack, records >= LARGE);
+    // `publish` reports its error, unless another step fails first.
+    index.catch(() => {});
+    build.indexes.push(index);
+  };
   const resolved = await draftRelease(
-    { pack, dataDir, allReadings: made, before: earlier, overlay, effects },
+    { pack, dataDir, allReadings: made, before: earlier, overlay, effects, indexable },
     workspace,
   );
   progress.step(pack.id, 'check');
@@ -249,23 +261,20 @@ function refused(build: Build, wrong: readonly string[]): DatasetNight {
   };
 }
 
-/** Indexes the files of a release, seals it and makes it current. */
+/** Seals a release and makes it current when its index is built. */
 async function publish(build: Build, resolved: ReleaseDraft, earlier: PreviousRelease | null) {
   const { pack, dataDir, effects, overlays, overlay, inputs, current, before } = build;
-  const { rows, facts, enums, ages, records } = resolved;
-  const now = isoTime(effects.now().getTime());
+  const { rows, facts, enums, ages, records, created_at } = resolved;
   const base = {
     dataset: pack.id,
     title: pack.title,
-    created_at: now,
-    last_collection: now,
+    created_at,
+    last_collection: created_at,
     inputs,
     revision: pack.revision,
     overlay: overlay.version,
   };
   const manifest = { ...base, records, facts, confirmed: resolved.confirmed, enums, ages };
-  // Threads build the index while the files are measured and compared with the last release.
-  const index = buildIndex(resolved.folder, pack, records >= LARGE);
   return seal(dataDir, resolved.folder, rows, manifest, {
     pack,
     current: before === null ? null : current,
@@ -273,10 +282,10 @@ async function publish(build: Build, resolved: ReleaseDraft, earlier: PreviousRe
     removed: [...overlay.removed.keys()],
     now: effects.now,
     reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
-    derived: index,
+    derived: () => Promise.all(build.indexes),
     announce: build.announce,
-    tell: (folder, release) => writeRecordsMetadata(pack, folder, { release, created_at: now }),
-  }).finally(() => index.catch(() => undefined));
+    name: nameRecords,
+  });
 }
 
 async function readings(dataDir: string, dataset: string, workspace: string): Promise<ReadingRow[]> {

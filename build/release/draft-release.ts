@@ -6,6 +6,7 @@ import { Duck } from '../../data/duckdb/duck.ts';
 import type { Manifest } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
+import { recordsNotes } from '../../data/write/analysts-files.ts';
 import { Draft } from '../../data/write/draft.ts';
 import { type ReadingRow, validReadings } from '../../data/write/facts.ts';
 import type { PreviousRelease } from '../../data/write/previous-release.ts';
@@ -26,12 +27,15 @@ export interface ReleaseInput {
   /** Opt-outs, owners' edits and decisions to apply. */
   overlay: Overlay;
   effects: Effects;
+  /** Called when the folder has the files from which the index is built, with the number of records. */
+  indexable?: (folder: string, records: number) => void;
   /** Ranges to settle, in threads or one after the other; the files do not depend on it. */
   split?: { ranges: number; threads: boolean };
 }
 
 /** A release in a workspace, complete except for its change feed and manifest. */
-export interface ReleaseDraft extends Pick<Manifest, 'records' | 'facts' | 'enums' | 'ages' | 'confirmed'> {
+export interface ReleaseDraft
+  extends Pick<Manifest, 'created_at' | 'records' | 'facts' | 'enums' | 'ages' | 'confirmed'> {
   /** Folder of the release's files. */
   folder: string;
   /** Rows by file name. */
@@ -92,8 +96,13 @@ export async function draftRelease(making: ReleaseInput, workspace: string): Pro
   const readings = validReadings(made);
   const now = effects.now().getTime();
   const log = (step: string) => progress.step(pack.id, step);
-  const rows = await draft.finish(parts, { pack, names, readings: validReadings(confirming), before, now, log });
+  const created_at = isoTime(now);
+  const notes = recordsNotes(pack, created_at);
+  const valid = validReadings(confirming);
+  const indexable = (count: number) => making.indexable?.(draft.out, count);
+  const rows = await draft.finish(parts, { pack, names, readings: valid, before, now, notes, indexable, log });
   return {
+    created_at,
     ...tally.manifestCounts(pack),
     records: parts.reduce((sum, { quality }) => sum + quality.length, 0),
     facts: parts.reduce((sum, { facts }) => sum + facts, 0),

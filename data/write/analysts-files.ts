@@ -1,7 +1,7 @@
 // The files for analysts: Parquet with metadata, the history of all values, and a DuckDB database that
 // browsers can open.
 import { hash } from 'node:crypto';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { type ColumnTypes, Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
@@ -42,23 +42,35 @@ function notes(pack: Pack, { release, created_at }: ReleaseInfo, columns: readon
   };
 }
 
-/** Writes name of the release, licence and meaning of the columns into `records.parquet` of a draft. */
-export async function writeRecordsMetadata(pack: Pack, folder: string, telling: ReleaseInfo): Promise<void> {
+/** Name of a release in `records.parquet` until its content name is known: as many bytes as an id. */
+const UNNAMED = 'unnamed_release_';
+
+/** Metadata of `records.parquet` of a draft: licence and meaning of the columns, without the release's name. */
+export function recordsNotes(pack: Pack, created_at: string): Record<string, string> {
+  return notes(pack, { release: UNNAMED, created_at }, dictionary(pack, 'all'));
+}
+
+/**
+ * Writes the name of the release into `records.parquet` of a draft. Parquet stores metadata as plain bytes with
+ * their length, so a name of the same length takes the place of the placeholder.
+ */
+export async function nameRecords(folder: string, release: string): Promise<void> {
   const path = join(folder, RELEASE_FILES.records);
-  const spill = join(folder, '..', 'spill-analysts');
-  await mkdir(spill, { recursive: true });
-  const duck = await Duck.open(spill);
+  const file = await open(path, 'r+');
   try {
-    const temporary = `${path}.temporary`;
-    await duck.parquet(
-      `SELECT * FROM read_parquet(${quotedText(path)})`,
-      temporary,
-      undefined,
-      notes(pack, telling, dictionary(pack, 'all')),
-    );
-    await rename(temporary, path);
+    const { size } = await file.stat();
+    // A Parquet file ends with its metadata, their length, and a mark of four bytes.
+    const tail = Buffer.alloc(8);
+    await file.read(tail, 0, tail.length, size - tail.length);
+    const metadata = Buffer.alloc(tail.readUInt32LE(0));
+    const start = size - tail.length - metadata.length;
+    await file.read(metadata, 0, metadata.length, start);
+    const at = metadata.lastIndexOf(UNNAMED);
+    if (at < 0 || metadata.indexOf(UNNAMED) !== at || release.length !== UNNAMED.length)
+      throw new Error(`${path} has no place for the name ${release}`);
+    await file.write(release, start + at);
   } finally {
-    duck.close();
+    await file.close();
   }
 }
 

@@ -26,6 +26,10 @@ export interface DraftInput {
   before: PreviousRelease | null;
   /** `updated_at` of records that differ from the previous release, in milliseconds. */
   now: number;
+  /** Metadata of `records.parquet` (`recordsNotes`). */
+  notes: Record<string, string>;
+  /** Called when the files exist from which the index is built, with the number of records. */
+  indexable: (records: number) => void;
   log: (step: string) => void;
 }
 
@@ -76,8 +80,8 @@ export class Draft {
     const rows: Record<string, number> = {};
     const each = (table: Parameters<typeof linesOf>[1]) => parts.map(({ folder }) => linesOf(folder, table));
     const out = (name: string) => join(this.out, name);
-    const write = async (name: string, query: string, group?: number) => {
-      rows[name] = await duck.parquet(query, out(name), group);
+    const write = async (name: string, query: string, group?: number, notes?: Record<string, string>) => {
+      rows[name] = await duck.parquet(query, out(name), group, notes);
     };
     const order = rank(parts);
     this.#number(parts, order);
@@ -101,25 +105,27 @@ export class Draft {
     const shelves = parts.map(({ folder, starts }) => ({ path: linesOf(folder, 'shelf'), starts }));
     // DuckDB's threads write facts and history in the meantime.
     writeRecords({ pack, order, updated, shelves, out: this.out, lines: join(this.#folder, 'lines') });
-    await Promise.all([facts, history]);
     rows[RELEASE_FILES.jsonl] = order.length;
     rows[RELEASE_FILES.csv] = order.length;
     log('write Parquet');
     const terms = `SELECT * FROM ${fromLines(this.#file('terms'), tables.TERM_LINES)} ORDER BY term, ord`;
     const review = tables.withTimestamps(each('review'), tables.REVIEW_LINES, ['opened_at', 'confirmed_at']);
     await Promise.all([
+      facts,
       (async () => {
-        await write(RELEASE_FILES.records, recordsQuery(pack, out(RELEASE_FILES.jsonl)));
+        await write(RELEASE_FILES.records, recordsQuery(pack, out(RELEASE_FILES.jsonl)), undefined, drafting.notes);
         await write(RELEASE_FILES.public, publicQuery(pack, out(RELEASE_FILES.records)));
       })(),
       (async () => {
         await write(RELEASE_FILES.bodies, tables.bodiesQuery(this.#file('bodies'), out(RELEASE_FILES.jsonl)), 2048);
         await write(RELEASE_FILES.engine, tables.engineQuery(pack, this.#file('engine')));
         await write(RELEASE_FILES.terms, terms);
+        await history;
+        drafting.indexable(order.length);
         await write(RELEASE_FILES.listings, tables.withTimestamps(each('listings'), tables.LISTING_LINES, ['at']));
         await write(RELEASE_FILES.readings, this.#readings(drafting.readings));
-        await write(RELEASE_FILES.changelog, changelogQuery(this.out));
         await write(RELEASE_FILES.review, `${review} ORDER BY opened_at, id`);
+        await write(RELEASE_FILES.changelog, changelogQuery(this.out));
       })(),
     ]);
     return rows;

@@ -18,9 +18,9 @@ export interface SealInput extends Omit<FeedInput, 'now'> {
   current: string | null;
   now: () => Date;
   /** Files outside the manifest that are built in parallel; awaited before the switch. */
-  derived: Promise<void>;
+  derived: () => Promise<unknown>;
   /** Writes the release's name into the files that contain it; `folder` is the draft's. */
-  tell: (folder: string, release: string) => Promise<void>;
+  name: (folder: string, release: string) => Promise<void>;
   /** Publishes the release to other machines, right before it becomes current here; absent: there are none. */
   announce?: ((release: string) => Promise<void>) | undefined;
 }
@@ -35,7 +35,7 @@ export async function seal(
   folder: string,
   rows: Readonly<Record<string, number>>,
   fields: ManifestFields,
-  { current, now, derived, tell, announce, ...feeding }: SealInput,
+  { current, now, derived, name, announce, ...feeding }: SealInput,
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
   for (const [file, count] of Object.entries(rows).sort(([a], [b]) => byCodePoint(a, b))) {
@@ -43,17 +43,17 @@ export async function seal(
   }
   const release = contentName(files);
   if (release === current) {
-    await derived;
+    await derived();
     await renewDerived(folder, paths.release(dataDir, fields.dataset, release), fields.inputs);
     return { release, fresh: false };
   }
-  const [changes] = await Promise.all([dated(folder, { ...feeding, now: now().getTime() }), tell(folder, release)]);
+  const [changes] = await Promise.all([dated(folder, { ...feeding, now: now().getTime() }), name(folder, release)]);
   const { records } = RELEASE_FILES;
   files[records] = { ...(await measureFile(join(folder, records))), rows: rows[records] ?? null };
   files[RELEASE_FILES.changes] = { ...(await measureFile(join(folder, RELEASE_FILES.changes))), rows: changes.rows };
   const manifest: Manifest = { schema_version: 1, release, ...fields, recorded_to: changes.recorded_to, files };
   await writeFile(join(folder, RELEASE_FILES.manifest), `${JSON.stringify(manifest, null, 1)}\n`);
-  await derived;
+  await derived();
   const place = paths.release(dataDir, fields.dataset, release);
   if (await stat(place).catch(() => null)) {
     const aside = temporaryPath(place);
