@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pack } from '../../packs/define/model.ts';
 import { Duck, fromLines, quotedText } from '../duckdb/duck.ts';
 import { type ClosedShelf, copyText, LineWriter, NULL, readLines, takeFrom } from '../duckdb/lines.ts';
@@ -104,14 +105,15 @@ export class Draft {
     log('write records');
     const shelves = parts.map(({ folder, starts }) => ({ path: linesOf(folder, 'shelf'), starts }));
     // DuckDB's threads write facts and history in the meantime.
-    writeRecords({ pack, order, updated, shelves, out: this.out, lines: join(this.#folder, 'lines') });
+    await writeRecords({ pack, order, updated, shelves, out: this.out, lines: join(this.#folder, 'lines') });
+    // More statements at once on the same processors need more processor time.
+    await Promise.all([facts, history]);
     rows[RELEASE_FILES.jsonl] = order.length;
     rows[RELEASE_FILES.csv] = order.length;
     log('write Parquet');
     const terms = `SELECT * FROM ${fromLines(this.#file('terms'), tables.TERM_LINES)} ORDER BY term, ord`;
     const review = tables.withTimestamps(each('review'), tables.REVIEW_LINES, ['opened_at', 'confirmed_at']);
     await Promise.all([
-      facts,
       (async () => {
         await write(RELEASE_FILES.records, recordsQuery(pack, out(RELEASE_FILES.jsonl)), undefined, drafting.notes);
         await write(RELEASE_FILES.public, publicQuery(pack, out(RELEASE_FILES.records)));
@@ -120,7 +122,6 @@ export class Draft {
         await write(RELEASE_FILES.bodies, tables.bodiesQuery(this.#file('bodies'), out(RELEASE_FILES.jsonl)), 2048);
         await write(RELEASE_FILES.engine, tables.engineQuery(pack, this.#file('engine')));
         await write(RELEASE_FILES.terms, terms);
-        await history;
         drafting.indexable(order.length);
         await write(RELEASE_FILES.listings, tables.withTimestamps(each('listings'), tables.LISTING_LINES, ['at']));
         await write(RELEASE_FILES.readings, this.#readings(drafting.readings));
@@ -236,11 +237,14 @@ interface Ranked {
 
 const PLACEHOLDER = Buffer.from(`"updated_at":"${UPDATED_PLACEHOLDER}"`);
 
+/** Records between two turns of the event loop: about 20 ms. */
+const TURN = 1000;
+
 /**
  * Second pass: writes records.jsonl and records.csv, best record first, and the lines `engine`, `terms` and
  * `bodies` (the columns besides the body) for DuckDB.
  */
-function writeRecords({ pack, order, updated, shelves, out, lines }: Ranked): void {
+async function writeRecords({ pack, order, updated, shelves, out, lines }: Ranked): Promise<void> {
   const jsonl = new LineWriter(join(out, RELEASE_FILES.jsonl));
   const csv = new LineWriter(join(out, RELEASE_FILES.csv));
   const engine = new LineWriter(join(lines, 'engine'));
@@ -249,6 +253,8 @@ function writeRecords({ pack, order, updated, shelves, out, lines }: Ranked): vo
   csv.line(`${csvRow(csvHeader(pack))}\r`);
   let ord = 0;
   for (const entry of takeFrom(shelves, order)) {
+    // Statements of DuckDB that were started before begin only when the event loop turns.
+    if (ord % TURN === 0) await nextTurn();
     const at = updated[order[ord]!]!;
     const end = entry.indexOf(10);
     const body = dated(entry.subarray(0, end), at);
