@@ -29,7 +29,7 @@ export class Duck {
    * Opens a database that may write temporary files to `folder`. A night has several, and a heap of 0.9 GB beside
    * them; sorting 4 million facts with this memory takes as long as with 1 GB.
    */
-  static async open(folder: string, memory = '640MB'): Promise<Duck> {
+  static async open(folder: string, memory = '512MB'): Promise<Duck> {
     const instance = await DuckDBInstance.create(':memory:', {
       threads: String(Math.min(4, availableParallelism())),
       memory_limit: memory,
