@@ -43,7 +43,8 @@ export interface LoadedTables {
 /**
  * Loads a release folder; its files are sorted as in data/model/layout.ts, and the tables keep that order.
  * Throws when a file is missing, damaged or has another number of rows than the manifest. With `indexed`,
- * terms, names, bodies and the history stay in the files: the few queries that need them get the same answers more slowly.
+ * terms, names, bodies and the history stay in the files: the few queries that need them get the same answers
+ * more slowly.
  */
 export async function load(
   folder: string,

@@ -27,8 +27,8 @@ export interface SealInput extends Omit<FeedInput, 'now'> {
 
 /**
  * Moves the draft's files to their place and switches to them. Returns the release's id, and whether it is
- * new: equal content keeps the release (`renewDerived`). A folder of the same name that never became current, because a run died
- * before the switch, is replaced: its changes were never visible.
+ * new: equal content keeps the release (`renewDerived`). A folder of the same name that never became current,
+ * because a run died before the switch, is replaced: its changes were never visible.
  */
 export async function seal(
   dataDir: string,

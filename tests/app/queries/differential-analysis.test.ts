@@ -1,5 +1,5 @@
-// Similar, statistics, time series and changelog agree with the independent evaluator on seeded random requests, on both
-// engines.
+// Similar, statistics, time series and changelog agree with the independent evaluator on seeded random requests,
+// on both engines.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
