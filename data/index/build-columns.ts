@@ -31,13 +31,17 @@ const TERM_DEFAULTS = [
 /** The properties of an attribute that the index needs. */
 export type IndexedAttribute = Pick<Attribute, 'name' | 'type'>;
 
-/** Packs what an index has of records apart from their attributes' values: keys, orders, statuses, history, words. */
-export function packRecords(
+/** Reads the engine table, the history of numbers and the terms of a release. `spill` is the folder for DuckDB's temporary files. */
+export async function packColumns(
   release: string,
-  spill: string,
   attributes: readonly IndexedAttribute[],
+  spill: string,
 ): Promise<Record<string, Packed>> {
-  return read(release, spill, async (reader, engine) => {
+  const duck = await Duck.open(spill);
+  try {
+    const from = (file: string) => `read_parquet(${quotedText(join(release, file))})`;
+    const reader = new Reader(duck);
+    const engine = from(RELEASE_FILES.engine);
     const ids = await reader.texts(`select id from ${engine} order by ord`);
     const arrays: Record<string, Packed> = packKeys(ids, await reader.texts(`select slug from ${engine} order by ord`));
     for (const key of ['quality', 'updated'])
@@ -57,41 +61,15 @@ export function packRecords(
         : `select 0 from ${engine}`;
       arrays[status] = Uint8Array.from(await reader.numbers(reach, ids.length));
     }
+    for (const attribute of attributes)
+      Object.assign(arrays, await packAttribute(reader, engine, attribute, ids.length));
     for (const attribute of attributes.filter(({ type }) => NUMERIC.includes(type))) {
       const rows = await reader.intervals(
         `${intervals(attribute, join(release, RELEASE_FILES.history)).text} order by ord, since, until, value limit ${MOST_PACKED_INTERVALS + 1}`,
       );
       Object.assign(arrays, packIntervals(attribute.name, ids.length, rows));
     }
-    return Object.assign(arrays, packTerms(await reader.terms(fromFile(release, RELEASE_FILES.terms)), ids.length));
-  });
-}
-
-/** Packs the values of all attributes. */
-export function packAttributes(
-  release: string,
-  spill: string,
-  attributes: readonly IndexedAttribute[],
-): Promise<Record<string, Packed>> {
-  return read(release, spill, async (reader, engine) => {
-    const [records = 0] = await reader.numbers(`select count(*) from ${engine}`, 1);
-    const arrays: Record<string, Packed> = {};
-    for (const attribute of attributes) Object.assign(arrays, await packAttribute(reader, engine, attribute, records));
-    return arrays;
-  });
-}
-
-const fromFile = (release: string, file: string) => `read_parquet(${quotedText(join(release, file))})`;
-
-/** Opens DuckDB for the engine table of a release. */
-async function read<T>(
-  release: string,
-  spill: string,
-  pack: (reader: Reader, engine: string) => Promise<T>,
-): Promise<T> {
-  const duck = await Duck.open(spill);
-  try {
-    return await pack(new Reader(duck), fromFile(release, RELEASE_FILES.engine));
+    return Object.assign(arrays, packTerms(await reader.terms(from(RELEASE_FILES.terms)), ids.length));
   } finally {
     duck.close();
   }
