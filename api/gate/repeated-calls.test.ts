@@ -92,3 +92,12 @@ test('memory is bounded: the least recent answers are dropped', async () => {
   await call('?a=0');
   expect(runs()).toBe(61);
 });
+
+test('of many long calls in a minute, the earliest are forgotten', async () => {
+  const { call, runs } = stage();
+  await call('?first');
+  for (let i = 0; i < 150; i += 1) await call(`?${i}${'x'.repeat(32_000)}`);
+  for (let times = 0; times < 3; times += 1) await call('?first');
+  // Two calls are needed again before the answer is kept.
+  expect(runs()).toBe(1 + 150 + 2);
+});

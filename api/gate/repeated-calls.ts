@@ -10,8 +10,8 @@ const BYTES = 16 * 2 ** 20;
 const LONGEST = 1 / 16;
 /** Approximate bytes of an entry without its answer and its key. */
 const ENTRY = 2000;
-/** Calls of a minute that are remembered, to find those that repeat. */
-const MOST_SEEN = 10_000;
+/** Characters of the keys of calls in this minute, by which a second equal call is found. */
+const MOST_SEEN = 4 * 2 ** 20;
 const MINUTE = 60_000;
 
 type Release = NonNullable<Context['release']>;
@@ -40,7 +40,7 @@ export class RepeatedCalls {
   #answers = new WeakMap<object, Result<unknown>>();
   /** Keys of inputs whose answer will be kept. */
   #due = new WeakMap<object, string>();
-  readonly #seen = new Set<string>();
+  readonly #seen = new LRUCache<string, true>({ maxSize: MOST_SEEN, sizeCalculation: (_, key) => key.length });
   readonly #views = new WeakMap<Release, number>();
   #lastView = 0;
   #minute = 0;
@@ -58,7 +58,7 @@ export class RepeatedCalls {
     const known = this.#inputs.get(key);
     if (known !== undefined) return known.input;
     if (!this.#seen.has(key)) {
-      if (this.#seen.size < MOST_SEEN) this.#seen.add(key);
+      this.#seen.set(key, true);
       return parse();
     }
     return whenReady(parse(), (input) => {
