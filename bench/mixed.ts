@@ -3,7 +3,6 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadPack } from '../packs/define/load.ts';
 import { type Load, measureLoad } from './load.ts';
-import { requestOnce } from './measure.ts';
 import type { BenchQuestion } from './questions.ts';
 import { OPERATOR_HEADERS, type Service } from './service.ts';
 import { type DatasetSlugs, documentCases, operationCases, protocolCases, type StallCase } from './stalls.ts';
@@ -57,14 +56,14 @@ export async function mixedLoad(
   const posts = protocolCases(subject.dataset).filter(({ bodies }) => bodies !== undefined);
   const mixed = mixOf(questions);
   return async (seconds) => {
-    const put = (paths: readonly string[], connections: number, headers: Record<string, string>, bodies?: string[]) =>
+    const send = (paths: readonly string[], connections: number, headers: Record<string, string>, bodies?: string[]) =>
       measureLoad({ base: service.base, paths, connections, seconds, headers, bodies });
-    const [load, ...beside] = await Promise.all([
-      put(mixed, CONNECTIONS, OPERATOR_HEADERS),
-      put(others, 1, OPERATOR_HEADERS),
-      ...posts.map(({ paths, bodies }) => put(paths, 1, CHANNEL_HEADERS, bodies)),
+    const loads = await Promise.all([
+      send(mixed, CONNECTIONS, OPERATOR_HEADERS),
+      send(others, 1, OPERATOR_HEADERS),
+      ...posts.map(({ paths, bodies }) => send(paths, 1, CHANNEL_HEADERS, bodies)),
     ]);
-    return { ...load, bad: load.bad + beside.reduce((sum, { bad }) => sum + bad, 0) };
+    return { ...loads[0], bad: loads.reduce((sum, { bad }) => sum + bad, 0) };
   };
 }
 
@@ -72,14 +71,9 @@ export async function mixedLoad(
 async function answered(service: Service, cases: readonly StallCase[]): Promise<StallCase[]> {
   const found: StallCase[] = [];
   for (const each of cases) {
-    const ok = requestOnce({ base: service.base, paths: each.paths, headers: OPERATOR_HEADERS });
-    if (
-      await ok.then(
-        () => true,
-        () => false,
-      )
-    )
-      found.push(each);
+    const response = await fetch(`${service.base}${each.paths[0]}`, { headers: OPERATOR_HEADERS });
+    await response.arrayBuffer();
+    if (response.status === 200) found.push(each);
   }
   return found;
 }

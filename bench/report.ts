@@ -118,7 +118,7 @@ function questions({ dataset, records, rows }: Questions): string {
   return parts.join('\n\n');
 }
 
-function together({ connections, quiet, busy, statistics, delay, beside = [] }: Together): string {
+function together({ connections, quiet, busy, statistics, delay, during = [] }: Together): string {
   return table(
     ['', 'gets/s', 'p50 ms', 'p99 ms', 'event-loop delay p50 / p99 / max ms'],
     [
@@ -129,7 +129,7 @@ function together({ connections, quiet, busy, statistics, delay, beside = [] }: 
         `${Object.values(delay.busy).map(ms).join(' / ')} (with 2 of time series; p99 ≤ 50)`,
       ],
       ['p99, busy over quiet', '', '', against(busy.p99 / quiet.p99, 4, true), ''],
-      ...beside.map(({ name, get }) => [`beside ${name}`, ...speeds(get), '']),
+      ...during.map(({ name, get }) => [`during ${name}`, ...speeds(get), '']),
     ],
   );
 }
@@ -257,7 +257,7 @@ function soak({ minutes, connections, workers = 1, loads, samples, after }: Soak
   const bad = loads.reduce((sum, each) => sum + each.bad, 0);
   const threads = workers === 1 ? '' : `, ${workers} threads`;
   const memory =
-    `Every question mixed, beside all operations, documents, MCP and A2A, ${minutes} minutes, ${connections} connections of questions${threads}: ` +
+    `Every question mixed, with all operations, documents, MCP and A2A, ${minutes} minutes, ${connections} connections of questions${threads}: ` +
     `${count(rate)} questions/s, ${bad} failed calls:\n\n${table(['', 'first third', 'last third', 'most'], rows)}`;
   return after === undefined ? memory : `${memory}\n\nThen, in the same process:\n\n${questions(after)}`;
 }

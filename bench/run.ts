@@ -85,7 +85,7 @@ const rounds = { seconds: Number(args.seconds ?? (args.full ? 2 : 1)), rounds: N
 const levels = args.full ? [1, 16, 64] : [16];
 const config = readConfig(process.env);
 const scratch = mkdtempSync(join(tmpdir(), 'bench-'));
-const told = (line: string) => void process.stderr.write(`${line}\n`);
+const progress = (line: string) => void process.stderr.write(`${line}\n`);
 
 let dataDir: Promise<string> | null = null;
 
@@ -93,7 +93,7 @@ async function subject(): Promise<Subject> {
   dataDir ??= indexed(config.DATA_DIR);
   const from = await dataDir;
   const there = args.dataset ? subjectAt(from, args.dataset) : largest(from);
-  return there ?? generated(Number(args.records), told);
+  return there ?? generated(Number(args.records), progress);
 }
 
 /** Datasets whose nights are measured, the largest last. */
@@ -102,7 +102,7 @@ const BUNDLED = ['llm-models', 'airports', 'places'];
 /** Parts by name. A part that cannot run here prints the reason and returns null. */
 const RUN: { [P in PartName]: () => Promise<BenchParts[P] | null> } = {
   questions: async () =>
-    benchQuestions(await subject(), scratch, { levels, ...rounds, only: args.only ?? null, told: tellRow }),
+    benchQuestions(await subject(), scratch, { levels, ...rounds, only: args.only ?? null, report: reportRow }),
   together: async () => benchTogether(await subject(), scratch, { ...rounds, seconds: rounds.seconds * 3 }),
   tokens: async () => benchTokens(await subject(), scratch),
   start: async () => benchStart(await subject(), scratch, rounds.seconds),
@@ -112,10 +112,10 @@ const RUN: { [P in PartName]: () => Promise<BenchParts[P] | null> } = {
       seconds: Number(args.seconds ?? 1),
       dist: config.DIST_DIR,
       only: args.only ?? null,
-      progress: told,
+      progress,
     }),
   growth: async () => {
-    const sizes = [await generated(SIZES.small, told), await generated(SIZES.large, told)] as const;
+    const sizes = [await generated(SIZES.small, progress), await generated(SIZES.large, progress)] as const;
     return benchGrowth(...sizes, scratch, { ...rounds, connections: 16 });
   },
   night: async () => {
@@ -123,7 +123,9 @@ const RUN: { [P in PartName]: () => Promise<BenchParts[P] | null> } = {
     for (const dataset of args.dataset ? [args.dataset] : BUNDLED) {
       const night = await benchNight(config.DATA_DIR, dataset, scratch);
       if (night === null)
-        told(`night of ${dataset}: left out, ${config.DATA_DIR} has no cached sources; run \`npm run nightly\` first`);
+        progress(
+          `night of ${dataset}: left out, ${config.DATA_DIR} has no cached sources; run \`npm run nightly\` first`,
+        );
       else nights.push(night);
     }
     return nights.length > 0 ? nights : null;
@@ -137,12 +139,14 @@ const RUN: { [P in PartName]: () => Promise<BenchParts[P] | null> } = {
     }),
 };
 
-function tellRow({ id, connections, loads }: QuestionRow): void {
-  told(`${id}, ${connections} connections: ${Math.round(loads.service?.rps ?? 0)} requests/s`);
+function reportRow({ id, connections, loads }: QuestionRow): void {
+  progress(`${id}, ${connections} connections: ${Math.round(loads.service?.rps ?? 0)} requests/s`);
 }
 
 async function measure(part: PartName): Promise<PartResult<never> | null> {
-  told(`\n== ${part}, ${parts.indexOf(part) + 1} of ${parts.length}, after ${Math.round(performance.now() / 1000)} s`);
+  progress(
+    `\n== ${part}, ${parts.indexOf(part) + 1} of ${parts.length}, after ${Math.round(performance.now() / 1000)} s`,
+  );
   const result = await measuredPart<unknown>(rounds, RUN[part]);
   if (result.data === null) return null;
   console.log(`\n${renderPart(part, result as PartResult<never>)}`);
@@ -166,7 +170,7 @@ async function main(): Promise<void> {
     if (!(part in RUN)) continue;
     // A failed part does not affect the others, since results are stored immediately.
     const result = await measure(part as PartName).catch((error: Error) => {
-      told(`${part}: ${error.stack ?? error.message}`);
+      progress(`${part}: ${error.stack ?? error.message}`);
       process.exitCode = 1;
       return null;
     });

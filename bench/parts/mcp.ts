@@ -155,7 +155,7 @@ function agree(rest: Buffer, mcp: Buffer, name: string): number {
   return rest.length;
 }
 
-/** A text without its last line, which tells how to get the next page over its own protocol. */
+/** A text without its last line: the address of the next page over REST, its arguments over MCP. */
 const withoutNext = (text: string) => text.replace(/\nNext page: .*\n$/, '');
 
 /** An answer without the parts that differ between two calls: the request id, and ages. */

@@ -41,14 +41,14 @@ export interface QuestionsOptions extends Omit<Rounds, 'connections'> {
   /** Called with the service before the first question. */
   before?: (service: Service) => Promise<void>;
   /** Called with each row. */
-  told?: (row: QuestionRow) => void;
+  report?: (row: QuestionRow) => void;
 }
 
 /** Runs the table. */
 export async function benchQuestions(
   subject: Subject,
   scratch: string,
-  { levels, seconds, rounds, only, before, told }: QuestionsOptions,
+  { levels, seconds, rounds, only, before, report }: QuestionsOptions,
 ): Promise<Questions> {
   const questions = benchQuestionsFor(subject, await drawValues(subject)).filter(
     ({ id }) => only === null || only.includes(id),
@@ -72,7 +72,7 @@ export async function benchQuestions(
         const { id, name } = question;
         const row = { id, name, connections, bytes: bytes.get(id) ?? 0, loads, agreed };
         rows.push(row);
-        told?.(row);
+        report?.(row);
       }
     }
   } finally {

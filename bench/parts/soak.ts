@@ -40,10 +40,10 @@ export async function benchSoak(
   const questions = benchQuestionsFor(subject, await drawValues(subject));
   const found: Soak = { minutes, workers, connections: CONNECTIONS, loads: [], samples: [] };
   const before = async (service: Service) => {
-    const put = await mixedLoad(subject, service, questions);
+    const load = await mixedLoad(subject, service, questions);
     await service.vitals();
     for (let second = PIECE; second <= minutes * 60; second += PIECE) {
-      found.loads.push(await put(PIECE));
+      found.loads.push(await load(PIECE));
       const { heap, rss, delay } = await service.vitals();
       found.samples.push({ second, heap, rss, delay: delay.p99 });
     }

@@ -20,13 +20,13 @@ export interface Together {
   statistics: Load;
   /** Event-loop delay of the service: with gets only; with gets, statistics and time series. */
   delay: { quiet: Vitals['delay']; busy: Vitals['delay'] };
-  /** Gets beside each kind of other work; absent in older results. */
-  beside?: { name: string; get: Load }[];
+  /** Gets during each kind of other work; absent in older results. */
+  during?: { name: string; get: Load }[];
 }
 
 const CONNECTIONS = 16;
 
-type Put = (id: string, connections: number, lasting?: number) => Promise<Load>;
+type Send = (id: string, connections: number, lasting?: number) => Promise<Load>;
 
 export async function benchTogether(
   subject: Subject,
@@ -35,23 +35,24 @@ export async function benchTogether(
 ): Promise<Together> {
   const questions = benchQuestionsFor(subject, await drawValues(subject));
   const service = await startService(subject, scratch);
-  const put: Put = (id, connections, lasting = seconds) => load(service, pathsOf(questions, id), connections, lasting);
+  const send: Send = (id, connections, lasting = seconds) =>
+    load(service, pathsOf(questions, id), connections, lasting);
   const found = { quiet: [] as Load[], busy: [] as Load[], statistics: [] as Load[] };
   try {
-    await put('get', CONNECTIONS, 2);
-    await put('stats', 4, 1);
+    await send('get', CONNECTIONS, 2);
+    await send('stats', 4, 1);
     await service.vitals();
-    await put('get', CONNECTIONS, 2 * seconds);
+    await send('get', CONNECTIONS, 2 * seconds);
     const { delay: quiet } = await service.vitals();
     await Promise.all([
-      put('get', CONNECTIONS, 2 * seconds),
-      put('stats', 4, 2 * seconds),
-      put('series', 2, 2 * seconds),
+      send('get', CONNECTIONS, 2 * seconds),
+      send('stats', 4, 2 * seconds),
+      send('series', 2, 2 * seconds),
     ]);
     const { delay: busy } = await service.vitals();
     for (let round = 0; round < rounds; round += 1) {
-      found.quiet.push(await put('get', CONNECTIONS));
-      const [get, statistics] = await Promise.all([put('get', CONNECTIONS), put('stats', 4)]);
+      found.quiet.push(await send('get', CONNECTIONS));
+      const [get, statistics] = await Promise.all([send('get', CONNECTIONS), send('stats', 4)]);
       found.busy.push(get);
       found.statistics.push(statistics);
     }
@@ -61,7 +62,7 @@ export async function benchTogether(
       busy: median(found.busy),
       statistics: median(found.statistics),
       delay: { quiet, busy },
-      beside: await getsBeside(subject, service, put, seconds),
+      during: await getsDuring(subject, service, send, seconds),
     };
   } finally {
     await service.stop();
@@ -75,7 +76,7 @@ const load = ({ base }: Service, paths: readonly string[], connections: number, 
   measureLoad({ base, paths, headers: OPERATOR_HEADERS, connections, seconds });
 
 /** Gets while long answers are sent, and while the service switches to another release. */
-async function getsBeside(subject: Subject, service: Service, put: Put, seconds: number) {
+async function getsDuring(subject: Subject, service: Service, send: Send, seconds: number) {
   const v1 = `/v1/${subject.dataset}`;
   const link = await fetch(`${service.base}${v1}/export?format=parquet`, { headers: OPERATOR_HEADERS });
   const { url } = (await link.json()) as { url: string };
@@ -86,16 +87,16 @@ async function getsBeside(subject: Subject, service: Service, put: Put, seconds:
     'searches of 1,000 records as CSV, two clients': () =>
       load(service, [`${v1}/entities?format=csv&limit=1000&min_quality=0.0{n}`], 2, seconds),
   };
-  const beside: { name: string; get: Load }[] = [];
+  const during: { name: string; get: Load }[] = [];
   for (const [name, run] of Object.entries(work)) {
-    const [get] = await Promise.all([put('get', CONNECTIONS, seconds), run()]);
-    beside.push({ name, get });
+    const [get] = await Promise.all([send('get', CONNECTIONS, seconds), run()]);
+    during.push({ name, get });
   }
-  const [get, tag] = await Promise.all([put('get', CONNECTIONS, SWITCH), switchRelease(subject, service.dataDir)]);
+  const [get, tag] = await Promise.all([send('get', CONNECTIONS, SWITCH), switchRelease(subject, service.dataDir)]);
   const { release } = (await (await fetch(`${service.base}/healthz`)).json()) as { release: Record<string, string> };
   if (release[subject.dataset] !== tag) throw new Error(`the service did not switch to ${tag} within ${SWITCH} s`);
-  beside.push({ name: `a switch to another release within ${SWITCH} s`, get });
-  return beside;
+  during.push({ name: `a switch to another release within ${SWITCH} s`, get });
+  return during;
 }
 
 /** Seconds in which a service finds and opens a new release. */

@@ -26,8 +26,8 @@ export class Duck {
   }
 
   /**
-   * Opens a database that may write temporary files to `folder`. A night has several, and a heap of 0.9 GB beside
-   * them; sorting 4 million facts with this memory takes as long as with 1 GB.
+   * Opens a database that may write temporary files to `folder`. A night has several of them and a heap of
+   * 0.9 GB; sorting 4 million facts with this memory takes as long as with 1 GB.
    */
   static async open(folder: string, memory = '512MB'): Promise<Duck> {
     const instance = await DuckDBInstance.create(':memory:', {

@@ -51,8 +51,8 @@ export function recordsNotes(pack: Pack, created_at: string): Record<string, str
 }
 
 /**
- * Writes the name of the release into `records.parquet` of a draft. Parquet stores metadata as plain bytes with
- * their length, so a name of the same length takes the place of the placeholder.
+ * Replaces UNNAMED in `records.parquet` of a draft by the name of the release. Parquet stores metadata as plain
+ * bytes with their length, and both names are equally long.
  */
 export async function nameRecords(folder: string, release: string): Promise<void> {
   const path = join(folder, RELEASE_FILES.records);

@@ -60,15 +60,15 @@ const END = Date.UTC(2026, 10, 20);
 const MOMENTS = [0, 1, 43_200_000, 86_399_999].map((clock) => new Date(END + clock));
 
 /** Equal except for the last digits of computed numbers. */
-function expectAlike(found: unknown, expected: unknown, told: string, path = ''): void {
+function expectAlike(found: unknown, expected: unknown, context: string, path = ''): void {
   if (typeof found === 'number' && typeof expected === 'number') {
     const apart = Math.abs(found - expected);
-    if (apart > 1e-9 * Math.max(1e-9, Math.abs(expected))) expect(found, `${told} at ${path}`).toBe(expected);
+    if (apart > 1e-9 * Math.max(1e-9, Math.abs(expected))) expect(found, `${context} at ${path}`).toBe(expected);
   } else if (typeof found === 'object' && found !== null && typeof expected === 'object' && expected !== null) {
-    expect(Object.keys(found).sort(), `${told} at ${path}`).toEqual(Object.keys(expected).sort());
+    expect(Object.keys(found).sort(), `${context} at ${path}`).toEqual(Object.keys(expected).sort());
     for (const [key, value] of Object.entries(found))
-      expectAlike(value, (expected as Record<string, unknown>)[key], told, `${path}/${key}`);
-  } else expect(found, `${told} at ${path}`).toEqual(expected);
+      expectAlike(value, (expected as Record<string, unknown>)[key], context, `${path}/${key}`);
+  } else expect(found, `${context} at ${path}`).toEqual(expected);
 }
 
 const rowsIn = (rows: readonly ExpectedRow[]): number =>
@@ -125,17 +125,17 @@ describe.each([
     let refused = 0;
     for (const { query } of questions(1, randomStats)) {
       const expected = evaluateStats(pack, records, query);
-      const told = JSON.stringify(query);
+      const context = JSON.stringify(query);
       for (const release of [duckdb, indexed]) {
         const answering = getStats(release, statsParameters.parse(query, pack));
         if (rowsIn(expected) > 1000) {
-          await expect(answering, told).rejects.toMatchObject({ code: 'invalid_parameter' });
+          await expect(answering, context).rejects.toMatchObject({ code: 'invalid_parameter' });
           refused += 1;
           continue;
         }
         const answer = await answering;
-        expectAlike(answer.rows, expected, told);
-        expect(answer.group_by, told).toBe(query['group_by'] ?? null);
+        expectAlike(answer.rows, expected, context);
+        expect(answer.group_by, context).toBe(query['group_by'] ?? null);
         rows += rowsIn(expected);
       }
     }
@@ -149,19 +149,19 @@ describe.each([
       const now = pickOne(next, MOMENTS);
       const input = timeseriesParameters.parse(query, pack);
       const expected = evaluateTimeseries(pack, records, history, { ...query, step: input.step }, now);
-      const told = JSON.stringify([query, now]);
+      const context = JSON.stringify([query, now]);
       for (const release of [duckdb, indexed]) {
         let answer: Awaited<ReturnType<typeof getTimeseries>>;
         try {
           answer = await getTimeseries(release, input, now);
         } catch (error) {
-          expect(error, told).toMatchObject({ code: 'invalid_parameter' });
-          expect(expected.size * input.days, told).toBeGreaterThan(5_000);
+          expect(error, context).toMatchObject({ code: 'invalid_parameter' });
+          expect(expected.size * input.days, context).toBeGreaterThan(5_000);
           continue;
         }
         const found =
           'series' in answer ? [[null, answer.series]] : answer.groups.map(({ group, series }) => [group, series]);
-        expectAlike(found, [...expected], told);
+        expectAlike(found, [...expected], context);
       }
       valued += [...expected.values()].flat().filter(({ count }) => count > 0).length;
     }
@@ -206,7 +206,7 @@ describe.each([
       let pairs = 0;
       for (const { query, next } of questions(3, randomSimilar)) {
         const subject = pickOne(next, records);
-        const told = JSON.stringify([subject.id, query]);
+        const context = JSON.stringify([subject.id, query]);
         const presenting = { now: MOMENTS[0]!, base_url: 'https://register.example', visibility };
         const input = similarParameters.parse({ ...query, fields: 'name' }, pack);
         const answer = await getSimilar(release, pickOne(next, [subject.id, subject.slug]), input, presenting);
@@ -214,7 +214,7 @@ describe.each([
         const expected = evaluateSimilar(seen, records, subject, query, inPublic);
         expect(
           found.map(({ id, score }) => ({ id, score })),
-          told,
+          context,
         ).toEqual(expected.map(({ id, score }) => ({ id, score: Number(score.toFixed(6)) })));
         pairs += found.length;
       }

@@ -28,12 +28,12 @@ test('threads write the same files as a single one', { timeout: 60_000 }, async 
   const release = await openRelease(dataDir, pack, id ?? '');
   const write = async (threads: number, piece: number, root = scratch()) => {
     const output = new Output(root);
-    const told: number[] = [];
-    const progress = (done: number) => void told.push(done);
+    const reported: number[] = [];
+    const progress = (done: number) => void reported.push(done);
     await writePages({ release, base: 'https://x.example', scratch: data, key: 'k', progress, threads, piece }, output);
     const counts = output.finish();
-    expect(told).toEqual(told.toSorted((a, b) => a - b));
-    return { files: filesOf(output.root), done: told.at(-1), counts };
+    expect(reported).toEqual(reported.toSorted((a, b) => a - b));
+    return { files: filesOf(output.root), done: reported.at(-1), counts };
   };
   const { records } = release.manifest;
   const here = await write(0, 2_048);
