@@ -35,17 +35,15 @@ export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: S
       sql`SELECT 'group', floor(${lat} / ${cell}) * ${cell}, floor(${lng} / ${cell}) * ${cell}, count(*) FROM ${records} WHERE ${lat} IS NOT NULL GROUP BY ALL`,
     );
   } else if (edges.length > 1) {
-    // The last bin includes its upper edge, so that every value has a bin.
+    // The last bin includes its upper edge, so that every value has a bin. One pass for all bins: a statement
+    // with a part for each bin needed more memory than a query may use over the view of an overlay.
     const last = edges.length - 2;
-    const within = edges
-      .slice(0, -1)
-      .map(
-        (from, i) =>
-          sql`SELECT 'bin', ${i}::DOUBLE, NULL, count(*) FROM ${records} WHERE ${compared} >= ${from}::DOUBLE AND ${
-            i === last ? sql`${compared} <= ${edges[i + 1]!}::DOUBLE` : sql`${compared} < ${edges[i + 1]!}::DOUBLE`
-          }`,
-      );
-    parts.push(...within);
+    const bins = edges.slice(0, -1).map((from, i) => {
+      const below = i === last ? sql`<=` : sql`<`;
+      return sql`count(*) FILTER (WHERE ${compared} >= ${from}::DOUBLE AND ${compared} ${below} ${edges[i + 1]!}::DOUBLE)`;
+    });
+    const numbers = sql`unnest(range(${bins.length}))::DOUBLE`;
+    parts.push(sql`SELECT 'bin', ${numbers}, NULL, unnest([${join(bins, ', ')}]) FROM ${records}`);
   }
   const [first, ...rest] = parts;
   return rest.reduce((all, part) => sql`${all} UNION ALL ${part}`, first!);
