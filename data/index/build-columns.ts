@@ -31,7 +31,10 @@ const TERM_DEFAULTS = [
 /** The properties of an attribute that the index needs. */
 export type IndexedAttribute = Pick<Attribute, 'name' | 'type'>;
 
-/** Reads the engine table, the history of numbers and the terms of a release. `spill` is the folder for DuckDB's temporary files. */
+/**
+ * Reads the engine table, the history of numbers and the terms of a release. `spill` is the folder for DuckDB's
+ * temporary files.
+ */
 export async function packColumns(
   release: string,
   attributes: readonly IndexedAttribute[],
