@@ -33,6 +33,9 @@ export type Caller =
       id?: string;
     };
 
+/** The caller without a credential. */
+export const ANONYMOUS: Caller = { kind: 'anonymous' };
+
 /** The spending limit of an OAuth client. */
 export interface TokenGrant {
   /** Name of the grant in the store. */

@@ -1,5 +1,6 @@
 // Rate limits: one bucket a minute for paid calls and one for free calls (specification section 8).
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { subscription } from '../../data/model/subscriptions.ts';
 import type { Redis } from './redis.ts';
 import type { SharedCounters } from './shared-counters.ts';
@@ -32,7 +33,7 @@ export interface Limits {
    * Counts `calls` (default 1) calls of `who` (a key or an address), with the plan of a key. Null: no limit
    * applies.
    */
-  spend(bucket: Bucket, who: string, plan?: string, calls?: number): Promise<BucketState | null>;
+  spend(bucket: Bucket, who: string, plan?: string, calls?: number): Awaitable<BucketState | null>;
 }
 
 /** Calls in the current window of a key or an address, as rate-limiter-flexible counts them. */
@@ -40,7 +41,7 @@ type Counted = Pick<RateLimiterRes, 'consumedPoints' | 'remainingPoints' | 'msBe
 
 /** The limiter of one bucket. Rejects with the count when the limit is exceeded, or resolves to it. */
 interface Limiter {
-  consume(who: string, calls: number): Promise<Counted> | Counted;
+  consume(who: string, calls: number): Awaitable<Counted>;
 }
 
 /** Creates the limiter of one bucket with this capacity. */
@@ -97,28 +98,27 @@ function limitsOf(make: LimiterFactory, changed: Partial<Record<Bucket, number>>
     return limiter;
   };
   return {
-    async spend(bucket, who, plan, count = 1) {
+    spend(bucket, who, plan, count = 1) {
       const limit = allowance(bucket, plan, calls);
       if (limit === null) return null;
-      const counted = await countCalls(limiterOf(bucket, limit), who, count);
-      return {
+      return whenReady(countCalls(limiterOf(bucket, limit), who, count), (counted) => ({
         bucket,
         limit,
         remaining: Math.max(0, counted.remainingPoints),
         reset: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
         allowed: counted.consumedPoints <= limit,
-      };
+      }));
     },
   };
 }
 
-async function countCalls(limiter: Limiter, who: string, calls: number): Promise<Counted> {
-  try {
-    return await limiter.consume(who, calls);
-  } catch (refused) {
+function countCalls(limiter: Limiter, who: string, calls: number): Awaitable<Counted> {
+  const counted = limiter.consume(who, calls);
+  if (!(counted instanceof Promise)) return counted;
+  return counted.catch((refused) => {
     if (refused instanceof RateLimiterRes) return refused;
     throw refused;
-  }
+  });
 }
 
 /** Calls a minute: the same for all in the free bucket; a plan may allow more in the paid one. */

@@ -5,7 +5,7 @@ import { isIPv4 } from 'node:net';
 import { eur } from '../../packs/define/money.ts';
 import type { App, RestDeps } from '../channels/rest/rest.ts';
 import { ApiError, toApiError } from '../contract/errors.ts';
-import { admit } from '../gate/execute.ts';
+import { admit, type CallDeps, type Visitor } from '../gate/execute.ts';
 import { type Http, readBytes, readRequest, readText } from '../http/request.ts';
 import { errorResponse } from '../http/respond.ts';
 import { type Html, html } from '../pages/html.ts';
@@ -218,9 +218,18 @@ export function mountWebhook(app: App, deps: RestDeps & { checkout: WebhookRecei
       let apiError = toApiError(error);
       if (apiError.code === 'internal') report(error, request_id);
       // Signed deliveries have no rate limit, since Stripe sends bursts from few addresses; others have one.
-      else if (apiError.code !== 'unavailable')
-        apiError = await admit(gate, visitor, 'free').then(() => apiError, toApiError);
+      else if (apiError.code !== 'unavailable') apiError = await limitError(gate, visitor, apiError);
       return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
     }
   });
+}
+
+/** The error of a request; 429 instead when its address sends too many. */
+async function limitError(gate: CallDeps, visitor: Visitor, error: ApiError): Promise<ApiError> {
+  try {
+    await admit(gate, visitor, 'free');
+    return error;
+  } catch (limited) {
+    return toApiError(limited);
+  }
 }

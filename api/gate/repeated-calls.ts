@@ -52,16 +52,20 @@ export class RepeatedCalls {
   }
 
   /** The input of an equal call, or the result of `parse`. */
-  input(call: RepeatableCall, ctx: Context, parse: () => Awaitable<unknown>): Awaitable<unknown> {
+  input<C extends RepeatableCall>(
+    call: C,
+    ctx: Context,
+    parse: (call: C, ctx: Context) => Awaitable<unknown>,
+  ): Awaitable<unknown> {
     const key = this.#key(call, ctx);
-    if (key === null) return parse();
+    if (key === null) return parse(call, ctx);
     const known = this.#inputs.get(key);
     if (known !== undefined) return known.input;
     if (!this.#seen.has(key)) {
       this.#seen.set(key, true);
-      return parse();
+      return parse(call, ctx);
     }
-    return whenReady(parse(), (input) => {
+    return whenReady(parse(call, ctx), (input) => {
       this.#due.set(input as object, key);
       return input;
     });

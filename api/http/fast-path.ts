@@ -7,12 +7,13 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Hono } from 'hono';
+import type { Awaitable } from '../../data/model/awaitable.ts';
 import { acquireBuffer, releaseBuffer } from './buffers.ts';
 import { type Http, LONGEST_BODY, type NodeBindings, routedPath } from './request.ts';
 import { type Headers, isPieces, type Reply, responseOf } from './respond.ts';
 import { endStalled, STALLED } from './streams.ts';
 
-type Handler = (c: Http) => Promise<Reply>;
+type Handler = (c: Http) => Awaitable<Reply>;
 
 /** Handlers that work without Hono, by the Hono handler mounted for them. */
 const direct = new WeakMap<object, Handler>();
@@ -41,18 +42,36 @@ export function withFastPath(
     const match = http === null ? null : route(app, http);
     if (http === null || match === null) return hono(incoming, outgoing);
     http.params = match.params;
-    const failed = (error: unknown) => {
-      const reply = fail(error, http);
-      // A truncated response must not look complete.
-      if (outgoing.headersSent) outgoing.destroy();
-      else send(reply, outgoing, failed, stalled);
-    };
-    match
-      .handler(http)
-      .then((reply) => send(reply, outgoing, failed, stalled))
-      .catch(failed)
-      .catch(() => outgoing.destroy());
+    const sending: Sending = { outgoing, http, fail, stalled };
+    try {
+      const reply = match.handler(http);
+      if (reply instanceof Promise)
+        reply
+          .then((ready) => send(ready, sending))
+          .catch((error) => sendFailure(error, sending))
+          .catch(() => outgoing.destroy());
+      else send(reply, sending);
+    } catch (error) {
+      sendFailure(error, sending);
+    }
   };
+}
+
+/** What a reply is sent with. */
+interface Sending {
+  outgoing: ServerResponse;
+  http: Http;
+  fail: (error: unknown, c: Http) => Reply;
+  stalled: number;
+}
+
+/** Sends the error response of a call whose handler threw, or whose reply could not be sent. */
+function sendFailure(error: unknown, sending: Sending): void {
+  const { outgoing, http, fail } = sending;
+  const reply = fail(error, http);
+  // A truncated response must not look complete.
+  if (outgoing.headersSent) outgoing.destroy();
+  else send(reply, sending);
 }
 
 /** Listener of a server without a fast path: `others` handles every request. */
@@ -157,12 +176,8 @@ class DirectHttp implements Http {
 /** Length of bodies that may exceed a connection's buffers, in bytes. */
 const LONG = 65_536;
 
-function send(
-  { status, headers, body }: Reply,
-  outgoing: ServerResponse,
-  failed: (error: unknown) => void,
-  stalled: number,
-): void {
+function send({ status, headers, body }: Reply, sending: Sending): void {
+  const { outgoing, stalled } = sending;
   if (outgoing.destroyed) {
     if (body instanceof ReadableStream) body.cancel().catch(() => {});
     return;
@@ -172,7 +187,7 @@ function send(
     outgoing.writeHead(status, headers);
     // A client that disconnects ends the body; this is not an error.
     pipeline(Readable.fromWeb(body as never), outgoing).catch((error: Error & { code?: string }) => {
-      if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') failed(error);
+      if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') sendFailure(error, sending);
     });
     return;
   }
@@ -181,7 +196,7 @@ function send(
     headers['Content-Length'] = String(buffer.length);
     if (buffer.length > LONG) endStalled(outgoing, stalled);
     outgoing.once('close', () => releaseBuffer(buffer));
-    queueWrite({ outgoing, status, headers, body: buffer, failed });
+    queueWrite({ status, headers, body: buffer, sending });
     return;
   }
   if (body !== null) {
@@ -189,15 +204,14 @@ function send(
     headers['Content-Length'] = String(bytes);
     if (bytes > LONG) endStalled(outgoing, stalled);
   }
-  queueWrite({ outgoing, status, headers, body: body ?? undefined, failed });
+  queueWrite({ status, headers, body: body ?? undefined, sending });
 }
 
 interface QueuedWrite {
-  outgoing: ServerResponse;
   status: number;
   headers: Headers;
   body: string | Uint8Array | undefined;
-  failed: (error: unknown) => void;
+  sending: Sending;
 }
 
 /** Responses that are written at the end of this turn of the event loop, at most `MOST_QUEUED`. */
@@ -218,12 +232,13 @@ function queueWrite(write: QueuedWrite): void {
 function writeQueued(): void {
   const writes = queued;
   queued = [];
-  for (const { outgoing, status, headers, body, failed } of writes) {
+  for (const { status, headers, body, sending } of writes) {
+    const { outgoing } = sending;
     if (outgoing.destroyed) continue;
     try {
       outgoing.writeHead(status, headers).end(body);
     } catch (error) {
-      failed(error);
+      sendFailure(error, sending);
     }
   }
 }

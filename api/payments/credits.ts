@@ -1,5 +1,6 @@
 // Payment with a key's credit: checked before a call runs, charged in one transaction with its answer.
 
+import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import type { Lookup } from '../../data/state/keys/lookup.ts';
 import { charge as chargeKey } from '../../data/state/money/ledger.ts';
 import type { Store } from '../../data/state/store.ts';
@@ -7,7 +8,7 @@ import type { KeptAnswer } from '../../data/state/writer-jobs.ts';
 import { eur } from '../../packs/define/money.ts';
 import { type Caller, paysForCalls } from '../access/caller.ts';
 import { ApiError } from '../contract/errors.ts';
-import { hasClaim, type IdempotencyStore } from './idempotency.ts';
+import { hasClaim, type IdempotencyStore, type SerializedAnswer } from './idempotency.ts';
 import { formatEurAmount, type Payments, type PricedCall, paymentError, type Reservation } from './payments.ts';
 
 interface Parts {
@@ -38,11 +39,17 @@ class Holds {
   }
 
   /** Waits until the credit that is not held covers the price. Null, or the balance if it does not. */
-  async add(key: string, cached: number | undefined, micros: number): Promise<number | null> {
+  add(key: string, cached: number | undefined, micros: number): Awaitable<number | null> {
+    if (cached === undefined || cached - this.#held(key) < micros) return this.#wait(key, cached, micros);
+    this.#hold(key, micros);
+    return null;
+  }
+
+  async #wait(key: string, cached: number | undefined, micros: number): Promise<number | null> {
     let balance = cached ?? (await this.#lookup.balance(key));
     while (true) {
       const current = this.#byKey.get(key);
-      if (balance - (current?.micros ?? 0) >= micros) break;
+      if (balance - this.#held(key) >= micros) break;
       // Only a fresh balance rejects: one read during a charge may count that charge twice.
       if (current === undefined) {
         balance = await this.#lookup.balance(key);
@@ -53,11 +60,19 @@ class Holds {
       current.waiting ??= Promise.withResolvers();
       balance = await current.waiting.promise;
     }
+    this.#hold(key, micros);
+    return null;
+  }
+
+  #held(key: string): number {
+    return this.#byKey.get(key)?.micros ?? 0;
+  }
+
+  #hold(key: string, micros: number): void {
     const hold = this.#byKey.get(key) ?? { micros: 0, calls: 0, waiting: null };
     hold.micros += micros;
     hold.calls += 1;
     this.#byKey.set(key, hold);
-    return null;
   }
 
   /** Ends one call's hold. */
@@ -71,6 +86,25 @@ class Holds {
     hold.waiting?.resolve(this.#lookup.balance(key));
     hold.waiting = null;
   }
+}
+
+const NO_HEADERS: Record<string, string> = {};
+
+/** The reservation of a call that costs its caller nothing. */
+class FreeReservation implements Reservation {
+  readonly #repeats: IdempotencyStore;
+  readonly #owner: string;
+
+  constructor(repeats: IdempotencyStore, owner: string) {
+    this.#repeats = repeats;
+    this.#owner = owner;
+  }
+
+  commit(answer?: SerializedAnswer): Awaitable<Record<string, string>> {
+    return hasClaim(answer) ? this.#repeats.keep(this.#owner, answer).then(() => NO_HEADERS) : NO_HEADERS;
+  }
+
+  release(): void {}
 }
 
 /**
@@ -97,11 +131,19 @@ export class CreditPayments implements Payments {
     if (balance < charge.micros) throw this.#insufficient(caller, charge, balance);
   }
 
-  async reserve(caller: Caller, charge: PricedCall): Promise<Reservation> {
+  reserve(caller: Caller, charge: PricedCall): Awaitable<Reservation> {
     const key = this.#payer(caller, charge);
-    if (key === null) return this.#free(caller.kind === 'key' ? caller.id : caller.kind === 'admin' ? 'admin' : '');
-    const balance = await this.#holds.add(key.id, key.balance, charge.micros);
-    if (balance !== null) throw this.#insufficient(caller, charge, balance);
+    if (key === null) {
+      const owner = caller.kind === 'key' ? caller.id : caller.kind === 'admin' ? 'admin' : '';
+      return new FreeReservation(this.#parts.repeats, owner);
+    }
+    return whenReady(this.#holds.add(key.id, key.balance, charge.micros), (balance) => {
+      if (balance !== null) throw this.#insufficient(caller, charge, balance);
+      return this.#reservation(key, charge);
+    });
+  }
+
+  #reservation(key: KeyCaller, charge: PricedCall): Reservation {
     let open = true;
     const end = () => {
       if (open) this.#holds.remove(key.id, charge.micros);
@@ -109,7 +151,7 @@ export class CreditPayments implements Payments {
     };
     return {
       commit: (answer) => this.#charge(key, charge, hasClaim(answer) ? answer : undefined).finally(end),
-      release: async () => end(),
+      release: end,
     };
   }
 
@@ -126,16 +168,6 @@ export class CreditPayments implements Payments {
     const left = caller.grant?.left ?? null;
     if (left !== null && left < charge.micros) throw this.#overCap(caller, charge, left);
     return caller;
-  }
-
-  #free(owner: string): Reservation {
-    return {
-      commit: async (answer) => {
-        if (hasClaim(answer)) await this.#parts.repeats.keep(owner, answer);
-        return {};
-      },
-      release: async () => {},
-    };
   }
 
   /** Charges the price; an error withholds the answer. */

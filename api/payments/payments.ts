@@ -1,4 +1,5 @@
 // Payment of a call: quote, reserve, then commit or release. Credits and x402 implement the same interface.
+import type { Awaitable } from '../../data/model/awaitable.ts';
 import { eur, usd } from '../../packs/define/money.ts';
 import { type Caller, paysForCalls } from '../access/caller.ts';
 import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../contract/errors.ts';
@@ -51,8 +52,8 @@ export interface Reservation {
    * Charges the price and, with an Idempotency-Key, stores the answer. Returns headers such as
    * `X-Charge-EUR`. An error withholds the answer.
    */
-  commit(answer?: SerializedAnswer): Promise<Record<string, string>>;
-  release(): Promise<void>;
+  commit(answer?: SerializedAnswer): Awaitable<Record<string, string>>;
+  release(): Awaitable<void>;
 }
 
 /** The URL of a payment method; with `method`, `body` and a page for people if it begins with a call. */
@@ -82,7 +83,7 @@ export interface Payments {
   /** Throws a 402 if the caller cannot pay the price now; reserves nothing. Absent: every caller can pay. */
   afford?: (caller: Caller, charge: PricedCall) => Promise<void>;
   /** Reserves the price, or throws the 402 with the payment methods. */
-  reserve(caller: Caller, charge: PricedCall, attached: X402Attachment | null): Promise<Reservation>;
+  reserve(caller: Caller, charge: PricedCall, attached: X402Attachment | null): Awaitable<Reservation>;
   /** Whether a payment is stored under this secret; absent without x402. */
   waiting?: (secret: string) => Promise<boolean>;
 }

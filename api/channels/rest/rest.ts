@@ -2,10 +2,11 @@
 
 import type { Hono } from 'hono';
 import { FORMATS } from '../../../data/input/formats.ts';
+import type { Awaitable } from '../../../data/model/awaitable.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Context, Format, Operation, RenderedFile, Result } from '../../contract/operation.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
-import { admit, type Call, type CallDeps, execute } from '../../gate/execute.ts';
+import { admit, type Call, type CallDeps, execute, type Outcome } from '../../gate/execute.ts';
 import { compressReply, varyHeader } from '../../http/coding.ts';
 import { findCompressedCopies, pickEncodedCopy } from '../../http/compressed-copies.ts';
 import { registerFastPath } from '../../http/fast-path.ts';
@@ -80,76 +81,139 @@ export async function answer(
   return responseOf(await reply(deps, c, operation, path));
 }
 
-/** Runs one operation, from the request to the reply. `path` holds its path parameters. */
-async function reply(
-  { gate, report, root, streams }: RestDeps,
+/** A request of an operation, from its reading to its reply. */
+class Exchange {
+  readonly deps: RestDeps;
+  readonly http: Http;
+  readonly operation: Operation;
+  readonly request: HttpRequest;
+  readonly choice: Choice;
+  readonly call: RestCall;
+
+  constructor(deps: RestDeps, http: Http, operation: Operation, path: Record<string, string>) {
+    const request = readRequest(deps.gate, http);
+    this.deps = deps;
+    this.http = http;
+    this.operation = operation;
+    this.request = request;
+    this.choice = negotiate(formsOf(operation), {
+      accept: request.accept,
+      suffix: request.hasMdSuffix,
+      parameter: operation.own_format ? undefined : single(request.query['format']),
+    });
+    this.call = new RestCall(http, request, operation, path, this.choice.format, deps.gate);
+  }
+}
+
+/**
+ * Runs one operation, from the request to the reply. `path` holds its path parameters. Without a promise when
+ * the gate and the answer need none; never rejects.
+ */
+function reply(
+  deps: RestDeps,
   c: Http,
   operation: Operation,
   path: Record<string, string> = c.req.param(),
-): Promise<Reply> {
-  const request = readRequest(gate, c);
-  const choice = negotiate(formsOf(operation), {
-    accept: request.accept,
-    suffix: request.hasMdSuffix,
-    parameter: operation.own_format ? undefined : single(request.query['format']),
-  });
-  const call = new RestCall(c, request, operation, path, choice.format, gate);
+): Awaitable<Reply> {
+  const exchange = new Exchange(deps, c, operation, path);
+  if (exchange.request.urlError) return refuseUrl(exchange, exchange.request.urlError);
+  const outcome = execute<RestAnswer>(deps.gate, exchange.call, present, REST_ANSWER_CODEC);
+  if (!(outcome instanceof Promise)) return replyWith(exchange, outcome);
+  return outcome.then(
+    (reached) => replyWith(exchange, reached),
+    (error) => failedReply(exchange, error),
+  );
+}
+
+/** The 413 of an address that is too long: it counts like a free call. */
+async function refuseUrl(exchange: Exchange, error: ApiError): Promise<Reply> {
   try {
-    if (request.urlError) {
-      await admit(gate, call, 'free');
-      throw request.urlError;
-    }
-    const outcome = await execute<RestAnswer>(gate, call, present, REST_ANSWER_CODEC);
-    const priced = outcome.kind === 'not_run' || (outcome.kind === 'answer' && outcome.priced);
-    const free = operation.access === 'free' && !priced;
-    const headers = cacheHeaders(operation, free && outcome.caller.kind === 'anonymous', choice);
-    Object.assign(headers, request.headers, choice.format === 'html' ? fileHeaders(gate.base_url) : {});
-    if (outcome.kind !== 'answer') {
-      outcome.done();
-      addValidators(headers, call);
-      if (outcome.kind === 'unchanged') return { status: 304, headers, body: null };
-      headers['Content-Type'] = FORMATS[choice.format].media_type;
-      return { status: 200, headers, body: null };
-    }
-    const { result, rendered } = outcome.answer;
-    const { body } = rendered;
-    const inMemory = typeof body === 'string' || body instanceof Uint8Array;
-    const complete = inMemory || isPieces(body);
-    if (inMemory && free && operation.route.method === 'GET') call.tag ??= gate.tags.ofBody(body);
-    call.last_modified ??= result.last_modified;
-    addValidators(headers, call);
-    describe(headers, result, rendered, call);
-    if (free && operation.route.method === 'GET' && call.had()) {
-      outcome.done();
-      return { status: 304, headers, body: null };
-    }
-    if (complete) {
-      outcome.done();
-      return compressReply({ status: result.status ?? 200, headers, body }, c.req.header('accept-encoding'));
-    }
-    if (call.head) return { status: 200, headers, body: closeStream(body, outcome.done) };
-    const accepts = c.req.header('accept-encoding');
-    try {
-      const file = root && result.file ? await openRendered(root, result.file, gate, accepts) : null;
-      if (file !== null) {
-        outcome.done();
-        return { status: 200, headers: { ...headers, ...file.headers }, body: file.body };
-      }
-      const release = streams.open(outcome.done);
-      const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
-      return compressReply({ status: 200, headers, body: streamOf(body, release, fault) }, accepts);
-    } catch (error) {
-      outcome.done();
-      throw error;
-    }
-  } catch (error) {
-    const failed = failureReply(gate, request, error, report, call);
-    const page = choice.format === 'html' ? operation.html?.failure : undefined;
-    if (page === undefined) return failed;
-    const about = { base_url: gate.base_url, path: request.path };
-    const headers = { ...failed.headers, ...fileHeaders(gate.base_url), 'Content-Type': FORMATS.html.media_type };
-    return { status: failed.status, headers, body: page(toApiError(error).message, about) };
+    await admit(exchange.deps.gate, exchange.call, 'free');
+    throw error;
+  } catch (refused) {
+    return failedReply(exchange, refused);
   }
+}
+
+/** The reply of a call that passed the gate. */
+function replyWith(exchange: Exchange, outcome: Outcome<RestAnswer>): Awaitable<Reply> {
+  try {
+    const made = replyOf(exchange, outcome);
+    return made instanceof Promise ? made.catch((error) => failedReply(exchange, error)) : made;
+  } catch (error) {
+    return failedReply(exchange, error);
+  }
+}
+
+function replyOf(exchange: Exchange, outcome: Outcome<RestAnswer>): Awaitable<Reply> {
+  const { deps, operation, request, call, choice, http } = exchange;
+  const priced = outcome.kind === 'not_run' || (outcome.kind === 'answer' && outcome.priced);
+  const free = operation.access === 'free' && !priced;
+  // One object for all headers: those of the gate, of caches and of the answer.
+  const { headers } = request;
+  addCacheHeaders(headers, operation, free && outcome.caller.kind === 'anonymous', choice);
+  if (choice.format === 'html') Object.assign(headers, fileHeaders(deps.gate.base_url));
+  if (outcome.kind !== 'answer') {
+    outcome.done();
+    addValidators(headers, call);
+    if (outcome.kind === 'unchanged') return { status: 304, headers, body: null };
+    headers['Content-Type'] = FORMATS[choice.format].media_type;
+    return { status: 200, headers, body: null };
+  }
+  const { result, rendered } = outcome.answer;
+  const { body } = rendered;
+  const inMemory = typeof body === 'string' || body instanceof Uint8Array;
+  if (inMemory && free && operation.route.method === 'GET') call.tag ??= deps.gate.tags.ofBody(body);
+  call.last_modified ??= result.last_modified;
+  addValidators(headers, call);
+  describe(headers, result, rendered, call);
+  if (free && operation.route.method === 'GET' && call.had()) {
+    outcome.done();
+    return { status: 304, headers, body: null };
+  }
+  if (!inMemory && !isPieces(body)) return streamedReply(exchange, { result, body, headers, done: outcome.done });
+  outcome.done();
+  const { status = 200 } = result;
+  return compressReply({ status, headers, body }, http.req.header('accept-encoding'));
+}
+
+interface Streamed {
+  result: Result<unknown>;
+  body: AsyncIterable<string>;
+  headers: Headers;
+  done: () => void;
+}
+
+/** The reply of a long text: the static file with the same content, or the text as it is generated. */
+async function streamedReply(exchange: Exchange, { result, body, headers, done }: Streamed): Promise<Reply> {
+  const { deps, call, http, request } = exchange;
+  const { gate, root, streams, report } = deps;
+  if (call.head) return { status: 200, headers, body: closeStream(body, done) };
+  const accepts = http.req.header('accept-encoding');
+  try {
+    const file = root && result.file ? await openRendered(root, result.file, gate, accepts) : null;
+    if (file !== null) {
+      done();
+      return { status: 200, headers: { ...headers, ...file.headers }, body: file.body };
+    }
+    const release = streams.open(done);
+    const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
+    return compressReply({ status: 200, headers, body: streamOf(body, release, fault) }, accepts);
+  } catch (error) {
+    done();
+    throw error;
+  }
+}
+
+/** The reply of a failed call: a page if the client prefers one, else JSON. */
+function failedReply({ deps, request, operation, choice, call }: Exchange, error: unknown): Reply {
+  const { gate, report } = deps;
+  const failed = failureReply(gate, request, error, report, call);
+  const page = choice.format === 'html' ? operation.html?.failure : undefined;
+  if (page === undefined) return failed;
+  const about = { base_url: gate.base_url, path: request.path };
+  const headers = { ...failed.headers, ...fileHeaders(gate.base_url), 'Content-Type': FORMATS.html.media_type };
+  return { status: failed.status, headers, body: page(toApiError(error).message, about) };
 }
 
 /** Formats by operation, computed once. */
@@ -182,19 +246,18 @@ function present(result: Result<unknown>, ctx: Context, operation: Operation): R
 const single = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
 
 /**
- * Cache headers of contract section 2: answers about records are private, free ones may be stored and
- * revalidated.
+ * Adds the cache headers of contract section 2: answers about records are private, free ones may be stored and
+ * revalidated. The no-store of a request with a credential in its URL stays.
  */
-function cacheHeaders(operation: Operation, open: boolean, { format, varies }: Choice): Headers {
+function addCacheHeaders(headers: Headers, operation: Operation, open: boolean, { format, varies }: Choice): void {
   // The page of a paid answer must not stay in the history of a shared browser (specification section 8).
-  if (format === 'html' && operation.access !== 'free') return { 'Cache-Control': 'private, no-store', Vary: 'Accept' };
-  if (operation.personal) return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
-  const vary = varies ? 'Accept' : undefined;
-  const varyValue = FORMATS[format].uncompressed ? vary : varyHeader(vary);
-  return {
-    'Cache-Control': `${open ? 'public' : 'private'}, no-cache`,
-    ...(varyValue === undefined ? {} : { Vary: varyValue }),
-  };
+  const page = format === 'html' && operation.access !== 'free';
+  if (page) headers['Cache-Control'] ??= 'private, no-store';
+  else if (operation.personal) headers['Cache-Control'] ??= 'no-store';
+  else headers['Cache-Control'] ??= open ? 'public, no-cache' : 'private, no-cache';
+  const accept = varies || page ? 'Accept' : undefined;
+  const vary = page || operation.personal || FORMATS[format].uncompressed ? accept : varyHeader(accept);
+  if (vary !== undefined) headers['Vary'] ??= vary;
 }
 
 function addValidators(headers: Headers, { tag, last_modified }: RestCall): void {

@@ -11,7 +11,7 @@ import {
 import type { Store } from '../../../data/state/store.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { IdempotencyStore } from '../idempotency.ts';
-import type { Payments, X402Offer } from '../payments.ts';
+import type { Payments, Reservation, X402Offer } from '../payments.ts';
 import { rpcChain } from './chain.ts';
 import { type FacilitatorTimeouts, httpFacilitator } from './facilitator.ts';
 import { Paywall } from './paywall.ts';
@@ -69,14 +69,18 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
       quote: credits.quote,
       afford: async (caller, charge) => credits.afford?.(caller, charge),
       waiting: (secret) => paywall.waiting(secret),
-      async reserve(caller, charge, attached) {
-        try {
-          return await credits.reserve(caller, charge, attached);
-        } catch (error) {
+      reserve(caller, charge, attached) {
+        const byX402 = async (error: unknown): Promise<Reservation> => {
           const unpaid = error instanceof ApiError && /^(payment_required|insufficient_credits)$/.test(error.code);
           const paid = unpaid && attached !== null ? await paywall.reserve(caller, charge, attached) : null;
           if (paid === null) throw error;
           return paid;
+        };
+        try {
+          const reserved = credits.reserve(caller, charge, attached);
+          return reserved instanceof Promise ? reserved.catch(byX402) : reserved;
+        } catch (error) {
+          return byX402(error);
         }
       },
     };

@@ -1,0 +1,69 @@
+// Identifies the caller of a request and counts it against its rate limit.
+import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
+import { ANONYMOUS, type Caller, credentialError, operatorKeyInUrl } from '../access/caller.ts';
+import { type Bucket, type BucketState, limitHeaders } from '../access/limits.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { CallDeps, Visitor } from './context.ts';
+
+/**
+ * Identify and limit: every request passes this step, also one for an unknown path. An unknown credential
+ * counts against the bucket of the address and is answered with 401; over the limit the answer is 429.
+ * Operators are neither limited nor charged. With `keysOnly` an access token is refused: it may spend from a
+ * key, but not manage it. A request with several messages counts as `calls` calls. An operator's key in a URL
+ * is refused, since URLs end up in browser histories and in logs of third parties.
+ */
+export function admit(
+  gate: CallDeps,
+  visitor: Visitor,
+  bucket: Bucket,
+  keysOnly = false,
+  calls = 1,
+): Awaitable<Caller> {
+  const { credential } = visitor;
+  if (credential === null) return limit(gate, visitor, bucket, calls, ANONYMOUS);
+  const candidate = gate.identify(credential);
+  return candidate instanceof Promise
+    ? candidate.then((caller) => check(gate, visitor, bucket, keysOnly, calls, caller))
+    : check(gate, visitor, bucket, keysOnly, calls, candidate);
+}
+
+function check(
+  gate: CallDeps,
+  visitor: Visitor,
+  bucket: Bucket,
+  keysOnly: boolean,
+  calls: number,
+  candidate: Caller | null,
+): Awaitable<Caller> {
+  const exposed = candidate?.kind === 'admin' && visitor.credential?.via === 'api_key';
+  if (candidate?.kind === 'admin' && !exposed) return candidate;
+  const refused = exposed || (keysOnly && candidate?.kind === 'key' && candidate.grant !== undefined);
+  const caller = refused ? null : candidate;
+  return whenReady(limit(gate, visitor, bucket, calls, caller), (admitted) => {
+    if (caller === null) throw exposed ? operatorKeyInUrl() : credentialError(visitor.credential!);
+    return admitted;
+  });
+}
+
+/** Counts the calls of a caller; null: of an address whose credential was refused. Throws 429 `rate_limited`. */
+function limit(
+  gate: CallDeps,
+  visitor: Visitor,
+  bucket: Bucket,
+  calls: number,
+  caller: Caller | null,
+): Awaitable<Caller> {
+  const who = caller?.kind === 'key' ? `key ${caller.id}` : `ip ${visitor.address}`;
+  const plan = caller?.kind === 'key' ? caller.plan : undefined;
+  return whenReady(gate.limits.spend(bucket, who, plan, calls), (state) => {
+    if (state !== null) requireAllowed(gate, visitor, state);
+    return caller ?? ANONYMOUS;
+  });
+}
+
+function requireAllowed({ now }: CallDeps, { headers }: Visitor, state: BucketState): void {
+  Object.assign(headers, limitHeaders(state, now()));
+  if (state.allowed) return;
+  const message = `More than ${state.limit} ${state.bucket} calls in a minute; try again in ${state.reset} s.`;
+  throw new ApiError('rate_limited', message, { retry_after_seconds: state.reset });
+}

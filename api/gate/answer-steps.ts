@@ -1,0 +1,125 @@
+// The last steps of the gate: reserve the price, run the operation, present and store the answer, charge.
+import type { Awaitable } from '../../data/model/awaitable.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Context } from '../contract/operation.ts';
+import { checkedKey, recordsIn, replayHeaders, requestHash, serializeAnswer } from '../payments/idempotency.ts';
+import { type AnswerStore, type CallRun, setAnswer } from './call-run.ts';
+import { type CallCharge, idempotencyOwner, reserve } from './charge.ts';
+import type { Call } from './context.ts';
+
+/** Decides how the answer is stored, and claims the Idempotency-Key or answers with its stored answer. */
+export function claimIdempotencyKey<T>(run: CallRun<T>): Awaitable<void> {
+  const { call, caller, ctx, codec, operation } = run;
+  const free = operation.access === 'free' && !ctx.priced;
+  if (!codec || call.head || free) return;
+  const store: AnswerStore<T> = { codec, request: () => requestOf(call, ctx) };
+  run.store = store;
+  if (ctx.visibility === 'public' || call.idempotency_key === undefined) return;
+  const key = checkedKey(call.idempotency_key);
+  // A caller without an account repeats a call by its payment (payments/x402).
+  if (caller.kind !== 'anonymous') return claim(run, store, key);
+}
+
+async function claim<T>(run: CallRun<T>, { codec, request }: AnswerStore<T>, key: string): Promise<void> {
+  const { gate, call, caller } = run;
+  const attempt = await gate.repeats.begin(idempotencyOwner(caller), key, request());
+  if ('turn' in attempt) {
+    run.claim = attempt.turn;
+    return;
+  }
+  Object.assign(call.headers, replayHeaders(attempt.head, caller.kind === 'key' ? caller.balance : undefined));
+  setAnswer(run, codec.decode(attempt.text));
+}
+
+/** Fingerprint of a call: a payment and an Idempotency-Key belong to one fingerprint. */
+function requestOf({ operation, url, format, raw, channel = 'rest' }: Call, { body }: Context): string {
+  const sorted = Object.entries(raw).sort(([a], [b]) => (a < b ? -1 : 1));
+  const content = JSON.stringify([operation.name, sorted, body ?? null]);
+  return requestHash(channel, operation.route.method, url.href, format, content);
+}
+
+/** Step 9. Only the commit charges: an error or a client that disconnects costs nothing. */
+export function reservePrice<T>(run: CallRun<T>): Awaitable<void> {
+  const { gate, call, caller, ctx, input, store } = run;
+  const charge = reserve(gate, call, caller, ctx, input, store?.request ?? null);
+  return charge instanceof Promise ? charge.then((reserved) => useCharge(run, reserved)) : useCharge(run, charge);
+}
+
+function useCharge<T>(run: CallRun<T>, charge: CallCharge): Awaitable<void> {
+  if (charge.stored && run.store) return replay(run, charge, run.store);
+  run.charge = charge;
+  run.reserved = charge;
+  run.ctx.previews = charge.previews;
+}
+
+/** Sends the answer that was stored for the same payment. */
+async function replay<T>(run: CallRun<T>, charge: CallCharge, { codec }: AnswerStore<T>): Promise<void> {
+  const { head, text, written } = charge.stored!;
+  const storedAnswer = (await run.claim?.toStored(written)) ?? written;
+  Object.assign(run.call.headers, await charge.commit(0, storedAnswer), replayHeaders(head, undefined));
+  setAnswer(run, codec.decode(text));
+}
+
+export function runOperation<T>(run: CallRun<T>): Awaitable<void> {
+  const result = run.gate.repeated.run(run.operation, run.input, run.ctx);
+  if (result instanceof Promise)
+    return result.then((ready) => {
+      run.result = ready;
+    });
+  run.result = result;
+}
+
+/** Channels with a length limit run the operation again for a shorter answer. */
+export function shortenResult<T>(run: CallRun<T>): Awaitable<void> {
+  const { call, operation, input, result, ctx } = run;
+  return call.shorter?.(input, result, ctx).then(async (shorter) => {
+    if (shorter !== undefined) run.result = await operation.run(shorter, ctx);
+  });
+}
+
+export function presentResult<T>(run: CallRun<T>): Awaitable<void> {
+  const { call, operation, result, ctx, present } = run;
+  if (result.release !== undefined) call.headers['X-Dataset-Version'] = result.release;
+  const answer = present(result, ctx, operation);
+  if (answer instanceof Promise)
+    return answer.then((ready) => {
+      run.answer = ready;
+    });
+  run.answer = answer;
+}
+
+/** Serialises an answer that is stored with its charge. */
+export function serializeResult<T>(run: CallRun<T>): Awaitable<void> {
+  const { store, claim, charge, call } = run;
+  if (store && (claim || charge.writes)) return serialize(run, store).then(() => requireClient(call));
+  requireClient(call);
+}
+
+async function serialize<T>(run: CallRun<T>, { codec }: AnswerStore<T>): Promise<void> {
+  const { claim, charge, call, result, answer } = run;
+  const head = { micros: charge.micros, release: call.headers['X-Dataset-Version'] ?? null };
+  const serialized = serializeAnswer(head, await codec.encode(answer), recordsIn(result.json ?? result.body));
+  run.storedAnswer = (await claim?.toStored(serialized)) ?? serialized;
+}
+
+function requireClient(call: Call): void {
+  if (call.gone?.() ?? call.signal.aborted) throw new ApiError('internal', 'The client hung up.');
+}
+
+/** Step 10: charges the call, unless its result costs nothing. */
+export function commitCharge<T>(run: CallRun<T>): Awaitable<void> {
+  const { charge, result, answer } = run;
+  if (result.uncharged) return withdraw(run);
+  run.reserved = null;
+  const headers = charge.commit(result.records ?? 0, run.storedAnswer);
+  if (headers instanceof Promise) return headers.then((charged) => setAnswer(run, answer, charged));
+  setAnswer(run, answer, headers);
+}
+
+/** Ends a call whose result costs nothing. */
+async function withdraw<T>(run: CallRun<T>): Promise<void> {
+  run.reserved = null;
+  await run.charge.release();
+  await run.claim?.drop();
+  setAnswer(run, run.answer);
+}
