@@ -20,17 +20,23 @@ const RECENT = 10_000;
 /** Tags of one version that are stored, newest first. */
 const EACH = 8;
 
+interface StoredTag {
+  representation: readonly string[];
+  tag: string;
+}
+
+const NO_TAGS: readonly StoredTag[] = [];
+
 /** Two derived keys, so that no body can have the tag of a version. */
 export function entityTags(secret: string): EntityTags {
   const version = keyedDigest(secret, 'entity tags of versions');
   const body = keyedDigest(secret, 'entity tags of bodies');
-  const recent = new Map<string, { representation: readonly string[]; tag: string }[]>();
+  const recent = new Map<string, readonly StoredTag[]>();
   let stored = 0;
   return {
     ofVersion(name, representation) {
-      const known = recent.get(name) ?? [];
-      const found = known.find((each) => sameTexts(each.representation, representation));
-      if (found !== undefined) return found.tag;
+      const known = recent.get(name) ?? NO_TAGS;
+      for (const each of known) if (sameTexts(each.representation, representation)) return each.tag;
       const tag = weak(version, `${name}\0${representation.join('\n')}\0`);
       stored += 1;
       if (stored > RECENT) {

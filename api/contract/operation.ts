@@ -153,6 +153,8 @@ export interface PriceCondition<I> {
 export interface Validators {
   /** Part of the ETag. */
   version: string;
+  /** Another part of the ETag: the version of the pack, if `version` does not cover it. */
+  pack_version?: string;
   /** ISO 8601, for Last-Modified; absent when the time of the last change is unknown. */
   last_modified?: string | undefined;
 }

@@ -16,7 +16,7 @@ import type { RepeatedCalls } from './repeated-calls.ts';
 export type Release = NonNullable<Context['release']>;
 /** Releases leased to one request; `done` returns them once. */
 export interface Leases {
-  release?: Release;
+  release?: Release | undefined;
   releases: Release[];
   leaseEarlier: Context['leaseEarlier'];
   done(): void;

@@ -21,25 +21,36 @@ function leaseError(register: Register, dataset: string): DataError {
  */
 export function leaseReleases(register: Register): CallDeps['lease'] {
   return (dataset) => {
-    const names = dataset === null ? [...register.packs.keys()] : [dataset];
-    const openLeases: Lease[] = [];
-    const done = () => {
-      for (const lease of openLeases.splice(0)) lease.done();
-    };
-    for (const name of names) {
-      const lease = register.lease(name);
-      if (lease) openLeases.push(lease);
-      else if (dataset !== null) throw leaseError(register, dataset);
+    if (dataset !== null) {
+      const lease = register.lease(dataset);
+      if (lease === null) throw leaseError(register, dataset);
+      return new RequestLeases(register, dataset, [lease]);
     }
-    const releases = openLeases.map(({ release }) => release);
-    const [release] = releases;
-    const leaseEarlier: Leases['leaseEarlier'] = async (id) => {
+    return new RequestLeases(
+      register,
+      null,
+      [...register.packs.keys()].flatMap((name) => register.lease(name) ?? []),
+    );
+  };
+}
+
+/** The leases of one request. `done` and `leaseEarlier` work without the object. */
+class RequestLeases implements Leases {
+  readonly release: Lease['release'] | undefined;
+  readonly releases: Lease['release'][];
+  readonly done: () => void;
+  readonly leaseEarlier: Leases['leaseEarlier'];
+
+  constructor(register: Register, dataset: string | null, leases: Lease[]) {
+    this.releases = leases.map(({ release }) => release);
+    this.release = dataset === null ? undefined : this.releases[0];
+    this.done = () => {
+      for (let lease = leases.pop(); lease !== undefined; lease = leases.pop()) lease.done();
+    };
+    this.leaseEarlier = async (id) => {
       const lease = dataset === null ? null : await register.lease(dataset, id);
-      if (lease) openLeases.push(lease);
+      if (lease) leases.push(lease);
       return lease?.release ?? null;
     };
-    const leases: Leases = { releases, leaseEarlier, done };
-    if (dataset !== null && release) leases.release = release;
-    return leases;
-  };
+  }
 }

@@ -75,19 +75,18 @@ const MOST = 16;
  * the first slash.
  */
 function fit<T>({ segments: pattern }: Route<T>, segments: readonly string[]): Record<string, string> | null {
-  let params: Record<string, string> | null = null;
+  let some = false;
   for (let i = 0; i < pattern.length; i += 1) {
     const { text, param } = pattern[i]!;
     const segment = segments[i + 1]!;
-    if (!param) {
-      if (segment !== text) return null;
-    } else if (segment === '') return null;
-    else {
-      params ??= new PathParameters();
-      params[text] = segment;
-    }
+    if (param ? segment === '' : segment !== text) return null;
+    some ||= param;
   }
-  return params ?? NONE;
+  if (!some) return NONE;
+  // Created only for the route that matches.
+  const params = new PathParameters();
+  for (let i = 0; i < pattern.length; i += 1) if (pattern[i]!.param) params[pattern[i]!.text] = segments[i + 1]!;
+  return params;
 }
 
 const NONE: Record<string, string> = Object.freeze(new PathParameters());

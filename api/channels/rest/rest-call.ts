@@ -76,10 +76,10 @@ export class RestCall implements Call {
     return this.#http.env?.outgoing?.destroyed ?? this.signal.aborted;
   }
 
-  unchanged({ version, last_modified }: Validators, ctx: Context): boolean {
+  unchanged({ version, pack_version = '', last_modified }: Validators, ctx: Context): boolean {
     // HTML pages of paid answers are never stored, so no client can have one.
     if (ctx.format === 'html') return false;
-    this.tag = this.#gate.tags.ofVersion(version, this.#representation(ctx));
+    this.tag = this.#gate.tags.ofVersion(version, this.#representation(ctx, pack_version));
     this.last_modified = last_modified;
     return this.had();
   }
@@ -93,10 +93,11 @@ export class RestCall implements Call {
    * Everything besides the version that the body depends on. For paid answers this excludes the caller, so
    * that the tag is compared for callers without a credential too (contract section 3).
    */
-  #representation(ctx: Context): readonly string[] {
+  #representation(ctx: Context, pack_version: string): readonly string[] {
     const { search } = this.#request;
     const caller = this.operation.access === 'free' ? `${ctx.visibility} ${ctx.admin}` : '';
-    return [this.#gate.code, this.operation.name, ctx.format, caller, ctx.base_url, sortedQuery(search)];
+    const query = sortedQuery(search);
+    return [pack_version, this.#gate.code, this.operation.name, ctx.format, caller, ctx.base_url, query];
   }
 }
 

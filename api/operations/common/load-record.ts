@@ -16,7 +16,8 @@ export function loadRecord(entity_id: string, ctx: Context): Awaitable<LoadedRec
 /** Validators of an answer that depends on the record and the pack alone. */
 export function recordValidators(raw: RawInput, ctx: Context): Awaitable<Validators> {
   return whenReady(loadRecord(String(raw['entity_id']), ctx), ({ version, updated_at }) => ({
-    version: `${version} ${packVersion(releaseOf(ctx).pack)}`,
+    version,
+    pack_version: packVersion(releaseOf(ctx).pack),
     last_modified: updated_at,
   }));
 }
