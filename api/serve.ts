@@ -113,7 +113,9 @@ export class ApiServer {
     const { register } = application;
     const traces = tracing();
     const listener = traces ? traceRequests(application.listener(), traces) : application.listener();
-    const server = createServer({ maxHeaderSize: MAX_HEADER, keepAliveTimeout: IDLE }, listener);
+    // Requests without a body get no events of a body: nothing reads them.
+    const options = { maxHeaderSize: MAX_HEADER, keepAliveTimeout: IDLE, optimizeEmptyRequests: true };
+    const server = createServer(options, listener);
     answerClientErrors(server, { base_url: config.BASE_URL, longest: MAX_HEADER });
     logRequests(server, log);
     await listen(server, config, thread !== undefined);
