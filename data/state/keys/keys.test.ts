@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import { verifies } from '../../../tests/support/verifies.ts';
 import { isWellFormedKey, newKey } from '../key-format.ts';
+import { move } from '../money/ledger.ts';
 import { createKey, findKey, keyById, listKeys, revokeKey, rotateKey, setPlan } from './keys.ts';
+import { openLookup } from './lookup.ts';
 
 verifies(
   'credential.format',
@@ -83,5 +85,19 @@ describeStores('keys', ({ open }) => {
     expect(rest.map(({ id }) => id)).toEqual(all.slice(1).map(({ id }) => id));
     expect(await setPlan(store, first?.id ?? '', 'pro', NOW + 1)).toBe(true);
     expect(await keyById(store, first?.id ?? '')).toMatchObject({ plan: 'pro', plan_until: NOW + 1 });
+  });
+
+  it('are looked up as they are in this turn, and the balance as it is now', async () => {
+    const [one, two] = [await open(), await open()];
+    const lookup = openLookup(one);
+    const { secret, key } = (await createKey(two, request('turn@example.org')))!;
+    expect(await lookup.find(secret)).toMatchObject({ id: key.id, balance: 500_000 });
+    await move(two, { key_id: key.id, amount: 7, kind: 'grant', against: 'grant', now: NOW });
+    expect(await lookup.balance(key.id)).toBe(500_007);
+    await lookup.find(secret);
+    await revokeKey(two, key.id, NOW);
+    await new Promise((turn) => setImmediate(turn));
+    expect(await lookup.find(secret)).toBeNull();
+    lookup.close();
   });
 });

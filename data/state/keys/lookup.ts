@@ -1,5 +1,5 @@
-// Looks up the key of every request without a cache, so that a revocation takes effect in every process at
-// once.
+// Looks up the key of every request without a cache, so that a revocation takes effect in every process with
+// the next turn of its event loop.
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import type { Awaitable } from '../../model/awaitable.ts';
@@ -108,18 +108,36 @@ function fromStatements(file: string): Lookup {
      where grants.id = ? and revoked_at is null and (expires_at is null or expires_at > ?)`,
   );
   const amount = db.prepare("select amount from balances where account = 'key:' || ?");
+  const endTurn = () => {
+    if (db.isOpen && db.isTransaction) db.exec('commit');
+  };
+  /**
+   * Look-ups of one turn of the event loop read the same state: after each charge of another connection, SQLite
+   * would read its pages again for every call.
+   */
+  const beginTurn = () => {
+    if (db.isTransaction) return;
+    db.exec('begin');
+    setImmediate(endTurn);
+  };
   return {
     find(secret) {
       const hash = verifiedHash(secret);
       if (hash === null) return null;
+      beginTurn();
       const row = byHash.get(hash) as Row | undefined;
       return row && row.revoked_at === null && sameHash(row.hash, hash) ? row : null;
     },
     async grant(name, now) {
+      beginTurn();
       const row = byGrant.get(name, now) as GrantRow | undefined;
       return row ? liveGrant(name, row) : null;
     },
-    balance: async (id) => (amount.get(id) as { amount: number } | undefined)?.amount ?? 0,
+    // The balance of this moment: it decides about a call that waits for another one.
+    async balance(id) {
+      endTurn();
+      return (amount.get(id) as { amount: number } | undefined)?.amount ?? 0;
+    },
     close: () => db.close(),
   };
 }
