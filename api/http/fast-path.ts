@@ -173,17 +173,14 @@ class DirectHttp implements Http {
   }
 }
 
-/** Length of bodies that may exceed a connection's buffers, in bytes. */
-const LONG = 65_536;
-
 function send({ status, headers, body }: Reply, sending: Sending): void {
-  const { outgoing, stalled } = sending;
+  const { outgoing } = sending;
   if (outgoing.destroyed) {
     if (body instanceof ReadableStream) body.cancel().catch(() => {});
     return;
   }
   if (body instanceof ReadableStream) {
-    endStalled(outgoing, stalled);
+    endStalled(outgoing, sending.stalled);
     outgoing.writeHead(status, headers);
     // A client that disconnects ends the body; this is not an error.
     pipeline(Readable.fromWeb(body as never), outgoing).catch((error: Error & { code?: string }) => {
@@ -194,16 +191,11 @@ function send({ status, headers, body }: Reply, sending: Sending): void {
   if (isPieces(body)) {
     const buffer = acquireBuffer(body);
     headers['Content-Length'] = String(buffer.length);
-    if (buffer.length > LONG) endStalled(outgoing, stalled);
     outgoing.once('close', () => releaseBuffer(buffer));
     queueWrite({ status, headers, body: buffer, sending });
     return;
   }
-  if (body !== null) {
-    const bytes = Buffer.byteLength(body);
-    headers['Content-Length'] = String(bytes);
-    if (bytes > LONG) endStalled(outgoing, stalled);
-  }
+  if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body));
   queueWrite({ status, headers, body: body ?? undefined, sending });
 }
 
@@ -237,6 +229,8 @@ function writeQueued(): void {
     if (outgoing.destroyed) continue;
     try {
       outgoing.writeHead(status, headers).end(body);
+      // The rest of a long body, which the connection's buffers do not hold.
+      if (outgoing.writableLength > 0) endStalled(outgoing, sending.stalled);
     } catch (error) {
       sendFailure(error, sending);
     }

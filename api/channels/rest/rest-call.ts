@@ -67,6 +67,11 @@ export class RestCall implements Call {
     return this.#request.url;
   }
 
+  /** Path as sent, with `.md`. */
+  get path(): string {
+    return this.#request.path;
+  }
+
   get signal(): AbortSignal {
     return this.#http.req.raw.signal;
   }

@@ -265,11 +265,24 @@ function addValidators(headers: Headers, { tag, last_modified }: RestCall): void
   if (last_modified !== undefined) headers['Last-Modified'] = httpDate(last_modified);
 }
 
-function describe(headers: Headers, result: Result<unknown>, rendered: RestAnswer['rendered'], call: Call): void {
+function describe(headers: Headers, result: Result<unknown>, rendered: RestAnswer['rendered'], call: RestCall): void {
   headers['Content-Type'] = rendered.content_type;
   if (typeof result.next_cursor !== 'string') return;
-  headers['Link'] = `<${nextUrl(call.url, result.next_cursor)}>; rel="next"`;
+  headers['Link'] = nextLink(result.next_cursor, call);
   if (FORMATS[call.format].bulk) headers['X-Next-Cursor'] = result.next_cursor;
+}
+
+/** Recent links to a next page, by cursor: a repeated call gets the same one (api/gate/repeated-calls.ts). */
+const nextLinks = new Map<string, { path: string; query: string | undefined; link: string }>();
+
+function nextLink(cursor: string, call: RestCall): string {
+  const { path, query } = call;
+  const known = nextLinks.get(cursor);
+  if (known !== undefined && known.path === path && known.query === query) return known.link;
+  if (nextLinks.size >= 1000) nextLinks.clear();
+  const link = `<${nextUrl(call.url, cursor)}>; rel="next"`;
+  nextLinks.set(cursor, { path, query, link });
+  return link;
 }
 
 /** HTTP dates. Many records changed at the same moment, so the last few are cached. */
