@@ -1,8 +1,7 @@
-// One of several threads that answer calls on the same port (WORKERS). api/workers.ts starts it by
-// api/worker-thread.ts.
+// Program of one of several threads that answer calls on the same port (WORKERS). api/workers.ts starts it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type MessagePort, parentPort } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { remoteEngines } from '../data/duckdb/engines.ts';
 import { BODIES_IN_MEMORY } from '../data/index/bodies.ts';
@@ -91,7 +90,7 @@ interface Follower {
 }
 
 /** Runs the thread until the process closes it. */
-export async function runWorker(input: WorkerInput): Promise<void> {
+async function runWorker(input: WorkerInput): Promise<void> {
   const { config } = input;
   const write = (lines: string) => post({ log: lines });
   const log = openLog({ level: config.LOG_LEVEL, terminal: input.terminal, write, together: true });
@@ -113,3 +112,5 @@ export async function runWorker(input: WorkerInput): Promise<void> {
   });
   post({ ready: server.lines });
 }
+
+await runWorker(workerData as WorkerInput);

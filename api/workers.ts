@@ -3,11 +3,11 @@
 import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import { storageOf } from '../build/night/fleet.ts';
 import type { Config } from '../config.ts';
 import { LOAD_BYTES, localEngines, SharedEngines } from '../data/duckdb/engines.ts';
-import { modulePath } from '../data/model/program.ts';
+import { startThread } from '../data/model/program.ts';
 import { type Offered, offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
 import { DEFAULT_LIMITS } from '../data/plan/limits.ts';
 import { type Follower, openFollower } from '../data/releases/follow.ts';
@@ -190,7 +190,7 @@ class ApiThread {
       storage: follower?.state() ?? null,
       terminal: process.stderr.isTTY === true,
     };
-    const worker = new Worker(modulePath('api/worker-thread.ts'), {
+    const worker = startThread('api/worker.ts', {
       workerData: input,
       transferList: [calls.port2, control.port2, ...(writerPort ? [writerPort] : [])],
     });

@@ -1,6 +1,7 @@
 // How this program is started: from a clone of the repository, or as the package dataset-register.
 import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -19,6 +20,11 @@ export const LOADER_OPTIONS: readonly string[] =
 /** Path of a module of this program, given by its path in the repository (`api/server.ts`). */
 export function modulePath(source: string): string {
   return join(ROOT, source.replace(/\.ts$/, EXTENSION));
+}
+
+/** Starts a thread whose program is a module of this repository (`api/worker.ts`). */
+export function startThread(source: string, options: Pick<WorkerOptions, 'workerData' | 'transferList'>): Worker {
+  return new Worker(new URL('./thread.js', import.meta.url), { ...options, argv: [modulePath(source)] });
 }
 
 /** Whether a package is installed, given by its name. */

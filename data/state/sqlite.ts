@@ -15,22 +15,31 @@ export function openSqlite(file: string, durability: Durability): DatabaseSync {
   return db;
 }
 
-/** The dialect over an open database. Caches statements, since the same few run repeatedly. */
-export function sqliteDialect(db: DatabaseSync): SqliteDialect {
-  return new SqliteDialect({ database: adapt(db) });
+/**
+ * The dialect over an open database. Caches statements, since the same few run repeatedly. `onChange` is called
+ * after each statement that may have changed something.
+ */
+export function sqliteDialect(db: DatabaseSync, onChange: () => void): SqliteDialect {
+  return new SqliteDialect({ database: adapt(db, onChange) });
 }
 
-function adapt(db: DatabaseSync): SqliteDatabase {
+function adapt(db: DatabaseSync, onChange: () => void): SqliteDatabase {
   return {
     close: () => db.close(),
     prepare(text) {
       // Our transactions always write: with the lock taken first they wait and never fail half-way.
       const statement = db.prepare(text === 'begin' ? 'begin immediate' : text);
       const bound = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
+      // A commit is one too; a query with a common table expression counts although it changes nothing.
+      const changed = /^\s*select\b/i.test(text) ? () => {} : onChange;
+      const counted = <T>(result: T): T => {
+        changed();
+        return result;
+      };
       return {
         reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...bound(parameters)),
-        run: (parameters) => statement.run(...bound(parameters)),
+        all: (parameters) => counted(statement.all(...bound(parameters))),
+        run: (parameters) => counted(statement.run(...bound(parameters))),
         iterate: (parameters) => statement.iterate(...bound(parameters)),
       };
     },

@@ -4,12 +4,12 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Kysely, type LogEvent, PostgresDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import pg from 'pg';
 import { paths } from '../model/layout.ts';
-import { modulePath } from '../model/program.ts';
+import { startThread } from '../model/program.ts';
 import { tracing } from '../model/tracing.ts';
 import { openSqlite, sqliteDialect } from './sqlite.ts';
 import { BREAKING, type Dialect, migrations } from './tables/migrations.ts';
@@ -23,6 +23,8 @@ export interface Store {
   file: string | null;
   /** The database for messages: the file, or the address without credentials. */
   place: string;
+  /** Number of statements of this connection that may have changed something; 0 on PostgreSQL. */
+  changes: () => number;
   /** The thread that writes charges; null on PostgreSQL and for readers. */
   writer: Writer | null;
   close: () => Promise<void>;
@@ -66,8 +68,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const file = databaseUrl ? null : sqliteFile(options.dataDir, existing);
   const place = file ?? withoutCredentials(databaseUrl as string);
   const dialect: Dialect = file ? 'sqlite' : 'postgres';
+  let changes = 0;
+  const countChange = () => {
+    changes += 1;
+  };
   const db = new Kysely<Tables>({
-    dialect: file ? sqliteDialect(open(file)) : postgres(databaseUrl as string, schema),
+    dialect: file ? sqliteDialect(open(file), countChange) : postgres(databaseUrl as string, schema),
     ...(tracing() === null ? {} : { log: (event: LogEvent) => traceStatement(dialect, event) }),
   });
   try {
@@ -85,7 +91,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await writer?.close();
     await db.destroy();
   };
-  return { db, dialect, file, place, writer, close };
+  return { db, dialect, file, place, changes: () => changes, writer, close };
 }
 
 /** Adds a span for a statement of a request. Its text has placeholders; values are bound. */
@@ -249,9 +255,7 @@ interface Waiting {
 
 /** Starts the thread that owns SQLite's writing connection. It does not keep the process alive. */
 function openWriter(file: string): Writer {
-  const worker = new Worker(modulePath('data/state/writer-thread.ts'), {
-    workerData: { file },
-  });
+  const worker = startThread('data/state/writer-thread.ts', { workerData: { file } });
   // A worker has the members of a port that are used.
   const jobs = new WriterJobs(worker as unknown as MessagePort);
   worker.on('error', (error) => jobs.fail(error as Error));

@@ -1,5 +1,5 @@
-// Looks up the key of every request without a cache, so that a revocation takes effect in every process with
-// the next turn of its event loop.
+// Looks up the key of every request without a cache: a revocation takes effect at once in its process, and in
+// others with the next turn of their event loop.
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import type { Awaitable } from '../../model/awaitable.ts';
@@ -41,7 +41,7 @@ export interface Lookup {
  * On SQLite prepared statements on a read-only connection, a few microseconds each; on PostgreSQL one query.
  */
 export function openLookup(store: Store): Lookup {
-  return store.file === null ? fromQueries(store) : fromStatements(store.file);
+  return store.file === null ? fromQueries(store) : fromStatements(store.file, store.changes);
 }
 
 function fromQueries(store: Store): Lookup {
@@ -96,7 +96,7 @@ function verifiedHash(secret: string): string | null {
   return hash;
 }
 
-function fromStatements(file: string): Lookup {
+function fromStatements(file: string, changes: Store['changes']): Lookup {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 10_000 });
   const byHash = db.prepare(
     `select keys.id, hash, plan, plan_until, revoked_at, coalesce(amount, 0) as balance
@@ -111,12 +111,15 @@ function fromStatements(file: string): Lookup {
   const endTurn = () => {
     if (db.isOpen && db.isTransaction) db.exec('commit');
   };
+  let seen = 0;
   /**
-   * Look-ups of one turn of the event loop read the same state: after each charge of another connection, SQLite
-   * would read its pages again for every call.
+   * Look-ups of one turn of the event loop read the same state, unless this process changes something: after each
+   * charge of another connection, SQLite would read its pages again for every call.
    */
   const beginTurn = () => {
-    if (db.isTransaction) return;
+    if (db.isTransaction && seen === changes()) return;
+    endTurn();
+    seen = changes();
     db.exec('begin');
     setImmediate(endTurn);
   };
@@ -129,11 +132,11 @@ function fromStatements(file: string): Lookup {
       return row && row.revoked_at === null && sameHash(row.hash, hash) ? row : null;
     },
     async grant(name, now) {
-      beginTurn();
+      endTurn();
       const row = byGrant.get(name, now) as GrantRow | undefined;
       return row ? liveGrant(name, row) : null;
     },
-    // The balance of this moment: it decides about a call that waits for another one.
+    // The balance of this moment, like a grant: it decides about a call that waits for another one.
     async balance(id) {
       endTurn();
       return (amount.get(id) as { amount: number } | undefined)?.amount ?? 0;
