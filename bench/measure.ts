@@ -19,6 +19,9 @@ export interface Rounds {
   rounds: number;
 }
 
+/** Most seconds of load before the first round: Node optimises code only after some thousands of calls. */
+const WARM_UP = 3;
+
 /** A slow question gets at most this many times the seconds, to collect enough answers. */
 const PATIENCE = 4;
 
@@ -32,9 +35,10 @@ export async function alternate<K extends string>(
   const found = Object.fromEntries(names.map((name) => [name, [] as Load[]])) as Record<K, Load[]>;
   const lasting = {} as Record<K, number>;
   for (const name of names) {
-    // Some calls before the measurement: the code gets compiled, and the time of one call is known.
+    // Some calls before the measurement: the time of one call is known.
     for (let i = 0; i < 3; i += 1) await requestOnce(sides[name]);
     const one = await timedRun(() => requestOnce(sides[name]));
+    await measureLoad({ ...sides[name], connections, seconds: Math.min(WARM_UP, 3 * seconds) });
     lasting[name] = Math.ceil(Math.min(seconds * PATIENCE, Math.max(seconds, (4 * connections * one) / 1000)));
   }
   for (let round = 0; round < rounds.rounds; round += 1) {
