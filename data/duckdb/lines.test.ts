@@ -24,6 +24,21 @@ test('lines are read unchanged', () => {
   );
 });
 
+test('texts, bytes and lines are written in their order', () => {
+  const path = join(scratch(), 'lines');
+  const writer = new LineWriter(path);
+  writer.line('é first');
+  writer.text('1\t');
+  writer.bytes(Buffer.from('two\n'), true);
+  expect(writer.at).toBe(Buffer.byteLength('é first\n1\ttwo\n'));
+  writer.bytes(Buffer.from('three '), false);
+  writer.bytes(Buffer.alloc(5_000_000, 'x'), false);
+  writer.line('');
+  writer.close();
+  expect([...readLines(path)]).toEqual(['é first', '1\ttwo', `three ${'x'.repeat(5_000_000)}`]);
+  expect(writer.lines).toBe(3);
+});
+
 test('lines longer than the buffers, with characters of 1 to 4 bytes across every boundary', () => {
   const path = join(scratch(), 'lines');
   const texts = ['x'.repeat(5_000_000), '石'.repeat(300_000), 'é'.repeat(262_143), '', '😀'.repeat(200_000), 'end'];
