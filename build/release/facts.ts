@@ -116,6 +116,22 @@ export function lineRanges(path: string, count: number): LineRange[] {
   return cuts.slice(1).map((to, i) => ({ path, from: cuts[i]!, to }));
 }
 
+/** The value of a JSON text that `JSON.stringify` wrote; most are plain texts and numbers. */
+function parsedValue(text: string): Value {
+  const first = text.charCodeAt(0);
+  if (first === QUOTE && !text.includes('\\')) return text.slice(1, -1);
+  return first >= ZERO && first <= NINE ? Number(text) : (JSON.parse(text) as Value);
+}
+
+const [QUOTE, ZERO, NINE] = [0x22, 0x30, 0x39];
+
+/** A whole number at a place of a line, without a substring. */
+function smallNumber(line: string, from: number, to: number): number {
+  let number = 0;
+  for (let i = from; i < to; i++) number = number * 10 + line.charCodeAt(i) - ZERO;
+  return number;
+}
+
 /** Reads the lines of `sortFacts`, one record at a time. */
 export function* readRecords(
   { path, from, to }: LineRange,
@@ -127,37 +143,58 @@ export function* readRecords(
   const [identity, listed, slug] = REGISTER_ATTRIBUTE_LIST.map((_, i) => ours + i);
   let record: RecordFacts | null = null;
   let group: FactGroup | null = null;
-  let numbered = '';
+  let numbered = -1;
+  const time = { text: '', at: 0 };
+  const certainty = { text: '', confidence: 0 };
   for (const line of readLines(path, from, to)) {
-    const cells = line.split('\t');
-    const entity = cells[0]!;
-    if (record === null || record.id !== entity) {
+    // The columns of STORED_LINES, by the places of their tabs; `split` takes twice as long.
+    const entityEnd = line.indexOf('\t');
+    if (record === null || record.id.length !== entityEnd || !line.startsWith(record.id)) {
+      const entity = line.slice(0, entityEnd);
       if (record !== null && entity < record.id) throw new Error(`the facts of ${entity} are not sorted by record`);
       if (record !== null) yield record;
       record = { id: entity, identity: null, slug: null, listings: [], groups: [] };
       group = null;
     }
-    const text = cells[7]!;
-    const attribute = Number(cells[1]!) - 1;
-    if (group === null || numbered !== cells[1]) {
+    const attributeEnd = line.indexOf('\t', entityEnd + 1);
+    const sourceEnd = line.indexOf('\t', attributeEnd + 1);
+    const runEnd = line.indexOf('\t', sourceEnd + 1);
+    const kindEnd = line.indexOf('\t', runEnd + 1);
+    const atEnd = line.indexOf('\t', kindEnd + 1);
+    const confidenceEnd = line.indexOf('\t', atEnd + 1);
+    const valueEnd = line.indexOf('\t', confidenceEnd + 1);
+    const urlEnd = line.indexOf('\t', valueEnd + 1);
+    const attribute = smallNumber(line, entityEnd + 1, attributeEnd) - 1;
+    if (group === null || numbered !== attribute) {
       group = { attribute: attribute < ours ? attribute : -1, facts: [] };
-      numbered = cells[1]!;
+      numbered = attribute;
       record.groups.push(group);
     }
-    const value = text === NULL ? null : (JSON.parse(text) as Value);
+    const at = line.slice(kindEnd + 1, atEnd);
+    if (at !== time.text) {
+      time.text = at;
+      time.at = Number(at);
+    }
+    const confidence = line.slice(atEnd + 1, confidenceEnd);
+    if (confidence !== certainty.text) {
+      certainty.text = confidence;
+      certainty.confidence = Number(confidence);
+    }
+    const text = line.slice(confidenceEnd + 1, valueEnd);
+    const value = text === NULL ? null : parsedValue(text);
     const fact: StoredFact = {
       value,
       json: text,
-      source: names.sources[Number(cells[2]!) - 1]!,
-      source_url: cells[8]!,
-      at: Number(cells[5]!),
-      confidence: Number(cells[6]!),
-      evidence: cells[9]!,
-      source_kind: cells[4] === 'owner' ? 'owner' : 'collector',
-      run: names.runs[Number(cells[3]!) - 1]!,
+      source: names.sources[smallNumber(line, attributeEnd + 1, sourceEnd) - 1]!,
+      source_url: line.slice(valueEnd + 1, urlEnd),
+      at: time.at,
+      confidence: certainty.confidence,
+      evidence: line.slice(urlEnd + 1),
+      source_kind: line.charCodeAt(runEnd + 1) === OWNER ? 'owner' : 'collector',
+      run: names.runs[smallNumber(line, sourceEnd + 1, runEnd) - 1]!,
     };
     if (medians.size > 0 && value !== null && fact.source_kind === 'collector') {
-      const median = medians.get(medianKey(entity, names.attributes[attribute]!, fact.at));
+      const median = medians.get(medianKey(record.id, names.attributes[attribute]!, fact.at));
       if (median !== undefined) fact.group_median = median;
     }
     group.facts.push(fact);
@@ -167,3 +204,6 @@ export function* readRecords(
   }
   if (record !== null) yield record;
 }
+
+/** First letter of the kind `owner`. */
+const OWNER = 0x6f;

@@ -3,7 +3,7 @@
 import { fitsType } from '../../data/consolidate/compare.ts';
 import { confirmedSource } from '../../data/consolidate/confirmed-source.ts';
 import { type Unpublished, unpublishedEntries } from '../../data/consolidate/engine-values.ts';
-import { timeline } from '../../data/consolidate/history.ts';
+import { type AttributeTimeline, timeline } from '../../data/consolidate/history.ts';
 import { historyCells, itemStatements, reviewFacts } from '../../data/consolidate/history-rows.ts';
 import { type ScoredValue, scoreRecord } from '../../data/consolidate/quality.ts';
 import {
@@ -18,7 +18,7 @@ import type { OperatorDecision } from '../../data/plan/overlay.ts';
 import { type ReadingRow, validReadings } from '../../data/write/facts.ts';
 import type { Part } from '../../data/write/part.ts';
 import type { SettledValue } from '../../data/write/record.ts';
-import type { Identity, Pack, Rule, Value } from '../../packs/define/model.ts';
+import type { Attribute, Identity, Pack, Rule, Value } from '../../packs/define/model.ts';
 import { cleanText } from '../../packs/define/schema.ts';
 import type { RecordFacts, StoredFact } from './facts.ts';
 import { ValueTally } from './tally.ts';
@@ -35,7 +35,6 @@ const HOUR = 3_600_000;
 const NONE: ReadonlyMap<string, Decision> = new Map();
 
 type Values = (SettledValue | undefined)[];
-type History = [attribute: number, ...cells: (string | number | null)[]][];
 
 export class Settler {
   readonly tally = new ValueTally();
@@ -43,7 +42,8 @@ export class Settler {
   readonly #part: Part;
   readonly #context: ConsolidationContext;
   readonly #newest: number;
-  readonly #identity: Set<string>;
+  /** By attribute: whether it identifies the record. */
+  readonly #identity: boolean[];
   readonly #decided = new Map<string, Map<string, Decision>>();
   readonly #removed: ReadonlySet<string>;
 
@@ -60,7 +60,7 @@ export class Settler {
       );
     }
     this.#newest = Math.max(0, ...standing.map((row) => row.confirmed_at));
-    this.#identity = new Set(pack.identity.attributes);
+    this.#identity = pack.attributes.map(({ name }) => pack.identity.attributes.includes(name));
     this.#context = {
       dataset: pack.id,
       consolidation: pack.consolidation,
@@ -87,17 +87,15 @@ export class Settler {
     if (identity === null || slug === null) throw new Error(`the facts of ${id} have no identity`);
     const rule = this.#pack.consolidation.rule(identity);
     const values: Values = new Array(this.#pack.attributes.length);
-    const history: History = [];
     const unpublished: Record<string, string[]> = {};
     let owner = false;
     for (const { attribute, facts } of record.groups) {
       if (attribute < 0) for (const _ of facts) this.#part.verdict(null);
-      else values[attribute] = this.#settle(record, attribute, facts, rule, history, unpublished);
+      else values[attribute] = this.#settle(record, attribute, facts, rule, unpublished);
       owner ||= attribute >= 0 && facts.some((fact) => fact.source_kind === 'owner');
     }
     for (const { source, listed, at } of record.listings) this.#part.line('listings', [id, source, listed, at]);
-    const number = this.#publish({ id, identity, slug }, values, unpublished, owner);
-    for (const [attribute, ...cells] of history) this.#part.line('history', [number, attribute + 1, ...cells]);
+    this.#publish({ id, identity, slug }, values, unpublished, owner);
   }
 
   #leaveOut({ id, groups }: RecordFacts): void {
@@ -110,7 +108,6 @@ export class Settler {
     number: number,
     stored: StoredFact[],
     rule: Rule,
-    history: History,
     unpublished: Record<string, string[]>,
   ): SettledValue | undefined {
     const attribute = this.#pack.attributes[number]!;
@@ -120,13 +117,14 @@ export class Settler {
     const input: SettlementInput = {
       entity: record.id,
       attribute,
-      identity: this.#identity.has(attribute.name),
+      identity: this.#identity[number]!,
       statements: facts,
       listings: record.listings,
       rule,
-      decisions: this.#decided.get(`${record.id} ${attribute.name}`) ?? NONE,
+      decisions: this.#decided.size === 0 ? NONE : (this.#decided.get(`${record.id} ${attribute.name}`) ?? NONE),
     };
-    const { periods, now, disputes, confirmed, status } = timeline(input, this.#context);
+    const course = timeline(input, this.#context);
+    const { now, status } = course;
     let settled: SettledValue | undefined;
     let position = 0;
     for (const fact of stored) {
@@ -141,10 +139,12 @@ export class Settler {
       position++;
       if (!won) continue;
       const cut = unpublishedEntries(attribute, fact.value);
+      const { source_url, evidence } = confirmedSource(this.#pack, fact, this.#context, confirmed_at);
       settled = {
         value: cut?.published ?? (fact.value as Value),
         json: cut === null ? fact.json : JSON.stringify(cut.published),
-        ...confirmedSource(this.#pack, fact, this.#context, confirmed_at),
+        source_url,
+        evidence,
         kind: fact.source_kind,
         observed_at: confirmed_at,
         confidence: now.confidence,
@@ -152,25 +152,37 @@ export class Settler {
       };
       if (cut !== null) unpublished[attribute.name] = cut.rest;
     }
-    for (const cells of historyCells(attribute, facts, periods)) history.push([number, ...cells]);
-    const items = [...disputes.map((each) => ({ ...each, confirmed_at: null })), ...confirmed];
-    for (const { id, kind, statements, opened_at, confirmed_at } of items) {
-      const about = itemStatements(facts, statements);
-      const factsJson = reviewFacts(record.id, attribute.name, about);
-      const median = kind === 'outlier' ? (facts[statements[0]]!.group_median ?? null) : null;
-      const cells = [id, kind, record.id, attribute.name, factsJson, opened_at, confirmed_at, median];
-      this.#part.review(cells, confirmed_at === null);
-    }
+    for (const cells of historyCells(attribute, facts, course.periods)) this.#part.history(number, cells);
+    this.#review(record.id, attribute, facts, course);
     return settled;
   }
 
-  /** Adds the record unless it has no published value; returns its number. */
+  /** Adds the open and the closed review items of an attribute. */
+  #review(id: string, attribute: Attribute, facts: StoredFact[], { disputes, confirmed }: AttributeTimeline): void {
+    for (const item of disputes) this.#item(id, attribute, facts, item, null);
+    for (const item of confirmed) this.#item(id, attribute, facts, item, item.confirmed_at);
+  }
+
+  #item(
+    entity: string,
+    attribute: Attribute,
+    facts: StoredFact[],
+    { id, kind, statements, opened_at }: AttributeTimeline['disputes'][number],
+    confirmed_at: number | null,
+  ): void {
+    const factsJson = reviewFacts(entity, attribute.name, itemStatements(facts, statements));
+    const median = kind === 'outlier' ? (facts[statements[0]]!.group_median ?? null) : null;
+    const cells = [id, kind, entity, attribute.name, factsJson, opened_at, confirmed_at, median];
+    this.#part.review(cells, confirmed_at === null);
+  }
+
+  /** Adds the record unless it has no published value. */
   #publish(
     { id, identity, slug }: { id: string; identity: Identity; slug: string },
     values: Values,
     unpublished: Unpublished,
     owner: boolean,
-  ): number {
+  ): void {
     const present: ScoredValue[] = [];
     const named: Record<string, Value> = {};
     for (let i = 0; i < values.length; i++) {
@@ -182,11 +194,14 @@ export class Settler {
       named[attribute.name] = settled.value;
       this.tally.add(attribute, settled);
     }
-    if (present.length === 0) return this.#part.record(id, null);
+    if (present.length === 0) {
+      this.#part.record(id, null);
+      return;
+    }
     const name = cleanText(this.#pack.identity.name(identity, named)) || slug;
     const { quality, completeness } = scoreRecord(this.#pack, present);
     const identityJson = JSON.stringify(identity);
     const record = { id, slug, name, identity: identityJson, values, quality, completeness, owner, unpublished };
-    return this.#part.record(id, record);
+    this.#part.record(id, record);
   }
 }

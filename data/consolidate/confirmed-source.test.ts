@@ -38,3 +38,19 @@ test('a collector overrides the address when it does not contain the version', (
     'https://a.example/1.0.12',
   );
 });
+
+test('the same evidence from another version has its own result', () => {
+  const context = {
+    versions: versionsOf([
+      { source: 's', at: 1, version: '1.0' },
+      { source: 's', at: 2, version: '3.0' },
+      { source: 't', at: 1, version: '2.0' },
+      { source: 't', at: 2, version: '3.0' },
+    ]),
+  };
+  const shown = ['s', 't', 's'].map((source) => {
+    const about = { source, at: 1, source_url: '', evidence: 'rows 1.0 and 2.0' };
+    return confirmedSource({ collector: { read } }, about, context, 2).evidence;
+  });
+  expect(shown).toEqual(['rows 3.0 and 2.0', 'rows 1.0 and 3.0', 'rows 3.0 and 2.0']);
+});

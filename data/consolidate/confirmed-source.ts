@@ -14,6 +14,31 @@ function replaceVersion(text: string, from: string, to: string): string {
   return text.replace(pattern, (_, prefix: string) => `${prefix}${to}`);
 }
 
+interface Replaced {
+  from: string;
+  result: string;
+}
+
+/** Evidence with another version, by that version and text: most records have the same few texts. */
+const replaced = new Map<string, Map<string, Replaced>>();
+
+/** Most texts of a version that are kept. */
+const KEPT = 1000;
+
+function replaceInEvidence(text: string, from: string, to: string): string {
+  let texts = replaced.get(to);
+  if (texts === undefined) {
+    texts = new Map();
+    replaced.set(to, texts);
+  }
+  const known = texts.get(text);
+  if (known?.from === from) return known.result;
+  const result = replaceVersion(text, from, to);
+  // A copy: the text may be a part of a larger one, which would be kept too.
+  if (texts.size < KEPT) texts.set(Buffer.from(text).toString(), { from, result });
+  return result;
+}
+
 /** Source data of a statement. `at`: observed_at in milliseconds. */
 interface Stated {
   source: string;
@@ -39,5 +64,5 @@ export function confirmedSource(
   const to = known?.get(confirmed_at);
   if (from === undefined || to === undefined || from === to) return { source_url, evidence };
   const url = collector.confirmedUrl?.(source_url, { source, from, to }) ?? replaceVersion(source_url, from, to);
-  return { source_url: url, evidence: replaceVersion(evidence, from, to) };
+  return { source_url: url, evidence: replaceInEvidence(evidence, from, to) };
 }

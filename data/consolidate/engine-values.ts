@@ -59,22 +59,32 @@ export type Unpublished = Readonly<Record<string, readonly string[]>>;
  */
 export function searchTerms(pack: Pack, { name, slug, values, unpublished }: SearchTexts): Map<string, TermFlags> {
   const terms = new Map<string, TermFlags>();
+  let [first, last]: { text: string; found: string[] }[] = [];
   const add = (text: string, isPublic: boolean, compared: boolean, weight: number) => {
-    for (const word of words(text)) {
-      const term = terms.get(word) ?? { public: false, compared: false, weight: 0, public_weight: 0 };
-      terms.set(word, term);
+    // Names often repeat: the displayed one is mostly the first attribute.
+    if (last?.text !== text) last = first?.text === text ? first : { text, found: words(text) };
+    first ??= last;
+    for (const word of last.found) {
+      let term = terms.get(word);
+      if (term === undefined) {
+        term = { public: false, compared: false, weight: 0, public_weight: 0 };
+        terms.set(word, term);
+      }
       term.public ||= isPublic;
       term.compared ||= compared;
       term.weight = Math.min(MAX_WEIGHT, term.weight + weight);
       if (isPublic) term.public_weight = Math.min(MAX_WEIGHT, term.public_weight + weight);
     }
   };
-  for (const [i, attribute] of pack.attributes.entries()) {
+  for (let i = 0; i < pack.attributes.length; i++) {
+    const attribute = pack.attributes[i]!;
     const value = values[i];
     if (!attribute.searchable || value === undefined) continue;
     const compared = pack.serving.similar_by.includes(attribute.name);
-    for (const text of [Array.isArray(value) ? value : String(value), unpublished[attribute.name] ?? []].flat())
-      add(text, attribute.public, compared, attribute.search_weight);
+    const { public: isPublic, search_weight: weight } = attribute;
+    if (!Array.isArray(value)) add(String(value), isPublic, compared, weight);
+    else for (const text of value) add(text, isPublic, compared, weight);
+    for (const text of unpublished[attribute.name] ?? []) add(text, isPublic, compared, weight);
   }
   add(name, true, false, NAME_WEIGHT);
   add(slug, true, false, 0);

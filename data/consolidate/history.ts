@@ -43,11 +43,11 @@ export function timeline(input: SettlementInput, context: ConsolidationContext):
   const { statements } = input;
   const now = settle(input, context, Number.POSITIVE_INFINITY);
   const periods: Period[] = [];
-  const disputes = new Map<string, Dispute & { opened_at: number }>();
   if (statements.length === 1 && now.disputes.length === 0 && now.confirmed.length === 0) {
     if (now.winner === 0) periods.push({ from: statements[0]!.at, winner: 0, first: 0 });
     return { periods, now, disputes: [], confirmed: [], status: null };
   }
+  const disputes = new Map<string, Dispute & { opened_at: number }>();
   let winner = -1;
   for (const { at, reading } of moments(input, context, now)) {
     // A repetition by the winner's own source changes nothing: the other sources only get older.

@@ -40,6 +40,9 @@ export function flatCells(
  */
 const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;
 
+/** Texts that need no quotes and are no formula: most begin with a letter or digit. */
+const SAFE = /^[0-9A-Za-z\u00c0-\u024f][^",\r\n]*$/;
+
 /**
  * One cell: quoted as RFC 4180 requires; a text that a spreadsheet would execute gets an apostrophe in front.
  * Numbers and booleans are unchanged; null is empty.
@@ -47,6 +50,7 @@ const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;
 export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);
+  if (SAFE.test(value)) return value;
   const safe = FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
+import type { HistoryCells } from '../consolidate/history-rows.ts';
 import { LineWriter, NULL, Shelf } from '../duckdb/lines.ts';
 import { bodyOf, csvOf, engineOf, type SettledRecord, termsOf } from './record.ts';
 
@@ -60,8 +61,17 @@ export class Part {
   }
 
   /** Writes a line of one of the tables; null is NULL. */
-  line(table: 'history' | 'listings', cells: readonly Cell[]): void {
+  line(table: 'listings', cells: readonly Cell[]): void {
     this.#lines[table].line(cellsLine(cells));
+  }
+
+  /** Writes a line of history of the next record; `attribute` is its number from 0. */
+  history(attribute: number, cells: HistoryCells): void {
+    const [value, old, min, max, from, to, url, source, confidence] = cells;
+    this.#lines.history.line(
+      `${this.#next}\t${attribute + 1}\t${value ?? NULL}\t${old ?? NULL}\t${min ?? NULL}\t${max ?? NULL}\t${from}` +
+        `\t${to ?? NULL}\t${url}\t${source ?? NULL}\t${confidence ?? NULL}`,
+    );
   }
 
   /** Writes a line of REVIEW_LINES; `open`: the item is not closed. */
@@ -80,11 +90,15 @@ export class Part {
     }
   }
 
-  /** Writes the next record, in ascending order of ids; null: nothing is published. Returns its number. */
-  record(id: string, record: SettledRecord | null): number {
-    const number = this.#first + this.#lines.ids.lines;
+  /** Number of the next record. */
+  get #next(): number {
+    return this.#first + this.#lines.ids.lines;
+  }
+
+  /** Writes the next record, in ascending order of ids; null: nothing is published. */
+  record(id: string, record: SettledRecord | null): void {
     this.#lines.ids.line(`${id}\t${record === null ? '' : this.#shelf.size}`);
-    if (record === null) return number;
+    if (record === null) return;
     const pack = this.#pack;
     this.#quality.push(record.quality);
     this.#shelf.put([
@@ -94,7 +108,6 @@ export class Part {
       engineOf(pack, record),
       termsOf(pack, record),
     ]);
-    return number;
   }
 
   /** Writes the buffers. */

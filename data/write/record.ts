@@ -45,19 +45,41 @@ export interface SettledRecord {
 /** Placeholder for `updated_at` in a body: the same number of bytes. */
 export const UPDATED_PLACEHOLDER = '0000-00-00T00:00:00.000Z';
 
+/** JSON texts of the names of a pack's attributes, with the colon after them. */
+const keys = new WeakMap<Pack, string[]>();
+
+function keysOf(pack: Pack): string[] {
+  let known = keys.get(pack);
+  if (known === undefined) {
+    known = pack.attributes.map(({ name }) => `${JSON.stringify(name)}:`);
+    keys.set(pack, known);
+  }
+  return known;
+}
+
 /** JSON text of a StoredRecord with the placeholder `UPDATED_PLACEHOLDER`. */
 export function bodyOf(pack: Pack, record: SettledRecord): string {
+  const names = keysOf(pack);
   let attributes = '';
   let provenance = '';
+  // Neighbouring values often have the same address and evidence.
+  let [url, urlJson, evidence, evidenceJson] = ['', '""', '', '""'];
   for (let i = 0; i < record.values.length; i++) {
     const settled = record.values[i];
     if (settled === undefined) continue;
-    const comma = attributes === '' ? '' : ',';
-    const name = `${comma}${JSON.stringify(pack.attributes[i]!.name)}:`;
+    const name = attributes === '' ? names[i]! : `,${names[i]!}`;
     attributes += name + settled.json;
+    if (settled.source_url !== url) {
+      url = settled.source_url;
+      urlJson = JSON.stringify(url);
+    }
+    if (settled.evidence !== evidence) {
+      evidence = settled.evidence;
+      evidenceJson = JSON.stringify(evidence);
+    }
     provenance +=
-      `${name}{"source_url":${JSON.stringify(settled.source_url)},"observed_at":"${isoTime(settled.observed_at)}"` +
-      `,"confidence":${settled.confidence},"evidence":${JSON.stringify(settled.evidence)},"source":{"kind":"${settled.kind}"}${settled.status === null ? '' : `,"status":"${settled.status}"`}}`;
+      `${name}{"source_url":${urlJson},"observed_at":"${isoTime(settled.observed_at)}"` +
+      `,"confidence":${settled.confidence},"evidence":${evidenceJson},"source":{"kind":"${settled.kind}"}${settled.status === null ? '' : `,"status":"${settled.status}"`}}`;
   }
   const { id, slug, name, quality, completeness, owner } = record;
   return (
@@ -130,9 +152,8 @@ export function termsOf(pack: Pack, record: SettledRecord): string {
   const { name, slug, unpublished } = record;
   const values = record.values.map((settled) => settled?.value);
   const terms = searchTerms(pack, { name, slug, values, unpublished });
-  const cells = [...terms].map(([term, flags]) => {
-    const { weight, public_weight } = flags;
-    return `${term}\t${Number(flags.public)}\t${Number(flags.compared)}\t${weight}\t${public_weight}`;
-  });
-  return cells.join('\t');
+  let cells = '';
+  for (const [term, { public: isPublic, compared, weight, public_weight }] of terms)
+    cells += `${cells === '' ? '' : '\t'}${term}\t${isPublic ? 1 : 0}\t${compared ? 1 : 0}\t${weight}\t${public_weight}`;
+  return cells;
 }
