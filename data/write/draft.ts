@@ -1,10 +1,10 @@
 // Drafts of releases: combines the parts, ranks and dates the records, and writes every file.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pack } from '../../packs/define/model.ts';
-import { Duck, fromLines, quotedText } from '../duckdb/duck.ts';
+import { Duck, quotedText } from '../duckdb/duck.ts';
 import { type ClosedShelf, copyText, LineWriter, NULL, readLines, takeFrom } from '../duckdb/lines.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import { isoTime } from '../model/time.ts';
@@ -14,7 +14,7 @@ import { csvHeader, csvRow } from './csv.ts';
 import type { ReadingRow } from './facts.ts';
 import { linesOf, type PartFiles } from './part.ts';
 import type { PreviousRelease } from './previous-release.ts';
-import { TERM_CELLS, UPDATED_PLACEHOLDER } from './record.ts';
+import { UPDATED_PLACEHOLDER } from './record.ts';
 import * as tables from './tables.ts';
 
 /** Inputs of a draft besides its parts. */
@@ -111,7 +111,7 @@ export class Draft {
     rows[RELEASE_FILES.jsonl] = order.length;
     rows[RELEASE_FILES.csv] = order.length;
     log('write Parquet');
-    const terms = `SELECT * FROM ${fromLines(this.#file('terms'), tables.TERM_LINES)} ORDER BY term, ord`;
+    const terms = tables.termsQuery(each('terms'), this.#file('records'));
     const review = tables.withTimestamps(each('review'), tables.REVIEW_LINES, ['opened_at', 'confirmed_at']);
     await Promise.all([
       (async () => {
@@ -235,20 +235,17 @@ interface Ranked {
   lines: string;
 }
 
-const PLACEHOLDER = Buffer.from(`"updated_at":"${UPDATED_PLACEHOLDER}"`);
-
 /** Records between two turns of the event loop: about 20 ms. */
 const TURN = 1000;
 
 /**
- * Second pass: writes records.jsonl and records.csv, best record first, and the lines `engine`, `terms` and
- * `bodies` (the columns besides the body) for DuckDB.
+ * Second pass: writes records.jsonl and records.csv, best record first, and the lines `engine` and `bodies`
+ * (the columns besides the body) for DuckDB.
  */
 async function writeRecords({ pack, order, updated, shelves, out, lines }: Ranked): Promise<void> {
   const jsonl = new LineWriter(join(out, RELEASE_FILES.jsonl));
   const csv = new LineWriter(join(out, RELEASE_FILES.csv));
   const engine = new LineWriter(join(lines, 'engine'));
-  const terms = new LineWriter(join(lines, 'terms'));
   const bodies = new LineWriter(join(lines, 'bodies'));
   csv.line(`${csvRow(csvHeader(pack))}\r`);
   let ord = 0;
@@ -256,32 +253,36 @@ async function writeRecords({ pack, order, updated, shelves, out, lines }: Ranke
     // Statements of DuckDB that were started before begin only when the event loop turns.
     if (ord % TURN === 0) await nextTurn();
     const at = updated[order[ord]!]!;
-    const end = entry.indexOf(10);
-    const body = dated(entry.subarray(0, end), at);
-    const [identity = '', row = '', engineRow = '', words = ''] = entry.toString('utf8', end + 1).split('\n');
-    jsonl.bytes(body, false);
-    jsonl.line('');
-    const version = createHash('sha256').update(body).digest('hex').slice(0, 16);
-    const id = engineRow.slice(0, engineRow.indexOf('\t'));
+    const time = isoTime(at);
+    const bodyEnd = entry.indexOf(LINE_FEED);
+    const identityEnd = entry.indexOf(LINE_FEED, bodyEnd + 1);
+    const rowEnd = entry.indexOf(LINE_FEED, identityEnd + 1);
+    const idEnd = entry.indexOf(TAB, rowEnd + 1);
+    const id = entry.toString('latin1', rowEnd + 1, idEnd);
+    const identity = entry.toString('utf8', bodyEnd + 1, identityEnd);
+    csv.bytes(entry.subarray(identityEnd + 1, rowEnd), false);
+    csv.line(`,${time}\r`);
+    engine.text(`${ord}\t${at}\t`);
+    engine.bytes(entry.subarray(rowEnd + 1), true);
+    const body = dated(entry.subarray(0, bodyEnd + 1), time);
+    jsonl.bytes(body, true);
+    const version = hash('sha256', body.subarray(0, -1), 'hex').slice(0, 16);
     bodies.line(`${ord}\t${id}\t${version}\t${identity}`);
-    csv.line(`${row},${isoTime(at)}\r`);
-    engine.line(`${ord}\t${at}\t${engineRow}`);
-    writeTerms(terms, words, ord);
     ord++;
   }
-  for (const writer of [jsonl, csv, engine, terms, bodies]) writer.close();
+  for (const writer of [jsonl, csv, engine, bodies]) writer.close();
 }
 
-/** The body with its actual `updated_at`. */
-function dated(body: Buffer, at: number): Buffer {
-  const start = body.indexOf(PLACEHOLDER);
-  const time = Buffer.from(`"updated_at":"${isoTime(at)}"`);
-  return Buffer.concat([body.subarray(0, start), time, body.subarray(start + PLACEHOLDER.length)]);
-}
+const [LINE_FEED, TAB] = [10, 9];
 
-function writeTerms(terms: LineWriter, words: string, ord: number): void {
-  if (words === '') return;
-  const parts = words.split('\t');
-  for (let i = 0; i < parts.length; i += TERM_CELLS)
-    terms.line(`${parts[i]}\t${ord}\t${parts.slice(i + 1, i + TERM_CELLS).join('\t')}`);
+const UPDATED = '"updated_at":"';
+const PLACEHOLDER = Buffer.from(`${UPDATED}${UPDATED_PLACEHOLDER}"`);
+
+/** The line of a body with its `updated_at`. Changes the bytes: the time is at most as long as the placeholder. */
+function dated(line: Buffer, time: string): Buffer {
+  const start = line.indexOf(PLACEHOLDER) + UPDATED.length;
+  const moved = UPDATED_PLACEHOLDER.length - time.length;
+  line.copyWithin(moved, 0, start);
+  line.write(time, start + moved, 'latin1');
+  return line.subarray(moved);
 }

@@ -10,7 +10,7 @@ import { bodyOf, csvOf, engineOf, type SettledRecord, termsOf } from './record.t
  * Tables written as lines, with columns in tables.ts; `ids`: all records ever observed, with their place on
  * the shelf or nothing.
  */
-const TABLES = ['verdicts', 'history', 'listings', 'review', 'ids'] as const;
+const TABLES = ['verdicts', 'history', 'listings', 'review', 'terms', 'ids'] as const;
 type Table = (typeof TABLES)[number];
 
 /** Maximum number of records in a part: parts number their records from multiples of this. */
@@ -97,17 +97,16 @@ export class Part {
 
   /** Writes the next record, in ascending order of ids; null: nothing is published. */
   record(id: string, record: SettledRecord | null): void {
+    const number = this.#next;
     this.#lines.ids.line(`${id}\t${record === null ? '' : this.#shelf.size}`);
     if (record === null) return;
     const pack = this.#pack;
     this.#quality.push(record.quality);
-    this.#shelf.put([
-      bodyOf(pack, record),
-      record.identity,
-      csvOf(pack, record),
-      engineOf(pack, record),
-      termsOf(pack, record),
-    ]);
+    this.#shelf.put([bodyOf(pack, record), record.identity, csvOf(pack, record), engineOf(pack, record)]);
+    for (const [term, flags] of termsOf(pack, record)) {
+      const { public: open, compared, weight, public_weight } = flags;
+      this.#lines.terms.line(`${number}\t${term}\t${open}\t${compared}\t${weight}\t${public_weight}`);
+    }
   }
 
   /** Writes the buffers. */

@@ -2,7 +2,7 @@
 import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { bounds } from '../consolidate/compare.ts';
-import { nameWords, searchTerms, statusReach, type Unpublished } from '../consolidate/engine-values.ts';
+import { nameWords, searchTerms, statusReach, type TermFlags, type Unpublished } from '../consolidate/engine-values.ts';
 import type { ColumnTypes } from '../duckdb/duck.ts';
 import { NULL } from '../duckdb/lines.ts';
 import { column, columnParts } from '../model/layout.ts';
@@ -141,19 +141,9 @@ function engineParts(attribute: Attribute, value: Value | undefined): string {
   }
 }
 
-/** Number of cells of a term in `termsOf`. */
-export const TERM_CELLS = 5;
-
-/**
- * Search terms of a record: term, public and compared (`1` or `0` each), weight and public weight, repeated,
- * separated by tabs.
- */
-export function termsOf(pack: Pack, record: SettledRecord): string {
+/** Search terms of a record, which a part writes as TERM_LINES. */
+export function termsOf(pack: Pack, record: SettledRecord): Map<string, TermFlags> {
   const { name, slug, unpublished } = record;
   const values = record.values.map((settled) => settled?.value);
-  const terms = searchTerms(pack, { name, slug, values, unpublished });
-  let cells = '';
-  for (const [term, { public: isPublic, compared, weight, public_weight }] of terms)
-    cells += `${cells === '' ? '' : '\t'}${term}\t${isPublic ? 1 : 0}\t${compared ? 1 : 0}\t${weight}\t${public_weight}`;
-  return cells;
+  return searchTerms(pack, { name, slug, values, unpublished });
 }

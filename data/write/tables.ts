@@ -74,9 +74,10 @@ export const REVIEW_LINES: ColumnTypes = {
   group_median: 'DOUBLE',
 };
 
-export const TERM_LINES: ColumnTypes = {
+/** Lines of search terms; `record` as in RECORD_LINES. */
+const TERM_LINES: ColumnTypes = {
+  record: 'UBIGINT',
   term: 'VARCHAR',
-  ord: 'UINTEGER',
   public: 'BOOLEAN',
   compared: 'BOOLEAN',
   weight: 'UTINYINT',
@@ -123,6 +124,14 @@ export function historyQuery(history: readonly string[], records: string, attrib
     'make_timestamp_ms("from") AS "from", make_timestamp_ms("to") AS "to", source_url, source, confidence ' +
     `FROM ${fromLines(history, HISTORY_LINES)} AS history JOIN ${fromLines(records, RECORD_LINES)} AS records USING (record) ` +
     `ORDER BY list_position([${ranked.join(', ')}], attribute), record, "from"`
+  );
+}
+
+/** Search terms by word and rank. */
+export function termsQuery(terms: readonly string[], records: string): string {
+  return (
+    'SELECT term, ord, public, compared, weight, public_weight ' +
+    `FROM ${fromLines(terms, TERM_LINES)} AS terms JOIN ${fromLines(records, RECORD_LINES)} AS records USING (record) ORDER BY term, ord`
   );
 }
 
