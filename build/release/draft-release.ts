@@ -62,7 +62,7 @@ export async function draftRelease(making: ReleaseInput, workspace: string): Pro
   const said = [...overlay.ownerFacts.values()].flat();
   // A source whose rows have their own times confirms nothing by being read again.
   const confirming = made.filter(({ date_source }) => date_source !== 'rows');
-  const { total, names, medians } = await sortFacts(duck, dataDir, pack, {
+  const { total, names, medians, query } = await sortFacts(duck, dataDir, pack, {
     made,
     said,
     workspace,
@@ -100,7 +100,8 @@ export async function draftRelease(making: ReleaseInput, workspace: string): Pro
   const notes = recordsNotes(pack, created_at);
   const valid = validReadings(confirming);
   const indexable = (count: number) => making.indexable?.(draft.out, count);
-  const rows = await draft.finish(parts, { pack, names, readings: valid, before, now, notes, indexable, log });
+  const input = { pack, names, facts: query, readings: valid, before, now, notes, indexable, log };
+  const rows = await draft.finish(parts, input);
   return {
     created_at,
     ...tally.manifestCounts(pack),

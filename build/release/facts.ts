@@ -71,14 +71,15 @@ function ownersFacts(said: readonly OwnerFact[], collected: string, workspace: s
 
 /**
  * Sorts the facts that count into a file of lines (STORED_LINES); returns their number, the names for their
- * numbers, and the groups' medians.
+ * numbers, the groups' medians, and a query of the same facts in the same order, which is null if only the
+ * lines have them in this order.
  */
 export async function sortFacts(
   duck: Duck,
   dataDir: string,
   pack: Pack,
   { made, said, workspace, path }: Sorting,
-): Promise<{ total: number; names: Names; medians: GroupMedians }> {
+): Promise<{ total: number; names: Names; medians: GroupMedians; query: string | null }> {
   const runs = await listRuns(dataDir, pack.id);
   const collected = fromParquet(
     runs.map(({ facts }) => facts),
@@ -100,7 +101,7 @@ export async function sortFacts(
   const sorted = runs.length === 1 && said.length === 0;
   const order = sorted ? '' : ' ORDER BY entity, attribute, observed_at, run, source, value';
   const total = await duck.lines(`SELECT ${columns} FROM ${from}${order}`, path);
-  return { total, names, medians: await groupMedians(duck, pack, from) };
+  return { total, names, medians: await groupMedians(duck, pack, from), query: sorted ? from : null };
 }
 
 /** A byte range of the lines of `sortFacts` that contains complete records. */

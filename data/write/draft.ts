@@ -21,6 +21,8 @@ import * as tables from './tables.ts';
 export interface DraftInput {
   pack: Pack;
   names: tables.Names;
+  /** The facts of the stored lines, in their order, as a query; null: only the lines have this order. */
+  facts: string | null;
   /** The valid readings. */
   readings: readonly ReadingRow[];
   /** The previous release, or null. */
@@ -93,7 +95,9 @@ export class Draft {
       tables.historyQuery(each('history'), this.#file('records'), attributes),
       122_880,
     );
-    const facts = write(RELEASE_FILES.facts, tables.factsQuery(this.stored, each('verdicts'), names));
+    // Parquet is read in less than half the time of lines.
+    const stored = drafting.facts ?? tables.storedQuery(this.stored, names);
+    const facts = write(RELEASE_FILES.facts, tables.factsQuery(stored, each('verdicts')));
     // Prevents an unhandled rejection when another step fails first.
     facts.catch(() => {});
     // Changes since the previous release are computed from the histories of both; without one there is

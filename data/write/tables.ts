@@ -106,13 +106,21 @@ export function numberOf(names: readonly string[], column: string): string {
   return names.length === 0 ? '0' : `coalesce(list_position([${names.map(quotedText).join(', ')}], ${column}), 0)`;
 }
 
-/** Facts with their verdicts, in the order of the stored lines. */
-export function factsQuery(stored: string, verdicts: readonly string[], names: Names): string {
+/** The stored lines as a query with FACT_COLUMNS except the unit. */
+export function storedQuery(stored: string, names: Names): string {
   return (
-    `SELECT entity, ${nameOf(names.attributes, 'attribute')} AS attribute, value, ${nameOf(names.sources, 'source')} AS source, source_url, ` +
-    `make_timestamp_ms("at") AS observed_at, confidence, evidence, source_kind, ${nameOf(names.runs, 'run')} AS run, ` +
+    `(SELECT entity, ${nameOf(names.attributes, 'attribute')} AS attribute, value, ${nameOf(names.sources, 'source')} AS source, source_url, ` +
+    `make_timestamp_ms("at") AS observed_at, confidence, evidence, source_kind, ${nameOf(names.runs, 'run')} AS run ` +
+    `FROM ${fromLines(stored, STORED_LINES)})`
+  );
+}
+
+/** Facts with their verdicts, in the order of a query of the stored facts. */
+export function factsQuery(stored: string, verdicts: readonly string[]): string {
+  return (
+    'SELECT entity, attribute, value, source, source_url, observed_at, confidence, evidence, source_kind, run, ' +
     'make_timestamp_ms(confirmed_at) AS confirmed_at, won, reason, group_median ' +
-    `FROM ${fromLines(stored, STORED_LINES)} AS stored POSITIONAL JOIN ${fromLines(verdicts, VERDICT_LINES)} AS verdicts WHERE reason IS NOT NULL`
+    `FROM ${stored} AS stored POSITIONAL JOIN ${fromLines(verdicts, VERDICT_LINES)} AS verdicts WHERE reason IS NOT NULL`
   );
 }
 
