@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Attribute, AttributeType } from '../../packs/define/model.ts';
 import { ATTRIBUTE_TYPES } from '../../packs/define/model.ts';
-import { checkValue } from '../../packs/define/schema.ts';
+import { checkValue, cleanText } from '../../packs/define/schema.ts';
 import { price } from '../../tests/support/night-consolidation.ts';
 import { checker } from './check.ts';
 
@@ -61,4 +61,21 @@ describe.each(ATTRIBUTE_TYPES.map((type) => [type]))('%s', (type: AttributeType)
       { numRuns: 300, seed: 5 },
     );
   });
+});
+
+test('letters that the fast check passes are those that cleaning leaves unchanged', () => {
+  const check = checker({ ...price, type: 'string', range: { min: null, max: null } }, NOW);
+  const wrong: string[] = [];
+  for (const [first, last] of [
+    [0x20, 0x24f],
+    [0x400, 0x52f],
+    [0x4e00, 0x9fff],
+  ] as const) {
+    for (let code = first; code <= last; code++) {
+      const raw = `a${String.fromCharCode(code)}b`;
+      const checked = check(raw);
+      if (!checked.ok || checked.value !== cleanText(raw)) wrong.push(code.toString(16));
+    }
+  }
+  expect(wrong).toEqual([]);
 });

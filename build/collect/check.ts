@@ -3,8 +3,12 @@
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { type CheckedValue, checkValue, cleanText, isDecoded, maxLength } from '../../packs/define/schema.ts';
 
-/** Printable ASCII with single inner spaces, which `clean` leaves unchanged. */
-const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+/**
+ * Words with single spaces, which `cleanText` leaves unchanged: printable ASCII, and letters of Latin, Cyrillic and
+ * Chinese that are composed, visible and of fixed direction.
+ */
+const PLAIN =
+  /^[!-~\u00c0-\u024f\u0400-\u0481\u048a-\u052f\u4e00-\u9fff]+(?: [!-~\u00c0-\u024f\u0400-\u0481\u048a-\u052f\u4e00-\u9fff]+)*$/;
 
 /** Cached distinct values per attribute: kinds, dates, countries and addresses repeat. */
 const REMEMBERED = 5000;
@@ -28,8 +32,7 @@ export function checker(attribute: Attribute, now: Date): (raw: unknown) => Chec
       return (raw) => {
         if (typeof raw !== 'string' || raw.length > most) return checkValue(attribute, raw, now);
         if (PLAIN.test(raw)) return { ok: true, value: raw };
-        if (!isDecoded(raw)) return checkValue(attribute, raw, now);
-        const value = cleanText(raw);
+        const value = isDecoded(raw) ? cleanText(raw) : '';
         return value === '' || value.length > most ? checkValue(attribute, raw, now) : { ok: true, value };
       };
     }
@@ -52,7 +55,10 @@ export function checker(attribute: Attribute, now: Date): (raw: unknown) => Chec
         return plain ? { ok: true, value: { lat, lng } } : checkValue(attribute, raw, now);
       };
     case 'strings':
-      return (raw) => checkValue(attribute, raw, now);
+      return (raw) => {
+        const value = cleanList(raw);
+        return value === null ? checkValue(attribute, raw, now) : { ok: true, value };
+      };
     default:
       return remembering;
   }
@@ -64,4 +70,23 @@ export function checker(attribute: Attribute, now: Date): (raw: unknown) => Chec
  */
 function fewDecimals(value: unknown): value is number {
   return typeof value === 'number' && value !== 0 && Math.abs(value) < 1000 && Math.round(value * 1e5) / 1e5 === value;
+}
+
+const LONGEST_ENTRY = maxLength('string');
+
+/** The distinct entries of a list of texts that has no mistake; null for anything else. */
+function cleanList(raw: unknown): string[] | null {
+  if (!Array.isArray(raw)) return null;
+  const entries = new Set<string>();
+  for (const entry of raw as unknown[]) {
+    if (typeof entry !== 'string' || entry.length > LONGEST_ENTRY) return null;
+    if (PLAIN.test(entry)) {
+      entries.add(entry);
+      continue;
+    }
+    const value = isDecoded(entry) ? cleanText(entry) : '';
+    if (value === '' || value.length > LONGEST_ENTRY) return null;
+    entries.add(value);
+  }
+  return entries.size === 0 ? null : [...entries];
 }

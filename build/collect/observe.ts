@@ -13,7 +13,7 @@ import { type RejectedValue, RunReport } from './report.ts';
 import { entryFor, isAddress, RowChecker, type UnknownName } from './row.ts';
 import { percent, shorten, valueText } from './sentences.ts';
 import { freeSlug } from './slug.ts';
-import { hash53, type Records, type SourceState } from './state.ts';
+import { hash53, hashOfJson, type Records, type SourceState } from './state.ts';
 
 /** State of the dataset's records before and during a run. */
 export interface DatasetState {
@@ -35,6 +35,7 @@ const isBlank = (value: unknown) =>
   (typeof value === 'string' && !/[!-~]/.test(value) && cleanText(value) === '');
 
 const LONGEST = { evidence: 500, identity: maxLength('string') };
+const isTooLong = (value: unknown) => typeof value === 'string' && value.length > LONGEST.identity;
 
 const AT_MOST = `${LONGEST.identity.toLocaleString('en-US')} characters`;
 
@@ -147,7 +148,7 @@ export class Observer {
         continue;
       }
       if (!timed && account.saidIn(record, i, this.#turn)) {
-        const same = attribute.once || hash53(JSON.stringify(result.value)) === account.hash(record, i);
+        const same = attribute.once || hashOfJson(result.value) === account.hash(record, i);
         if (!same) this.#park(i, key, raw, ONE_VALUE, undefined, ONE_VALUE);
         continue;
       }
@@ -155,9 +156,8 @@ export class Observer {
       if (proof === null) continue;
       if (first) checked[attribute.name] = result.value;
       if (attribute.once && account.has(record, i)) continue;
-      const text = JSON.stringify(result.value);
-      if (account.say(record, i, hash53(text), this.#turn) || timed)
-        this.#write(id, attribute, text, proof, observed.observed_at);
+      if (account.say(record, i, hashOfJson(result.value), this.#turn) || timed)
+        this.#write(id, attribute, JSON.stringify(result.value), proof, observed.observed_at);
     }
     if (first) this.#name(id, key, observed.identity, checked);
   }
@@ -311,8 +311,7 @@ export class Observer {
   #unidentified(identity: Identity | undefined): string | null {
     const lacking = this.#pack.identity.attributes.find((name) => isBlank(identity?.[name]));
     if (lacking !== undefined) return `without \`${lacking}\``;
-    const [endless] =
-      Object.entries(identity!).find(([, value]) => typeof value === 'string' && value.length > LONGEST.identity) ?? [];
+    const endless = Object.keys(identity!).find((name) => isTooLong(identity![name]));
     if (endless === undefined) return null;
     this.#endless = true;
     return `with a \`${endless}\` of more than ${AT_MOST}`;

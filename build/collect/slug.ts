@@ -1,5 +1,5 @@
 // The slug of a new record.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const LONGEST_SLUG = 100;
 
@@ -13,10 +13,10 @@ export function freeSlug(wanted: string, key: string, taken: ReadonlySet<string>
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, LONGEST_SLUG)
     .replace(/^-+|-+$/g, '');
-  const hash = createHash('sha256').update(key).digest('hex');
-  let slug = plain === '' ? hash.slice(0, 6) : plain;
+  const digitsOfKey = (count: number) => hash('sha256', key, 'hex').slice(0, count);
+  let slug = plain === '' ? digitsOfKey(6) : plain;
   for (let digits = 6; taken.has(slug) || /^r-[0-9a-f]{16}$/.test(slug); digits += 6) {
-    slug = `${plain}-${hash.slice(0, digits)}`.replace(/^-/, '');
+    slug = `${plain}-${digitsOfKey(digits)}`.replace(/^-/, '');
   }
   return slug;
 }

@@ -1,6 +1,8 @@
 // The last values of a source, as hashes.
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hash53, Records, SourceState } from './state.ts';
+import type { Value } from '../../packs/define/model.ts';
+import { hash53, hashOfJson, Records, SourceState } from './state.ts';
 
 describe('hash53', () => {
   test('is never zero, a safe whole number, and the same for the same text', () => {
@@ -28,6 +30,26 @@ describe('hash53', () => {
     }
     for (const count of bits) expect(Math.abs(count - 1000)).toBeLessThan(350);
   });
+});
+
+test('the hash of a value is that of its JSON text', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('', 'plain', 'a "b"', 'a\\b', 'a\nb', '😀', '\ud800', 'Zürich', '\u2028'),
+  );
+  const value = fc.oneof(
+    text,
+    fc.integer(),
+    fc.boolean(),
+    fc.array(text),
+    fc.record({ lat: fc.double({ noNaN: true }) }),
+  );
+  fc.assert(
+    fc.property(value, (any) => {
+      expect(hashOfJson(any as Value)).toBe(hash53(JSON.stringify(any)));
+    }),
+    { seed: 20261124, numRuns: 500 },
+  );
 });
 
 test('records are numbered in the order of their first use', () => {

@@ -1,4 +1,5 @@
 // The last value of each source for each attribute of each record, as hashes: enough to detect changes.
+import type { Value } from '../../packs/define/model.ts';
 
 /**
  * A 53-bit hash of a text, never 0, from two 32-bit lanes with different steps. Two values of one cell
@@ -12,8 +13,32 @@ export function hash53(text: string): number {
     left = Math.imul(left ^ unit, 0x01000193);
     right = Math.imul((right << 13) | (right >>> 19), 0x27d4eb2f) + unit;
   }
-  left = Math.imul(left ^ (left >>> 15) ^ right, 0x2c1b3c6d);
-  right = Math.imul(right ^ (right >>> 13) ^ left, 0x297a2d39);
+  return mixed(left, right);
+}
+
+/** `hash53` of the JSON text of a value. Most texts need no escapes, and then no JSON text is made. */
+export function hashOfJson(value: Value): number {
+  if (typeof value !== 'string') return hash53(JSON.stringify(value));
+  let left = Math.imul(0x811c9dc5 ^ QUOTE, 0x01000193);
+  let right = Math.imul((0x2545f491 << 13) | (0x2545f491 >>> 19), 0x27d4eb2f) + QUOTE;
+  for (let i = 0; i < value.length; i++) {
+    const unit = value.charCodeAt(i);
+    // Quotes, control characters and unpaired surrogates are escaped.
+    if (unit < 0x20 || unit === QUOTE || unit === BACKSLASH || (unit & 0xf800) === 0xd800)
+      return hash53(JSON.stringify(value));
+    left = Math.imul(left ^ unit, 0x01000193);
+    right = Math.imul((right << 13) | (right >>> 19), 0x27d4eb2f) + unit;
+  }
+  left = Math.imul(left ^ QUOTE, 0x01000193);
+  right = Math.imul((right << 13) | (right >>> 19), 0x27d4eb2f) + QUOTE;
+  return mixed(left, right);
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+
+function mixed(one: number, other: number): number {
+  let left = Math.imul(one ^ (one >>> 15) ^ other, 0x2c1b3c6d);
+  let right = Math.imul(other ^ (other >>> 13) ^ left, 0x297a2d39);
   left ^= left >>> 16;
   right ^= right >>> 15;
   return (right >>> 11) * 0x1_0000_0000 + (left >>> 0) || 1;

@@ -1,5 +1,5 @@
 // Paths under DATA_DIR, files of a release and their columns.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Attribute } from '../../packs/define/model.ts';
 
@@ -8,7 +8,7 @@ import type { Attribute } from '../../packs/define/model.ts';
  * 2).
  */
 export function recordId(dataset: string, key: string): string {
-  return `r-${createHash('sha256').update(`${dataset}\n${key}`).digest('hex').slice(0, 16)}`;
+  return `r-${hash('sha256', `${dataset}\n${key}`, 'hex').slice(0, 16)}`;
 }
 
 /** Paths below DATA_DIR (contract section 1). */

@@ -10,12 +10,12 @@ import { ofLine, ofRow, ofTown, unlistedPlace } from './values.ts';
 
 async function* packed(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
   const ids = await renumberedIds(context.folder);
-  for await (const town of readPacked(reading.folder))
+  for (const town of await readPacked(reading.folder))
     yield ofTown({ ...town, id: ids.get(town.id) ?? town.id }, reading);
 }
 
 async function* dump(reading: Reading): AsyncGenerator<Observed> {
-  for await (const line of readDump(reading.folder)) yield ofLine(line, reading);
+  for (const line of await readDump(reading.folder)) yield ofLine(line, reading);
 }
 
 async function* extract(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {

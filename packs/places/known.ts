@@ -24,9 +24,9 @@ function spot({ name, country, admin1, lat, lng }: Spot): Spot {
 
 type Numbered = Spot & { id: number };
 
-/** Places of a dump with the fields needed for matching. */
-async function* numbered(towns: AsyncIterable<Town>): AsyncGenerator<Numbered> {
-  for await (const town of towns) yield { id: town.id, ...spot(town) };
+/** A place of a dump with the fields needed for matching. */
+function numbered({ id, name, country, admin1, lat, lng }: Town): Numbered {
+  return { id, name, country, admin1, lat, lng };
 }
 
 interface Dumps {
@@ -41,11 +41,11 @@ interface Dumps {
 }
 
 async function readDumps(folder: Folder): Promise<Dumps> {
-  const newer = await Array.fromAsync(numbered(readDump(await folder(DUMP, versionOf(DUMP)))));
+  const newer = Array.from(await readDump(await folder(DUMP, versionOf(DUMP))), numbered);
   const added = new Map(newer.map((town) => [town.id, town]));
   const gone: Numbered[] = [];
-  for await (const town of numbered(readPacked(await folder(PACKED, versionOf(PACKED))))) {
-    if (!added.delete(town.id)) gone.push(town);
+  for (const town of await readPacked(await folder(PACKED, versionOf(PACKED)))) {
+    if (!added.delete(town.id)) gone.push(numbered(town));
   }
   const fresh = [...added.values()];
   const matches = match(fresh, gone);

@@ -47,8 +47,18 @@ class Groups<K> {
     }
   }
 
+  /** The first spot with a key; -1: none. */
+  start(key: K): number {
+    return this.first.get(key) ?? -1;
+  }
+
+  /** The next spot with the same key; -1: none. */
+  after(i: number): number {
+    return this.next[i]!;
+  }
+
   *get(key: K): Generator<number> {
-    for (let i = this.first.get(key) ?? -1; i >= 0; i = this.next[i]!) yield i;
+    for (let i = this.start(key); i >= 0; i = this.after(i)) yield i;
   }
 }
 
@@ -76,7 +86,7 @@ export function match(known: Spot[], found: Spot[]): (Match | null)[] {
   for (const named of [true, false]) {
     for (const [i, spot] of found.entries()) {
       if (!waiting(i)) continue;
-      for (const k of points.get(point(spot))) {
+      for (let k = points.start(point(spot)); k >= 0; k = points.after(k)) {
         if (!left(k) || known[k]!.country !== spot.country || (named && known[k]!.name !== spot.name)) continue;
         take(i, k, 'position');
         break;

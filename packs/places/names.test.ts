@@ -74,3 +74,13 @@ test('scripts and alphabets', () => {
   expect(isInAlphabet('Київ', 'Cyrillic', 'RU')).toBe(false);
   expect(isInAlphabet('Кыив', 'Cyrillic', 'UA')).toBe(false);
 });
+
+test('names of one script, each letter of the Latin blocks included', () => {
+  for (let code = 0x41; code <= 0x24f; code++) {
+    const letter = String.fromCharCode(code);
+    if (/\p{L}/u.test(letter)) expect(scriptOf(letter), letter).toBe(/\p{Script=Latin}/u.test(letter) ? 'Latin' : null);
+  }
+  expect(scriptOf("L'Ångström-Ville St. Ö")).toBe('Latin');
+  expect(scriptOf('Aа')).toBeNull();
+  expect(scriptOf("' -")).toBeNull();
+});

@@ -109,8 +109,12 @@ const PURE: readonly (readonly [Script, RegExp])[] = SCRIPTS.map((script) => {
   return [script, script === 'Hangul' ? of('Hangul', 'Han') : of(script)];
 });
 
+/** Most Latin names; classes of scripts are slower to test. */
+const LATIN = /^[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f][A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f '.-]*$/;
+
 /** The script of all letters of a name; null for several scripts, as in look-alikes. */
 export function scriptOf(name: string): Script | null {
+  if (LATIN.test(name)) return 'Latin';
   if (!/\p{L}/u.test(name)) return null;
   return PURE.find(([, pattern]) => pattern.test(name))?.[0] ?? null;
 }

