@@ -1,5 +1,5 @@
 // The last steps of the gate: reserve the price, run the operation, present and store the answer, charge.
-import type { Awaitable } from '../../data/model/awaitable.ts';
+import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Context } from '../contract/operation.ts';
 import { checkedKey, recordsIn, replayHeaders, requestHash, serializeAnswer } from '../payments/idempotency.ts';
@@ -72,8 +72,11 @@ export function runOperation<T>(run: CallRun<T>): Awaitable<void> {
 /** Channels with a length limit run the operation again for a shorter answer. */
 export function shortenResult<T>(run: CallRun<T>): Awaitable<void> {
   const { call, operation, input, result, ctx } = run;
-  return call.shorter?.(input, result, ctx).then(async (shorter) => {
-    if (shorter !== undefined) run.result = await operation.run(shorter, ctx);
+  return whenReady(call.shorter?.(input, result, ctx), (shorter) => {
+    if (shorter === undefined) return;
+    return whenReady(operation.run(shorter, ctx), (ready) => {
+      run.result = ready;
+    });
   });
 }
 

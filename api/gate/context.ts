@@ -130,7 +130,7 @@ export interface Call extends Visitor {
    * For channels with a length limit: the input of a shorter answer at the same price, run instead of one
    * that is too long; undefined when this one fits.
    */
-  shorter?: (input: unknown, result: Result<unknown>, ctx: Context) => Promise<unknown>;
+  shorter?: (input: unknown, result: Result<unknown>, ctx: Context) => Awaitable<unknown>;
   /** An error that the channel found in the parameters; thrown at the validation step. */
   misread?: ApiError | undefined;
   /**

@@ -1,5 +1,6 @@
 // Token budget of tool results: a page must not fill a model's context (docs/mcp.md, "How long an answer
 // is").
+import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation, Result } from '../../contract/operation.ts';
 import { render } from '../../render/render.ts';
@@ -61,10 +62,15 @@ export class Budget {
   }
 
   /** Input of a shorter query, or undefined if this result fits or no shorter query costs the same. */
-  async shorter(input: unknown, result: Result<unknown>, ctx: Context): Promise<unknown> {
+  shorter(input: unknown, result: Result<unknown>, ctx: Context): Awaitable<unknown> {
+    return whenReady(this.#render(result, ctx), (answer) =>
+      fits(answer, this.#tokens) ? undefined : this.#shorten(answer, input, result, ctx),
+    );
+  }
+
+  async #shorten(answer: ToolAnswer, input: unknown, result: Result<unknown>, ctx: Context): Promise<unknown> {
     const { long } = this.#operation;
-    const answer = await this.#render(result, ctx);
-    if (!long?.shorter || !long.part || fits(answer, this.#tokens)) return undefined;
+    if (!long?.shorter || !long.part) return undefined;
     const body = result.body as Body;
     const all = body[long.part] as unknown[];
     const room = this.#tokens - NOTE_TOKENS;
@@ -76,8 +82,14 @@ export class Budget {
   }
 
   /** The result to send. Throws, without a charge, if it is too long and must not be cut. */
-  async present(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
-    const answer = await this.#render(result, ctx);
+  present(result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
+    const answer = this.#render(result, ctx);
+    return answer instanceof Promise
+      ? answer.then((ready) => this.#fit(ready, result, ctx))
+      : this.#fit(answer, result, ctx);
+  }
+
+  #fit(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
     const { long, access } = this.#operation;
     const withinBudget = fits(answer, this.#tokens);
     // Reading the body may parse it.
@@ -97,11 +109,12 @@ export class Budget {
     return this.#noted({ json: JSON.stringify(json), text }, { part: 'lines', shown, of, more: long.more }, ctx);
   }
 
-  async #render(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
+  #render(result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
     if (this.#last?.result === result) return this.#last.answer;
-    const answer = await renderAnswer(this.#operation, result, ctx);
-    this.#last = { result, answer };
-    return answer;
+    return whenReady(renderAnswer(this.#operation, result, ctx), (answer) => {
+      this.#last = { result, answer };
+      return answer;
+    });
   }
 
   /**
@@ -157,10 +170,12 @@ const bytesOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length })
 const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part === 'string' ? part.length : 0);
 
 /** Renders the requested format: the JSON of REST; or a text, with the operation's other members as JSON. */
-async function renderAnswer(operation: Operation, result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
+function renderAnswer(operation: Operation, result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
   if (ctx.format === 'json' && result.parts) return new BytesAnswer(result.parts);
-  const { body } = await render(operation, result, ctx);
-  const text = body as string;
+  return whenReady(render(operation, result, ctx), ({ body }) => answerWith(body as string, operation, result, ctx));
+}
+
+function answerWith(text: string, operation: Operation, result: Result<unknown>, ctx: Context): ToolAnswer {
   if (ctx.format === 'json') return { json: text, text: null };
   // Operations without JSON are texts with a citation; for the others, Markdown is the whole result.
   if (!operation.formats.includes('json')) return { json: JSON.stringify(result.body), text };

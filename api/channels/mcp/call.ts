@@ -1,11 +1,12 @@
 // tools/call: runs a tool's operation through the gate and returns result or error (protocols.md section
 // 1.4).
+import type { Awaitable } from '../../../data/model/awaitable.ts';
 import { ApiError, ERRORS } from '../../contract/errors.ts';
 import { admit, type Call } from '../../gate/execute.ts';
 import { challenge } from '../../http/respond.ts';
 import { namedCall } from '../named-call.ts';
 import type { ToolAnswer } from './budget.ts';
-import { refusalOf, runCall, type Session } from './session.ts';
+import { type CallSuccess, refusalOf, runCall, type Session } from './session.ts';
 
 /**
  * A tool's result: `json` is `structuredContent`; `text` the text for the model, null if that is the JSON.
@@ -52,46 +53,56 @@ type Params = { name: string; arguments?: unknown; _meta?: Record<string, unknow
  * Calls a tool; `alone`: the request contains no other call. Errors are returned as a result with the error
  * body; only an unknown tool is thrown.
  */
-export async function callTool(
+export function callTool(
   session: Session,
   { name, arguments: args, _meta: meta }: Params,
   alone = false,
-): Promise<ToolResult> {
+): Awaitable<ToolResult> {
   const { gate, c, request, scope } = session;
   const tool = scope.tools.get(name);
+  if (!tool) return countRefused(session, new UnknownTool(name), null);
+  const input = {
+    channel: 'mcp' as const,
+    operation: tool.operation,
+    args,
+    dataset: tool.dataset,
+    payment: meta?.['x402/payment'],
+    idempotency_key: textIn(meta, 'idempotency_key'),
+  };
   let call: Call | null = null;
   try {
-    if (!tool) {
-      await admit(gate, request.visitor, 'free');
-      throw new UnknownTool(name);
-    }
-    const input = {
-      channel: 'mcp' as const,
-      operation: tool.operation,
-      args,
-      dataset: tool.dataset,
-      payment: meta?.['x402/payment'],
-      idempotency_key: textIn(meta, 'idempotency_key'),
-    };
-    try {
-      call = namedCall(gate, c, request, input, alone);
-      requireInScope(session, call.dataset);
-    } catch (error) {
-      // A call with wrong arguments counts against the rate limit too.
-      await admit(gate, request.visitor, 'free');
-      throw error;
-    }
-    const { answer, headers } = await runCall(session, call);
-    return new SuccessResult(answer, metaOf(headers));
-  } catch (thrown) {
-    if (thrown instanceof UnknownTool) throw thrown;
-    const { body, error, headers } = refusalOf(session, thrown, call);
-    const json = JSON.stringify(body);
-    const { status } = ERRORS[error.code];
-    const ask = request.visitor.credential === null && (status === 401 || status === 402);
-    const login = ask ? { 'mcp/www_authenticate': [challenge(gate.base_url, session.resource)] } : {};
-    return { json, text: null, failed: true, meta: { ...metaOf(headers), ...login } };
+    call = namedCall(gate, c, request, input, alone);
+    requireInScope(session, call.dataset);
+  } catch (error) {
+    return countRefused(session, error, call);
   }
+  const success = runCall(session, call);
+  if (!(success instanceof Promise)) return successResult(success);
+  return success.then(successResult, (error) => failureResult(session, error, call));
+}
+
+const successResult = ({ answer, headers }: CallSuccess): ToolResult => new SuccessResult(answer, metaOf(headers));
+
+/** The result of a call with an unknown tool or wrong arguments: it counts against the rate limit too. */
+async function countRefused(session: Session, error: unknown, call: Call | null): Promise<ToolResult> {
+  try {
+    await admit(session.gate, session.request.visitor, 'free');
+  } catch (limited) {
+    return failureResult(session, limited, call);
+  }
+  if (error instanceof UnknownTool) throw error;
+  return failureResult(session, error, call);
+}
+
+/** An error as the result of the tool. */
+function failureResult(session: Session, thrown: unknown, call: Call | null): ToolResult {
+  const { gate, request, resource } = session;
+  const { body, error, headers } = refusalOf(session, thrown, call);
+  const json = JSON.stringify(body);
+  const { status } = ERRORS[error.code];
+  const ask = request.visitor.credential === null && (status === 401 || status === 402);
+  const login = ask ? { 'mcp/www_authenticate': [challenge(gate.base_url, resource)] } : {};
+  return { json, text: null, failed: true, meta: { ...metaOf(headers), ...login } };
 }
 
 const textIn = (meta: Params['_meta'], name: string): string | undefined => {

@@ -41,7 +41,7 @@ export function mountMcp(app: App, deps: McpDeps): void {
       const request = readRequest(deps.gate, c);
       const reason = rejectionOf(c, origins);
       if (reason !== null) return jsonRpcError(request, 403, -32_000, reason);
-      Object.assign(request.headers, corsHeaders(allowedOrigin(c, origins)));
+      addCorsHeaders(request.headers, allowedOrigin(c, origins));
       try {
         return await answer(deps, c, request, path, scopeOf, speak);
       } catch (error) {
@@ -70,10 +70,13 @@ async function answer(
   if (others > 0) await admit(gate, request.visitor, 'free', false, others);
   const scope = scopeFor(scopeOf, request, message) ?? (await scopeNow(gate, scopeOf, request));
   const session: Session = { gate, c, request, scope, resource: path, report };
-  const plain = await answerPlain(c, message, session);
+  const pending = answerPlain(c, message, session);
+  const plain = pending instanceof Promise ? await pending : pending;
   if (session.refused) throw session.refused;
   if (plain !== null) {
-    const headers = { 'Cache-Control': 'no-store', ...request.headers, 'Content-Type': 'application/json' };
+    const { headers } = request;
+    headers['Cache-Control'] ??= 'no-store';
+    headers['Content-Type'] = 'application/json';
     return compressReply({ status: 200, headers, body: plain }, c.req.header('accept-encoding'));
   }
   const response = await speak(c.req.raw, message, session);
@@ -242,11 +245,12 @@ function allowedOrigin(c: Http, { own, further }: Origins): string | null {
   return origin === own.origin || LOCAL.includes(at.hostname) || further.includes(origin) ? origin : null;
 }
 
-/** CORS headers: only the origin of the request may read the response. */
-function corsHeaders(origin: string | null): Record<string, string> {
-  return origin === null
-    ? { Vary: 'Origin' }
-    : { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' };
+/** Adds the CORS headers: only the origin of the request may read the response. */
+function addCorsHeaders(headers: Record<string, string>, origin: string | null): void {
+  headers['Vary'] = 'Origin';
+  if (origin === null) return;
+  headers['Access-Control-Allow-Origin'] = origin;
+  headers['Access-Control-Expose-Headers'] = EXPOSED;
 }
 
 /** CORS preflight response. */
@@ -255,11 +259,11 @@ function preflight(c: Http, origins: Origins): Response {
   const headers = commonHeaders(requestId(c.req.header('x-request-id')));
   if (reason !== null)
     return new Response(null, { status: 403, headers: { 'X-Request-Id': headers['X-Request-Id'] ?? '' } });
+  addCorsHeaders(headers, allowedOrigin(c, origins));
   return new Response(null, {
     status: 204,
     headers: {
       ...headers,
-      ...corsHeaders(allowedOrigin(c, origins)),
       'Access-Control-Allow-Methods': 'POST, OPTIONS',
       'Access-Control-Allow-Headers': ALLOWED,
       'Access-Control-Max-Age': '86400',

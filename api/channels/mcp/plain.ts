@@ -6,6 +6,7 @@ import {
   PROTOCOL_VERSION_META_KEY,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
+import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import type { Http } from '../../http/request.ts';
 import { callTool, type ToolResult } from './call.ts';
 import { identity } from './server.ts';
@@ -29,10 +30,13 @@ interface PlainCall {
  * Answers a call if each of its headers and members is valid and known; null otherwise. The SDK then handles
  * it, so all validation and all errors are the SDK's.
  */
-export async function answerPlain(c: Http, message: unknown, session: Session): Promise<ResponseBody | null> {
+export function answerPlain(c: Http, message: unknown, session: Session): Awaitable<ResponseBody | null> {
   const call = plainCall(c, message);
   if (call === null || !session.scope.tools.has(call.params.name)) return null;
-  const result = await callTool(session, call.params, true);
+  return whenReady(callTool(session, call.params, true), (result) => plainResponse(call, result, session));
+}
+
+function plainResponse(call: PlainCall, result: ToolResult, session: Session): ResponseBody {
   if (call.modern) result.meta[SERVER_INFO_META_KEY] = identity(session.gate.base_url);
   return writeResponse(call, result);
 }

@@ -1,4 +1,5 @@
 // State of one request to the MCP endpoint: caller, scope, and the headers and errors for the HTTP response.
+import type { Awaitable } from '../../../data/model/awaitable.ts';
 import { type ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import { type Call, type CallDeps, execute, type Outcome } from '../../gate/execute.ts';
 import type { Http, HttpRequest } from '../../http/request.ts';
@@ -30,24 +31,32 @@ export interface CallFailure {
   headers: Record<string, string>;
 }
 
-/** Runs one call through the gate within the budget. Copies the call's headers to the request's. */
-export async function runCall(session: Session, call: Call): Promise<CallSuccess> {
-  const { gate, scope, request } = session;
+/** Runs one call through the gate within the budget. Copies the call's headers to the request's. Errors reject. */
+export function runCall(session: Session, call: Call): Awaitable<CallSuccess> {
+  const { gate, scope } = session;
   const budget = new Budget(call.operation, scope.tokens);
   if (budget.shortens) call.shorter = (input, result, ctx) => budget.shorter(input, result, ctx);
-  try {
-    const outcome = await execute(gate, call, (result, ctx) => budget.present(result, ctx), KEPT);
-    outcome.done();
-    return { answer: answerOf(outcome), headers: call.headers };
-  } finally {
-    if (call.headers !== request.headers) Object.assign(request.headers, call.headers);
-  }
+  const outcome = execute(gate, call, (result, ctx) => budget.present(result, ctx), KEPT);
+  if (!(outcome instanceof Promise)) return successOf(session, call, outcome);
+  return outcome.then(
+    (reached) => successOf(session, call, reached),
+    (error) => {
+      copyHeaders(session, call);
+      throw error;
+    },
+  );
+}
+
+function copyHeaders({ request }: Session, call: Call): void {
+  if (call.headers !== request.headers) Object.assign(request.headers, call.headers);
 }
 
 /** MCP has neither conditional requests nor HEAD. */
-function answerOf(outcome: Outcome<ToolAnswer>): ToolAnswer {
+function successOf(session: Session, call: Call, outcome: Outcome<ToolAnswer>): CallSuccess {
+  copyHeaders(session, call);
+  outcome.done();
   if (outcome.kind !== 'answer') throw new Error('an MCP call is neither conditional nor HEAD');
-  return outcome.answer;
+  return { answer: outcome.answer, headers: call.headers };
 }
 
 const KEPT = {
