@@ -42,17 +42,14 @@ export type MappedRecord = Pick<
 /** A record as the text of a Feature with the given attributes. */
 export function geojsonFeature({ attributes }: Pick<Rows, 'attributes'>, record: MappedRecord): string {
   const { id, slug, name, url, updated_at, quality_score, distance_km } = record;
-  const place = attributes.find(({ type }) => type === 'geo');
-  const point = place && (record.attributes[place.name] as Geo | undefined);
-  const values = attributes.filter((attribute) => attribute !== place && attribute.name in record.attributes);
-  return JSON.stringify({
-    type: 'Feature',
-    id,
-    geometry: point ? { type: 'Point', coordinates: [point.lng, point.lat] } : null,
-    properties: {
-      ...{ slug, name, url, updated_at, quality_score },
-      ...(distance_km === undefined ? {} : { distance_km }),
-      ...Object.fromEntries(values.map((attribute) => [attribute.name, record.attributes[attribute.name]])),
-    },
-  });
+  const properties: Record<string, unknown> = { slug, name, url, updated_at, quality_score };
+  if (distance_km !== undefined) properties['distance_km'] = distance_km;
+  let place: string | null = null;
+  for (const attribute of attributes) {
+    if (place === null && attribute.type === 'geo') place = attribute.name;
+    else if (attribute.name in record.attributes) properties[attribute.name] = record.attributes[attribute.name];
+  }
+  const point = place === null ? undefined : (record.attributes[place] as Geo | undefined);
+  const geometry = point ? { type: 'Point', coordinates: [point.lng, point.lat] } : null;
+  return JSON.stringify({ type: 'Feature', id, geometry, properties });
 }

