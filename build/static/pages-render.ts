@@ -1,22 +1,25 @@
 // Renders a range of records of a release: their Markdown pages, and their parts of the full text and of the
 // GeoJSON file. Runs in this thread or a worker (pages-threads.ts).
 import { hash } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fullTextRecord } from '../../api/operations/dataset/dataset_full_text.ts';
 import { recordPage } from '../../api/pages/record-markdown.ts';
 import { publicPoint } from '../../api/render/data-files.ts';
 import { geojsonFeature } from '../../api/render/geojson.ts';
-import { type Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import { recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { writePublicFile } from './output.ts';
+import { recordLines } from './record-lines.ts';
 
 /** A range of records: ordinals from `from` up to, not including, `to`. */
 export interface RenderTask {
   from: number;
   to: number;
+  /** First bytes of their lines in records.jsonl, and of the next line. */
+  starts: Float64Array<ArrayBuffer>;
   /** Ordinals of the records whose page is rendered. */
   pages: number[];
   /** A folder to which the pages are written; null: the caller writes them. */
@@ -51,50 +54,53 @@ export const pageName = (slug: string): string => `${slug}.md`;
 /** Writes files; of several threads only one at a time. */
 export type WriteTurn = (write: () => void) => void;
 
-/** Up to this many pages of a task are selected by ordinal; for more, the complete range is read. */
-const FEW = 500;
+/** Stored bodies of a task with their ordinals: all of them for the text, else those of the pages. */
+function* storedBodies(folder: string, { from, to, starts, pages, text }: RenderTask): Generator<[number, string]> {
+  const file = openSync(join(folder, RELEASE_FILES.jsonl), 'r');
+  try {
+    if (!text)
+      for (const ord of pages)
+        for (const body of recordLines(file, starts, ord - from, ord - from + 1)) yield [ord, body];
+    else {
+      let ord = from;
+      for (const body of recordLines(file, starts, 0, to - from)) yield [ord++, body];
+    }
+  } finally {
+    closeSync(file);
+  }
+}
 
 /**
  * Reads the stored bodies of a task from `folder`, the folder of the release, and renders them. `base` is the
  * base URL of links.
  */
-export async function renderRecords(
+export function renderRecords(
   pack: Pack,
   folder: string,
   base: string,
-  duck: Duck,
   task: RenderTask,
   inTurn: WriteTurn = (write) => write(),
-): Promise<RenderedRecords> {
-  const { from, to, pages, text } = task;
+): RenderedRecords {
+  const { pages, text } = task;
   const rendered: RenderedRecords = { pages: [], text: [], features: [] };
   const attributes = pack.attributes.filter((attribute) => attribute.public);
   const mapped = text && publicPoint(pack) !== undefined;
   const contents: Buffer[] = [];
   const wanted = new Set(pages);
   const instead = new Map(task.instead);
-  const some = !text && pages.length <= FEW;
-  const where = some ? `ord IN (${[-1, ...pages].join(', ')})` : `ord >= ${from} AND ord < ${to}`;
-  const bodies = `read_parquet(${quotedText(join(folder, RELEASE_FILES.bodies))})`;
-  // The file is sorted by rank.
-  for await (const rows of duck.batches(`SELECT ord, body FROM ${bodies} WHERE ${where}`)) {
-    for (const [ord, body] of rows as [number, string][]) {
-      const due = wanted.has(ord);
-      const other = instead.get(ord);
-      if ((!due && !text) || other === null) continue;
-      const record = JSON.parse(other ?? body) as StoredRecord;
-      if (text) rendered.text.push(fullTextRecord(record, pack, base));
-      if (mapped)
-        rendered.features.push(
-          geojsonFeature({ attributes }, { ...record, url: recordUrl(base, pack.id, record.slug) }),
-        );
-      if (!due) continue;
-      const content = Buffer.from(recordPage(record, pack, base));
-      const sha256 = hash('sha256', content, 'hex');
-      const page = task.folder === null ? content.toString() : null;
-      rendered.pages.push({ ord, slug: record.slug, bytes: content.length, sha256, page });
-      if (page === null) contents.push(content);
-    }
+  for (const [ord, body] of storedBodies(folder, task)) {
+    const other = instead.get(ord);
+    if (other === null) continue;
+    const record = JSON.parse(other ?? body) as StoredRecord;
+    if (text) rendered.text.push(fullTextRecord(record, pack, base));
+    if (mapped)
+      rendered.features.push(geojsonFeature({ attributes }, { ...record, url: recordUrl(base, pack.id, record.slug) }));
+    if (!wanted.has(ord)) continue;
+    const content = Buffer.from(recordPage(record, pack, base));
+    const sha256 = hash('sha256', content, 'hex');
+    const page = task.folder === null ? content.toString() : null;
+    rendered.pages.push({ ord, slug: record.slug, bytes: content.length, sha256, page });
+    if (page === null) contents.push(content);
   }
   const { folder: place } = task;
   if (place !== null)

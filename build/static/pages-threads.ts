@@ -1,7 +1,6 @@
 // Threads that render records, so that a large dataset uses more than one processor.
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { Duck } from '../../data/duckdb/duck.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import { type RenderedRecords, type RenderTask, renderRecords, type WriteTurn } from './pages-render.ts';
 
@@ -12,7 +11,6 @@ export interface Work {
   /** Folder of the release. */
   release: string;
   base: string;
-  scratch: string;
 }
 
 interface ThreadWork extends Work {
@@ -82,20 +80,16 @@ export function startThreads(work: Work, count: number): Threads {
 
 /** Code of the thread: runs tasks one after the other. An error ends the thread and reaches `fail`. */
 async function serve(work: ThreadWork, port: NonNullable<typeof parentPort>): Promise<void> {
-  const { pack, release, base, scratch } = work;
+  const { pack, release, base } = work;
   const inTurn = turnOf(work.writing);
-  const [loaded, duck] = await Promise.all([loadPack(pack), Duck.open(scratch)]);
-  let before: Promise<void> = Promise.resolve();
+  const loaded = await loadPack(pack);
   port.on('message', ({ id, task }: { id: number; task: RenderTask }) => {
-    before = before.then(async () => {
-      const rendered = await renderRecords(loaded, release, base, duck, task, inTurn);
-      port.postMessage({ id, rendered });
-    });
+    port.postMessage({ id, rendered: renderRecords(loaded, release, base, task, inTurn) });
   });
 }
 
 if (!isMainThread && parentPort !== null && isWork(workerData)) await serve(workerData, parentPort);
 
 function isWork(data: unknown): data is ThreadWork {
-  return typeof data === 'object' && data !== null && 'release' in data && 'scratch' in data;
+  return typeof data === 'object' && data !== null && 'release' in data && 'writing' in data;
 }

@@ -14,6 +14,7 @@ import type { Output } from './output.ts';
 import { pageName, type RenderTask, renderRecords } from './pages-render.ts';
 import { startThreads, usefulThreads } from './pages-threads.ts';
 import { type TextParts, writeParts } from './parts.ts';
+import { lineStarts } from './record-lines.ts';
 
 /** Default number of records rendered together: a few megabytes. */
 const PIECE = 2_048;
@@ -74,9 +75,12 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   const instead = await otherBodies(release);
   const changed = await changedPages(release, instead, fingerprint, duck, output);
   const pages = changed.size > 0 ? output.freshFolder(pagesFolder(pack.id)) : null;
-  const tasks = tasksOf(records, changed, due, piece).map((task): RenderTask => {
+  const planned = tasksOf(records, changed, due, piece);
+  const starts = planned.length > 0 ? lineStarts(join(folder, RELEASE_FILES.jsonl), records) : new Float64Array();
+  const tasks = planned.map((task): RenderTask => {
     return {
       ...task,
+      starts: starts.slice(task.from, task.to + 1),
       folder: pages,
       instead: [...instead]
         .filter(([ord]) => ord >= task.from && ord < task.to)
@@ -84,8 +88,8 @@ export async function writePages(options: PagesOptions, output: Output): Promise
     };
   });
   const { threads = tasks.length * piece < LARGE ? 0 : usefulThreads() } = options;
-  const pool = threads === 0 ? null : startThreads({ pack: pack.folder, release: folder, base, scratch }, threads);
-  const render = pool?.render ?? ((task: RenderTask) => renderRecords(pack, folder, base, duck, task));
+  const pool = threads === 0 ? null : startThreads({ pack: pack.folder, release: folder, base }, threads);
+  const render = pool?.render ?? (async (task: RenderTask) => renderRecords(pack, folder, base, task));
   try {
     // Some tasks run ahead while earlier results are written in order.
     const ahead = pool === null ? 1 : 2 * pool.count;
@@ -153,9 +157,9 @@ function tasksOf(
   changed: ReadonlyMap<number, string>,
   text: boolean,
   piece: number,
-): Omit<RenderTask, 'instead' | 'folder'>[] {
+): Omit<RenderTask, 'instead' | 'folder' | 'starts'>[] {
   const due = [...changed.keys()].sort((a, b) => a - b);
-  const tasks: Omit<RenderTask, 'instead' | 'folder'>[] = [];
+  const tasks: Omit<RenderTask, 'instead' | 'folder' | 'starts'>[] = [];
   let at = 0;
   for (let from = 0; from < records; from += piece) {
     const to = Math.min(from + piece, records);
