@@ -251,8 +251,11 @@ async function writeShowcase({ release, base, eur_usd, operations, made }: Showi
   }
 }
 
-/** Long time limits: a build may run on a busy machine, and no request waits for it. */
-const LIMITS = { ...DEFAULT_LIMITS, statement: 600_000, patience: 600_000, bodies: 0, history: 0 };
+/**
+ * Long time limits: a build may run on a busy machine, and no request waits for it. A run has few queries for
+ * DuckDB, and loading the tables would take longer than all of them.
+ */
+const LIMITS = { ...DEFAULT_LIMITS, statement: 600_000, patience: 600_000, bodies: 0, history: 0, tables: false };
 
 /**
  * Reads the manifest now and opens the engine at its first use, for example to apply an overlay. The caller

@@ -70,6 +70,34 @@ describe('after loading', () => {
   });
 });
 
+test('views of the file have the same rows as tables in memory', async () => {
+  const [lists] = pack.attributes.filter(({ type }) => type === 'strings');
+  const rows = async (tables: boolean) => {
+    const { instance, connect, shape } = await open({ tables });
+    const connection = await connect();
+    const all = async (sql: string) => JSON.stringify((await connection.runAndReadAll(sql)).getRowsJson());
+    const answer = {
+      records: await all('FROM records ORDER BY ord'),
+      entries: await all(`FROM "entries:${lists?.name}" ORDER BY fold, ord, value`),
+      words: await all('FROM terms ORDER BY term, ord'),
+      refs: await all('FROM refs ORDER BY ref'),
+    };
+    const loaded = Number(
+      (
+        await connection.runAndReadAll("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'records'")
+      ).getRows()[0]?.[0],
+    );
+    connection.closeSync();
+    instance.closeSync();
+    return { answer, loaded, enums: shape.enums.size };
+  };
+  const [loaded, viewed] = [await rows(true), await rows(false)];
+  expect(viewed.answer).toEqual(loaded.answer);
+  expect(loaded).toMatchObject({ loaded: 1, enums: expect.any(Number) });
+  expect(loaded.enums).toBeGreaterThan(0);
+  expect(viewed).toMatchObject({ loaded: 0, enums: 0 });
+});
+
 test('tables are packed', async () => {
   const { instance, connect } = await open();
   const connection = await connect();

@@ -67,7 +67,7 @@ export async function load(
     const connection = await connect();
     const run = async (statement: Sql) => (await connection.runAndReadAll(statement.text)).getRows();
     const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
-    const shape = { ...(await loadRecords(run, file(RELEASE_FILES.engine), pack)), numbered: !indexed };
+    const shape = { ...(await loadRecords(run, file(RELEASE_FILES.engine), pack, limits.tables)), numbered: !indexed };
     await (indexed ? showTerms : loadTerms)(run, file(RELEASE_FILES.terms));
     await loadSteps(run, path(folder, RELEASE_FILES.history), pack, limits.history, indexed);
     const refs = sql`SELECT id AS ref, ord FROM records UNION ALL SELECT slug, ord FROM records WHERE slug <> id`;

@@ -36,8 +36,11 @@ export function neededColumns(attribute: Attribute): string[] {
   return parts.map((part) => column(attribute.name, part));
 }
 
-/** Loads an engine file. Missing columns, of attributes that the pack gained later, are NULL. */
-export async function loadRecords(run: RunStatement, file: Sql, pack: Pack): Promise<Shape> {
+/**
+ * Loads an engine file; without `tables`, as views of the file without ENUMs. Missing columns, of attributes
+ * that the pack gained later, are NULL.
+ */
+export async function loadRecords(run: RunStatement, file: Sql, pack: Pack, tables = true): Promise<Shape> {
   const present = new Set((await run(sql`DESCRIBE SELECT * FROM ${file}`)).map(([found]) => String(found)));
   const stored = pack.attributes.flatMap((attribute) =>
     neededColumns(attribute).map((own) => {
@@ -49,27 +52,34 @@ export async function loadRecords(run: RunStatement, file: Sql, pack: Pack): Pro
     const added = present.has(own.text.replaceAll('"', '')) ? undefined : ADDED_COLUMNS[own.text];
     return added ? sql`${added} AS ${own}` : own;
   });
-  await run(sql`CREATE TEMP VIEW stored AS SELECT ${join([...fixed, ...stored], ', ')} FROM ${file}`);
-  const shape = {
+  await run(
+    sql`CREATE ${tables ? sql`TEMP VIEW` : sql`VIEW`} stored AS SELECT ${join([...fixed, ...stored], ', ')} FROM ${file}`,
+  );
+  const shape: Building = {
     attributes: new Map(pack.attributes.map((one) => [one.name, one])),
     enums: new Map<string, string>(),
+    kind: tables ? sql`TABLE` : sql`VIEW`,
   };
   const columns = [...FIXED_COLUMNS];
   for (const attribute of pack.attributes) {
     if (attribute.type === 'strings') columns.push(await loadEntries(run, attribute, shape));
     else for (const own of neededColumns(attribute)) columns.push(await columnOf(run, attribute, own, shape));
   }
-  await run(sql`CREATE TABLE records AS SELECT ${join(columns, ', ')} FROM stored`);
-  await run(sql`DROP VIEW stored`);
-  return shape;
+  await run(sql`CREATE ${shape.kind} records AS SELECT ${join(columns, ', ')} FROM stored`);
+  if (tables) await run(sql`DROP VIEW stored`);
+  const { attributes, enums } = shape;
+  return { attributes, enums };
 }
 
 interface Building extends Shape {
   enums: Map<string, string>;
+  /** TABLE, or VIEW for tables that stay in the file. */
+  kind: Sql;
 }
 
 async function columnOf(run: RunStatement, attribute: Attribute, own: string, shape: Building): Promise<Sql> {
-  if (isText(attribute)) await declareEnum(run, own, sql`SELECT ${identifier(own)} AS word FROM stored`, shape);
+  if (isText(attribute) && shape.kind.text === 'TABLE')
+    await declareEnum(run, own, sql`SELECT ${identifier(own)} AS word FROM stored`, shape);
   return asMember(own, shape);
 }
 
@@ -82,11 +92,11 @@ function asMember(own: string, shape: Building): Sql {
 async function loadEntries(run: RunStatement, attribute: Attribute, shape: Building): Promise<Sql> {
   const [fold, value] = [column(attribute.name, 'fold'), column(attribute.name, 'value')];
   const rows = sql`SELECT unnest(${identifier(fold)}) AS ${identifier(fold)}, unnest(${identifier(value)}) AS ${identifier(value)}, ord FROM stored`;
-  for (const own of [fold, value])
+  for (const own of shape.kind.text === 'TABLE' ? [fold, value] : [])
     await declareEnum(run, own, sql`SELECT ${identifier(own)} AS word FROM (${rows})`, shape);
   const entries = sql`SELECT ${asMember(fold, shape)}, ${asMember(value, shape)}, ord FROM (${rows})`;
   await run(
-    sql`CREATE TABLE ${identifier(entriesTable(attribute.name))} AS SELECT DISTINCT ${identifier(fold)} AS fold, ${identifier(value)} AS value, ord FROM (${entries}) ORDER BY fold, ord`,
+    sql`CREATE ${shape.kind} ${identifier(entriesTable(attribute.name))} AS SELECT DISTINCT ${identifier(fold)} AS fold, ${identifier(value)} AS value, ord FROM (${entries}) ORDER BY fold, ord`,
   );
   const own = identifier(comparedColumn(attribute));
   return sql`CASE WHEN ${own} IS NOT NULL THEN true END AS ${own}`;

@@ -13,6 +13,11 @@ export interface EngineLimits {
   /** Bytes that statements on one release may use in addition to the loaded tables. */
   working_memory: number;
   /**
+   * Whether the narrow tables are loaded into memory. Without, each query reads the columns that it needs from
+   * engine.parquet: slower from the second query on.
+   */
+  tables: boolean;
+  /**
    * Record bodies up to this many uncompressed bytes are held in memory; larger ones are read from Parquet.
    */
   bodies: number;
@@ -35,6 +40,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   waiting: 64,
   patience: 5_000,
   working_memory: 256 * 1024 * 1024,
+  tables: true,
   bodies: 128 * 1024 * 1024,
   history: 64 * 1024 * 1024,
   answers: 16 * 1024 * 1024,
