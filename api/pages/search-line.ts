@@ -18,16 +18,34 @@ export function hintAttributes({ attributes, group_by }: Pick<Pack, 'attributes'
   return first === undefined ? texts : [first, ...texts.filter(({ name }) => name !== first.name)];
 }
 
-/** Tab-separated, without a line end. `value` reads an attribute of the record. */
+/** Writes the line of a record. `value` reads an attribute of the record. */
+type SearchLine = (
+  record: { slug: string; name: string },
+  value: (attribute: string) => Value | null | undefined,
+) => string;
+
+/** Lines of a dataset: tab-separated, without a line end. */
+export function searchLines(pack: Pick<Pack, 'id' | 'attributes' | 'group_by'>): SearchLine {
+  const hints = hintAttributes(pack);
+  return ({ slug, name }, value) => {
+    const folded = fold(name);
+    const texts: string[] = [];
+    for (const attribute of hints) {
+      const text = value(attribute.name);
+      if (typeof text === 'string' && !texts.includes(text) && fold(text) !== folded) texts.push(text);
+    }
+    return `${inOneLine(name)}\t${inOneLine(texts.join(' · '))}\t${inOneLine(`/datasets/${pack.id}/${slug}`)}`;
+  };
+}
+
+/** The line of one record (`searchLines`). */
 export function searchLine(
   pack: Pick<Pack, 'id' | 'attributes' | 'group_by'>,
-  { slug, name }: { slug: string; name: string },
-  value: (attribute: string) => Value | null | undefined,
-): string {
-  const texts = hintAttributes(pack).flatMap((attribute) => {
-    const text = value(attribute.name);
-    return typeof text === 'string' && fold(text) !== fold(name) ? [text] : [];
-  });
-  const cells = [name, [...new Set(texts)].join(' · '), `/datasets/${pack.id}/${slug}`];
-  return cells.map((cell) => cell.replace(/\s+/g, ' ')).join('\t');
+  ...line: Parameters<SearchLine>
+): ReturnType<SearchLine> {
+  return searchLines(pack)(...line);
 }
+
+/** White space that a cell cannot contain: other than a space, or several. */
+const GAP = /[^\S ]| {2}/;
+const inOneLine = (cell: string): string => (GAP.test(cell) ? cell.replace(/\s+/g, ' ') : cell);

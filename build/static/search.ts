@@ -1,13 +1,13 @@
 // The index behind the search of the home page: names of all records, in files by their first letters
 // (docs/decisions/0041-search.md).
 import { join } from 'node:path';
-import { hintAttributes, searchLine } from '../../api/pages/search-line.ts';
+import { hintAttributes, searchLines } from '../../api/pages/search-line.ts';
 import { plural } from '../../api/render/print.ts';
 import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
-import type { Value } from '../../packs/define/model.ts';
+import type { Attribute, Value } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
 import type { Output } from './output.ts';
 
@@ -29,13 +29,18 @@ interface SearchEntry {
   rank: number;
 }
 
-/** A place of an entry in the index: its text from the beginning of a word. */
-interface Key {
-  text: string;
-  /** Position of the entry, best first. */
-  at: number;
+/**
+ * Places of entries in the index, each a text from the beginning of a word: sorted by text, then by entry. An
+ * entry is its position, best first.
+ */
+interface Keys {
+  /** The distinct texts, sorted. */
+  texts: readonly string[];
+  /** The first key of each text, and the number of keys. */
+  start: Uint32Array;
+  entry: Uint32Array;
   /** 0: all of a text; 1: from its beginning; 2: from a later word. */
-  kind: number;
+  kind: Uint8Array;
 }
 
 /** Prefixes of the files: `best` of many records, `blocks` of all records from there to the next block. */
@@ -74,16 +79,19 @@ export function searchFiles(entries: readonly SearchEntry[]): Map<string, string
   const sorted = entries.toSorted((a, b) => a.rank - b.rank || (a.line < b.line ? -1 : 1));
   const index: SearchIndex = { best: [], blocks: [] };
   const files = new Map<string, string>();
-  divide('', sorted.flatMap(keysOf).sort(byText), index, (prefix, keys) => {
-    const positions = [...new Set(keys.map(({ at }) => at))];
-    files.set(searchPath(prefix), positions.map((at) => `${sorted[at]!.line}\n`).join(''));
+  const keys = keysOf(sorted);
+  const lines = sorted.map(({ line }) => `${line}\n`);
+  divide('', { from: 0, to: keys.texts.length }, keys, index, (prefix, found) => {
+    let text = '';
+    for (const entry of new Set(found)) text += lines[entry]!;
+    files.set(searchPath(prefix), text);
   });
   return files.set('search/index.json', JSON.stringify(index));
 }
 
 /** The dataset and its records. */
 async function entriesOf(release: Release, duck: Duck): Promise<SearchEntry[]> {
-  const { pack, manifest, folder, touched } = release;
+  const { pack, manifest, folder } = release;
   const { attributes, serving, gone } = pack;
   const searched = attributes.filter(({ type, searchable, public: open }) => open && searchable && type === 'string');
   const texts = [...new Set([...hintAttributes(pack), ...searched])];
@@ -92,35 +100,70 @@ async function entriesOf(release: Release, duck: Duck): Promise<SearchEntry[]> {
     gone === null ? '' : `"${column(gone.attribute, 'value')}" IS NOT DISTINCT FROM ${quotedText(gone.value)},`;
   const columns = ['ord', 'slug', 'name', ...texts.map(({ name }) => `"${column(name, 'value')}"`)];
   const file = quotedText(join(folder, RELEASE_FILES.engine));
-  const changed = await changedRecords(release);
-  const removed = new Set(touched?.gone);
-  const records: { slug: string; name: string; values: Record<string, Value | null> }[] = [];
   const query = `SELECT ${columns.join(', ')} FROM read_parquet(${file}) ORDER BY ${last} ${order} ord`;
-  for await (const rows of duck.batches(query)) {
-    for (const [ord, slug, name, ...cells] of rows as [number, string, string, ...(string | null)[]][]) {
-      if (removed.has(ord)) continue;
-      const other = changed.get(ord);
-      const values = other?.attributes ?? Object.fromEntries(texts.map((text, i) => [text.name, cells[i] ?? null]));
-      records.push({ slug, name: other?.name ?? name, values });
-    }
-  }
+  const records = await readRecords(release, texts, duck, query);
+  const { slugs, names, values } = records;
   const codes = searched.filter(({ name }) => {
-    const known = records.flatMap(({ values }) => values[name] ?? []);
-    return pack.identity.attributes.includes(name) || new Set(known).size >= UNIQUE * known.length;
+    if (pack.identity.attributes.includes(name)) return true;
+    const known = values.get(name)!.filter((value) => value !== null);
+    return new Set(known).size >= UNIQUE * known.length;
   });
   const dataset = [pack.title, `Dataset, ${plural(manifest.records, 'record')}`, `/datasets/${pack.id}/`];
   const compare = [`Compare ${pack.title}`, 'Records side by side', `/compare/${pack.id}`];
-  return [
+  const entries: SearchEntry[] = [
     { line: dataset.join('\t'), texts: [words(pack.title).join(' ')], rank: -1 },
     { line: compare.join('\t'), texts: [words(`compare ${pack.title}`).join(' ')], rank: 0 },
-    ...records.map(({ slug, name, values }, i) => {
-      const line = searchLine(pack, { slug, name }, (attribute) => values[attribute]);
-      const found = [name, ...codes.map((code) => String(values[code.name] ?? ''))].map((text) =>
-        words(text).join(' '),
-      );
-      return { line, texts: [...new Set(found)].filter(Boolean), rank: i / records.length };
-    }),
   ];
+  const lineOf = searchLines(pack);
+  for (const [i, name] of names.entries()) {
+    const line = lineOf({ slug: slugs[i]!, name }, (attribute) => values.get(attribute)?.[i]);
+    const found = new Set([wordsOf(name), ...codes.map((code) => wordsOf(String(values.get(code.name)![i] ?? '')))]);
+    entries.push({ line, texts: [...found].filter(Boolean), rank: i / names.length });
+  }
+  return entries;
+}
+
+/** Columns of records, best known first. */
+interface RecordColumns {
+  slugs: string[];
+  names: string[];
+  /** Values by attribute; null: missing. */
+  values: ReadonlyMap<string, (Value | null)[]>;
+}
+
+/** Reads the records of a query for ord, slug, name and `texts`, with the changes of the overlay. */
+async function readRecords(
+  release: Release,
+  texts: readonly Attribute[],
+  duck: Duck,
+  query: string,
+): Promise<RecordColumns> {
+  const changed = await changedRecords(release);
+  const removed = new Set(release.touched?.gone);
+  const slugs: string[] = [];
+  const names: string[] = [];
+  const values = texts.map(({ name }) => [name, [] as (Value | null)[]] as const);
+  for await (const { columns, rows } of duck.chunks(query)) {
+    const [ords, slugCells, nameCells, ...cells] = columns as [number[], string[], string[], ...(string | null)[][]];
+    for (let i = 0; i < rows; i += 1) {
+      if (removed.has(ords[i]!)) continue;
+      const other = changed.get(ords[i]!);
+      slugs.push(slugCells[i]!);
+      names.push(other?.name ?? nameCells[i]!);
+      for (const [at, [name, list]] of values.entries())
+        list.push((other ? other.attributes[name] : cells[at]![i]) ?? null);
+    }
+  }
+  return { slugs, names, values: new Map(values) };
+}
+
+/** Words of plain letters and digits, which need no folding. */
+const PLAIN = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
+
+/** The folded words of a text, with a space between them. */
+function wordsOf(text: string): string {
+  const lower = text.toLowerCase();
+  return PLAIN.test(lower) ? lower : words(text).join(' ');
 }
 
 /** Records that the overlay changed, by ordinal. */
@@ -130,16 +173,52 @@ async function changedRecords({ engine, touched }: Release): Promise<Map<number,
   return new Map(touched.changed.map((ord, i) => [ord, JSON.parse(bodies[i]!.body) as StoredRecord]));
 }
 
-/** A key from the beginning of each word of each text. */
-function keysOf({ texts }: SearchEntry, at: number): Key[] {
-  const keys = new Map<string, Key>();
-  for (const whole of texts) {
-    for (let from = 0; from >= 0 && from < whole.length; from = next(whole, from)) {
-      const text = whole.slice(from, from + DEPTH);
-      if (!keys.has(text)) keys.set(text, { text, at, kind: from > 0 ? 2 : text === whole ? 0 : 1 });
+/** A key from the beginning of each word of each text of each entry; the first counts if two are equal. */
+function keysOf(entries: readonly SearchEntry[]): Keys {
+  const codes = new Map<string, number>();
+  /** The last entry with a text, by its code. */
+  const last: number[] = [];
+  const keys: { code: number[]; entry: number[]; kind: number[] } = { code: [], entry: [], kind: [] };
+  for (const [entry, { texts }] of entries.entries()) {
+    for (const whole of texts) {
+      for (let from = 0; from >= 0 && from < whole.length; from = next(whole, from)) {
+        const text = whole.slice(from, from + DEPTH);
+        let code = codes.get(text);
+        if (code === undefined) {
+          code = last.push(-1) - 1;
+          codes.set(text, code);
+        }
+        if (last[code] === entry) continue;
+        last[code] = entry;
+        keys.code.push(code);
+        keys.entry.push(entry);
+        keys.kind.push(from > 0 ? 2 : text === whole ? 0 : 1);
+      }
     }
   }
-  return [...keys.values()];
+  return sortedKeys(codes, keys);
+}
+
+/** Sorts keys by text; `codes` are the codes of the texts. A counting sort, so that the keys of a text stay sorted by entry. */
+function sortedKeys(
+  codes: ReadonlyMap<string, number>,
+  { code, entry, kind }: { code: readonly number[]; entry: readonly number[]; kind: readonly number[] },
+): Keys {
+  // The native sort is several times faster than one with a function.
+  const texts = [...codes.keys()].sort();
+  const rankOf = new Uint32Array(texts.length);
+  for (const [rank, text] of texts.entries()) rankOf[codes.get(text)!] = rank;
+  const start = new Uint32Array(texts.length + 1);
+  for (const each of code) start[rankOf[each]! + 1]! += 1;
+  for (let i = 0; i < texts.length; i += 1) start[i + 1]! += start[i]!;
+  const at = start.slice();
+  const keys: Keys = { texts, start, entry: new Uint32Array(code.length), kind: new Uint8Array(code.length) };
+  for (const [i, each] of code.entries()) {
+    const slot = at[rankOf[each]!]!++;
+    keys.entry[slot] = entry[i]!;
+    keys.kind[slot] = kind[i]!;
+  }
+  return keys;
 }
 
 /** Beginning of the next word; -1 after the last one. */
@@ -148,39 +227,81 @@ function next(text: string, from: number): number {
   return space < 0 ? -1 : space + 1;
 }
 
-const byText = (a: Key, b: Key): number => (a.text < b.text ? -1 : a.text > b.text ? 1 : a.at - b.at);
+/** Texts [from, to) of the sorted ones. */
+interface Range {
+  from: number;
+  to: number;
+}
 
 /**
- * Writes the files of the keys that begin with `prefix`, which are sorted by text: its best entries, and
- * those of its next letters, as long as they fit in one file together.
+ * Writes the files of the texts of a range, which begin with `prefix`: its best entries, and those of its next
+ * letters, as long as they fit in one file together. `write` receives entries, some of them twice.
  */
-function divide(prefix: string, keys: Key[], index: SearchIndex, write: (prefix: string, keys: Key[]) => void): void {
+function divide(
+  prefix: string,
+  range: Range,
+  keys: Keys,
+  index: SearchIndex,
+  write: (prefix: string, entries: Iterable<number>) => void,
+): void {
   if (prefix !== '') {
-    const best = keys
-      .map((key) => (key.text === prefix ? key : { ...key, kind: Math.max(1, key.kind) }))
-      .sort((a, b) => a.kind - b.kind || a.at - b.at);
     index.best.push(prefix);
-    write(prefix, best.slice(0, BEST));
+    write(prefix, bestOf(prefix, range, keys));
   }
-  let block: { prefix: string; keys: Key[] } = { prefix: '', keys: [] };
-  const flush = () => {
-    if (block.keys.length === 0) return;
-    index.blocks.push(block.prefix);
-    write(block.prefix, block.keys.sort((a, b) => a.at - b.at).slice(0, MOST));
-    block = { prefix: '', keys: [] };
+  const count = ({ from, to }: Range) => keys.start[to]! - keys.start[from]!;
+  let block = { prefix: '', from: range.from, to: range.from };
+  const flush = (next: number) => {
+    if (count(block) > 0) {
+      index.blocks.push(block.prefix);
+      write(block.prefix, keys.entry.slice(keys.start[block.from], keys.start[block.to]).sort().subarray(0, MOST));
+    }
+    block = { prefix: '', from: next, to: next };
   };
-  for (const [letter, group] of Map.groupBy(keys, ({ text }) =>
-    String.fromCodePoint(text.codePointAt(prefix.length) ?? 0),
-  )) {
-    if (letter === '\0') continue;
-    if (group.length > MOST && prefix.length + letter.length < DEPTH) {
-      flush();
-      divide(prefix + letter, group, index, write);
+  for (const { letter, from, to } of byNextLetter(prefix.length, range, keys.texts)) {
+    if (count({ from, to }) > MOST && prefix.length + letter.length < DEPTH) {
+      flush(to);
+      divide(prefix + letter, { from, to }, keys, index, write);
       continue;
     }
-    if (block.keys.length + group.length > MOST) flush();
-    if (block.keys.length === 0) block.prefix = prefix + letter;
-    block.keys.push(...group);
+    if (count(block) + count({ from, to }) > MOST) flush(from);
+    if (count(block) === 0) block = { prefix: prefix + letter, from, to };
+    block.to = to;
   }
-  flush();
+  flush(range.to);
+}
+
+/** The texts of a range by their character at `at`; those that end before it are left out. */
+function* byNextLetter(
+  at: number,
+  { from, to }: Range,
+  texts: readonly string[],
+): Generator<Range & { letter: string }> {
+  const letterOf = (i: number) => texts[i]!.codePointAt(at);
+  for (let begin = from; begin < to; ) {
+    const letter = letterOf(begin);
+    let end = begin + 1;
+    while (end < to && letterOf(end) === letter) end += 1;
+    if (letter !== undefined) yield { letter: String.fromCodePoint(letter), from: begin, to: end };
+    begin = end;
+  }
+}
+
+/** The best entries of the texts of a range: whole texts first, then beginnings of texts, then later words. */
+function bestOf(prefix: string, { from, to }: Range, { texts, start, entry, kind }: Keys): number[] {
+  const best: number[][] = [[], [], []];
+  for (let text = from; text < to; text += 1) {
+    const whole = texts[text] === prefix;
+    for (let key = start[text]!; key < start[text + 1]!; key += 1)
+      insert(best[whole ? kind[key]! : Math.max(1, kind[key]!)]!, entry[key]!);
+  }
+  return best.flat().slice(0, BEST);
+}
+
+/** Inserts an entry into a sorted list of at most BEST, which drops the greatest. */
+function insert(list: number[], entry: number): void {
+  if (list.length === BEST && entry >= list[BEST - 1]!) return;
+  let at = list.length;
+  while (at > 0 && list[at - 1]! > entry) at -= 1;
+  list.splice(at, 0, entry);
+  if (list.length > BEST) list.pop();
 }
