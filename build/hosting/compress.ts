@@ -105,7 +105,7 @@ async function copy(from: string, to: string, kind: string, length: number, key:
     const pieces = { highWaterMark: PIECE };
     const chunks = { chunkSize: PIECE, ...pieces };
     const through =
-      kind === 'br' ? createBrotliCompress({ ...effort(5), ...chunks }) : createGzip({ level: 6, ...chunks });
+      kind === 'br' ? createBrotliCompress({ ...effort(5), ...chunks }) : createGzip({ level: 4, ...chunks });
     await pipeline(createReadStream(from, pieces), through, createWriteStream(arriving, pieces));
   } else {
     const content = await readFile(from);

@@ -30,6 +30,8 @@ export interface AnalystOptions {
   scratch: string;
   /** Fingerprint of the inputs: files with the same key are kept. */
   key: string;
+  /** The GeoJSON file, whose hash the metadata contain, is in the output after this; absent: it is there. */
+  pages?: Promise<void>;
 }
 
 /** The code that writes the files, which the key of the answers does not cover. */
@@ -41,7 +43,7 @@ const code = () => WRITERS.map((path) => readFileSync(new URL(path, import.meta.
 
 /** Writes the files of a release, unless the output has them with the same key. */
 export async function writeAnalystFiles(
-  { release, base, scratch, key: made }: AnalystOptions,
+  { release, base, scratch, key: made, pages }: AnalystOptions,
   output: Output,
 ): Promise<void> {
   const key = `${made}.${hash('sha256', code(), 'hex').slice(0, 16)}`;
@@ -57,6 +59,7 @@ export async function writeAnalystFiles(
   output.take(at('history.parquet'), files.history, key);
   output.take(at('history.duckdb'), files.historyDatabase, key);
   output.take(at('provenance.duckdb'), files.provenanceDatabase, key);
+  await pages;
   output.write(at('dictionary.json'), dictionaryJson(pack, manifest, base), key);
   output.write(at('dictionary.md'), dictionaryMarkdown(pack, manifest, base), key);
   const present = bulkFiles(pack).flatMap(([name, about]) => {

@@ -160,13 +160,21 @@ async function writeDataset({ scratch, made, progress, ...view }: DatasetFiles, 
   const { release, base } = view;
   const { pack, manifest } = release;
   progress.step(pack.id, 'prerender');
-  const key = `answers.${made}`;
-  if (!output.keepAll(key)) await writeAnswers({ ...view, key }, output);
   const onProgress = (done: number) => progress.at(done, manifest.records, 'pages');
-  await writeShowcase({ ...view, made }, output);
-  await writePages({ release, base, scratch, key: `full.${made}`, progress: onProgress }, output);
-  // Croissant has the hash of the GeoJSON file.
-  await writeAnalystFiles({ release, base, scratch, key: `files.${made}` }, output);
+  // Threads of their own render pages and run DuckDB's statements, so that all processors have work.
+  const pages = writePages({ release, base, scratch, key: `full.${made}`, progress: onProgress }, output);
+  const files = writeAnalystFiles({ release, base, scratch, key: `files.${made}`, pages }, output);
+  const answers = writeOwnFiles({ ...view, made }, output);
+  // The first error counts, and nothing may write after it.
+  const finished = await Promise.allSettled([pages, files, answers]);
+  for (const result of finished) if (result.status === 'rejected') throw result.reason;
+}
+
+/** Writes the answers and the showcase pages. */
+async function writeOwnFiles(view: Showing & Shared, output: Output): Promise<void> {
+  const key = `answers.${view.made}`;
+  if (!output.keepAll(key)) await writeAnswers({ ...view, key }, output);
+  await writeShowcase(view, output);
 }
 
 /** Writes the answers and documents of the register; `keys` are the fingerprints of the datasets. */
