@@ -64,12 +64,15 @@ function packDistinct(
   fold: (text: string) => string,
 ): { packed: Record<string, Packed>; code: Map<string, number>; toFold: Uint32Array; folds: number } {
   const raw = dictionary(texts);
+  const packed: Record<string, Packed> = packStrings(`${name}.raw`, raw.sorted);
   const compared = raw.sorted.map(fold);
+  if (compared.every((text, i) => text === raw.sorted[i])) {
+    const same = Uint32Array.from(compared.keys());
+    return { packed, code: raw.code, toFold: same, folds: compared.length };
+  }
   const folded = dictionary(compared);
   const toFold = Uint32Array.from(compared, (text) => folded.code.get(text)!);
-  const packed: Record<string, Packed> = packStrings(`${name}.raw`, raw.sorted);
-  if (compared.some((text, i) => text !== raw.sorted[i]))
-    Object.assign(packed, packStrings(`${name}.folded`, folded.sorted), { [`${name}.fold`]: narrow(toFold) });
+  Object.assign(packed, packStrings(`${name}.folded`, folded.sorted), { [`${name}.fold`]: narrow(toFold) });
   return { packed, code: raw.code, toFold, folds: folded.sorted.length };
 }
 
