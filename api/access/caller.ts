@@ -78,21 +78,25 @@ export function credentialOf(sources: CredentialSources): Credential | null {
 /** Name of an operator in records of who did something: the first digits of the hash of their key. */
 export const operatorId = (hash: string): string => hash.slice(0, 8);
 
+/** Secrets that are kept, and their most characters: an access token has some 700. */
+const [RECENT, LONGEST] = [1000, 1000];
+
 /**
  * Identifies operators. The look-up of a SHA-256 in a set leaks nothing through its timing, since a guesser
  * cannot choose the hash of a guess.
  */
 export function identifyOperators(hashes: Iterable<string>): IdentifyOperator {
   const adminHashes = new Set(hashes);
-  /** Operators by their secret, once it was verified: at most one for each hash. */
-  const verified = new Map<string, Caller>();
+  /** Recent secrets that were hashed, with their operator; null: they are not an operator's. */
+  const recent = new Map<string, Caller | null>();
   return ({ secret }) => {
-    const known = verified.get(secret);
+    const known = recent.get(secret);
     if (known !== undefined) return known;
     const hashed = hashSecret(secret);
-    if (secret === '' || !adminHashes.has(hashed)) return null;
-    const operator: Caller = { kind: 'admin', id: operatorId(hashed) };
-    verified.set(secret, operator);
+    const found = secret !== '' && adminHashes.has(hashed);
+    const operator: Caller | null = found ? { kind: 'admin', id: operatorId(hashed) } : null;
+    if (recent.size >= RECENT) recent.clear();
+    if (secret.length <= LONGEST) recent.set(secret, operator);
     return operator;
   };
 }

@@ -3,7 +3,7 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { subscription } from '../../data/model/subscriptions.ts';
 import type { Redis } from './redis.ts';
-import type { SharedCounters } from './shared-counters.ts';
+import { counterMemory, SharedCounters } from './shared-counters.ts';
 
 export type Bucket = 'free' | 'paid' | 'signin' | 'register';
 
@@ -48,9 +48,8 @@ interface Limiter {
 type LimiterFactory = (bucket: Bucket, points: number) => Limiter;
 
 /** Rate limits in the memory of this process. */
-export function memoryLimits(calls: Partial<Record<Bucket, number>> = {}): Limits {
-  return limitsOf((bucket, points) => new RateLimiterMemory({ keyPrefix: bucket, points, duration: WINDOW }), calls);
-}
+export const memoryLimits = (calls: Partial<Record<Bucket, number>> = {}): Limits =>
+  sharedLimits(new SharedCounters(counterMemory(), WINDOW), calls);
 
 /** Rate limits in memory that the threads of a process share; those that find no room count for themselves. */
 export function sharedLimits(counters: SharedCounters, calls: Partial<Record<Bucket, number>> = {}): Limits {

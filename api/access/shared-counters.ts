@@ -1,4 +1,4 @@
-// Counters in memory that the threads of a process share: calls of a key or an address in a window of time.
+// Counters in memory, which the threads of a process share: calls of a key or an address in a window of time.
 // Without locks, so that a thread that dies holds up no other.
 import { hash } from 'node:crypto';
 
@@ -7,6 +7,15 @@ export interface WindowCount {
   total: number;
   rest: number;
 }
+
+/** Where a client is counted. */
+interface Place {
+  id: bigint;
+  first: number;
+}
+
+/** Places that are kept, some 200 bytes each. */
+const MOST_PLACES = 1000;
 
 /** Counters, 16 bytes each. More clients than this in one window are rare; they are counted by each thread. */
 const SLOTS = 2 ** 17;
@@ -26,6 +35,7 @@ export class SharedCounters {
   readonly #words: BigUint64Array;
   readonly #window: bigint;
   readonly #now: () => number;
+  readonly #places = new Map<string, Place>();
 
   constructor(memory: SharedArrayBuffer, seconds: number, now: () => number = Date.now) {
     this.#words = new BigUint64Array(memory);
@@ -35,10 +45,7 @@ export class SharedCounters {
 
   /** Adds calls of a client. Null when the memory has no room for another client. */
   add(client: string, calls: number): WindowCount | null {
-    const digest = hash('sha256', client, 'buffer');
-    // 0 marks an unused slot.
-    const id = digest.readBigUInt64LE(0) | 1n;
-    const first = digest.readUInt32LE(8);
+    const { id, first } = this.#placeOf(client);
     const now = BigInt(this.#now());
     for (let probe = 0; probe < PROBES; probe += 1) {
       const at = ((first + probe) % SLOTS) * WORDS;
@@ -55,6 +62,19 @@ export class SharedCounters {
       if (found === other || found === id) return this.#count(at + 1, calls, now);
     }
     return null;
+  }
+
+  /** The hash of a client and its first slot. Those of recent clients are kept: most send several calls. */
+  #placeOf(client: string): Place {
+    let place = this.#places.get(client);
+    if (place === undefined) {
+      const digest = hash('sha256', client, 'buffer');
+      // 0 marks an unused slot.
+      place = { id: digest.readBigUInt64LE(0) | 1n, first: digest.readUInt32LE(8) };
+      if (this.#places.size >= MOST_PLACES) this.#places.clear();
+      this.#places.set(client, place);
+    }
+    return place;
   }
 
   /** A window that is over counts as a new one, so a slot needs no reset when it changes its client. */
