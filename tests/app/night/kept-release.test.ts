@@ -1,0 +1,112 @@
+// A night after owners' edits keeps the release and applies the edits as an overlay; an opt-out, old edits and
+// new facts build a release.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { changesParameters } from '../../../data/input/history-parameters.ts';
+import { getChanges } from '../../../data/queries/changes.ts';
+import { releaseTag } from '../../../data/releases/release.ts';
+import { type Issues, scratch, stonesPack } from '../../support/night-pack.ts';
+import { type OverlayWorld, openWorld } from '../../support/overlay-world.ts';
+import { verifies } from '../../support/verifies.ts';
+
+verifies('overlay.survives', 'feed.exclusive', 'feed.recorded-at');
+
+const FIRST: Issues = {
+  '01-01': Array.from({ length: 6 }, (_, i) => ({ code: `s${i}`, name: `Stone ${i}`, status: 'here', mass: i + 1 })),
+};
+const at = (day: number, minute = 0) => `2026-11-${day}T00:${String(minute).padStart(2, '0')}:00Z`;
+
+const world = (folder: string, issues: Issues, now: string | null) =>
+  openWorld(join(folder, 'data'), stonesPack(join(folder, 'pack'), { quarry: issues }), now);
+
+const named = async (here: OverlayWorld, name: string) =>
+  [...(await here.records()).values()].find((record) => record.attributes['name'] === name);
+
+/** The whole change feed, a line for each change. */
+async function feedOf(here: OverlayWorld): Promise<string[]> {
+  const { items } = await getChanges(
+    here.release(),
+    changesParameters.parse({ limit: '500', since: '2000-01-01' }),
+    {},
+  );
+  return items.map(({ recorded_at, slug, attribute, new_value }) =>
+    [recorded_at, slug, attribute, JSON.stringify(new_value)].join(' '),
+  );
+}
+
+test('edits keep the release until there are new facts, and each change is in the feed once', async () => {
+  const folder = scratch();
+  const here = await world(folder, FIRST, at(20));
+  const { release } = here.release().manifest;
+  const stone = (await named(here, 'Stone 1'))!;
+  const kept = { outcome: 'unchanged', release };
+  await here.say(stone.id, { name: 'Edited' }, at(20, 1));
+  expect(await here.night(at(21))).toMatchObject(kept);
+  expect(releaseTag(here.release())).toMatch(/^[0-9a-f]{16}\+1$/);
+  expect(await named(here, 'Edited')).toBeDefined();
+  const before = await feedOf(here);
+  expect(before.filter((line) => line.includes('"Edited"'))).toHaveLength(1);
+  // The owner withdraws the value.
+  await here.say(stone.id, { name: null }, at(21, 1));
+  expect(await here.night(at(22))).toMatchObject(kept);
+  expect(await named(here, 'Stone 1')).toBeDefined();
+  expect(await here.night(at(22))).toMatchObject(kept);
+  await here.say(stone.id, { name: 'Edited again' }, at(22, 1));
+  await here.close();
+
+  const heavier = FIRST['01-01'] as { code: string }[];
+  const later = await world(
+    folder,
+    { ...FIRST, '02-01': heavier.map((row) => (row.code === 's1' ? { ...row, mass: 5 } : row)) },
+    null,
+  );
+  const feed = await feedOf(later);
+  expect(feed.slice(0, before.length)).toEqual(before);
+  expect(await later.night(at(23))).toMatchObject({ outcome: 'released' });
+  expect(releaseTag(later.release())).toBe(later.release().manifest.release);
+  expect((await named(later, 'Edited again'))!.attributes).toMatchObject({ mass: 5 });
+  const after = await feedOf(later);
+  expect(after.slice(0, feed.length)).toEqual(feed);
+  expect(after.slice(feed.length)).toEqual([expect.stringContaining('mass 5')]);
+  expect(await later.night(at(23))).toMatchObject({ outcome: 'unchanged' });
+  await later.close();
+});
+
+test('an opt-out after an edit builds a release without the record, and with the edit', async () => {
+  const here = await world(scratch(), FIRST, at(20));
+  const [gone, other] = [(await named(here, 'Stone 1'))!, (await named(here, 'Stone 2'))!];
+  await here.say(other.id, { name: 'Edited' }, at(20, 1));
+  await here.optOut(gone.id, at(20, 2));
+  expect(await here.night(at(21))).toMatchObject({ outcome: 'released', records: 5 });
+  expect(here.release().touched).toBeUndefined();
+  expect(await named(here, 'Edited')).toBeDefined();
+  // An edit of the release that now contains one.
+  await here.say(other.id, { name: 'Edited again' }, at(21, 1));
+  expect(await here.night(at(22))).toMatchObject({ outcome: 'unchanged' });
+  await here.restore(gone.id, at(22, 1));
+  expect(await here.night(at(23))).toMatchObject({ outcome: 'released', records: 6 });
+  await here.close();
+});
+
+test('an edit is in a release after a week, and at once when the release is made again', async () => {
+  const here = await world(scratch(), FIRST, at(10));
+  const stone = (await named(here, 'Stone 1'))!;
+  await here.say(stone.id, { name: 'Edited' }, at(10, 1));
+  expect(await here.night(at(17))).toMatchObject({ outcome: 'unchanged' });
+  expect(await here.night(at(18))).toMatchObject({ outcome: 'released' });
+  await here.say(stone.id, { name: 'Edited again' }, at(18, 1));
+  expect(await here.night(at(18, 2), { collects: false })).toMatchObject({ outcome: 'released' });
+  await here.close();
+});
+
+test('a release is built when the store no longer has an edit that it contains', async () => {
+  const here = await world(scratch(), FIRST, at(10));
+  const stone = (await named(here, 'Stone 1'))!;
+  await here.say(stone.id, { name: 'Edited' }, at(10, 1));
+  expect(await here.night(at(10, 2), { collects: false })).toMatchObject({ outcome: 'released' });
+  await here.say(stone.id, { name: 'Edited again' }, at(10, 3));
+  await here.store.db.deleteFrom('owner_facts').where('version', '=', 1).execute();
+  expect(await here.night(at(11))).toMatchObject({ outcome: 'released' });
+  expect(await named(here, 'Edited again')).toBeDefined();
+  await here.close();
+});
