@@ -31,6 +31,8 @@ const OWNED = ['datasets', 'v1', 'assets', 'files', 'sql', 'explore', 'search', 
 /** The build's own notes, below DIST_DIR; never published and never served. */
 export const BUILD_NOTES = '.build';
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** Numbers of files by what a run did. */
 export interface OutputCounts {
   written: number;
@@ -84,19 +86,40 @@ export class Output {
   }
 
   /**
-   * Keeps the files in a folder whose keys end with `ending`, when there are `count` of them and all exist.
-   * Returns whether they are kept.
+   * Keeps the files in a folder whose keys end with `ending`, except those in `without`, when there are `count`
+   * of them and all exist. Returns whether they are kept.
    */
-  keepFolder(folder: string, ending: string, count: number): boolean {
+  keepFolder(folder: string, ending: string, count: number, without: { has(path: string): boolean } = NONE): boolean {
     if (!this.trusted) return false;
     const inside = `${folder}/`;
-    const paths = [...this.previous].flatMap(([path, { key }]) =>
-      key.endsWith(ending) && path.startsWith(inside) && !path.includes('/', inside.length) ? [path] : [],
-    );
+    const paths: string[] = [];
+    for (const [path, { key }] of this.previous)
+      if (key.endsWith(ending) && path.startsWith(inside) && !path.includes('/', inside.length) && !without.has(path))
+        paths.push(path);
     if (paths.length !== count || !paths.every((path) => this.present(path))) return false;
     for (const path of paths) this.files.set(path, this.previous.get(path)!);
     this.counts.unchanged += count;
     return true;
+  }
+
+  /** Key of a file of the last run; null when there is none, or after a killed run. */
+  keyOf(path: string): string | null {
+    return this.trusted && this.present(path) ? (this.previous.get(path)?.key ?? null) : null;
+  }
+
+  /** Writes a note for the next run; a killed run leaves none that counts. */
+  note(name: string, text: string): void {
+    const noted = join(this.notes, name);
+    if (text === readText(noted)) return;
+    this.begin();
+    const temporary = this.temporaryFile();
+    writeFileSync(temporary, text);
+    renameSync(temporary, noted);
+  }
+
+  /** A note of the last run; null when there is none, or after a killed run. */
+  readNote(name: string): string | null {
+    return this.trusted ? readText(join(this.notes, name)) : null;
   }
 
   /** Keeps the selected old files that this run neither kept nor wrote. */
@@ -165,17 +188,17 @@ export class Output {
   /**
    * For a file too large for memory: `write` its pieces in order; `end` moves it into place if it differs.
    */
-  stream(path: string, key = ''): { write: (piece: string) => void; end: () => void } {
+  stream(path: string, key = ''): { write: (piece: string | Uint8Array) => void; end: () => void } {
     this.begin();
     const temporary = this.temporaryFile();
     const file = openSync(temporary, 'w');
     fchmodSync(file, PUBLIC_MODES.file);
     const digest = createHash('sha256');
     let bytes = 0;
-    let waiting: string[] = [];
+    let waiting: (string | Uint8Array)[] = [];
     let length = 0;
     const flush = () => {
-      const content = Buffer.from(waiting.join(''));
+      const content = bytesOf(waiting);
       digest.update(content);
       for (let at = 0; at < content.length; ) at += writeSync(file, content, at);
       bytes += content.length;
@@ -221,14 +244,7 @@ export class Output {
       this.counts.deleted++;
     }
     for (const folder of new Set([...stale].map((path) => posix.dirname(path)))) this.prune(folder);
-    const manifest = formatManifest(this.files);
-    const noted = join(this.notes, 'manifest.tsv');
-    if (manifest !== readText(noted)) {
-      this.begin();
-      const temporary = this.temporaryFile();
-      writeFileSync(temporary, manifest);
-      renameSync(temporary, noted);
-    }
+    this.note('manifest.tsv', formatManifest(this.files));
     rmSync(join(this.notes, 'tmp'), { recursive: true, force: true });
     rmSync(join(this.notes, 'unfinished'), { force: true });
     return this.counts;
@@ -291,6 +307,12 @@ export class Output {
 export function writePublicFile(path: string, content: string | Uint8Array): void {
   writeFileSync(path, content);
   chmodSync(path, PUBLIC_MODES.file);
+}
+
+/** The bytes of pieces in sequence. */
+export function bytesOf(pieces: readonly (string | Uint8Array)[]): Buffer {
+  if (pieces.every((piece) => typeof piece === 'string')) return Buffer.from(pieces.join(''));
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }
 
 /** Size and SHA-256 of a file, read in chunks. */

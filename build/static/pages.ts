@@ -11,6 +11,8 @@ import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Output } from './output.ts';
+import { noteOverlaid } from './overlaid.ts';
+import { patchFiles } from './pages-patch.ts';
 import { pageName, type RenderTask, renderRecords } from './pages-render.ts';
 import { startThreads, usefulThreads } from './pages-threads.ts';
 import { type TextParts, writeParts } from './parts.ts';
@@ -23,6 +25,8 @@ const LARGE = 20_000;
 
 /** Folder of the pages of a dataset below DIST_DIR. */
 const pagesFolder = (dataset: string): string => `datasets/${dataset}`;
+
+const geojsonPath = (dataset: string): string => `files/${dataset}/public.geojson`;
 
 /** Path of a record's page below DIST_DIR. */
 export function pagePath(dataset: string, slug: string): string {
@@ -48,6 +52,8 @@ export interface PagesOptions {
   scratch: string;
   /** Fingerprint of the inputs of the full text and the GeoJSON file. */
   key: string;
+  /** The same without the overlay; `key` begins with it. Absent: nothing is copied from the old files. */
+  stem?: string;
   /** Called with the number of finished records. */
   progress: (done: number) => void;
   /** Number of threads that render; none for small datasets. */
@@ -61,7 +67,7 @@ export interface PagesOptions {
  * unless the two files are due.
  */
 export async function writePages(options: PagesOptions, output: Output): Promise<void> {
-  const { release, base, scratch, key, progress, piece = PIECE } = options;
+  const { release, base, scratch, key, stem, progress, piece = PIECE } = options;
   const { pack, manifest, folder } = release;
   const due = !output.keepAll(key);
   const fingerprint = pageFingerprint(pack, base);
@@ -69,6 +75,8 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   // The run that wrote the full text of the same release also wrote its pages.
   const count = records - (release.touched?.gone.length ?? 0);
   if (!due && output.keepFolder(pagesFolder(pack.id), `.${fingerprint}`, count)) return;
+  const patch = { base, key, stem, folder: pagesFolder(pack.id), fingerprint, geojson: geojsonPath(pack.id) };
+  if (due && (await patchFiles(release, patch, output))) return;
   const full = due ? fullText(release, base, output, key) : null;
   const map = due ? geojsonFile(release, base, output, key) : null;
   const duck = await Duck.open(scratch);
@@ -110,6 +118,7 @@ export async function writePages(options: PagesOptions, output: Output): Promise
     }
     full?.end();
     map?.end();
+    noteOverlaid(release, 'texts', key, output);
   } finally {
     await pool?.close();
     duck.close();
@@ -195,7 +204,7 @@ function geojsonFile({ pack, manifest }: Release, base: string, output: Output, 
     next_cursor: null,
     total: manifest.records,
   };
-  const { write, end } = output.stream(`files/${pack.id}/public.geojson`, key);
+  const { write, end } = output.stream(geojsonPath(pack.id), key);
   write(`${JSON.stringify(head).slice(0, -1)},"features":[`);
   let separator = '\n';
   return {

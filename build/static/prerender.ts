@@ -91,15 +91,22 @@ export async function prerender({
     const output = new Output(DIST_DIR);
     const code = codeFingerprint();
     const common = [base, eur_usd, code];
-    const keys = releases.map((release) => {
-      const { created_at, last_collection } = release.manifest;
-      const made = [releaseTag(release), created_at, last_collection, packVersion(release.pack), ...common];
+    const keyWith = ({ pack, manifest }: Release, tag: string) => {
+      const made = [tag, manifest.created_at, manifest.last_collection, packVersion(pack), ...common];
       return hash('sha256', JSON.stringify(made), 'hex');
-    });
+    };
+    const keys = releases.map((release) => keyWith(release, releaseTag(release)));
     const shared = { releases, base, eur_usd, operations: OPERATIONS };
     for (const [i, release] of releases.entries())
       await writeDataset(
-        { ...shared, release, scratch, made: `${release.pack.id}.${keys[i]?.slice(0, 16)}`, progress },
+        {
+          ...shared,
+          release,
+          scratch,
+          made: `${release.pack.id}.${keys[i]?.slice(0, 16)}`,
+          stem: `${release.pack.id}.${keyWith(release, release.manifest.release).slice(0, 16)}`,
+          progress,
+        },
         output,
       );
     progress.step('register', 'prerender');
@@ -152,17 +159,20 @@ interface DatasetFiles extends Shared {
   scratch: string;
   /** Fingerprint of the files' inputs. */
   made: string;
+  /** The same without the overlay. */
+  stem: string;
   progress: Effects['progress'];
 }
 
 /** Writes the files of one dataset: answers, showcase pages, files for analysts, pages of records. */
-async function writeDataset({ scratch, made, progress, ...view }: DatasetFiles, output: Output): Promise<void> {
+async function writeDataset({ scratch, made, stem, progress, ...view }: DatasetFiles, output: Output): Promise<void> {
   const { release, base } = view;
   const { pack, manifest } = release;
   progress.step(pack.id, 'prerender');
   const onProgress = (done: number) => progress.at(done, manifest.records, 'pages');
   // Threads of their own render pages and run DuckDB's statements, so that all processors have work.
-  const pages = writePages({ release, base, scratch, key: `full.${made}`, progress: onProgress }, output);
+  const full = { stem: `full.${stem}.`, key: `full.${stem}.${made}` };
+  const pages = writePages({ release, base, scratch, ...full, progress: onProgress }, output);
   const files = writeAnalystFiles({ release, base, scratch, key: `files.${made}`, pages }, output);
   const answers = writeOwnFiles({ ...view, made }, output);
   // The first error counts, and nothing may write after it.
