@@ -36,15 +36,37 @@ export function countFacets(
   tally.missing = all[0]!;
   const counts = all.subarray(1);
   const value = (code: number) => (values ? values.raw.at(code) : code === 1);
-  const changed = side ? countChanged(side, plan, tally) : new Map<Value, number>();
-  if (changed.size > 0) return finish(merged(counts, value, changed), plan, tally);
+  // Values of changed records that no other record has.
+  const others: Count[] = [];
+  for (const [of, count] of side ? countChanged(side, plan, tally) : []) {
+    const code = codeOf(of, value, counts.length);
+    if (code === null) others.push({ value: of, count });
+    else counts[code]! += count;
+  }
   const codes: number[] = [];
   for (let code = 0; code < counts.length; code += 1) if (counts[code] !== 0) codes.push(code);
   const shown = codes.filter((code) => counts[code]! >= plan.floor);
   // Codes ascend in code point order, so a stable sort by count keeps ties in order of value.
   shown.sort((a, b) => counts[b]! - counts[a]!);
-  const page = shown.slice(0, plan.limit).map((code) => ({ value: value(code), count: counts[code]! }));
-  return { values: page, ...tally, withheld: codes.length - shown.length };
+  const page: Count[] = shown.slice(0, plan.limit).map((code) => ({ value: value(code), count: counts[code]! }));
+  const more = others.filter(({ count }) => count >= plan.floor);
+  if (more.length > 0) {
+    page.push(...more);
+    page.sort((a, b) => b.count - a.count || byCodePoint(String(a.value), String(b.value)));
+  }
+  const withheld = codes.length + others.length - shown.length - more.length;
+  return { values: page.slice(0, plan.limit), ...tally, withheld };
+}
+
+/** The code of a value by binary search; null: it has none. */
+function codeOf(value: Value, at: (code: number) => string | boolean, codes: number): number | null {
+  let [from, to] = [0, codes];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (byCodePoint(String(at(middle)), String(value)) < 0) from = middle + 1;
+    else to = middle;
+  }
+  return from < codes && at(from) === value ? from : null;
 }
 
 /** Counts single values by code; returns the number of matching records. */
@@ -83,18 +105,4 @@ function countChanged(
     else for (const one of Array.isArray(value) ? new Set(value) : [value]) counts.set(one, (counts.get(one) ?? 0) + 1);
   }
   return counts;
-}
-
-function merged(counts: Uint32Array, value: (code: number) => string | boolean, changed: Map<Value, number>): Count[] {
-  const all = new Map<Value, number>(changed);
-  for (let code = 0; code < counts.length; code += 1) {
-    if (counts[code] !== 0) all.set(value(code), (all.get(value(code)) ?? 0) + counts[code]!);
-  }
-  return [...all].map(([of, count]) => ({ value: of, count }));
-}
-
-function finish(counts: Count[], plan: FacetPlan, tally: { matched: number; missing: number }): FacetAnswer {
-  const shown = counts.filter(({ count }) => count >= plan.floor);
-  shown.sort((a, b) => b.count - a.count || byCodePoint(String(a.value), String(b.value)));
-  return { values: shown.slice(0, plan.limit), ...tally, withheld: counts.length - shown.length };
 }
