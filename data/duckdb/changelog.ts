@@ -15,17 +15,17 @@ export interface ChangelogLine extends Omit<ChangeRow, 'type'> {
 
 const LINE = `[{"ord":"UINTEGER","entity_id":"VARCHAR","slug":"VARCHAR","name":"VARCHAR","attribute":"VARCHAR","old_value":"VARCHAR","new_value":"VARCHAR","observed_at":"BIGINT","source_url":"VARCHAR"}]`;
 
-/** The changelog without the rows of some records and with other rows added, in the file's order. */
+/** The changelog without the rows of some records and with other rows added, in any order. */
 export function overlayChangelog(changelog: Sql, gone: readonly string[], lines: readonly ChangelogLine[]): Sql {
   const columns = sql`ord, entity_id, slug, name, attribute`;
   const stored = sql`SELECT ${columns}, type, old_value, new_value, observed_at, source_url FROM ${changelog} WHERE entity_id NOT IN (${textsOf(gone)})`;
   const type = sql`CASE WHEN old_value IS NULL THEN 'added' ELSE 'changed' END`;
   const added = sql`SELECT ${columns}, ${type}, old_value, new_value, make_timestamp_ms(observed_at), source_url FROM (SELECT line.* FROM (SELECT unnest(from_json(${JSON.stringify(lines)}, ${literal(LINE)})) AS line))`;
-  return sql`(SELECT * FROM (${stored} UNION ALL ${added}) ORDER BY ${ORDER})`;
+  return sql`(${stored} UNION ALL ${added})`;
 }
 
-/** The order of the file. */
-const ORDER = sql`observed_at DESC, ord NULLS LAST, entity_id, attribute`;
+/** The order of rows of one time in the file. */
+const ORDER = sql`ord NULLS LAST, entity_id, attribute`;
 
 const SIGNS: Record<Direction, Sql> = { rise: sql`>`, fall: sql`<` };
 
@@ -80,16 +80,12 @@ function dayRow([date, changes, rises, falls]: readonly unknown[]): ChangeDay {
 export const placedFile = (path: Sql): Sql =>
   sql`(SELECT *, file_row_number AS place FROM read_parquet(${path}, file_row_number = true))`;
 
-/** The same of a changelog with an overlay. */
-export const placedRows = (changelog: Sql): Sql =>
-  sql`(SELECT *, row_number() OVER (ORDER BY ${ORDER}) AS place FROM ${changelog})`;
-
-/** Newest first; at one time by the rank of the attribute, then as in the file. */
-function pageOrder(first: readonly string[]): Sql {
+/** Newest first; at one time by the rank of the attribute, then as in the file (`rest`). */
+function pageOrder(first: readonly string[], rest: Sql): Sql {
   const [one, ...others] = first.map((name, place) => sql`WHEN ${name} THEN ${place}::INTEGER`);
-  if (one === undefined) return sql`observed_at DESC, place`;
+  if (one === undefined) return sql`observed_at DESC, ${rest}`;
   const cases = others.reduce((all, each) => sql`${all} ${each}`, one);
-  return sql`observed_at DESC, CASE attribute ${cases} ELSE ${first.length}::INTEGER END, place`;
+  return sql`observed_at DESC, CASE attribute ${cases} ELSE ${first.length}::INTEGER END, ${rest}`;
 }
 
 /**
@@ -97,9 +93,15 @@ function pageOrder(first: readonly string[]): Sql {
  * are read for the page only, which takes half the time of sorting them.
  */
 export function pageStatement(plan: ChangelogPlan, placed: Sql, shape: Shape): Sql {
-  const order = pageOrder(plan.first);
+  const order = pageOrder(plan.first, sql`place`);
   const page = sql`SELECT place FROM ${placed} WHERE ${matching(plan, shape)} ORDER BY ${order} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
   return sql`SELECT ${CHANGE_COLUMNS} FROM ${placed} WHERE place IN (${page}) ORDER BY ${order}`;
+}
+
+/** A page of a changelog with an overlay, whose rows have no place: only the rows of the page are kept in memory. */
+function overlaidPageStatement(plan: ChangelogPlan, changelog: Sql, shape: Shape): Sql {
+  const order = pageOrder(plan.first, ORDER);
+  return sql`SELECT ${CHANGE_COLUMNS} FROM ${changelog} WHERE ${matching(plan, shape)} ORDER BY ${order} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
 }
 
 const text = (value: unknown): string | null => (value === null ? null : String(value));
@@ -119,10 +121,10 @@ export function changeRow(row: readonly unknown[]): ChangeRow {
   };
 }
 
-/** What the statements of a changelog read: its rows, the same with their position, and the records. */
+/** What the statements of a changelog read: its rows, the same with their position (null: an overlay), the records. */
 interface ChangelogTables {
   changelog: Sql;
-  placed: Sql;
+  placed: Sql | null;
   shape: Shape;
 }
 
@@ -135,6 +137,7 @@ export async function answerChangelog(
   const days = plan.byDay ? (await ask(daysStatement(plan, changelog, shape))).map(dayRow) : null;
   const [[counted] = []] = days ? [] : await ask(countStatement(plan, changelog, shape));
   const total = days ? days.reduce((sum, { changes }) => sum + changes, 0) : Number(counted);
-  const rows = plan.offset < total ? await ask(pageStatement(plan, placed, shape)) : [];
+  const page = placed === null ? overlaidPageStatement(plan, changelog, shape) : pageStatement(plan, placed, shape);
+  const rows = plan.offset < total ? await ask(page) : [];
   return { rows: rows.map(changeRow), total, days };
 }

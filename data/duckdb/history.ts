@@ -12,7 +12,6 @@ import {
   changeRow,
   overlayChangelog,
   placedFile,
-  placedRows,
 } from './changelog.ts';
 import type { Pool } from './pool.ts';
 import { reviewRows, reviewStatement } from './review.ts';
@@ -71,7 +70,7 @@ export function historyQuestions(
       const stored = file(RELEASE_FILES.changelog);
       const over = await hidden?.();
       const changelog = over ? overlayChangelog(stored, over.gone, over.changelog) : stored;
-      const placed = over ? placedRows(changelog) : placedFile(literal(path(folder, RELEASE_FILES.changelog)));
+      const placed = over ? null : placedFile(literal(path(folder, RELEASE_FILES.changelog)));
       const table = plan.where.length > 0 ? await shape() : NO_SHAPE;
       return answerChangelog(plan, { changelog, placed, shape: table }, (statement) => pool.ask(statement, options));
     },
@@ -105,7 +104,7 @@ export function historyQuestions(
     const ids = found.map((row) => String(row[1]));
     const facts = Map.groupBy(factRows(await pool.ask(pastStatement(ids, factsFile), options)), ({ entity }) => entity);
     const listings = await pool.ask(
-      sql`SELECT entity, source, listed, epoch_ms("at") FROM ${file(RELEASE_FILES.listings)} WHERE entity IN (${listed(ids)}) ORDER BY entity, "at"`,
+      sql`SELECT entity, source, listed, epoch_ms("at") FROM ${file(RELEASE_FILES.listings)} WHERE entity IN (${idList(ids)}) ORDER BY entity, "at"`,
       options,
     );
     return found.map((row) => ({
@@ -136,7 +135,24 @@ export function factsStatement({ entity, attribute, since, limit }: FactsPlan, f
 
 /** All facts of records, in settlement order (build/release/facts.ts). */
 export function pastStatement(entities: readonly string[], facts: Sql): Sql {
-  return sql`SELECT ${COLUMNS} FROM ${facts} WHERE entity IN (${listed(entities)}) ORDER BY entity, attribute, observed_at, run, source, value`;
+  return sql`SELECT ${COLUMNS} FROM ${facts} WHERE entity IN (${idList(entities)}) ORDER BY entity, attribute, observed_at, run, source, value`;
+}
+
+const ID = /^r-[0-9a-f]{16}$/;
+
+/** More ids than one request names: the statement is not worth a place among the prepared ones. */
+const MANY = 8;
+
+/**
+ * A list of ids. Many are written into the statement: DuckDB then skips parts of the file without them, and for 100
+ * of 172,257 records reads the facts in 0.1 instead of 1.4 s.
+ */
+function idList(ids: readonly string[]): Sql {
+  if (ids.length <= MANY || !ids.every((id) => ID.test(id))) return listed(ids);
+  return join(
+    ids.map((id) => literal(id)),
+    ', ',
+  );
 }
 
 /** A list of bound values. */
