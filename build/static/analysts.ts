@@ -18,10 +18,11 @@ import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { contextAt, settledHistory, settlePast } from '../../data/releases/settled.ts';
-import { type OverlayDifferences, writePublicFiles } from '../../data/write/analysts-files.ts';
+import { type OldDatabases, type OverlayDifferences, writePublicFiles } from '../../data/write/analysts-files.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { croissant } from './croissant.ts';
 import type { Output } from './output.ts';
+import { noteOverlaid, overlaidBefore } from './overlaid.ts';
 
 export interface AnalystOptions {
   release: Release;
@@ -32,6 +33,8 @@ export interface AnalystOptions {
   key: string;
   /** The GeoJSON file, whose hash the metadata contain, is in the output after this; absent: it is there. */
   pages?: Promise<void>;
+  /** The same without the overlay. */
+  stem: string;
 }
 
 /** The code that writes the files, which the key of the answers does not cover. */
@@ -43,17 +46,19 @@ const code = () => WRITERS.map((path) => readFileSync(new URL(path, import.meta.
 
 /** Writes the files of a release, unless the output has them with the same key. */
 export async function writeAnalystFiles(
-  { release, base, scratch, key: made, pages }: AnalystOptions,
+  { release, base, scratch, pages, ...made }: AnalystOptions,
   output: Output,
 ): Promise<void> {
-  const key = `${made}.${hash('sha256', code(), 'hex').slice(0, 16)}`;
+  const stem = `${made.stem}.${hash('sha256', code(), 'hex').slice(0, 16)}.`;
+  const key = stem + made.key;
   if (output.keepAll(key)) return;
   const { pack, manifest, folder } = release;
   // A release of an earlier version lacks the file; the next night adds it.
   if (!manifest.files[RELEASE_FILES.public]) return;
   const at = (name: string) => `files/${pack.id}/${name}`;
   const telling = { release: manifest.release, created_at: manifest.created_at };
-  const files = await writePublicFiles(pack, folder, telling, await differing(release), scratch);
+  const old = oldDatabases(release, stem, output);
+  const files = await writePublicFiles(pack, folder, telling, await differing(release), scratch, old);
   output.take(at('public.parquet'), files.parquet, key);
   output.take(at('public.duckdb'), files.database, key);
   output.take(at('history.parquet'), files.history, key);
@@ -69,6 +74,21 @@ export async function writeAnalystFiles(
   output.write(at('croissant.jsonld'), croissant(pack, manifest, base, present), key);
   // CSV has no place for a notice: a copy of the folder contains it as a file.
   if (pack.notice !== undefined) output.write(at('NOTICE.txt'), `${pack.notice}\n`, key);
+  noteOverlaid(release, 'files', key, output);
+}
+
+/**
+ * The databases of the output, if those of this release differ from them only in records that the overlay
+ * changes; else null.
+ */
+function oldDatabases(release: Release, stem: string, output: Output): OldDatabases | null {
+  const at = (name: string) => `files/${release.pack.id}/${name}`;
+  const names = ['history.duckdb', 'provenance.duckdb'] as const;
+  const before = names.map((name) => overlaidBefore(release, 'files', { path: at(name), stem }, output));
+  const changed = new Set(release.touched?.changed);
+  if (!before.every((ordinals) => ordinals?.every((ord) => changed.has(ord)))) return null;
+  const [historyDatabase, provenanceDatabase] = names.map((name) => join(output.root, at(name))) as [string, string];
+  return { historyDatabase, provenanceDatabase };
 }
 
 /** Writes the lists `files/{ds}/` and `files/` of the files in the output. DuckDB may spill to `scratch`. */
@@ -102,28 +122,42 @@ export async function writeFileLists(
   output.write(`files/${LIST_FILES.html}`, fileListsHtml(listed, base));
 }
 
+/** The note of the numbers of rows by the SHA-256 of their files. */
+const ROWS_NOTE = 'rows.json';
+
 /**
  * Numbers of rows of the files in the output that may have another number than the release has records, by
- * path.
+ * path. Files that the last run counted are not opened.
  */
 async function rowCounts(scratch: string, output: Output): Promise<Map<string, number>> {
-  const paths = [...output.files.keys()].filter((path) => bulkFileDataset(path) !== null);
+  const known = JSON.parse(output.readNote(ROWS_NOTE) ?? '{}') as Record<string, number>;
+  const files = [...output.files].filter(
+    ([path]) => bulkFileDataset(path) !== null && (path.endsWith('.parquet') || SQL_FILES.has(basename(path))),
+  );
+  const noted: Record<string, number> = {};
   const counts = new Map<string, number>();
-  const duck = await Duck.open(scratch);
+  let duck: Duck | null = null;
   try {
-    for (const path of paths) {
-      const file = quotedText(join(output.root, path));
-      if (path.endsWith('.parquet'))
-        counts.set(path, await duck.count(`SELECT num_rows FROM parquet_file_metadata(${file})`));
-      if (!SQL_FILES.has(basename(path))) continue;
-      await duck.run(`ATTACH ${file} AS counted (READ_ONLY)`);
-      counts.set(path, await duck.count('SELECT count(*) FROM counted.rows'));
-      await duck.run('DETACH counted');
+    for (const [path, { sha256 }] of files) {
+      if (known[sha256] === undefined) duck ??= await Duck.open(scratch);
+      const rows = known[sha256] ?? (await countRows(duck!, join(output.root, path)));
+      noted[sha256] = rows;
+      counts.set(path, rows);
     }
-    return counts;
   } finally {
-    duck.close();
+    duck?.close();
   }
+  output.note(ROWS_NOTE, JSON.stringify(noted));
+  return counts;
+}
+
+async function countRows(duck: Duck, path: string): Promise<number> {
+  const file = quotedText(path);
+  if (path.endsWith('.parquet')) return duck.count(`SELECT num_rows FROM parquet_file_metadata(${file})`);
+  await duck.run(`ATTACH ${file} AS counted (READ_ONLY)`);
+  const rows = await duck.count('SELECT count(*) FROM counted.rows');
+  await duck.run('DETACH counted');
+  return rows;
 }
 
 /** Databases with the table `rows`. */

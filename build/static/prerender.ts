@@ -173,7 +173,7 @@ async function writeDataset({ scratch, made, stem, progress, ...view }: DatasetF
   // Threads of their own render pages and run DuckDB's statements, so that all processors have work.
   const full = { stem: `full.${stem}.`, key: `full.${stem}.${made}` };
   const pages = writePages({ release, base, scratch, ...full, progress: onProgress }, output);
-  const files = writeAnalystFiles({ release, base, scratch, key: `files.${made}`, pages }, output);
+  const files = writeAnalystFiles({ release, base, scratch, stem: `files.${stem}`, key: made, pages }, output);
   const answers = writeOwnFiles({ ...view, made }, output);
   // The first error counts, and nothing may write after it.
   const finished = await Promise.allSettled([pages, files, answers]);

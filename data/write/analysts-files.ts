@@ -1,7 +1,7 @@
 // The files for analysts: Parquet with metadata, the history of all values, and a DuckDB database that
 // browsers can open.
 import { hash } from 'node:crypto';
-import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { type ColumnTypes, Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
@@ -74,7 +74,7 @@ export async function nameRecords(folder: string, release: string): Promise<void
   }
 }
 
-/** Differences between an older release and its overlay: ids of removed and of changed records. */
+/** Differences between an older release and its overlay: ids of removed records, and changed records. */
 export interface OverlayDifferences {
   without: readonly string[];
   instead: readonly StoredRecord[];
@@ -97,9 +97,12 @@ export interface PublicFiles {
   provenanceDatabase: string;
 }
 
+/** Databases of the same release in which no other records differ than in the new ones; they are changed. */
+export type OldDatabases = Pick<PublicFiles, 'historyDatabase' | 'provenanceDatabase'>;
+
 /**
  * Writes the public files of a release into `scratch`: public values only, as in the release's
- * `public.parquet`. Throws errors of DuckDB.
+ * `public.parquet`. `old`: databases from which rows of unchanged records are copied. Throws errors of DuckDB.
  */
 export async function writePublicFiles(
   pack: Pack,
@@ -107,6 +110,7 @@ export async function writePublicFiles(
   telling: ReleaseInfo,
   differences: OverlayDifferences,
   scratch: string,
+  old: OldDatabases | null = null,
 ): Promise<PublicFiles> {
   const work = join(scratch, `${UNFINISHED}files-${pack.id}`);
   await rm(work, { recursive: true, force: true });
@@ -128,8 +132,15 @@ export async function writePublicFiles(
     await writeDatabase(duck, { pack, telling, parquet, version }, files.database);
     const changes = await historyRows(pack, folder, differences, work);
     await duck.parquet(changes, history, undefined, historyNotes(pack, telling));
-    await writeTable(duck, historyTableQuery(parquet, history), version, files.historyDatabase);
-    await writeTable(duck, provenanceTableQuery(pack, parquet), version, files.provenanceDatabase);
+    const edited = old === null || differences.instead.length === 0 ? 'true' : 'id IN (SELECT id FROM instead)';
+    const tables = [
+      [historyTableQuery(parquet, history, edited), files.historyDatabase, old?.historyDatabase],
+      [provenanceTableQuery(pack, parquet), files.provenanceDatabase, old?.provenanceDatabase],
+    ] as const;
+    for (const [query, database, before] of tables)
+      await (before === undefined
+        ? writeTable(duck, query, version, database)
+        : patchTable(duck, { query, before, changed: differences.instead.length > 0 }, version, database));
     return files;
   } finally {
     duck.close();
@@ -171,6 +182,25 @@ async function writeTable(duck: Duck, query: string, version: string, database: 
   await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
   await duck.run(`CREATE TABLE made.rows AS ${query}`);
   await duck.run(`CREATE TABLE made.release AS SELECT 'rows' AS key, ${quotedText(version)} AS value`);
+  await duck.run('CHECKPOINT made');
+  await duck.run('DETACH made');
+}
+
+/** Writes the table from an older one, in which the rows of the records in `instead` are replaced, if there are any. */
+async function patchTable(
+  duck: Duck,
+  { query, before, changed }: { query: string; before: string; changed: boolean },
+  version: string,
+  database: string,
+): Promise<void> {
+  await copyFile(before, database);
+  await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
+  if (changed) {
+    const records = 'record IN (SELECT ord FROM instead)';
+    await duck.run(`DELETE FROM made.rows WHERE ${records}`);
+    await duck.run(`INSERT INTO made.rows SELECT * FROM (${query}) WHERE ${records}`);
+  }
+  await duck.run(`UPDATE made.release SET value = ${quotedText(version)} WHERE key = 'rows'`);
   await duck.run('CHECKPOINT made');
   await duck.run('DETACH made');
 }
@@ -226,7 +256,7 @@ const CHANGED_HISTORY: ColumnTypes = {
   ...{ source_url: 'VARCHAR', source: 'VARCHAR', confidence: 'DOUBLE' },
 };
 
-/** Rows of the public file with the changes of an overlay. */
+/** Rows of the public file with the changes of an overlay, in the order of the release. */
 async function publicRows(
   duck: Duck,
   pack: Pack,
@@ -234,13 +264,18 @@ async function publicRows(
   { without, instead }: OverlayDifferences,
   work: string,
 ): Promise<string> {
-  const whole = `SELECT * FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.public))})`;
-  const other = [...without, ...instead.map(({ id }) => id)];
-  if (other.length === 0) return whole;
-  const rest = `${whole} WHERE id NOT IN (${other.map(quotedText).join(', ')})`;
-  if (instead.length === 0) return rest;
+  const stored = `read_parquet(${quotedText(join(folder, RELEASE_FILES.public))}, file_row_number = true)`;
+  const gone = without.length === 0 ? '' : ` WHERE id NOT IN (${without.map(quotedText).join(', ')})`;
+  if (instead.length === 0) return `SELECT * EXCLUDE (file_row_number) FROM ${stored}${gone}`;
   const [lines, flat] = [join(work, 'instead.jsonl'), join(work, 'instead.parquet')];
   await writeFile(lines, instead.map((record) => `${JSON.stringify(record)}\n`).join(''));
   await duck.parquet(recordsQuery(pack, lines), flat);
-  return `${rest} UNION ALL BY NAME ${publicQuery(pack, flat)}`;
+  // A record keeps its place, to which other files refer by its number.
+  await duck.run(
+    `CREATE TABLE instead AS SELECT s.file_row_number AS ord, c.* FROM (${publicQuery(pack, flat)}) c ` +
+      `JOIN (SELECT id, file_row_number FROM ${stored}) s USING (id)`,
+  );
+  const names = dictionary(pack, 'public').map(({ name }) => quotedIdentifier(name));
+  const cells = names.map((name) => `CASE WHEN i.ord IS NULL THEN s.${name} ELSE i.${name} END AS ${name}`);
+  return `SELECT ${cells.join(', ')} FROM (SELECT * FROM ${stored}${gone}) s LEFT JOIN instead i ON i.ord = s.file_row_number ORDER BY s.file_row_number`;
 }

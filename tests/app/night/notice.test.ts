@@ -65,7 +65,7 @@ test('Parquet, DuckDB, dictionary, Croissant, full text and record pages have th
   const manifest = await readManifest(at);
   const output = new Output(join(data, 'dist'));
   const opened = await openRelease(data, pack, release!);
-  await writeAnalystFiles({ release: opened, base: BASE, scratch: work, key: 'made' }, output);
+  await writeAnalystFiles({ release: opened, base: BASE, scratch: work, stem: 'files', key: 'made' }, output);
   await opened.engine.close();
   expect(readFileSync(join(data, 'dist/files/things/NOTICE.txt'), 'utf8')).toBe(`${NOTICE}\n`);
   expect(JSON.parse(dictionaryJson(pack, manifest, BASE))).toMatchObject({ notice: NOTICE });

@@ -55,7 +55,7 @@ async function written(release: Release, folder: string) {
   const output = new Output(dist);
   const shared = { release, base: BASE, scratch: work };
   await writePages({ ...shared, key: 'full', progress: () => {} }, output);
-  await writeAnalystFiles({ ...shared, key: 'files' }, output);
+  await writeAnalystFiles({ ...shared, stem: 'files', key: 'files' }, output);
   const file = (name: string) => join(dist, 'files', release.pack.id, name);
   const history = (await parquetReadObjects({
     file: await asyncBufferFromFile(file('history.parquet')),
