@@ -10,9 +10,18 @@ import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } fro
 import { COMPRESSIBLE, COPIES, COPY_ENDINGS } from '../../api/discovery/hosting.ts';
 import { BUILD_NOTES } from '../static/output.ts';
 import { type FileEntry, formatManifest, parseManifest } from '../static/publish-manifest.ts';
+import { gzipInPieces } from './gzip-pieces.ts';
 import type { FileEntries } from './plan.ts';
 
 const KINDS = Object.values(COPY_ENDINGS);
+
+/**
+ * Texts of all records: owners' edits change some of their lines. Their copies are made in pieces, which only gzip
+ * allows.
+ */
+const IN_PIECES = /(\/llms-full\.txt|\.geojson)$/;
+
+const kindsOf = (path: string, bytes: number) => (bytes > WHOLE && IN_PIECES.test(path) ? [COPY_ENDINGS.gzip] : KINDS);
 
 /** Shorter files fit into one packet uncompressed. */
 const WORTH = 1024;
@@ -65,7 +74,7 @@ export async function compressAll(
   const worker = async () => {
     for (let next = waiting.pop(); next; next = waiting.pop()) {
       const [path, { sha256, bytes }] = next;
-      for (const kind of KINDS) {
+      for (const kind of kindsOf(path, bytes)) {
         const name = `${path}.${kind}`;
         const known = before.get(name);
         const there = known?.key === sha256 && (!selected(path) || existsSync(join(root, name)));
@@ -100,6 +109,10 @@ async function notOlder(copy: string, of: string): Promise<void> {
 /** Writes one copy; its key is the hash of its file. */
 async function copy(from: string, to: string, kind: string, length: number, key: string): Promise<FileEntry> {
   await mkdir(dirname(to), { recursive: true });
+  if (length > WHOLE && IN_PIECES.test(from)) {
+    const content = await gzipInPieces(from, to);
+    return { bytes: content.length, sha256: hash('sha256', content, 'hex'), key };
+  }
   const arriving = `${to}.new`;
   if (length > WHOLE) {
     const pieces = { highWaterMark: PIECE };
