@@ -198,7 +198,7 @@ export class Output {
     let waiting: (string | Uint8Array)[] = [];
     let length = 0;
     const flush = () => {
-      const content = bytesOf(waiting);
+      const content = joinedBytes(waiting);
       digest.update(content);
       for (let at = 0; at < content.length; ) at += writeSync(file, content, at);
       bytes += content.length;
@@ -310,7 +310,7 @@ export function writePublicFile(path: string, content: string | Uint8Array): voi
 }
 
 /** The bytes of pieces in sequence. */
-export function bytesOf(pieces: readonly (string | Uint8Array)[]): Buffer {
+export function joinedBytes(pieces: readonly (string | Uint8Array)[]): Buffer {
   if (pieces.every((piece) => typeof piece === 'string')) return Buffer.from(pieces.join(''));
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }

@@ -1,5 +1,5 @@
 // A long text as one complete file and, past a size, also as parts with an index (docs/static-hosting.md).
-import { bytesOf, type Output } from './output.ts';
+import { joinedBytes, type Output } from './output.ts';
 
 /** Longer texts are also written in parts. Bytes. */
 const LONG = 4 * 2 ** 20;
@@ -26,7 +26,7 @@ export function writeParts(file: string, output: Output, key: string): TextParts
   let total = 0;
   const close = () => {
     const name = `${String(parts.length + 1).padStart(4, '0')}.txt`;
-    const content = bytesOf(part);
+    const content = joinedBytes(part);
     parts.push({ name, bytes, first: firstHeading(content) });
     waiting.push({ name, content });
     part = [];
