@@ -24,7 +24,7 @@ export function modulePath(source: string): string {
 
 /** Starts a thread whose program is a module of this repository (`api/worker.ts`). */
 export function startThread(source: string, options: Pick<WorkerOptions, 'workerData' | 'transferList'>): Worker {
-  return new Worker(new URL('./thread.js', import.meta.url), { ...options, argv: [modulePath(source)] });
+  return new Worker(new URL('./thread.mjs', import.meta.url), { ...options, argv: [modulePath(source)] });
 }
 
 /** Whether a package is installed, given by its name. */

@@ -67,6 +67,10 @@ export class RestCall implements Call {
     return this.#request.url;
   }
 
+  get base(): string {
+    return this.#gate.base_url;
+  }
+
   /** Path as sent, with `.md`. */
   get path(): string {
     return this.#request.path;

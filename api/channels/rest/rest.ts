@@ -273,15 +273,15 @@ function describe(headers: Headers, result: Result<unknown>, rendered: RestAnswe
 }
 
 /** Recent links to a next page, by cursor: a repeated call gets the same one (api/gate/repeated-calls.ts). */
-const nextLinks = new Map<string, { path: string; query: string | undefined; link: string }>();
+const nextLinks = new Map<string, { base: string; path: string; query: string | undefined; link: string }>();
 
 function nextLink(cursor: string, call: RestCall): string {
-  const { path, query } = call;
+  const { base, path, query } = call;
   const known = nextLinks.get(cursor);
-  if (known !== undefined && known.path === path && known.query === query) return known.link;
+  if (known !== undefined && known.base === base && known.path === path && known.query === query) return known.link;
   if (nextLinks.size >= 1000) nextLinks.clear();
   const link = `<${nextUrl(call.url, cursor)}>; rel="next"`;
-  nextLinks.set(cursor, { path, query, link });
+  nextLinks.set(cursor, { base, path, query, link });
   return link;
 }
 
