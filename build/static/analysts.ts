@@ -147,7 +147,9 @@ async function rowCounts(scratch: string, output: Output): Promise<Map<string, n
   } finally {
     duck?.close();
   }
-  output.note(ROWS_NOTE, JSON.stringify(noted));
+  // In order of the hashes: files come in the order in which they were made.
+  const sorted = Object.entries(noted).sort(([one], [other]) => (one < other ? -1 : 1));
+  output.note(ROWS_NOTE, JSON.stringify(Object.fromEntries(sorted)));
   return counts;
 }
 
