@@ -1,8 +1,7 @@
 // Which e-mail domain proves ownership of a record: the record's host or a parent of it, unless it is open to
 // all.
+import { createRequire } from 'node:module';
 import { domainToASCII } from 'node:url';
-import providers from 'email-providers/all.json' with { type: 'json' };
-import { getDomain, parse } from 'tldts';
 import type { Release } from '../../data/releases/release.ts';
 import { fold } from '../../packs/define/text.ts';
 import { isDisposable } from '../access/emails.ts';
@@ -13,18 +12,33 @@ import { isDisposable } from '../access/emails.ts';
  */
 const SUFFIXES = { allowPrivateDomains: true } as const;
 
-const FREE: ReadonlySet<string> = new Set(providers);
+/** Loaded for the first owner: every thread would keep 3 MB of suffixes and providers in memory. */
+const load = createRequire(import.meta.url);
+let suffixes: typeof import('tldts') | undefined;
+let providers: ReadonlySet<string> | undefined;
+
+/** The parser of host names, with the public suffix list. */
+function hostNames(): typeof import('tldts') {
+  suffixes ??= load('tldts') as typeof import('tldts');
+  return suffixes;
+}
+
+/** The domains of mail providers that are open to all. */
+function freeProviders(): ReadonlySet<string> {
+  providers ??= new Set(load('email-providers/all.json') as string[]);
+  return providers;
+}
 
 /** The domain of an e-mail address in ASCII and lower case, without a final dot; null for an invalid one. */
 export function mailDomain(email: string): string | null {
   const domain = domainToASCII(email.slice(email.lastIndexOf('@') + 1).toLowerCase()).replace(/\.$/, '');
-  return domain === '' || parse(domain).isIp ? null : domain;
+  return domain === '' || hostNames().parse(domain).isIp ? null : domain;
 }
 
 /** The host of a value of a domain attribute, which is a host name or a URL; null without one. */
 export function parseHost(value: unknown): string | null {
   if (typeof value !== 'string') return null;
-  const { hostname, isIp } = parse(value.trim());
+  const { hostname, isIp } = hostNames().parse(value.trim());
   const host = domainToASCII((hostname ?? '').toLowerCase()).replace(/\.$/, '');
   return host === '' || isIp || !host.includes('.') ? null : host;
 }
@@ -34,7 +48,7 @@ export function parseHost(value: unknown): string | null {
  * never `example`.
  */
 export function coversHost(domain: string, host: string): boolean {
-  return (domain === host || host.endsWith(`.${domain}`)) && getDomain(domain, SUFFIXES) !== null;
+  return (domain === host || host.endsWith(`.${domain}`)) && hostNames().getDomain(domain, SUFFIXES) !== null;
 }
 
 /**
@@ -42,8 +56,9 @@ export function coversHost(domain: string, host: string): boolean {
  * them.
  */
 export function isOpenToAll(domain: string): boolean {
-  const registered = getDomain(domain) ?? domain;
-  return FREE.has(domain) || FREE.has(registered) || isDisposable(`x@${domain}`);
+  const free = freeProviders();
+  const registered = hostNames().getDomain(domain) ?? domain;
+  return free.has(domain) || free.has(registered) || isDisposable(`x@${domain}`);
 }
 
 /** Records read at once, and in total; with more, the domain counts as shared. */
