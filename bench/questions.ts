@@ -30,6 +30,7 @@ export type Gist = 'ids' | 'values' | 'rows' | 'series';
 export const GOALS: Readonly<Record<string, Partial<Record<Peer, Goal>>>> = {
   get: { bare: [0.48, 0.55], sqlite: [1.2, 1.6] },
   search: { bare: [0.3], sqlite: [2.2, 2.8] },
+  'search-once': { sqlite: [2.2] },
   text: { sqlite: [2.2] },
   radius: { sqlite: [3.5] },
   relevance: { sqlite: [1.5] },
@@ -116,6 +117,17 @@ export function benchQuestionsFor({ dataset, shape }: Subject, drawn: Drawn): Be
       ),
       gist: 'ids',
       bare: true,
+    },
+    {
+      // The peers keep no answers, so for them this is the question before.
+      id: 'search-once',
+      name: 'filtered search, 20 full records, each made once',
+      service: groups.map(
+        (each) => `${v1}/entities?${group}=${uri(each)}&min_${number}=${least}&min_quality=${unlike}`,
+      ),
+      sqlite: groups.map((each) => `/search/${group}/${uri(each)}/${number}/${least}`),
+      duckdb: groups.map((each) => asked('search', uri(each), String(least))),
+      gist: 'ids',
     },
     {
       id: 'text',
