@@ -13,19 +13,19 @@ import { isDisposable } from '../access/emails.ts';
 const SUFFIXES = { allowPrivateDomains: true } as const;
 
 /** Loaded for the first owner: every thread would keep 3 MB of suffixes and providers in memory. */
-const load = createRequire(import.meta.url);
+const require = createRequire(import.meta.url);
 let suffixes: typeof import('tldts') | undefined;
 let providers: ReadonlySet<string> | undefined;
 
 /** The parser of host names, with the public suffix list. */
 function hostNames(): typeof import('tldts') {
-  suffixes ??= load('tldts') as typeof import('tldts');
+  suffixes ??= require('tldts') as typeof import('tldts');
   return suffixes;
 }
 
 /** The domains of mail providers that are open to all. */
 function freeProviders(): ReadonlySet<string> {
-  providers ??= new Set(load('email-providers/all.json') as string[]);
+  providers ??= new Set(require('email-providers/all.json') as string[]);
   return providers;
 }
 
