@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const READ = /(?:require|resolve)(?:\(import\.meta\.url\))?(?:\.resolve)?\(\s*['"`]([^'"`\n]+)['"`]/gi;
 
 /** Child processes and threads. */
-const PROGRAM = /modulePath\('([^']+)'\)/g;
+const PROGRAM = /(?:modulePath|startThread)\('([^']+)'\)/g;
 
 /** Packages of `import type` and of node: are left out; so is what the modules in `without` load. */
 export function packagesOf(programs: readonly string[], without: readonly string[] = []): Set<string> {
