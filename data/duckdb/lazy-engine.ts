@@ -18,6 +18,7 @@ export const QUERIES = [
   'origins',
   'resolve',
   'bodies',
+  'heads',
   'facts',
   'past',
   'openItems',

@@ -1,11 +1,13 @@
 // Queries about current records: each plan becomes one statement on the tables of a shape, and its rows an
 // answer.
 import type { Attribute, Value } from '../../packs/define/model.ts';
+import { isoTime } from '../model/time.ts';
 import type {
   Engine,
   FacetAnswer,
   FacetPlan,
   Position,
+  RecordHead,
   SearchAnswer,
   SearchPlan,
   SeriesAnswer,
@@ -34,7 +36,7 @@ import { conditions, kilometres } from './where.ts';
 
 type TableQuestions = Pick<
   Engine,
-  'search' | 'facets' | 'similar' | 'stats' | 'timeseries' | 'spread' | 'spellings' | 'resolve' | 'bodies'
+  'search' | 'facets' | 'similar' | 'stats' | 'timeseries' | 'spread' | 'spellings' | 'resolve' | 'bodies' | 'heads'
 >;
 
 /** The queries over `shape`, which may still load; `bodies` is the source of bodies. */
@@ -52,6 +54,10 @@ export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Sha
       refs.length === 0 ? [] : resolveAnswer(refs, await pool.ask(resolveStatement(refs, await shape()), options)),
     bodies: async (ordinals, options) =>
       ordinals.length === 0 ? [] : bodiesAnswer(ordinals, await pool.ask(bodiesStatement(ordinals, bodies), options)),
+    heads: async (ordinals, options) =>
+      ordinals.length === 0
+        ? []
+        : headsAnswer(ordinals, await pool.ask(headsStatement(ordinals, await shape()), options)),
   };
 }
 
@@ -286,21 +292,37 @@ function resolveAnswer(refs: readonly string[], rows: readonly (readonly unknown
  * column's own type; otherwise no row group is skipped.
  */
 export function bodiesStatement(ordinals: readonly number[], bodies: Sql): Sql {
-  return sql`SELECT ord, version, body FROM ${bodies} WHERE ord IN (${join(
+  return sql`SELECT ord, version, body FROM ${bodies} WHERE ${isOneOf(ordinals)}`;
+}
+
+/** Condition on the ordinal of a record. */
+const isOneOf = (ordinals: readonly number[]): Sql =>
+  sql`ord IN (${join(
     ordinals.map((ordinal) => sql`${ordinal}::UINTEGER`),
     ', ',
   )})`;
+
+/** Rows `[ord, slug, updated]` of ordinals. */
+function headsStatement(ordinals: readonly number[], shape: Shape): Sql {
+  return sql`SELECT ord, slug, updated FROM ${tableSql(shape, 'records')} WHERE ${isOneOf(ordinals)}`;
 }
 
-/** Bodies in the order of `ordinals`. A missing one means a damaged release. */
-function bodiesAnswer(
-  ordinals: readonly number[],
-  rows: readonly (readonly unknown[])[],
-): { body: string; version: string }[] {
-  const found = new Map(rows.map((row) => [Number(row[0]), { version: String(row[1]), body: String(row[2]) }]));
+function bodiesAnswer(ordinals: readonly number[], rows: Rows): { body: string; version: string }[] {
+  return inOrder(ordinals, rows, (row) => ({ version: String(row[1]), body: String(row[2]) }));
+}
+
+function headsAnswer(ordinals: readonly number[], rows: Rows): RecordHead[] {
+  return inOrder(ordinals, rows, (row) => ({ slug: String(row[1]), updated_at: isoTime(Number(row[2])) }));
+}
+
+type Rows = readonly (readonly unknown[])[];
+
+/** The rows, which begin with an ordinal, in the order of `ordinals`. A missing one means a damaged release. */
+function inOrder<T>(ordinals: readonly number[], rows: Rows, read: (row: readonly unknown[]) => T): T[] {
+  const found = new Map(rows.map((row) => [Number(row[0]), read(row)]));
   return ordinals.map((ordinal) => {
-    const body = found.get(ordinal);
-    if (!body) throw new Error(`the release is damaged: no body for ordinal ${ordinal}`);
-    return body;
+    const record = found.get(ordinal);
+    if (!record) throw new Error(`the release is damaged: no record for ordinal ${ordinal}`);
+    return record;
   });
 }

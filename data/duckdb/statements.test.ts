@@ -342,8 +342,10 @@ test('lookups keep the order of the request', async () => {
   `);
   expect(await engine.resolve(['tool-3', 'x', 'r-0', 'r-3'])).toEqual([3, null, 0, 3]);
   expect((await engine.bodies([3, 0])).map(({ body }) => JSON.parse(body))).toEqual([records[3], records[0]]);
-  expect([await engine.resolve([]), await engine.bodies([])]).toEqual([[], []]);
-  await expect(engine.bodies([99])).rejects.toThrow('no body for ordinal 99');
+  const head = ({ slug, updated_at }: { slug: string; updated_at: string }) => ({ slug, updated_at });
+  expect(await engine.heads([3, 0])).toEqual([records[3]!, records[0]!].map(head));
+  expect([await engine.resolve([]), await engine.bodies([]), await engine.heads([])]).toEqual([[], [], []]);
+  await expect(engine.bodies([99])).rejects.toThrow('no record for ordinal 99');
 });
 
 describe('fragments of statements', () => {

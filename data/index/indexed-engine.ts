@@ -73,6 +73,7 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
         () => duckdb.resolve(refs, options),
       ),
     bodies: first((one, ordinals) => one.stored(ordinals), duckdb.bodies),
+    heads: first((one, ordinals) => one.heads(ordinals), duckdb.heads),
     text: (ordinal, now, renderer) => {
       if (!trust.trusted()) return null;
       try {

@@ -5,12 +5,14 @@ import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
 import { INDEX_FILE, INDEX_FOLDER, RELEASE_FILES } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
 import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type {
   FacetAnswer,
   FacetPlan,
   Position,
   QueryOptions,
+  RecordHead,
   RecordRenderer,
   RecordText,
   SearchAnswer,
@@ -154,6 +156,18 @@ export class PackedIndex {
       const changed = this.#changed.get(ordinal);
       if (changed) return { body: JSON.stringify(changed.record), version: changed.version };
       return { body: this.bodies.stored(ordinal).toString(), version: this.bodies.version(ordinal) };
+    });
+  }
+
+  /** Slugs and dates in the order of `ordinals`, without a read from the disk. */
+  heads(ordinals: number[]): RecordHead[] {
+    const updated = this.columns.numbers('updated');
+    return ordinals.map((ordinal) => {
+      const { slug, updated_at } = this.#changed.get(ordinal)?.record ?? {
+        slug: this.columns.keys.slug(ordinal),
+        updated_at: isoTime(updated.at(ordinal)),
+      };
+      return { slug, updated_at };
     });
   }
 

@@ -305,6 +305,13 @@ export interface RecordRenderer {
   render(pieces: RecordPieces, now: Date): Pick<RecordText, 'json' | 'updated_at'>;
 }
 
+/** What a list of pages needs of a record. */
+export interface RecordHead {
+  slug: string;
+  /** ISO 8601. */
+  updated_at: string;
+}
+
 /**
  * A query engine. The DuckDB engine answers every plan; the packed index answers the plans that it is faster
  * at. Ordinals belong to one release: they never leave the process.
@@ -327,6 +334,8 @@ export interface Engine {
   resolve(refs: string[], options?: QueryOptions): Awaitable<(number | null)[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order of `ordinals`. */
   bodies(ordinals: number[], options?: QueryOptions): Promise<{ body: string; version: string }[]>;
+  /** Slugs and dates of records without their bodies, in the order of `ordinals`. */
+  heads(ordinals: number[], options?: QueryOptions): Promise<RecordHead[]>;
   /**
    * A record as it is sent now, rendered by `renderer` from its stored text, or cached from an earlier call
    * in this minute. Null when the text cannot be used: read `bodies` then.

@@ -11,7 +11,7 @@ import { PackedIndex } from '../../../data/index/packed-index.ts';
 import { facetsParameters, searchParameters } from '../../../data/input/search-parameters.ts';
 import { questionOf, visibleSort } from '../../../data/input/selection.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import type { Engine, RecordRenderer } from '../../../data/plan/plan.ts';
+import type { Engine, RecordHead, RecordRenderer } from '../../../data/plan/plan.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { byCodePoint } from '../../../packs/define/text.ts';
@@ -218,6 +218,9 @@ describe.each([
     const known = refs.filter((_, i) => found[i] !== null);
     const bodies = await engine.bodies(found.filter((ordinal) => ordinal !== null));
     expect(bodies.map(({ body }) => JSON.parse(body))).toEqual(known.map((ref) => now.get(ref)));
+    const head = ({ slug, updated_at }: RecordHead) => [slug, Date.parse(updated_at)];
+    const heads = await engine.heads(found.filter((ordinal) => ordinal !== null));
+    expect(heads.map(head)).toEqual(known.map((ref) => head(now.get(ref)!)));
     const version = (record: StoredRecord) =>
       createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
     expect(bodies.map((each) => each.version)).toEqual(known.map((ref) => version(now.get(ref)!)));
