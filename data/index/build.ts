@@ -24,11 +24,10 @@ export async function buildIndex(release: string, pack: Pack, apart = false): Pr
   mkdirSync(temporary, { recursive: true });
   const attributes = pack.attributes.map(({ name, type }) => ({ name, type }));
   const work = apart ? packInThread : packHere;
-  const [columns, bodies] = await Promise.all([
-    work({ pack: 'columns', release, attributes, spill: temporary }),
-    work({ pack: 'bodies', release, spill: temporary }),
-  ]);
-  writeContainer(join(temporary, INDEX_FILE), { ...columns, ...bodies });
+  const parts = (['columns', 'words and bodies'] as const).map((pack) =>
+    work({ pack, release, attributes, spill: temporary }),
+  );
+  writeContainer(join(temporary, INDEX_FILE), Object.assign({}, ...(await Promise.all(parts))));
   rmSync(folder, { recursive: true, force: true });
   renameSync(temporary, folder);
 }
