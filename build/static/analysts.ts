@@ -18,7 +18,7 @@ import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { contextAt, settledHistory, settlePast } from '../../data/releases/settled.ts';
-import { type OldDatabases, type OverlayDifferences, writePublicFiles } from '../../data/write/analysts-files.ts';
+import { type OldFiles, type OverlayDifferences, writePublicFiles } from '../../data/write/analysts-files.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { croissant } from './croissant.ts';
 import type { Output } from './output.ts';
@@ -57,7 +57,7 @@ export async function writeAnalystFiles(
   if (!manifest.files[RELEASE_FILES.public]) return;
   const at = (name: string) => `files/${pack.id}/${name}`;
   const telling = { release: manifest.release, created_at: manifest.created_at };
-  const old = oldDatabases(release, stem, output);
+  const old = oldFiles(release, stem, output);
   const files = await writePublicFiles(pack, folder, telling, await differing(release), scratch, old);
   output.take(at('public.parquet'), files.parquet, key);
   output.take(at('public.duckdb'), files.database, key);
@@ -78,17 +78,19 @@ export async function writeAnalystFiles(
 }
 
 /**
- * The databases of the output, if those of this release differ from them only in records that the overlay
- * changes; else null.
+ * Files of the output, if those of this release differ from them only in records that the overlay changes; else
+ * null.
  */
-function oldDatabases(release: Release, stem: string, output: Output): OldDatabases | null {
-  const at = (name: string) => `files/${release.pack.id}/${name}`;
-  const names = ['history.duckdb', 'provenance.duckdb'] as const;
-  const before = names.map((name) => overlaidBefore(release, 'files', { path: at(name), stem }, output));
+function oldFiles(release: Release, stem: string, output: Output): OldFiles | null {
+  const names = ['public.duckdb', 'history.parquet', 'history.duckdb', 'provenance.duckdb'];
+  const paths = names.map((name) => `files/${release.pack.id}/${name}`);
+  const before = paths.map((path) => overlaidBefore(release, 'files', { path, stem }, output));
   const changed = new Set(release.touched?.changed);
   if (!before.every((ordinals) => ordinals?.every((ord) => changed.has(ord)))) return null;
-  const [historyDatabase, provenanceDatabase] = names.map((name) => join(output.root, at(name))) as [string, string];
-  return { historyDatabase, provenanceDatabase };
+  const [database = '', history = '', historyDatabase = '', provenanceDatabase = ''] = paths.map((path) =>
+    join(output.root, path),
+  );
+  return { database, history, historyDatabase, provenanceDatabase };
 }
 
 /** Writes the lists `files/{ds}/` and `files/` of the files in the output. DuckDB may spill to `scratch`. */

@@ -97,12 +97,12 @@ export interface PublicFiles {
   provenanceDatabase: string;
 }
 
-/** Databases of the same release in which no other records differ than in the new ones; they are changed. */
-export type OldDatabases = Pick<PublicFiles, 'historyDatabase' | 'provenanceDatabase'>;
+/** Files of the same release in which no other records differ than in the new ones: only their rows are replaced. */
+export type OldFiles = Omit<PublicFiles, 'parquet'>;
 
 /**
  * Writes the public files of a release into `scratch`: public values only, as in the release's
- * `public.parquet`. `old`: databases from which rows of unchanged records are copied. Throws errors of DuckDB.
+ * `public.parquet`. `old`: files from which rows of unchanged records are copied. Throws errors of DuckDB.
  */
 export async function writePublicFiles(
   pack: Pack,
@@ -110,7 +110,7 @@ export async function writePublicFiles(
   telling: ReleaseInfo,
   differences: OverlayDifferences,
   scratch: string,
-  old: OldDatabases | null = null,
+  old: OldFiles | null = null,
 ): Promise<PublicFiles> {
   const work = join(scratch, `${UNFINISHED}files-${pack.id}`);
   await rm(work, { recursive: true, force: true });
@@ -129,10 +129,18 @@ export async function writePublicFiles(
     const columns = dictionary(pack, 'public');
     await duck.parquet(rows, parquet, undefined, notes(pack, telling, columns));
     const version = hash('sha256', JSON.stringify([telling, differences]), 'hex').slice(0, 16);
-    await writeDatabase(duck, { pack, telling, parquet, version }, files.database);
-    const changes = await historyRows(pack, folder, differences, work);
+    const changed = differences.instead.length > 0;
+    await (old !== null && canUpdate(pack)
+      ? patchDatabase(
+          duck,
+          { before: old.database, changes: changed ? [updateRecords(pack)] : [] },
+          version,
+          files.database,
+        )
+      : writeDatabase(duck, { pack, telling, parquet, version }, files.database));
+    const changes = await historyRows(pack, folder, differences, work, old?.history ?? null);
     await duck.parquet(changes, history, undefined, historyNotes(pack, telling));
-    const edited = old === null || differences.instead.length === 0 ? 'true' : 'id IN (SELECT id FROM instead)';
+    const edited = old !== null && changed ? 'id IN (SELECT id FROM instead)' : 'true';
     const tables = [
       [historyTableQuery(parquet, history, edited), files.historyDatabase, old?.historyDatabase],
       [provenanceTableQuery(pack, parquet), files.provenanceDatabase, old?.provenanceDatabase],
@@ -140,7 +148,7 @@ export async function writePublicFiles(
     for (const [query, database, before] of tables)
       await (before === undefined
         ? writeTable(duck, query, version, database)
-        : patchTable(duck, { query, before, changed: differences.instead.length > 0 }, version, database));
+        : patchDatabase(duck, { before, changes: changed ? replaceRows(query) : [] }, version, database));
     return files;
   } finally {
     duck.close();
@@ -186,23 +194,40 @@ async function writeTable(duck: Duck, query: string, version: string, database: 
   await duck.run('DETACH made');
 }
 
-/** Writes the table from an older one, in which the rows of the records in `instead` are replaced, if there are any. */
-async function patchTable(
+/** Writes a database from an older one, which the statements `changes` change. */
+async function patchDatabase(
   duck: Duck,
-  { query, before, changed }: { query: string; before: string; changed: boolean },
+  { before, changes }: { before: string; changes: readonly string[] },
   version: string,
   database: string,
 ): Promise<void> {
   await copyFile(before, database);
   await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
-  if (changed) {
-    const records = 'record IN (SELECT ord FROM instead)';
-    await duck.run(`DELETE FROM made.rows WHERE ${records}`);
-    await duck.run(`INSERT INTO made.rows SELECT * FROM (${query}) WHERE ${records}`);
-  }
+  for (const statement of changes) await duck.run(statement);
   await duck.run(`UPDATE made.release SET value = ${quotedText(version)} WHERE key = 'rows'`);
   await duck.run('CHECKPOINT made');
   await duck.run('DETACH made');
+}
+
+/** Replaces the rows of the records in `instead` by those of a query. */
+function replaceRows(query: string): string[] {
+  const records = 'record IN (SELECT ord FROM instead)';
+  return [`DELETE FROM made.rows WHERE ${records}`, `INSERT INTO made.rows SELECT * FROM (${query}) WHERE ${records}`];
+}
+
+/**
+ * Whether an update leaves records at their row numbers, to which other databases refer. DuckDB deletes and
+ * inserts a row whose list it updates.
+ */
+function canUpdate(pack: Pack): boolean {
+  return dictionary(pack, 'public', false).every(({ type }) => !type.endsWith('[]'));
+}
+
+/** Sets the values of the records in `instead`. */
+function updateRecords(pack: Pack): string {
+  const names = dictionary(pack, 'public', false).map(({ name }) => quotedIdentifier(name));
+  const cells = names.map((name) => `${name} = i.${name}`);
+  return `UPDATE made.records SET ${cells.join(', ')} FROM instead i WHERE records.rowid = i.ord`;
 }
 
 /** Metadata of `history.parquet`: also the order of its rows, and the attributes that they name. */
@@ -217,23 +242,45 @@ function historyNotes(pack: Pack, telling: ReleaseInfo): Record<string, string> 
   };
 }
 
-/** Rows of `history.parquet` with the changes of an overlay. */
+/**
+ * Rows of `history.parquet` with the changes of an overlay. `old`: a file from which the rows of unchanged
+ * records are copied; null: they are from the release.
+ */
 async function historyRows(
   pack: Pack,
   folder: string,
-  { without, instead, history }: OverlayDifferences,
+  differences: OverlayDifferences,
   work: string,
+  old: string | null,
 ): Promise<string> {
+  const { without, instead } = differences;
+  const other = [...without, ...instead.map(({ id }) => id)].map(quotedText).join(', ');
+  const rest = old === null ? storedHistory(pack, folder) : `FROM read_parquet(${quotedText(old)})`;
+  const kept = other === '' ? rest : `SELECT * FROM (${rest}) WHERE id NOT IN (${other})`;
+  const changed = await changedHistory(pack, differences, work);
+  const rows = changed === null ? kept : `${kept} UNION ALL BY NAME ${changed}`;
+  // DuckDB sorts rows that are almost in order in half of the time.
+  return `SELECT * FROM (${rows}) ORDER BY ${HISTORY_ORDER.join(', ')}`;
+}
+
+/** Rows of `history.parquet` as in the release. */
+function storedHistory(pack: Pack, folder: string): string {
   const records = `SELECT ord, slug, name FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.engine))})`;
   // Releases of earlier program versions lack the last two columns.
   const added = 'SELECT NULL::VARCHAR AS source, NULL::DOUBLE AS confidence WHERE false';
   const stored =
     `SELECT * FROM (FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.history))}) UNION ALL BY NAME ${added}) ` +
     `JOIN (${records}) USING (ord)`;
-  const other = [...without, ...instead.map(({ id }) => id)];
-  if (other.length === 0) return publicHistoryQuery(pack, stored);
-  const rest = `SELECT * FROM (${stored}) WHERE entity NOT IN (${other.map(quotedText).join(', ')})`;
-  if (history.length === 0) return publicHistoryQuery(pack, rest);
+  return publicHistoryQuery(pack, stored);
+}
+
+/** Rows of `history.parquet` of changed records; null: there are none. */
+async function changedHistory(
+  pack: Pack,
+  { instead, history }: OverlayDifferences,
+  work: string,
+): Promise<string | null> {
+  if (history.length === 0) return null;
   const lines = join(work, 'history.jsonl');
   const named = new Map(instead.map((record) => [record.id, record]));
   const rows = history.map(
@@ -246,7 +293,7 @@ async function historyRows(
   const shape = Object.entries(CHANGED_HISTORY).map(([name, type]) => `${quotedIdentifier(name)}: ${quotedText(type)}`);
   const read = `read_json(${quotedText(lines)}, format = 'newline_delimited', columns = {${shape.join(', ')}})`;
   const times = `REPLACE (make_timestamp_ms("from") AS "from", make_timestamp_ms("to") AS "to")`;
-  return publicHistoryQuery(pack, `${rest} UNION ALL BY NAME SELECT * ${times} FROM ${read}`);
+  return publicHistoryQuery(pack, `SELECT * ${times} FROM ${read}`);
 }
 
 /** Lines of the history of changed records; times in milliseconds. */

@@ -3,7 +3,7 @@
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { type ColumnTypes, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { flatColumns, recordColumn } from './csv.ts';
-import { HISTORY_FILE_COLUMNS, HISTORY_ORDER } from './dictionary.ts';
+import { HISTORY_FILE_COLUMNS } from './dictionary.ts';
 
 const JSON_TYPES: Partial<Record<Attribute['type'], string>> = {
   boolean: 'BOOLEAN',
@@ -69,7 +69,7 @@ export function publicQuery(pack: Pack, records: string): string {
 }
 
 /**
- * The rows of `history.parquet`: public values of a query with the columns of a release's history, and the
+ * The rows of `history.parquet`, not sorted: public values of a query with the columns of a release's history, and the
  * `slug` and `name` of its records. Values lose the quotes of JSON texts.
  */
 export function publicHistoryQuery(pack: Pack, history: string): string {
@@ -84,5 +84,5 @@ export function publicHistoryQuery(pack: Pack, history: string): string {
   );
   const open = pack.attributes.filter((each) => each.public).map(({ name }) => quotedText(name));
   const published = `value IS NOT NULL AND attribute IN (${['NULL', ...open].join(', ')})`;
-  return `SELECT ${columns.join(', ')} FROM (${history}) WHERE ${published} ORDER BY ${HISTORY_ORDER.join(', ')}`;
+  return `SELECT ${columns.join(', ')} FROM (${history}) WHERE ${published}`;
 }
