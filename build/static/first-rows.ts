@@ -19,12 +19,9 @@ export interface FirstRows {
   footer: number;
 }
 
-/** Reads the sort column and the slugs from `file`, and the rows from the release. */
-export async function firstRows(
-  { engine, manifest, pack }: Release,
-  file: string,
-  base_url: string,
-): Promise<FirstRows> {
+/** Reads the sort column from `file`, and the rows from the release. */
+export async function firstRows(release: Release, file: string, base_url: string): Promise<FirstRows> {
+  const { engine, manifest, pack } = release;
   const options = { now: new Date(manifest.created_at), base_url, visibility: 'public' } as const;
   const present = async (ordinals: number[]) =>
     (await engine.bodies(ordinals)).map(({ body }) => presentRecord(body, pack, options));
@@ -49,24 +46,36 @@ export async function firstRows(
     // The release may be older than the attribute.
     const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
     const prominence = columns.find((name) => name === pack.serving.prominence) ?? null;
-    const read = (columns: string[]) =>
-      parquetReadObjects({
-        file: buffer,
-        metadata,
-        columns,
-        ...(prominence === null ? { rowEnd: ROWS } : {}),
-        compressors: { ZSTD: (input: Uint8Array) => decompress(input) },
-      });
-    const all = await read(['slug', ...(prominence === null ? [] : [prominence])]);
-    const height = (row: Record<string, unknown>) => {
-      const value = prominence === null ? null : row[prominence];
-      return value === null || value === undefined ? Number.NEGATIVE_INFINITY : Number(value);
-    };
-    if (prominence !== null) all.sort((a, b) => (height(b) === height(a) ? 0 : height(b) - height(a)));
-    const ordinals = await engine.resolve(all.slice(0, ROWS).map(({ slug }) => String(slug)));
-    const rows = await present(ordinals.filter((ordinal) => ordinal !== null));
+    const heights =
+      prominence === null
+        ? []
+        : await parquetReadObjects({
+            file: buffer,
+            metadata,
+            columns: [prominence],
+            compressors: { ZSTD: (input: Uint8Array) => decompress(input) },
+          }).then((all) => all.map((row) => Number(row[prominence] ?? Number.NEGATIVE_INFINITY)));
+    const places = prominence === null ? Array.from({ length: ROWS }, (_, i) => i) : highest(heights);
+    const rows = await present(ordinalsAt(places, release));
     return { rows, footer: metadata.metadata_length + TAIL };
   } finally {
     await handle.close();
   }
+}
+
+/** Places of the ROWS highest numbers, highest first; equal ones in their order. */
+function highest(numbers: readonly number[]): number[] {
+  const least = Float64Array.from(numbers).sort().at(-ROWS) ?? Number.NEGATIVE_INFINITY;
+  const places = numbers.flatMap((number, i) => (number >= least ? [i] : []));
+  return places.sort((a, b) => (numbers[a] === numbers[b] ? 0 : numbers[b]! - numbers[a]!)).slice(0, ROWS);
+}
+
+/** Ordinals of rows of the public file: it has the records of the release in order, without removed ones. */
+function ordinalsAt(places: readonly number[], { manifest, base, touched }: Release): number[] {
+  const removed = new Set(touched?.gone);
+  const records = base?.manifest.records ?? manifest.records;
+  const ordinals: number[] = [];
+  const last = Math.max(-1, ...places);
+  for (let ord = 0; ord < records && ordinals.length <= last; ord += 1) if (!removed.has(ord)) ordinals.push(ord);
+  return places.flatMap((place) => ordinals[place] ?? []);
 }

@@ -78,6 +78,12 @@ export class Output {
     return true;
   }
 
+  /** Keeps a file of the last run whose inputs have another key now, but the same content. */
+  keepAs(path: string, key: string): void {
+    this.files.set(path, { ...this.previous.get(path)!, key });
+    this.counts.unchanged++;
+  }
+
   /** Whether all files of this key still exist; they are then kept and need not be made. */
   keepAll(key: string): boolean {
     if (!this.trusted) return false;

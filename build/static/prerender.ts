@@ -9,8 +9,6 @@ import { hostingRules } from '../../api/discovery/hosting.ts';
 import { DOCUMENTS } from '../../api/discovery/index.ts';
 import { prerenderContext, releaseTime } from '../../api/discovery/prerender-context.ts';
 import { packVersion } from '../../api/operations/common/about.ts';
-import { dataset_examples } from '../../api/operations/dataset/dataset_examples.ts';
-import { entity_page } from '../../api/operations/record/entity_page.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { COMPARE_MODULES, SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
 import { render } from '../../api/render/render.ts';
@@ -22,7 +20,6 @@ import { codeFingerprint } from '../../data/model/code.ts';
 import { paths } from '../../data/model/layout.ts';
 import { currentRelease, readManifest } from '../../data/model/manifest.ts';
 import { PUBLIC_MODES } from '../../data/model/permissions.ts';
-import type { PublicRecord } from '../../data/model/record.ts';
 import { DEFAULT_LIMITS } from '../../data/plan/limits.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { applyOverlay } from '../../data/releases/apply-overlay.ts';
@@ -36,6 +33,7 @@ import { Output, type OutputCounts } from './output.ts';
 import { writePages } from './pages.ts';
 import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
 import { writeSearch } from './search.ts';
+import { type Showing, writeShowcase } from './showcase.ts';
 
 export interface PrerenderOptions {
   config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'> & Partial<Pick<Config, 'X402_PAY_TO'>>;
@@ -174,7 +172,7 @@ async function writeDataset({ scratch, made, stem, progress, ...view }: DatasetF
   const full = { stem: `full.${stem}.`, key: `full.${stem}.${made}` };
   const pages = writePages({ release, base, scratch, ...full, progress: onProgress }, output);
   const files = writeAnalystFiles({ release, base, scratch, stem: `files.${stem}`, key: made, pages }, output);
-  const answers = writeOwnFiles({ ...view, made }, output);
+  const answers = writeOwnFiles({ ...view, made, stem }, output);
   // The first error counts, and nothing may write after it.
   const finished = await Promise.allSettled([pages, files, answers]);
   for (const result of finished) if (result.status === 'rejected') throw result.reason;
@@ -238,34 +236,6 @@ async function writeAnswers(answering: Answering, output: Output): Promise<void>
       if (body instanceof Uint8Array) output.write(file, Buffer.from(body).toString(), key);
       else if (typeof body === 'string') output.write(file, body, key);
     }
-  }
-}
-
-interface Showing extends Omit<Shared, 'releases'> {
-  release: Release;
-  /** Fingerprint of the pages' inputs. */
-  made: string;
-}
-
-/** Path of a record's HTML page below DIST_DIR; any host serves it at the record's address. */
-function htmlPath(dataset: string, slug: string): string {
-  return `datasets/${dataset}/${slug}/index.html`;
-}
-
-/** Writes the pages of all showcase records, unless they exist with the same key. */
-async function writeShowcase({ release, base, eur_usd, operations, made }: Showing, output: Output): Promise<void> {
-  const key = `html.${made}.${[STYLE_ASSET, SCRIPT_ASSET].map(({ path }) => path.split('.')[1]).join('.')}`;
-  if (output.keepAll(key)) return;
-  const { pack } = release;
-  const view = { releases: [release], base_url: base, eur_usd, operations };
-  const context = (path: string, format: 'json' | 'html') => prerenderContext(view, { release, path, format });
-  const ctx = context(`/v1/${pack.id}/examples`, 'json');
-  const { body } = await dataset_examples.run(dataset_examples.parse({ ds: pack.id }, ctx), ctx);
-  for (const { slug } of (body as { items: PublicRecord[] }).items) {
-    const one = context(`/datasets/${pack.id}/${slug}`, 'html');
-    const result = await entity_page.run(entity_page.parse({ ds: pack.id, entity_id: slug }, one), one);
-    const { body: page } = await render(entity_page, result, one);
-    output.write(htmlPath(pack.id, slug), String(page), key);
   }
 }
 

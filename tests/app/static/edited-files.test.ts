@@ -103,6 +103,24 @@ test('another edit of one, and a withdrawn one', { timeout: 60_000 }, async () =
   await expectLikeFresh();
 });
 
+test('a number, and its withdrawal', { timeout: 60_000 }, async () => {
+  for (const depth of [7, null]) {
+    await world.say(records[2]!.id, { depth }, '2026-11-22T00:30:00Z');
+    await render(dist);
+    await expectLikeFresh();
+  }
+});
+
+test('the name of a record that others show as similar', { timeout: 60_000 }, async () => {
+  const [one, other] = [records[0]!, records.at(-1)!];
+  await world.say(one.id, { name: other.name }, '2026-11-22T00:40:00Z');
+  await render(dist);
+  await expectLikeFresh();
+  await world.say(one.id, { name: null }, '2026-11-22T00:50:00Z');
+  await render(dist);
+  await expectLikeFresh();
+});
+
 test('after a killed run all files are repaired', { timeout: 60_000 }, async () => {
   await world.say(records[2]!.id, { name: 'Edited before the run was killed' }, '2026-11-22T01:00:00Z');
   writeFileSync(join(dist, '.build/unfinished'), '');
