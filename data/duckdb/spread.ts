@@ -64,14 +64,19 @@ export function spreadAnswer({ edges }: SpreadPlan, rows: Rows): SpreadAnswer {
   return { count: Number(count), distinct: Number(distinct), bins, groups };
 }
 
-/** Rows `[attribute, source, values]`: number of published values by source, without hidden records. */
+/**
+ * Rows `[attribute, source, values]`: number of published values by source, without hidden records. Their values
+ * are counted and subtracted: to compare the entity of each fact takes four times as long.
+ */
 export function originsStatement(facts: Sql, gone: readonly string[]): Sql {
-  const others =
-    gone.length === 0
-      ? sql``
-      : sql` AND entity NOT IN (${join(
-          gone.map((id) => sql`${id}`),
-          ', ',
-        )})`;
-  return sql`SELECT attribute, source, count(*) AS n FROM ${facts} WHERE won AND value IS NOT NULL${others} GROUP BY ALL ORDER BY attribute, n DESC, source`;
+  const published = sql`${facts} WHERE won AND value IS NOT NULL`;
+  const counts = sql`SELECT attribute, source, count(*) AS n FROM ${published} GROUP BY ALL`;
+  const order = sql`ORDER BY attribute, n DESC, source`;
+  if (gone.length === 0) return sql`${counts} ${order}`;
+  const ids = join(
+    gone.map((id) => sql`${id}`),
+    ', ',
+  );
+  const hidden = sql`SELECT attribute, source, -count(*) FROM ${published} AND entity IN (${ids}) GROUP BY ALL`;
+  return sql`SELECT attribute, source, sum(n)::BIGINT AS n FROM (${counts} UNION ALL ${hidden}) GROUP BY ALL HAVING sum(n) > 0 ${order}`;
 }
