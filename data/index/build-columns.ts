@@ -1,5 +1,4 @@
-// Packs everything of a release except the bodies: keys, orders, values and positions, and apart from them the
-// history of numbers and the words.
+// Packs everything of a release except the bodies: keys, orders, values, positions and words.
 import { join } from 'node:path';
 import type { Attribute } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
@@ -32,7 +31,10 @@ const TERM_DEFAULTS = [
 /** The properties of an attribute that the index needs. */
 export type IndexedAttribute = Pick<Attribute, 'name' | 'type'>;
 
-/** Reads the engine table of a release. `spill` is the folder for DuckDB's temporary files. */
+/**
+ * Reads the engine table, the history of numbers and the terms of a release. `spill` is the folder for DuckDB's
+ * temporary files.
+ */
 export async function packColumns(
   release: string,
   attributes: readonly IndexedAttribute[],
@@ -64,31 +66,13 @@ export async function packColumns(
     }
     for (const attribute of attributes)
       Object.assign(arrays, await packAttribute(reader, engine, attribute, ids.length));
-    return arrays;
-  } finally {
-    duck.close();
-  }
-}
-
-/** Reads the history of numbers and the terms of a release. `spill` is the folder for DuckDB's temporary files. */
-export async function packWords(
-  release: string,
-  attributes: readonly IndexedAttribute[],
-  spill: string,
-): Promise<Record<string, Packed>> {
-  const duck = await Duck.open(spill);
-  try {
-    const from = (file: string) => `read_parquet(${quotedText(join(release, file))})`;
-    const reader = new Reader(duck);
-    const records = await duck.count(`select count(*) from ${from(RELEASE_FILES.engine)}`);
-    const arrays: Record<string, Packed> = {};
     for (const attribute of attributes.filter(({ type }) => NUMERIC.includes(type))) {
       const rows = await reader.intervals(
         `${intervals(attribute, join(release, RELEASE_FILES.history)).text} order by ord, since, until, value limit ${MOST_PACKED_INTERVALS + 1}`,
       );
-      Object.assign(arrays, packIntervals(attribute.name, records, rows));
+      Object.assign(arrays, packIntervals(attribute.name, ids.length, rows));
     }
-    return Object.assign(arrays, packTerms(await reader.terms(from(RELEASE_FILES.terms)), records));
+    return Object.assign(arrays, packTerms(await reader.terms(from(RELEASE_FILES.terms)), ids.length));
   } finally {
     duck.close();
   }

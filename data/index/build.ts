@@ -24,10 +24,11 @@ export async function buildIndex(release: string, pack: Pack, apart = false): Pr
   mkdirSync(temporary, { recursive: true });
   const attributes = pack.attributes.map(({ name, type }) => ({ name, type }));
   const work = apart ? packInThread : packHere;
-  const parts = (['columns', 'words and bodies'] as const).map((pack) =>
-    work({ pack, release, attributes, spill: temporary }),
-  );
-  writeContainer(join(temporary, INDEX_FILE), Object.assign({}, ...(await Promise.all(parts))));
+  const [columns, bodies] = await Promise.all([
+    work({ pack: 'columns', release, attributes, spill: temporary }),
+    work({ pack: 'bodies', release, spill: temporary }),
+  ]);
+  writeContainer(join(temporary, INDEX_FILE), { ...columns, ...bodies });
   rmSync(folder, { recursive: true, force: true });
   renameSync(temporary, folder);
 }
