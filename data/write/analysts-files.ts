@@ -10,6 +10,7 @@ import { RELEASE_FILES } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { HistoryRow } from '../plan/applied-overlay.ts';
 import { publicHistoryQuery, publicQuery, recordsQuery } from './analysts.ts';
+import { recordColumn } from './csv.ts';
 import { type Column, dictionary, HISTORY_FILE_COLUMNS, HISTORY_ORDER } from './dictionary.ts';
 import { historyTableQuery, provenanceTableQuery } from './sql-tables.ts';
 
@@ -140,9 +141,9 @@ export async function writePublicFiles(
       : writeDatabase(duck, { pack, telling, parquet, version }, files.database));
     const changes = await historyRows(pack, folder, differences, work, old?.history ?? null);
     await duck.parquet(changes, history, undefined, historyNotes(pack, telling));
-    const edited = old !== null && changed ? 'id IN (SELECT id FROM instead)' : 'true';
+    const edited = old !== null && changed ? `r.record IN (SELECT ${ROW} FROM instead)` : 'true';
     const tables = [
-      [historyTableQuery(parquet, history, edited), files.historyDatabase, old?.historyDatabase],
+      [historyTableQuery(pack, parquet, history, edited), files.historyDatabase, old?.historyDatabase],
       [provenanceTableQuery(pack, parquet), files.provenanceDatabase, old?.provenanceDatabase],
     ] as const;
     for (const [query, database, before] of tables)
@@ -211,7 +212,7 @@ async function patchDatabase(
 
 /** Replaces the rows of the records in `instead` by those of a query. */
 function replaceRows(query: string): string[] {
-  const records = 'record IN (SELECT ord FROM instead)';
+  const records = `record IN (SELECT ${ROW} FROM instead)`;
   return [`DELETE FROM made.rows WHERE ${records}`, `INSERT INTO made.rows SELECT * FROM (${query}) WHERE ${records}`];
 }
 
@@ -226,8 +227,8 @@ function canUpdate(pack: Pack): boolean {
 /** Sets the values of the records in `instead`. */
 function updateRecords(pack: Pack): string {
   const names = dictionary(pack, 'public', false).map(({ name }) => quotedIdentifier(name));
-  const cells = names.map((name) => `${name} = i.${name}`);
-  return `UPDATE made.records SET ${cells.join(', ')} FROM instead i WHERE records.rowid = i.ord`;
+  const cells = names.map((name) => `${name} = ${OTHER}.${name}`);
+  return `UPDATE made.records SET ${cells.join(', ')} FROM instead ${OTHER} WHERE records.rowid = ${OTHER}.${ROW}`;
 }
 
 /** Metadata of `history.parquet`: also the order of its rows, and the attributes that they name. */
@@ -303,6 +304,10 @@ const CHANGED_HISTORY: ColumnTypes = {
   ...{ source_url: 'VARCHAR', source: 'VARCHAR', confidence: 'DOUBLE' },
 };
 
+/** Names beside columns of a dataset, in which no attribute has a colon: the row number of a record, and its new row. */
+const ROW = quotedIdentifier('record:row');
+const OTHER = quotedIdentifier('record:other');
+
 /** Rows of the public file with the changes of an overlay, in the order of the release. */
 async function publicRows(
   duck: Duck,
@@ -312,20 +317,21 @@ async function publicRows(
   work: string,
 ): Promise<string> {
   const stored = `read_parquet(${quotedText(join(folder, RELEASE_FILES.public))}, file_row_number = true)`;
-  const gone = without.length === 0 ? '' : ` WHERE id NOT IN (${without.map(quotedText).join(', ')})`;
+  const id = quotedIdentifier(recordColumn(pack, 'id'));
+  const gone = without.length === 0 ? '' : ` WHERE ${id} NOT IN (${without.map(quotedText).join(', ')})`;
   if (instead.length === 0) return `SELECT * EXCLUDE (file_row_number) FROM ${stored}${gone}`;
   const [lines, flat] = [join(work, 'instead.jsonl'), join(work, 'instead.parquet')];
   await writeFile(lines, instead.map((record) => `${JSON.stringify(record)}\n`).join(''));
   await duck.parquet(recordsQuery(pack, lines), flat);
   // A record keeps its place, to which other files refer by its number.
   await duck.run(
-    `CREATE TABLE instead AS SELECT s.file_row_number AS ord, c.* FROM (${publicQuery(pack, flat)}) c ` +
-      `JOIN (SELECT id, file_row_number FROM ${stored}) s USING (id)`,
+    `CREATE TABLE instead AS SELECT * FROM (${publicQuery(pack, flat)}) ` +
+      `JOIN (SELECT ${id}, file_row_number AS ${ROW} FROM ${stored}) USING (${id})`,
   );
   const names = dictionary(pack, 'public').map(({ name }) => quotedIdentifier(name));
   // A join would change the order of the rows, and sorting them takes as long as the rest. The variable belongs
   // to the connection, which statements share that run one after the other.
-  await duck.run('SET VARIABLE instead = (SELECT map(list(ord), list(i)) FROM instead i)');
-  const cells = names.map((name) => `CASE WHEN other IS NULL THEN ${name} ELSE other.${name} END AS ${name}`);
-  return `SELECT ${cells.join(', ')} FROM (SELECT *, getvariable('instead')[file_row_number] AS other FROM ${stored}${gone})`;
+  await duck.run(`SET VARIABLE instead = (SELECT map(list(${ROW}), list(${OTHER})) FROM instead ${OTHER})`);
+  const cells = names.map((name) => `CASE WHEN ${OTHER} IS NULL THEN ${name} ELSE ${OTHER}.${name} END AS ${name}`);
+  return `SELECT ${cells.join(', ')} FROM (SELECT *, getvariable('instead')[file_row_number] AS ${OTHER} FROM ${stored}${gone})`;
 }

@@ -1,6 +1,6 @@
 // Static files after owners' edits of a kept release: changed where records were edited, and equal to files that
 // are made from nothing.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { prerender } from '../../../build/static/prerender.ts';
@@ -20,10 +20,10 @@ let pack: Pack;
 let records: StoredRecord[];
 let fresh = 0;
 
-async function render(to: string) {
-  const config = { DATA_DIR: folder, DIST_DIR: to, BASE_URL: 'https://register.example', EUR_USD: 1.1 };
+async function render(to: string, from = folder, of = world) {
+  const config = { DATA_DIR: from, DIST_DIR: to, BASE_URL: 'https://register.example', EUR_USD: 1.1 };
   const effects = { progress: still().progress };
-  const options = { config, packs: [pack], untouched: [], overlays: storedOverlays(world.store), effects };
+  const options = { config, packs: [of.release().pack], untouched: [], overlays: storedOverlays(of.store), effects };
   // The pages for people are made from the data of the same release by another program.
   const made = await prerender({ ...options, site: async () => {} });
   expect(made.failures).toEqual([]);
@@ -151,4 +151,31 @@ test('an opted-out record before a release without it', { timeout: 60_000 }, asy
   await world.night('2026-11-24T00:00:00Z');
   await render(dist);
   await expectLikeFresh();
+});
+
+test('attributes whose names are those of columns and tables in SQL', { timeout: 120_000 }, async () => {
+  const source = join(import.meta.dirname, '../../packs/harbours');
+  const [renamed, data, out] = ['named/harbours', 'named-data', 'named-dist'].map((name) => join(folder, name));
+  const names: Record<string, string> = { depth: 'other', berths: 'ord', fuel: 'i', surveyed: 'instead', site: 'id' };
+  cpSync(source, renamed!, { recursive: true });
+  for (const entry of readdirSync(renamed!, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(
+      path,
+      text.replaceAll(/\b(depth|berths|fuel|surveyed|site)\b/g, (name) => names[name]!),
+    );
+  }
+  const other = await openWorld(data!, await loadPack(renamed!), '2026-11-20T00:00:00Z');
+  try {
+    const edited = [...(await other.records()).values()][1]!;
+    await render(out!, data, other);
+    await other.say(edited.id, { name: 'Renamed', other: 9 }, '2026-11-21T00:00:00Z');
+    await render(out!, data, other);
+    await render(`${out}-fresh`, data, other);
+    expect(await contentOf(out!)).toEqual(await contentOf(`${out}-fresh`));
+  } finally {
+    await other.close();
+  }
 });
