@@ -12,8 +12,8 @@ import { isDisposable } from '../access/emails.ts';
  */
 const SUFFIXES = { allowPrivateDomains: true } as const;
 
-/** Loaded for the first owner: every thread would keep 3 MB of suffixes and providers in memory. */
 const require = createRequire(import.meta.url);
+// Loaded for the first owner: else every thread would keep some 3 MB of suffixes and providers in memory.
 let suffixes: typeof import('tldts') | undefined;
 let providers: ReadonlySet<string> | undefined;
 

@@ -69,19 +69,16 @@ export class Output {
     rmSync(join(this.notes, 'tmp'), { recursive: true, force: true });
   }
 
-  /** Whether the file exists with this key; it is then kept and need not be made. */
-  keep(path: string, key: string): boolean {
+  /**
+   * Whether the file exists with this key; it is then kept and need not be made. `before`: its key in the last run,
+   * when the content is the same though the key has changed.
+   */
+  keep(path: string, key: string, before = key): boolean {
     const entry = this.trusted ? this.previous.get(path) : undefined;
-    if (entry === undefined || entry.key !== key || !this.present(path)) return false;
-    this.files.set(path, entry);
+    if (entry === undefined || entry.key !== before || !this.present(path)) return false;
+    this.files.set(path, { ...entry, key });
     this.counts.unchanged++;
     return true;
-  }
-
-  /** Keeps a file of the last run whose inputs have another key now, but the same content. */
-  keepAs(path: string, key: string): void {
-    this.files.set(path, { ...this.previous.get(path)!, key });
-    this.counts.unchanged++;
   }
 
   /** Whether all files of this key still exist; they are then kept and need not be made. */

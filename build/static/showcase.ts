@@ -49,10 +49,7 @@ export async function writeShowcase(showing: Showing, output: Output): Promise<v
   for (const { slug } of (body as { items: PublicRecord[] }).items) {
     const path = htmlPath(pack.id, slug);
     pages[path] = await pageFingerprint(showing, slug);
-    if (before.pages[path] === pages[path] && output.keyOf(path) === before.key) {
-      output.keepAs(path, key);
-      continue;
-    }
+    if (before.pages[path] === pages[path] && output.keep(path, key, before.key)) continue;
     const one = context(`/datasets/${pack.id}/${slug}`, 'html');
     const result = await entity_page.run(entity_page.parse({ ds: pack.id, entity_id: slug }, one), one);
     const { body: page } = await render(entity_page, result, one);
