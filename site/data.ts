@@ -1,8 +1,9 @@
-// The data of the pages, read once from the file that build/static/pages-site.ts writes.
-import { readFileSync } from 'node:fs';
+// The data of the pages, which build/static/pages-site.ts writes to the standard input.
+import { text } from 'node:stream/consumers';
 import type { SiteData } from '../api/pages/site.ts';
 
-export const data = JSON.parse(readFileSync(process.env['SITE_DATA'] ?? '', 'utf8')) as SiteData;
+/** Read once, when the pages are compiled; the first page waits until it is complete. */
+export const data = JSON.parse(await text(process.stdin)) as SiteData;
 
 /** Path of the base URL without a trailing slash, so that links stay on the host that serves the page. */
 const prefix = new URL(data.base_url).pathname.replace(/\/+$/, '');

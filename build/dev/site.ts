@@ -61,7 +61,7 @@ async function main(input: SiteInput): Promise<void> {
     // The sources of a pack may change within one release.
     const inputs = JSON.stringify(data);
     const output = new Output(folders.site);
-    await writeSite({ inputs, data: async () => data, scratch: join(scratch, 'astro') }, output);
+    await writeSite({ inputs, data: async () => data, base, scratch: join(scratch, 'astro') }, output);
     output.finish();
   } finally {
     await register.close();

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Operation } from '../../api/contract/operation.ts';
@@ -166,14 +166,15 @@ export const SITE_KEY = 'site.';
 export interface SitePages {
   /** Fingerprint of the releases and settings that `data` reads. */
   inputs: string;
-  /** Gathers the data of the pages; not called when the pages are kept. */
+  /** Gathers the data of the pages, while Astro compiles them; not called when the pages are kept. */
   data: () => Promise<SiteData>;
+  base: string;
   /** A folder for temporary files of Astro. */
   scratch: string;
 }
 
 /** Writes the pages, unless their inputs and sources are unchanged. */
-export async function writeSite({ inputs, data, scratch }: SitePages, output: Output): Promise<void> {
+export async function writeSite({ inputs, data, base, scratch }: SitePages, output: Output): Promise<void> {
   const sources = [
     ...SOURCES,
     ...FOLDERS.flatMap((folder) => filesOf(join(ROOT, folder)).map((path) => `${folder}/${path}`)),
@@ -181,19 +182,12 @@ export async function writeSite({ inputs, data, scratch }: SitePages, output: Ou
   const code = sources.map((path) => readFileSync(join(ROOT, path), 'utf8'));
   const key = `${SITE_KEY}${hash('sha256', JSON.stringify([inputs, code]), 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
-  const gathered = await data();
-  const [file, inner] = [join(scratch, 'site.json'), join(scratch, 'inner')];
+  const inner = join(scratch, 'inner');
   const made = join(inner, 'site');
   await rm(made, { recursive: true, force: true });
-  await mkdir(scratch, { recursive: true });
-  await writeFile(file, JSON.stringify(gathered));
   await linkDependencies(scratch, inner);
-  await astro(inner, {
-    SITE_DATA: file,
-    SITE_OUT: made,
-    SITE_CACHE: join(scratch, 'cache'),
-    SITE_BASE_URL: gathered.base_url,
-  });
+  const settings = { SITE_OUT: made, SITE_CACHE: join(scratch, 'cache'), SITE_BASE_URL: base };
+  await astro(inner, settings, data);
   for (const path of filesOf(made)) output.write(path, readFileSync(join(made, path)), key);
 }
 
@@ -215,17 +209,17 @@ function filesOf(folder: string): string[] {
 }
 
 /**
- * Runs `astro build` as a child process, which frees its memory. It works in `folder`, because Astro writes
- * temporary modules into the working directory, where another night would delete them. Throws with the end of
- * its output.
+ * Runs `astro build` as a child process, which frees its memory. It compiles the pages, then reads their data from
+ * its standard input. It works in `folder`, because Astro writes temporary modules into the working directory, where
+ * another night would delete them. Throws with the end of its output.
  */
-async function astro(folder: string, settings: Record<string, string>): Promise<void> {
+async function astro(folder: string, settings: Record<string, string>, data: SitePages['data']): Promise<void> {
   const { PATH = '', HOME = '' } = process.env;
   const program = join(ASTRO, 'bin/astro.mjs');
   const child = spawn(process.execPath, [program, 'build', '--silent', '--root', ROOT], {
     cwd: folder,
     env: { PATH, HOME, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'pipe',
   });
   let said = '';
   const hear = (chunk: Buffer) => {
@@ -233,7 +227,21 @@ async function astro(folder: string, settings: Record<string, string>): Promise<
   };
   child.stdout.on('data', hear);
   child.stderr.on('data', hear);
-  const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  // A child that has failed no longer reads; its exit code is reported below.
+  child.stdin.on('error', () => {});
+  const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  const sent = data().then(
+    (gathered) => child.stdin.end(JSON.stringify(gathered)),
+    (error: Error) => {
+      child.kill();
+      throw error;
+    },
+  );
+  // The child must have ended before its folder is deleted.
+  const [sending, ending] = await Promise.allSettled([sent, ended]);
+  if (sending.status === 'rejected') throw sending.reason;
+  if (ending.status === 'rejected') throw ending.reason;
+  const code = ending.value;
   if (code !== 0)
     throw new Error(`the pages for people could not be built (astro exited with ${code}):\n${said.trim()}`);
 }

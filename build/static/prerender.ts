@@ -95,35 +95,37 @@ export async function prerender({
     };
     const keys = releases.map((release) => keyWith(release, releaseTag(release)));
     const shared = { releases, base, eur_usd, operations: OPERATIONS };
-    for (const [i, release] of releases.entries())
-      await writeDataset(
-        {
-          ...shared,
-          release,
-          scratch,
-          made: `${release.pack.id}.${keys[i]?.slice(0, 16)}`,
-          stem: `${release.pack.id}.${keyWith(release, release.manifest.release).slice(0, 16)}`,
-          progress,
-        },
-        output,
-      );
-    progress.step('register', 'prerender');
+    const views = releases.map((release, i): DatasetFiles => {
+      const named = (key: string) => `${release.pack.id}.${key.slice(0, 16)}`;
+      const stem = named(keyWith(release, release.manifest.release));
+      return { ...shared, release, scratch, made: named(keys[i]!), stem, progress };
+    });
     const failures: string[] = [];
     const key = hash('sha256', keys.join(), 'hex').slice(0, 16);
-    const data = () => siteData(releases, base, DIST_DIR, OPERATIONS, eur_usd);
-    // Astro is a process of its own, so the other files are written meanwhile.
-    const pages = site({ inputs: key, data, scratch }, output).catch((error: Error) => {
+    // Astro compiles the pages for people, and DuckDB reads names for the search, while the datasets are written.
+    const datasets = writeDatasets(views, output);
+    const data = async () => {
+      await datasets;
+      return siteData(releases, base, DIST_DIR, OPERATIONS, eur_usd);
+    };
+    const pages = site({ inputs: key, data, base, scratch }, output).catch((error: Error) => {
       failures.push(error.message);
       output.keepOld((entry) => entry.key.startsWith(SITE_KEY));
     });
+    const search = writeSearch({ releases, scratch, key }, output);
+    // Its error is thrown below, after the datasets are written.
+    search.catch(() => {});
     try {
+      await datasets;
+      progress.step('register', 'prerender');
       await writeFileLists(releases, base, scratch, output);
       await writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output);
       progress.step('register', 'search');
-      await writeSearch({ releases, scratch, key }, output);
+      await search;
     } finally {
       progress.step('register', 'pages for people');
-      await pages;
+      // Nothing may write after the first error.
+      await Promise.allSettled([pages, search]);
     }
     const old = untouched.flatMap(pathsOf);
     output.keepOld((_entry, path) => old.some((folder) => path.startsWith(folder)));
@@ -160,6 +162,11 @@ interface DatasetFiles extends Shared {
   /** The same without the overlay. */
   stem: string;
   progress: Effects['progress'];
+}
+
+/** Writes the files of all datasets, one after the other. */
+async function writeDatasets(datasets: readonly DatasetFiles[], output: Output): Promise<void> {
+  for (const dataset of datasets) await writeDataset(dataset, output);
 }
 
 /** Writes the files of one dataset: answers, showcase pages, files for analysts, pages of records. */
