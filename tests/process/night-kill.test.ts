@@ -70,13 +70,15 @@ test('ten times', async () => {
   const expected = state(undisturbed);
   expect(Object.keys(expected).some((path) => path.endsWith('manifest.json'))).toBe(true);
   const next = random(2026);
-  let killed = 0;
   for (let i = 0; i < 10; i++) {
-    const data = scratch();
-    const after = ((i + next()) / 10) * took;
-    killed += (await night(data, after)).killed ? 1 : 0;
+    let data = scratch();
+    let after = ((i + next()) / 10) * took;
+    // The undisturbed night may have been slower than this one, which then ends before it is killed.
+    while (!(await night(data, after)).killed) {
+      data = scratch();
+      after *= 0.8;
+    }
     await night(data);
     expect(state(data), `killed after ${after} of ${took} ms`).toEqual(expected);
   }
-  expect(killed).toBeGreaterThan(5);
 }, 120_000);
