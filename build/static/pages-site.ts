@@ -168,6 +168,7 @@ export interface SitePages {
   inputs: string;
   /** Gathers the data of the pages, while Astro compiles them; not called when the pages are kept. */
   data: () => Promise<SiteData>;
+  /** BASE_URL of their links. */
   base: string;
   /** A folder for temporary files of Astro. */
   scratch: string;
