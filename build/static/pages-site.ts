@@ -231,18 +231,17 @@ async function astro(folder: string, settings: Record<string, string>, data: Sit
   // A child that has failed no longer reads; its exit code is reported below.
   child.stdin.on('error', () => {});
   const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
-  const sent = data().then(
-    (gathered) => child.stdin.end(JSON.stringify(gathered)),
-    (error: Error) => {
+  const send = async () => {
+    try {
+      child.stdin.end(JSON.stringify(await data()));
+    } catch (error) {
       child.kill();
+      // The caller deletes the folder, in which the child must not write any more.
+      await ended.catch(() => {});
       throw error;
-    },
-  );
-  // The child must have ended before its folder is deleted.
-  const [sending, ending] = await Promise.allSettled([sent, ended]);
-  if (sending.status === 'rejected') throw sending.reason;
-  if (ending.status === 'rejected') throw ending.reason;
-  const code = ending.value;
+    }
+  };
+  const [code] = await Promise.all([ended, send()]);
   if (code !== 0)
     throw new Error(`the pages for people could not be built (astro exited with ${code}):\n${said.trim()}`);
 }

@@ -120,7 +120,6 @@ export async function prerender({
       progress.step('register', 'prerender');
       await writeFileLists(releases, base, scratch, output);
       await writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output);
-      progress.step('register', 'search');
       await search;
     } finally {
       progress.step('register', 'pages for people');
