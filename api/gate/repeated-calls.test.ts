@@ -83,14 +83,22 @@ test('errors and very long answers are not kept', async () => {
   expect(long.runs()).toBe(4);
 });
 
-test('memory is bounded: the least recent answers are dropped', async () => {
+test('memory is bounded, and its answers stay although many others are due', async () => {
   const { call, runs } = stage({ length: 900_000 });
-  for (let i = 0; i < 30; i += 1) for (let times = 0; times < 2; times += 1) await call(`?a=${i}`);
-  expect(runs()).toBe(60);
-  await call('?a=29');
-  expect(runs()).toBe(60);
-  await call('?a=0');
-  expect(runs()).toBe(61);
+  const twice = async (query: string) => {
+    for (let times = 0; times < 2; times += 1) await call(query);
+  };
+  // Eighteen answers fill the memory.
+  for (let i = 0; i < 18; i += 1) await twice(`?a=${i}`);
+  for (let i = 0; i < 18; i += 1) await call(`?a=${i}`);
+  expect(runs()).toBe(36);
+  // Of the next sixteen, one replaces the answer that was used least recently.
+  for (let i = 18; i < 34; i += 1) await twice(`?a=${i}`);
+  expect(runs()).toBe(68);
+  for (let i = 17; i >= 0; i -= 1) await call(`?a=${i}`);
+  expect(runs()).toBe(69);
+  await call('?a=33');
+  expect(runs()).toBe(69);
 });
 
 test('of many long calls in a minute, the earliest are forgotten', async () => {
