@@ -10,6 +10,7 @@ import { commandLine } from '../data/model/program.ts';
 import { stopTracing, tracing } from '../data/model/tracing.ts';
 import type { Register } from '../data/releases/register.ts';
 import { type Application, compose, type SharedParts } from './compose.ts';
+import { balanceConnections, type ThreadPlace } from './http/balance.ts';
 import { answerClientErrors } from './http/client-error.ts';
 import { type Log, logRequests, openLog } from './http/log.ts';
 import { publishedBaseUrl } from './http/static-overlay.ts';
@@ -60,6 +61,7 @@ export interface ServerOptions {
 /** What a thread gets from the process when there are several (api/workers.ts). */
 export interface ThreadParts {
   shared: SharedParts;
+  place: ThreadPlace;
   /** Port to the thread that writes charges on SQLite; null on PostgreSQL. */
   writerPort: MessagePort | null;
   /** Whether this thread rebuilds releases after an opt-out: one of them does. */
@@ -118,6 +120,7 @@ export class ApiServer {
     const server = createServer(options, listener);
     answerClientErrors(server, { base_url: config.BASE_URL, longest: MAX_HEADER });
     logRequests(server, log);
+    if (thread) balanceConnections(server, thread.place);
     await listen(server, config, thread !== undefined);
     const open = settings.packs.filter(({ id }) => register.state(id) === 'open').length;
     const lines = [

@@ -14,6 +14,16 @@ import { SharedCounters } from './access/shared-counters.ts';
 import { openLog } from './http/log.ts';
 import { ApiServer, type ThreadParts } from './serve.ts';
 
+/** Memory that all threads share. */
+export interface SharedMemory {
+  /** Counters of the rate limits. */
+  counters: SharedArrayBuffer;
+  /** Load of the engines. */
+  load: SharedArrayBuffer;
+  /** Connections in use by thread. */
+  connections: SharedArrayBuffer;
+}
+
 /** What a thread is started with. */
 export interface WorkerInput {
   config: Config;
@@ -22,10 +32,9 @@ export interface WorkerInput {
   /** Calls of the process to this thread. */
   control: MessagePort;
   writerPort: MessagePort | null;
-  /** Counters of the rate limits, and the load of the engines, in shared memory. */
-  counters: SharedArrayBuffer;
-  load: SharedArrayBuffer;
-  rebuilds: boolean;
+  memory: SharedMemory;
+  /** Index of this thread. */
+  thread: number;
   /** State of the object storage; null without one. */
   storage: FollowState | null;
   terminal: boolean;
@@ -60,11 +69,7 @@ async function sharedFiles(
   };
 }
 
-function partsOf(
-  { counters, load, writerPort, rebuilds }: WorkerInput,
-  calls: ThreadCalls,
-  follower: Follower,
-): ThreadParts {
+function partsOf({ memory, thread, writerPort }: WorkerInput, calls: ThreadCalls, follower: Follower): ThreadParts {
   // The index has views of a file until its release is closed.
   const collected = new FinalizationRegistry<string>((file) => {
     calls.call('fileUnused', [file]).catch(() => {});
@@ -72,15 +77,16 @@ function partsOf(
   return {
     shared: {
       releases: {
-        engines: remoteEngines(calls, new Int32Array(load)),
+        engines: remoteEngines(calls, new Int32Array(memory.load)),
         indexFiles: (folder) => sharedFiles(calls, collected, folder),
       },
-      limits: sharedLimits(new SharedCounters(counters, WINDOW)),
+      limits: sharedLimits(new SharedCounters(memory.counters, WINDOW)),
       follower: follower.state === null ? null : { state: () => follower.state! },
       metrics: () => calls.call('metrics', []),
     },
+    place: { connections: new Int32Array(memory.connections), thread },
     writerPort,
-    rebuilds,
+    rebuilds: thread === 0,
   };
 }
 

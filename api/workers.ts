@@ -18,7 +18,7 @@ import { counterMemory } from './access/shared-counters.ts';
 import { type Log, openLog } from './http/log.ts';
 import { addedMetrics } from './ops/metrics.ts';
 import { FOLLOW, LOOK, print, settingsOf, stopOnSignals } from './process.ts';
-import type { WorkerInput, WorkerMessage } from './worker.ts';
+import type { SharedMemory, WorkerInput, WorkerMessage } from './worker.ts';
 
 /** Milliseconds until a thread that ended is replaced, doubled after each failed start up to the maximum. */
 const RESTART = { first: 100, most: 10_000 };
@@ -104,14 +104,13 @@ interface Shared {
   follower: Follower | null;
   engines: SharedEngines;
   files: SharedFiles;
-  counters: SharedArrayBuffer;
-  load: SharedArrayBuffer;
+  memory: SharedMemory;
 }
 
 /** One thread that answers calls, and its replacements. */
 class ApiThread {
   readonly #shared: Shared;
-  readonly #rebuilds: boolean;
+  readonly #thread: number;
   readonly #metrics: () => Promise<unknown>;
   #control: ThreadCalls | null = null;
   #started: Promise<readonly string[]> = Promise.resolve([]);
@@ -119,9 +118,9 @@ class ApiThread {
   #stopping = false;
   #wait = RESTART.first;
 
-  constructor(shared: Shared, rebuilds: boolean, metrics: () => Promise<unknown>) {
+  constructor(shared: Shared, thread: number, metrics: () => Promise<unknown>) {
     this.#shared = shared;
-    this.#rebuilds = rebuilds;
+    this.#thread = thread;
     this.#metrics = metrics;
   }
 
@@ -143,6 +142,7 @@ class ApiThread {
       worker.on('exit', (code) => {
         reject(new Error(`a thread ended with code ${code}`));
         this.#control = null;
+        Atomics.store(new Int32Array(this.#shared.memory.connections), this.#thread, 0);
         control.close();
         end()
           .catch((error: Error) => this.#shared.log.failed(error, 'thread'))
@@ -174,7 +174,7 @@ class ApiThread {
   }
 
   #spawn() {
-    const { config, credentials, store, follower, engines, files, counters, load } = this.#shared;
+    const { config, credentials, store, follower, engines, files, memory } = this.#shared;
     const calls = new MessageChannel();
     const control = new MessageChannel();
     const writerPort = store.writer?.connect?.() ?? null;
@@ -185,8 +185,8 @@ class ApiThread {
       await engineCalls.end();
     };
     const input: WorkerInput = {
-      ...{ calls: calls.port2, control: control.port2, writerPort, counters, load, config, credentials },
-      rebuilds: this.#rebuilds,
+      ...{ calls: calls.port2, control: control.port2, writerPort, memory, config, credentials },
+      thread: this.#thread,
       storage: follower?.state() ?? null,
       terminal: process.stderr.isTTY === true,
     };
@@ -232,13 +232,16 @@ async function openShared(config: Config, credentials: NodeJS.ProcessEnv, log: L
   const storage = await storageOf(config);
   const { dataDir, now } = settings;
   const datasets = packs.map(({ id }) => id);
-  const load = new SharedArrayBuffer(LOAD_BYTES);
-  return {
-    ...{ config, credentials, log, store, load },
-    follower: storage ? openFollower({ storage, store, dataDir, datasets, log: log.info, now }) : null,
-    engines: new SharedEngines(localEngines(DEFAULT_LIMITS), packs, new Int32Array(load)),
-    files: new SharedFiles(),
+  const memory = {
     counters: counterMemory(),
+    load: new SharedArrayBuffer(LOAD_BYTES),
+    connections: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * config.WORKERS),
+  };
+  return {
+    ...{ config, credentials, log, store, memory },
+    follower: storage ? openFollower({ storage, store, dataDir, datasets, log: log.info, now }) : null,
+    engines: new SharedEngines(localEngines(DEFAULT_LIMITS), packs, new Int32Array(memory.load)),
+    files: new SharedFiles(),
   };
 }
 
@@ -255,7 +258,7 @@ export async function serveWithWorkers(config: Config, credentials: NodeJS.Proce
     const values = await each<Parameters<typeof addedMetrics>[0][number]>('metrics');
     return addedMetrics(values.filter((one) => one !== undefined));
   };
-  for (let i = 0; i < config.WORKERS; i += 1) threads.push(new ApiThread(shared, i === 0, metrics));
+  for (let i = 0; i < config.WORKERS; i += 1) threads.push(new ApiThread(shared, i, metrics));
   const [lines = []] = await Promise.all(threads.map((thread) => thread.start()));
   for (const line of lines) print(line);
   print(`${config.WORKERS} threads answer calls.`);
