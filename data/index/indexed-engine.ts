@@ -33,12 +33,16 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
   /** The answer of the index, or of DuckDB when the index returns null or is damaged. */
   const firstNow = <T>(ask: (index: PackedIndex) => Awaitable<T> | null, otherwise: () => Awaitable<T>) => {
     if (!trust.trusted()) return otherwise();
-    try {
-      return ask(index) ?? otherwise();
-    } catch (error) {
+    const recover = (error: unknown) => {
       if (!(error instanceof IndexDamaged)) throw error;
       trust.give(error);
       return otherwise();
+    };
+    try {
+      const answer = ask(index);
+      return answer instanceof Promise ? answer.catch(recover) : (answer ?? otherwise());
+    } catch (error) {
+      return recover(error);
     }
   };
   type Query<P, T> = (plan: P, options?: QueryOptions) => Promise<T>;
@@ -63,7 +67,7 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
     ...duckdb,
     search: first((one, plan) => one.search(plan), duckdb.search),
     facets: first((one, plan) => one.facets(plan), duckdb.facets),
-    stats: inTurn((one, plan) => one.stats(plan), duckdb.stats),
+    stats: inTurn((one, plan, options) => one.stats(plan, options), duckdb.stats),
     timeseries: inTurn((one, plan, options) => one.timeseries(plan, options), duckdb.timeseries),
     spellings: first((one, plan) => one.spellings(plan), duckdb.spellings),
     similar: first((one, plan) => one.similar(plan), duckdb.similar),

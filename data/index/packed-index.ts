@@ -36,7 +36,7 @@ import { relevanceOf } from './relevance.ts';
 import { positionsOf, select } from './select.ts';
 import { computeSeries } from './series.ts';
 import { type Scored, similarByPublicWords, similarChanged, similarRecords } from './similar.ts';
-import { computeStats } from './stats.ts';
+import { computeStats, type StatsOptions } from './stats.ts';
 
 export interface IndexOptions {
   /** Bodies of at most this many bytes are read into memory. */
@@ -109,8 +109,8 @@ export class PackedIndex {
   }
 
   /** Null when DuckDB should answer. */
-  stats(plan: StatsPlan): StatsAnswer | null {
-    return computeStats(this.columns, plan, this.#removed, this.#side);
+  stats(plan: StatsPlan, options?: StatsOptions): Promise<StatsAnswer> | null {
+    return computeStats(this.columns, plan, this.#removed, this.#side, options);
   }
 
   /** Null when DuckDB should answer. */

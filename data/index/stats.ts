@@ -1,26 +1,39 @@
 // Statistics of a number over the matching records, in groups.
 //
 // The records are visited twice in order of the number: to count the numbers of each group, which gives the
-// group's part of one array, and to fill all parts, which are then in ascending order without a sort.
+// group's part of one array, and to fill all parts, which are then in ascending order without a sort. Generators
+// yield between slices of this work.
 import type { Value } from '../../packs/define/model.ts';
-import type { StatsAnswer, StatsGroup, StatsPlan } from '../plan/plan.ts';
+import type { QueryOptions, StatsAnswer, StatsGroup, StatsPlan } from '../plan/plan.ts';
+import { runSlices } from '../plan/slices.ts';
 import { Bitset } from './bitset.ts';
 import type { SideTable } from './changed-records.ts';
 import type { Columns } from './columns.ts';
 import type { Codes } from './container.ts';
 import { figuresOf } from './figures.ts';
 import { compareKeys, GroupKeys, keysOf } from './group-keys.ts';
-import { matcherFor, visit } from './matcher.ts';
+import { candidates, matcherFor, visit } from './matcher.ts';
 import type { Numbers } from './numbers.ts';
 
-/** With more records, a query would delay the event loop by more than some 10 ms; DuckDB answers. */
+/** With more records, the arrays of a query need more than some 10 MB; DuckDB answers. */
 const MOST_RECORDS = 500_000;
+
+/** Records that are visited, or numbers whose figures are computed, in one turn of the event loop: about 0.5 ms. */
+const A_SLICE = 131_072;
+
+/** Work for one group, as a number of records. */
+const GROUP = 200;
 
 /** With more pairs of keys, counting them needs megabytes; DuckDB answers. */
 const MOST_PAIRS = 1 << 19;
 
 /** When at most one record in this many matches, their numbers are sorted instead. */
 const FEW = 16;
+
+export interface StatsOptions extends QueryOptions {
+  /** A_SLICE; tests use less. */
+  slice?: number;
+}
 
 /** The matching records that have a number. */
 interface Matches {
@@ -29,6 +42,8 @@ interface Matches {
   sorted: boolean;
   numbers: Numbers;
   changed: readonly ChangedNumber[];
+  /** Records in a slice. */
+  slice: number;
 }
 
 /** A changed record that matches: its number, and the codes of its keys. */
@@ -55,19 +70,52 @@ export function computeStats(
   plan: StatsPlan,
   removed: Bitset | null,
   side: SideTable | null,
-): StatsAnswer | null {
+  options: StatsOptions = {},
+): Promise<StatsAnswer> | null {
   if (columns.size > MOST_RECORDS) return null;
   const keys = plan.by.map((name) => GroupKeys.of(columns, name));
   if (!keys.every((each) => each !== null)) return null;
   const changed = side ? changedNumbers(side, plan, keys) : [];
   if (keys.length === 2 && keys[0]!.size * keys[1]!.size > MOST_PAIRS) return null;
-  const matches = { ...matchesOf(columns, plan, removed), changed };
+  const query = { columns, plan, removed, keys, changed, slice: options.slice ?? A_SLICE };
+  const compute = () => runSlices(answer(query), options);
+  const computed = last.then(compute, compute);
+  last = computed;
+  return computed;
+}
+
+/** The last query of this thread: they are computed one after the other, because they share the arrays below. */
+let last: Promise<unknown> = Promise.resolve();
+
+interface Query {
+  columns: Columns;
+  plan: StatsPlan;
+  removed: Bitset | null;
+  keys: readonly GroupKeys[];
+  changed: readonly ChangedNumber[];
+  /** Records in a slice. */
+  slice: number;
+}
+
+function* answer(query: Query): Generator<void, StatsAnswer> {
+  const { columns, plan, keys } = query;
+  const matches = yield* matchesOf(query);
   const levels =
     keys.length === 0 ? [levelOf([], columns.size)] : keys.map((_, i) => levelOf(keys.slice(0, i + 1), columns.size));
   let total = 0;
-  for (const level of levels) total += count(level, matches);
+  for (const level of levels) total += yield* count(level, matches);
   if (total > plan.groups) return { groups: [], total };
-  return { groups: levels.flatMap((level) => groupsOf(level, matches)), total };
+  const groups: StatsGroup[] = [];
+  for (const level of levels) for (const group of yield* groupsOf(level, matches)) groups.push(group);
+  return { groups, total };
+}
+
+/** Calls `work` with ranges of `length` items, with a `yield` before each. */
+function* ranges(slice: number, length: number, work: (from: number, to: number) => void): Generator<void, void> {
+  for (let from = 0; from < length; from += slice) {
+    yield;
+    work(from, Math.min(from + slice, length));
+  }
 }
 
 function changedNumbers(side: SideTable, plan: StatsPlan, keys: readonly GroupKeys[]): ChangedNumber[] {
@@ -79,30 +127,35 @@ function changedNumbers(side: SideTable, plan: StatsPlan, keys: readonly GroupKe
   });
 }
 
-/** Ordinals of one query; shared by all queries of a thread, because each is computed in one piece. */
+/** Ordinals of one query. */
 let ordinalBuffer = new Uint32Array(0);
-/** The numbers of its groups, shared likewise. */
+/** The numbers of its groups. */
 let numberBuffer = new Float64Array(0);
 
-function matchesOf(columns: Columns, { where, attribute }: StatsPlan, removed: Bitset | null) {
+function* matchesOf({ columns, plan, removed, changed, slice }: Query): Generator<void, Matches> {
+  const { where, attribute } = plan;
   const numbers = columns.sortNumbers(attribute);
   const found = new Bitset(columns.size);
-  visit(columns, matcherFor(columns, where, removed), (ordinal) => found.add(ordinal));
+  const matcher = matcherFor(columns, where, removed);
+  const add = (ordinal: number) => found.add(ordinal);
+  yield* ranges(slice, candidates(columns, matcher), (from, to) => visit(columns, matcher, add, from, to));
   const matched = found.count();
   const sorted = matched * FEW > columns.size;
   const order = columns.order(attribute).valuedOrdinals;
-  if (sorted && matched === columns.size) return { ordinals: order, sorted, numbers };
+  if (sorted && matched === columns.size) return { ordinals: order, sorted, numbers, changed, slice };
   if (ordinalBuffer.length < columns.size) ordinalBuffer = new Uint32Array(columns.size);
   const ordinals = ordinalBuffer;
   let length = 0;
   if (sorted) {
-    for (let i = 0; i < order.length; i += 1) if (found.has(order[i]!)) ordinals[length++] = order[i]!;
+    yield* ranges(slice, order.length, (from, to) => {
+      for (let i = from; i < to; i += 1) if (found.has(order[i]!)) ordinals[length++] = order[i]!;
+    });
   } else {
     found.each((ordinal) => {
       if (!Number.isNaN(numbers.at(ordinal))) ordinals[length++] = ordinal;
     });
   }
-  return { ordinals: ordinals.subarray(0, length), sorted, numbers };
+  return { ordinals: ordinals.subarray(0, length), sorted, numbers, changed, slice };
 }
 
 function levelOf(keys: readonly GroupKeys[], records: number): Level {
@@ -131,13 +184,15 @@ function changedPlaces({ keys }: Level, { codes: [first, second] }: ChangedNumbe
 }
 
 /** Counts the numbers of each group; returns the number of groups. */
-function count(level: Level, { ordinals, changed }: Matches): number {
+function* count(level: Level, { ordinals, changed, slice }: Matches): Generator<void, number> {
   const { single, counts } = level;
   const add = (place: number) => {
     counts[place]! += 1;
   };
-  if (single) for (let i = 0; i < ordinals.length; i += 1) counts[single[ordinals[i]!]!]! += 1;
-  else for (let i = 0; i < ordinals.length; i += 1) eachPlace(level, ordinals[i]!, add);
+  yield* ranges(slice, ordinals.length, (from, to) => {
+    if (single) for (let i = from; i < to; i += 1) counts[single[ordinals[i]!]!]! += 1;
+    else for (let i = from; i < to; i += 1) eachPlace(level, ordinals[i]!, add);
+  });
   for (const one of changed) changedPlaces(level, one).forEach(add);
   counts[0] = 0;
   let groups = 0;
@@ -145,7 +200,7 @@ function count(level: Level, { ordinals, changed }: Matches): number {
   return groups;
 }
 
-function groupsOf(level: Level, matches: Matches): StatsGroup[] {
+function* groupsOf(level: Level, matches: Matches): Generator<void, StatsGroup[]> {
   const { keys, counts } = level;
   const places: number[] = [];
   /** Where the next number of a group is written; in the end, the end of each group. */
@@ -161,26 +216,41 @@ function groupsOf(level: Level, matches: Matches): StatsGroup[] {
   const most = length + matches.ordinals.length;
   if (numberBuffer.length < most) numberBuffer = new Float64Array(most);
   const out = numberBuffer;
-  fill(level, matches, next, out);
+  yield* ranges(matches.slice, matches.ordinals.length, (from, to) => fill(level, matches, { next, out, from, to }));
   const mixed = new Set<number>();
   for (const one of matches.changed)
     for (const place of changedPlaces(level, one)) {
       out[next[place]!++] = one.number;
       mixed.add(place);
     }
-  const groups = places.map((place): StatsGroup => {
+  const groups: StatsGroup[] = [];
+  let work = matches.slice;
+  for (const place of places) {
+    if (work >= matches.slice) {
+      yield;
+      work = 0;
+    }
     const numbers = out.subarray(next[place]! - counts[place]!, next[place]);
     if (!matches.sorted || mixed.has(place)) numbers.sort();
-    return { keys: valuesOf(keys, place - 1), figures: figuresOf(numbers) };
-  });
+    groups.push({ keys: valuesOf(keys, place - 1), figures: figuresOf(numbers) });
+    work += numbers.length + GROUP;
+  }
   return groups.sort((a, b) => b.figures.count - a.figures.count || compareAll(a.keys, b.keys));
 }
 
+/** Where numbers are written, and the range of records of one slice. */
+interface Filling {
+  next: Uint32Array;
+  out: Float64Array;
+  from: number;
+  to: number;
+}
+
 /** Writes the numbers of the stored records to their groups. */
-function fill(level: Level, { ordinals, numbers }: Matches, next: Uint32Array, out: Float64Array): void {
+function fill(level: Level, { ordinals, numbers }: Matches, { next, out, from, to }: Filling): void {
   const { single } = level;
   if (single) {
-    for (let i = 0; i < ordinals.length; i += 1) {
+    for (let i = from; i < to; i += 1) {
       const place = single[ordinals[i]!]!;
       out[next[place]!] = numbers.at(ordinals[i]!);
       next[place]! += 1;
@@ -192,7 +262,7 @@ function fill(level: Level, { ordinals, numbers }: Matches, next: Uint32Array, o
     out[next[place]!] = number;
     next[place]! += 1;
   };
-  for (let i = 0; i < ordinals.length; i += 1) {
+  for (let i = from; i < to; i += 1) {
     number = numbers.at(ordinals[i]!);
     eachPlace(level, ordinals[i]!, put);
   }

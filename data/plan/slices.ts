@@ -26,6 +26,18 @@ export async function nextTurn({ signal }: QueryOptions = {}): Promise<void> {
 }
 
 /**
+ * Runs a generator to its end, with a turn of the event loop at each `yield`, and returns its result; throws there
+ * after an abort.
+ */
+export async function runSlices<T>(slices: Generator<void, T>, options: QueryOptions = {}): Promise<T> {
+  for (;;) {
+    const step = slices.next();
+    if (step.done) return step.value;
+    await nextTurn(options);
+  }
+}
+
+/**
  * Calls `work` with slices of `size` items, with a turn of the event loop between two slices; throws there
  * after an abort. A list of one slice is processed synchronously and returns no promise.
  */
