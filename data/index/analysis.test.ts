@@ -1,5 +1,5 @@
-// Statistics and time series of the packed index equal DuckDB's, with and without an overlay, and the index leaves
-// the rest to DuckDB.
+// Statistics, time series and similar records of the packed index equal DuckDB's, with and without an overlay, and
+// the index leaves the rest to DuckDB.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { openEngine } from '../duckdb/engine.ts';
 import { statsParameters, timeseriesParameters } from '../input/analysis-parameters.ts';
 import { questionOf } from '../input/selection.ts';
 import type { StoredRecord } from '../model/record.ts';
-import type { Engine, SeriesPlan, StatsPlan } from '../plan/plan.ts';
+import type { Engine, SeriesPlan, SimilarPlan, StatsPlan } from '../plan/plan.ts';
 import { PackedIndex } from './packed-index.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'analysis-'));
@@ -129,6 +129,24 @@ describe.each([
     }
     expect(answered).toBeGreaterThan(QUERIES);
     expect(spans).toBeGreaterThan(10 * QUERIES);
+  }, 60_000);
+
+  test('similar records, also of records that the overlay changed', async () => {
+    const differing = pack.attributes
+      .filter(({ type }) => type === 'string' || type === 'enum')
+      .map(({ name }) => name);
+    let found = 0;
+    // Without records that the overlay removed.
+    for (const { duckdb, index } of engines)
+      for (const subject of index.resolve(records.slice(0, 60).map(({ id }) => id)).filter((each) => each !== null))
+        for (const scope of ['public', 'full'] as const) {
+          const differBy = [null, ...differing][subject % (1 + differing.length)]!;
+          const plan: SimilarPlan = { subject, where: [], differBy, scope, minScore: 0.1, limit: 20 };
+          const expected = await duckdb.similar(plan);
+          expect(index.similar(plan), JSON.stringify(plan)).toEqual(expected);
+          found += expected.length;
+        }
+    expect(found).toBeGreaterThan(1_000);
   }, 60_000);
 });
 

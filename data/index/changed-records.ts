@@ -31,6 +31,11 @@ export class SideTable {
     this.#attributes = new Map(pack.attributes.map((attribute) => [attribute.name, attribute]));
   }
 
+  /** The changed record of an ordinal. */
+  at(ordinal: number): SideRecord | undefined {
+    return this.records.find((changed) => changed.ordinal === ordinal);
+  }
+
   /** Changed records that match, unsorted. */
   matching(where: Predicate[]): SideRecord[] {
     return this.records.filter((changed) => where.every((predicate) => this.matches(changed, predicate)));

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
 import { INDEX_FILE, INDEX_FOLDER, RELEASE_FILES } from '../model/layout.ts';
-import type { StoredRecord } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type {
@@ -28,6 +27,7 @@ import type { SpellingPlan } from '../plan/spelling.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { comparePositions, type SideRecord, SideTable } from './changed-records.ts';
+import { ChangedText } from './changed-text.ts';
 import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged, type ReadIndexFile } from './container.ts';
 import { countFacets, isCountable } from './facets.ts';
@@ -35,7 +35,14 @@ import { matcherFor } from './matcher.ts';
 import { relevanceOf } from './relevance.ts';
 import { positionsOf, select } from './select.ts';
 import { computeSeries } from './series.ts';
-import { type Scored, similarByPublicWords, similarChanged, similarRecords } from './similar.ts';
+import {
+  changedSubject,
+  type Scored,
+  similarByPublicWords,
+  similarChanged,
+  similarRecords,
+  storedSubject,
+} from './similar.ts';
 import { computeStats, type StatsOptions } from './stats.ts';
 
 export interface IndexOptions {
@@ -64,7 +71,7 @@ export class PackedIndex {
   /** Records that the index must not answer: removed records and those of the side table. */
   #removed: Bitset | null = null;
   #side: SideTable | null = null;
-  readonly #changed = new Map<number, { record: StoredRecord; version: string }>();
+  readonly #changed = new Map<number, ChangedText>();
   readonly #opened: { release: string; options: IndexOptions };
 
   /**
@@ -128,11 +135,11 @@ export class PackedIndex {
       const ordinal = this.columns.keys.find(id);
       if (ordinal !== null) hidden.add(ordinal);
     }
-    for (const { record, unpublished, history, version: text } of changed) {
+    for (const { record, unpublished, history, version } of changed) {
       const ordinal = this.columns.keys.find(record.id);
       if (ordinal === null || hidden.has(ordinal)) continue;
       side.push({ ordinal, record, history, terms: recordTerms(this.#pack, record, unpublished) });
-      view.#changed.set(ordinal, { record, version: text });
+      view.#changed.set(ordinal, new ChangedText(record, version, this.#pack));
     }
     for (const { ordinal } of side) hidden.add(ordinal);
     view.#removed = hidden.count() > 0 ? hidden : null;
@@ -172,47 +179,51 @@ export class PackedIndex {
   }
 
   /**
-   * The JSON of a record as it is sent at `now`. Null when the overlay changed the record or the pack lost an
-   * attribute: the caller then renders the stored body.
+   * The JSON of a record as it is sent at `now`. Null when the pack lost an attribute: the caller then renders the
+   * stored body.
    */
   text(ordinal: number, now: Date, renderer: RecordRenderer): RecordText | null {
-    return this.#plain && !this.#changed.has(ordinal) ? this.bodies.text(ordinal, now, renderer) : null;
+    if (!this.#plain) return null;
+    return this.#changed.get(ordinal)?.text(now, renderer) ?? this.bodies.text(ordinal, now, renderer);
   }
 
   /**
-   * Highest score first. Null when the overlay changed the subject, whose words then differ from the index,
-   * and when `differBy` is not a text attribute.
+   * Highest score first. Null when `differBy` is not a text attribute.
    */
   similar(plan: SimilarPlan): Scored[] | null {
-    const { subject, where, differBy, scope, limit } = plan;
-    if (this.#changed.has(subject) || (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)))
-      return null;
+    const { subject, where, differBy, scope = 'full', limit } = plan;
+    if (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)) return null;
     const { test } = matcherFor(this.columns, where, this.#removed, 0);
-    const differs = differBy === null ? null : this.#differs(subject, differBy);
-    const { terms, keys } = this.columns;
-    const allowed = (ordinal: number) => (differs === null || differs(ordinal)) && (test === null || test(ordinal));
-    const found = (scope === 'public' ? similarByPublicWords : similarRecords)(terms, keys, plan, allowed);
-    if (!this.#side) return found;
     const own = differBy === null ? null : this.#folded(subject, differBy);
-    const changed = similarChanged(terms, this.#side, plan, own);
-    return [...found, ...changed]
+    const differs = differBy === null ? null : this.#differs(own, differBy);
+    const { terms, keys } = this.columns;
+    const changed = this.#side?.at(subject);
+    const words = changed ? changedSubject(terms, changed, scope) : storedSubject(terms, subject, scope);
+    const allowed = (ordinal: number) => (differs === null || differs(ordinal)) && (test === null || test(ordinal));
+    const found = (scope === 'public' ? similarByPublicWords : similarRecords)(terms, keys, plan, words, allowed);
+    if (!this.#side) return found;
+    return [...found, ...similarChanged(this.#side, plan, words, own)]
       .sort((a, b) => b.score - a.score || keys.compare(a.ordinal, b.ordinal))
       .slice(0, limit);
   }
 
+  /** The folded text of a record; null without one, and for lists of texts. */
   #folded(ordinal: number, name: string): string | null {
     const values = this.columns.values(name);
-    const code = values.single ? values.code(ordinal) : -1;
+    if (!values.single) return null;
+    const changed = this.#changed.get(ordinal);
+    if (changed) return this.#side!.sortValue(changed.record, name) as string | null;
+    const code = values.code(ordinal);
     return code < 0 ? null : values.folded.at(code);
   }
 
   /**
-   * Tests for another value than the subject's; records without a value are left out (contract section 2).
+   * Tests for another folded text than the subject's; records without a value are left out (contract section 2).
    */
-  #differs(subject: number, name: string): (ordinal: number) => boolean {
+  #differs(subject: string | null, name: string): (ordinal: number) => boolean {
     const values = this.columns.values(name);
     if (!values.single) return () => true;
-    const own = values.code(subject);
+    const own = subject === null ? -1 : values.folded.find(subject);
     return (ordinal) => values.code(ordinal) !== -1 && values.code(ordinal) !== own;
   }
 

@@ -6,9 +6,9 @@
 // when
 // the remaining words cannot raise a new candidate above the lowest score of the result.
 import { fold } from '../../packs/define/text.ts';
-import type { SimilarPlan } from '../plan/plan.ts';
+import type { SimilarPlan, Visibility } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
-import type { SideTable } from './changed-records.ts';
+import type { SideRecord, SideTable } from './changed-records.ts';
 import type { Keys } from './keys.ts';
 import type { Terms } from './terms.ts';
 
@@ -17,14 +17,44 @@ export interface Scored {
   score: number;
 }
 
+/** The words of the subject that count. */
+export interface SubjectWords {
+  /** Codes of those that the index contains, ascending. */
+  codes: Uint32Array;
+  /** Number of all. */
+  size: number;
+  texts: ReadonlySet<string>;
+}
+
+const FLAGS = { public: 'public', full: 'compared' } as const;
+
+/** The words of a record of the index. */
+export function storedSubject(terms: Terms, ordinal: number, scope: Visibility): SubjectWords {
+  const codes = scope === 'public' ? Uint32Array.from(terms.publicWords(ordinal)) : terms.comparedByRecord.of(ordinal);
+  return { codes, size: codes.length, texts: new Set(Array.from(codes, (code) => terms.words.at(code))) };
+}
+
+/** The words of a changed record. */
+export function changedSubject(terms: Terms, changed: SideRecord, scope: Visibility): SubjectWords {
+  const texts = countedWords(changed, scope);
+  const codes = Uint32Array.from(texts, (word) => terms.words.find(word)).filter((code) => code !== MISSING);
+  return { codes: codes.sort(), size: texts.size, texts };
+}
+
+/** -1 of `find` as an unsigned number. */
+const MISSING = 0xffff_ffff;
+
+const countedWords = ({ terms }: SideRecord, scope: Visibility): Set<string> =>
+  new Set([...terms].filter(([, flags]) => flags[FLAGS[scope]]).map(([word]) => word));
+
 /** The `limit` most similar records to a subject among those that `allowed` accepts. */
 export function similarRecords(
   terms: Terms,
   keys: Keys,
   { subject, limit, minScore = 0 }: Pick<SimilarPlan, 'subject' | 'limit' | 'minScore'>,
+  { codes: mine, size }: SubjectWords,
   allowed: (ordinal: number) => boolean,
 ): Scored[] {
-  const mine = terms.comparedByRecord.of(subject);
   const own = [...mine].sort((a, b) => terms.recordsByWord.count(a) - terms.recordsByWord.count(b));
   const seen = new Bitset(keys.size);
   seen.add(subject);
@@ -33,14 +63,14 @@ export function similarRecords(
   for (const [i, word] of own.entries()) {
     const left = own.length - i;
     // A record not met so far shares at most the words from here on.
-    if (left / own.length < worst) break;
+    if (left / size < worst) break;
     const end = terms.recordsByWord.end(word);
     for (let p = terms.recordsByWord.start(word); p < end; p += 1) {
       const ordinal = terms.recordsByWord.list[p]! & 0x7fffffff;
       if (seen.has(ordinal)) continue;
       seen.add(ordinal);
-      if (!possible(terms, ordinal, own.length, left, worst) || !allowed(ordinal)) continue;
-      const score = overlap(terms, mine, ordinal);
+      if (!possible(terms, ordinal, size, left, worst) || !allowed(ordinal)) continue;
+      const score = overlap(terms, mine, size, ordinal);
       // The shared word may count for only one of the two records.
       if (score === 0 || score < minScore) continue;
       insert(best, { ordinal, score }, limit, keys);
@@ -58,17 +88,17 @@ export function similarByPublicWords(
   terms: Terms,
   keys: Keys,
   { subject, limit, minScore = 0 }: Pick<SimilarPlan, 'subject' | 'limit' | 'minScore'>,
+  { codes, size }: SubjectWords,
   allowed: (ordinal: number) => boolean,
 ): Scored[] {
-  const own = terms.publicWords(subject);
   const shared = new Map<number, number>();
-  for (const word of own)
+  for (const word of codes)
     for (const ordinal of terms.publicRecords(word)) shared.set(ordinal, (shared.get(ordinal) ?? 0) + 1);
   shared.delete(subject);
   const counts = terms.publicCounts();
   const best: Scored[] = [];
   for (const [ordinal, common] of shared) {
-    const score = common / (own.length + counts[ordinal]! - common);
+    const score = common / (size + counts[ordinal]! - common);
     const least = best.length === limit ? best[limit - 1]!.score : minScore;
     if (score >= least && allowed(ordinal)) insert(best, { ordinal, score }, limit, keys);
   }
@@ -82,8 +112,8 @@ function possible(terms: Terms, ordinal: number, size: number, left: number, wor
   return shared / (size + others - shared) >= worst;
 }
 
-/** Both word lists are ascending. */
-function overlap({ comparedByRecord: of }: Terms, mine: Uint32Array, ordinal: number): number {
+/** Both word lists are ascending; `size` is the number of all words of the subject. */
+function overlap({ comparedByRecord: of }: Terms, mine: Uint32Array, size: number, ordinal: number): number {
   const { list } = of;
   const start = of.start(ordinal);
   const end = of.end(ordinal);
@@ -94,7 +124,7 @@ function overlap({ comparedByRecord: of }: Terms, mine: Uint32Array, ordinal: nu
     if (theirs <= ours) p += 1;
     if (theirs >= ours) m += 1;
   }
-  return shared / (mine.length + (end - start) - shared);
+  return shared / (size + (end - start) - shared);
 }
 
 /** Inserts into the list sorted by score descending, then id, and cuts it to its limit. */
@@ -118,22 +148,19 @@ function insert(best: Scored[], found: Scored, limit: number, keys: Keys): void 
  * are left out.
  */
 export function similarChanged(
-  terms: Terms,
   side: SideTable,
-  { subject, where, differBy, scope, minScore = 0 }: SimilarPlan,
+  { subject, where, differBy, scope = 'full', minScore = 0 }: SimilarPlan,
+  { texts: mine, size }: SubjectWords,
   own: string | null,
 ): Scored[] {
-  const flag = scope === 'public' ? 'public' : 'compared';
-  const codes = scope === 'public' ? terms.publicWords(subject) : [...terms.comparedByRecord.of(subject)];
-  const mine = new Set(codes.map((code) => terms.words.at(code)));
   const differs = (value: unknown) => differBy === null || (value !== undefined && fold(String(value)) !== own);
   return side
     .matching(where)
-    .filter(({ record }) => differs(record.attributes[differBy ?? '']))
-    .map(({ ordinal, terms: found }) => {
-      const theirs = new Set([...found].filter(([, flags]) => flags[flag]).map(([word]) => word));
+    .filter(({ ordinal, record }) => ordinal !== subject && differs(record.attributes[differBy ?? '']))
+    .map((changed) => {
+      const theirs = countedWords(changed, scope);
       const shared = [...theirs].filter((word) => mine.has(word)).length;
-      return { ordinal, score: shared / (mine.size + theirs.size - shared) };
+      return { ordinal: changed.ordinal, score: shared / (size + theirs.size - shared) };
     })
     .filter(({ score }) => score > 0 && score >= minScore);
 }

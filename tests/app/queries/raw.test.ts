@@ -8,6 +8,7 @@ import { pageJson, pageRecords, type RecordList } from '../../../data/queries/re
 import { getRecord } from '../../../data/queries/records.ts';
 import { openRelease } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
+import { randomOverlay } from '../../support/random-overlay.ts';
 import { randomRecords } from '../../support/random-records.ts';
 import { writeRelease } from '../../support/write-release.ts';
 
@@ -22,6 +23,8 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
   }));
   const { release: id } = await writeRelease(dataDir, pack, records);
   const release = await openRelease(dataDir, pack, id);
+  const { applied, records: overlaid } = randomOverlay(pack, records, 5);
+  const underOverlay = { ...release, engine: release.engine.withOverlay(applied) };
   // Two moments of one minute and one of the next: ages are cached for a minute at most.
   for (const time of ['2026-11-20T00:00:01Z', '2026-11-20T00:00:59Z', '2026-11-20T00:01:00Z', '2027-01-01T00:00:00Z']) {
     const presenting: PresentOptions = { now: new Date(time), base_url: 'https://r.example', visibility: 'full' };
@@ -30,6 +33,12 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
       expect(found.json(presenting)?.toString()).toBe(JSON.stringify(presentRecord(record, pack, presenting)));
       expect(found.updated_at).toBe(record.updated_at);
       expect(found.version).toMatch(/^[0-9a-f]{16}$/);
+    }
+    expect(overlaid.filter((record) => !records.includes(record)).length).toBeGreaterThan(5);
+    for (const record of overlaid) {
+      const found = await getRecord(underOverlay, record.id, presenting);
+      expect(found.json(presenting)?.toString()).toBe(JSON.stringify(presentRecord(record, pack, presenting)));
+      expect(found.updated_at).toBe(record.updated_at);
     }
     const lists: Pick<RecordList, 'ordinals' | 'figures'>[] = [
       { ordinals: [] },
