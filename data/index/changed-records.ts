@@ -23,12 +23,21 @@ export class SideTable {
   readonly records: readonly SideRecord[];
   readonly #pack: Pack;
   readonly #attributes: Map<string, Attribute>;
+  /** The words of each record, sorted: of all texts, and of public ones. */
+  readonly #words: ReadonlyMap<SideRecord, Record<Visibility, readonly string[]>>;
 
   /** Changed records keep the ordinals they have in the index. */
   constructor(pack: Pack, records: readonly SideRecord[]) {
     this.records = records;
     this.#pack = pack;
     this.#attributes = new Map(pack.attributes.map((attribute) => [attribute.name, attribute]));
+    this.#words = new Map(
+      records.map((record) => {
+        const all = [...record.terms].sort(([a], [b]) => (a < b ? -1 : 1));
+        const open = all.filter(([, flags]) => flags.public);
+        return [record, { full: all.map(([word]) => word), public: open.map(([word]) => word) }];
+      }),
+    );
   }
 
   /** The changed record of an ordinal. */
@@ -69,7 +78,8 @@ export class SideTable {
     return [typeof value === 'string' ? this.#compared(name, value) : (value as number | boolean)];
   }
 
-  matches({ record, terms }: SideRecord, predicate: Predicate): boolean {
+  matches(changed: SideRecord, predicate: Predicate): boolean {
+    const { record } = changed;
     switch (predicate.kind) {
       case 'any':
         return this.#texts(record, predicate.attribute).some((text) => predicate.values.includes(text));
@@ -84,7 +94,7 @@ export class SideTable {
       case 'has':
         return (record.attributes[predicate.attribute] !== undefined) === predicate.present;
       case 'words':
-        return hasWords(terms, predicate.words, predicate.scope);
+        return hasWords(this.#words.get(changed)![predicate.scope], predicate.words);
       case 'status':
         return predicate.statuses.some(
           (status) =>
@@ -108,10 +118,17 @@ export class SideTable {
   }
 }
 
-/** Whether each prefix begins a word of the record; in public scope only words of public texts count. */
-function hasWords(terms: SideRecord['terms'], prefixes: string[], scope: Visibility): boolean {
-  const own = [...terms].filter(([, flags]) => scope === 'full' || flags.public).map(([word]) => word);
-  return prefixes.every((prefix) => own.some((word) => word.startsWith(prefix)));
+/** Whether each prefix begins one of the sorted words. */
+function hasWords(words: readonly string[], prefixes: readonly string[]): boolean {
+  return prefixes.every((prefix) => {
+    let [low, high] = [0, words.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (words[middle]! < prefix) low = middle + 1;
+      else high = middle;
+    }
+    return words[low]?.startsWith(prefix) === true;
+  });
 }
 
 /** The end of a value that a bound compares; NaN without one. */

@@ -217,11 +217,12 @@ function* groupsOf(level: Level, matches: Matches): Generator<void, StatsGroup[]
   if (numberBuffer.length < most) numberBuffer = new Float64Array(most);
   const out = numberBuffer;
   yield* ranges(matches.slice, matches.ordinals.length, (from, to) => fill(level, matches, { next, out, from, to }));
-  const mixed = new Set<number>();
+  /** Numbers of changed records by place. */
+  const added = new Map<number, number>();
   for (const one of matches.changed)
     for (const place of changedPlaces(level, one)) {
       out[next[place]!++] = one.number;
-      mixed.add(place);
+      added.set(place, (added.get(place) ?? 0) + 1);
     }
   const groups: StatsGroup[] = [];
   let work = matches.slice;
@@ -231,11 +232,22 @@ function* groupsOf(level: Level, matches: Matches): Generator<void, StatsGroup[]
       work = 0;
     }
     const numbers = out.subarray(next[place]! - counts[place]!, next[place]);
-    if (!matches.sorted || mixed.has(place)) numbers.sort();
+    if (!matches.sorted) numbers.sort();
+    else if (added.has(place)) mergeLast(numbers, added.get(place)!);
     groups.push({ keys: valuesOf(keys, place - 1), figures: figuresOf(numbers) });
     work += numbers.length + GROUP;
   }
   return groups.sort((a, b) => b.figures.count - a.figures.count || compareAll(a.keys, b.keys));
+}
+
+/** Sorts numbers of which only the last `count` are not in their place. */
+function mergeLast(numbers: Float64Array, count: number): void {
+  let from = numbers.length - count;
+  const last = numbers.slice(from).sort();
+  for (let i = count, to = numbers.length; i > 0; to -= 1) {
+    const earlier = from > 0 && numbers[from - 1]! > last[i - 1]!;
+    numbers[to - 1] = earlier ? numbers[--from]! : last[--i]!;
+  }
 }
 
 /** Where numbers are written, and the range of records of one slice. */
