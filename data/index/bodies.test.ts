@@ -80,7 +80,11 @@ test('a text is rendered once per minute and renderer', () => {
   const [one, other] = [renderer(), renderer()];
   const at = (ms: number, by: RecordRenderer) => index.bodies.text(3, new Date(ms), by).json.toString();
   expect([at(0, one), at(59_999, one), at(60_000, one)]).toEqual(['0', '0', '1']);
-  expect([at(60_001, other), at(60_002, one)]).toEqual(['2', '3']);
+  expect([at(60_001, other), at(60_002, one)]).toEqual(['2', '1']);
+  // Of 64 renderers; with one more, all are rendered again.
+  for (let i = 0; i < 62; i += 1) at(60_003, renderer());
+  expect([at(60_004, one), at(60_004, other), at(60_004, renderer())]).toEqual(['1', '2', '65']);
+  expect(at(60_005, one)).toBe('66');
   index.close();
 });
 

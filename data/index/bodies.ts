@@ -22,6 +22,10 @@ import { Hex } from './hex.ts';
 export const BODIES_IN_MEMORY = 32 * 2 ** 20;
 /** Bytes of the cache of rendered records (least recently used are dropped). */
 const KEPT = 16 * 2 ** 20;
+/** Approximate bytes of a rendered record besides its text. */
+const OBJECTS = 500;
+/** Renderers whose records are cached at the same time. */
+const MOST_RENDERERS = 64;
 /** Initial bytes of the buffer for texts read from disk. */
 const PLACE = 16 * 2 ** 10;
 const MINUTE = 60_000;
@@ -43,10 +47,13 @@ export class Bodies {
    * garbage.
    */
   #place = Buffer.allocUnsafeSlow(PLACE);
-  /** Records that one renderer made in one minute. */
-  readonly #sent = new LRUCache<number, RecordText>({ maxSize: KEPT, sizeCalculation: ({ json }) => json.length });
+  /** Records that were rendered in one minute, by ordinal and number of the renderer. */
+  readonly #sent = new LRUCache<number, RecordText>({
+    maxSize: KEPT,
+    sizeCalculation: ({ json }) => json.length + OBJECTS,
+  });
   readonly #agesTexts = new Map<number, Buffer>();
-  #renderer: RecordRenderer | null = null;
+  readonly #renderers = new Map<RecordRenderer, number>();
   #minute = 0;
 
   /**
@@ -102,16 +109,23 @@ export class Bodies {
   /** The text as `renderer` renders it for a moment. Throws IndexDamaged. */
   text(ordinal: number, now: Date, renderer: RecordRenderer): RecordText {
     const minute = Math.floor(now.getTime() / MINUTE);
-    if (minute !== this.#minute || renderer !== this.#renderer) {
+    let number = this.#renderers.get(renderer);
+    if (minute !== this.#minute || (number === undefined && this.#renderers.size === MOST_RENDERERS)) {
       this.#minute = minute;
-      this.#renderer = renderer;
       this.#sent.clear();
       this.#agesTexts.clear();
+      this.#renderers.clear();
+      number = undefined;
     }
-    let text = this.#sent.get(ordinal);
+    if (number === undefined) {
+      number = this.#renderers.size;
+      this.#renderers.set(renderer, number);
+    }
+    const key = ordinal * MOST_RENDERERS + number;
+    let text = this.#sent.get(key);
     if (!text) {
       text = { ...renderer.render(this.#pieces(ordinal), now), version: this.version(ordinal) };
-      this.#sent.set(ordinal, text);
+      this.#sent.set(key, text);
     }
     return text;
   }

@@ -1,23 +1,54 @@
-// Full records as bytes: inserts address, ages and citation into the stored text without parsing it.
+// Records as bytes: inserts address, ages and citation into the stored text without parsing it, or selects some
+// attributes.
+import { LRUCache } from 'lru-cache';
 import { attributionFor, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Ages, RecordPieces, RecordRenderer, RecordText } from '../plan/plan.ts';
-import { hoursSince } from './present.ts';
+import { hoursSince, presentRecord } from './present.ts';
 
 const SLUG = '@@slug@@';
 const NAME = '@@name@@';
-const dresses = new WeakMap<Pack, Map<string, RecordRenderer>>();
+/** Renderers of a pack: of base URLs, each with all attributes and with selections of them. */
+const MOST_RENDERERS = 64;
+const renderers = new WeakMap<Pack, LRUCache<string, RecordRenderer>>();
 
-/** The renderer for a pack at a base URL; the same object for the same arguments. */
-export function recordRenderer(pack: Pack, base_url: string): RecordRenderer {
-  const known = dresses.get(pack) ?? new Map<string, RecordRenderer>();
-  dresses.set(pack, known);
-  let renderer = known.get(base_url);
+/**
+ * The renderer for a pack at a base URL; usually the same object for the same arguments. `fields`: attributes to
+ * include; null: all.
+ */
+export function recordRenderer(pack: Pack, base_url: string, fields: readonly string[] | null = null): RecordRenderer {
+  let known = renderers.get(pack);
+  if (!known) {
+    known = new LRUCache({ max: MOST_RENDERERS });
+    renderers.set(pack, known);
+  }
+  const key = fields === null ? base_url : `${base_url} ${fields.join()}`;
+  let renderer = known.get(key);
   if (!renderer) {
-    renderer = new SplicedRecord(pack, base_url);
-    known.set(base_url, renderer);
+    renderer = fields === null ? new SplicedRecord(pack, base_url) : new SelectedRecord(pack, base_url, fields);
+    known.set(key, renderer);
   }
   return renderer;
+}
+
+/** Parses the record and writes some of its attributes. */
+class SelectedRecord implements RecordRenderer {
+  readonly #pack: Pack;
+  readonly #base_url: string;
+  readonly #fields: readonly string[];
+
+  constructor(pack: Pack, base_url: string, fields: readonly string[]) {
+    this.#pack = pack;
+    this.#base_url = base_url;
+    this.#fields = fields;
+  }
+
+  render({ head, middle, tail }: RecordPieces, now: Date): Pick<RecordText, 'json' | 'updated_at'> {
+    const presenting = { now, base_url: this.#base_url, visibility: 'full' } as const;
+    const stored = Buffer.concat([head, middle, tail]).toString();
+    const record = presentRecord(stored, this.#pack, presenting, this.#fields);
+    return { json: Buffer.from(JSON.stringify(record)), updated_at: record.updated_at };
+  }
 }
 
 /**

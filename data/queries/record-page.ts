@@ -18,10 +18,6 @@ export interface RecordList {
   figures?: { member: 'score' | 'distance_km'; values: readonly number[] };
 }
 
-/** Whether the caller gets the stored record unchanged. */
-export const sendsStoredText = ({ visibility }: PresentOptions, fields: RecordList['fields']) =>
-  visibility === 'full' && fields === null;
-
 /** The records as objects, with a turn of the event loop after each slice. */
 export async function pageRecords(list: RecordList, presenting: PresentOptions): Promise<PublicRecord[]> {
   const { release, ordinals, fields, figures } = list;
@@ -46,8 +42,8 @@ const NEXT = Buffer.from(',');
 
 /**
  * `{"items":[…],…members}` from the stored texts, equal to JSON.stringify of the objects, in chunks; cached
- * records are the same Buffer objects. Null when a record must be parsed: for a preview, for `fields`, or
- * when the release has no usable text.
+ * records are the same Buffer objects. Null when a record must be parsed: for a preview, or when the release has
+ * no usable text.
  */
 export function pageJson(
   list: RecordList,
@@ -56,8 +52,8 @@ export function pageJson(
 ): readonly Uint8Array<ArrayBuffer>[] | null {
   const { release, ordinals, fields, figures } = list;
   const { engine, pack } = release;
-  if (!engine.text || !sendsStoredText(presenting, fields)) return null;
-  const renderer = recordRenderer(pack, presenting.base_url);
+  if (!engine.text || presenting.visibility !== 'full') return null;
+  const renderer = recordRenderer(pack, presenting.base_url, fields);
   const out: Uint8Array<ArrayBuffer>[] = [OPEN];
   for (let i = 0; i < ordinals.length; i += 1) {
     const text = engine.text(ordinals[i]!, presenting.now, renderer);

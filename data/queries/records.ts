@@ -9,7 +9,7 @@ import type { RecordText } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 import { type PresentOptions, presentRecord } from './present.ts';
 import { recordRenderer } from './raw.ts';
-import { type RecordList, sendsStoredText } from './record-page.ts';
+import type { RecordList } from './record-page.ts';
 
 /** An existing record; its content is read on demand. */
 export interface LoadedRecord {
@@ -63,7 +63,7 @@ class FromText implements LoadedRecord {
   }
 
   json(presenting: PresentOptions, fields: readonly string[] | null = null): Buffer<ArrayBuffer> | null {
-    return sendsStoredText(presenting, fields) ? this.#json : null;
+    return presenting.visibility === 'full' && fields === null ? this.#json : null;
   }
 }
 

@@ -48,14 +48,16 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
       { ordinals: [2, 9], figures: { member: 'distance_km', values: [0, 20015.115] } },
     ];
     for (const list of lists) {
-      const found = { release, fields: null, ...list };
-      const items = await pageRecords(found, presenting);
-      for (const beside of [{}, { next_cursor: null, total: undefined, license: '"' }])
-        expect(Buffer.concat(pageJson(found, beside, presenting) ?? []).toString()).toBe(
-          JSON.stringify({ items, ...beside }),
-        );
+      for (const view of [release, underOverlay])
+        for (const fields of [null, [], ['name'], pack.attributes.map(({ name }) => name)]) {
+          const found = { release: view, fields, ...list };
+          const items = await pageRecords(found, presenting);
+          for (const beside of [{}, { next_cursor: null, total: undefined, license: '"' }])
+            expect(Buffer.concat(pageJson(found, beside, presenting) ?? []).toString()).toBe(
+              JSON.stringify({ items, ...beside }),
+            );
+        }
     }
-    expect(pageJson({ release, ordinals: [1], fields: ['name'] }, {}, presenting)).toBeNull();
     expect(pageJson({ release, ordinals: [1], fields: null }, {}, { ...presenting, visibility: 'public' })).toBeNull();
   }
   await release.engine.close();
