@@ -2,17 +2,13 @@
 // (docs/decisions/0050-repeated-calls.md). Access, limits and charges are decided for every call before.
 import { LRUCache } from 'lru-cache';
 import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
+import { StickyCache } from '../../data/model/sticky-cache.ts';
 import { type Context, jsonResult, type Operation, type Result } from '../contract/operation.ts';
 
 /** Bytes of all answers in memory. */
 const BYTES = 16 * 2 ** 20;
 /** Share of all bytes that one answer may have: a few long ones would replace all others. */
 const LONGEST = 1 / 16;
-/**
- * When the memory is full, one of this many new answers replaces another. If every one did, a few more different
- * calls than fit would push out each answer before it is used, and keeping an answer costs as much as making it.
- */
-const ADMITTED = 16;
 /** Approximate bytes of an entry without its answer and its key. */
 const ENTRY = 2000;
 /** Characters of the keys of calls in this minute, by which a second equal call is found. */
@@ -39,8 +35,8 @@ interface Entry {
  * change by the minute, and a release and its overlay never change, so an answer is never out of date.
  */
 export class RepeatedCalls {
-  readonly #inputs: LRUCache<string, Entry>;
-  readonly #bytes: number;
+  readonly #inputs: StickyCache<string, Entry>;
+  readonly #longest: number;
   /** Answers by their input; those of inputs that `#inputs` dropped are collected with them. */
   #answers = new WeakMap<object, Result<unknown>>();
   /** Keys of inputs whose answer will be kept. */
@@ -49,13 +45,11 @@ export class RepeatedCalls {
   readonly #views = new WeakMap<Release, number>();
   #lastView = 0;
   #minute = 0;
-  /** New answers that were due while the memory was full. */
-  #late = 0;
 
   /** Keeps answers of at most this many bytes together; 0: none. */
   constructor(bytes = BYTES) {
-    this.#bytes = bytes;
-    this.#inputs = new LRUCache({ maxSize: Math.max(bytes, 1), sizeCalculation: (entry) => entry.bytes });
+    this.#longest = bytes * LONGEST;
+    this.#inputs = new StickyCache(bytes, (entry) => entry.bytes);
   }
 
   /** The input of an equal call, or the result of `parse`. */
@@ -72,7 +66,8 @@ export class RepeatedCalls {
       this.#seen.set(key, true);
       return parse(call, ctx);
     }
-    if (!this.#admits()) return parse(call, ctx);
+    // As long as every answer fits.
+    if (!this.#inputs.admits(this.#longest)) return parse(call, ctx);
     return whenReady(parse(call, ctx), (input) => {
       this.#due.set(input as object, key);
       return input;
@@ -102,14 +97,6 @@ export class RepeatedCalls {
     return `${this.#view(release)} ${admin} ${operation.name} ${entity} ${query}`;
   }
 
-  /** Whether the next new answer is kept. */
-  #admits(): boolean {
-    const full = this.#inputs.calculatedSize > this.#bytes * (1 - LONGEST);
-    if (!full) return true;
-    this.#late += 1;
-    return this.#late % ADMITTED === 0;
-  }
-
   /** Drops everything when another minute begins. */
   #turn(now: Date): void {
     const minute = Math.floor(now.getTime() / MINUTE);
@@ -137,7 +124,7 @@ export class RepeatedCalls {
     // The minute may have ended while the operation ran.
     if (parts === undefined || uncharged === true || this.#due.get(input) !== key) return answer;
     const length = parts.reduce((sum, part) => sum + part.length, 0);
-    if (length > this.#bytes * LONGEST) return answer;
+    if (length > this.#longest) return answer;
     const about = { records, next_cursor, fields, distances, release };
     const given = Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
     const kept = jsonResult<unknown>([parts.length === 1 ? parts[0]! : Buffer.concat(parts)], given);
