@@ -13,14 +13,14 @@
 // patterns, so the text of the ages is rendered once per pattern and minute, not once per record.
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { StickyCache } from '../model/sticky-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { Ages, RecordPieces, RecordRenderer, RecordText } from '../plan/plan.ts';
 import { type Codes, type Container, IndexDamaged, type ReadIndexFile } from './container.ts';
 import { Hex } from './hex.ts';
 
 /** A file up to this many bytes is read into memory; bodies of a larger one are read from disk. */
 export const BODIES_IN_MEMORY = 32 * 2 ** 20;
-/** Bytes of the cache of rendered records. */
+/** Bytes of the cache of rendered records (least recently used are dropped). */
 const KEPT = 16 * 2 ** 20;
 /** Approximate bytes of a rendered record besides its text. */
 const OBJECTS = 500;
@@ -48,7 +48,10 @@ export class Bodies {
    */
   #place = Buffer.allocUnsafeSlow(PLACE);
   /** Records that were rendered in one minute, by ordinal and number of the renderer. */
-  readonly #sent = new StickyCache<number, RecordText>(KEPT, ({ json }) => json.length + OBJECTS);
+  readonly #sent = new LRUCache<number, RecordText>({
+    maxSize: KEPT,
+    sizeCalculation: ({ json }) => json.length + OBJECTS,
+  });
   readonly #agesTexts = new Map<number, Buffer>();
   readonly #renderers = new Map<RecordRenderer, number>();
   #minute = 0;
@@ -122,7 +125,7 @@ export class Bodies {
     let text = this.#sent.get(key);
     if (!text) {
       text = { ...renderer.render(this.#pieces(ordinal), now), version: this.version(ordinal) };
-      if (this.#sent.admits(text.json.length + OBJECTS)) this.#sent.set(key, text);
+      this.#sent.set(key, text);
     }
     return text;
   }

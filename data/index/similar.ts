@@ -1,10 +1,8 @@
-// Most similar records by word overlap: |A ∩ B| / |A ∪ B| over distinct words (Jaccard), exact, highest score
-// first,
+// Most similar records by word overlap: |A ∩ B| / |A ∪ B| over distinct words (Jaccard), exact, highest score first,
 // ties by id.
 //
-// The rarest words of the subject are processed first. A candidate is scored when first met. The loop stops
-// when
-// the remaining words cannot raise a new candidate above the lowest score of the result.
+// The rarest words of the subject are processed first. A candidate is scored when first met. The loop stops when the
+// remaining words cannot raise a new candidate above the lowest score of the result.
 import { fold } from '../../packs/define/text.ts';
 import type { SimilarPlan, Visibility } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
@@ -23,7 +21,7 @@ export interface SubjectWords {
   codes: Uint32Array;
   /** Number of all. */
   size: number;
-  texts: ReadonlySet<string>;
+  texts(): ReadonlySet<string>;
 }
 
 const FLAGS = { public: 'public', full: 'compared' } as const;
@@ -31,14 +29,14 @@ const FLAGS = { public: 'public', full: 'compared' } as const;
 /** The words of a record of the index. */
 export function storedSubject(terms: Terms, ordinal: number, scope: Visibility): SubjectWords {
   const codes = scope === 'public' ? Uint32Array.from(terms.publicWords(ordinal)) : terms.comparedByRecord.of(ordinal);
-  return { codes, size: codes.length, texts: new Set(Array.from(codes, (code) => terms.words.at(code))) };
+  return { codes, size: codes.length, texts: () => new Set(Array.from(codes, (code) => terms.words.at(code))) };
 }
 
 /** The words of a changed record. */
 export function changedSubject(terms: Terms, changed: SideRecord, scope: Visibility): SubjectWords {
   const texts = countedWords(changed, scope);
   const codes = Uint32Array.from(texts, (word) => terms.words.find(word)).filter((code) => code !== MISSING);
-  return { codes: codes.sort(), size: texts.size, texts };
+  return { codes: codes.sort(), size: texts.size, texts: () => texts };
 }
 
 /** -1 of `find` as an unsigned number. */
@@ -150,9 +148,10 @@ function insert(best: Scored[], found: Scored, limit: number, keys: Keys): void 
 export function similarChanged(
   side: SideTable,
   { subject, where, differBy, scope = 'full', minScore = 0 }: SimilarPlan,
-  { texts: mine, size }: SubjectWords,
+  { texts, size }: SubjectWords,
   own: string | null,
 ): Scored[] {
+  const mine = texts();
   const differs = (value: unknown) => differBy === null || (value !== undefined && fold(String(value)) !== own);
   return side
     .matching(where)
