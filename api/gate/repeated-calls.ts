@@ -66,7 +66,7 @@ export class RepeatedCalls {
       this.#seen.set(key, true);
       return parse(call, ctx);
     }
-    // As long as every answer fits.
+    // While an answer of any length fits; then one of sixteen.
     if (!this.#inputs.admits(this.#longest)) return parse(call, ctx);
     return whenReady(parse(call, ctx), (input) => {
       this.#due.set(input as object, key);
