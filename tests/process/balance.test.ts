@@ -37,20 +37,24 @@ async function load(agent: Agent, port: number, until: () => boolean): Promise<v
   await Promise.all(Array.from({ length: agent.maxSockets }, repeat));
 }
 
-test.each([2, 16, 40])('%i connections of one thread are shared with a second one', async (wanted) => {
-  const connections = new Int32Array(new SharedArrayBuffer(8));
-  const agent = new Agent({ keepAlive: true, maxSockets: wanted });
-  const first = await listen(connections, 0);
-  await load(agent, first.port, () => first.answered.calls > 10 * wanted);
-  const second = await listen(connections, first.port);
-  const used = () => [...connections];
-  const end = performance.now() + 20_000;
-  const even = () => Math.min(...used()) > 0 && Math.max(...used()) <= Math.max(1, Math.ceil(wanted * 0.575));
-  await load(agent, first.port, () => (even() && surplusOf(connections, 0) === 0) || performance.now() > end);
-  expect(even(), `${used()}`).toBe(true);
-  expect(second.answered.calls).toBeGreaterThan(0);
-  agent.destroy();
-}, 30_000);
+test.each([2, 16, 40])(
+  '%i connections of one thread are shared with a second one',
+  async (wanted) => {
+    const connections = new Int32Array(new SharedArrayBuffer(8));
+    const agent = new Agent({ keepAlive: true, maxSockets: wanted });
+    const first = await listen(connections, 0);
+    await load(agent, first.port, () => first.answered.calls > 10 * wanted);
+    const second = await listen(connections, first.port);
+    const used = () => [...connections];
+    const end = performance.now() + 20_000;
+    const even = () => Math.min(...used()) > 0 && Math.max(...used()) <= Math.max(1, Math.ceil(wanted * 0.575));
+    await load(agent, first.port, () => (even() && surplusOf(connections, 0) === 0) || performance.now() > end);
+    expect(even(), `${used()}`).toBe(true);
+    expect(second.answered.calls).toBeGreaterThan(0);
+    agent.destroy();
+  },
+  30_000,
+);
 
 test('connections without calls do not count', async () => {
   const connections = new Int32Array(new SharedArrayBuffer(4));
