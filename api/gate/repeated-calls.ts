@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { StickyCache } from '../../data/model/sticky-cache.ts';
+import { minuteOf } from '../../data/model/time.ts';
 import { type Context, jsonResult, type Operation, type Result } from '../contract/operation.ts';
 
 /** Bytes of all answers in memory. */
@@ -13,7 +14,6 @@ const LONGEST = 1 / 16;
 const ENTRY = 2000;
 /** Characters of the keys of calls in this minute, by which a second equal call is found. */
 const MOST_SEEN = 4 * 2 ** 20;
-const MINUTE = 60_000;
 
 type Release = NonNullable<Context['release']>;
 
@@ -99,7 +99,7 @@ export class RepeatedCalls {
 
   /** Drops everything when another minute begins. */
   #turn(now: Date): void {
-    const minute = Math.floor(now.getTime() / MINUTE);
+    const minute = minuteOf(now);
     if (minute === this.#minute) return;
     this.#minute = minute;
     this.#inputs.clear();

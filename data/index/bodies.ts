@@ -14,6 +14,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { minuteOf } from '../model/time.ts';
 import type { Ages, RecordPieces, RecordRenderer, RecordText } from '../plan/plan.ts';
 import { type Codes, type Container, IndexDamaged, type ReadIndexFile } from './container.ts';
 import { Hex } from './hex.ts';
@@ -28,7 +29,6 @@ const OBJECTS = 500;
 const MOST_RENDERERS = 64;
 /** Initial bytes of the buffer for texts read from disk. */
 const PLACE = 16 * 2 ** 10;
-const MINUTE = 60_000;
 const FOUR_GB = 0x1_0000_0000;
 
 export class Bodies {
@@ -108,7 +108,7 @@ export class Bodies {
 
   /** The text as `renderer` renders it for a moment. Throws IndexDamaged. */
   text(ordinal: number, now: Date, renderer: RecordRenderer): RecordText {
-    const minute = Math.floor(now.getTime() / MINUTE);
+    const minute = minuteOf(now);
     let number = this.#renderers.get(renderer);
     if (minute !== this.#minute || (number === undefined && this.#renderers.size === MOST_RENDERERS)) {
       this.#minute = minute;

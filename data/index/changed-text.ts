@@ -1,9 +1,8 @@
 // Texts of records that an overlay changed, as they are sent: like those of bodies.ts, but made from objects.
 import type { Pack } from '../../packs/define/model.ts';
 import type { StoredRecord } from '../model/record.ts';
+import { minuteOf } from '../model/time.ts';
 import type { Ages, RecordPieces, RecordRenderer, RecordText } from '../plan/plan.ts';
-
-const MINUTE = 60_000;
 
 /** The text of one changed record; the last one that was rendered is kept for its minute. */
 export class ChangedText {
@@ -23,7 +22,7 @@ export class ChangedText {
 
   /** The text as `renderer` renders it for a moment, without attributes that the pack does not have. */
   text(now: Date, renderer: RecordRenderer): RecordText {
-    const minute = Math.floor(now.getTime() / MINUTE);
+    const minute = minuteOf(now);
     const sent = this.#sent;
     if (sent !== null && sent.minute === minute && sent.renderer === renderer) return sent.text;
     this.#pieces ??= this.#split();

@@ -67,7 +67,7 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
     ...duckdb,
     search: first((one, plan) => one.search(plan), duckdb.search),
     facets: first((one, plan) => one.facets(plan), duckdb.facets),
-    stats: inTurn((one, plan, options) => one.stats(plan, options), duckdb.stats),
+    stats: first((one, plan, options) => one.stats(plan, options), duckdb.stats),
     timeseries: inTurn((one, plan, options) => one.timeseries(plan, options), duckdb.timeseries),
     spellings: first((one, plan) => one.spellings(plan), duckdb.spellings),
     similar: first((one, plan) => one.similar(plan), duckdb.similar),

@@ -187,9 +187,7 @@ export class PackedIndex {
     return this.#changed.get(ordinal)?.text(now, renderer) ?? this.bodies.text(ordinal, now, renderer);
   }
 
-  /**
-   * Highest score first. Null when `differBy` is not a text attribute.
-   */
+  /** Highest score first. Null when `differBy` is not a text attribute. */
   similar(plan: SimilarPlan): Scored[] | null {
     const { subject, where, differBy, scope = 'full', limit } = plan;
     if (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)) return null;

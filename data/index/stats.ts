@@ -42,8 +42,6 @@ interface Matches {
   sorted: boolean;
   numbers: Numbers;
   changed: readonly ChangedNumber[];
-  /** Records in a slice. */
-  slice: number;
 }
 
 /** A changed record that matches: its number, and the codes of its keys. */
@@ -98,15 +96,15 @@ interface Query {
 }
 
 function* answer(query: Query): Generator<void, StatsAnswer> {
-  const { columns, plan, keys } = query;
+  const { columns, plan, keys, slice } = query;
   const matches = yield* matchesOf(query);
   const levels =
     keys.length === 0 ? [levelOf([], columns.size)] : keys.map((_, i) => levelOf(keys.slice(0, i + 1), columns.size));
   let total = 0;
-  for (const level of levels) total += yield* count(level, matches);
+  for (const level of levels) total += yield* count(level, matches, slice);
   if (total > plan.groups) return { groups: [], total };
   const groups: StatsGroup[] = [];
-  for (const level of levels) for (const group of yield* groupsOf(level, matches)) groups.push(group);
+  for (const level of levels) for (const group of yield* groupsOf(level, matches, slice)) groups.push(group);
   return { groups, total };
 }
 
@@ -142,7 +140,7 @@ function* matchesOf({ columns, plan, removed, changed, slice }: Query): Generato
   const matched = found.count();
   const sorted = matched * FEW > columns.size;
   const order = columns.order(attribute).valuedOrdinals;
-  if (sorted && matched === columns.size) return { ordinals: order, sorted, numbers, changed, slice };
+  if (sorted && matched === columns.size) return { ordinals: order, sorted, numbers, changed };
   if (ordinalBuffer.length < columns.size) ordinalBuffer = new Uint32Array(columns.size);
   const ordinals = ordinalBuffer;
   let length = 0;
@@ -155,7 +153,7 @@ function* matchesOf({ columns, plan, removed, changed, slice }: Query): Generato
       if (!Number.isNaN(numbers.at(ordinal))) ordinals[length++] = ordinal;
     });
   }
-  return { ordinals: ordinals.subarray(0, length), sorted, numbers, changed, slice };
+  return { ordinals: ordinals.subarray(0, length), sorted, numbers, changed };
 }
 
 function levelOf(keys: readonly GroupKeys[], records: number): Level {
@@ -184,7 +182,7 @@ function changedPlaces({ keys }: Level, { codes: [first, second] }: ChangedNumbe
 }
 
 /** Counts the numbers of each group; returns the number of groups. */
-function* count(level: Level, { ordinals, changed, slice }: Matches): Generator<void, number> {
+function* count(level: Level, { ordinals, changed }: Matches, slice: number): Generator<void, number> {
   const { single, counts } = level;
   const add = (place: number) => {
     counts[place]! += 1;
@@ -200,7 +198,7 @@ function* count(level: Level, { ordinals, changed, slice }: Matches): Generator<
   return groups;
 }
 
-function* groupsOf(level: Level, matches: Matches): Generator<void, StatsGroup[]> {
+function* groupsOf(level: Level, matches: Matches, slice: number): Generator<void, StatsGroup[]> {
   const { keys, counts } = level;
   const places: number[] = [];
   /** Where the next number of a group is written; in the end, the end of each group. */
@@ -216,7 +214,7 @@ function* groupsOf(level: Level, matches: Matches): Generator<void, StatsGroup[]
   const most = length + matches.ordinals.length;
   if (numberBuffer.length < most) numberBuffer = new Float64Array(most);
   const out = numberBuffer;
-  yield* ranges(matches.slice, matches.ordinals.length, (from, to) => fill(level, matches, { next, out, from, to }));
+  yield* ranges(slice, matches.ordinals.length, (from, to) => fill(level, matches, { next, out, from, to }));
   /** Numbers of changed records by place. */
   const added = new Map<number, number>();
   for (const one of matches.changed)
@@ -225,9 +223,9 @@ function* groupsOf(level: Level, matches: Matches): Generator<void, StatsGroup[]
       added.set(place, (added.get(place) ?? 0) + 1);
     }
   const groups: StatsGroup[] = [];
-  let work = matches.slice;
+  let work = slice;
   for (const place of places) {
-    if (work >= matches.slice) {
+    if (work >= slice) {
       yield;
       work = 0;
     }

@@ -1,5 +1,10 @@
 // Times as answers contain them.
 
+const MINUTE = 60_000;
+
+/** Whole minutes since 1970. Ages in answers are computed from them, so answers within a minute are equal. */
+export const minuteOf = (now: Date): number => Math.floor(now.getTime() / MINUTE);
+
 const times = new Map<number, string>();
 
 /** ISO 8601 in UTC with `Z`; milliseconds are omitted when zero. */

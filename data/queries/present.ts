@@ -3,6 +3,7 @@
 import { attributionFor, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Provenance, PublicRecord, StoredRecord } from '../model/record.ts';
+import { minuteOf } from '../model/time.ts';
 import type { Visibility } from '../plan/plan.ts';
 
 /** Caller, time and host; `Context` of api/contract/operation.ts implements it. */
@@ -24,7 +25,7 @@ const MINUTE = 60_000;
  * whole minutes, so that answers within a minute are equal.
  */
 export function hoursSince(observed_at: string | number, now: Date): number {
-  const minute = Math.floor(now.getTime() / MINUTE) * MINUTE;
+  const minute = minuteOf(now) * MINUTE;
   const at = typeof observed_at === 'number' ? observed_at : Date.parse(observed_at);
   return Math.max(0, Math.round(((minute - at) / HOUR) * 10) / 10);
 }

@@ -1,6 +1,7 @@
 // The records of an answer in order: as objects, or as the bytes of one JSON text.
 import type { PublicRecord } from '../model/record.ts';
 import { StickyCache } from '../model/sticky-cache.ts';
+import { minuteOf } from '../model/time.ts';
 import type { Engine } from '../plan/plan.ts';
 import { nextTurn } from '../plan/slices.ts';
 import type { Release } from '../releases/release.ts';
@@ -24,7 +25,6 @@ export interface RecordList {
 const LONGEST_KEPT = 100;
 /** Records that are kept as objects for each release, some 10 kB each. */
 const MOST_KEPT = 300;
-const MINUTE = 60_000;
 
 /** Records as objects of one minute, by selection and ordinal. */
 type KeptRecords = StickyCache<string, PublicRecord>;
@@ -34,7 +34,7 @@ const kept = new WeakMap<Engine, { minute: number; records: KeptRecords }>();
 
 /** The records of an engine that were made for the minute of `now`, with which their ages change. */
 function keptRecords(engine: Engine, now: Date): KeptRecords {
-  const minute = Math.floor(now.getTime() / MINUTE);
+  const minute = minuteOf(now);
   const known = kept.get(engine);
   if (known?.minute === minute) return known.records;
   const records: KeptRecords = new StickyCache(MOST_KEPT);
