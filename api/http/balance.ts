@@ -1,4 +1,4 @@
-// Evens out the connections of threads that listen on the same port (WORKERS). The kernel chooses a thread at random
+// Balances the connections of threads that listen on the same port (WORKERS). The kernel chooses a thread at random
 // for each new connection, and a client such as a proxy keeps its connections for hours: of 16 connections, one thread
 // may have 12. A thread with too many closes some after their next response, and their clients connect again.
 import type { Server } from 'node:http';
@@ -55,7 +55,7 @@ export function surplusOf(connections: Int32Array, thread: number): number {
   const used = connections.map((_, i) => Atomics.load(connections, i));
   const own = used[thread]!;
   const mean = used.reduce((sum, each) => sum + each, 0) / used.length;
-  // A difference of one cannot be evened out.
+  // A difference of one cannot be balanced.
   if (own <= mean * SHARE || own - Math.min(...used) < 2) return 0;
   return Math.floor(own - mean);
 }

@@ -1,9 +1,9 @@
-// A bounded cache that resists being replaced as a whole.
+// A bounded cache that replaces its entries slowly.
 import { LRUCache } from 'lru-cache';
 
 /**
- * When the cache is full, one of this many new entries replaces another. If every one did, a few more entries in
- * use than fit would push out each before it is needed again, and cost more than no cache.
+ * When the cache is full, it takes one of this many new entries. If it took every one, and slightly more entries were
+ * in use than fit, each would be replaced before it is needed again. This costs more than no cache.
  */
 const ADMITTED = 16;
 
