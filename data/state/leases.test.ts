@@ -26,9 +26,9 @@ describeStores('leases', ({ open }) => {
 
   test('an expired lease is acquired by another, and its holder moves no pointer', async () => {
     const [one, two] = [await open(), await open()];
-    // Expired at once, and renewed after an hour at the earliest.
-    const stalled = await acquireLease(one, { name, holder: 'stalled', duration: 0 });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    // The next renewal is after 15 seconds.
+    const stalled = await acquireLease(one, { name, holder: 'stalled', duration: 60_000 });
+    await one.db.updateTable('leases').set({ expires_at: 1 }).where('name', '=', name).execute();
     const next = await acquireLease(two, { name, holder: 'next', duration: 60_000 });
     await movePointer(two, next, 'tools', { release: 'b', listing: 'bb', work: 'w2' });
     const late = movePointer(one, stalled, 'tools', { release: 'a', listing: 'aa', work: 'w1' });
