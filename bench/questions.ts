@@ -21,6 +21,8 @@ export interface BenchQuestion {
   differs?: Partial<Record<Peer, string>>;
   /** Whether the bare server is a fair limit: the answer is constant bytes. */
   bare?: boolean;
+  /** Request headers, sent to every server. */
+  headers?: Record<string, string>;
 }
 
 export type Peer = 'bare' | 'sqlite' | 'duckdb';
@@ -31,6 +33,7 @@ export const GOALS: Readonly<Record<string, Partial<Record<Peer, Goal>>>> = {
   get: { bare: [0.48, 0.55], sqlite: [1.2, 1.6] },
   search: { bare: [0.3], sqlite: [2.2, 2.8] },
   'search-once': { sqlite: [2.2] },
+  'search-gzip': { bare: [5], sqlite: [8] },
   text: { sqlite: [2.2] },
   radius: { sqlite: [3.5] },
   relevance: { sqlite: [1.5] },
@@ -128,6 +131,17 @@ export function benchQuestionsFor({ dataset, shape }: Subject, drawn: Drawn): Be
       sqlite: groups.map((each) => `/search/${group}/${uri(each)}/${number}/${least}`),
       duckdb: groups.map((each) => asked('search', uri(each), String(least))),
       gist: 'ids',
+    },
+    {
+      // Nearly all clients but the load generator accept gzip. The bare server and SQLite have Hono's `compress`.
+      id: 'search-gzip',
+      name: 'filtered search, 20 full records, gzip',
+      service: groups.map((each) => `${v1}/entities?${group}=${uri(each)}&min_${number}=${least}`),
+      sqlite: groups.map((each) => `/gzip/search/${group}/${uri(each)}/${number}/${least}`),
+      duckdb: [],
+      gist: 'ids',
+      bare: true,
+      headers: { 'accept-encoding': 'gzip, deflate' },
     },
     {
       id: 'text',

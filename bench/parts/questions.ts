@@ -86,8 +86,9 @@ function sidesOf(
   up: Partial<Record<Server, ServerProcess>>,
 ): Partial<Record<Server, BenchServer>> {
   const sides: Partial<Record<Server, BenchServer>> = {};
-  const add = (server: Server, paths: string[], headers: Record<string, string> = {}) => {
+  const add = (server: Server, paths: string[], own: Record<string, string> = {}) => {
     const process = up[server];
+    const headers = { ...question.headers, ...own };
     if (process && paths.length > 0) sides[server] = { base: process.base, cpu: process.cpu, paths, headers };
   };
   add('service', question.service, OPERATOR_HEADERS);

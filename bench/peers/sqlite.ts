@@ -4,6 +4,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { compress } from 'hono/compress';
 import { type Filling, fill, quotedName } from './sqlite-fill.ts';
 
 const filling = JSON.parse(process.env['FILLING'] ?? '{}') as Filling;
@@ -40,10 +41,12 @@ const searches = new Map(
     ),
   ]),
 );
-app.get(`/search/:name/:value/${number}/:least`, (c) => {
-  const { name, value, least } = c.req.param();
-  return json(c, page(searches.get(name)?.all(value, Number(least)) ?? []));
-});
+app.use('/gzip/*', compress());
+for (const prefix of ['', '/gzip'])
+  app.get(`${prefix}/search/:name/:value/${number}/:least`, (c) => {
+    const { name, value, least } = c.req.param();
+    return json(c, page(searches.get(name)?.all(value, Number(least)) ?? []));
+  });
 
 const text = db.prepare(
   `select body from (select record.ord from words join record on words.rowid = record.ord where words match ? order by quality desc, id limit 20)

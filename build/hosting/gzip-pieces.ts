@@ -2,10 +2,8 @@
 import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw } from 'node:zlib';
-
-const compressed = promisify(deflateRaw);
+import { crc32 } from 'node:zlib';
+import { deflatePiece, GZIP_HEADER, type GzipPiece, gzipOf, pieceOf } from '../../api/http/gzip.ts';
 
 /** Least and most bytes of a piece. With twice as many on average, copies are 1 % smaller. */
 const LEAST = 1 << 17;
@@ -15,9 +13,7 @@ const LINES = 128;
 /** Pieces compressed in parallel. */
 const AT_ONCE = 8;
 
-/** gzip without name and time (RFC 1952), and the empty last block of the stream (RFC 1951). */
-const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
-const LAST_BLOCK = Buffer.from([3, 0]);
+const LEVEL = 6;
 
 /**
  * The text in pieces of whole lines. Ends depend on the lines around them, so that pieces before and after an
@@ -53,7 +49,7 @@ function oldPieces(copy: string): Map<string, Buffer> {
   const content = readFileSync(copy);
   const [first, ...lines] = readFileSync(noteOf(copy), 'utf8').trimEnd().split('\n');
   if (first !== hash('sha256', content, 'hex')) return pieces;
-  let at = HEADER.length;
+  let at = GZIP_HEADER.length;
   for (const line of lines) {
     const [text = '', bytes] = line.split('\t');
     pieces.set(text, content.subarray(at, at + Number(bytes)));
@@ -68,23 +64,19 @@ export async function gzipInPieces(from: string, copy: string): Promise<Buffer> 
   const before = oldPieces(copy);
   const pieces = piecesOf(text);
   const names = pieces.map((piece) => hash('sha256', piece, 'hex'));
-  const made: Buffer[] = [];
+  const made: GzipPiece[] = [];
   let next = 0;
   const worker = async () => {
     for (let i = next++; i < pieces.length; i = next++) {
-      // A full flush ends at a byte and refers to nothing before it, so that pieces can be joined.
-      const options = { level: 6, finishFlush: constants.Z_FULL_FLUSH };
-      made[i] = before.get(names[i]!) ?? (await compressed(pieces[i]!, options));
+      const old = before.get(names[i]!);
+      made[i] = old ? pieceOf(pieces[i]!, old) : await deflatePiece(pieces[i]!, LEVEL);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  const tail = Buffer.alloc(8);
-  tail.writeUInt32LE(crc32(text), 0);
-  tail.writeUInt32LE(text.length % 2 ** 32, 4);
-  const content = Buffer.concat([HEADER, ...made, LAST_BLOCK, tail]);
+  const content = Buffer.concat(gzipOf(made));
   await writeFile(`${copy}.new`, content);
   await rename(`${copy}.new`, copy);
-  const lines = names.map((name, i) => `${name}\t${made[i]!.length}`);
+  const lines = names.map((name, i) => `${name}\t${made[i]!.blocks.length}`);
   await writeFile(noteOf(copy), [hash('sha256', content, 'hex'), ...lines, ''].join('\n'));
   return content;
 }
