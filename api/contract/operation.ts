@@ -77,6 +77,8 @@ export interface Result<R> {
    * are the same objects from answer to answer.
    */
   parts?: readonly Uint8Array<ArrayBuffer>[];
+  /** For a list of records in `parts`: the number of parts up to the end of each record. */
+  record_ends?: readonly number[];
   /** HTTP status of success; 200 by default. */
   status?: 200 | 201 | 202;
   /** ISO 8601, for Last-Modified, when `validators` have none. */

@@ -69,14 +69,11 @@ export function runOperation<T>(run: CallRun<T>): Awaitable<void> {
   run.result = result;
 }
 
-/** Channels with a length limit run the operation again for a shorter answer. */
+/** Channels with a length limit replace a result that is too long. */
 export function shortenResult<T>(run: CallRun<T>): Awaitable<void> {
-  const { call, operation, input, result, ctx } = run;
+  const { call, input, result, ctx } = run;
   return whenReady(call.shorter?.(input, result, ctx), (shorter) => {
-    if (shorter === undefined) return;
-    return whenReady(operation.run(shorter, ctx), (ready) => {
-      run.result = ready;
-    });
+    if (shorter !== undefined) run.result = shorter;
   });
 }
 

@@ -127,10 +127,10 @@ export interface Call extends Visitor {
   /** Whether the client has disconnected, for a channel that can check without the signal. */
   gone?: () => boolean;
   /**
-   * For channels with a length limit: the input of a shorter answer at the same price, run instead of one
-   * that is too long; undefined when this one fits.
+   * For channels with a length limit: a shorter result at the same price, instead of one that is too long;
+   * undefined when this one fits.
    */
-  shorter?: (input: unknown, result: Result<unknown>, ctx: Context) => Awaitable<unknown>;
+  shorter?: (input: unknown, result: Result<unknown>, ctx: Context) => Awaitable<Result<unknown> | undefined>;
   /** An error that the channel found in the parameters; thrown at the validation step. */
   misread?: ApiError | undefined;
   /**

@@ -79,29 +79,33 @@ export async function pageRecords(list: RecordList, presenting: PresentOptions):
 const OPEN = Buffer.from('{"items":[');
 const NEXT = Buffer.from(',');
 
+/** JSON in parts, and the number of parts up to the end of each record. */
+export interface PageJson {
+  parts: readonly Uint8Array<ArrayBuffer>[];
+  record_ends: readonly number[];
+}
+
 /**
- * `{"items":[…],…members}` from the stored texts, equal to JSON.stringify of the objects, in chunks; cached
- * records are the same Buffer objects. Null when a record must be parsed: for a preview, or when the release has
+ * `{"items":[…],…members}` from the stored texts, equal to JSON.stringify of the objects; cached records are
+ * the same Buffer objects. Null when a record must be parsed: for a preview, or when the release has
  * no usable text.
  */
-export function pageJson(
-  list: RecordList,
-  members: object,
-  presenting: PresentOptions,
-): readonly Uint8Array<ArrayBuffer>[] | null {
+export function pageJson(list: RecordList, members: object, presenting: PresentOptions): PageJson | null {
   const { release, ordinals, fields, figures } = list;
   const { engine, pack } = release;
   if (!engine.text || presenting.visibility !== 'full') return null;
   const renderer = recordRenderer(pack, presenting.base_url, fields);
-  const out: Uint8Array<ArrayBuffer>[] = [OPEN];
+  const parts: Uint8Array<ArrayBuffer>[] = [OPEN];
+  const record_ends: number[] = [];
   for (let i = 0; i < ordinals.length; i += 1) {
     const text = engine.text(ordinals[i]!, presenting.now, renderer);
     if (text === null) return null;
-    if (i > 0) out.push(NEXT);
-    if (figures) out.push(text.json.subarray(0, -1), Buffer.from(`,"${figures.member}":${figures.values[i]!}}`));
-    else out.push(text.json);
+    if (i > 0) parts.push(NEXT);
+    if (figures) parts.push(text.json.subarray(0, -1), Buffer.from(`,"${figures.member}":${figures.values[i]!}}`));
+    else parts.push(text.json);
+    record_ends.push(parts.length);
   }
   const rest = JSON.stringify(members).slice(1);
-  out.push(rest === '}' ? Buffer.from(']}') : Buffer.from(`],${rest}`));
-  return out;
+  parts.push(rest === '}' ? Buffer.from(']}') : Buffer.from(`],${rest}`));
+  return { parts, record_ends };
 }

@@ -26,9 +26,8 @@ test.each(DATASETS)(
     let items: string[] = [];
     const compare = () => {
       const ordinals = items.map((_, index) => ordinal - items.length + index);
-      const json = Buffer.concat(
-        pageJson({ release, ordinals, fields: null }, { next_cursor: null }, presenting) ?? [],
-      );
+      const page = pageJson({ release, ordinals, fields: null }, { next_cursor: null }, presenting);
+      const json = Buffer.concat(page?.parts ?? []);
       // Compared as one text, since a difference would be long to print.
       expect(json.toString() === `{"items":[${items}],"next_cursor":null}`, `records up to ${ordinal}`).toBe(true);
       bytes += json.length;

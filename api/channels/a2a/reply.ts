@@ -30,7 +30,7 @@ export class ReplyParts {
     this.#json = new Budget(operation, tokens);
   }
 
-  /** Input of a shorter reply at the same price, for operations that have one (`Call.shorter`). */
+  /** A shorter result at the same price, for operations that have one (`Call.shorter`). */
   get shorter(): NonNullable<Call['shorter']> | undefined {
     if (!this.#json.shortens) return undefined;
     return async (input, result, ctx) => {

@@ -4,8 +4,8 @@ import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation, Result } from '../../contract/operation.ts';
 import { render } from '../../render/render.ts';
-import { countFitting, cutBody, cutText, NOTE_TOKENS, type Truncation } from './cut.ts';
-import { bytesFitIn, estimate, textFitsIn } from './tokens.ts';
+import { countFitting, countFittingParts, cutBody, cutText, NOTE_TOKENS, type Truncation } from './cut.ts';
+import { estimate, partsFitIn, textFitsIn } from './tokens.ts';
 
 /** Tokens of a result: the default, and the bounds of `max_tokens`. */
 export const TOKENS = { standard: 20_000, least: 1_000, most: 200_000 } as const;
@@ -38,6 +38,21 @@ class BytesAnswer implements ToolAnswer {
 
 type Body = Record<string, unknown>;
 
+/** A result with fewer records than the one that was too long. */
+interface Shorter {
+  result: Result<unknown>;
+  /** Number of records of the long result. */
+  of: number;
+  /** The answer with its note, once it was sent. */
+  answer: ToolAnswer | null;
+}
+
+/**
+ * Shorter results by the long result, and by format and limit. Long results of repeated calls are the same objects
+ * (api/gate/repeated-calls.ts).
+ */
+const shorterResults = new WeakMap<Result<unknown>, Map<string, Shorter>>();
+
 /**
  * Keeps one call within its budget: runs it again for fewer records, cuts free results, rejects paid ones
  * that would be cut.
@@ -47,6 +62,7 @@ export class Budget {
   readonly #tokens: number;
   /** Number of records of the full result, when fewer were queried instead. */
   of: number | null = null;
+  #shorter: Shorter | null = null;
   /** The last rendered result, and its content. */
   #last: { result: Result<unknown>; answer: ToolAnswer } | null = null;
 
@@ -61,28 +77,56 @@ export class Budget {
     return long?.shorter !== undefined && long.part !== undefined;
   }
 
-  /** Input of a shorter query, or undefined if this result fits or no shorter query costs the same. */
-  shorter(input: unknown, result: Result<unknown>, ctx: Context): Awaitable<unknown> {
+  /** The result of a shorter query; undefined if this one fits, or if no shorter query costs the same. */
+  shorter(input: unknown, result: Result<unknown>, ctx: Context): Awaitable<Result<unknown> | undefined> {
+    const known = shorterResults.get(result)?.get(this.#keyOf(ctx));
+    if (known !== undefined) return this.#use(known);
     return whenReady(this.#render(result, ctx), (answer) =>
       fits(answer, this.#tokens) ? undefined : this.#shorten(answer, input, result, ctx),
     );
   }
 
-  async #shorten(answer: ToolAnswer, input: unknown, result: Result<unknown>, ctx: Context): Promise<unknown> {
-    const { long } = this.#operation;
+  #keyOf({ format }: Context): string {
+    return `${format} ${this.#tokens}`;
+  }
+
+  /** A shorter result for the second time: one text can be escaped and compressed once for all further calls. */
+  #use(known: Shorter): Result<unknown> {
+    const parts = known.answer?.parts;
+    if (parts && parts.length > 1) known.answer = new BytesAnswer([Buffer.concat(parts)]);
+    this.of = known.of;
+    this.#shorter = known;
+    return known.result;
+  }
+
+  async #shorten(
+    answer: ToolAnswer,
+    input: unknown,
+    result: Result<unknown>,
+    ctx: Context,
+  ): Promise<Result<unknown> | undefined> {
+    const { long, run } = this.#operation;
     if (!long?.shorter || !long.part) return undefined;
-    const body = result.body as Body;
-    const all = body[long.part] as unknown[];
     const room = this.#tokens - NOTE_TOKENS;
-    const keep =
-      answer.text === null ? countFitting(body, long.part, room) : await this.#fittingText(answer.text, result, ctx);
-    if (keep < 1 || keep >= all.length) return undefined;
-    this.of = all.length;
-    return long.shorter(input, keep);
+    const { record_ends } = result;
+    const { parts } = answer;
+    const of = record_ends?.length ?? lengthOf((result.body as Body)[long.part]);
+    let keep: number;
+    if (answer.text !== null) keep = await this.#fittingText(answer.text, result, ctx);
+    else if (parts && record_ends) keep = countFittingParts(parts, record_ends, room);
+    else keep = countFitting(result.body as Body, long.part, room);
+    if (keep < 1 || keep >= of) return undefined;
+    this.#shorter = { result: await run(long.shorter(input, keep), ctx), of, answer: null };
+    this.of = of;
+    const known = shorterResults.get(result) ?? new Map<string, Shorter>();
+    shorterResults.set(result, known.set(this.#keyOf(ctx), this.#shorter));
+    return this.#shorter.result;
   }
 
   /** The result to send. Throws, without a charge, if it is too long and must not be cut. */
   present(result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
+    const shorter = this.#shorter;
+    if (shorter?.result === result && shorter.answer !== null) return shorter.answer;
     const answer = this.#render(result, ctx);
     return answer instanceof Promise
       ? answer.then((ready) => this.#fit(ready, result, ctx))
@@ -92,13 +136,15 @@ export class Budget {
   #fit(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
     const { long, access } = this.#operation;
     const withinBudget = fits(answer, this.#tokens);
-    // Reading the body may parse it.
     if (withinBudget && this.of === null) return answer;
-    const body = result.body as Body;
     if (withinBudget && this.of !== null) {
-      const shown = lengthOf(long?.part === undefined ? undefined : body[long.part]);
-      return this.#noted(answer, { part: long?.part, shown, of: this.of, more: long?.more ?? '' }, ctx);
+      // Reading the body may parse it.
+      const shown = result.record_ends?.length ?? lengthOf((result.body as Body)[long?.part ?? '']);
+      const noted = this.#noted(answer, { part: long?.part, shown, of: this.of, more: long?.more ?? '' }, ctx);
+      if (this.#shorter?.result === result) this.#shorter.answer = noted;
+      return noted;
     }
+    const body = result.body as Body;
     if (access !== 'free' || ctx.priced || long?.part === undefined) throw this.#refusal(ctx);
     if (answer.text === null) {
       const { body: shorter, left_out } = cutBody(long, body, this.#tokens);
@@ -136,14 +182,17 @@ export class Budget {
   }
 
   /** Adds a note to the result: what was left out, and how to get it. */
-  #noted({ json, text }: ToolAnswer, left: Truncation, ctx: Context): ToolAnswer {
+  #noted(answer: ToolAnswer, left: Truncation, ctx: Context): ToolAnswer {
     const left_out = { ...left, more: this.#advice(left.more, ctx) };
     const { shown, of, more } = left_out;
     const note = `\nShown: ${shown} of ${of} ${left.part ?? 'parts'}, to stay within ${this.#tokens} tokens. ${more}\n`;
-    return {
-      json: `${json.slice(0, -1)},"left_out":${JSON.stringify(left_out)}}`,
-      text: text === null ? null : text + note,
-    };
+    // Instead of the closing brace.
+    const member = `,"left_out":${JSON.stringify(left_out)}}`;
+    const { text, parts } = answer;
+    const last = parts?.at(-1);
+    if (text === null && parts && last)
+      return new BytesAnswer([...parts.slice(0, -1), last.subarray(0, -1), Buffer.from(member)]);
+    return { json: answer.json.slice(0, -1) + member, text: text === null ? null : text + note };
   }
 
   #advice(more: string, { format }: Context): string {
@@ -161,11 +210,10 @@ export class Budget {
   }
 }
 
-const fits = (answer: ToolAnswer, tokens: number) =>
-  (answer.parts !== undefined && bytesFitIn(bytesOf(answer.parts), tokens)) ||
-  textFitsIn(answer.text ?? answer.json, tokens);
-
-const bytesOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
+function fits(answer: ToolAnswer, tokens: number): boolean {
+  const { text, parts } = answer;
+  return text === null && parts ? partsFitIn(parts, tokens) : textFitsIn(text ?? answer.json, tokens);
+}
 
 const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part === 'string' ? part.length : 0);
 

@@ -1,6 +1,6 @@
 // Shortens free results: without descriptions, with shorter lists, with fewer lines of text.
 import type { Shortening } from '../../contract/operation.ts';
-import { estimate, textFitsIn } from './tokens.ts';
+import { estimate, estimateParts, textFitsIn } from './tokens.ts';
 
 type Body = Record<string, unknown>;
 
@@ -63,6 +63,22 @@ export function countFitting(body: Body, part: string, tokens: number): number {
   for (const each of body[part] as unknown[]) {
     used += estimate(JSON.stringify(each)) + 1;
     if (used > tokens) break;
+    keep += 1;
+  }
+  return keep;
+}
+
+/**
+ * The same for JSON in parts; `ends`: the number of parts up to the end of each item. Nothing is parsed.
+ */
+export function countFittingParts(parts: readonly Uint8Array[], ends: readonly number[], tokens: number): number {
+  let used = estimateParts(parts.slice(ends.at(-1)));
+  let keep = 0;
+  let start = 0;
+  for (const end of ends) {
+    used += estimateParts(parts.slice(start, end));
+    if (used > tokens) break;
+    start = end;
     keep += 1;
   }
   return keep;

@@ -15,8 +15,8 @@ export async function listResult<R extends { items: PublicRecord[] }>(
   ctx: Context,
 ): Promise<Result<R>> {
   const about = { records: page.ordinals.length };
-  const parts = ctx.format === 'json' ? pageJson(page, rest, ctx) : null;
-  if (parts) return jsonResult<R>(parts, about);
+  const json = ctx.format === 'json' ? pageJson(page, rest, ctx) : null;
+  if (json) return jsonResult<R>(json.parts, { ...about, record_ends: json.record_ends });
   return { body: { items: await pageRecords(page, ctx), ...rest } as unknown as R, ...about };
 }
 

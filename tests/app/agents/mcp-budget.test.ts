@@ -62,6 +62,16 @@ describe('an answer that would be too long', () => {
     expect(seen.slice(0, 40)).toEqual(whole);
   });
 
+  it.each(['json', 'md'])('is the same page when the call is repeated: %s', async (format) => {
+    const answers: unknown[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      const { content, structuredContent } = await small.call('tools_search', { limit: 50, format });
+      answers.push({ content, structuredContent });
+    }
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(JSON.stringify(answers[0])).toMatch(/of(?:":| )50/);
+  });
+
   it('fits with fewer fields', async () => {
     const { structuredContent } = await small.call('tools_search', { limit: 20, fields: ['kind'], total: false });
     const { items } = page(structuredContent);

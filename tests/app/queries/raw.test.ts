@@ -53,7 +53,7 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
           const found = { release: view, fields, ...list };
           const items = await pageRecords(found, presenting);
           for (const beside of [{}, { next_cursor: null, total: undefined, license: '"' }])
-            expect(Buffer.concat(pageJson(found, beside, presenting) ?? []).toString()).toBe(
+            expect(Buffer.concat(pageJson(found, beside, presenting)?.parts ?? []).toString()).toBe(
               JSON.stringify({ items, ...beside }),
             );
         }
