@@ -264,9 +264,10 @@ function soak({ minutes, connections, workers = 1, loads, samples, after }: Soak
 
 function stalls({ dataset, records, rows, skipped, texts }: Stalls): string {
   const bounded = (value: number, bound: number) => (value <= bound ? ms(value) : `**${ms(value)}**`);
-  const row = ({ name, rps, delay, first, runs, bad }: StallRow) => [
+  const row = ({ name, rps, cpu, delay, first, runs, bad }: StallRow) => [
     name,
     rps === null ? '' : rps < 10 ? rps.toFixed(1) : count(rps),
+    cpu === undefined || !Number.isFinite(cpu) ? '' : count(cpu),
     bounded(delay.p99, STALL_BOUNDS.p99),
     bounded(delay.max, STALL_BOUNDS.max),
     first === null ? '' : ms(first),
@@ -275,7 +276,8 @@ function stalls({ dataset, records, rows, skipped, texts }: Stalls): string {
     bad === 0 ? '' : count(bad),
   ];
   const bounds = `${STALL_BOUNDS.p99} / ${STALL_BOUNDS.max} ms`;
-  const head = ['operation', 'calls/s', 'delay p99 ms', 'max ms', 'first call, max ms', bounds, 'runs', 'not 2xx'];
+  const times = ['delay p99 ms', 'max ms', 'first call, max ms'];
+  const head = ['operation', 'calls/s', 'CPU µs a call', ...times, bounds, 'runs', 'not 2xx'];
   const whole = table(
     ['llms-full.txt, generated, one client', 'MB', 'seconds', 'delay p99 ms', 'max ms'],
     texts.map(({ dataset, bytes, seconds, delay }) => [

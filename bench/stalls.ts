@@ -117,6 +117,12 @@ export function protocolCases(dataset: string): StallCase[] {
   return [
     mcp('tools/list', 'tools/list', {}),
     mcp('search of 10 records', 'tools/call', { name: 'entity_search', arguments: search }),
+    mcp('search of 20 records, shortened', 'tools/call', { name: 'entity_search', arguments: { dataset, limit: 20 } }),
+    mcp('search of 20 records, Markdown', 'tools/call', {
+      name: 'entity_search',
+      arguments: { dataset, limit: 20, format: 'md' },
+    }),
+    mcp('profile, shortened', 'tools/call', { name: 'dataset_profile', arguments: { dataset } }),
     a2a('search of 10 records', { data: { skill: 'entity_search', ...search } }),
     { name: 'A2A, agent card', paths: ['/.well-known/agent-card.json'] },
     a2a('a text', { text: 'largest cities of France with more than 100000 inhabitants' }),

@@ -9,7 +9,7 @@ export interface EntityTags {
    * URL.
    */
   ofVersion(version: string, representation: readonly string[]): string;
-  /** Tag of a body that has no version of its own. */
+  /** Tag of a body that has no version of its own. Bytes must not be modified. */
   ofBody(body: string | Uint8Array): string;
 }
 
@@ -33,6 +33,8 @@ export function entityTags(secret: string): EntityTags {
   const body = keyedDigest(secret, 'entity tags of bodies');
   const recent = new Map<string, readonly StoredTag[]>();
   let stored = 0;
+  /** Tags of bodies, as long as they are in memory. */
+  const bodies = new WeakMap<Uint8Array, string>();
   return {
     ofVersion(name, representation) {
       const known = recent.get(name) ?? NO_TAGS;
@@ -46,7 +48,15 @@ export function entityTags(secret: string): EntityTags {
       recent.set(name, [{ representation, tag }, ...known.slice(0, EACH - 1)]);
       return tag;
     },
-    ofBody: (content) => weak(body, content),
+    ofBody(content) {
+      if (typeof content === 'string') return weak(body, content);
+      let tag = bodies.get(content);
+      if (tag === undefined) {
+        tag = weak(body, content);
+        bodies.set(content, tag);
+      }
+      return tag;
+    },
   };
 }
 

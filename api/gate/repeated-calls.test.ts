@@ -1,6 +1,7 @@
 // Repeated calls: which ones are answered from memory, and when their answers are dropped.
 import { expect, test } from 'vitest';
 import { type Context, jsonResult, type Operation } from '../contract/operation.ts';
+import { render } from '../render/render.ts';
 import { RepeatedCalls } from './repeated-calls.ts';
 
 const release = () => ({ manifest: {} }) as NonNullable<Context['release']>;
@@ -71,6 +72,47 @@ test('calls of other operations, other channels and without a dataset always run
   const { release: _, ...none } = context();
   for (let i = 0; i < 4; i += 1) await call('?a=1', none as Context);
   expect(runs()).toBe(8);
+});
+
+test('texts and objects are kept too: of free operations for everyone, else for who sees everything', async () => {
+  const guide = {
+    name: 'guide',
+    repeats: true,
+    access: 'free',
+    run: async () => ({ body: { text: `# Places ${++runs}` }, last_modified: '2026-11-20T00:00:00Z' }),
+    markdown: ({ text }: { text: string }) => text,
+  } as unknown as Operation;
+  const quota = { ...guide, name: 'search', previews: true, access: 'paid' } as Operation;
+  let runs = 0;
+  const repeated = new RepeatedCalls();
+  // Operations without parameters share one input.
+  const shared = {};
+  const ask = async (operation: Operation, more: Partial<Context>) => {
+    const url = new URL('http://localhost/v1/places/llms.txt');
+    const ctx = context({ visibility: 'public', url, ...more });
+    const call = { operation, query: '', entity: null };
+    const input = await repeated.input(call, ctx, () => shared);
+    const result = await repeated.run(operation, input, ctx);
+    const { body } = await render(operation, result, ctx);
+    expect(result.last_modified).toBe('2026-11-20T00:00:00Z');
+    return { text: Buffer.from(body as string).toString(), object: result.body };
+  };
+  const asked = async (operation: Operation, more: Partial<Context>) => {
+    const from = runs;
+    const answers = [];
+    for (let i = 0; i < 4; i += 1) answers.push(await ask(operation, more));
+    expect(answers[3]).toEqual(answers[1]);
+    expect(answers[3]!.text).toContain(`# Places ${from + 2}`);
+    return runs - from;
+  };
+  expect(await asked(guide, { format: 'json' })).toBe(2);
+  expect(await asked(guide, { format: 'text' })).toBe(2);
+  expect(await asked(guide, { format: 'markdown' })).toBe(2);
+  // A text contains the URL of the next page.
+  expect(await asked(guide, { format: 'markdown', url: new URL('http://localhost/v1/places/other.md') })).toBe(2);
+  expect(await asked({ ...guide, name: 'schema' } as Operation, { format: 'markdown', by_name: true })).toBe(2);
+  expect(await asked(quota, { visibility: 'full', format: 'markdown' })).toBe(2);
+  await expect(asked(quota, { format: 'markdown' })).rejects.toThrow('to deeply equal');
 });
 
 test('errors and very long answers are not kept', async () => {

@@ -1,10 +1,12 @@
-// Answers of equal calls in the same minute: the parsed input and the JSON bytes, kept in memory
+// Answers of equal calls in the same minute: the parsed input and the bytes of the answer, kept in memory
 // (docs/decisions/0050-repeated-calls.md). Access, limits and charges are decided for every call before.
 import { LRUCache } from 'lru-cache';
+import type { Format } from '../../data/input/formats.ts';
 import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { StickyCache } from '../../data/model/sticky-cache.ts';
 import { minuteOf } from '../../data/model/time.ts';
 import { type Context, jsonResult, type Operation, type Result } from '../contract/operation.ts';
+import { render } from '../render/render.ts';
 
 /** Bytes of all answers in memory. */
 const BYTES = 16 * 2 ** 20;
@@ -12,6 +14,10 @@ const BYTES = 16 * 2 ** 20;
 const LONGEST = 1 / 16;
 /** Approximate bytes of an entry without its answer and its key. */
 const ENTRY = 2000;
+/** Approximate size of an answer as objects: lengths of its text, and bytes for each record. */
+const [OBJECTS, RECORD] = [3, 10_000];
+/** Formats of answers that are kept. The others are long, or rarely used. */
+const FORMATS: ReadonlySet<Format> = new Set(['json', 'markdown', 'text']);
 /** Characters of the keys of calls in this minute, by which a second equal call is found. */
 const MOST_SEEN = 4 * 2 ** 20;
 
@@ -68,33 +74,38 @@ export class RepeatedCalls {
     }
     // While an answer of any length fits; then one of sixteen.
     if (!this.#inputs.admits(this.#longest)) return parse(call, ctx);
-    return whenReady(parse(call, ctx), (input) => {
-      this.#due.set(input as object, key);
+    return whenReady(parse(call, ctx), (parsed) => {
+      // Operations without parameters share one input.
+      const input = { ...(parsed as object) };
+      this.#due.set(input, key);
       return input;
     });
   }
 
   /** The answer of an equal call, or that of the operation. Both must not be modified. */
   run(operation: Operation, input: unknown, ctx: Context): Awaitable<Result<unknown>> {
-    // Operations without parameters have no input.
     if (typeof input !== 'object' || input === null) return operation.run(input, ctx);
     const known = this.#answers.get(input);
     if (known !== undefined) return known;
     const key = this.#due.get(input);
     const result = operation.run(input, ctx);
-    return key === undefined ? result : whenReady(result, (answer) => this.#keep(key, input, answer, ctx));
+    return key === undefined ? result : whenReady(result, (answer) => this.#keep(key, input, answer, operation, ctx));
   }
 
   /**
-   * Everything that the JSON answer depends on besides the minute; null for a call that is not kept. Callers
-   * without a credential are left out: their answers depend on their quota.
+   * Everything that the answer depends on besides the minute; null for a call that is not kept. Where an answer
+   * depends on the quota of callers without a credential, theirs are left out.
    */
-  #key(call: RepeatableCall, { release, visibility, format, admin, now }: Context): string | null {
+  #key(call: RepeatableCall, ctx: Context): string | null {
     const { operation, query, entity, misread } = call;
+    const { release, visibility, format, admin, by_name, now } = ctx;
     if (!operation.repeats || query === undefined || misread !== undefined || release === undefined) return null;
-    if (visibility !== 'full' || format !== 'json') return null;
+    if (visibility !== 'full' && !isSameForAll(operation)) return null;
+    if (!FORMATS.has(format)) return null;
     this.#turn(now);
-    return `${this.#view(release)} ${admin} ${operation.name} ${entity} ${query}`;
+    // Texts contain the URL of the next page, unless the call is by name.
+    const url = format === 'json' || by_name ? '' : ctx.url.href;
+    return `${this.#view(release)} ${admin} ${operation.name} ${format} ${entity} ${query} ${url}`;
   }
 
   /** Drops everything when another minute begins. */
@@ -119,19 +130,54 @@ export class RepeatedCalls {
     return view;
   }
 
-  #keep(key: string, input: object, answer: Result<unknown>, { by_name }: Context): Result<unknown> {
-    const { parts, records, next_cursor, fields, distances, release, uncharged } = answer;
-    // The minute may have ended while the operation ran.
-    if (parts === undefined || uncharged === true || this.#due.get(input) !== key) return answer;
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
-    if (length > this.#longest) return answer;
-    const about = { records, next_cursor, fields, distances, release };
-    const given = Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
-    const kept = jsonResult<unknown>([parts.length === 1 ? parts[0]! : Buffer.concat(parts)], given);
-    // A call by name also keeps the bytes as a JSON string (api/channels/mcp/plain.ts).
-    const copies = by_name ? 2 : 1;
-    this.#inputs.set(key, { input, bytes: ENTRY + 2 * key.length + copies * length });
-    this.#answers.set(input, kept);
-    return kept;
+  #keep(
+    key: string,
+    input: object,
+    answer: Result<unknown>,
+    operation: Operation,
+    ctx: Context,
+  ): Awaitable<Result<unknown>> {
+    if (answer.uncharged === true || lengthOf(answer.parts) > this.#longest) return answer;
+    return whenReady(bytesOf(operation, answer, ctx), (bytes) => {
+      // The minute may have ended while the operation ran.
+      if (bytes === null || bytes.length > this.#longest || this.#due.get(input) !== key) return answer;
+      const kept = keptResult(answer, bytes, ctx);
+      // A call by name also keeps the bytes as a JSON string (api/channels/mcp/plain.ts).
+      const copies = ctx.by_name ? 2 : 1;
+      const objects = answer.parts ? 0 : OBJECTS * bytes.length + RECORD * (answer.records ?? 0);
+      this.#inputs.set(key, { input, bytes: ENTRY + 2 * key.length + copies * bytes.length + objects });
+      this.#answers.set(input, kept);
+      return kept;
+    });
   }
+}
+
+/** Whether an operation answers every caller alike. */
+const isSameForAll = ({ access, price, previews }: Operation): boolean =>
+  access === 'free' && price === undefined && previews !== true;
+
+const lengthOf = (parts: Result<unknown>['parts'] = []): number => parts.reduce((sum, part) => sum + part.length, 0);
+
+/** The bytes of an answer in the format of its context; null: they are streamed. */
+function bytesOf(
+  operation: Operation,
+  answer: Result<unknown>,
+  ctx: Context,
+): Awaitable<Uint8Array<ArrayBuffer> | null> {
+  const { parts } = answer;
+  if (parts) return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  return whenReady(render(operation, answer, ctx), ({ body }) => {
+    if (typeof body === 'string') return Buffer.from(body);
+    return body instanceof Uint8Array ? body : null;
+  });
+}
+
+/** The members that hold the content of a result. */
+const CONTENT: ReadonlySet<string> = new Set(['body', 'json', 'parts', 'record_ends', 'text']);
+
+/** The same result with its bytes, and with its object if it has one already. */
+function keptResult(answer: Result<unknown>, bytes: Uint8Array<ArrayBuffer>, ctx: Context): Result<unknown> {
+  const about = Object.fromEntries(Object.entries(answer).filter(([name]) => !CONTENT.has(name)));
+  if (ctx.format !== 'json') return { ...about, body: answer.body, text: bytes };
+  return jsonResult<unknown>([bytes], about, answer.parts ? undefined : answer.body);
 }

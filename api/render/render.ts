@@ -27,7 +27,7 @@ const markdown: Renderer = (operation, { body, next_cursor }, ctx) =>
 
 /** One renderer for each format. Results that are text streams are sent unchanged. */
 const RENDERERS: Record<Format, Renderer> = {
-  json: (_operation, { json, body }) => json ?? JSON.stringify(body),
+  json: (_operation, { body }) => JSON.stringify(body),
   markdown,
   text: markdown,
   html: (operation, { body }, ctx) => {
@@ -52,7 +52,8 @@ const RENDERERS: Record<Format, Renderer> = {
  */
 export function render(operation: Operation, result: Result<unknown>, ctx: Context): Rendered | Promise<Rendered> {
   const content_type = FORMATS[ctx.format].media_type;
-  if (ctx.format === 'json' && result.json) return { content_type, body: result.json };
+  const known = ctx.format === 'json' ? result.json : result.text;
+  if (known) return { content_type, body: known };
   if (isStream(result.body)) return { content_type, body: result.body };
   return whenReady(RENDERERS[ctx.format](operation, result, ctx), (body) => ({ content_type, body }));
 }

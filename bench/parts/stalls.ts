@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { drawValues } from '../draw.ts';
 import { measureLoad, unlike } from '../load.ts';
-import { CHANNEL_HEADERS, datasetsOf } from '../mixed.ts';
+import { datasetsOf, CHANNEL_HEADERS as PLAIN_CHANNEL_HEADERS } from '../mixed.ts';
 import { benchQuestionsFor } from '../questions.ts';
 import { OPERATOR_HEADERS, type Service, startService } from '../service.ts';
 import {
@@ -23,6 +23,8 @@ export interface StallRow {
   name: string;
   /** Calls a second; null for the service without calls. */
   rps: number | null;
+  /** Processor microseconds of the service for each call; absent without calls and in older results. */
+  cpu?: number;
   delay: Delay;
   /** Longest delay during the first call, before the load. */
   first: number | null;
@@ -43,6 +45,10 @@ export interface Stalls {
   texts: { dataset: string; bytes: number; seconds: number; delay: Delay }[];
 }
 
+/** Nearly all clients accept gzip. */
+const GZIP = { 'accept-encoding': 'gzip, deflate' };
+const REST_HEADERS = { ...OPERATOR_HEADERS, ...GZIP };
+const CHANNEL_HEADERS = { ...PLAIN_CHANNEL_HEADERS, ...GZIP };
 const IDLE_SECONDS = 5;
 const FIRST_CALL_MS = 15_000;
 /** Most measurements of a case above its bounds, since another process may have caused the first. */
@@ -116,7 +122,7 @@ async function firstCall({ base, vitals }: Service, { paths, bodies }: StallCase
   const [path = '/'] = paths;
   const request = bodies
     ? { method: 'POST', headers: CHANNEL_HEADERS, body: bodies[0] ?? '' }
-    : { headers: OPERATOR_HEADERS };
+    : { headers: REST_HEADERS };
   await vitals();
   const response = await fetch(base + unlike(path), { ...request, signal: AbortSignal.timeout(FIRST_CALL_MS) }).catch(
     () => null,
@@ -126,7 +132,7 @@ async function firstCall({ base, vitals }: Service, { paths, bodies }: StallCase
 }
 
 async function measureOnce({ base, vitals }: Service, { paths, bodies }: StallCase, seconds: number) {
-  const headers = bodies ? CHANNEL_HEADERS : OPERATOR_HEADERS;
+  const headers = bodies ? CHANNEL_HEADERS : REST_HEADERS;
   await wait(200);
   await vitals();
   const { rps, bad } = await measureLoad({
@@ -137,8 +143,8 @@ async function measureOnce({ base, vitals }: Service, { paths, bodies }: StallCa
     connections: STALL_BOUNDS.connections,
     seconds,
   });
-  const { delay } = await vitals();
-  return { rps, bad, delay };
+  const { delay, cpu } = await vitals();
+  return { rps, bad, delay, cpu: (cpu * 1000) / (rps * seconds) };
 }
 
 const withinBounds = ({ p99, max }: Delay) => p99 <= STALL_BOUNDS.p99 && max <= STALL_BOUNDS.max;

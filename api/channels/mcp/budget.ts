@@ -38,20 +38,22 @@ class BytesAnswer implements ToolAnswer {
 
 type Body = Record<string, unknown>;
 
-/** A result with fewer records than the one that was too long. */
+/** A result with fewer records than the one that was too long, and the number of records of that one. */
 interface Shorter {
   result: Result<unknown>;
-  /** Number of records of the long result. */
   of: number;
-  /** The answer with its note, once it was sent. */
-  answer: ToolAnswer | null;
 }
 
-/**
- * Shorter results by the long result, and by format and limit. Long results of repeated calls are the same objects
- * (api/gate/repeated-calls.ts).
- */
+// By result, then by format and limit. Results of repeated calls are the same objects (api/gate/repeated-calls.ts).
 const shorterResults = new WeakMap<Result<unknown>, Map<string, Shorter>>();
+const notedAnswers = new WeakMap<Result<unknown>, Map<string, ToolAnswer>>();
+
+/** Adds a value to the map of a result. */
+function keep<T>(maps: WeakMap<Result<unknown>, Map<string, T>>, result: Result<unknown>, key: string, value: T): T {
+  const map = maps.get(result) ?? new Map<string, T>();
+  maps.set(result, map.set(key, value));
+  return value;
+}
 
 /**
  * Keeps one call within its budget: runs it again for fewer records, cuts free results, rejects paid ones
@@ -62,7 +64,6 @@ export class Budget {
   readonly #tokens: number;
   /** Number of records of the full result, when fewer were queried instead. */
   of: number | null = null;
-  #shorter: Shorter | null = null;
   /** The last rendered result, and its content. */
   #last: { result: Result<unknown>; answer: ToolAnswer } | null = null;
 
@@ -80,7 +81,10 @@ export class Budget {
   /** The result of a shorter query; undefined if this one fits, or if no shorter query costs the same. */
   shorter(input: unknown, result: Result<unknown>, ctx: Context): Awaitable<Result<unknown> | undefined> {
     const known = shorterResults.get(result)?.get(this.#keyOf(ctx));
-    if (known !== undefined) return this.#use(known);
+    if (known !== undefined) {
+      this.of = known.of;
+      return known.result;
+    }
     return whenReady(this.#render(result, ctx), (answer) =>
       fits(answer, this.#tokens) ? undefined : this.#shorten(answer, input, result, ctx),
     );
@@ -88,15 +92,6 @@ export class Budget {
 
   #keyOf({ format }: Context): string {
     return `${format} ${this.#tokens}`;
-  }
-
-  /** A shorter result for the second time: one text can be escaped and compressed once for all further calls. */
-  #use(known: Shorter): Result<unknown> {
-    const parts = known.answer?.parts;
-    if (parts && parts.length > 1) known.answer = new BytesAnswer([Buffer.concat(parts)]);
-    this.of = known.of;
-    this.#shorter = known;
-    return known.result;
   }
 
   async #shorten(
@@ -111,41 +106,53 @@ export class Budget {
     const { record_ends } = result;
     const { parts } = answer;
     const of = record_ends?.length ?? lengthOf((result.body as Body)[long.part]);
-    let keep: number;
-    if (answer.text !== null) keep = await this.#fittingText(answer.text, result, ctx);
-    else if (parts && record_ends) keep = countFittingParts(parts, record_ends, room);
-    else keep = countFitting(result.body as Body, long.part, room);
-    if (keep < 1 || keep >= of) return undefined;
-    this.#shorter = { result: await run(long.shorter(input, keep), ctx), of, answer: null };
+    let fitting: number;
+    if (answer.text !== null) fitting = await this.#fittingText(answer.text, result, ctx);
+    else if (parts && record_ends) fitting = countFittingParts(parts, record_ends, room);
+    else fitting = countFitting(result.body as Body, long.part, room);
+    if (fitting < 1 || fitting >= of) return undefined;
     this.of = of;
-    const known = shorterResults.get(result) ?? new Map<string, Shorter>();
-    shorterResults.set(result, known.set(this.#keyOf(ctx), this.#shorter));
-    return this.#shorter.result;
+    const shorter = { result: await run(long.shorter(input, fitting), ctx), of };
+    return keep(shorterResults, result, this.#keyOf(ctx), shorter).result;
   }
 
   /** The result to send. Throws, without a charge, if it is too long and must not be cut. */
   present(result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
-    const shorter = this.#shorter;
-    if (shorter?.result === result && shorter.answer !== null) return shorter.answer;
+    const known = notedAnswers.get(result)?.get(this.#keyOf(ctx));
+    if (known !== undefined) return this.#joined(known, result, ctx);
     const answer = this.#render(result, ctx);
     return answer instanceof Promise
       ? answer.then((ready) => this.#fit(ready, result, ctx))
       : this.#fit(answer, result, ctx);
   }
 
+  /** An answer for the second time: as one text it can be escaped and compressed once for all further calls. */
+  #joined(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
+    const { parts = [] } = answer;
+    if (parts.length < 2) return answer;
+    return keep(notedAnswers, result, this.#keyOf(ctx), new BytesAnswer([Buffer.concat(parts)]));
+  }
+
   #fit(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
-    const { long, access } = this.#operation;
     const withinBudget = fits(answer, this.#tokens);
     if (withinBudget && this.of === null) return answer;
-    if (withinBudget && this.of !== null) {
-      // Reading the body may parse it.
-      const shown = result.record_ends?.length ?? lengthOf((result.body as Body)[long?.part ?? '']);
-      const noted = this.#noted(answer, { part: long?.part, shown, of: this.of, more: long?.more ?? '' }, ctx);
-      if (this.#shorter?.result === result) this.#shorter.answer = noted;
-      return noted;
-    }
-    const body = result.body as Body;
+    const noted = withinBudget ? this.#shortened(answer, result, ctx) : this.#cut(answer, result, ctx);
+    return keep(notedAnswers, result, this.#keyOf(ctx), noted);
+  }
+
+  /** The answer of a shorter query, with a note. */
+  #shortened(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
+    const { part, more = '' } = this.#operation.long ?? {};
+    // Reading the body may parse it.
+    const shown = result.record_ends?.length ?? lengthOf((result.body as Body)[part ?? '']);
+    return this.#noted(answer, { part, shown, of: this.of ?? shown, more }, ctx);
+  }
+
+  /** The beginning of a free answer, with a note. */
+  #cut(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
+    const { long, access } = this.#operation;
     if (access !== 'free' || ctx.priced || long?.part === undefined) throw this.#refusal(ctx);
+    const body = result.body as Body;
     if (answer.text === null) {
       const { body: shorter, left_out } = cutBody(long, body, this.#tokens);
       return this.#noted({ json: JSON.stringify(shorter), text: null }, left_out, ctx);
@@ -220,7 +227,10 @@ const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part 
 /** Renders the requested format: the JSON of REST; or a text, with the operation's other members as JSON. */
 function renderAnswer(operation: Operation, result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
   if (ctx.format === 'json' && result.parts) return new BytesAnswer(result.parts);
-  return whenReady(render(operation, result, ctx), ({ body }) => answerWith(body as string, operation, result, ctx));
+  return whenReady(render(operation, result, ctx), ({ body }) => {
+    const text = body instanceof Uint8Array ? Buffer.from(body).toString() : (body as string);
+    return answerWith(text, operation, result, ctx);
+  });
 }
 
 function answerWith(text: string, operation: Operation, result: Result<unknown>, ctx: Context): ToolAnswer {

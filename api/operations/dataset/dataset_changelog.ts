@@ -71,6 +71,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
     'New and changed values of the last days, newest first, of the records that the filters match; direction and min_change_percent keep numbers that rose or fell. Values of public attributes only.',
   route: { method: 'GET', path: '/v1/:ds/changelog' },
   group: 'dataset',
+  repeats: true,
   access: 'free',
   price: { of: 'search', condition: PUBLIC_FREE },
   formats: ['json', 'markdown', 'atom'],

@@ -124,6 +124,7 @@ export const dataset_examples = operation<{ group: string | null; limit: number 
     'Real records with every value and its provenance, free: the best known of each of the largest groups, or the best. group selects one group.',
   route: { method: 'GET', path: '/v1/:ds/examples' },
   group: 'dataset',
+  repeats: true,
   access: 'free',
   formats: ['json', 'markdown'],
   long: {

@@ -121,6 +121,7 @@ export const dataset_guide = operation<object, Guide>({
   description: 'What the data means, every filter and field with type, unit and example, prices, and the best calls.',
   route: { method: 'GET', path: '/v1/:ds/llms.txt' },
   group: 'dataset',
+  repeats: true,
   access: 'free',
   formats: ['text', 'markdown'],
   resource: 'service://{dataset}/llms.txt',

@@ -118,6 +118,7 @@ export const dataset_profile = operation<object, Profile>({
     'Attribute by attribute: how many records have it, distinct values, quantiles, histogram, commonest values, sources and freshness. Free; for paid attributes, only values of at least 5 records.',
   route: { method: 'GET', path: '/v1/:ds/profile' },
   group: 'dataset',
+  repeats: true,
   access: 'free',
   formats: ['json', 'markdown'],
   long: {

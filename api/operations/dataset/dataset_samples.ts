@@ -64,6 +64,7 @@ export const dataset_samples = operation<object, Samples>({
   description: 'Invented records, marked sample: true, that show every member a paid record has. Free.',
   route: { method: 'GET', path: '/v1/:ds/samples' },
   group: 'dataset',
+  repeats: true,
   access: 'free',
   formats: ['json', 'markdown'],
   long: { part: 'items', brief: [WITHOUT_SOURCES], more: 'All samples have the same shape.' },

@@ -52,6 +52,7 @@ export const dataset_schema = operation<object, Schema>({
     'JSON Schema of a record, every attribute with type, unit and access, and every search filter by its exact name.',
   route: { method: 'GET', path: '/v1/:ds/schema' },
   group: 'dataset',
+  repeats: true,
   access: 'free',
   formats: ['json', 'markdown'],
   long: {

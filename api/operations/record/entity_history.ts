@@ -71,6 +71,7 @@ export const entity_history = operation<FactsInput & { entity_id: string }, Fact
     'Every fact ever observed of a record, newest first: value, source, times, confidence, and why it is published or not.',
   route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/facts' },
   group: 'records',
+  repeats: true,
   access: 'paid',
   price: { of: 'facts' },
   formats: ['json', 'markdown'],
