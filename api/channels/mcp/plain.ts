@@ -1,4 +1,4 @@
-// Fast path of tools/call: sends the same bytes as the SDK without running it, for a fraction of the CPU
+// Fast path of tools/call and tools/list: gives the answers of the SDK without running it, for a fraction of the CPU
 // time.
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -9,7 +9,7 @@ import {
 import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import type { Http } from '../../http/request.ts';
 import { callTool, type ToolResult } from './call.ts';
-import { identity } from './server.ts';
+import { identity, LIST_CACHING, toolListJson } from './server.ts';
 import type { Session } from './session.ts';
 
 const MODERN = '2026-07-28';
@@ -19,43 +19,55 @@ const LEGACY: ReadonlySet<string> = new Set(['2025-11-25', '2025-06-18']);
 /** A response body; large ones in pieces. */
 type ResponseBody = string | readonly Uint8Array[];
 
-/** A valid call. */
-interface PlainCall {
+/** A valid request. */
+interface PlainRequest {
   id: string | number;
   modern: boolean;
-  params: { name: string; arguments?: unknown; _meta?: Record<string, unknown> };
+  /** Parameters of tools/call; null for tools/list. */
+  call: { name: string; arguments?: unknown; _meta?: Record<string, unknown> } | null;
 }
 
 /**
- * Answers a call if each of its headers and members is valid and known; null otherwise. The SDK then handles
+ * Answers a request if each of its headers and members is valid and known; null otherwise. The SDK then handles
  * it, so all validation and all errors are the SDK's.
  */
 export function answerPlain(c: Http, message: unknown, session: Session): Awaitable<ResponseBody | null> {
-  const call = plainCall(c, message);
-  if (call === null || !session.scope.tools.has(call.params.name)) return null;
-  return whenReady(callTool(session, call.params, true), (result) => plainResponse(call, result, session));
+  const request = plainRequest(c, message);
+  if (request === null) return null;
+  const { call } = request;
+  if (call === null) return writeList(request, session);
+  if (!session.scope.tools.has(call.name)) return null;
+  return whenReady(callTool(session, call, true), (result) => plainResponse(request, result, session));
 }
 
-function plainResponse(call: PlainCall, result: ToolResult, session: Session): ResponseBody {
-  if (call.modern) result.meta[SERVER_INFO_META_KEY] = identity(session.gate.base_url);
-  return writeResponse(call, result);
+function plainResponse(request: PlainRequest, result: ToolResult, session: Session): ResponseBody {
+  if (request.modern) Object.assign(result.meta, serverMeta(session));
+  return writeResponse(request, result);
 }
 
-/** Parses a call; null unless it is plain. */
-function plainCall(c: Http, message: unknown): PlainCall | null {
+const serverMeta = ({ gate }: Session) => ({ [SERVER_INFO_META_KEY]: identity(gate.base_url) });
+
+/** Parses a request; null unless it is plain. */
+function plainRequest(c: Http, message: unknown): PlainRequest | null {
   if (c.req.method !== 'POST' || !only(message, ENVELOPE)) return null;
-  const { jsonrpc, id, method, params } = message;
-  if (jsonrpc !== '2.0' || method !== 'tools/call' || !only(params, PARAMS)) return null;
-  if (typeof id !== 'string' && !Number.isInteger(id)) return null;
+  const { jsonrpc, id, method, params = {} } = message;
+  if (jsonrpc !== '2.0' || (typeof id !== 'string' && !Number.isInteger(id))) return null;
+  const members = PARAMS.get(method);
+  if (members === undefined || !only(params, members)) return null;
   const { name, arguments: args = {}, _meta: meta = {} } = params;
-  if (typeof name !== 'string' || !isObject(args) || !isObject(meta)) return null;
+  const calls = method === 'tools/call';
+  if (calls !== (typeof name === 'string') || !isObject(args) || !isObject(meta)) return null;
   const modern = c.req.header('mcp-protocol-version') === MODERN;
-  if (!(modern ? plainModern(c, name, meta) : plainLegacy(c, meta))) return null;
-  return { id: id as string | number, modern, params: params as PlainCall['params'] };
+  if (!(modern ? plainModern(c, method as string, name, meta) : plainLegacy(c, meta))) return null;
+  return { id: id as string | number, modern, call: calls ? (params as PlainRequest['call']) : null };
 }
 
 const ENVELOPE: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
-const PARAMS: ReadonlySet<string> = new Set(['name', 'arguments', '_meta']);
+/** Parameters of the methods. */
+const PARAMS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ['tools/call', new Set(['name', 'arguments', '_meta'])],
+  ['tools/list', new Set(['_meta'])],
+]);
 /** Our own members of `_meta`. */
 const OWN: ReadonlySet<string> = new Set(['idempotency_key', 'x402/payment']);
 const MODERN_META: ReadonlySet<string> = new Set([
@@ -91,12 +103,12 @@ function plainLegacy(c: Http, meta: Json): boolean {
 }
 
 /** A request with version and client in its headers and in `_meta`, both equal. */
-function plainModern(c: Http, name: string, meta: Json): boolean {
+function plainModern(c: Http, method: string, name: unknown, meta: Json): boolean {
   const { [CLIENT_INFO_META_KEY]: info, [CLIENT_CAPABILITIES_META_KEY]: capabilities } = meta;
   return (
     BOTH.test(c.req.header('accept') ?? '') &&
     c.req.header('content-type') === 'application/json' &&
-    c.req.header('mcp-method') === 'tools/call' &&
+    c.req.header('mcp-method') === method &&
     c.req.header('mcp-name') === name &&
     only(meta, MODERN_META) &&
     meta[PROTOCOL_VERSION_META_KEY] === MODERN &&
@@ -115,7 +127,7 @@ const plainInfo = (info: unknown): boolean =>
   (info['title'] === undefined || typeof info['title'] === 'string');
 
 /** The response as JSON. The result's JSON is copied into it, without parsing and writing it again. */
-function writeResponse({ id, modern }: PlainCall, answer: ToolResult): ResponseBody {
+function writeResponse({ id, modern }: PlainRequest, answer: ToolResult): ResponseBody {
   const { text, quoted, parts, failed, meta } = answer;
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":`;
   const error = failed ? ',"isError":true' : '';
@@ -127,6 +139,14 @@ function writeResponse({ id, modern }: PlainCall, answer: ToolResult): ResponseB
     return `${head}${quoted ?? JSON.stringify(text ?? json)}}],"structuredContent":${json}${tail}`;
   }
   return [Buffer.from(`${head}"`), ...parts.map(escapeJson), MIDDLE, ...parts, Buffer.from(tail)];
+}
+
+/** The list of tools as JSON, whose bytes are the same for all requests of an address. */
+function writeList({ id, modern }: PlainRequest, session: Session): ResponseBody {
+  const about = { resultType: 'complete', ...LIST_CACHING, _meta: serverMeta(session) };
+  const members = modern ? `,${JSON.stringify(about).slice(1, -1)}` : '';
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"tools":`;
+  return [Buffer.from(head), toolListJson(session), Buffer.from(`${members}}}`)];
 }
 
 const MIDDLE = Buffer.from('"}],"structuredContent":');

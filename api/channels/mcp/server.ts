@@ -9,7 +9,7 @@ import type { Session } from './session.ts';
 
 /** Cache lifetime of lists, in milliseconds: releases change once a night, packs with a restart. */
 const KEEP = 300_000;
-const PUBLIC = { ttlMs: KEEP, cacheScope: 'public' } as const;
+export const LIST_CACHING = { ttlMs: KEEP, cacheScope: 'public' } as const;
 /** Records are not cached: an opt-out must take effect at once. */
 const ASKED_AGAIN = { ttlMs: 0, cacheScope: 'public' } as const;
 
@@ -19,15 +19,15 @@ export function serverFor(session: Session): Server {
     capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
     instructions: instructions(session.gate.base_url),
     cacheHints: {
-      'tools/list': PUBLIC,
-      'resources/list': PUBLIC,
-      'resources/templates/list': PUBLIC,
+      'tools/list': LIST_CACHING,
+      'resources/list': LIST_CACHING,
+      'resources/templates/list': LIST_CACHING,
       'resources/read': ASKED_AGAIN,
-      'server/discover': PUBLIC,
+      'server/discover': LIST_CACHING,
     },
     jsonSchemaValidator: UNUSED,
   });
-  server.setRequestHandler('tools/list', () => ({ tools: listTools(session) }) as never);
+  server.setRequestHandler('tools/list', () => ({ tools: listTools(session).tools }) as never);
   server.setRequestHandler('tools/call', async ({ params }) => resultOf(await call(session, params)) as never);
   server.setRequestHandler('resources/list', () => listResources(session));
   server.setRequestHandler('resources/templates/list', () => listTemplates(session));
@@ -74,17 +74,27 @@ function resultOf({ json, text, failed, meta }: ToolResult): Record<string, unkn
   };
 }
 
-const lists = new WeakMap<readonly Tool[], unknown[]>();
+/** Tools in the protocol's form, and as JSON. */
+interface DescribedTools {
+  tools: unknown[];
+  json: Buffer;
+}
 
-/** Tools of an address in the protocol's form, cached. */
-function listTools({ scope }: Session): unknown[] {
+const lists = new WeakMap<readonly Tool[], DescribedTools>();
+
+/** Tools of an address, described once. */
+function listTools({ scope }: Session): DescribedTools {
   let list = lists.get(scope.toolList);
   if (list === undefined) {
-    list = scope.toolList.map(describeTool);
+    const tools = scope.toolList.map(describeTool);
+    list = { tools, json: Buffer.from(JSON.stringify(tools)) };
     lists.set(scope.toolList, list);
   }
   return list;
 }
+
+/** The tools of an address as a JSON list, the same bytes until the packs change. */
+export const toolListJson = (session: Session): Buffer => listTools(session).json;
 
 const NO_LOGIN = { type: 'noauth' };
 const LOGIN = { type: 'oauth2', scopes: ['read'] };

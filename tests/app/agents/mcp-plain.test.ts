@@ -1,4 +1,4 @@
-// A plain call is answered without the SDK and exactly like the SDK; the SDK handles all other calls.
+// A plain request is answered without the SDK and exactly like the SDK; the SDK handles all others.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { type Listener, startListener } from '../../support/listening.ts';
@@ -94,6 +94,20 @@ describe.each(['modern', 'legacy'] as const)('a plain call of the %s era', (era)
     expect([plain.plain, judged.plain]).toEqual([true, false]);
     expect([plain.status, plain.type]).toEqual([judged.status, judged.type]);
     expect(steady(plain.body)).toEqual(steady(judged.body));
+  });
+
+  it('is answered with the list of tools as by the SDK', async () => {
+    const list = (params: Json | undefined) =>
+      send({
+        era,
+        ...{ name: '', given: {}, envelope: { method: 'tools/list', params } },
+        headers: era === 'modern' ? { 'Mcp-Method': 'tools/list', 'Mcp-Name': undefined } : {},
+      });
+    const params = era === 'modern' ? { _meta: META } : undefined;
+    const [plain, judged] = [await list(params), await list({ ...params, unheard_of: 1 })];
+    expect([plain.plain, judged.plain]).toEqual([true, false]);
+    expect((plain.body['result'] as { tools: unknown[] }).tools.length).toBeGreaterThan(10);
+    expect([plain.status, plain.type, plain.body]).toEqual([judged.status, judged.type, judged.body]);
   });
 
   it('charges once for its key', async () => {
