@@ -44,7 +44,9 @@ interface Shorter {
   of: number;
 }
 
-// By result, then by format and limit. Results of repeated calls are the same objects (api/gate/repeated-calls.ts).
+// What was made of a result, by format, or by format and limit: each call needs it several times, and results of
+// repeated calls are the same objects (api/gate/repeated-calls.ts).
+const renderedAnswers = new WeakMap<Result<unknown>, Map<string, ToolAnswer>>();
 const shorterResults = new WeakMap<Result<unknown>, Map<string, Shorter>>();
 const notedAnswers = new WeakMap<Result<unknown>, Map<string, ToolAnswer>>();
 
@@ -64,8 +66,6 @@ export class Budget {
   readonly #tokens: number;
   /** Number of records of the full result, when fewer were queried instead. */
   of: number | null = null;
-  /** The last rendered result, and its content. */
-  #last: { result: Result<unknown>; answer: ToolAnswer } | null = null;
 
   constructor(operation: Operation, tokens: number) {
     this.#operation = operation;
@@ -163,11 +163,11 @@ export class Budget {
   }
 
   #render(result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
-    if (this.#last?.result === result) return this.#last.answer;
-    return whenReady(renderAnswer(this.#operation, result, ctx), (answer) => {
-      this.#last = { result, answer };
-      return answer;
-    });
+    const known = renderedAnswers.get(result)?.get(ctx.format);
+    if (known !== undefined) return known;
+    return whenReady(renderAnswer(this.#operation, result, ctx), (answer) =>
+      keep(renderedAnswers, result, ctx.format, answer),
+    );
   }
 
   /**

@@ -8,40 +8,11 @@ import { namedCall } from '../named-call.ts';
 import type { ToolAnswer } from './budget.ts';
 import { type CallSuccess, refusalOf, runCall, type Session } from './session.ts';
 
-/**
- * A tool's result: `json` is `structuredContent`; `text` the text for the model, null if that is the JSON.
- */
-export interface ToolResult extends ToolAnswer {
+/** A tool's result: its content, whether it is an error, and `_meta`. */
+export interface ToolResult {
+  answer: ToolAnswer;
   failed: boolean;
   meta: Record<string, unknown>;
-}
-
-/** Result of a successful call, with its price. */
-class SuccessResult implements ToolResult {
-  readonly failed = false;
-  readonly meta: Record<string, unknown>;
-  readonly #answer: ToolAnswer;
-
-  constructor(answer: ToolAnswer, meta: Record<string, unknown>) {
-    this.#answer = answer;
-    this.meta = meta;
-  }
-
-  get json() {
-    return this.#answer.json;
-  }
-
-  get text() {
-    return this.#answer.text;
-  }
-
-  get quoted() {
-    return this.#answer.quoted;
-  }
-
-  get parts() {
-    return this.#answer.parts;
-  }
 }
 
 /** A tool that this address does not offer: a protocol error, not a tool error. */
@@ -81,7 +52,11 @@ export function callTool(
   return success.then(successResult, (error) => failureResult(session, error, call));
 }
 
-const successResult = ({ answer, headers }: CallSuccess): ToolResult => new SuccessResult(answer, metaOf(headers));
+const successResult = ({ answer, headers }: CallSuccess): ToolResult => ({
+  answer,
+  failed: false,
+  meta: metaOf(headers),
+});
 
 /** The result of a call with an unknown tool or wrong arguments: it counts against the rate limit too. */
 async function countRefused(session: Session, error: unknown, call: Call | null): Promise<ToolResult> {
@@ -102,7 +77,7 @@ function failureResult(session: Session, thrown: unknown, call: Call | null): To
   const { status } = ERRORS[error.code];
   const ask = request.visitor.credential === null && (status === 401 || status === 402);
   const login = ask ? { 'mcp/www_authenticate': [challenge(gate.base_url, resource)] } : {};
-  return { json, text: null, failed: true, meta: { ...metaOf(headers), ...login } };
+  return { answer: { json, text: null }, failed: true, meta: { ...metaOf(headers), ...login } };
 }
 
 const textIn = (meta: Params['_meta'], name: string): string | undefined => {

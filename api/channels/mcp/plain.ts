@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import type { Http } from '../../http/request.ts';
+import type { ToolAnswer } from './budget.ts';
 import { callTool, type ToolResult } from './call.ts';
 import { identity, LIST_CACHING, toolListJson } from './server.ts';
 import type { Session } from './session.ts';
@@ -16,8 +17,8 @@ const MODERN = '2026-07-28';
 /** Protocol versions with a handshake and structured results. */
 const LEGACY: ReadonlySet<string> = new Set(['2025-11-25', '2025-06-18']);
 
-/** A response body; large ones in pieces. */
-type ResponseBody = string | readonly Uint8Array[];
+/** A response body in pieces. */
+type ResponseBody = readonly Uint8Array[];
 
 /** A valid request. */
 interface PlainRequest {
@@ -127,18 +128,27 @@ const plainInfo = (info: unknown): boolean =>
   (info['title'] === undefined || typeof info['title'] === 'string');
 
 /** The response as JSON. The result's JSON is copied into it, without parsing and writing it again. */
-function writeResponse({ id, modern }: PlainRequest, answer: ToolResult): ResponseBody {
-  const { text, quoted, parts, failed, meta } = answer;
+function writeResponse({ id, modern }: PlainRequest, { answer, failed, meta }: ToolResult): ResponseBody {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":`;
   const error = failed ? ',"isError":true' : '';
   const kind = modern ? ',"resultType":"complete"' : '';
-  const tail = `${error},"_meta":${JSON.stringify(meta)}${kind}}}`;
-  if (!parts || text !== null) {
-    // For a result in bytes, reading `json` would decode all of them.
-    const { json } = answer;
-    return `${head}${quoted ?? JSON.stringify(text ?? json)}}],"structuredContent":${json}${tail}`;
-  }
-  return [Buffer.from(`${head}"`), ...parts.map(escapeJson), MIDDLE, ...parts, Buffer.from(tail)];
+  const tail = Buffer.from(`${error},"_meta":${JSON.stringify(meta)}${kind}}}`);
+  const { text, parts } = answer;
+  if (!parts || text !== null) return [Buffer.from(head), contentOf(answer), tail];
+  return [Buffer.from(`${head}"`), ...parts.map(escapeJson), MIDDLE, ...parts, tail];
+}
+
+/** Contents with a text, as long as their answers are in memory. */
+const contents = new WeakMap<ToolAnswer, Buffer>();
+
+/** Text and JSON of an answer as they are in a response. */
+function contentOf(answer: ToolAnswer): Buffer {
+  const known = contents.get(answer);
+  if (known !== undefined) return known;
+  const { text, quoted, json } = answer;
+  const content = Buffer.from(`${quoted ?? JSON.stringify(text ?? json)}}],"structuredContent":${json}`);
+  contents.set(answer, content);
+  return content;
 }
 
 /** The list of tools as JSON, whose bytes are the same for all requests of an address. */

@@ -65,7 +65,7 @@ async function call(session: Session, params: Parameters<typeof callTool>[1]): P
   }
 }
 
-function resultOf({ json, text, failed, meta }: ToolResult): Record<string, unknown> {
+function resultOf({ answer: { json, text }, failed, meta }: ToolResult): Record<string, unknown> {
   return {
     content: [{ type: 'text', text: text ?? json }],
     structuredContent: JSON.parse(json),
