@@ -79,6 +79,8 @@ export interface Result<R> {
   parts?: readonly Uint8Array<ArrayBuffer>[];
   /** For a list of records in `parts`: the number of parts up to the end of each record. */
   record_ends?: readonly number[];
+  /** Further equal calls get the same object, so what is made of it is worth keeping. Do not modify it. */
+  kept?: boolean;
   /** The answer as Markdown or text, if it exists already. */
   text?: Uint8Array<ArrayBuffer>;
   /** HTTP status of success; 200 by default. */
@@ -218,7 +220,10 @@ export interface Operation<I = unknown, R = unknown> {
   browser_page?: string;
   /** Anonymous callers get public fields within the daily quota. */
   previews?: boolean;
-  /** Equal calls are frequent, so the answers of a minute are kept for them (api/gate/repeated-calls.ts). */
+  /**
+   * Equal calls are frequent, so the answers of a minute are kept for them (api/gate/repeated-calls.ts). The answer
+   * depends on release, minute, parameters, kind of caller and kind of call alone.
+   */
   repeats?: boolean;
   /**
    * The pack price and how many times it applies; absent for free operations. `free`: datasets in which the

@@ -74,45 +74,60 @@ test('calls of other operations, other channels and without a dataset always run
   expect(runs()).toBe(8);
 });
 
-test('texts and objects are kept too: of free operations for everyone, else for who sees everything', async () => {
+test('texts and objects are kept too, but no answers that depend on a quota for previews', async () => {
+  let runs = 0;
   const guide = {
     name: 'guide',
     repeats: true,
-    access: 'free',
     run: async () => ({ body: { text: `# Places ${++runs}` }, last_modified: '2026-11-20T00:00:00Z' }),
     markdown: ({ text }: { text: string }) => text,
   } as unknown as Operation;
-  const quota = { ...guide, name: 'search', previews: true, access: 'paid' } as Operation;
-  let runs = 0;
   const repeated = new RepeatedCalls();
   // Operations without parameters share one input.
   const shared = {};
-  const ask = async (operation: Operation, more: Partial<Context>) => {
-    const url = new URL('http://localhost/v1/places/llms.txt');
-    const ctx = context({ visibility: 'public', url, ...more });
-    const call = { operation, query: '', entity: null };
-    const input = await repeated.input(call, ctx, () => shared);
-    const result = await repeated.run(operation, input, ctx);
-    const { body } = await render(operation, result, ctx);
-    expect(result.last_modified).toBe('2026-11-20T00:00:00Z');
-    return { text: Buffer.from(body as string).toString(), object: result.body };
-  };
-  const asked = async (operation: Operation, more: Partial<Context>) => {
+  const url = new URL('http://localhost/v1/places/llms.txt');
+  /** Makes a call four times; returns the number of runs, and checks that all later answers are equal. */
+  const runsOfFour = async (operation: Operation, more: Partial<Context>) => {
+    const ctx = context({ url, ...more });
     const from = runs;
-    const answers = [];
-    for (let i = 0; i < 4; i += 1) answers.push(await ask(operation, more));
-    expect(answers[3]).toEqual(answers[1]);
-    expect(answers[3]!.text).toContain(`# Places ${from + 2}`);
+    const texts: string[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      const input = await repeated.input({ operation, query: '', entity: null }, ctx, () => shared);
+      const result = await repeated.run(operation, input, ctx);
+      const { body } = await render(operation, result, ctx);
+      texts.push(Buffer.from(body as string).toString());
+      expect(texts.at(-1)).toContain((result.body as { text: string }).text);
+      expect(result.last_modified).toBe('2026-11-20T00:00:00Z');
+    }
+    if (runs - from === 2) expect(texts[3]).toBe(texts[1]);
     return runs - from;
   };
-  expect(await asked(guide, { format: 'json' })).toBe(2);
-  expect(await asked(guide, { format: 'text' })).toBe(2);
-  expect(await asked(guide, { format: 'markdown' })).toBe(2);
+  expect(await runsOfFour(guide, { format: 'json' })).toBe(2);
+  expect(await runsOfFour(guide, { format: 'json', by_name: true })).toBe(2);
+  expect(await runsOfFour(guide, { format: 'text' })).toBe(2);
+  expect(await runsOfFour(guide, { format: 'markdown', visibility: 'public' })).toBe(2);
   // A text contains the URL of the next page.
-  expect(await asked(guide, { format: 'markdown', url: new URL('http://localhost/v1/places/other.md') })).toBe(2);
-  expect(await asked({ ...guide, name: 'schema' } as Operation, { format: 'markdown', by_name: true })).toBe(2);
-  expect(await asked(quota, { visibility: 'full', format: 'markdown' })).toBe(2);
-  await expect(asked(quota, { format: 'markdown' })).rejects.toThrow('to deeply equal');
+  const other = new URL('http://localhost/v1/places/other.md');
+  expect(await runsOfFour(guide, { format: 'markdown', visibility: 'public', url: other })).toBe(2);
+  expect(await runsOfFour({ ...guide, name: 'schema' } as Operation, { format: 'text' })).toBe(2);
+  const search = { ...guide, name: 'search', previews: true } as Operation;
+  expect(await runsOfFour(search, { format: 'markdown' })).toBe(2);
+  expect(await runsOfFour(search, { format: 'markdown', visibility: 'public' })).toBe(4);
+});
+
+test('a page of an earlier release is not kept', async () => {
+  let runs = 0;
+  const run = async () => {
+    runs += 1;
+    return jsonResult([Buffer.from('{}')], { release: '2026-11-19' });
+  };
+  const operation = { name: 'search', repeats: true, run } as unknown as Operation;
+  const repeated = new RepeatedCalls();
+  for (let i = 0; i < 4; i += 1) {
+    const input = await repeated.input({ operation, query: '?cursor=1', entity: null }, context(), () => ({}));
+    await repeated.run(operation, input, context());
+  }
+  expect(runs).toBe(4);
 });
 
 test('errors and very long answers are not kept', async () => {

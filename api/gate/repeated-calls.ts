@@ -14,8 +14,10 @@ const BYTES = 16 * 2 ** 20;
 const LONGEST = 1 / 16;
 /** Approximate bytes of an entry without its answer and its key. */
 const ENTRY = 2000;
-/** Approximate size of an answer as objects: lengths of its text, and bytes for each record. */
+/** Estimated size of an answer as objects: three times its text, and 10 kB a record. */
 const [OBJECTS, RECORD] = [3, 10_000];
+/** Estimated copies of the bytes of an answer by name: joined, escaped, decoded (api/channels/mcp). */
+const COPIES_BY_NAME = 4;
 /** Formats of answers that are kept. The others are long, or rarely used. */
 const FORMATS: ReadonlySet<Format> = new Set(['json', 'markdown', 'text']);
 /** Characters of the keys of calls in this minute, by which a second equal call is found. */
@@ -93,19 +95,19 @@ export class RepeatedCalls {
   }
 
   /**
-   * Everything that the answer depends on besides the minute; null for a call that is not kept. Where an answer
-   * depends on the quota of callers without a credential, theirs are left out.
+   * Everything that the answer depends on besides the minute; null for a call that is not kept, as one whose answer
+   * depends on a quota for previews.
    */
   #key(call: RepeatableCall, ctx: Context): string | null {
     const { operation, query, entity, misread } = call;
-    const { release, visibility, format, admin, by_name, now } = ctx;
+    const { release, visibility, format, admin, by_name = false, now } = ctx;
     if (!operation.repeats || query === undefined || misread !== undefined || release === undefined) return null;
-    if (visibility !== 'full' && !isSameForAll(operation)) return null;
-    if (!FORMATS.has(format)) return null;
+    if (!FORMATS.has(format) || (visibility !== 'full' && operation.previews)) return null;
     this.#turn(now);
     // Texts contain the URL of the next page, unless the call is by name.
     const url = format === 'json' || by_name ? '' : ctx.url.href;
-    return `${this.#view(release)} ${admin} ${operation.name} ${format} ${entity} ${query} ${url}`;
+    const kind = `${this.#view(release)} ${visibility} ${admin} ${by_name} ${format}`;
+    return `${kind} ${operation.name} ${entity} ${query} ${url}`;
   }
 
   /** Drops everything when another minute begins. */
@@ -137,24 +139,24 @@ export class RepeatedCalls {
     operation: Operation,
     ctx: Context,
   ): Awaitable<Result<unknown>> {
-    if (answer.uncharged === true || lengthOf(answer.parts) > this.#longest) return answer;
+    // The page of an earlier release is made of another release than the key names.
+    if (answer.uncharged === true || answer.release !== undefined || lengthOf(answer.parts) > this.#longest)
+      return answer;
     return whenReady(bytesOf(operation, answer, ctx), (bytes) => {
-      // The minute may have ended while the operation ran.
-      if (bytes === null || bytes.length > this.#longest || this.#due.get(input) !== key) return answer;
+      if (bytes === null) return answer;
       const kept = keptResult(answer, bytes, ctx);
-      // A call by name also keeps the bytes as a JSON string (api/channels/mcp/plain.ts).
-      const copies = ctx.by_name ? 2 : 1;
-      const objects = answer.parts ? 0 : OBJECTS * bytes.length + RECORD * (answer.records ?? 0);
-      this.#inputs.set(key, { input, bytes: ENTRY + 2 * key.length + copies * bytes.length + objects });
+      const { length } = bytes;
+      const objects = answer.parts ? 0 : OBJECTS * length + RECORD * (answer.records ?? 0);
+      const size = ENTRY + 2 * key.length + (ctx.by_name ? COPIES_BY_NAME : 1) * length + objects;
+      // The minute may have ended while the operation ran.
+      if (length > this.#longest || this.#due.get(input) !== key) return kept;
+      kept.kept = true;
+      this.#inputs.set(key, { input, bytes: size });
       this.#answers.set(input, kept);
       return kept;
     });
   }
 }
-
-/** Whether an operation answers every caller alike. */
-const isSameForAll = ({ access, price, previews }: Operation): boolean =>
-  access === 'free' && price === undefined && previews !== true;
 
 const lengthOf = (parts: Result<unknown>['parts'] = []): number => parts.reduce((sum, part) => sum + part.length, 0);
 
@@ -177,7 +179,10 @@ const CONTENT: ReadonlySet<string> = new Set(['body', 'json', 'parts', 'record_e
 
 /** The same result with its bytes, and with its object if it has one already. */
 function keptResult(answer: Result<unknown>, bytes: Uint8Array<ArrayBuffer>, ctx: Context): Result<unknown> {
+  const { parts, record_ends } = answer;
   const about = Object.fromEntries(Object.entries(answer).filter(([name]) => !CONTENT.has(name)));
   if (ctx.format !== 'json') return { ...about, body: answer.body, text: bytes };
-  return jsonResult<unknown>([bytes], about, answer.parts ? undefined : answer.body);
+  // A channel by name shortens lists by the ends of their records.
+  if (ctx.by_name && parts && record_ends) return jsonResult<unknown>(parts, { ...about, record_ends });
+  return jsonResult<unknown>([bytes], about, parts ? undefined : answer.body);
 }

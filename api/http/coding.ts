@@ -15,6 +15,11 @@ export type Coding = keyof typeof COPY_ENDINGS;
  * they would not arrive earlier.
  */
 const FROM = 8_192;
+/**
+ * A text of this length is compressed on its own, as one that is a quarter of its response. Shorter ones, such as
+ * records, have much in common with what precedes them, and are compressed together. 32 KiB: the window of deflate.
+ */
+const ALONE = { bytes: 32_768, share: 1 / 4 };
 /** Content types of text. Event streams are not compressed. */
 const TEXT = /^(?:text\/(?!event-stream)|application\/(?:[\w.]+\+)?(?:json|xml|x-ndjson)|image\/svg)/;
 /**
@@ -101,6 +106,8 @@ function gzipReply({ status, headers }: Reply, body: FullBody): Awaitable<Reply>
 
 /** Long texts are compressed on their own, and short ones together. */
 function compressPieces(texts: readonly Uint8Array[]): Awaitable<GzipPiece>[] {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  const alone = Math.max(FROM, Math.min(ALONE.bytes, ALONE.share * length));
   const pieces: Awaitable<GzipPiece>[] = [];
   let short: Uint8Array[] = [];
   const endShort = () => {
@@ -108,7 +115,7 @@ function compressPieces(texts: readonly Uint8Array[]): Awaitable<GzipPiece>[] {
     short = [];
   };
   for (const text of texts) {
-    if (text.length < FROM) short.push(text);
+    if (text.length < alone) short.push(text);
     else {
       endShort();
       pieces.push(compressOnce(text));

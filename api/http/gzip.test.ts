@@ -1,6 +1,6 @@
 // Joined pieces are one gzip member, and a text of a kept answer is compressed once.
 import { randomBytes } from 'node:crypto';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compressReply } from './coding.ts';
@@ -50,6 +50,16 @@ test('bodies of short and long pieces, texts and bytes', async () => {
       expect(sent.headers).toMatchObject({ 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' });
       expect(gunzipSync(joined(sent)).equals(expected)).toBe(true);
     }
+  }
+});
+
+test('records are compressed together, as well as one text', async () => {
+  const record = (i: number) =>
+    Buffer.from(JSON.stringify({ id: i, values: Array.from({ length: 900 }, (_, n) => `${n}`) }));
+  for (const length of [1000, 9000]) {
+    const body = Array.from({ length: 20 }, (_, i) => record(i).subarray(0, length));
+    const sent = joined(await compressReply(reply(body), 'gzip'));
+    expect(sent.length).toBeLessThan(1.1 * gzipSync(Buffer.concat(body), { level: 2 }).length);
   }
 });
 

@@ -46,7 +46,7 @@ export function pieceOf(text: Uint8Array, blocks: Buffer): GzipPiece {
   return { blocks, bytes: text.length, crc: crc32(text), shift: shiftOf(text.length) };
 }
 
-/** One gzip member with the texts of all pieces. Browsers ignore what follows a first member. */
+/** One gzip member with the texts of all pieces; only one, because browsers ignore all after the first. */
 export function gzipOf(pieces: readonly GzipPiece[]): Buffer[] {
   let checksum = 0;
   let length = 0;

@@ -18,6 +18,8 @@ export interface ToolAnswer {
   readonly quoted?: string | undefined;
   /** The JSON as pieces of bytes, if the renderer produced bytes. */
   readonly parts?: readonly Uint8Array[] | undefined;
+  /** Text and JSON as they are in a response, once they were sent (plain.ts). */
+  content?: Buffer;
 }
 
 /** JSON as bytes, decoded only when the text is read. */
@@ -44,18 +46,17 @@ interface Shorter {
   of: number;
 }
 
-// What was made of a result, by format, or by format and limit: each call needs it several times, and results of
-// repeated calls are the same objects (api/gate/repeated-calls.ts).
-const renderedAnswers = new WeakMap<Result<unknown>, Map<string, ToolAnswer>>();
-const shorterResults = new WeakMap<Result<unknown>, Map<string, Shorter>>();
-const notedAnswers = new WeakMap<Result<unknown>, Map<string, ToolAnswer>>();
-
-/** Adds a value to the map of a result. */
-function keep<T>(maps: WeakMap<Result<unknown>, Map<string, T>>, result: Result<unknown>, key: string, value: T): T {
-  const map = maps.get(result) ?? new Map<string, T>();
-  maps.set(result, map.set(key, value));
-  return value;
+/** What was made of a result in one format. One call needs it several times. */
+interface Made {
+  rendered: ToolAnswer | null;
+  /** The limit of the following. */
+  tokens: number;
+  shorter: Shorter | null;
+  sent: ToolAnswer | null;
 }
+
+/** What was made of kept results, for further equal calls. Another limit replaces the last one: there are many. */
+const madeOfKept = new WeakMap<Result<unknown>, Map<string, Made>>();
 
 /**
  * Keeps one call within its budget: runs it again for fewer records, cuts free results, rejects paid ones
@@ -66,6 +67,7 @@ export class Budget {
   readonly #tokens: number;
   /** Number of records of the full result, when fewer were queried instead. */
   of: number | null = null;
+  readonly #made = new Map<Result<unknown>, Map<string, Made>>();
 
   constructor(operation: Operation, tokens: number) {
     this.#operation = operation;
@@ -80,18 +82,25 @@ export class Budget {
 
   /** The result of a shorter query; undefined if this one fits, or if no shorter query costs the same. */
   shorter(input: unknown, result: Result<unknown>, ctx: Context): Awaitable<Result<unknown> | undefined> {
-    const known = shorterResults.get(result)?.get(this.#keyOf(ctx));
-    if (known !== undefined) {
-      this.of = known.of;
-      return known.result;
+    const { shorter } = this.#madeOf(result, ctx);
+    if (shorter !== null) {
+      this.of = shorter.of;
+      return shorter.result;
     }
     return whenReady(this.#render(result, ctx), (answer) =>
       fits(answer, this.#tokens) ? undefined : this.#shorten(answer, input, result, ctx),
     );
   }
 
-  #keyOf({ format }: Context): string {
-    return `${format} ${this.#tokens}`;
+  #madeOf(result: Result<unknown>, { format }: Context): Made {
+    const all = result.kept ? madeOfKept : this.#made;
+    const formats = all.get(result) ?? new Map<string, Made>();
+    all.set(result, formats);
+    const known = formats.get(format);
+    if (known?.tokens === this.#tokens) return known;
+    const made: Made = { rendered: known?.rendered ?? null, tokens: this.#tokens, shorter: null, sent: null };
+    formats.set(format, made);
+    return made;
   }
 
   async #shorten(
@@ -112,40 +121,36 @@ export class Budget {
     else fitting = countFitting(result.body as Body, long.part, room);
     if (fitting < 1 || fitting >= of) return undefined;
     this.of = of;
-    const shorter = { result: await run(long.shorter(input, fitting), ctx), of };
-    return keep(shorterResults, result, this.#keyOf(ctx), shorter).result;
+    const shorter = await run(long.shorter(input, fitting), ctx);
+    if (result.kept) shorter.kept = true;
+    this.#madeOf(result, ctx).shorter = { result: shorter, of };
+    return shorter;
   }
 
   /** The result to send. Throws, without a charge, if it is too long and must not be cut. */
   present(result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
-    const known = notedAnswers.get(result)?.get(this.#keyOf(ctx));
-    if (known !== undefined) return this.#joined(known, result, ctx);
-    const answer = this.#render(result, ctx);
-    return answer instanceof Promise
-      ? answer.then((ready) => this.#fit(ready, result, ctx))
-      : this.#fit(answer, result, ctx);
-  }
-
-  /** An answer for the second time: as one text it can be escaped and compressed once for all further calls. */
-  #joined(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
-    const { parts = [] } = answer;
-    if (parts.length < 2) return answer;
-    return keep(notedAnswers, result, this.#keyOf(ctx), new BytesAnswer([Buffer.concat(parts)]));
+    const made = this.#madeOf(result, ctx);
+    if (made.sent !== null) {
+      made.sent = joined(made.sent);
+      return made.sent;
+    }
+    return whenReady(this.#render(result, ctx), (answer) => {
+      made.sent = this.#fit(answer, result, ctx);
+      return made.sent;
+    });
   }
 
   #fit(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
-    const withinBudget = fits(answer, this.#tokens);
-    if (withinBudget && this.of === null) return answer;
-    const noted = withinBudget ? this.#shortened(answer, result, ctx) : this.#cut(answer, result, ctx);
-    return keep(notedAnswers, result, this.#keyOf(ctx), noted);
+    if (!fits(answer, this.#tokens)) return this.#cut(answer, result, ctx);
+    return this.of === null ? answer : this.#shortened(answer, this.of, result, ctx);
   }
 
   /** The answer of a shorter query, with a note. */
-  #shortened(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
+  #shortened(answer: ToolAnswer, of: number, result: Result<unknown>, ctx: Context): ToolAnswer {
     const { part, more = '' } = this.#operation.long ?? {};
     // Reading the body may parse it.
     const shown = result.record_ends?.length ?? lengthOf((result.body as Body)[part ?? '']);
-    return this.#noted(answer, { part, shown, of: this.of ?? shown, more }, ctx);
+    return this.#noted(answer, { part, shown, of, more }, ctx);
   }
 
   /** The beginning of a free answer, with a note. */
@@ -163,11 +168,12 @@ export class Budget {
   }
 
   #render(result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
-    const known = renderedAnswers.get(result)?.get(ctx.format);
-    if (known !== undefined) return known;
-    return whenReady(renderAnswer(this.#operation, result, ctx), (answer) =>
-      keep(renderedAnswers, result, ctx.format, answer),
-    );
+    const made = this.#madeOf(result, ctx);
+    if (made.rendered !== null) return made.rendered;
+    return whenReady(renderAnswer(this.#operation, result, ctx), (answer) => {
+      made.rendered = answer;
+      return answer;
+    });
   }
 
   /**
@@ -216,6 +222,10 @@ export class Budget {
     return new ApiError('too_many_records', message, { detail: { max_tokens: this.#tokens } });
   }
 }
+
+/** An answer for the second time: one text can be escaped and compressed once for all further calls. */
+const joined = (answer: ToolAnswer): ToolAnswer =>
+  answer.parts && answer.parts.length > 1 ? new BytesAnswer([Buffer.concat(answer.parts)]) : answer;
 
 function fits(answer: ToolAnswer, tokens: number): boolean {
   const { text, parts } = answer;

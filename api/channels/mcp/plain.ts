@@ -138,17 +138,11 @@ function writeResponse({ id, modern }: PlainRequest, { answer, failed, meta }: T
   return [Buffer.from(`${head}"`), ...parts.map(escapeJson), MIDDLE, ...parts, tail];
 }
 
-/** Contents with a text, as long as their answers are in memory. */
-const contents = new WeakMap<ToolAnswer, Buffer>();
-
 /** Text and JSON of an answer as they are in a response. */
 function contentOf(answer: ToolAnswer): Buffer {
-  const known = contents.get(answer);
-  if (known !== undefined) return known;
   const { text, quoted, json } = answer;
-  const content = Buffer.from(`${quoted ?? JSON.stringify(text ?? json)}}],"structuredContent":${json}`);
-  contents.set(answer, content);
-  return content;
+  answer.content ??= Buffer.from(`${quoted ?? JSON.stringify(text ?? json)}}],"structuredContent":${json}`);
+  return answer.content;
 }
 
 /** The list of tools as JSON, whose bytes are the same for all requests of an address. */

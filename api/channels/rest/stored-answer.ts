@@ -52,9 +52,14 @@ export const REST_ANSWER_CODEC: AnswerCodec<RestAnswer> = {
   },
 };
 
-/** JSON as bytes becomes text; other bytes do not (null). */
+/** Formats whose answers may be bytes of a text. */
+const TEXTS: ReadonlySet<string> = new Set(
+  [FORMATS.json, FORMATS.markdown, FORMATS.text].map(({ media_type }) => media_type),
+);
+
+/** JSON, Markdown and texts as bytes become text; other bytes do not (null). */
 function textOf({ content_type }: Pick<Rendered, 'content_type'>, body: Uint8Array): string | null {
-  return content_type === FORMATS.json.media_type ? Buffer.from(body).toString() : null;
+  return TEXTS.has(content_type) ? Buffer.from(body).toString() : null;
 }
 
 async function readAll(pieces: AsyncIterable<string>): Promise<string> {

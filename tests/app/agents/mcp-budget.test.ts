@@ -14,13 +14,14 @@ let app: TestApp;
 let at: Listener;
 let small: McpClient;
 let large: McpClient;
+let authorization: Record<string, string>;
 beforeAll(async () => {
   app = await testApp({ records: 100 });
   at = await startListener(app);
   const { key } = await newKey(app, 50);
-  const headers = { Authorization: `Bearer ${key}` };
-  small = await connectMcp('2026-07-28', `${at.base}/mcp?max_tokens=${TOKENS}`, headers);
-  large = await connectMcp('2026-07-28', `${at.base}/mcp?max_tokens=200000`, headers);
+  authorization = { Authorization: `Bearer ${key}` };
+  small = await connectMcp('2026-07-28', `${at.base}/mcp?max_tokens=${TOKENS}`, authorization);
+  large = await connectMcp('2026-07-28', `${at.base}/mcp?max_tokens=200000`, authorization);
 });
 afterAll(async () => {
   await small.close();
@@ -70,6 +71,19 @@ describe('an answer that would be too long', () => {
     }
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(JSON.stringify(answers[0])).toMatch(/of(?:":| )50/);
+  });
+
+  it('has as many records as another limit allows, also when calls with both limits are repeated', async () => {
+    const tighter = await connectMcp('2026-07-28', `${at.base}/mcp?max_tokens=${TOKENS / 2}`, authorization);
+    const shown: unknown[] = [];
+    for (const client of [small, small, small, tighter, tighter, small]) {
+      const { structuredContent } = await client.call('tools_search', { limit: 55 });
+      shown.push(page(structuredContent).left_out?.shown);
+    }
+    const [first, , , fewer] = shown as number[];
+    expect(shown).toEqual([first, first, first, fewer, fewer, first]);
+    expect(fewer).toBeLessThan(first!);
+    await tighter.close();
   });
 
   it('fits with fewer fields', async () => {
@@ -140,13 +154,16 @@ describe('an answer that would be too long', () => {
   });
 
   it('is three complete records for examples without a limit', async () => {
-    const { structuredContent } = await large.call('dataset_examples', { dataset: 'tools' });
-    const { items, further_groups } = page(structuredContent) as Page & { further_groups: unknown[] };
-    expect(items).toHaveLength(3);
-    expect(items[0]).toMatchObject({ provenance: expect.any(Object) });
-    const { body } = await app.json('/v1/tools/examples');
-    expect((body as unknown as Page).items.length).toBeGreaterThan(3);
-    expect(further_groups.length).toBeGreaterThan(((body['further_groups'] ?? []) as unknown[]).length);
+    // By name and by URL are different calls, also when they are repeated.
+    for (let i = 0; i < 3; i += 1) {
+      const { structuredContent } = await large.call('dataset_examples', { dataset: 'tools' });
+      const { items, further_groups } = page(structuredContent) as Page & { further_groups: unknown[] };
+      expect(items).toHaveLength(3);
+      expect(items[0]).toMatchObject({ provenance: expect.any(Object) });
+      const { body } = await app.json('/v1/tools/examples');
+      expect((body as unknown as Page).items.length).toBeGreaterThan(3);
+      expect(further_groups.length).toBeGreaterThan(((body['further_groups'] ?? []) as unknown[]).length);
+    }
   });
 
   it('is every attribute of a schema, then as many filters as fit', async () => {
