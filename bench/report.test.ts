@@ -63,13 +63,13 @@ Requests/sec:   2209.71
 test('a row beyond a bound of the event-loop delay is marked', () => {
   const row = { rps: 5, first: 1, runs: 1, bad: 0 };
   const rows = [
-    { ...row, name: 'quick', delay: { p50: 1, p99: 20, max: 100 } },
+    { ...row, name: 'quick', cpu: 1234.5, delay: { p50: 1, p99: 20, max: 100 } },
     { ...row, name: 'slow', delay: { p50: 1, p99: 21, max: 99 }, runs: 3 },
   ];
   const data = { dataset: 'd', records: 1, seconds: 1, rows, skipped: ['none (404)'], texts: [] };
   const text = renderPart('stalls', { ...circumstances, data });
-  expect(text).toContain('| quick | 5.0 | 20.0 | 100 | 1.00 | yes |');
-  expect(text).toContain('| slow | 5.0 | **21.0** | 99.0 | 1.00 | **no** | 3 |');
+  expect(text).toContain('| quick | 5.0 | 1,235 | 20.0 | 100 | 1.00 | yes |');
+  expect(text).toContain('| slow | 5.0 |  | **21.0** | 99.0 | 1.00 | **no** | 3 |');
   expect(text).toContain('Not measured: none (404).');
   expect(text).toContain('1 s a run at 4 connections');
 });
