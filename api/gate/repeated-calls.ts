@@ -142,10 +142,9 @@ export class RepeatedCalls {
     // The page of an earlier release is made of another release than the key names.
     if (answer.uncharged === true || answer.release !== undefined || lengthOf(answer.parts) > this.#longest)
       return answer;
-    return whenReady(bytesOf(operation, answer, ctx), (bytes) => {
-      if (bytes === null) return answer;
-      const kept = keptResult(answer, bytes, ctx);
-      const { length } = bytes;
+    return whenReady(keptResult(operation, answer, ctx), (kept) => {
+      if (kept === null) return answer;
+      const length = kept.text?.length ?? lengthOf(kept.parts);
       const objects = answer.parts ? 0 : OBJECTS * length + RECORD * (answer.records ?? 0);
       const size = ENTRY + 2 * key.length + (ctx.by_name ? COPIES_BY_NAME : 1) * length + objects;
       // The minute may have ended while the operation ran.
@@ -160,29 +159,22 @@ export class RepeatedCalls {
 
 const lengthOf = (parts: Result<unknown>['parts'] = []): number => parts.reduce((sum, part) => sum + part.length, 0);
 
-/** The bytes of an answer in the format of its context; null: they are streamed. */
-function bytesOf(
-  operation: Operation,
-  answer: Result<unknown>,
-  ctx: Context,
-): Awaitable<Uint8Array<ArrayBuffer> | null> {
-  const { parts } = answer;
-  if (parts) return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-  return whenReady(render(operation, answer, ctx), ({ body }) => {
-    if (typeof body === 'string') return Buffer.from(body);
-    return body instanceof Uint8Array ? body : null;
-  });
-}
-
 /** The members that hold the content of a result. */
 const CONTENT: ReadonlySet<string> = new Set(['body', 'json', 'parts', 'record_ends', 'text']);
 
-/** The same result with its bytes, and with its object if it has one already. */
-function keptResult(answer: Result<unknown>, bytes: Uint8Array<ArrayBuffer>, ctx: Context): Result<unknown> {
+/** The same result with its bytes, and with its object if it has one already; null: its text is streamed. */
+function keptResult(operation: Operation, answer: Result<unknown>, ctx: Context): Awaitable<Result<unknown> | null> {
   const { parts, record_ends } = answer;
   const about = Object.fromEntries(Object.entries(answer).filter(([name]) => !CONTENT.has(name)));
-  if (ctx.format !== 'json') return { ...about, body: answer.body, text: bytes };
-  // A channel by name shortens lists by the ends of their records.
-  if (ctx.by_name && parts && record_ends) return jsonResult<unknown>(parts, { ...about, record_ends });
-  return jsonResult<unknown>([bytes], about, parts ? undefined : answer.body);
+  if (parts) {
+    // A channel by name shortens lists by the ends of their records.
+    if (ctx.by_name && record_ends) return jsonResult<unknown>(parts, { ...about, record_ends });
+    return jsonResult<unknown>([parts.length === 1 ? parts[0]! : Buffer.concat(parts)], about);
+  }
+  return whenReady(render(operation, answer, ctx), ({ body }) => {
+    if (typeof body !== 'string' && !(body instanceof Uint8Array)) return null;
+    const text = typeof body === 'string' ? Buffer.from(body) : body;
+    if (ctx.format !== 'json') return { ...about, body: answer.body, text };
+    return jsonResult<unknown>([text], about, answer.body);
+  });
 }
