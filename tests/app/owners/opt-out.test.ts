@@ -17,7 +17,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     (await app.json(`/v1/harbours/entities/${slug}`, { admin: true })).status;
   const press = (app: TestApp, path: string, token: string) =>
     app.ask(path, { method: 'POST', body: `token=${token}`, headers: { 'Sec-Fetch-Site': 'same-origin' } });
-  /** Which of these answers name a record; each is asked for three times, and answers of repeated calls are kept. */
+  /** The addresses whose answers contain a name. Each is called three times, because repeated answers are kept. */
   const naming = async (name: string) => {
     const found: string[] = [];
     for (const path of ['entities?limit=100', 'entities.md?limit=100', 'entities/batch.md?ids=harbour-8,harbour-3'])

@@ -52,9 +52,9 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
         for (const fields of [null, [], ['name'], pack.attributes.map(({ name }) => name)]) {
           const found = { release: view, fields, ...list };
           const items = await pageRecords(found, presenting);
-          for (const beside of [{}, { next_cursor: null, total: undefined, license: '"' }])
-            expect(Buffer.concat(pageJson(found, beside, presenting)?.parts ?? []).toString()).toBe(
-              JSON.stringify({ items, ...beside }),
+          for (const members of [{}, { next_cursor: null, total: undefined, license: '"' }])
+            expect(Buffer.concat(pageJson(found, members, presenting)?.parts ?? []).toString()).toBe(
+              JSON.stringify({ items, ...members }),
             );
         }
     }
