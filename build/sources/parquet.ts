@@ -13,7 +13,7 @@ export async function* readParquet(
 ): AsyncGenerator<SourceVersion> {
   for (const file of await changedFiles(declared, context)) {
     const { name, observed_at, mark } = file;
-    const duck = await Duck.open(tmpdir(), '512MB');
+    const duck = await Duck.open(tmpdir());
     try {
       const columns = await columnsOf(duck, file);
       const paths = pathsOf(columns, context.wanted);

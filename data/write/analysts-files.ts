@@ -124,7 +124,8 @@ export async function writePublicFiles(
     provenanceDatabase: join(work, 'provenance.duckdb'),
   };
   const { parquet, history } = files;
-  const duck = await Duck.open(work);
+  // Pages are rendered at the same time. DuckDB also mixes row groups when several threads write unnested rows.
+  const duck = await Duck.open(work, 1);
   try {
     const rows = await publicRows(duck, pack, folder, differences, work);
     const columns = dictionary(pack, 'public');
@@ -139,7 +140,7 @@ export async function writePublicFiles(
           files.database,
         )
       : writeDatabase(duck, { pack, telling, parquet, version }, files.database));
-    const changes = await historyRows(pack, folder, differences, work, old?.history ?? null);
+    const changes = await historyRows(duck, pack, folder, differences, { work, old: old?.history ?? null });
     await duck.parquet(changes, history, undefined, historyNotes(pack, telling));
     const edited = old !== null && changed ? `r.record IN (SELECT ${ROW} FROM instead)` : 'true';
     const tables = [
@@ -248,20 +249,49 @@ function historyNotes(pack: Pack, telling: ReleaseInfo): Record<string, string> 
  * records are copied; null: they are from the release.
  */
 async function historyRows(
+  duck: Duck,
   pack: Pack,
   folder: string,
   differences: OverlayDifferences,
-  work: string,
-  old: string | null,
+  { work, old }: { work: string; old: string | null },
 ): Promise<string> {
   const { without, instead } = differences;
   const other = [...without, ...instead.map(({ id }) => id)].map(quotedText).join(', ');
+  const changed = await changedHistory(pack, differences, work);
+  if (old !== null && changed !== null) {
+    const replaced = await replacedHistory(duck, old, other, changed);
+    if (replaced !== null) return replaced;
+  }
   const rest = old === null ? storedHistory(pack, folder) : `FROM read_parquet(${quotedText(old)})`;
   const kept = other === '' ? rest : `SELECT * FROM (${rest}) WHERE id NOT IN (${other})`;
-  const changed = await changedHistory(pack, differences, work);
   const rows = changed === null ? kept : `${kept} UNION ALL BY NAME ${changed}`;
   // DuckDB sorts rows that are almost in order in half of the time.
   return `SELECT * FROM (${rows}) ORDER BY ${HISTORY_ORDER.join(', ')}`;
+}
+
+/**
+ * Rows of an old file without those of the records `other`; in the place of a record's first row are its rows in
+ * `changed`. Sorting all rows again takes twice the time. Null: a record has no old row. In the order of the rows
+ * only when one thread reads them.
+ */
+async function replacedHistory(duck: Duck, old: string, other: string, changed: string): Promise<string | null> {
+  const rows = `read_parquet(${quotedText(old)}, file_row_number = true)`;
+  const key = HISTORY_ORDER.join(', ');
+  await duck.run(
+    'CREATE TABLE replaced AS ' +
+      `SELECT id, list(${OTHER} ORDER BY ${key}) AS ${OTHER}, any_value(${ROW}) AS ${ROW} FROM (${changed}) ${OTHER} ` +
+      `LEFT JOIN (SELECT id, min(file_row_number) AS ${ROW} FROM ${rows} WHERE id IN (${other}) GROUP BY id) USING (id) ` +
+      'GROUP BY id',
+  );
+  const firsts = (await duck.rows(`SELECT ${ROW} FROM replaced`)).map(([row]) => row);
+  if (firsts.includes(null)) return null;
+  await duck.run(`SET VARIABLE replaced = (SELECT map(list(${ROW}), list(${OTHER})) FROM replaced)`);
+  const cells = HISTORY_FILE_COLUMNS.map(({ name }) => cellOf(quotedIdentifier(name)));
+  return (
+    `SELECT ${cells.join(', ')} FROM (` +
+    `SELECT *, unnest(${replacement('replaced', firsts, '[NULL]')}) AS ${OTHER} ` +
+    `FROM ${rows} WHERE id NOT IN (${other}) OR file_row_number IN (${firsts.join(', ')}))`
+  );
 }
 
 /** Rows of `history.parquet` as in the release. */
@@ -308,6 +338,16 @@ const CHANGED_HISTORY: ColumnTypes = {
 const ROW = quotedIdentifier('record:row');
 const OTHER = quotedIdentifier('record:other');
 
+/**
+ * What replaces a row of a file: from a variable of DuckDB, a map by row numbers, which are `rows`; else `otherwise`.
+ * Looking up every row in the map takes longer.
+ */
+const replacement = (variable: string, rows: readonly unknown[], otherwise = 'NULL') =>
+  `CASE WHEN file_row_number IN (${rows.join(', ')}) THEN getvariable('${variable}')[file_row_number] ELSE ${otherwise} END`;
+
+/** The cell of a row, or of the row that replaces it. */
+const cellOf = (name: string) => `CASE WHEN ${OTHER} IS NULL THEN ${name} ELSE ${OTHER}.${name} END AS ${name}`;
+
 /** Rows of the public file with the changes of an overlay, in the order of the release. */
 async function publicRows(
   duck: Duck,
@@ -329,9 +369,10 @@ async function publicRows(
       `JOIN (SELECT ${id}, file_row_number AS ${ROW} FROM ${stored}) USING (${id})`,
   );
   const names = dictionary(pack, 'public').map(({ name }) => quotedIdentifier(name));
+  const changed = (await duck.rows(`SELECT ${ROW} FROM instead`)).map(([row]) => row);
   // A join would change the order of the rows, and sorting them takes as long as the rest. The variable belongs
   // to the connection, which statements share that run one after the other.
   await duck.run(`SET VARIABLE instead = (SELECT map(list(${ROW}), list(${OTHER})) FROM instead ${OTHER})`);
-  const cells = names.map((name) => `CASE WHEN ${OTHER} IS NULL THEN ${name} ELSE ${OTHER}.${name} END AS ${name}`);
-  return `SELECT ${cells.join(', ')} FROM (SELECT *, getvariable('instead')[file_row_number] AS ${OTHER} FROM ${stored}${gone})`;
+  const cells = names.map(cellOf);
+  return `SELECT ${cells.join(', ')} FROM (SELECT *, ${replacement('instead', changed)} AS ${OTHER} FROM ${stored}${gone})`;
 }
