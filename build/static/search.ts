@@ -65,7 +65,8 @@ export async function writeSearch({ releases, scratch, key }: SearchOptions, out
   const name = `search.${key}`;
   if (output.keepAll(name)) return;
   const entries: SearchEntry[] = [];
-  const duck = await Duck.open(scratch);
+  // The datasets are written at the same time.
+  const duck = await Duck.open(scratch, 1);
   try {
     for (const release of releases) for (const entry of await entriesOf(release, duck)) entries.push(entry);
   } finally {

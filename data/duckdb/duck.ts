@@ -1,5 +1,5 @@
-// DuckDB for the build: in memory, with temporary files in the build's folder. The number of threads does not
-// affect the output.
+// DuckDB for the build: in memory, with temporary files in the build's folder. The number of threads affects the sizes of
+// row groups only.
 import { availableParallelism } from 'node:os';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { NULL } from './lines.ts';
@@ -17,6 +17,9 @@ export function quotedIdentifier(identifier: string): string {
 /** Column names and their SQL types, in order. */
 export type ColumnTypes = Record<string, string>;
 
+/** Threads of a database that runs one statement at a time. */
+export const THREADS = Math.min(4, availableParallelism());
+
 export class Duck {
   readonly #instance: DuckDBInstance;
   readonly #idle: DuckDBConnection[] = [];
@@ -27,10 +30,10 @@ export class Duck {
 
   /**
    * Opens a database that may write temporary files to `folder`. A night has several of them and a heap of
-   * 0.9 GB; sorting 4 million facts with this memory takes as long as with 1 GB. One thread needs a quarter less
-   * processor time than two: use it where other work keeps the processors busy.
+   * 0.9 GB; sorting 4 million facts with this memory takes as long as with 1 GB. Threads that share a statement need
+   * more processor time than one: open with fewer where other statements or threads keep the processors busy.
    */
-  static async open(folder: string, threads = Math.min(4, availableParallelism())): Promise<Duck> {
+  static async open(folder: string, threads = THREADS): Promise<Duck> {
     const instance = await DuckDBInstance.create(':memory:', {
       threads: String(threads),
       memory_limit: '512MB',
