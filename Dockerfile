@@ -39,7 +39,7 @@ RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 ENV npm_config_cache=/tmp/npm npm_config_update_notifier=false
 COPY . .
 COPY --from=nightly-dependencies /app/node_modules node_modules
-# Astro writes type declarations here, wherever its output goes.
+# Astro writes type declarations and the compiled pages for people here.
 RUN install -d -o register -g register .astro
 VOLUME ["/app/.astro"]
 USER 10001:10001

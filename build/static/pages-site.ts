@@ -1,10 +1,7 @@
-// The pages for people: gathers their data, and runs Astro when it has changed.
-import { spawn } from 'node:child_process';
+// The pages for people: gathers their data, and renders them when it has changed.
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, rm, symlink } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import type { Operation } from '../../api/contract/operation.ts';
 import { priceList } from '../../api/contract/pricing.ts';
 import { datasetJsonld } from '../../api/discovery/jsonld.ts';
@@ -22,11 +19,10 @@ import { datasetAttribution } from '../../packs/define/links.ts';
 import { firstRows } from './first-rows.ts';
 import type { Output } from './output.ts';
 import { pagePath } from './pages.ts';
+import { pagesProgram, renderPages } from './pages-program.ts';
 import { siteReference } from './site-reference.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** npm installs the dependencies of a package next to it, not in it. */
-const ASTRO = dirname(createRequire(import.meta.url).resolve('astro/package.json'));
 /** Inputs of the pages besides the data of releases. npm packages do not contain lock files. */
 const SOURCES = [
   'astro.config.mjs',
@@ -166,11 +162,11 @@ export const SITE_KEY = 'site.';
 export interface SitePages {
   /** Fingerprint of the releases and settings that `data` reads. */
   inputs: string;
-  /** Gathers the data of the pages, while Astro compiles them; not called when the pages are kept. */
+  /** Gathers the data of the pages, when their program is there; not called when the pages are kept. */
   data: () => Promise<SiteData>;
   /** BASE_URL of their links. */
   base: string;
-  /** A folder for temporary files of Astro. */
+  /** A folder for temporary files. */
   scratch: string;
 }
 
@@ -180,68 +176,18 @@ export async function writeSite({ inputs, data, base, scratch }: SitePages, outp
     ...SOURCES,
     ...FOLDERS.flatMap((folder) => filesOf(join(ROOT, folder)).map((path) => `${folder}/${path}`)),
   ];
-  const code = sources.map((path) => readFileSync(join(ROOT, path), 'utf8'));
+  const code = hash('sha256', JSON.stringify(sources.map((path) => readFileSync(join(ROOT, path), 'utf8'))), 'hex');
   const key = `${SITE_KEY}${hash('sha256', JSON.stringify([inputs, code]), 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
-  const inner = join(scratch, 'inner');
-  const made = join(inner, 'site');
-  await rm(made, { recursive: true, force: true });
-  await linkDependencies(scratch, inner);
-  const settings = { SITE_OUT: made, SITE_CACHE: join(scratch, 'cache'), SITE_BASE_URL: base };
-  await astro(inner, settings, data);
-  for (const path of filesOf(made)) output.write(path, readFileSync(join(made, path)), key);
-}
-
-/**
- * The built modules import packages relative to their own folder. npm installs dependencies in the package,
- * where they differ from those of the package that it is installed for, and else next to it.
- */
-async function linkDependencies(outer: string, inner: string): Promise<void> {
-  await mkdir(inner, { recursive: true });
-  const [own, beside] = [join(ROOT, 'node_modules'), dirname(ROOT)];
-  if (existsSync(own)) await symlink(own, join(inner, 'node_modules'), 'junction');
-  if (basename(beside) === 'node_modules') await symlink(beside, join(outer, 'node_modules'), 'junction');
+  const program = await pagesProgram(code, new URL(base).pathname, scratch);
+  const made = join(scratch, 'site');
+  await renderPages(program, made, data);
+  for (const folder of [program.assets, made])
+    for (const path of filesOf(folder)) output.write(path, readFileSync(join(folder, path)), key);
 }
 
 /** Paths of the files below a folder, sorted, with `/`. */
 function filesOf(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
   return entries.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/')).sort();
-}
-
-/**
- * Runs `astro build` as a child process, which frees its memory. It compiles the pages, then reads their data from
- * its standard input. It works in `folder`, because Astro writes temporary modules into the working directory, where
- * another night would delete them. Throws with the end of its output.
- */
-async function astro(folder: string, settings: Record<string, string>, data: SitePages['data']): Promise<void> {
-  const { PATH = '', HOME = '' } = process.env;
-  const program = join(ASTRO, 'bin/astro.mjs');
-  const child = spawn(process.execPath, [program, 'build', '--silent', '--root', ROOT], {
-    cwd: folder,
-    env: { PATH, HOME, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...settings },
-    stdio: 'pipe',
-  });
-  let said = '';
-  const hear = (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4000);
-  };
-  child.stdout.on('data', hear);
-  child.stderr.on('data', hear);
-  // A child that has failed no longer reads; its exit code is reported below.
-  child.stdin.on('error', () => {});
-  const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
-  const send = async () => {
-    try {
-      child.stdin.end(JSON.stringify(await data()));
-    } catch (error) {
-      child.kill();
-      // The caller deletes the folder, in which the child must not write any more.
-      await ended.catch(() => {});
-      throw error;
-    }
-  };
-  const [code] = await Promise.all([ended, send()]);
-  if (code !== 0)
-    throw new Error(`the pages for people could not be built (astro exited with ${code}):\n${said.trim()}`);
 }

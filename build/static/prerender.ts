@@ -102,7 +102,7 @@ export async function prerender({
     });
     const failures: string[] = [];
     const key = hash('sha256', keys.join(), 'hex').slice(0, 16);
-    // Astro compiles the pages for people, and DuckDB reads names for the search, while the datasets are written.
+    // Astro compiles new pages for people, and DuckDB reads names for the search, while the datasets are written.
     const datasets = writeDatasets(views, output);
     const data = async () => {
       await datasets;

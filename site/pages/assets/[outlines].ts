@@ -2,7 +2,7 @@
 // ever.
 import { outlines } from '../../viewer/land.ts';
 
-const getStaticPaths = () => [{ params: { outlines: outlines().name } }];
+const paths = () => [outlines().name];
 const GET = () => new Response(outlines().text);
 
-export { GET, getStaticPaths };
+export { GET, paths };

@@ -1,11 +1,11 @@
 // Open Graph images of the register and of each dataset: a map of its records, or the distribution of a value.
-import type { APIRoute, GetStaticPaths } from 'astro';
+import type { APIRoute } from 'astro';
 import { drawable, drawShareImage, type ShareImage } from '../../../api/pages/share-image.ts';
 import type { SiteDataset } from '../../../api/pages/site.ts';
 import { plural, printDate } from '../../../api/render/print.ts';
 import { map } from '../../charts/map.ts';
 import { compact } from '../../charts/svg.ts';
-import { data } from '../../data.ts';
+import { data, datasetIds, datasetOf } from '../../data.ts';
 
 /** Pixels; `radius` and `degrees` of the dots that show records. */
 const MAP = { width: 700, height: 330, radius: 4, degrees: 4, coarse: false };
@@ -57,12 +57,17 @@ function registerImage(): ShareImage {
   };
 }
 
-export const getStaticPaths: GetStaticPaths = () => [
-  { params: { image: 'index' }, props: { image: registerImage() } },
-  ...data.datasets.map((dataset) => ({ params: { image: dataset.id }, props: { image: datasetImage(dataset) } })),
-];
+/** Name of the image of the register. */
+const REGISTER = 'index';
 
-export const ALL: APIRoute = async ({ props }) =>
-  new Response(await drawShareImage((props as { image: ShareImage }).image), {
-    headers: { 'Content-Type': 'image/png' },
-  });
+export const paths = (): string[] => [REGISTER, ...datasetIds()];
+
+export const ALL: APIRoute = async ({ params }) =>
+  new Response(
+    await drawShareImage(
+      params['image'] === REGISTER ? registerImage() : datasetImage(datasetOf({ dataset: params['image'] })),
+    ),
+    {
+      headers: { 'Content-Type': 'image/png' },
+    },
+  );
