@@ -1,5 +1,8 @@
-// Notes in DIST_DIR/.build about the records whose texts in the output are from an overlay, so that the next run
-// changes only what was edited since.
+// Notes in DIST_DIR/.build with which a run after owners' edits changes only what was edited: the records whose texts in
+// the output are from an overlay, and the profiles of releases without one.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { knownProfiles, type Profile } from '../../api/operations/dataset/dataset_profile.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Output } from './output.ts';
 
@@ -39,4 +42,25 @@ export function overlaidBefore(
   if ((base?.manifest.records ?? manifest.records) !== manifest.records) return null;
   const note = JSON.parse(text) as OverlaidNote;
   return note.key === key ? note.ordinals : null;
+}
+
+interface ProfilesNote extends Pick<Profile, 'attributes'> {
+  /** Fingerprint of the release and the code. */
+  key: string;
+}
+
+const profilesNote = (dataset: string) => `profiles-${dataset}.json`;
+
+/** Before the answers are written: takes the profiles of the release without its overlay from the note. */
+export function takeProfiles({ pack, base }: Release, key: string, output: Output): void {
+  const note = JSON.parse(output.readNote(profilesNote(pack.id)) ?? 'null') as ProfilesNote | null;
+  if (base && note?.key === key) knownProfiles(base, note.attributes);
+}
+
+/** Afterwards: notes the profiles of a release without an overlay. */
+export function noteProfiles({ pack, touched }: Release, key: string, output: Output): void {
+  if (touched) return;
+  const { attributes } = JSON.parse(readFileSync(join(output.root, 'v1', pack.id, 'profile'), 'utf8')) as Profile;
+  const note: ProfilesNote = { key, attributes };
+  output.note(profilesNote(pack.id), JSON.stringify(note));
 }

@@ -30,6 +30,7 @@ import type { Effects } from '../effects/effects.ts';
 import { writeAnalystFiles, writeFileLists } from './analysts.ts';
 import { headersFile } from './host-configs.ts';
 import { Output, type OutputCounts } from './output.ts';
+import { noteProfiles, takeProfiles } from './overlaid.ts';
 import { writePages } from './pages.ts';
 import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
 import { writeSearch } from './search.ts';
@@ -186,8 +187,13 @@ async function writeDataset({ scratch, made, stem, progress, ...view }: DatasetF
 
 /** Writes the answers and the showcase pages. */
 async function writeOwnFiles(view: Showing & Shared, output: Output): Promise<void> {
-  const key = `answers.${view.made}`;
-  if (!output.keepAll(key)) await writeAnswers({ ...view, key }, output);
+  const { release, made, stem } = view;
+  const key = `answers.${made}`;
+  if (!output.keepAll(key)) {
+    takeProfiles(release, stem, output);
+    await writeAnswers({ ...view, key }, output);
+    noteProfiles(release, stem, output);
+  }
   await writeShowcase(view, output);
 }
 

@@ -2,6 +2,7 @@
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { counted } from '../input/selection.ts';
+import type { StoredRecord } from '../model/record.ts';
 import type { NumberStats, QueryOptions } from '../plan/plan.ts';
 import type { Origin } from '../plan/profile.ts';
 import type { Release } from '../releases/release.ts';
@@ -47,18 +48,40 @@ export interface AttributeProfile {
   freshness: { oldest: string; median: string; newest: string } | null;
 }
 
-/** Profiles every attribute, a few in parallel. */
-export async function getProfile(release: Release, options: QueryOptions): Promise<AttributeProfile[]> {
+/**
+ * Profiles every attribute, a few in parallel. `before`: the profiles of the release without its overlay, if they are
+ * known; those of attributes that the overlay leaves as they were are taken from them.
+ */
+export async function getProfile(
+  release: Release,
+  options: QueryOptions,
+  before: readonly AttributeProfile[] | null = null,
+): Promise<AttributeProfile[]> {
   const { pack, engine } = release;
-  const origins = await engine.origins(options);
-  const profiles: AttributeProfile[] = [];
-  for (let i = 0; i < pack.attributes.length; i += 3)
-    profiles.push(
-      ...(await Promise.all(
-        pack.attributes.slice(i, i + 3).map((attribute) => ofAttribute(release, attribute, origins, options)),
-      )),
-    );
-  return profiles;
+  const kept = new Map(before?.map((profile) => [profile.name, profile]));
+  for (const name of await editedAttributes(release)) kept.delete(name);
+  const others = pack.attributes.filter(({ name }) => !kept.has(name));
+  const origins = others.length === 0 ? [] : await engine.origins(options);
+  for (let i = 0; i < others.length; i += 3)
+    for (const profile of await Promise.all(
+      others.slice(i, i + 3).map((attribute) => ofAttribute(release, attribute, origins, options)),
+    ))
+      kept.set(profile.name, profile);
+  return pack.attributes.map(({ name }) => kept.get(name)!);
+}
+
+/** The attributes in which a record with the overlay differs from the record without it; all when records are missing. */
+async function editedAttributes({ base, engine, pack, touched }: Release): Promise<string[]> {
+  const names = pack.attributes.map(({ name }) => name);
+  if (!base || !touched) return [];
+  if (touched.gone.length > 0) return names;
+  const changed = [...touched.changed];
+  const records = async (from: Release['engine']) =>
+    (await from.bodies(changed)).map(({ body }) => JSON.parse(body) as StoredRecord);
+  const [old, edited] = [await records(base.engine), await records(engine)];
+  const valueOf = (record: StoredRecord | undefined, name: string) =>
+    JSON.stringify([record?.attributes[name], record?.provenance[name]]);
+  return names.filter((name) => edited.some((record, i) => valueOf(record, name) !== valueOf(old[i], name)));
 }
 
 async function ofAttribute(

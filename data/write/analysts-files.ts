@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { copyFile, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
-import { type ColumnTypes, Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
+import { type ColumnTypes, Duck, quotedIdentifier, quotedText, THREADS } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
@@ -124,8 +124,9 @@ export async function writePublicFiles(
     provenanceDatabase: join(work, 'provenance.duckdb'),
   };
   const { parquet, history } = files;
-  // Pages are rendered at the same time. DuckDB also mixes row groups when several threads write unnested rows.
-  const duck = await Duck.open(work, 1);
+  // DuckDB mixes row groups when several threads write unnested rows. Sorting all rows with one thread takes longer than
+  // rendering the pages, which is done at the same time.
+  const duck = await Duck.open(work, old === null ? THREADS : 1);
   try {
     const rows = await publicRows(duck, pack, folder, differences, work);
     const columns = dictionary(pack, 'public');

@@ -31,10 +31,16 @@ function cachedProfiles(release: Release): Promise<AttributeProfile[]> {
   const cached = profileCache.get(release.engine);
   if (cached) return cached;
   // Without the signal of the first caller, since later callers share the result.
-  const promise = getProfile(release, {});
+  const before = release.base ? profileCache.get(release.base.engine) : undefined;
+  const promise = before ? before.then((known) => getProfile(release, {}, known)) : getProfile(release, {});
   profileCache.set(release.engine, promise);
   promise.catch(() => profileCache.delete(release.engine));
   return promise;
+}
+
+/** Sets the profiles of a release, which another process computed. */
+export function knownProfiles({ engine }: Pick<Release, 'engine'>, profiles: AttributeProfile[]): void {
+  profileCache.set(engine, Promise.resolve(profiles));
 }
 
 /** Most map cells in an answer to a tool: all of them took nine tenths of its tokens. */
