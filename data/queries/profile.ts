@@ -79,9 +79,9 @@ async function editedAttributes({ base, engine, pack, touched }: Release): Promi
   const records = async (from: Release['engine']) =>
     (await from.bodies(changed)).map(({ body }) => JSON.parse(body) as StoredRecord);
   const [old, edited] = [await records(base.engine), await records(engine)];
-  const valueOf = (record: StoredRecord | undefined, name: string) =>
+  const partOf = (record: StoredRecord | undefined, name: string) =>
     JSON.stringify([record?.attributes[name], record?.provenance[name]]);
-  return names.filter((name) => edited.some((record, i) => valueOf(record, name) !== valueOf(old[i], name)));
+  return names.filter((name) => edited.some((record, i) => partOf(record, name) !== partOf(old[i], name)));
 }
 
 async function ofAttribute(
