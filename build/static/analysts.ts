@@ -18,7 +18,8 @@ import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { contextAt, settledHistory, settlePast } from '../../data/releases/settled.ts';
-import { type OldFiles, type OverlayDifferences, writePublicFiles } from '../../data/write/analysts-files.ts';
+import { type OldFiles, writePublicFiles } from '../../data/write/analysts-files.ts';
+import type { OverlayDifferences } from '../../data/write/history-file.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { croissant } from './croissant.ts';
 import type { Output } from './output.ts';
@@ -40,7 +41,9 @@ export interface AnalystOptions {
 /** The code that writes the files, which the key of the answers does not cover. */
 const WRITERS = [
   './analysts.ts',
-  ...['analysts.ts', 'analysts-files.ts', 'sql-tables.ts'].map((name) => `../../data/write/${name}`),
+  ...['analysts.ts', 'analysts-files.ts', 'history-file.ts', 'replaced-rows.ts', 'sql-tables.ts'].map(
+    (name) => `../../data/write/${name}`,
+  ),
 ];
 const code = () => WRITERS.map((path) => readFileSync(new URL(path, import.meta.url), 'utf8')).join();
 

@@ -104,7 +104,7 @@ export async function prerender({
     const failures: string[] = [];
     const key = hash('sha256', keys.join(), 'hex').slice(0, 16);
     // Astro compiles new pages for people, and DuckDB reads names for the search, while the datasets are written.
-    const datasets = writeDatasets(views, output);
+    const { answers, all: datasets } = writeDatasets(views, output);
     const data = async () => {
       await datasets;
       return siteData(releases, base, DIST_DIR, OPERATIONS, eur_usd);
@@ -114,18 +114,21 @@ export async function prerender({
       output.keepOld((entry) => entry.key.startsWith(SITE_KEY));
     });
     const search = writeSearch({ releases, scratch, key }, output);
-    // Its error is thrown below, after the datasets are written.
-    search.catch(() => {});
+    // Its documents read records while the files for analysts of the last dataset are written.
+    const register = answers.then(() =>
+      writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output),
+    );
+    // Their errors are thrown below, after the datasets are written.
+    for (const part of [search, register]) part.catch(() => {});
     try {
       await datasets;
       progress.step('register', 'prerender');
       await writeFileLists(releases, base, scratch, output);
-      await writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output);
-      await search;
+      await Promise.all([register, search]);
     } finally {
       progress.step('register', 'pages for people');
       // Nothing may write after the first error.
-      await Promise.allSettled([pages, search]);
+      await Promise.allSettled([pages, register, search]);
     }
     const old = untouched.flatMap(pathsOf);
     output.keepOld((_entry, path) => old.some((folder) => path.startsWith(folder)));
@@ -164,13 +167,32 @@ interface DatasetFiles extends Shared {
   progress: Effects['progress'];
 }
 
+/** Parts of the files of datasets that are being written. */
+interface Writing {
+  /** The answers, of the last dataset. */
+  answers: Promise<void>;
+  /** Everything. */
+  all: Promise<void>;
+}
+
 /** Writes the files of all datasets, one after the other. */
-async function writeDatasets(datasets: readonly DatasetFiles[], output: Output): Promise<void> {
-  for (const dataset of datasets) await writeDataset(dataset, output);
+function writeDatasets(datasets: readonly DatasetFiles[], output: Output): Writing {
+  const last = Promise.withResolvers<void>();
+  const write = async () => {
+    for (const dataset of datasets) {
+      const { answers, all } = writeDataset(dataset, output);
+      if (dataset === datasets.at(-1)) answers.then(last.resolve, last.reject);
+      await all;
+    }
+  };
+  const all = write();
+  // Without a dataset, or when an earlier one fails.
+  all.then(last.resolve, last.reject);
+  return { answers: last.promise, all };
 }
 
 /** Writes the files of one dataset: answers, showcase pages, files for analysts, pages of records. */
-async function writeDataset({ scratch, made, stem, progress, ...view }: DatasetFiles, output: Output): Promise<void> {
+function writeDataset({ scratch, made, stem, progress, ...view }: DatasetFiles, output: Output): Writing {
   const { release, base } = view;
   const { pack, manifest } = release;
   progress.step(pack.id, 'prerender');
@@ -181,8 +203,10 @@ async function writeDataset({ scratch, made, stem, progress, ...view }: DatasetF
   const files = writeAnalystFiles({ release, base, scratch, stem: `files.${stem}`, key: made, pages }, output);
   const answers = writeOwnFiles({ ...view, made, stem }, output);
   // The first error counts, and nothing may write after it.
-  const finished = await Promise.allSettled([pages, files, answers]);
-  for (const result of finished) if (result.status === 'rejected') throw result.reason;
+  const all = Promise.allSettled([pages, files, answers]).then((finished) => {
+    for (const result of finished) if (result.status === 'rejected') throw result.reason;
+  });
+  return { answers, all };
 }
 
 /** Writes the answers and the showcase pages. */

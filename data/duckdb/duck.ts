@@ -18,7 +18,9 @@ export function quotedIdentifier(identifier: string): string {
 export type ColumnTypes = Record<string, string>;
 
 /** Threads of a database that runs one statement at a time. */
-export const THREADS = Math.min(4, availableParallelism());
+const THREADS = Math.min(4, availableParallelism());
+/** Threads of a database that runs two statements at once, and of each of two databases. */
+export const HALF = Math.ceil(THREADS / 2);
 
 export class Duck {
   readonly #instance: DuckDBInstance;

@@ -4,14 +4,14 @@ import { hash } from 'node:crypto';
 import { copyFile, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
-import { type ColumnTypes, Duck, quotedIdentifier, quotedText, THREADS } from '../duckdb/duck.ts';
+import { Duck, HALF, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
-import type { StoredRecord } from '../model/record.ts';
-import type { HistoryRow } from '../plan/applied-overlay.ts';
-import { publicHistoryQuery, publicQuery, recordsQuery } from './analysts.ts';
+import { publicQuery, recordsQuery } from './analysts.ts';
 import { recordColumn } from './csv.ts';
 import { type Column, dictionary, HISTORY_FILE_COLUMNS, HISTORY_ORDER } from './dictionary.ts';
+import { type OverlayDifferences, writeHistory } from './history-file.ts';
+import { cellOrOther, OTHER, ROW, replacement } from './replaced-rows.ts';
 import { historyTableQuery, provenanceTableQuery } from './sql-tables.ts';
 
 /** The release of a file. */
@@ -75,14 +75,6 @@ export async function nameRecords(folder: string, release: string): Promise<void
   }
 }
 
-/** Differences between an older release and its overlay: ids of removed records, and changed records. */
-export interface OverlayDifferences {
-  without: readonly string[];
-  instead: readonly StoredRecord[];
-  /** The complete history of the changed records. */
-  history: readonly (HistoryRow & { id: string })[];
-}
-
 /**
  * The newest storage version that DuckDB in browsers can read (@duckdb/duckdb-wasm 1.32.0 is DuckDB 1.4.3).
  */
@@ -124,9 +116,11 @@ export async function writePublicFiles(
     provenanceDatabase: join(work, 'provenance.duckdb'),
   };
   const { parquet, history } = files;
-  // DuckDB mixes row groups when several threads write unnested rows. Sorting all rows with one thread takes longer than
-  // rendering the pages, which is done at the same time.
-  const duck = await Duck.open(work, old === null ? THREADS : 1);
+  const place = { work, old: old?.history ?? null, path: history, notes: historyNotes(pack, telling) };
+  const past = writeHistory(pack, folder, differences, place);
+  // Its error is thrown below.
+  past.catch(() => {});
+  const duck = await Duck.open(work, HALF);
   try {
     const rows = await publicRows(duck, pack, folder, differences, work);
     const columns = dictionary(pack, 'public');
@@ -141,8 +135,7 @@ export async function writePublicFiles(
           files.database,
         )
       : writeDatabase(duck, { pack, telling, parquet, version }, files.database));
-    const changes = await historyRows(duck, pack, folder, differences, { work, old: old?.history ?? null });
-    await duck.parquet(changes, history, undefined, historyNotes(pack, telling));
+    await past;
     const edited = old !== null && changed ? `r.record IN (SELECT ${ROW} FROM instead)` : 'true';
     const tables = [
       [historyTableQuery(pack, parquet, history, edited), files.historyDatabase, old?.historyDatabase],
@@ -155,6 +148,8 @@ export async function writePublicFiles(
     return files;
   } finally {
     duck.close();
+    // Nothing may write into the folder after an error.
+    await past.catch(() => {});
   }
 }
 
@@ -245,110 +240,6 @@ function historyNotes(pack: Pack, telling: ReleaseInfo): Record<string, string> 
   };
 }
 
-/**
- * Rows of `history.parquet` with the changes of an overlay. `old`: a file from which the rows of unchanged
- * records are copied; null: they are from the release.
- */
-async function historyRows(
-  duck: Duck,
-  pack: Pack,
-  folder: string,
-  differences: OverlayDifferences,
-  { work, old }: { work: string; old: string | null },
-): Promise<string> {
-  const { without, instead } = differences;
-  const other = [...without, ...instead.map(({ id }) => id)].map(quotedText).join(', ');
-  const changed = await changedHistory(pack, differences, work);
-  if (old !== null && changed !== null) {
-    const replaced = await replacedHistory(duck, old, other, changed);
-    if (replaced !== null) return replaced;
-  }
-  const rest = old === null ? storedHistory(pack, folder) : `FROM read_parquet(${quotedText(old)})`;
-  const kept = other === '' ? rest : `SELECT * FROM (${rest}) WHERE id NOT IN (${other})`;
-  const rows = changed === null ? kept : `${kept} UNION ALL BY NAME ${changed}`;
-  // DuckDB sorts rows that are almost in order in half of the time.
-  return `SELECT * FROM (${rows}) ORDER BY ${HISTORY_ORDER.join(', ')}`;
-}
-
-/**
- * Rows of an old file without those of the records `other`; in the place of a record's first row are its rows in
- * `changed`. Sorting all rows again takes twice the time. Null: a record has no old row. In the order of the rows
- * only when one thread reads them.
- */
-async function replacedHistory(duck: Duck, old: string, other: string, changed: string): Promise<string | null> {
-  const rows = `read_parquet(${quotedText(old)}, file_row_number = true)`;
-  const key = HISTORY_ORDER.join(', ');
-  await duck.run(
-    'CREATE TABLE replaced AS ' +
-      `SELECT id, list(${OTHER} ORDER BY ${key}) AS ${OTHER}, any_value(${ROW}) AS ${ROW} FROM (${changed}) ${OTHER} ` +
-      `LEFT JOIN (SELECT id, min(file_row_number) AS ${ROW} FROM ${rows} WHERE id IN (${other}) GROUP BY id) USING (id) ` +
-      'GROUP BY id',
-  );
-  const firsts = (await duck.rows(`SELECT ${ROW} FROM replaced`)).map(([row]) => row);
-  if (firsts.includes(null)) return null;
-  await duck.run(`SET VARIABLE replaced = (SELECT map(list(${ROW}), list(${OTHER})) FROM replaced)`);
-  const cells = HISTORY_FILE_COLUMNS.map(({ name }) => cellOf(quotedIdentifier(name)));
-  return (
-    `SELECT ${cells.join(', ')} FROM (` +
-    `SELECT *, unnest(${replacement('replaced', firsts, '[NULL]')}) AS ${OTHER} ` +
-    `FROM ${rows} WHERE id NOT IN (${other}) OR file_row_number IN (${firsts.join(', ')}))`
-  );
-}
-
-/** Rows of `history.parquet` as in the release. */
-function storedHistory(pack: Pack, folder: string): string {
-  const records = `SELECT ord, slug, name FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.engine))})`;
-  // Releases of earlier program versions lack the last two columns.
-  const added = 'SELECT NULL::VARCHAR AS source, NULL::DOUBLE AS confidence WHERE false';
-  const stored =
-    `SELECT * FROM (FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.history))}) UNION ALL BY NAME ${added}) ` +
-    `JOIN (${records}) USING (ord)`;
-  return publicHistoryQuery(pack, stored);
-}
-
-/** Rows of `history.parquet` of changed records; null: there are none. */
-async function changedHistory(
-  pack: Pack,
-  { instead, history }: OverlayDifferences,
-  work: string,
-): Promise<string | null> {
-  if (history.length === 0) return null;
-  const lines = join(work, 'history.jsonl');
-  const named = new Map(instead.map((record) => [record.id, record]));
-  const rows = history.map(
-    ({ id, attribute, cells: [value, , min, max, from, to, source_url, source, confidence] }) => {
-      const { slug = null, name = null } = named.get(id) ?? {};
-      return { entity: id, slug, name, attribute, value, min, max, from, to, source_url, source, confidence };
-    },
-  );
-  await writeFile(lines, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  const shape = Object.entries(CHANGED_HISTORY).map(([name, type]) => `${quotedIdentifier(name)}: ${quotedText(type)}`);
-  const read = `read_json(${quotedText(lines)}, format = 'newline_delimited', columns = {${shape.join(', ')}})`;
-  const times = `REPLACE (make_timestamp_ms("from") AS "from", make_timestamp_ms("to") AS "to")`;
-  return publicHistoryQuery(pack, `SELECT * ${times} FROM ${read}`);
-}
-
-/** Lines of the history of changed records; times in milliseconds. */
-const CHANGED_HISTORY: ColumnTypes = {
-  ...{ entity: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR', attribute: 'VARCHAR', value: 'VARCHAR' },
-  ...{ min: 'DOUBLE', max: 'DOUBLE', from: 'BIGINT', to: 'BIGINT' },
-  ...{ source_url: 'VARCHAR', source: 'VARCHAR', confidence: 'DOUBLE' },
-};
-
-/** Names beside columns of a dataset, in which no attribute has a colon: the row number of a record, and its new row. */
-const ROW = quotedIdentifier('record:row');
-const OTHER = quotedIdentifier('record:other');
-
-/**
- * What replaces a row of a file: from a variable of DuckDB, a map by row numbers, which are `rows`; else `otherwise`.
- * Looking up every row in the map takes longer.
- */
-const replacement = (variable: string, rows: readonly unknown[], otherwise = 'NULL') =>
-  `CASE WHEN file_row_number IN (${rows.join(', ')}) THEN getvariable('${variable}')[file_row_number] ELSE ${otherwise} END`;
-
-/** The cell of a row, or of the row that replaces it. */
-const cellOf = (name: string) => `CASE WHEN ${OTHER} IS NULL THEN ${name} ELSE ${OTHER}.${name} END AS ${name}`;
-
 /** Rows of the public file with the changes of an overlay, in the order of the release. */
 async function publicRows(
   duck: Duck,
@@ -374,6 +265,6 @@ async function publicRows(
   // A join would change the order of the rows, and sorting them takes as long as the rest. The variable belongs
   // to the connection, which statements share that run one after the other.
   await duck.run(`SET VARIABLE instead = (SELECT map(list(${ROW}), list(${OTHER})) FROM instead ${OTHER})`);
-  const cells = names.map(cellOf);
+  const cells = names.map(cellOrOther);
   return `SELECT ${cells.join(', ')} FROM (SELECT *, ${replacement('instead', changed)} AS ${OTHER} FROM ${stored}${gone})`;
 }

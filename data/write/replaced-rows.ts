@@ -1,0 +1,17 @@
+// Parts of statements that copy the rows of a file, with other rows in the place of some.
+import { quotedIdentifier } from '../duckdb/duck.ts';
+
+/** Names beside columns of a dataset, in which no attribute has a colon: the row number of a record, and its new row. */
+export const ROW = quotedIdentifier('record:row');
+export const OTHER = quotedIdentifier('record:other');
+
+/**
+ * What replaces a row of a file: from a variable of DuckDB, a map by row numbers, which are `rows`; else `otherwise`.
+ * Looking up every row in the map takes longer.
+ */
+export const replacement = (variable: string, rows: readonly unknown[], otherwise = 'NULL') =>
+  `CASE WHEN file_row_number IN (${rows.join(', ')}) THEN getvariable('${variable}')[file_row_number] ELSE ${otherwise} END`;
+
+/** The cell of a row, or of the row that replaces it. */
+export const cellOrOther = (name: string) =>
+  `CASE WHEN ${OTHER} IS NULL THEN ${name} ELSE ${OTHER}.${name} END AS ${name}`;
