@@ -12,22 +12,23 @@ export type NotedFiles = 'texts' | 'files';
 interface OverlaidNote {
   /** Key of the files. */
   key: string;
-  /** Ordinals of the records. */
-  ordinals: number[];
+  /** Ordinals of the records; null: the overlay also removes records, so that lines and rows do not correspond to them. */
+  ordinals: number[] | null;
 }
 
 const noteName = (files: NotedFiles, dataset: string) => `overlaid-${files}-${dataset}.json`;
 
 /** Notes the records of files with this key that are from the overlay. */
 export function noteOverlaid({ pack, touched }: Release, files: NotedFiles, key: string, output: Output): void {
-  const note: OverlaidNote = { key, ordinals: [...(touched?.changed ?? [])] };
+  const ordinals = touched && touched.gone.length > 0 ? null : [...(touched?.changed ?? [])];
+  const note: OverlaidNote = { key, ordinals };
   output.note(noteName(files, pack.id), JSON.stringify(note));
 }
 
 /**
  * Ordinals of the records that are from an overlay in the old file at `path`. Null when other records may differ
- * too: its key does not begin with `stem`, so it is of another release or of other code, or the overlay removes
- * records.
+ * too: its key does not begin with `stem`, so it is of another release or of other code, or that overlay or this one
+ * removes records.
  */
 export function overlaidBefore(
   { pack, manifest, base, touched }: Release,

@@ -142,6 +142,17 @@ test('an edit that the store lost', { timeout: 60_000 }, async () => {
   await expectLikeFresh();
 });
 
+test('an opted-out record that comes back, and an edited one', { timeout: 60_000 }, async () => {
+  await world.say(records[4]!.id, { depth: 3 }, '2026-11-22T02:00:00Z');
+  await world.optOut(records[0]!.id, '2026-11-22T02:00:00Z');
+  await render(dist);
+  await expectLikeFresh();
+  await world.restore(records[0]!.id, '2026-11-22T02:10:00Z');
+  await world.say(records[4]!.id, { depth: 4 }, '2026-11-22T02:10:00Z');
+  await render(dist);
+  await expectLikeFresh();
+});
+
 test('an opted-out record before a release without it', { timeout: 60_000 }, async () => {
   await world.optOut(records[3]!.id, '2026-11-23T00:00:00Z');
   await render(dist);
