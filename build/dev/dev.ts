@@ -210,7 +210,7 @@ class DevServer {
     return true;
   }
 
-  /** Builds the pages for people with Astro, unless their sources and data are unchanged. */
+  /** Renders the pages for people, unless their sources and data are unchanged. */
   async #buildSite(): Promise<void> {
     this.#siteDue = false;
     if (this.#service === null) return;

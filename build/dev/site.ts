@@ -1,4 +1,4 @@
-// A process that `npm run dev` starts after a change of the pages for people: runs Astro with the answers of the
+// A process that `npm run dev` starts after a change of the pages for people: renders them with the answers of the
 // running service, and writes the pages next to DIST_DIR's. Reads its input as JSON from stdin.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

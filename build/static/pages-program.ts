@@ -15,8 +15,8 @@ const FOLDER = join(ROOT, '.astro');
 const PREFIX = 'pages-';
 /** Programs that are kept: one has 40 MB. */
 const KEPT = 3;
-/** Programs used in the last hour are not deleted, in milliseconds. */
-const IN_USE = 3_600_000;
+/** Programs used in the last minute are not deleted, in milliseconds: they load their modules at the start. */
+const IN_USE = 60_000;
 
 export interface PagesProgram {
   /** The module to run. */
@@ -59,7 +59,8 @@ export async function pagesProgram(code: string, path: string, scratch: string):
   } finally {
     await rm(compiled, { recursive: true, force: true });
   }
-  await deleteOld(now);
+  // A program of another user cannot be deleted.
+  await deleteOld(now).catch(() => {});
   return programIn(folder);
 }
 
@@ -70,8 +71,13 @@ async function deleteOld(now: Date): Promise<void> {
     (await stat(join(FOLDER, name)).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
   const programs = await Promise.all(names.map(async (name) => ({ name, at: await used(name) })));
   const old = programs.toSorted((a, b) => b.at - a.at).slice(KEPT);
-  for (const { name, at } of old)
-    if (now.getTime() - at > IN_USE) await rm(join(FOLDER, name), { recursive: true, force: true });
+  for (const { name, at } of old) {
+    if (now.getTime() - at <= IN_USE) continue;
+    // Under another name first: a killed process leaves no half of a program.
+    const deleted = join(FOLDER, `${PREFIX}old.${randomUUID()}`);
+    await rename(join(FOLDER, name), deleted);
+    await rm(deleted, { recursive: true, force: true });
+  }
 }
 
 /**

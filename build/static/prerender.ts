@@ -103,7 +103,7 @@ export async function prerender({
     });
     const failures: string[] = [];
     const key = hash('sha256', keys.join(), 'hex').slice(0, 16);
-    // Astro compiles new pages for people, and DuckDB reads names for the search, while the datasets are written.
+    // Astro compiles changed pages for people, and DuckDB reads names for the search, while the datasets are written.
     const { answers, all: datasets } = writeDatasets(views, output);
     const data = async () => {
       await datasets;
@@ -127,7 +127,7 @@ export async function prerender({
       await Promise.all([register, search]);
     } finally {
       progress.step('register', 'pages for people');
-      // Nothing may write after the first error.
+      // Nothing may write after this function ends.
       await Promise.allSettled([pages, register, search]);
     }
     const old = untouched.flatMap(pathsOf);

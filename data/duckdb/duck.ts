@@ -17,11 +17,6 @@ export function quotedIdentifier(identifier: string): string {
 /** Column names and their SQL types, in order. */
 export type ColumnTypes = Record<string, string>;
 
-/** Threads of a database that runs one statement at a time. */
-const THREADS = Math.min(4, availableParallelism());
-/** Threads of a database that runs two statements at once, and of each of two databases. */
-export const HALF = Math.ceil(THREADS / 2);
-
 export class Duck {
   readonly #instance: DuckDBInstance;
   readonly #idle: DuckDBConnection[] = [];
@@ -33,9 +28,10 @@ export class Duck {
   /**
    * Opens a database that may write temporary files to `folder`. A night has several of them and a heap of
    * 0.9 GB; sorting 4 million facts with this memory takes as long as with 1 GB. Threads that share a statement need
-   * more processor time than one: open with fewer where other statements or threads keep the processors busy.
+   * more processor time than one, so use one where other statements or threads keep the processors busy. Files of a
+   * release are written with one, because row groups, and thus bytes, depend on the number.
    */
-  static async open(folder: string, threads = THREADS): Promise<Duck> {
+  static async open(folder: string, threads = Math.min(4, availableParallelism())): Promise<Duck> {
     const instance = await DuckDBInstance.create(':memory:', {
       threads: String(threads),
       memory_limit: '512MB',

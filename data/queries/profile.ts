@@ -59,7 +59,7 @@ export async function getProfile(
 ): Promise<AttributeProfile[]> {
   const { pack, engine } = release;
   const kept = new Map(before?.map((profile) => [profile.name, profile]));
-  for (const name of await editedAttributes(release)) kept.delete(name);
+  if (before !== null) for (const name of await editedAttributes(release)) kept.delete(name);
   const others = pack.attributes.filter(({ name }) => !kept.has(name));
   const origins = others.length === 0 ? [] : await engine.origins(options);
   for (let i = 0; i < others.length; i += 3)

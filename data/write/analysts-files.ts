@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { copyFile, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
-import { Duck, HALF, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
+import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import { publicQuery, recordsQuery } from './analysts.ts';
@@ -116,11 +116,11 @@ export async function writePublicFiles(
     provenanceDatabase: join(work, 'provenance.duckdb'),
   };
   const { parquet, history } = files;
+  const duck = await Duck.open(work, 1);
   const place = { work, old: old?.history ?? null, path: history, notes: historyNotes(pack, telling) };
   const past = writeHistory(pack, folder, differences, place);
   // Its error is thrown below.
   past.catch(() => {});
-  const duck = await Duck.open(work, HALF);
   try {
     const rows = await publicRows(duck, pack, folder, differences, work);
     const columns = dictionary(pack, 'public');

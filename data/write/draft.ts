@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pack } from '../../packs/define/model.ts';
-import { Duck, HALF, quotedText } from '../duckdb/duck.ts';
+import { Duck, quotedText } from '../duckdb/duck.ts';
 import { type ClosedShelf, copyText, LineWriter, NULL, readLines, takeFrom } from '../duckdb/lines.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import { isoTime } from '../model/time.ts';
@@ -70,7 +70,8 @@ export class Draft {
    * Returns the number of rows by file name.
    */
   async finish(parts: readonly PartFiles[], drafting: DraftInput): Promise<Record<string, number>> {
-    const duck = await Duck.open(join(this.#folder, 'spill'), HALF);
+    // Two statements run at once.
+    const duck = await Duck.open(join(this.#folder, 'spill'), 1);
     try {
       return await this.#finish(duck, parts, drafting);
     } finally {

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
-import { type ColumnTypes, Duck, HALF, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
+import { type ColumnTypes, Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { HistoryRow } from '../plan/applied-overlay.ts';
@@ -37,8 +37,8 @@ export async function writeHistory(
 ): Promise<void> {
   const spill = join(work, 'history');
   await mkdir(spill);
-  // DuckDB mixes row groups when several threads write unnested rows (`replacedHistory`).
-  const duck = await Duck.open(spill, old === null ? HALF : 1);
+  // Another database writes other files. DuckDB mixes row groups when several threads write unnested rows.
+  const duck = await Duck.open(spill, 1);
   try {
     const rows = await historyRows(duck, pack, folder, differences, { work, old });
     await duck.parquet(rows, path, undefined, notes);
@@ -71,8 +71,8 @@ async function historyRows(
 
 /**
  * Rows of an old file without those of the records `other`; in the place of a record's first row are its rows in
- * `changed`. Sorting all rows again takes twice the time. Null: a record has no old row. In the order of the rows
- * only when one thread reads them.
+ * `changed`. Sorting all rows again takes twice the time. Null: no record has rows in `changed`, or one has no old row.
+ * Keeps the order only with one thread.
  */
 async function replacedHistory(duck: Duck, old: string, other: string, changed: string): Promise<string | null> {
   const rows = `read_parquet(${quotedText(old)}, file_row_number = true)`;
@@ -84,7 +84,7 @@ async function replacedHistory(duck: Duck, old: string, other: string, changed: 
       'GROUP BY id',
   );
   const firsts = (await duck.rows(`SELECT ${ROW} FROM replaced`)).map(([row]) => row);
-  if (firsts.includes(null)) return null;
+  if (firsts.length === 0 || firsts.includes(null)) return null;
   await duck.run(`SET VARIABLE replaced = (SELECT map(list(${ROW}), list(${OTHER})) FROM replaced)`);
   const cells = HISTORY_FILE_COLUMNS.map(({ name }) => cellOrOther(quotedIdentifier(name)));
   return (

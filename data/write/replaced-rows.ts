@@ -6,7 +6,7 @@ export const ROW = quotedIdentifier('record:row');
 export const OTHER = quotedIdentifier('record:other');
 
 /**
- * What replaces a row of a file: from a variable of DuckDB, a map by row numbers, which are `rows`; else `otherwise`.
+ * The replacement of a row: its entry in the map `variable` of DuckDB if its number is in `rows`, else `otherwise`.
  * Looking up every row in the map takes longer.
  */
 export const replacement = (variable: string, rows: readonly unknown[], otherwise = 'NULL') =>

@@ -31,8 +31,10 @@ function cachedProfiles(release: Release): Promise<AttributeProfile[]> {
   const cached = profileCache.get(release.engine);
   if (cached) return cached;
   // Without the signal of the first caller, since later callers share the result.
-  const before = release.base ? profileCache.get(release.base.engine) : undefined;
-  const promise = before ? before.then((known) => getProfile(release, {}, known)) : getProfile(release, {});
+  const before = release.base ? profileCache.get(release.base.engine) : null;
+  const promise = Promise.resolve(before)
+    .catch(() => null)
+    .then((known) => getProfile(release, {}, known ?? null));
   profileCache.set(release.engine, promise);
   promise.catch(() => profileCache.delete(release.engine));
   return promise;
