@@ -16,9 +16,9 @@ export function href(path: string): string {
 /** Ids of the datasets, for pages with one address for each. */
 export const datasetIds = (): string[] => data.datasets.map(({ id }) => id);
 
-/** The dataset of a page's address. */
-export function datasetOf({ dataset }: { dataset?: string | undefined }): SiteDataset {
-  const found = data.datasets.find(({ id }) => id === dataset);
-  if (found === undefined) throw new Error(`no dataset ${dataset}`);
+/** The dataset with an id, from the address of a page. */
+export function datasetOf(id: string | undefined): SiteDataset {
+  const found = data.datasets.find((dataset) => dataset.id === id);
+  if (found === undefined) throw new Error(`no dataset ${id}`);
   return found;
 }

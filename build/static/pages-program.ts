@@ -15,8 +15,11 @@ const FOLDER = join(ROOT, '.astro');
 const PREFIX = 'pages-';
 /** Programs that are kept: one has 40 MB. */
 const KEPT = 3;
-/** Programs used in the last minute are not deleted, in milliseconds: they load their modules at the start. */
-const IN_USE = 60_000;
+/**
+ * A program used in this time is not deleted, in milliseconds: a run starts it at once, and it loads pages when the data
+ * of all datasets are written.
+ */
+const IN_USE = 3_600_000;
 
 export interface PagesProgram {
   /** The module to run. */

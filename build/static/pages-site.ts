@@ -162,7 +162,7 @@ export const SITE_KEY = 'site.';
 export interface SitePages {
   /** Fingerprint of the releases and settings that `data` reads. */
   inputs: string;
-  /** Gathers the data of the pages, when their program is there; not called when the pages are kept. */
+  /** Gathers the data of the pages. Called after they are compiled, and not when the pages are kept. */
   data: () => Promise<SiteData>;
   /** BASE_URL of their links. */
   base: string;

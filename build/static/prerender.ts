@@ -114,7 +114,7 @@ export async function prerender({
       output.keepOld((entry) => entry.key.startsWith(SITE_KEY));
     });
     const search = writeSearch({ releases, scratch, key }, output);
-    // Its documents read records while the files for analysts of the last dataset are written.
+    // At the same time as the files for analysts of the last dataset.
     const register = answers.then(() =>
       writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output),
     );
@@ -167,15 +167,13 @@ interface DatasetFiles extends Shared {
   progress: Effects['progress'];
 }
 
-/** Parts of the files of datasets that are being written. */
+/** Files that are being written: each promise resolves when they are complete. */
 interface Writing {
-  /** The answers, of the last dataset. */
   answers: Promise<void>;
-  /** Everything. */
   all: Promise<void>;
 }
 
-/** Writes the files of all datasets, one after the other. */
+/** Writes the files of all datasets, one after the other. `answers` are those of the last one. */
 function writeDatasets(datasets: readonly DatasetFiles[], output: Output): Writing {
   const last = Promise.withResolvers<void>();
   const write = async () => {

@@ -1,7 +1,10 @@
 // Parts of statements that copy the rows of a file, with other rows in the place of some.
 import { quotedIdentifier } from '../duckdb/duck.ts';
 
-/** Names beside columns of a dataset, in which no attribute has a colon: the row number of a record, and its new row. */
+/**
+ * Names of two additional columns: the row number of a record, and its new row. The name of an attribute contains no
+ * colon.
+ */
 export const ROW = quotedIdentifier('record:row');
 export const OTHER = quotedIdentifier('record:other');
 

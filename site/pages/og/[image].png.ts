@@ -62,12 +62,7 @@ const REGISTER = 'index';
 
 export const paths = (): string[] => [REGISTER, ...datasetIds()];
 
-export const ALL: APIRoute = async ({ params }) =>
-  new Response(
-    await drawShareImage(
-      params['image'] === REGISTER ? registerImage() : datasetImage(datasetOf({ dataset: params['image'] })),
-    ),
-    {
-      headers: { 'Content-Type': 'image/png' },
-    },
-  );
+export const ALL: APIRoute = async ({ params: { image } }) => {
+  const drawn = image === REGISTER ? registerImage() : datasetImage(datasetOf(image));
+  return new Response(await drawShareImage(drawn), { headers: { 'Content-Type': 'image/png' } });
+};
