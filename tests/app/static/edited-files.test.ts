@@ -7,7 +7,9 @@ import { prerender } from '../../../build/static/prerender.ts';
 import { publish } from '../../../build/static/publish.ts';
 import { Duck, quotedText } from '../../../data/duckdb/duck.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
+import type { HistoryRow } from '../../../data/plan/applied-overlay.ts';
 import { storedOverlays } from '../../../data/releases/overlay-source.ts';
+import { writePublicFiles } from '../../../data/write/analysts-files.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { scratchOfAll, still } from '../../support/night-pack.ts';
@@ -188,5 +190,29 @@ test('attributes whose names are those of columns and tables in SQL', { timeout:
     expect(await contentOf(out!)).toEqual(await contentOf(`${out}-fresh`));
   } finally {
     await other.close();
+  }
+});
+
+test('an edited record whose history is not public has no rows', { timeout: 60_000 }, async () => {
+  const { folder: release, manifest } = world.release();
+  const paid = pack.attributes.find((each) => !each.public)!.name;
+  const edited = records.at(-1)!;
+  const cells: HistoryRow['cells'] = ['1', null, 1, null, 0, null, '', null, null];
+  const at = (name: string) => join(dist, 'files/harbours', name);
+  const [database, history, historyDatabase, provenanceDatabase] = [
+    ...['public.duckdb', 'history.parquet', 'history.duckdb', 'provenance.duckdb'].map(at),
+  ] as [string, string, string, string];
+  const old = { database, history, historyDatabase, provenanceDatabase };
+  const differences = { without: [], instead: [edited], history: [{ id: edited.id, attribute: paid, cells }] };
+  const telling = { release: manifest.release, created_at: manifest.created_at };
+  const made = await writePublicFiles(pack, release, telling, differences, join(folder, 'unpublic'), old);
+  const duck = await Duck.open(join(folder, 'spill'));
+  try {
+    const rows = (path: string) => duck.rows(`SELECT DISTINCT id FROM read_parquet(${quotedText(path)}) ORDER BY id`);
+    const before = (await rows(history)).flat();
+    expect(before).toContain(edited.id);
+    expect((await rows(made.history)).flat()).toEqual(before.filter((id) => id !== edited.id));
+  } finally {
+    duck.close();
   }
 });
