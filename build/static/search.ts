@@ -7,7 +7,7 @@ import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
-import type { Attribute, Value } from '../../packs/define/model.ts';
+import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
 import type { Output } from './output.ts';
 
@@ -76,39 +76,29 @@ export async function writeSearch({ releases, scratch, key }: SearchOptions, out
 }
 
 /** The files of an index, by their path below DIST_DIR. */
-export function searchFiles(entries: readonly SearchEntry[]): Map<string, string> {
+export function searchFiles(entries: readonly SearchEntry[]): Map<string, Buffer> {
   const sorted = entries.toSorted((a, b) => a.rank - b.rank || (a.line < b.line ? -1 : 1));
   const index: SearchIndex = { best: [], blocks: [] };
-  const files = new Map<string, string>();
+  const files = new Map<string, Buffer>();
   const keys = keysOf(sorted);
-  const lines = sorted.map(({ line }) => `${line}\n`);
+  // A line is in several files, and is encoded once.
+  const lines = sorted.map(({ line }) => Buffer.from(`${line}\n`));
   divide('', { from: 0, to: keys.texts.length }, keys, index, (prefix, found) => {
-    let text = '';
-    for (const entry of new Set(found)) text += lines[entry]!;
-    files.set(searchPath(prefix), text);
+    files.set(searchPath(prefix), Buffer.concat([...new Set(found)].map((entry) => lines[entry]!)));
   });
-  return files.set('search/index.json', JSON.stringify(index));
+  return files.set('search/index.json', Buffer.from(JSON.stringify(index)));
 }
 
 /** The dataset and its records. */
 async function entriesOf(release: Release, duck: Duck): Promise<SearchEntry[]> {
-  const { pack, manifest, folder } = release;
-  const { attributes, serving, gone } = pack;
-  const searched = attributes.filter(({ type, searchable, public: open }) => open && searchable && type === 'string');
+  const { pack, manifest } = release;
+  const searched = searchedAttributes(pack);
   const texts = [...new Set([...hintAttributes(pack), ...searched])];
-  const order = serving.prominence === null ? '' : `"${column(serving.prominence, 'value')}" DESC NULLS LAST,`;
-  const last =
-    gone === null ? '' : `"${column(gone.attribute, 'value')}" IS NOT DISTINCT FROM ${quotedText(gone.value)},`;
-  const columns = ['ord', 'slug', 'name', ...texts.map(({ name }) => `"${column(name, 'value')}"`)];
-  const file = quotedText(join(folder, RELEASE_FILES.engine));
-  const query = `SELECT ${columns.join(', ')} FROM read_parquet(${file}) ORDER BY ${last} ${order} ord`;
-  const records = await readRecords(release, texts, duck, query);
-  const { slugs, names, values } = records;
-  const codes = searched.filter(({ name }) => {
-    if (pack.identity.attributes.includes(name)) return true;
-    const known = values.get(name)!.filter((value) => value !== null);
-    return new Set(known).size >= UNIQUE * known.length;
-  });
+  const rows = await readRecords(release, texts, duck);
+  const cellOf = new Map(texts.map(({ name }, i) => [name, i + FIRST]));
+  const codes = searched
+    .filter(({ name }) => pack.identity.attributes.includes(name) || isUnique(rows, cellOf.get(name)!))
+    .map(({ name }) => cellOf.get(name)!);
   const dataset = [pack.title, `Dataset, ${plural(manifest.records, 'record')}`, `/datasets/${pack.id}/`];
   const compare = [`Compare ${pack.title}`, 'Records side by side', `/compare/${pack.id}`];
   const entries: SearchEntry[] = [
@@ -116,46 +106,64 @@ async function entriesOf(release: Release, duck: Duck): Promise<SearchEntry[]> {
     { line: compare.join('\t'), texts: [words(`compare ${pack.title}`).join(' ')], rank: 0 },
   ];
   const lineOf = searchLines(pack);
-  for (const [i, name] of names.entries()) {
-    const line = lineOf({ slug: slugs[i]!, name }, (attribute) => values.get(attribute)?.[i]);
-    const found = new Set([wordsOf(name), ...codes.map((code) => wordsOf(String(values.get(code.name)![i] ?? '')))]);
-    entries.push({ line, texts: [...found].filter(Boolean), rank: i / names.length });
+  for (const [i, row] of rows.entries()) {
+    const [, slug, name] = row;
+    const line = lineOf({ slug, name }, (attribute) => row[cellOf.get(attribute)!]);
+    const found = [wordsOf(name)].filter(Boolean);
+    for (const code of codes) {
+      const text = wordsOf(String(row[code] ?? ''));
+      if (text !== '' && !found.includes(text)) found.push(text);
+    }
+    entries.push({ line, texts: found, rank: i / rows.length });
   }
   return entries;
 }
 
-/** Columns of records, best known first. */
-interface RecordColumns {
-  slugs: string[];
-  names: string[];
-  /** Values by attribute; null: missing. */
-  values: ReadonlyMap<string, (Value | null)[]>;
+/** Texts by whose values a record can be found, if they are codes. */
+function searchedAttributes({ attributes }: Pack): Attribute[] {
+  return attributes.filter(({ type, searchable, public: open }) => open && searchable && type === 'string');
 }
 
-/** Reads the records of a query for ord, slug, name and `texts`, with the changes of the overlay. */
-async function readRecords(
-  release: Release,
-  texts: readonly Attribute[],
-  duck: Duck,
-  query: string,
-): Promise<RecordColumns> {
+/** A record: ordinal, slug, name, then the values of some attributes; null: missing. */
+type Row = [ord: number, slug: string, name: string, ...values: (Value | null)[]];
+/** Place of the first value in a row. */
+const FIRST = 3;
+
+/** Whether at least the share UNIQUE of the values in a cell of all rows are different. */
+function isUnique(rows: readonly Row[], cell: number): boolean {
+  const values = new Set<unknown>();
+  let known = 0;
+  for (const row of rows) {
+    if (row[cell] === null) continue;
+    known += 1;
+    values.add(row[cell]);
+    // The rest cannot be different enough.
+    if (known - values.size > (1 - UNIQUE) * rows.length) return false;
+  }
+  return values.size >= UNIQUE * known;
+}
+
+/** Reads the records with the values of `texts`, best known first, with the changes of the overlay. */
+async function readRecords(release: Release, texts: readonly Attribute[], duck: Duck): Promise<Row[]> {
+  const { serving, gone } = release.pack;
+  const order = serving.prominence === null ? '' : `"${column(serving.prominence, 'value')}" DESC NULLS LAST,`;
+  const last =
+    gone === null ? '' : `"${column(gone.attribute, 'value')}" IS NOT DISTINCT FROM ${quotedText(gone.value)},`;
+  const columns = ['ord', 'slug', 'name', ...texts.map(({ name }) => `"${column(name, 'value')}"`)];
+  const file = quotedText(join(release.folder, RELEASE_FILES.engine));
   const changed = await changedRecords(release);
   const removed = new Set(release.touched?.gone);
-  const slugs: string[] = [];
-  const names: string[] = [];
-  const values = texts.map(({ name }) => [name, [] as (Value | null)[]] as const);
-  for await (const { columns, rows } of duck.chunks(query)) {
-    const [ords, slugCells, nameCells, ...cells] = columns as [number[], string[], string[], ...(string | null)[][]];
-    for (let i = 0; i < rows; i += 1) {
-      if (removed.has(ords[i]!)) continue;
-      const other = changed.get(ords[i]!);
-      slugs.push(slugCells[i]!);
-      names.push(other?.name ?? nameCells[i]!);
-      for (const [at, [name, list]] of values.entries())
-        list.push((other ? other.attributes[name] : cells[at]![i]) ?? null);
+  const rows: Row[] = [];
+  const values = duck.values(columns, `FROM read_parquet(${file}) ORDER BY ${last} ${order} ord`);
+  for await (const some of values as AsyncIterable<Row[]>) {
+    for (const row of some) {
+      const [ord, slug] = row;
+      const other = changed.get(ord);
+      if (other) rows.push([ord, slug, other.name, ...texts.map(({ name }) => other.attributes[name] ?? null)]);
+      else if (!removed.has(ord)) rows.push(row);
     }
   }
-  return { slugs, names, values: new Map(values) };
+  return rows;
 }
 
 /** Words of plain letters and digits, which need no folding. */

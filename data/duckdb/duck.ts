@@ -64,6 +64,15 @@ export class Duck {
     }
   }
 
+  /**
+   * Rows of the query `SELECT columns rest` as JSON values, some thousand at a time. Reads rows of several texts in less
+   * than half the time of `chunks`, where each text is a call of DuckDB.
+   */
+  async *values(columns: readonly string[], rest: string): AsyncGenerator<unknown[][]> {
+    for await (const { columns: cells } of this.chunks(`SELECT json_array(${columns.join(', ')}) ${rest}`))
+      yield JSON.parse(`[${cells[0]!.join()}]`) as unknown[][];
+  }
+
   /** Rows of a statement in its order, a few thousand at a time, to limit memory. */
   async *batches(sql: string): AsyncGenerator<unknown[][]> {
     const connection = this.#idle.pop() ?? (await this.#instance.connect());

@@ -6,6 +6,10 @@ import { searchFiles } from '../../../build/static/search.ts';
 import { NameIndex } from '../../../site/search/name-index.ts';
 import { openSite, type Site } from '../../support/site-world.ts';
 
+/** The files of an index as texts, by path. */
+const textsOf = (entries: Parameters<typeof searchFiles>[0]) =>
+  new Map([...searchFiles(entries)].map(([path, bytes]) => [path, bytes.toString()]));
+
 describe('a large index', () => {
   const LETTERS = ['ba', 'be', 'ka', 'ko', 'lu', 'ma', 'ni', 'ro', 'sa', 'tu'];
   const names = Array.from({ length: 4_000 }, (_, i) =>
@@ -16,7 +20,7 @@ describe('a large index', () => {
     texts: [`${name} harbour`, `x${i}`],
     rank: i / names.length,
   }));
-  const files = searchFiles(entries);
+  const files = textsOf(entries);
   const reads: string[] = [];
   const lookup = new NameIndex(async (name) => {
     reads.push(name);
@@ -55,7 +59,7 @@ describe('a large index', () => {
 test('equal names come first, then names that begin with the words, then other words, each best known first', async () => {
   const ranked = ['New London', 'Londonderry', 'London Bridge', 'London'];
   const entries = ranked.map((name, i) => ({ line: `${name}\tGB\t/${i}`, texts: [name.toLowerCase()], rank: i / 4 }));
-  const files = searchFiles(entries);
+  const files = textsOf(entries);
   const lookup = new NameIndex(async (name) => files.get(`search/${name}`) ?? '');
   expect((await lookup.find('london', 10)).map(({ name }) => name)).toEqual([
     'London',
