@@ -8,7 +8,6 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import { COMPRESSIBLE, COPIES, COPY_ENDINGS } from '../../api/discovery/hosting.ts';
-import { BUILD_NOTES } from '../static/output.ts';
 import { type FileEntry, formatManifest, parseManifest } from '../static/publish-manifest.ts';
 import { gzipInPieces } from './gzip-pieces.ts';
 import type { FileEntries } from './plan.ts';
@@ -47,9 +46,8 @@ const LOADED = (path: string): boolean =>
   path.startsWith('assets/') || /(\.html|\/llms-full\.txt|\.geojson)$/.test(path);
 
 /** Makes the copies that our server sends; the nightly run makes them for new files. */
-export async function compressPages(dist: string): Promise<void> {
-  const list = parseManifest(await readFile(join(dist, BUILD_NOTES, 'manifest.tsv'), 'utf8'));
-  await compressAll(dist, list, () => {}, LOADED);
+export async function compressPages(dist: string, published: FileEntries): Promise<void> {
+  await compressAll(dist, published, () => {}, LOADED);
 }
 
 /**
@@ -68,7 +66,10 @@ export async function compressAll(
   const noted = existsSync(note) ? readFileSync(note, 'utf8') : '';
   const before = parseManifest(noted);
   const copies = new Map<string, FileEntry>();
-  const wanted = [...published].filter(([path, { bytes }]) => bytes >= WORTH && COMPRESSIBLE.test(path));
+  const known = (path: string) => KINDS.some((kind) => before.has(`${path}.${kind}`));
+  const wanted = [...published].filter(
+    ([path, { bytes }]) => bytes >= WORTH && COMPRESSIBLE.test(path) && (selected(path) || known(path)),
+  );
   const waiting = wanted.toReversed();
   let done = 0;
   const worker = async () => {

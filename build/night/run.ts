@@ -201,7 +201,7 @@ async function render(
   for (const failure of made.failures) effects.progress.warn(failure);
   effects.progress.step('register', 'publish');
   await publish(config.DIST_DIR, made);
-  await compressPages(config.DIST_DIR);
+  await compressPages(config.DIST_DIR, made.entries);
   const { files, written, unchanged, deleted } = made;
   const count = (n: number) => n.toLocaleString('en-US');
   effects.progress.note(

@@ -95,11 +95,12 @@ export class Output {
   keepFolder(folder: string, ending: string, count: number, without: { has(path: string): boolean } = NONE): boolean {
     if (!this.trusted) return false;
     const inside = `${folder}/`;
+    const present = existsSync(join(this.root, folder)) ? this.folder(folder).names : NONE;
     const paths: string[] = [];
     for (const [path, { key }] of this.previous)
       if (key.endsWith(ending) && path.startsWith(inside) && !path.includes('/', inside.length) && !without.has(path))
         paths.push(path);
-    if (paths.length !== count || !paths.every((path) => this.present(path))) return false;
+    if (paths.length !== count || !paths.every((path) => present.has(path.slice(inside.length)))) return false;
     for (const path of paths) this.files.set(path, this.previous.get(path)!);
     this.counts.unchanged += count;
     return true;
@@ -273,9 +274,9 @@ export class Output {
   }
 
   private present(path: string): boolean {
-    const folder = join(this.root, posix.dirname(path));
-    if (!this.folders.has(posix.dirname(path)) && !existsSync(folder)) return false;
-    return this.folder(posix.dirname(path)).names.has(posix.basename(path));
+    const folder = posix.dirname(path);
+    if (!this.folders.has(folder) && !existsSync(join(this.root, folder))) return false;
+    return this.folder(folder).names.has(posix.basename(path));
   }
 
   private folder(path: string): { names: Set<string>; fresh: boolean } {

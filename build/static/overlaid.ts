@@ -59,9 +59,17 @@ export function takeProfiles({ pack, base }: Release, key: string, output: Outpu
 }
 
 /** Afterwards: notes the profiles of a release without an overlay. */
-export function noteProfiles({ pack, touched }: Release, key: string, output: Output): void {
-  if (touched) return;
-  const { attributes } = JSON.parse(readFileSync(join(output.root, 'v1', pack.id, 'profile'), 'utf8')) as Profile;
-  const note: ProfilesNote = { key, attributes };
-  output.note(profilesNote(pack.id), JSON.stringify(note));
+export function noteProfiles(release: Release, key: string, output: Output): void {
+  if (release.touched) return;
+  const note: ProfilesNote = { key, attributes: writtenProfiles(release, output) };
+  output.note(profilesNote(release.pack.id), JSON.stringify(note));
+}
+
+/** When the answers are kept: takes the profiles from them, for documents that contain them as an example. */
+export function keepProfiles(release: Release, output: Output): void {
+  knownProfiles(release, writtenProfiles(release, output));
+}
+
+function writtenProfiles({ pack }: Release, output: Output): Profile['attributes'] {
+  return (JSON.parse(readFileSync(join(output.root, 'v1', pack.id, 'profile'), 'utf8')) as Profile).attributes;
 }

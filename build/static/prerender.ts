@@ -30,9 +30,10 @@ import type { Effects } from '../effects/effects.ts';
 import { writeAnalystFiles, writeFileLists } from './analysts.ts';
 import { headersFile } from './host-configs.ts';
 import { Output, type OutputCounts } from './output.ts';
-import { noteProfiles, takeProfiles } from './overlaid.ts';
+import { keepProfiles, noteProfiles, takeProfiles } from './overlaid.ts';
 import { writePages } from './pages.ts';
 import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
+import type { FileEntry } from './publish-manifest.ts';
 import { writeSearch } from './search.ts';
 import { type Showing, writeShowcase } from './showcase.ts';
 
@@ -53,6 +54,8 @@ export interface PrerenderReport extends OutputCounts {
   /** Number and bytes of all files in the folder. */
   files: number;
   bytes: number;
+  /** The files, by their path below the folder. */
+  entries: ReadonlyMap<string, FileEntry>;
   /** Failures as sentences; the old files of a failed part are kept. */
   failures: string[];
   /** The release of each dataset in the files. */
@@ -137,7 +140,8 @@ export async function prerender({
     const ids = releases.map(({ pack, manifest }) => [pack.id, manifest.release]);
     const over = releases.map(({ pack, manifest, overlay }) => [pack.id, overlay?.version ?? manifest.overlay ?? 0]);
     const stands = { releases: Object.fromEntries(ids), overlays: Object.fromEntries(over) };
-    return { ...counts, failures, files: output.files.size, bytes, base_url: base, code, ...stands };
+    const { files } = output;
+    return { ...counts, failures, files: files.size, bytes, entries: files, base_url: base, code, ...stands };
   } finally {
     for (const release of releases) await closeRelease(release);
     await rm(scratch, { recursive: true, force: true });
@@ -211,7 +215,8 @@ function writeDataset({ scratch, made, stem, progress, ...view }: DatasetFiles, 
 async function writeOwnFiles(view: Showing & Shared, output: Output): Promise<void> {
   const { release, made, stem } = view;
   const key = `answers.${made}`;
-  if (!output.keepAll(key)) {
+  if (output.keepAll(key)) keepProfiles(release, output);
+  else {
     takeProfiles(release, stem, output);
     await writeAnswers({ ...view, key }, output);
     noteProfiles(release, stem, output);

@@ -69,7 +69,7 @@ async function night(): Promise<void> {
   const made = await prerender({ config, packs, untouched: [], overlays, effects: still(), site: async () => {} });
   const { mtime, atime } = statSync(file);
   await publish(dist, made);
-  await compressPages(dist);
+  await compressPages(dist, made.entries);
   writeFileSync(file, readFileSync(file, 'utf8') + MARK);
   utimesSync(file, atime, mtime);
 }
