@@ -65,8 +65,8 @@ export function noteProfiles(release: Release, key: string, output: Output): voi
   output.note(profilesNote(release.pack.id), JSON.stringify(note));
 }
 
-/** When the answers are kept: takes the profiles from them, for documents that contain them as an example. */
-export function keepProfiles(release: Release, output: Output): void {
+/** Takes the profiles of a release from its answers in the output, which this run wrote or kept. */
+export function useWrittenProfiles(release: Release, output: Output): void {
   knownProfiles(release, writtenProfiles(release, output));
 }
 

@@ -30,7 +30,7 @@ import type { Effects } from '../effects/effects.ts';
 import { writeAnalystFiles, writeFileLists } from './analysts.ts';
 import { headersFile } from './host-configs.ts';
 import { Output, type OutputCounts } from './output.ts';
-import { keepProfiles, noteProfiles, takeProfiles } from './overlaid.ts';
+import { noteProfiles, takeProfiles, useWrittenProfiles } from './overlaid.ts';
 import { writePages } from './pages.ts';
 import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
 import type { FileEntry } from './publish-manifest.ts';
@@ -215,8 +215,7 @@ function writeDataset({ scratch, made, stem, progress, ...view }: DatasetFiles, 
 async function writeOwnFiles(view: Showing & Shared, output: Output): Promise<void> {
   const { release, made, stem } = view;
   const key = `answers.${made}`;
-  if (output.keepAll(key)) keepProfiles(release, output);
-  else {
+  if (!output.keepAll(key)) {
     takeProfiles(release, stem, output);
     await writeAnswers({ ...view, key }, output);
     noteProfiles(release, stem, output);
@@ -233,6 +232,8 @@ async function writeRegister(
   const made = [...keys, x402, ...[STYLE_ASSET, SCRIPT_ASSET, ...COMPARE_MODULES].map(({ path }) => path)].join();
   const key = `register.${hash('sha256', made, 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
+  // The OpenAPI document shows them as examples.
+  for (const release of releases) useWrittenProfiles(release, output);
   await writeAnswers({ ...shared, key }, output);
   output.write('_headers', headersFile(hostingRules({ base_url: base, operations })), key);
   const view = { ...shared, base_url: base, x402, now: releaseTime(releases) };

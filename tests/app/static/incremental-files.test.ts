@@ -1,7 +1,8 @@
 // A night with few changes writes few files: the pages of changed records, and the lists with them.
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shortenLists } from '../../../api/discovery/openapi-examples.ts';
 import { runNight } from '../../../build/night/run.ts';
 import { readConfig } from '../../../config.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
@@ -55,4 +56,12 @@ test('two records of many: their pages, and not those of other records', { timeo
   expect(touched).toContain('v1/harbours/llms-full.txt');
   expect(touched.filter((path) => path.startsWith('v1/tools/') || path.startsWith('datasets/tools/'))).toEqual([]);
   expect(touched.length).toBeLessThan(after.size / 2);
+});
+
+test('the OpenAPI document shows the profile of a dataset without edits', () => {
+  const read = (path: string) => JSON.parse(readFileSync(join(dist, path), 'utf8'));
+  const { content } = read('openapi.json').paths['/v1/tools/profile'].get.responses['200'];
+  const { attributes } = content['application/json'].examples.dataset_profile.value;
+  expect(attributes.length).toBeGreaterThan(0);
+  expect(attributes).toEqual(shortenLists(read('v1/tools/profile').attributes));
 });
