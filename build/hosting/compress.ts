@@ -66,9 +66,9 @@ export async function compressAll(
   const noted = existsSync(note) ? readFileSync(note, 'utf8') : '';
   const before = parseManifest(noted);
   const copies = new Map<string, FileEntry>();
-  const known = (path: string) => KINDS.some((kind) => before.has(`${path}.${kind}`));
+  const hasCopy = (path: string) => KINDS.some((kind) => before.has(`${path}.${kind}`));
   const wanted = [...published].filter(
-    ([path, { bytes }]) => bytes >= WORTH && COMPRESSIBLE.test(path) && (selected(path) || known(path)),
+    ([path, { bytes }]) => bytes >= WORTH && COMPRESSIBLE.test(path) && (selected(path) || hasCopy(path)),
   );
   const waiting = wanted.toReversed();
   let done = 0;
