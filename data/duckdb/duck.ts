@@ -65,8 +65,8 @@ export class Duck {
   }
 
   /**
-   * Rows of the query `SELECT columns rest` as JSON values, some thousand at a time. Reads rows of several texts in less
-   * than half the time of `chunks`, where each text is a call of DuckDB.
+   * Rows of the query `SELECT columns rest` as JSON values, some thousand at a time. Reads rows of several texts in about
+   * half the time of `chunks`, where each text is a call of DuckDB.
    */
   async *values(columns: readonly string[], rest: string): AsyncGenerator<unknown[][]> {
     for await (const { columns: cells } of this.chunks(`SELECT json_array(${columns.join(', ')}) ${rest}`))
