@@ -45,8 +45,8 @@ export async function packColumns(
     const from = (file: string) => `read_parquet(${quotedText(join(release, file))})`;
     const reader = new Reader(duck);
     const engine = from(RELEASE_FILES.engine);
-    const ids = await reader.texts(`select id from ${engine} order by ord`);
-    const arrays: Record<string, Packed> = packKeys(ids, await reader.texts(`select slug from ${engine} order by ord`));
+    const ids = await reader.texts('id', engine);
+    const arrays: Record<string, Packed> = packKeys(ids, await reader.texts('slug', engine));
     for (const key of ['quality', 'updated'])
       Object.assign(
         arrays,
@@ -54,9 +54,9 @@ export async function packColumns(
       );
     Object.assign(
       arrays,
-      packValues(NAME_WORDS, await reader.names(engine), (text) => text),
+      packValues(NAME_WORDS, await reader.nameWords(engine), (text) => text),
     );
-    const present = await reader.texts(`select column_name from (describe select * from ${engine})`);
+    const present = await reader.names(engine);
     for (const status of PROVENANCE_STATUSES) {
       // Releases of earlier program versions have no status columns.
       const reach = present.includes(status)
@@ -84,20 +84,17 @@ async function packAttribute(
   { name, type }: IndexedAttribute,
   records: number,
 ): Promise<Record<string, Packed>> {
-  const of = (part: Parameters<typeof column>[1]) =>
-    `select ${quotedIdentifier(column(name, part))} from ${engine} order by ord`;
+  const quoted = (part: Parameters<typeof column>[1]) => quotedIdentifier(column(name, part));
+  const of = (part: Parameters<typeof column>[1]) => `select ${quoted(part)} from ${engine} order by ord`;
   if (TEXTUAL.has(type)) {
-    if (type === 'strings') return packLists(name, await reader.lists(of('value')), fold);
-    return packValues(name, await reader.texts(of('value')), type === 'date' ? (text) => text : fold);
+    if (type === 'strings') return packLists(name, await reader.lists(quoted('value'), engine), fold);
+    return packValues(name, await reader.texts(quoted('value'), engine), type === 'date' ? (text) => text : fold);
   }
   if (type === 'geo') {
     return packGrid(name, await reader.numbers(of('lat'), records), await reader.numbers(of('lng'), records));
   }
   if (type === 'boolean') {
-    const numbers = await reader.numbers(
-      `select ${quotedIdentifier(column(name, 'value'))}::integer from ${engine} order by ord`,
-      records,
-    );
+    const numbers = await reader.numbers(`select ${quoted('value')}::integer from ${engine} order by ord`, records);
     return { [column(name, 'value')]: Uint8Array.from(numbers, (n) => (Number.isNaN(n) ? 0 : n + 1)) };
   }
   const arrays: Record<string, Packed> = {};
@@ -119,25 +116,31 @@ class Reader {
     for await (const { columns, rows } of this.#duck.chunks(sql)) take(columns, rows);
   }
 
-  async texts(sql: string): Promise<string[]> {
+  /** Texts of a column by ordinal; of an attribute, null where a record has none. */
+  async texts(column: string, from: string): Promise<string[]> {
     const out: string[] = [];
-    await this.#each(sql, ([values]) => out.push(...(values as string[])));
+    for await (const texts of this.#duck.ordered(column, from)) out.push(...(texts as string[]));
     return out;
+  }
+
+  /** Lists of texts of a column by ordinal; empty where a record has none. */
+  async lists(column: string, from: string): Promise<string[][]> {
+    const out: string[][] = [];
+    for await (const lists of this.#duck.ordered(column, from))
+      for (const list of lists as (string[] | null)[]) out.push(list ?? []);
+    return out;
+  }
+
+  /** Names of the columns of a table. */
+  async names(from: string): Promise<string[]> {
+    const rows = await this.#duck.rows(`select column_name from (describe select * from ${from})`);
+    return rows.map(([name]) => String(name));
   }
 
   /** Words of names; releases of earlier program versions have names only. */
-  async names(engine: string): Promise<string[]> {
-    const columns = await this.texts(`select column_name from (describe select * from ${engine})`);
-    if (columns.includes('name_words')) return this.texts(`select name_words from ${engine} order by ord`);
-    return (await this.texts(`select name from ${engine} order by ord`)).map(nameWords);
-  }
-
-  async lists(sql: string): Promise<string[][]> {
-    const out: string[][] = [];
-    await this.#each(sql, ([values]) => {
-      for (const value of values as ({ items: string[] } | null)[]) out.push(value === null ? [] : [...value.items]);
-    });
-    return out;
+  async nameWords(engine: string): Promise<string[]> {
+    if ((await this.names(engine)).includes('name_words')) return this.texts('name_words', engine);
+    return (await this.texts('name', engine)).map(nameWords);
   }
 
   async numbers(sql: string, length: number): Promise<Float64Array> {
@@ -164,20 +167,26 @@ class Reader {
   }
 
   async terms(source: string): Promise<TermRows> {
-    const term: string[] = [];
-    const ordinal: number[] = [];
-    const flags: number[][] = TERM_DEFAULTS.map(() => []);
-    const columns = await this.texts(`select column_name from (describe select * from ${source})`);
-    const others = TERM_DEFAULTS.map(([name, otherwise]) => `${columns.includes(name) ? name : otherwise}::utinyint`);
-    const query = `select term, ord, ${others.join(', ')} from ${source} order by term, ord`;
-    await this.#each(query, ([words, ords, ...cells], length) => {
-      for (let i = 0; i < length; i += 1) {
-        term.push(words![i] as string);
-        ordinal.push(ords![i] as number);
-        for (const [at, list] of flags.entries()) list.push(cells[at]![i] as number);
+    const grouped = `(select term, count(*) as rows, row_number() over (order by term) as ord from ${source} group by term)`;
+    const words: string[] = [];
+    const counts: number[] = [];
+    for await (const pairs of this.#duck.ordered('json_array(term, rows)', grouped))
+      for (const [word, count] of pairs as [string, number][]) {
+        words.push(word);
+        counts.push(count);
       }
+    const length = counts.reduce((sum, count) => sum + count, 0);
+    const ordinal = new Uint32Array(length);
+    const flags = TERM_DEFAULTS.map(() => new Uint8Array(length));
+    const columns = await this.names(source);
+    const others = TERM_DEFAULTS.map(([name, otherwise]) => `${columns.includes(name) ? name : otherwise}::utinyint`);
+    let at = 0;
+    await this.#each(`select ord, ${others.join(', ')} from ${source} order by term, ord`, ([ords, ...cells], rows) => {
+      ordinal.set(ords as number[], at);
+      for (const [i, list] of flags.entries()) list.set(cells[i] as number[], at);
+      at += rows;
     });
-    const arrays = TERM_DEFAULTS.map(([name], at) => [name, Uint8Array.from(flags[at]!)]);
-    return { term, ordinal: Uint32Array.from(ordinal), ...Object.fromEntries(arrays) } as TermRows;
+    const arrays = TERM_DEFAULTS.map(([name], i) => [name, flags[i]]);
+    return { words, counts, ordinal, ...Object.fromEntries(arrays) } as TermRows;
   }
 }

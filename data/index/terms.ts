@@ -31,9 +31,13 @@ const EDIT_BYTES = 8;
 /** [from, to) of word codes. */
 type Range = readonly [from: number, to: number];
 
-/** The columns of terms.parquet; all have the same length, rows sorted by term, then ordinal. */
+/**
+ * The columns of terms.parquet, rows sorted by term, then ordinal. Instead of the term of each row, the distinct words with
+ * the number of their rows.
+ */
 export interface TermRows {
-  term: string[];
+  words: string[];
+  counts: number[];
   ordinal: Uint32Array;
   /** 1: a public attribute has the word, else 0. */
   public: Uint8Array;
@@ -46,19 +50,19 @@ export interface TermRows {
 
 /** Packs the rows of terms.parquet. */
 export function packTerms(rows: TermRows, records: number): Record<string, Packed> {
-  const sorted: string[] = [];
-  const key = new Uint32Array(rows.term.length);
-  const tagged = new Uint32Array(rows.term.length);
-  for (const [i, term] of rows.term.entries()) {
-    if (sorted.at(-1) !== term) sorted.push(term);
-    key[i] = sorted.length - 1;
-    tagged[i] = (rows.ordinal[i]! | (rows.public[i] ? PUBLIC : 0)) >>> 0;
+  const { words, counts } = rows;
+  const key = new Uint32Array(rows.ordinal.length);
+  let at = 0;
+  for (const [word, count] of counts.entries()) {
+    key.fill(word, at, at + count);
+    at += count;
   }
+  const tagged = rows.ordinal.map((ordinal, i) => ordinal | (rows.public[i] ? PUBLIC : 0));
   const counted = (list: Uint32Array) => list.filter((_, i) => rows.compared[i] === 1);
   const byRecord = turned(key, rows.ordinal, records);
   return {
-    ...packStrings('words', sorted),
-    ...packPostings('words.by', sorted.length, { key, ordinal: tagged }),
+    ...packStrings('words', words),
+    ...packPostings('words.by', words.length, { key, ordinal: tagged }),
     ...packPostings('words.of', records, byRecord),
     'words.weight': Uint8Array.from(byRecord.rows, (row) => rows.weight[row]!),
     'words.public': Uint8Array.from(byRecord.rows, (row) => rows.public_weight[row]!),
