@@ -138,8 +138,12 @@ export class Container {
 export function narrow(numbers: Uint32Array): Codes {
   let most = 0;
   for (const number of numbers) if (number > most) most = number;
-  return most < 0x100 ? Uint8Array.from(numbers) : most < 0x10000 ? Uint16Array.from(numbers) : numbers;
+  const bytes = codeBytes(most);
+  return bytes === 1 ? Uint8Array.from(numbers) : bytes === 2 ? Uint16Array.from(numbers) : numbers;
 }
+
+/** Bytes of each number of `narrow`, by the largest number. */
+export const codeBytes = (most: number): 1 | 2 | 4 => (most < 0x100 ? 1 : most < 0x10000 ? 2 : 4);
 
 function kindOf(array: Packed): Kind {
   for (const [kind, type] of Object.entries(KINDS)) if (array instanceof type) return kind as Kind;

@@ -7,23 +7,24 @@
 //   places  u8                      one entry
 //
 //   (name)  f64 by ordinal          the number itself; NaN: missing
-import { type Codes, type Container, narrow, type Packed } from './container.ts';
+import { type Codes, type Container, codeBytes, narrow, type Packed } from './container.ts';
 
 const MISSING = -0x80000000;
 const PLACES = [0, 1, 2, 3, 4, 5, 6];
 
 /** Packs numbers by ordinal (NaN: missing). */
 export function packNumbers(name: string, numbers: Float64Array): Record<string, Packed> {
-  const coded = packCoded(name, numbers);
+  const values = distinct(numbers);
   const scaled = packScaled(name, numbers);
-  const forms = [coded, ...(scaled ? [scaled] : []), { [name]: numbers }];
-  const size = (form: Record<string, Packed>) =>
-    Object.values(form).reduce((sum, { byteLength }) => sum + byteLength, 0);
-  return forms.reduce((best, form) => (size(form) < size(best) ? form : best));
+  const others = scaled ? sizeOf(scaled) : numbers.byteLength;
+  if (codeBytes(values.length) * numbers.length + values.byteLength <= others) return packCoded(name, numbers, values);
+  return scaled ?? { [name]: numbers };
 }
 
-function packCoded(name: string, numbers: Float64Array): Record<string, Packed> {
-  const values = distinct(numbers);
+const sizeOf = (form: Record<string, Packed>) =>
+  Object.values(form).reduce((sum, { byteLength }) => sum + byteLength, 0);
+
+function packCoded(name: string, numbers: Float64Array, values: Float64Array): Record<string, Packed> {
   const place = new Map(Array.from(values, (value, i) => [value, i + 1]));
   const codes = Uint32Array.from(numbers, (number) => place.get(number) ?? 0);
   return { [`${name}.codes`]: narrow(codes), [`${name}.values`]: values };

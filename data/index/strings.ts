@@ -9,11 +9,10 @@ import { Ends, packEnds } from './ends.ts';
 
 /** Packs strings sorted by code point. `name` prefixes the two arrays. */
 export function packStrings(name: string, sorted: string[]): Record<string, Packed> {
-  const buffers = sorted.map((text) => Buffer.from(text));
   const ends = new Uint32Array(sorted.length);
   let end = 0;
-  for (const [i, buffer] of buffers.entries()) ends[i] = end += buffer.length;
-  return { [`${name}.text`]: new Uint8Array(Buffer.concat(buffers)), ...packEnds(name, ends) };
+  for (const [i, text] of sorted.entries()) ends[i] = end += Buffer.byteLength(text);
+  return { [`${name}.text`]: new Uint8Array(Buffer.from(sorted.join(''))), ...packEnds(name, ends) };
 }
 
 export class SortedStrings {

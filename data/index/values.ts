@@ -30,9 +30,12 @@ const HIGH = /[\ud800-\uffff]/;
 
 /** Sorts by code point. The native UTF-16 sort is ten times faster and serves all but a few texts. */
 function inOrder(texts: readonly string[]): string[] {
-  const plain = texts.filter((text) => !HIGH.test(text)).sort();
-  const others = texts.filter((text) => HIGH.test(text)).sort(byCodePoint);
+  const plain: string[] = [];
+  const others: string[] = [];
+  for (const text of texts) (HIGH.test(text) ? others : plain).push(text);
+  plain.sort();
   if (others.length === 0) return plain;
+  others.sort(byCodePoint);
   const sorted: string[] = [];
   let at = 0;
   for (const other of others) {
