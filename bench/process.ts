@@ -1,7 +1,7 @@
 // Starts a server in a child process and stops it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../tests/support/free-port.ts';
 import type { Vitals } from './watch.ts';
@@ -14,6 +14,8 @@ export interface ServerProcess {
   memory: () => { now: number; peak: number } | null;
   /** Processor milliseconds of all threads since the start, from /proc; null where there is no /proc. */
   cpu: () => number | null;
+  /** Processor milliseconds of each worker thread by its id, from /proc; null where there is no /proc. */
+  threads: () => Map<string, number> | null;
   /** Vitals of the process since the last call (watch.ts). */
   vitals: () => Promise<Vitals>;
   /** Profile of the main thread while `load` runs. */
@@ -67,7 +69,8 @@ export async function startProcess(
         base,
         started,
         memory: () => memoryOf(child),
-        cpu: () => cpuOf(child),
+        cpu: () => cpuOf(`/proc/${child.pid}/stat`)?.ms ?? null,
+        threads: () => threadsOf(child),
         vitals: () => vitalsOf(child),
         profile: (load) => profileOf(child, load),
         stop: () => stop(child),
@@ -108,15 +111,27 @@ function memoryOf(child: ChildProcess): { now: number; peak: number } | null {
 /** Milliseconds of one tick of /proc: USER_HZ is 100 on every Linux. */
 const TICK = 10;
 
-function cpuOf(child: ChildProcess): number | null {
+/** Name and processor time of a process or a thread; null when it has ended, and where there is no /proc. */
+function cpuOf(stat: string): { name: string; ms: number } | null {
   try {
-    // The name of the program, in brackets, may contain spaces.
-    const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    // The name, in brackets, may contain spaces.
+    const [, name, rest] = /\((.*)\) (.*)/s.exec(readFileSync(stat, 'utf8'))!;
+    const fields = rest!.split(' ');
     const [user, system] = [fields[11], fields[12]];
-    return (Number(user) + Number(system)) * TICK;
+    return { name: name!, ms: (Number(user) + Number(system)) * TICK };
   } catch {
     return null;
   }
+}
+
+/** Node's name of the threads of `worker_threads`. */
+const WORKER = 'WorkerThread';
+
+function threadsOf({ pid }: ChildProcess): Map<string, number> | null {
+  const tasks = `/proc/${pid}/task`;
+  if (!existsSync(tasks)) return null;
+  const threads = readdirSync(tasks).map((id) => [id, cpuOf(`${tasks}/${id}/stat`)] as const);
+  return new Map(threads.flatMap(([id, thread]) => (thread?.name === WORKER ? [[id, thread.ms] as const] : [])));
 }
 
 async function stop(child: ChildProcess): Promise<void> {

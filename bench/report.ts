@@ -9,6 +9,7 @@ import type { StallRow, Stalls } from './parts/stalls.ts';
 import type { Start } from './parts/start.ts';
 import type { Together } from './parts/together.ts';
 import type { Tokens } from './parts/tokens.ts';
+import type { Workers } from './parts/workers.ts';
 import { CPU_GOALS, GOALS, type Peer } from './questions.ts';
 import type { BenchParts, PartName, PartResult, Results } from './results.ts';
 import { STALL_BOUNDS } from './stalls.ts';
@@ -292,6 +293,25 @@ function stalls({ dataset, records, rows, skipped, texts }: Stalls): string {
   return [...parts, ...(skipped.length > 0 ? [`Not measured: ${skipped.join(', ')}.`] : [])].join('\n\n');
 }
 
+/** Goals of two threads against one: most processor time for each call, and least requests a second of searches. */
+const TWO = { cpu: 1.1, search: 1.4 };
+
+function workers({ dataset, connections, rows }: Workers): string {
+  const head = ['question', 'CPU µs a call, one thread', 'two', 'times', 'requests/s, one thread', 'two', 'times'];
+  const cost = ({ cpu }: Load) => (cpu === undefined ? '' : count(cpu));
+  const cells = rows.map(({ id, name, one, two, busier }) => [
+    name,
+    cost(one),
+    cost(two),
+    one.cpu && two.cpu ? against(two.cpu / one.cpu, TWO.cpu, true) : '',
+    count(one.rps),
+    count(two.rps),
+    id.startsWith('search') ? against(two.rps / one.rps, TWO.search) : ratio(two.rps / one.rps),
+    busier === null ? '' : `${Math.round(100 * busier)} %`,
+  ]);
+  return `\`${dataset}\`, ${connections} connections:\n\n${table([...head, 'share of the busier thread'], cells)}`;
+}
+
 const RENDER: { [P in PartName]: (data: BenchParts[P]) => string } = {
   questions,
   together,
@@ -302,6 +322,7 @@ const RENDER: { [P in PartName]: (data: BenchParts[P]) => string } = {
   mcp,
   soak,
   stalls,
+  workers,
 };
 
 /** The method of a part that was not measured in alternating rounds. */

@@ -13,6 +13,7 @@ import type { Stalls } from './parts/stalls.ts';
 import type { Start } from './parts/start.ts';
 import type { Together } from './parts/together.ts';
 import type { Tokens } from './parts/tokens.ts';
+import type { Workers } from './parts/workers.ts';
 
 export interface BenchParts {
   questions: Questions;
@@ -24,6 +25,7 @@ export interface BenchParts {
   mcp: Mcp;
   soak: Soak;
   stalls: Stalls;
+  workers: Workers;
 }
 
 export type PartName = keyof BenchParts;
