@@ -74,8 +74,8 @@ export class Duck {
   }
 
   /**
-   * Values of one expression over `from`, in the order of its ordinals in `ord`, as JSON values, 8,192 at a time: each time is
-   * one call of DuckDB, where each text is one in `chunks`.
+   * Values of one expression for the rows of `from`, as JSON values in the order of the column `ord`. One call of DuckDB reads
+   * 8,192 values; in `chunks` each text is a call.
    */
   async *ordered(expression: string, from: string): AsyncGenerator<unknown[]> {
     const query = `SELECT to_json(list(${expression} ORDER BY ord))::VARCHAR FROM ${from} GROUP BY ord // 8192 ORDER BY ord // 8192`;

@@ -45,6 +45,7 @@ export async function packColumns(
     const from = (file: string) => `read_parquet(${quotedText(join(release, file))})`;
     const reader = new Reader(duck);
     const engine = from(RELEASE_FILES.engine);
+    const present = await reader.names(engine);
     const ids = await reader.texts('id', engine);
     const arrays: Record<string, Packed> = packKeys(ids, await reader.texts('slug', engine));
     for (const key of ['quality', 'updated'])
@@ -54,9 +55,8 @@ export async function packColumns(
       );
     Object.assign(
       arrays,
-      packValues(NAME_WORDS, await reader.nameWords(engine), (text) => text),
+      packValues(NAME_WORDS, await reader.nameWords(engine, present), (text) => text),
     );
-    const present = await reader.names(engine);
     for (const status of PROVENANCE_STATUSES) {
       // Releases of earlier program versions have no status columns.
       const reach = present.includes(status)
@@ -138,8 +138,8 @@ class Reader {
   }
 
   /** Words of names; releases of earlier program versions have names only. */
-  async nameWords(engine: string): Promise<string[]> {
-    if ((await this.names(engine)).includes('name_words')) return this.texts('name_words', engine);
+  async nameWords(engine: string, present: readonly string[]): Promise<string[]> {
+    if (present.includes('name_words')) return this.texts('name_words', engine);
     return (await this.texts('name', engine)).map(nameWords);
   }
 
