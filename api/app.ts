@@ -1,5 +1,6 @@
 // The HTTP application as a function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
+import { TrieRouter } from 'hono/router/trie-router';
 import type { Recovery } from './accounts/accounts.ts';
 import { mountRecover } from './accounts/recover-page.ts';
 import { mountAccount } from './accounts/routes.ts';
@@ -18,7 +19,6 @@ import { toApiError } from './contract/errors.ts';
 import type { CallDeps } from './gate/execute.ts';
 import { type Http, type NodeBindings, pathOf, readRequest, routedPath } from './http/request.ts';
 import { errorReply, preflight, type Reply, responseOf } from './http/respond.ts';
-import { FirstMatch } from './http/router.ts';
 import { StreamLimit } from './http/streams.ts';
 import { mountOAuth } from './oauth/routes.ts';
 import type { OAuthServer } from './oauth/server.ts';
@@ -65,7 +65,8 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   const { gate, report, started_at, oauth } = deps;
   const channel = { gate, report, started_at, root: deps.dist, pages: PAGE_OPERATIONS, streams: new StreamLimit() };
   const app = new Hono<{ Bindings: NodeBindings }>({
-    router: new FirstMatch(),
+    // Handlers never call `next`: of several matches, the first one answers.
+    router: new TrieRouter(),
     getPath: (request) => routedPath(pathOf(request.url)),
   });
   mountMcp(app, { ...channel, mcp_origins: deps.mcp_origins ?? [] });

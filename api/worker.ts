@@ -99,7 +99,7 @@ interface Follower {
 async function runWorker(input: WorkerInput): Promise<void> {
   const { config } = input;
   const write = (lines: string) => post({ log: lines });
-  const log = openLog({ level: config.LOG_LEVEL, terminal: input.terminal, write, together: true });
+  const log = openLog({ level: config.LOG_LEVEL, terminal: input.terminal, write });
   const calls = new ThreadCalls(input.calls);
   const follower: Follower = { state: input.storage };
   const { credentials } = input;

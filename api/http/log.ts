@@ -14,7 +14,7 @@ export interface RequestLog {
   /** Milliseconds from the head of the request to the last byte of the response. */
   ms: number;
   /** The client disconnected before the end. */
-  cut?: boolean;
+  cut?: boolean | undefined;
 }
 
 export interface Log {
@@ -35,8 +35,6 @@ export interface LogOptions {
   level: Config['LOG_LEVEL'];
   /** Output of the log; absent: standard error. */
   write?: (line: string) => void;
-  /** Passes the lines of requests to `write` together, a few times a second. */
-  together?: boolean;
   /** Plain lines for a terminal instead of JSON. */
   terminal?: boolean;
 }
@@ -91,7 +89,7 @@ function plainError(error: unknown): Record<string, unknown> {
 const TOGETHER = { minLength: 8192, periodicFlush: 100 };
 
 /** Opens the log. */
-export function openLog({ level, write, together = write === undefined, terminal = false }: LogOptions): Log {
+export function openLog({ level, write, terminal = false }: LogOptions): Log {
   const destination = write === undefined ? pino.destination({ fd: 2, sync: false, ...TOGETHER }) : { write };
   const logger = pino(
     {
@@ -104,88 +102,16 @@ export function openLog({ level, write, together = write === undefined, terminal
     },
     destination,
   );
-  const requests = together && !terminal ? new LineBatch(destination) : destination;
   return {
     info: (line) => logger.info(line),
-    answered: (request) => {
-      const level = request.status >= 500 ? 'error' : 'info';
-      if (!logger.isLevelEnabled(level)) return;
-      const line = answeredLine(level, request);
-      requests.write(terminal ? redactSecrets(forPeople(line)) : line);
-    },
+    answered: (request) => logger[request.status >= 500 ? 'error' : 'info'](request, 'request'),
     failed: (error, request_id) => logger.error({ request_id, err: plainError(error) }, 'fault'),
     written: (lines) => void destination.write(lines),
     close: () => {
-      if (requests instanceof LineBatch) requests.flush();
       if ('flushSync' in destination) destination.flushSync();
     },
   };
 }
-
-/**
- * Collects the lines of requests and passes them on together: the destination measures every text that it
- * gets.
- */
-class LineBatch {
-  readonly #destination: { write(text: string): unknown };
-  #lines = '';
-  #count = 0;
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(destination: { write(text: string): unknown }) {
-    this.#destination = destination;
-  }
-
-  write(line: string): void {
-    this.#lines += line;
-    this.#count += 1;
-    if (this.#count >= MOST_LINES) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), TOGETHER.periodicFlush).unref();
-  }
-
-  flush(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    if (this.#count > 0) this.#destination.write(this.#lines);
-    this.#lines = '';
-    this.#count = 0;
-  }
-}
-
-/** Lines that are passed on together, at most: each write wakes up a thread, which costs as much as a call. */
-const MOST_LINES = 500;
-
-/** The time of the last line, in milliseconds since 1970 and as text: a busy service logs many in one. */
-let lastTime = 0;
-let lastText = '';
-
-function timeText(): string {
-  const now = Date.now();
-  if (now !== lastTime) {
-    lastTime = now;
-    lastText = new Date(now).toISOString();
-  }
-  return lastText;
-}
-
-/**
- * The log line of a request, in the logger's format. Built by hand, since the logger took longer than most
- * answers. Only the path and the id come from the client.
- */
-function answeredLine(level: string, { request_id, method, path, ms, cut, status }: RequestLog): string {
-  const id = request_id === undefined ? '' : `"request_id":${quoted(request_id)},`;
-  const from = `"method":${quoted(method)},"path":${quoted(path)}`;
-  return `{"level":"${level}","time":"${timeText()}",${id}${from},"ms":${ms},${cut ? '"cut":true,' : ''}"status":${status},"msg":"request"}\n`;
-}
-
-/** A text as JSON, without secrets; most have none and need no escapes. */
-function quoted(text: string): string {
-  // Without these characters, a text can only contain the secrets that begin with `dsr_`, `sk_` and the like, or `eyJ`.
-  if (PLAIN.test(text) && !text.includes('_') && !text.includes('eyJ')) return `"${text}"`;
-  return JSON.stringify(redactSecrets(text));
-}
-
-const PLAIN = /^[\w./~-]*$/;
 
 /** Formats a line for a terminal. */
 function forPeople(line: string): string {
@@ -219,7 +145,7 @@ export function logRequests(server: Server, log: Log): void {
       path: loggedPath(withoutQuery(url)),
       status: this.statusCode,
       ms: Math.round((performance.now() - this[BEGAN]!) * 10) / 10,
-      cut: !this.writableFinished,
+      cut: this.writableFinished ? undefined : true,
     });
   }
   server.prependListener('request', (_incoming, outgoing: ServerResponse & { [BEGAN]?: number }) => {

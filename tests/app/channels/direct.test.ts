@@ -5,11 +5,11 @@ import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { TrieRouter } from 'hono/router/trie-router';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { registerFastPath, withFastPath } from '../../../api/http/fast-path.ts';
 import type { NodeBindings } from '../../../api/http/request.ts';
 import type { Reply } from '../../../api/http/respond.ts';
-import { FirstMatch } from '../../../api/http/router.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { everyCall } from '../../support/every-call.ts';
 import { type Listener, startListener } from '../../support/listening.ts';
@@ -238,7 +238,7 @@ test('a client that disconnects during a long answer returns its leases', async 
 });
 
 test('a handler that throws, and an answer that cannot be sent, are answered 500', async () => {
-  const broken = new Hono<{ Bindings: NodeBindings }>({ router: new FirstMatch() });
+  const broken = new Hono<{ Bindings: NodeBindings }>({ router: new TrieRouter() });
   const answers: Record<string, () => Promise<Reply>> = {
     '/v1/throws': () => Promise.reject(new Error('broken')),
     '/v1/unsendable': async () => ({ status: 200, headers: { 'X-Line': 'one\ntwo' }, body: 'text' }),
