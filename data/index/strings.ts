@@ -15,6 +15,13 @@ export function packStrings(name: string, sorted: string[]): Record<string, Pack
   return { [`${name}.text`]: new Uint8Array(Buffer.from(sorted.join(''))), ...packEnds(name, ends) };
 }
 
+/** The strings [from, to) that share their first `depth` bytes. */
+interface Node {
+  from: number;
+  to: number;
+  depth: number;
+}
+
 export class SortedStrings {
   readonly length: number;
   readonly #text: Buffer;
@@ -31,34 +38,23 @@ export class SortedStrings {
     return this.#text.toString('utf8', this.#ends.start(i), this.#ends.end(i));
   }
 
-  #compare(i: number, bytes: Buffer): number {
-    return this.#text.compare(bytes, 0, bytes.length, this.#ends.start(i), this.#ends.end(i));
-  }
-
   /** Index of the first string not below the bytes. */
   #lower(bytes: Buffer): number {
-    let low = 0;
-    let high = this.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#compare(middle, bytes) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return this.#lowerIn({ from: 0, to: this.length, depth: 0 }, bytes);
   }
 
   /** Index of a string; for a missing one its insertion index minus 0.5. */
   rank(text: string): number {
     const bytes = Buffer.from(text);
     const i = this.#lower(bytes);
-    return i < this.length && this.#compare(i, bytes) === 0 ? i : i - 0.5;
+    return i < this.length && this.#compareIn(i, 0, bytes) === 0 ? i : i - 0.5;
   }
 
   /** Index of a string, or -1. */
   find(text: string): number {
     const bytes = Buffer.from(text);
     const i = this.#lower(bytes);
-    return i < this.length && this.#compare(i, bytes) === 0 ? i : -1;
+    return i < this.length && this.#compareIn(i, 0, bytes) === 0 ? i : -1;
   }
 
   /** [from, to) of strings that begin with a prefix. */
@@ -69,25 +65,71 @@ export class SortedStrings {
   }
 
   /**
-   * Indices of strings that share all bytes with a text at their beginning and end together, except at most
-   * `apart`, and differ in length by at most as much.
+   * Indices of the strings that differ from a text by one edit: a letter inserted, left out or replaced, or two
+   * neighbours exchanged. Follows the text from letter to letter through the sorted strings, so that it reads
+   * only strings that agree with the text up to the edit.
    */
-  alike(text: string, apart: number): number[] {
-    const bytes = Buffer.from(text);
-    const alike: number[] = [];
-    for (let i = 0; i < this.length; i += 1) {
-      const start = this.#ends.start(i);
-      const length = this.#ends.end(i) - start;
-      if (Math.abs(length - bytes.length) > apart) continue;
-      const shorter = Math.min(length, bytes.length);
-      let same = 0;
-      while (same < shorter && this.#text[start + same] === bytes[same]) same += 1;
-      let ends = 0;
-      while (ends < shorter - same && this.#text[start + length - 1 - ends] === bytes[bytes.length - 1 - ends])
-        ends += 1;
-      if (shorter - same - ends <= apart) alike.push(i);
+  oneEdit(text: string): Set<number> {
+    const letters = [...text];
+    const rest = (i: number) => Buffer.from(letters.slice(i).join(''));
+    const codes = new Set<number>();
+    const add = (node: Node, ending: Buffer) => {
+      const i = this.#lowerIn(node, ending);
+      if (i < node.to && this.#compareIn(i, node.depth, ending) === 0) codes.add(i);
+    };
+    let next: Node | null = { from: 0, to: this.length, depth: 0 };
+    for (let i = 0; next !== null && i <= letters.length; i += 1) {
+      const node: Node = next;
+      const [typed, following] = [Buffer.from(letters[i] ?? ''), Buffer.from(letters[i + 1] ?? '')];
+      const [all, others] = [rest(i), rest(i + 1)];
+      const exchanged = Buffer.concat([typed, rest(i + 2)]);
+      next = null;
+      if (typed.length > 0) add(node, others);
+      for (const child of this.#children(node)) {
+        add(child, all);
+        if (typed.length === 0) continue;
+        if (child.letter.equals(typed)) next = child;
+        else add(child, others);
+        if (child.letter.equals(following) && !child.letter.equals(typed)) add(child, exchanged);
+      }
     }
-    return alike;
+    return codes;
+  }
+
+  /** The strings of a node by their next letter. */
+  *#children({ from, to, depth }: Node): Generator<Node & { letter: Buffer }> {
+    let at = from;
+    while (at < to) {
+      const start = this.#ends.start(at) + depth;
+      const lead = this.#text[start]!;
+      if (start === this.#ends.end(at)) {
+        at += 1;
+        continue;
+      }
+      const letter = this.#text.subarray(start, start + (lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4));
+      const end = this.#lowerIn({ from: at, to, depth }, Buffer.concat([letter, Buffer.from([0xff])]));
+      yield { from: at, to: end, depth: depth + letter.length, letter };
+      at = end;
+    }
+  }
+
+  /** Index of the first string of a node whose bytes after the node's prefix are not below `bytes`. */
+  #lowerIn({ from, to, depth }: Node, bytes: Buffer): number {
+    let [low, high] = [from, to];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compareIn(middle, depth, bytes) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #compareIn(i: number, depth: number, bytes: Buffer): number {
+    const start = this.#ends.start(i) + depth;
+    const length = this.#ends.end(i) - start;
+    for (let at = 0; at < length && at < bytes.length; at += 1)
+      if (this.#text[start + at] !== bytes[at]) return this.#text[start + at]! - bytes[at]!;
+    return length - bytes.length;
   }
 
   /** Indices of strings that contain the needle, ascending, in one pass over the bytes. */

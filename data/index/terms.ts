@@ -10,7 +10,7 @@
 import { byCodePoint } from '../../packs/define/text.ts';
 import type { Visibility } from '../plan/plan.ts';
 import { WHOLE_WORD } from '../plan/relevance.ts';
-import { oneEditPattern, type SpellingPlan } from '../plan/spelling.ts';
+import type { SpellingPlan } from '../plan/spelling.ts';
 import { Bitset } from './bitset.ts';
 import type { Container, Packed } from './container.ts';
 import { Postings, packPostings } from './postings.ts';
@@ -24,9 +24,6 @@ const ORDINAL = 0x7fffffff;
  * Up to this many postings of several words are sorted; more are collected in a bitset, which sorts them too.
  */
 const FEW = 64;
-
-/** Most bytes that one edit changes: two exchanged characters of four bytes. */
-const EDIT_BYTES = 8;
 
 /** [from, to) of word codes. */
 type Range = readonly [from: number, to: number];
@@ -151,11 +148,9 @@ export class Terms {
 
   /** Words within one edit of a word, those of most records first. */
   spellings({ word, scope, limit }: SpellingPlan): string[] {
-    const pattern = new RegExp(oneEditPattern(word), 'u');
-    return this.words
-      .alike(word, EDIT_BYTES)
+    return [...this.words.oneEdit(word)]
       .map((code) => ({ term: this.words.at(code), count: this.countIn([code, code + 1], scope) }))
-      .filter(({ term, count }) => count > 0 && term !== word && pattern.test(term))
+      .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count || byCodePoint(a.term, b.term))
       .slice(0, limit)
       .map(({ term }) => term);
