@@ -11,9 +11,11 @@ import {
   parseList,
   parseNumber,
   parseText,
+  printable,
   ValidationIssues,
 } from './parse-values.ts';
-import { unknownFilter } from './unknown-parameter.ts';
+import { unknownFilter } from './suggester.ts';
+import { guessComparison, guessDay, guessNumber } from './value-guesses.ts';
 
 export type FilterOperator = 'any' | 'not' | 'like' | 'min' | 'max' | 'has';
 
@@ -75,11 +77,52 @@ function comparable(name: string, attribute: Attribute, raw: string): string | n
   }
 }
 
-const values = (name: string, attribute: Attribute, raw: string[]) =>
-  [...new Set(parseList(name, raw).map((value) => comparable(name, attribute, value)))].sort();
+function values(name: string, attribute: Attribute, raw: string[]): (string | number | boolean)[] {
+  for (const text of raw) {
+    refuseComparison(name, attribute, text);
+    // `1,000 people` is one number, not a list.
+    const listed = isNumeric(attribute) && text.includes(',') && guessNumber(text, attribute.unit) !== null;
+    if (listed && parseList(name, [text]).some((value) => Number.isNaN(Number(value))))
+      comparable(name, attribute, text);
+  }
+  return [...new Set(parseList(name, raw).map((value) => comparable(name, attribute, value)))].sort();
+}
 
-const bound = (name: string, attribute: Attribute, raw: string[]) =>
-  attribute.type === 'date' ? parseDate(name, single(name, raw)) : parseNumber(name, single(name, raw), attribute.unit);
+function bound(name: string, attribute: Attribute, raw: string[]): string | number {
+  const text = single(name, raw);
+  refuseComparison(name, attribute, text);
+  return attribute.type === 'date' ? parseDate(name, text) : parseNumber(name, text, attribute.unit);
+}
+
+const isNumeric = ({ type }: Attribute): boolean => type === 'integer' || type === 'number' || type === 'price';
+
+/** Throws a 422 for a number or date with a sign of comparison: `population=>=1000000` is `min_population=1000000`. */
+function refuseComparison(name: string, attribute: Attribute, raw: string): void {
+  const comparison = isNumeric(attribute) || attribute.type === 'date' ? guessComparison(raw) : null;
+  if (comparison === null) return;
+  const { operator, strict, value } = comparison;
+  const sent = FILTER_KINDS.find(({ prefix }) => `${prefix}${attribute.name}` === name)?.operator;
+  const kind = FILTER_KINDS.find((other) => other.operator === (operator === 'any' ? sent : operator));
+  const guess = attribute.type === 'date' ? guessDay(value) : guessNumber(value, attribute.unit);
+  const compared = guess !== null && strict ? beyond(attribute, guess, operator === 'min' ? 1 : -1) : guess;
+  const fraction =
+    attribute.type === 'integer' && !Number.isInteger(compared) && (operator === 'any' || operator === 'not');
+  // Neither the opposite of a comparison nor a bound that is no value has a filter.
+  const clear = kind && compared !== null && !fraction && sent !== 'not' && (sent === 'any' || operator !== 'not');
+  const included = strict && compared === guess ? `, which includes ${guess}` : '';
+  const suggestion = clear ? `; did you mean ${kind.prefix}${attribute.name}=${compared}${included}?` : '';
+  const wanted = attribute.type === 'date' ? 'date' : `number${attribute.unit === null ? '' : ` of ${attribute.unit}`}`;
+  const problem = `must be a ${wanted} without a sign of comparison (got "${printable(raw)}")${suggestion}`;
+  throw validationError(name, problem, attribute.type === 'date' ? 'date_parsing' : 'float_parsing', printable(raw));
+}
+
+/** The next value in a direction, where an attribute has one: whole numbers and days. */
+function beyond({ type }: Attribute, value: string | number, direction: 1 | -1): string | number {
+  if (type === 'integer') return direction * (Math.floor(direction * Number(value)) + 1);
+  return type === 'date' ? new Date(Date.parse(String(value)) + direction * DAY).toISOString().slice(0, 10) : value;
+}
+
+const DAY = 86_400_000;
 
 const valueType = (type: AttributeType): FilterType =>
   type === 'boolean' || type === 'integer' || type === 'number' || type === 'date' ? type : 'string';
@@ -243,7 +286,8 @@ export function parseFilters(
   const filters = filtersOf(pack);
   const names = Object.keys(raw).filter((name) => !parameters.includes(name) && !inPath.includes(name));
   for (const name of names)
-    if (!filters.has(name)) throw unknownFilter(name, pack, offeredParameters(pack, parameters), filters);
+    if (!filters.has(name))
+      throw unknownFilter(name, [raw[name] ?? []].flat(), pack, offeredParameters(pack, parameters), filters);
   const issues = new ValidationIssues();
   const where = names.sort().flatMap((name) => {
     const { kind, attribute } = filters.get(name)!;

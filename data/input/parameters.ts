@@ -16,7 +16,7 @@ import type { Cursors } from './cursor.ts';
 import { parseFilters } from './filters.ts';
 import type { Format } from './formats.ts';
 import { ValidationIssues } from './parse-values.ts';
-import { unknownParameter } from './unknown-parameter.ts';
+import { unknownParameter } from './suggester.ts';
 
 /** How an operation is called: by URL, or as a tool or skill. */
 export type CalledAs = 'address' | 'tool';

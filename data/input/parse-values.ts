@@ -1,7 +1,7 @@
 // Parsers of raw parameter texts: text, number, date, time, boolean, list. `name` is the parameter's name,
 // for the message. Each throws DataError `validation_failed` (422, contract section 4) for an invalid text.
 import { DataError, type ValidationIssue, validationError } from '../model/errors.ts';
-import { guessBoolean, guessDay, guessNumber, guessWord } from './value-guesses.ts';
+import { guessBoolean, guessDay, guessNumber, guessTime, guessWord } from './value-guesses.ts';
 
 /** Documented limits of parameters. A request beyond them is 422 (`ids`: 400 too_many_ids). */
 export const BOUNDS = {
@@ -95,26 +95,35 @@ const didYouMean = (guess: string | number | boolean | null): string =>
   guess === null ? '' : `; did you mean ${guess}?`;
 
 /**
- * A finite decimal number, with or without an exponent; rejects hexadecimal and `Infinity`. The number has no
- * unit: for `5 USD` the message suggests 5 if `unit` is `USD`.
+ * A finite decimal number, with or without an exponent, between inclusive bounds; rejects hexadecimal and
+ * `Infinity`. The number has no unit: for `5 USD` the message suggests 5 if `unit` is `USD`.
  */
-export function parseNumber(name: string, raw: string, unit: string | null = null): number {
+export function parseNumber(
+  name: string,
+  raw: string,
+  unit: string | null = null,
+  { min, max }: Bounds = UNBOUNDED,
+): number {
   const trimmed = raw.trim();
   const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/iu.test(trimmed) ? Number(trimmed) : Number.NaN;
-  if (!Number.isFinite(value) || raw.length > 100)
-    throw issue(
-      name,
-      `must be a number${unit === null ? '' : ` of ${unit}`}${got(raw)}${didYouMean(guessNumber(raw, unit))}`,
-      'float_parsing',
-      raw,
-    );
-  return value + 0;
+  if (Number.isFinite(value) && raw.length <= 100) return within(name, value + 0, min, max);
+  const guess = guessNumber(raw, unit);
+  const meant = guess !== null && guess >= min && guess <= max ? guess : null;
+  throw issue(name, `must be a number${ofUnit(unit)}${got(raw)}${didYouMean(meant)}`, 'float_parsing', raw);
 }
 
 /** A number between two inclusive bounds. */
-export function parseNumberBetween(name: string, raw: string, min: number, max: number): number {
-  return within(name, parseNumber(name, raw), min, max);
+export const parseNumberBetween = (name: string, raw: string, min: number, max: number): number =>
+  parseNumber(name, raw, null, { min, max });
+
+/** Inclusive bounds of a number. */
+interface Bounds {
+  min: number;
+  max: number;
 }
+
+const UNBOUNDED: Bounds = { min: -Number.MAX_VALUE, max: Number.MAX_VALUE };
+const ofUnit = (unit: string | null): string => (unit === null ? '' : ` of ${unit}`);
 
 function within(name: string, value: number, min: number, max: number): number {
   const type = value < min ? 'greater_than_equal' : value > max ? 'less_than_equal' : null;
@@ -139,9 +148,10 @@ export function parseInteger(
   const trimmed = raw.trim();
   const value = /^[+-]?\d{1,30}$/u.test(trimmed) ? Number(trimmed) + 0 : Number.NaN;
   if (!Number.isNaN(value)) return within(name, value, min, max);
-  const guess = guessNumber(raw, unit);
-  const meant = guess !== null && Number.isInteger(guess) && guess >= min && guess <= max ? guess : null;
-  throw issue(name, `must be a whole number${bounds(min, max)}${got(raw)}${didYouMean(meant)}`, 'int_parsing', raw);
+  const guess = raw.includes('%') ? null : guessNumber(raw, unit);
+  const meant = guess !== null && Number.isSafeInteger(guess) && guess >= min && guess <= max ? guess : null;
+  const wanted = `must be a whole number${ofUnit(unit)}${bounds(min, max)}`;
+  throw issue(name, `${wanted}${got(raw)}${didYouMean(meant)}`, 'int_parsing', raw);
 }
 
 /** `true` or `false`, in any case. */
@@ -180,7 +190,7 @@ export function parseTime(name: string, raw: string): number {
   if (Number.isNaN(at))
     throw issue(
       name,
-      `must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z${got(raw)}${didYouMean(guessDay(raw))}`,
+      `must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z${got(raw)}${didYouMean(guessTime(raw))}`,
       'datetime_parsing',
       raw,
     );

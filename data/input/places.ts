@@ -4,6 +4,7 @@ import type { Box } from '../model/geography.ts';
 import type { Predicate } from '../plan/plan.ts';
 import { printable } from './parse-values.ts';
 import { invalid } from './rows.ts';
+import { guessNumber } from './value-guesses.ts';
 
 /** `near=lat,lng,km`; malformed or without geography it is 400 (specification section 4). */
 export function parseNear(raw: string, pack: Pack): Extract<Predicate, { kind: 'near' }> {
@@ -50,8 +51,11 @@ function outOfRange(lat: number, lng: number, km: number): string | null {
 /** The error of a text that is not three numbers, with a suggestion made from its numbers. */
 function malformed(raw: string): string {
   const problem = `must be "lat,lng,km", such as 52.52,13.405,25 (got "${printable(raw)}"; degrees, kilometres).`;
-  const numbers = printable(raw).match(NUMBERS) ?? [];
-  if (/[nsew]\b|mi\b|miles|\bm\b/iu.test(raw.replace(/(?<=\d)[NE]\b/gu, ''))) return problem;
+  // The radius may have a unit of length.
+  const [, start = raw, radius = ''] = /^(.*,\s*[^,]*?)([\d.]+\s*(?:m|\p{L}{2,}))\s*$/u.exec(printable(raw)) ?? [];
+  const last = radius === '' ? [] : [String(guessNumber(radius, 'km'))];
+  const numbers = [...(printable(start).match(NUMBERS) ?? []), ...last];
+  if (/[nsew]\b/iu.test(start.replace(/(?<=\d)[NE]\b/gu, '')) || last.includes('null')) return problem;
   if (numbers.length === 2) return `${problem} Add the radius in kilometres: near=${numbers.join()},<km>.`;
   const [lat, lng, km] = numbers.map(Number);
   if (numbers.length !== 3 || outOfRange(lat!, lng!, km!) !== null) return problem;

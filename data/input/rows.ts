@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { RECORD_MEMBERS } from '../../packs/define/record-schema.ts';
 import { DataError, validationError } from '../model/errors.ts';
-import { attributeSuggestion } from './attribute-names.ts';
 import { single } from './filters.ts';
 import type { Parameter } from './parameters.ts';
 import {
@@ -17,6 +16,7 @@ import {
   parseTime,
   printable,
 } from './parse-values.ts';
+import { attributeSuggestion } from './suggester.ts';
 
 export const invalid = (message: string) => new DataError('invalid_parameter', message);
 

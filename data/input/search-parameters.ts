@@ -4,15 +4,14 @@ import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { DataError, rewordError } from '../model/errors.ts';
 import type { Sort } from '../plan/plan.ts';
 import { NAMING_WEIGHT } from '../plan/relevance.ts';
-import { attributeSuggestion } from './attribute-names.ts';
 import { type Cursor, EXAMPLE_CURSORS } from './cursor.ts';
 import { hasPlace, single } from './filters.ts';
 import { FORMATS, type Format, formatNamed, formatParameters, SEARCH_FORMATS } from './formats.ts';
-import { closestNames } from './name-suggestions.ts';
 import { type Parameter, type ParameterContext, type Selection, selectingParameters } from './parameters.ts';
 import { BOUNDS, parseInteger, parseOneOf, parseText, printable } from './parse-values.ts';
 import { attributeParameter, booleanParameter, FIELDS, integerParameter, invalid, representation } from './rows.ts';
 import { COUNTABLE, questionOf, SELECTION } from './selection.ts';
+import { attributeSuggestion, closestNames } from './suggester.ts';
 
 /** Input of search. `names` contains also the attributes of `sort` and `fields`. */
 export interface SearchInput extends Selection {

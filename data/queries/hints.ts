@@ -1,372 +1,338 @@
 // Hint on the first page of a search: why it is empty, or that its order is not by relevance.
-import { setImmediate } from 'node:timers/promises';
-import type { Attribute, Pack } from '../../packs/define/model.ts';
+import type { Attribute } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
 import { printable } from '../input/parse-values.ts';
 import type { SearchInput } from '../input/search-parameters.ts';
 import { counted, questionOf } from '../input/selection.ts';
-import type {
-  Engine,
-  FacetAnswer,
-  FacetPlan,
-  Predicate,
-  QueryOptions,
-  SearchAnswer,
-  SearchPlan,
-  Visibility,
-} from '../plan/plan.ts';
+import { nearestValues } from '../input/suggester.ts';
+import { Budget } from '../plan/budget.ts';
+import type { Predicate, QueryOptions, Visibility } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 import { FACET_FLOOR } from './facets.ts';
-import { suggestValues } from './value-hints.ts';
 
 /** The caller: a hint names nothing that facets would withhold from the caller. */
 type HintOptions = QueryOptions & { visibility: Visibility; admin: boolean };
 type Any = Extract<Predicate, { kind: 'any' }>;
+type Word = Extract<Predicate, { kind: 'words' }>;
 
-/** Number of conditions to check one by one, and of those to name in the hint. */
-const [LOOKED_AT, SHOWN] = [6, 3];
+/** Number of conditions, or values of one, to check, and to name in the hint. */
+const [CHECKED, SHOWN] = [6, 3];
 /** Number of values searched for the nearest one; number of common values named when none is near. */
-const [KNOWN, COMMON] = [300, 6];
+const [COMPARED, COMMON] = [300, 6];
+/** Letters of the shortest word that is corrected, and spellings to try for each word. */
+const [SHORTEST, SPELLINGS] = [5, 3];
 
 const QUALITY = { key: 'quality', descending: true };
 
 /**
  * Why no record matches: conditions that no record meets, otherwise conditions whose removal gives results.
- * An empty page is free, so the work is limited: words first, then the first few conditions.
+ * An empty page is free, so the work has a budget: words first, then the first few conditions.
  */
 export async function whyEmpty(
   release: Release,
   input: SearchInput,
   options: HintOptions,
 ): Promise<string | undefined> {
-  const typed = input.words.map((word): Predicate => ({ kind: 'words', words: [word], scope: options.visibility }));
-  const where = questionOf({ ...input, words: [] }, options.visibility);
-  const all = [...typed, ...where];
-  const budget = new QueryBudget(release.engine, options);
-  const looked: Predicate[] = [];
-  const lone: Predicate[] = [];
-  for (const each of all.slice(0, LOOKED_AT)) {
-    if (budget.spent) break;
-    looked.push(each);
-    if (!(await finds(budget, [each]))) lone.push(each);
+  return new EmptyPage(release, input, options).explain();
+}
+
+/** An empty page and what is known about its conditions. */
+class EmptyPage {
+  readonly #release: Release;
+  readonly #options: HintOptions;
+  readonly #budget = new Budget();
+  readonly #text: string;
+  /** A condition for each word of `q`, and the other conditions. */
+  readonly #words: Word[];
+  readonly #where: Predicate[];
+
+  constructor(release: Release, input: SearchInput, options: HintOptions) {
+    this.#release = release;
+    this.#options = options;
+    this.#text = input.text;
+    this.#words = input.words.map((word) => ({ kind: 'words', words: [word], scope: options.visibility }));
+    this.#where = questionOf({ ...input, words: [] }, options.visibility);
   }
-  if (lone.length > 0) {
-    const parts: string[] = [];
-    for (const each of lone.slice(0, SHOWN)) {
-      const context = looked.filter((other) => !lone.includes(other) && isPublic(release.pack, other));
-      parts.push(await blame(release.pack, budget, each, options, context));
+
+  async explain(): Promise<string | undefined> {
+    const all = [...this.#words, ...this.#where];
+    const checked: Predicate[] = [];
+    const unmet: Predicate[] = [];
+    for (const condition of all.slice(0, CHECKED)) {
+      if (this.#budget.spent) break;
+      checked.push(condition);
+      if (!(await this.#finds([condition]))) unmet.push(condition);
     }
-    const unmatched = lone.flatMap((each) => (each.kind === 'words' ? each.words : []));
-    const corrected = unmatched.length > 0 ? await correctedWords(release, budget, input, unmatched, options) : null;
+    if (unmet.length > 0) return this.#explainUnmet(checked, unmet);
+    if (all.length < 2) return undefined;
+    const misplaced = await this.#explainWords();
+    if (misplaced !== null) return misplaced;
+    const problem =
+      checked.length === all.length
+        ? 'Each condition matches records, but no record meets all of them'
+        : 'No record meets all conditions';
+    const removable: string[] = [];
+    for (const condition of checked) {
+      if (this.#budget.spent || removable.length === SHOWN) break;
+      if (await this.#finds(all.filter((other) => other !== condition))) removable.push(spelt(condition));
+    }
+    return removable.length > 0
+      ? `${problem}; remove one of these: ${removable.join(', ')}.`
+      : `${problem}; use fewer conditions, such as ${await this.#rarest(checked)} alone.`;
+  }
+
+  async #explainUnmet(checked: Predicate[], unmet: Predicate[]): Promise<string> {
+    const context = checked.filter((condition) => !unmet.includes(condition) && this.#isPublic(condition));
+    const parts: string[] = [];
+    for (const condition of unmet.slice(0, SHOWN)) parts.push(await this.#problemOf(condition, context));
+    const unmatched = unmet.flatMap((condition) => (condition.kind === 'words' ? condition.words : []));
+    const corrected = unmatched.length > 0 ? await this.#correctedWords(unmatched) : null;
     const suggestion = corrected === null ? '' : ` Did you mean "${printable(corrected)}"?`;
-    return `${capital(parts.join('; '))}.${suggestion}`;
+    const text = parts.join('; ');
+    return `${text.charAt(0).toUpperCase()}${text.slice(1)}.${suggestion}`;
   }
-  if (all.length < 2) return undefined;
-  const misplaced = await blameNames(release.pack, budget, typed, where);
-  if (misplaced !== null) return misplaced;
-  const known =
-    looked.length === all.length
-      ? 'Each condition matches records, but no record meets all of them'
-      : 'No record meets all conditions';
-  const spare = await spared(budget, all, looked);
-  return spare.length > 0
-    ? `${known}; remove one of these: ${spare.join(', ')}.`
-    : `${known}; use fewer conditions, such as ${await rarest(budget, looked)} alone.`;
-}
 
-/** A condition on a public attribute: its matches may be counted for every caller. */
-const isPublic = ({ attributes }: Pack, predicate: Predicate): boolean =>
-  'attribute' in predicate && attributes.some((each) => each.public && each.name === predicate.attribute);
-
-/**
- * Words and conditions that match separately but not together. Words are more often wrong than conditions, so
- * the hint suggests other words, and where public attributes contain them.
- */
-async function blameNames(
-  pack: Pack,
-  budget: QueryBudget,
-  typed: Predicate[],
-  where: Predicate[],
-): Promise<string | null> {
-  if (typed.length === 0 || where.length === 0 || budget.spent || !(await finds(budget, where))) return null;
-  if (!(await finds(budget, typed))) return null;
-  const spelled = typed.flatMap((each) => (each.kind === 'words' ? each.words : [])).join(' ');
-  const places: string[] = [];
-  for (const each of where) {
-    if (each.kind !== 'any' || !isPublic(pack, each) || budget.spent) continue;
-    const open = typed.map((words) => ({ ...words, scope: 'public' }) as Predicate);
-    const { values } = await budget.facets({ where: open, by: each.attribute, limit: SHOWN, floor: 0 });
-    if (values.length > 0)
-      places.push(`${each.attribute}=${values.map(({ value }) => printable(String(value))).join(',')}`);
+  /**
+   * Words and conditions that match separately but not together. Words are more often wrong than conditions, so
+   * the hint suggests other words, and where public attributes contain them.
+   */
+  async #explainWords(): Promise<string | null> {
+    const [typed, where] = [this.#words, this.#where];
+    if (typed.length === 0 || where.length === 0 || this.#budget.spent || !(await this.#finds(where))) return null;
+    if (!(await this.#finds(typed))) return null;
+    const publicWords = typed.map((condition): Predicate => ({ ...condition, scope: 'public' }));
+    const places: string[] = [];
+    for (const condition of where) {
+      if (condition.kind !== 'any' || !this.#isPublic(condition) || this.#budget.spent) continue;
+      const values = await this.#values(condition.attribute, publicWords, SHOWN, 0);
+      if (values.length > 0) places.push(`${condition.attribute}=${values.map(printable).join(',')}`);
+    }
+    const elsewhere = places.length === 0 ? '' : `; records with ${places.join(' and ')} have one`;
+    const spelled = typed.flatMap((condition) => condition.words).join(' ');
+    return `No record with ${where.map(spelt).join(' and ')} has a word that begins with "${printable(spelled)}"${elsewhere}. Try another spelling.`;
   }
-  const elsewhere = places.length === 0 ? '' : `; records with ${places.join(' and ')} have one`;
-  return `No record with ${where.map(spelt).join(' and ')} has a word that begins with "${printable(spelled)}"${elsewhere}. Try another spelling.`;
-}
 
-/** Conditions whose removal gives results. */
-async function spared(budget: QueryBudget, all: Predicate[], looked: Predicate[]): Promise<string[]> {
-  const spare: string[] = [];
-  for (const each of looked) {
-    if (budget.spent || spare.length === SHOWN) break;
-    const others = all.filter((other) => other !== each);
-    if (await finds(budget, others)) spare.push(spelt(each));
+  /** The most selective condition among those that can still be counted. */
+  async #rarest(conditions: Predicate[]): Promise<string> {
+    let rarest = { count: Number.POSITIVE_INFINITY, text: spelt(conditions[0]!) };
+    for (const condition of conditions) {
+      if (this.#budget.spent) break;
+      const count = (await this.#search([condition], true)).total ?? 0;
+      if (count < rarest.count) rarest = { count, text: spelt(condition) };
+    }
+    return rarest.text;
   }
-  return spare;
-}
 
-/** The most selective condition among those that can still be counted. */
-async function rarest(budget: QueryBudget, looked: Predicate[]): Promise<string> {
-  let best = { count: Number.POSITIVE_INFINITY, text: spelt(looked[0]!) };
-  for (const each of looked) {
-    if (budget.spent) break;
-    const plan = { where: [each], sort: QUALITY, after: null, limit: 1, total: true };
-    const count = (await budget.search(plan)).total ?? 0;
-    if (count < best.count) best = { count, text: spelt(each) };
+  /** The problem of a condition that no record meets; `context`: conditions under which other values are suggested. */
+  async #problemOf(condition: Predicate, context: Predicate[]): Promise<string> {
+    switch (condition.kind) {
+      case 'words':
+        return `no record has a word that begins with "${printable(condition.words.join(' '))}"`;
+      case 'near':
+        return `no record is within ${condition.km} km of ${condition.lat},${condition.lng}`;
+      case 'bbox':
+        return `no record is in ${spelt(condition)}`;
+      case 'ids':
+        return `no record has the id or slug ${printable(condition.refs.join(' or '))}`;
+      case 'any':
+        return `no record has ${spelt(condition)}${await this.#alternatives(condition, context)}`;
+      default:
+        return `no record has ${spelt(condition)}`;
+    }
   }
-  return best.text;
+
+  /**
+   * For values that no record has: the likely intended values, another attribute that has them, or existing
+   * values; empty without any.
+   */
+  async #alternatives(condition: Any, context: Predicate[]): Promise<string> {
+    const attribute = this.#release.pack.attributes.find(({ name }) => name === condition.attribute);
+    if (attribute === undefined) return '';
+    const where = attribute.public ? context : [];
+    const { values, complete } = await this.#existingValues(attribute, condition, where);
+    const facets = `; ${[`facets?by=${attribute.name}`, ...where.map(spelt)].join('&')} lists them`;
+    const lists = values.length > 0 ? facets : '';
+    const sent = new Set(condition.values.map((value) => fold(String(value))));
+    const choices =
+      values.length > 0 ? values : (attribute.values ?? []).map(String).filter((value) => !sent.has(fold(value)));
+    const near = new Set<string>();
+    for (const value of condition.values.slice(0, CHECKED))
+      for (const nearest of await this.#nearest(attribute, String(value), choices)) near.add(printable(nearest));
+    const elsewhere = await this.#otherAttribute(condition);
+    if (near.size > 0) {
+      // A country with another name is the likely intention; a match like `iata=usa` is a coincidence.
+      const other = elsewhere === null || attribute.vocabulary !== null ? '' : `; ${elsewhere} matches some`;
+      return `; nearest: ${[...near].join(', ')}${other}${lists}`;
+    }
+    const alternative = elsewhere ?? (complete ? null : await this.#asWords(condition));
+    if (alternative !== null) return `, but ${alternative} matches some`;
+    // Common values among very many are no help.
+    if (choices.length === 0 || !complete) return '';
+    const which = values.length > COMMON ? 'commonest' : 'known';
+    const under = where.length === 0 ? '' : ` with ${where.map(spelt).join(' and ')}`;
+    return `; ${which}${under}: ${choices.slice(0, COMMON).map(printable).join(', ')}${lists}`;
+  }
+
+  /** Values nearest to a typed one: another name of the same country, or a similar text. */
+  async #nearest(attribute: Attribute, typed: string, values: readonly string[]): Promise<string[]> {
+    if (this.#budget.spent) return [];
+    if (attribute.vocabulary === 'country') {
+      const codeOf = await this.#budget.run(countryReader);
+      const code = codeOf(typed);
+      const same = code === null ? [] : values.filter((value) => codeOf(value) === code);
+      if (same.length > 0) return same.slice(0, SHOWN);
+    }
+    return nearestValues(typed, values, this.#budget);
+  }
+
+  /**
+   * Values of records, most common first, and whether the list is complete. For a non-public attribute only
+   * those that facets show to every caller with a key. With very many values, also those with a word that
+   * begins like a requested value.
+   */
+  async #existingValues(attribute: Attribute, { values: typed }: Any, where: Predicate[]) {
+    if (!counted(attribute) || this.#budget.spent) return { values: [], complete: true };
+    const floor = attribute.public || this.#options.admin ? 0 : FACET_FLOOR;
+    const values = await this.#values(attribute.name, where, COMPARED, floor);
+    const complete = values.length < COMPARED;
+    const [first = ''] = words(String(typed[0]));
+    const worded = first.length >= 3 && attribute.public && attribute.searchable;
+    if (complete || !worded || this.#budget.spent) return { values, complete };
+    const prefix: Predicate = { kind: 'words', words: [first.slice(0, 3)], scope: 'public' };
+    const alike = await this.#values(attribute.name, [...where, prefix], COMPARED, floor);
+    return { values: [...new Set([...values, ...alike])], complete };
+  }
+
+  /** Suggests e.g. `country_name=germany` when another public attribute has the value. */
+  async #otherAttribute({ attribute, values }: Any): Promise<string | null> {
+    if (!values.every((value) => typeof value === 'string')) return null;
+    const texts = this.#release.pack.attributes.filter(({ type }) => ['string', 'enum', 'strings'].includes(type));
+    const others = texts.filter((other) => other.public && other.filterable && other.name !== attribute);
+    // An attribute with a related name is the likelier intention.
+    const related = ({ name }: Attribute) => Number(name.includes(attribute) || attribute.includes(name));
+    for (const { name } of others.sort((a, b) => related(b) - related(a))) {
+      if (this.#budget.spent) return null;
+      const same: Predicate = { kind: 'any', attribute: name, values };
+      if (await this.#finds([same])) return spelt(same);
+    }
+    return null;
+  }
+
+  /** Suggests e.g. `q=geneva` when records contain the words of the value but not the whole value. */
+  async #asWords({ values }: Any): Promise<string | null> {
+    const typed = words(String(values[0]));
+    if (this.#budget.spent || values.length !== 1 || typed.length === 0) return null;
+    const matches = await this.#finds([{ kind: 'words', words: typed, scope: this.#options.visibility }]);
+    return matches ? `q=${printable(String(values[0]))}` : null;
+  }
+
+  /** The words of `q` with a spelling that records have for each word without matches; null: there is none. */
+  async #correctedWords(unmatched: readonly string[]): Promise<string | null> {
+    const scope = this.#options.visibility;
+    const { engine } = this.#release;
+    let typed = words(this.#text);
+    for (const word of unmatched) {
+      if ([...word].length < SHORTEST || this.#budget.spent) return null;
+      const plan = { word, scope, limit: SPELLINGS };
+      let corrected: string[] | null = null;
+      for (const spelling of await this.#budget.run(() => engine.spellings(plan, this.#options))) {
+        const replaced = typed.map((other) => (other === word ? spelling : other));
+        const rest = replaced.filter((other) => !unmatched.includes(other));
+        if (this.#budget.spent || !(await this.#finds([{ kind: 'words', words: rest, scope }]))) continue;
+        corrected = replaced;
+        break;
+      }
+      if (corrected === null) return null;
+      typed = corrected;
+    }
+    return typed.join(' ');
+  }
+
+  async #finds(where: Predicate[]): Promise<boolean> {
+    return (await this.#search(where, false)).ordinals.length > 0;
+  }
+
+  #search(where: Predicate[], total: boolean) {
+    const plan = { where, sort: QUALITY, after: null, limit: 1, total };
+    return this.#budget.run(() => this.#release.engine.search(plan, this.#options));
+  }
+
+  async #values(by: string, where: Predicate[], limit: number, floor: number): Promise<string[]> {
+    const plan = { where, by, limit, floor };
+    const { values } = await this.#budget.run(() => this.#release.engine.facets(plan, this.#options));
+    return values.map(({ value }) => String(value));
+  }
+
+  /** A condition on a public attribute: its matches may be counted for every caller. */
+  #isPublic(condition: Predicate): boolean {
+    const { attributes } = this.#release.pack;
+    return (
+      'attribute' in condition &&
+      attributes.some((attribute) => attribute.public && attribute.name === condition.attribute)
+    );
+  }
 }
 
-async function finds(budget: QueryBudget, where: Predicate[]): Promise<boolean> {
-  const plan = { where, sort: QUALITY, after: null, limit: 1, total: false };
-  return (await budget.search(plan)).ordinals.length > 0;
-}
+type Spellers = { [K in Predicate['kind']]: (condition: Extract<Predicate, { kind: K }>) => string };
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const list = (values: readonly unknown[]): string => printable(values.join(','));
+
+const SPELLERS: Spellers = {
+  any: ({ attribute, values }) => `${attribute}=${list(values)}`,
+  none: ({ attribute, values }) => `not_${attribute}=${list(values)}`,
+  like: ({ attribute, needle }) => `like_${attribute}=${printable(needle)}`,
+  min: ({ attribute, value }) => `min_${attribute}=${value}`,
+  max: ({ attribute, value }) => `max_${attribute}=${value}`,
+  has: ({ attribute, present }) => `has_${attribute}=${present}`,
+  words: ({ words: typed }) => `the word "${list(typed)}" in q`,
+  near: ({ lat, lng, km }) => `near=${lat},${lng},${km}`,
+  bbox: ({ west, south, east, north }) => `bbox=${west},${south},${east},${north}`,
+  ids: ({ refs }) => `ids=${list(refs)}`,
+  updated_since: ({ at }) => `updated_since=${new Date(at).toISOString()}`,
+  status: ({ statuses }) => `provenance_status=${statuses.join()}`,
+  min_quality: ({ value }) => `min_quality=${value}`,
+};
 
 /** A condition in request syntax. */
-function spelt(predicate: Predicate): string {
-  const list = (values: readonly unknown[]) => printable(values.join(','));
-  switch (predicate.kind) {
-    case 'any':
-      return `${predicate.attribute}=${list(predicate.values)}`;
-    case 'none':
-      return `not_${predicate.attribute}=${list(predicate.values)}`;
-    case 'like':
-      return `like_${predicate.attribute}=${printable(predicate.needle)}`;
-    case 'min':
-    case 'max':
-      return `${predicate.kind}_${predicate.attribute}=${predicate.value}`;
-    case 'has':
-      return `has_${predicate.attribute}=${predicate.present}`;
-    case 'words':
-      return `the word "${list(predicate.words)}" in q`;
-    case 'near':
-      return `near=${predicate.lat},${predicate.lng},${predicate.km}`;
-    case 'bbox':
-      return `bbox=${predicate.west},${predicate.south},${predicate.east},${predicate.north}`;
-    case 'ids':
-      return `ids=${list(predicate.refs)}`;
-    case 'updated_since':
-      return `updated_since=${new Date(predicate.at).toISOString()}`;
-    case 'status':
-      return `provenance_status=${predicate.statuses.join()}`;
-    case 'min_quality':
-      return `min_quality=${predicate.value}`;
-  }
-}
-
-/**
- * The hint for a condition that no record meets; `context`: public conditions under which other values are
- * suggested.
- */
-async function blame(
-  pack: Pack,
-  budget: QueryBudget,
-  predicate: Predicate,
-  options: HintOptions,
-  context: Predicate[],
-) {
-  if (predicate.kind === 'words')
-    return `no record has a word that begins with "${printable(predicate.words.join(' '))}"`;
-  if (predicate.kind === 'near') return `no record is within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
-  if (predicate.kind === 'bbox') return `no record is in ${spelt(predicate)}`;
-  if (predicate.kind === 'ids') return `no record has the id or slug ${printable(predicate.refs.join(' or '))}`;
-  const attribute = pack.attributes.find(({ name }) => 'attribute' in predicate && name === predicate.attribute);
-  if (predicate.kind !== 'any' || !attribute) return `no record has ${spelt(predicate)}`;
-  return blameValues(pack, budget, attribute, predicate, options, attribute.public ? context : []);
-}
-
-/**
- * For values that no record has: the likely intended values, another attribute that has them, or existing
- * values.
- */
-async function blameValues(
-  pack: Pack,
-  budget: QueryBudget,
-  attribute: Attribute,
-  predicate: Any,
-  options: HintOptions,
-  where: Predicate[],
-): Promise<string> {
-  const problem = `no record has ${spelt(predicate)}`;
-  const { values, whole } = await knownValues(budget, attribute, predicate, options, where);
-  const facets = values.length > 0 ? [`${facetsOf(attribute, where)} lists them`] : [];
-  const choices = values.length > 0 ? values : listed(predicate, attribute);
-  const near: string[] = [];
-  for (const value of predicate.values) near.push(...(await suggestValues(attribute, String(value), choices)));
-  const elsewhere = await otherAttribute(pack, budget, predicate);
-  if (near.length > 0) {
-    // A country with another name is the likely intention; a match like `iata=usa` is a coincidence.
-    const other = elsewhere === null || attribute.vocabulary !== null ? [] : [`${elsewhere} matches some`];
-    return [problem, `nearest: ${[...new Set(near)].map(printable).join(', ')}`, ...other, ...facets].join('; ');
-  }
-  const alternative = elsewhere ?? (whole ? null : await asWords(budget, predicate, options));
-  if (alternative !== null) return `${problem}, but ${alternative} matches some`;
-  // Common values among very many are no help.
-  if (choices.length === 0 || !whole) return problem;
-  const which = values.length > COMMON ? 'commonest' : 'known';
-  const condition = where.length === 0 ? '' : ` with ${where.map(spelt).join(' and ')}`;
-  return [problem, `${which}${condition}: ${choices.slice(0, COMMON).map(printable).join(', ')}`, ...facets].join('; ');
-}
-
-const facetsOf = ({ name }: Attribute, where: Predicate[]): string =>
-  ['facets?by=' + name, ...where.map(spelt)].join('&');
-
-/** Values of the pack's closed list, without the requested ones, which match nothing. */
-function listed({ values }: Any, attribute: Attribute): string[] {
-  const wanted = new Set(values.map((value) => fold(String(value))));
-  return (attribute.values ?? []).map(String).filter((value) => !wanted.has(fold(value)));
-}
-
-/**
- * Values of records, most common first, and whether the list is complete. For a non-public attribute only
- * those that facets show to every caller with a key. With very many values, also those with a word that
- * begins like a requested value.
- */
-async function knownValues(
-  budget: QueryBudget,
-  attribute: Attribute,
-  wanted: Any,
-  { admin }: HintOptions,
-  where: Predicate[],
-): Promise<{ values: string[]; whole: boolean }> {
-  if (!counted(attribute) || budget.spent) return { values: [], whole: true };
-  const floor = attribute.public || admin ? 0 : FACET_FLOOR;
-  const counts = async (conditions: Predicate[]) => {
-    const { values } = await budget.facets({ where: conditions, by: attribute.name, limit: KNOWN, floor });
-    return values.map(({ value }) => String(value));
-  };
-  const values = await counts(where);
-  const whole = values.length < KNOWN;
-  const [first = ''] = words(String(wanted.values[0]));
-  if (whole || first.length < 3 || !attribute.public || !attribute.searchable || budget.spent) return { values, whole };
-  const alike = await counts([...where, { kind: 'words', words: [first.slice(0, 3)], scope: 'public' }]);
-  return { values: [...new Set([...values, ...alike])], whole };
-}
-
-/** Suggests e.g. `country_name=germany` when another public attribute has the value. */
-async function otherAttribute(pack: Pack, budget: QueryBudget, { attribute, values }: Any): Promise<string | null> {
-  if (!values.every((value) => typeof value === 'string')) return null;
-  const others = worded(pack).filter((name) => name !== attribute);
-  // An attribute with a related name is the likelier intention.
-  const kin = (name: string) => Number(name.includes(attribute) || attribute.includes(name));
-  for (const name of others.sort((a, b) => kin(b) - kin(a))) {
-    if (budget.spent) return null;
-    const same: Predicate = { kind: 'any', attribute: name, values };
-    if (await finds(budget, [same])) return spelt(same);
-  }
-  return null;
-}
-
-/** Suggests e.g. `q=geneva` when records contain the words of the value but not the whole value. */
-async function asWords(budget: QueryBudget, { values }: Any, { visibility }: HintOptions): Promise<string | null> {
-  const typed = words(String(values[0]));
-  if (budget.spent || values.length !== 1 || typed.length === 0) return null;
-  const matches = await finds(budget, [{ kind: 'words', words: typed, scope: visibility }]);
-  return matches ? `q=${printable(String(values[0]))}` : null;
-}
-
-const worded = ({ attributes }: Pack): string[] =>
-  attributes
-    .filter((each) => each.public && each.filterable && ['string', 'enum', 'strings'].includes(each.type))
-    .map(({ name }) => name);
+const spelt = (condition: Predicate): string =>
+  (SPELLERS[condition.kind] as (condition: Predicate) => string)(condition);
 
 /** For a search by words or place in the usual order, when more records match than the page shows. */
-export function orderHint({ words, where, ordered }: SearchInput): string | undefined {
+export function orderHint({ words: typed, where, ordered }: SearchInput): string | undefined {
   const ways = [
-    ...(words.length > 0 ? ['sort=relevance lists the best matches first'] : []),
+    ...(typed.length > 0 ? ['sort=relevance lists the best matches first'] : []),
     ...(where.some(({ kind }) => kind === 'near') ? ['sort=distance lists the nearest first'] : []),
   ];
   return ordered || ways.length === 0 ? undefined : `Results are sorted by quality: ${ways.join(', ')}.`;
 }
 
-/** Letters of the shortest word that is corrected, and spellings to try for each word. */
-const [SHORTEST, SPELLINGS] = [5, 3];
-
-/** The words of `q` with a spelling that records have for each word without matches; null: there is none. */
-async function correctedWords(
-  { engine }: Release,
-  budget: QueryBudget,
-  { text }: SearchInput,
-  unmatched: readonly string[],
-  options: HintOptions,
-): Promise<string | null> {
-  const typed = words(text);
-  for (const word of unmatched) {
-    if ([...word].length < SHORTEST || budget.spent) return null;
-    const spellings = await budget.ask(() =>
-      engine.spellings({ word, scope: options.visibility, limit: SPELLINGS }, options),
-    );
-    let known: string | null = null;
-    for (const spelling of spellings) {
-      const others = typed.map((each) => (each === word ? spelling : each)).filter((each) => !unmatched.includes(each));
-      if (!(await finds(budget, [{ kind: 'words', words: others, scope: options.visibility }]))) continue;
-      known = spelling;
-      break;
-    }
-    if (known === null) return null;
-    typed.splice(0, typed.length, ...typed.map((each) => (each === word ? known : each)));
-  }
-  return typed.join(' ');
-}
+let loading: Promise<(text: string) => string | null> | undefined;
 
 /**
- * Budget in milliseconds: time on this thread, which blocks other requests, and time waiting for other
- * threads. Only the work of the queries counts, not the load of the machine between them.
+ * Finds the two-letter code for a text, such as `GB` for `UK`, `826` or `Vereinigtes Königreich`; null when
+ * it names no country. The first call loads the names, one language per turn of the event loop.
  */
-const SPENT = { thread: 20, waiting: 250 };
-
-/** Runs queries one by one, with a turn of the event loop before each. Callers stop when `spent` is true. */
-class QueryBudget {
-  readonly #engine: Engine;
-  readonly #options: QueryOptions;
-  #thread = 0;
-  #waiting = 0;
-
-  constructor(engine: Engine, options: QueryOptions) {
-    this.#engine = engine;
-    this.#options = options;
-  }
-
-  /** Whether the budget is used up. */
-  get spent(): boolean {
-    return this.#thread >= SPENT.thread || this.#waiting >= SPENT.waiting;
-  }
-
-  search(plan: SearchPlan): Promise<SearchAnswer> {
-    return this.ask(() => this.#engine.search(plan, this.#options));
-  }
-
-  facets(plan: FacetPlan): Promise<FacetAnswer> {
-    return this.ask(() => this.#engine.facets(plan, this.#options));
-  }
-
-  async ask<T>(question: () => Promise<T>): Promise<T> {
-    await setImmediate();
-    const thread = threadTime();
-    const began = performance.now();
-    // The packed index answers synchronously, DuckDB in its own threads.
-    const answer = question();
-    this.#thread += threadTime() - thread;
-    try {
-      return await answer;
-    } finally {
-      this.#waiting += performance.now() - began;
-    }
-  }
+export function countryReader(): Promise<(text: string) => string | null> {
+  loading ??= loadCountries();
+  return loading;
 }
 
-function threadTime(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
+async function loadCountries(): Promise<(text: string) => string | null> {
+  const { default: countries } = await import('i18n-iso-countries/index.js');
+  const codeByText = new Map<string, string>();
+  const add = (text: string, code: string) => {
+    if (!codeByText.has(fold(text))) codeByText.set(fold(text), code);
+  };
+  for (const [three, two] of Object.entries(countries.getAlpha3Codes()))
+    for (const text of [two, three, countries.alpha3ToNumeric(three) ?? three]) add(text, two);
+  // English first: a name that two languages use for different countries keeps its English meaning.
+  for (const language of new Set(['en', ...countries.getSupportedLanguages()])) {
+    const file: { default: { countries: Record<string, string | string[]> } } = await import(
+      `i18n-iso-countries/langs/${language}.json`,
+      { with: { type: 'json' } }
+    );
+    for (const [code, names] of Object.entries(file.default.countries))
+      for (const name of [names].flat()) add(name, code);
+  }
+  return (text) => codeByText.get(fold(text)) ?? null;
 }

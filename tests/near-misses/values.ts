@@ -190,16 +190,17 @@ export const scalars: MissRule = (dataset, next) => {
       [first, name, 'off', 'false'],
       ['entity_search', `has_${name}`, 'y', 'true'],
     ]),
-    ...numbers
-      .slice(0, 5)
-      .flatMap(({ name, unit }): Draft[] => [
-        ['entity_search', `min_${name}`, '1,000', '1000'],
-        ['entity_search', `min_${name}`, '1k', '1000'],
-        ['entity_search', `max_${name}`, '2M', '2000000'],
-        [first, `max_${name}`, '>=5', '5'],
-        ...(unit === null || unit.includes('/') ? [] : [[first, `min_${name}`, `300 ${unit}`, '300'] as Draft]),
-        ...(unit?.includes('/') ? [[first, `max_${name}`, '$5', '5'] as Draft] : []),
-      ]),
+    ...numbers.slice(0, 5).flatMap(({ name, unit }): Draft[] => [
+      ['entity_search', `min_${name}`, '1,000', '1000'],
+      ['entity_search', `min_${name}`, '1k', '1000'],
+      // `m` is a unit of lengths and times.
+      ...(unit === 'm' || unit === 'ft' || unit === 'minutes'
+        ? []
+        : [['entity_search', `max_${name}`, '2M', '2000000'] as Draft]),
+      [first, `max_${name}`, '<=5', '5'],
+      ...(unit === null || unit.includes('/') ? [] : [[first, `min_${name}`, `300 ${unit}`, '300'] as Draft]),
+      ...(unit?.includes('/') ? [[first, `max_${name}`, '$5', '5'] as Draft] : []),
+    ]),
   ]);
 };
 

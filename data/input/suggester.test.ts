@@ -1,6 +1,7 @@
 // Suggestions of known names for an unknown one.
 import { expect, test } from 'vitest';
-import { nameSuggestion } from './name-suggestions.ts';
+import { Budget } from '../plan/budget.ts';
+import { nameSuggestion, nearestValues } from './suggester.ts';
 
 const ATTRIBUTES = ['country', 'elevation', 'runway_length', 'price.list'];
 
@@ -37,4 +38,25 @@ test('accepts an iterator', () => {
 test('lists at most 40 names', () => {
   const many = Array.from({ length: 300 }, (_, i) => `attribute${i}`);
   expect(nameSuggestion('zzzzzzzz', many).match(/attribute/g)).toHaveLength(40);
+});
+
+test.each<[string, string[], string[]]>([
+  ['xai', ['zai', 'x-ai'], ['x-ai']],
+  ['xai', ['zai', 'openai'], []],
+  ['sow', ['saw', 'drill'], ['saw']],
+  ['nordwrk', ['Nordwerk', 'Leihgut'], ['Nordwerk']],
+  ['large', ['large_airport', 'heliport'], ['large_airport']],
+  ['berlin', ['Europe/Berlin', 'Europe/Paris'], ['Europe/Berlin']],
+  ['???', ['a', 'b'], []],
+  ['x'.repeat(100_000), ['abc'], []],
+])('values meant %#', (typed, values, nearest) => expect(nearestValues(typed, values, new Budget())).toEqual(nearest));
+
+test('the comparison of values stops when the budget is spent', () => {
+  const budget = new Budget();
+  const values = Array.from({ length: 300_000 }, (_, i) => `value number ${i} of very many`);
+  const before = process.threadCpuUsage();
+  nearestValues('value numbre 299999 of very manny', values, budget);
+  const { user, system } = process.threadCpuUsage(before);
+  expect(budget.spent).toBe(true);
+  expect((user + system) / 1000).toBeLessThan(50);
 });

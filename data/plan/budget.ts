@@ -1,0 +1,58 @@
+// The processor and waiting time that a free extra of an answer, such as a hint, may take.
+import { nextTurn } from './slices.ts';
+
+/** Limits in milliseconds: time on this thread, which blocks other requests, and time waiting for other threads. */
+const MOST = { thread: 25, waiting: 250 };
+
+/**
+ * One budget for all the work of one hint. Loops stop when it is spent, and each query runs in its own turn of
+ * the event loop:
+ *
+ *   const budget = new Budget();
+ *   for (const value of values) {
+ *     if (budget.spent) break;
+ *     …
+ *   }
+ *   const answer = await budget.run(() => engine.search(plan));
+ *
+ * Only this work counts, not the load of the machine between two turns.
+ */
+export class Budget {
+  #thread = 0;
+  #waiting = 0;
+  /** Time of the thread when the current synchronous work began; null while it waits. */
+  #since: number | null = threadTime();
+
+  /** Whether the budget is used up. */
+  get spent(): boolean {
+    return this.#thread + this.#current() >= MOST.thread || this.#waiting >= MOST.waiting;
+  }
+
+  /** Runs a query in a new turn of the event loop. */
+  async run<T>(query: () => Promise<T>): Promise<T> {
+    this.#thread += this.#current();
+    this.#since = null;
+    await nextTurn();
+    this.#since = threadTime();
+    const began = performance.now();
+    // The packed index answers synchronously, DuckDB in its own threads.
+    const answer = query();
+    this.#thread += this.#current();
+    this.#since = null;
+    try {
+      return await answer;
+    } finally {
+      this.#waiting += performance.now() - began;
+      this.#since = threadTime();
+    }
+  }
+
+  #current(): number {
+    return this.#since === null ? 0 : threadTime() - this.#since;
+  }
+}
+
+function threadTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
