@@ -1,6 +1,7 @@
 // The definition of an operation. Every channel is generated from a table of these (contract section 8).
 import type { z } from 'zod';
 import type { Cursors } from '../../data/input/cursor.ts';
+import type { FilterUse } from '../../data/input/filters.ts';
 import type { Format } from '../../data/input/formats.ts';
 import type { CalledAs } from '../../data/input/parameters.ts';
 import type { Accounts, Requester } from '../../data/model/accounts.ts';
@@ -352,3 +353,14 @@ export function acceptedParameters(operation: Operation): AcceptedParameters {
 }
 
 const isStrict = (catchall: unknown): boolean => (catchall as { def?: { type?: string } }).def?.type === 'never';
+
+/**
+ * The operations that take the filters of a dataset, with their parameters: the reserved names of contract section 9,
+ * which come before a filter of the same name.
+ */
+export function filterUses(operations: readonly Operation[]): FilterUse[] {
+  return operations.flatMap((operation) => {
+    const { filters, names: parameters } = acceptedParameters(operation);
+    return filters ? [{ operation: operation.name, parameters }] : [];
+  });
+}

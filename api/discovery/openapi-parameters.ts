@@ -2,7 +2,7 @@
 // filters.
 import type { Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
-import type { Operation } from '../contract/operation.ts';
+import { filterUses, type Operation } from '../contract/operation.ts';
 import { filterSchemas, inputSchema } from '../render/json-schema.ts';
 import { componentRef, schemaPrefix } from './openapi-names.ts';
 import { hasEntityTag } from './openapi-responses.ts';
@@ -48,12 +48,14 @@ export const HEADERS: Record<string, Json> = {
   },
 };
 
-/** The dataset's filters as components: the same in every operation that selects records. */
-export function filterParameters(pack: Pack): Record<string, Json> {
-  const entries = filterSchemas(pack).map(({ name, description, list, schema }) => [
-    filterName(pack, name),
-    { name, in: 'query', description, ...(list ? commaList(schema) : { schema }) },
-  ]);
+/** The dataset's filters as components, which the operations that select records share. */
+export function filterParameters(pack: Pack, operations: readonly Operation[]): Record<string, Json> {
+  const entries = filterUses(operations).flatMap((use) =>
+    filterSchemas(pack, [use]).map(({ name, description, list, schema }) => [
+      filterName(pack, name),
+      { name, in: 'query', description, ...(list ? commaList(schema) : { schema }) },
+    ]),
+  );
   return Object.fromEntries(entries);
 }
 
@@ -78,7 +80,9 @@ export function parametersOf(operation: Operation, pack: Pack | null): Json[] {
   const format = formats.length > 2 && !own_format ? [formatParameter(formats)] : [];
   const filters =
     pack !== null && additionalProperties !== undefined
-      ? filterSchemas(pack).map(({ name }) => componentRef('parameters', filterName(pack, name)))
+      ? filterSchemas(pack, filterUses([operation])).map(({ name }) =>
+          componentRef('parameters', filterName(pack, name)),
+        )
       : [];
   const paid = price ? [componentRef('parameters', 'IdempotencyKey'), componentRef('parameters', 'MaxPrice')] : [];
   const known = hasEntityTag(operation) ? [componentRef('parameters', 'IfNoneMatch')] : [];

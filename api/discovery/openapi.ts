@@ -187,7 +187,7 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
   for (const release of releases) {
     const { pack } = release;
     const own = { ...place, pack, examples: await examplesOf(view, release) };
-    Object.assign(parameters, filterParameters(pack));
+    Object.assign(parameters, filterParameters(pack, operations));
     for (const operation of operations.filter(({ route }) => route.path.includes(':ds'))) {
       add(openPath(operation, pack), operation.route.method, describeOperation(operation, own));
       await nextTurn();

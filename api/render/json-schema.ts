@@ -1,6 +1,6 @@
 // The input and output of an operation as JSON Schema 2020-12, for every channel that describes them.
 import { z } from 'zod';
-import { type FilterEntry, filterGrammar } from '../../data/input/filters.ts';
+import { type FilterEntry, type FilterUse, filterGrammar } from '../../data/input/filters.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type JsonSchema, recordSchema } from '../../packs/define/record-schema.ts';
 import type { CalledAs, Operation } from '../contract/operation.ts';
@@ -49,11 +49,11 @@ export interface FilterSchema extends Pick<FilterEntry, 'name' | 'attribute' | '
   schema: JsonSchema;
 }
 
-/** Every filter of a dataset by its exact name, with the values of a closed list. */
-export function filterSchemas(pack: Pack): FilterSchema[] {
+/** Every filter of a dataset by its exact name in `uses`, with the values of a closed list. */
+export function filterSchemas(pack: Pack, uses: readonly FilterUse[] = []): FilterSchema[] {
   const closed = new Map(pack.attributes.map(({ name, values }) => [name, values]));
   const examples = new Map(pack.attributes.map(({ name, example }) => [name, example]));
-  return filterGrammar(pack, null).map(({ name, attribute, operator, type, description }) => {
+  return filterGrammar(pack, null, uses).map(({ name, attribute, operator, type, description }) => {
     const list = operator === 'any' || operator === 'not';
     const values = closed.get(attribute);
     const example = [examples.get(attribute)].flat()[0];

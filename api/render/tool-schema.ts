@@ -1,10 +1,10 @@
 // JSON Schemas of the arguments and answer of a tool: short for models, and in the subset that every host
 // supports.
-import { offeredParameters } from '../../data/input/filters.ts';
+import { type FilterUse, offeredParameters, respelledFilters } from '../../data/input/filters.ts';
 import { SELECTION } from '../../data/input/selection.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
-import type { Operation } from '../contract/operation.ts';
+import { filterUses, type Operation } from '../contract/operation.ts';
 import { type FilterSchema, filterSchemas, inputSchema, outputSchema } from './json-schema.ts';
 
 type Properties = Record<string, JsonSchema>;
@@ -42,7 +42,7 @@ export function toolInput(operation: Operation, packs: readonly Pack[], own: Pac
     ...(dataset ? { dataset: datasetSchema(packs) } : {}),
     ...Object.fromEntries(entries),
     ...(open && own === null ? { filters: filtersSchema(operation, packs) } : {}),
-    ...(open && own !== null && search ? flatFilters(own) : {}),
+    ...(open && own !== null && search ? flatFilters(own, filterUses([operation])) : {}),
     ...(operation.price && (search || own === null) ? { max_price_eur: explained('max_price_eur', MAX_PRICE) } : {}),
     ...(operation.formats.includes('json') && operation.formats.includes('markdown') && !operation.own_format
       ? { format: explained('format', FORMAT) }
@@ -67,18 +67,20 @@ function datasetSchema(packs: readonly Pack[]): JsonSchema {
   return { type: 'string', ...(names.length > 0 ? { enum: names } : {}) };
 }
 
-const SCALAR = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }];
-
-/** The filters of any dataset: an object by name, with a real example for the search. */
-function filtersSchema({ own_tool }: Operation, packs: readonly Pack[]): JsonSchema {
-  const search = own_tool?.filters;
+/**
+ * The filters of any dataset: an object by name, with a real example for the search. The types of its members are
+ * not declared: they would need `anyOf`, which some hosts refuse.
+ */
+function filtersSchema(operation: Operation, packs: readonly Pack[]): JsonSchema {
+  const search = operation.own_tool?.filters;
   const [pack] = packs;
+  const names = new Set(packs.flatMap((each) => [...respelledFilters(each, filterUses([operation])).keys()]));
+  const respelled = [...names].map((name) => `; is_${name} for ${name}`).join('');
   return {
     type: 'object',
     description: search
-      ? 'By name: <attribute> any of, not_<attribute>, like_<attribute>, min_<attribute>, max_<attribute>, has_<attribute>'
-      : 'Which records: filters, q, near, bbox, ids, as in entity_search',
-    ...(search ? { additionalProperties: { anyOf: [...SCALAR, { type: 'array', items: { type: 'string' } }] } } : {}),
+      ? `By name: <attribute> any of, not_<attribute>, like_<attribute>, min_<attribute>, max_<attribute>, has_<attribute>${respelled}`
+      : `Which records: filters, q, near, bbox, ids, as in entity_search${respelled}`,
     ...(search && pack ? { examples: [exampleFilters(pack)] } : {}),
   };
 }
@@ -124,8 +126,8 @@ export function filterable(pack: Pack): { shown: Attribute[]; rest: Attribute[] 
  * filters, and attributes without one here, are named in the description of the tool (tools.ts) and accepted
  * as well.
  */
-function flatFilters(pack: Pack): Properties {
-  const filters = Map.groupBy(filterSchemas(pack), ({ attribute }) => attribute);
+function flatFilters(pack: Pack, uses: readonly FilterUse[]): Properties {
+  const filters = Map.groupBy(filterSchemas(pack, uses), ({ attribute }) => attribute);
   return Object.fromEntries(
     filterable(pack).shown.flatMap((attribute) =>
       listedFilters(attribute, filters.get(attribute.name) ?? []).map(({ name, list, schema }, index) => [

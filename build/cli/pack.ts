@@ -4,7 +4,10 @@ import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { filterUses } from '../../api/contract/operation.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { parseTemplate } from '../../api/render/record-template.ts';
+import { respelledFilters } from '../../data/input/filters.ts';
 import { createPrivateFiles, PUBLIC_MODES } from '../../data/model/permissions.ts';
 import { commandLine } from '../../data/model/program.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../../packs/define/load.ts';
@@ -80,6 +83,8 @@ async function check(folder: string, { cwd, log }: CommandContext): Promise<numb
     checkLiquid(pack);
     log(summary(pack));
     for (const warning of packWarnings(pack)) log(`Warning: ${warning}`);
+    for (const [name, operations] of respelledFilters(pack, filterUses(OPERATIONS)))
+      log(`Note: ${name} is a parameter of ${operations.join(', ')}; there, is_${name}= filters by the attribute.`);
     const left = await skeletonTexts(pack);
     if (left.length > 0) log(`Not replaced yet, still the text of the skeleton: ${left.join(', ')}.`);
     return 0;

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import type { Operation } from '../../api/contract/operation.ts';
+import { filterUses, type Operation } from '../../api/contract/operation.ts';
 import { priceList } from '../../api/contract/pricing.ts';
 import { datasetJsonld } from '../../api/discovery/jsonld.ts';
 import { prerenderContext, releaseTime } from '../../api/discovery/prerender-context.ts';
@@ -137,7 +137,7 @@ function datasetOf(
     profile: profile.attributes,
     tool: id.replaceAll('-', '_'),
     filter: value === undefined ? '' : `${encodeURIComponent(group_by)}=${encodeURIComponent(value)}`,
-    filters: filterGrammar(pack, null),
+    filters: filterGrammar(pack, null, filterUses(operations)),
     tables: sqlTables(pack).map((table) => {
       const bytes = statSync(join(dist, 'files', id, table.file), { throwIfNoEntry: false })?.size ?? 0;
       return { ...table, bytes };

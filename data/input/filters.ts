@@ -199,49 +199,87 @@ export const FILTER_KINDS: readonly FilterKind[] = [
   },
 ];
 
-/** Names of parameters, which no filter can have. */
-export const RESERVED: ReadonlySet<string> = new Set(
-  'q near bbox sort limit cursor fields total ids updated_since min_quality provenance_status format by attribute group_by days step differ_by as_of'.split(
-    ' ',
-  ),
-);
-
 interface Filter {
   kind: FilterKind;
   attribute: Attribute;
 }
 
-const known = new WeakMap<Pack, Map<string, Filter>>();
+type Filters = ReadonlyMap<string, Filter>;
+
+/** Filters by pack and by the parameters that have the name of a filter. */
+const filtersByNames = new WeakMap<Pack, Map<string, Filters>>();
 
 /**
- * Filters of a pack by parameter name. If an attribute and a filter have the
- * same name (`min_age` with `age`), the attribute has priority.
+ * Filters of a pack by parameter name, in an operation with these parameters. A parameter has priority over a filter
+ * of its name: the filter by value is `is_<attribute>` there, and other filters are not offered. If an attribute and
+ * a filter have the same name (`min_age` with `age`), the attribute has priority.
  */
-function filtersOf(pack: Pack): Map<string, Filter> {
-  let filters = known.get(pack);
-  if (filters === undefined) {
-    filters = new Map();
-    for (const kind of FILTER_KINDS)
-      for (const attribute of pack.attributes) {
-        const name = kind.prefix + attribute.name;
-        const offered = attribute.filterable && kind.types.includes(attribute.type);
-        if (offered && !RESERVED.has(name) && !filters.has(name)) filters.set(name, { kind, attribute });
-      }
-    known.set(pack, filters);
-  }
+function filtersOf(pack: Pack, parameters: readonly string[]): Filters {
+  const cache = filtersByNames.get(pack) ?? new Map<string, Filters>();
+  filtersByNames.set(pack, cache);
+  const all = cache.get('') ?? namedFilters(pack, []);
+  cache.set('', all);
+  const taken = parameters.filter((name) => all.has(name)).sort();
+  const key = taken.join();
+  const filters = cache.get(key) ?? namedFilters(pack, taken);
+  cache.set(key, filters);
   return filters;
 }
 
+function namedFilters(pack: Pack, taken: readonly string[]): Filters {
+  const filters = new Map<string, Filter>();
+  for (const kind of FILTER_KINDS)
+    for (const attribute of pack.attributes) {
+      const plain = kind.prefix + attribute.name;
+      const name = taken.includes(plain) && kind.operator === 'any' ? `is_${plain}` : plain;
+      const offered = attribute.filterable && kind.types.includes(attribute.type);
+      if (offered && !taken.includes(name) && !filters.has(name)) filters.set(name, { kind, attribute });
+    }
+  return filters;
+}
+
+/** The filter by value of an attribute that has the name of a parameter; undefined if there is none. */
+export function respelledFilter(name: string, pack: Pack): string | undefined {
+  const filters = filtersOf(pack, [name]);
+  return filters.has(name) || !filters.has(`is_${name}`) ? undefined : `is_${name}`;
+}
+
+/** An operation that takes filters, by name, and its parameters. */
+export interface FilterUse {
+  operation: string;
+  parameters: readonly string[];
+}
+
+/** Operations in which the filter by value of an attribute is `is_<attribute>`, by attribute. */
+export function respelledFilters(pack: Pack, uses: readonly FilterUse[]): Map<string, string[]> {
+  const entries = pack.attributes
+    .filter(({ name }) => respelledFilter(name, pack) !== undefined)
+    .map(({ name }): [string, string[]] => [
+      name,
+      uses.filter(({ parameters }) => parameters.includes(name)).map(({ operation }) => operation),
+    ]);
+  return new Map(entries.filter(([, operations]) => operations.length > 0));
+}
+
 /**
- * The filters of a dataset, for its schema, guide and tools, attribute by attribute. Values come from the
- * pack's closed list or, for public attributes, from the release.
+ * The filters of a dataset, for its schema, guide and tools, attribute by attribute: in the spelling of `uses`, with
+ * a note where only some of them write `is_<attribute>`. Values come from the pack's closed list or, for public
+ * attributes, from the release.
  */
-export function filterGrammar(pack: Pack, manifest: Manifest | null): FilterEntry[] {
-  const entries = [...filtersOf(pack)].map(([name, { kind, attribute }]): FilterEntry => {
+export function filterGrammar(pack: Pack, manifest: Manifest | null, uses: readonly FilterUse[] = []): FilterEntry[] {
+  const respelled = respelledFilters(pack, uses);
+  const everywhere = [...respelled].filter(([, operations]) => operations.length === uses.length);
+  const filters = filtersOf(
+    pack,
+    everywhere.map(([name]) => name),
+  );
+  const entries = [...filters].map(([name, { kind, attribute }]): FilterEntry => {
     const type = kind.takes(attribute.type);
     const offered = attribute.values ?? (attribute.public ? manifest?.enums[attribute.name] : undefined);
     const choose = offered !== undefined && (kind.operator === 'any' || kind.operator === 'not');
-    const description = kind.describe(attribute.name);
+    const elsewhere = kind.operator === 'any' && name === attribute.name ? respelled.get(name) : undefined;
+    const note = elsewhere ? ` In ${elsewhere.join(', ')}, which has a parameter ${name}, write is_${name}.` : '';
+    const description = `${kind.describe(attribute.name)}${note}`;
     return {
       name,
       attribute: attribute.name,
@@ -283,7 +321,7 @@ export function parseFilters(
   parameters: readonly string[] = [],
   inPath: readonly string[] = [],
 ): ParsedFilters {
-  const filters = filtersOf(pack);
+  const filters = filtersOf(pack, [...parameters, ...inPath]);
   const names = Object.keys(raw).filter((name) => !parameters.includes(name) && !inPath.includes(name));
   for (const name of names)
     if (!filters.has(name))

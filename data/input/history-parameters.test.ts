@@ -19,6 +19,7 @@ import {
 } from './history-parameters.ts';
 import { parameters } from './parameters.ts';
 import { representation } from './rows.ts';
+import { searchParameters } from './search-parameters.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
 let pack: Pack;
@@ -162,14 +163,23 @@ describe('changelog', () => {
     });
   });
 
-  test('a parameter comes before a filter of the same name, and its error names another filter', () => {
+  test('a parameter comes before a filter of the same name, and is_ is its filter by value', () => {
     const typed = { ...pack, attributes: [...pack.attributes, { ...pack.attributes[3]!, name: 'type' }] };
-    expect(changelogParameters.parse({ type: 'added', not_type: 'hub' }, typed)).toMatchObject({
+    expect(changelogParameters.parse({ type: 'added', not_type: 'hub', is_type: 'saw' }, typed)).toMatchObject({
       type: 'added',
-      where: [{ kind: 'none', attribute: 'type', values: ['hub'] }],
+      where: [
+        { kind: 'any', attribute: 'type', values: ['saw'] },
+        { kind: 'none', attribute: 'type', values: ['hub'] },
+      ],
     });
+    expect(searchParameters.parse({ type: 'saw' }, typed).where).toEqual([
+      { kind: 'any', attribute: 'type', values: ['saw'] },
+    ]);
+    expect(refusals((raw) => searchParameters.parse(raw, typed), [{ is_type: 'saw' }])).toEqual([
+      expect.stringContaining('"is_type" is not a filter'),
+    ]);
     expect(refusals((raw) => changelogParameters.parse(raw, typed), [{ type: 'hub' }])).toEqual([
-      'validation_failed type: must be one of all, changed, added (got "hub") (like_type=hub filters by the attribute type)',
+      'validation_failed type: must be one of all, changed, added (got "hub") (is_type=hub filters by the attribute type)',
     ]);
   });
 

@@ -1,11 +1,9 @@
 // Parameters of records and of their past, with the split of 400 and 422 of contract section 4.
 import { z } from 'zod';
-import { WORDY } from '../../packs/define/schema.ts';
-import { DataError, rewordError } from '../model/errors.ts';
 import type { Direction } from '../plan/plan.ts';
 import { single } from './filters.ts';
 import { type Parameter, parameters, type Selection, selectingParameters } from './parameters.ts';
-import { BOUNDS, parseNumberBetween, parseOneOf, parseTime, printable } from './parse-values.ts';
+import { BOUNDS, parseNumberBetween, parseOneOf, parseTime } from './parse-values.ts';
 import {
   AS_OF,
   attributeParameter,
@@ -125,27 +123,11 @@ export const factsParameters = parameters(
   ({ entity_id, attribute, since }): FactsInput & { entity_id: string } => ({ entity_id, attribute, since }),
 );
 
-const CHANGE_TYPE: Parameter<ChangeType> = choice(
+const TYPE = choice(
   'added: a first value; changed: another value, or none any more',
-  ['all', 'changed', 'added'],
+  ['all', 'changed', 'added'] satisfies ChangeType[],
   'all',
 );
-
-/** `type`, which in some datasets is also an attribute: the error then suggests another filter of it. */
-const TYPE: Parameter<ChangeType> = {
-  ...CHANGE_TYPE,
-  parse(values, place) {
-    try {
-      return CHANGE_TYPE.parse(values, place);
-    } catch (error) {
-      const { name, pack } = place;
-      const own = pack.attributes.some((each) => each.name === name && each.filterable && WORDY.includes(each.type));
-      if (!(error instanceof DataError) || !own) throw error;
-      const filter = `like_${name}=${printable(values[0] ?? '')}`;
-      throw rewordError(error, (message) => `${message} (${filter} filters by the attribute ${name})`);
-    }
-  },
-};
 
 /** `direction`: of numbers with both values shown. */
 const DIRECTION = optional<Direction>({
@@ -161,7 +143,7 @@ const MIN_CHANGE_PERCENT = optional<number>({
 
 /**
  * Parameters of `GET /v1/{ds}/changelog` (specification section 4, "Dataset-level endpoints"): changes of the
- * records that the filters select now. They come before filters of the same name.
+ * records that the filters select now.
  */
 export const changelogParameters = selectingParameters(
   {

@@ -9,13 +9,13 @@
 //   timeseries.parse({ days: '0' }, pack);     // throws validation_failed, one line for each wrong parameter
 import { z } from 'zod';
 import type { Pack } from '../../packs/define/model.ts';
-import { validationError } from '../model/errors.ts';
+import { DataError, rewordError, validationError } from '../model/errors.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
 import type { Predicate, RawInput } from '../plan/plan.ts';
 import type { Cursors } from './cursor.ts';
-import { parseFilters } from './filters.ts';
+import { parseFilters, respelledFilter } from './filters.ts';
 import type { Format } from './formats.ts';
-import { ValidationIssues } from './parse-values.ts';
+import { printable, ValidationIssues } from './parse-values.ts';
 import { unknownParameter } from './suggester.ts';
 
 /** How an operation is called: by URL, or as a tool or skill. */
@@ -110,7 +110,7 @@ export function parameters<T extends ParameterTable, I = TableValues<T>>(
       onlyParameters(raw, known, inPath);
       // Rows of operations without a dataset do not read the pack.
       const place = { ...options, pack: pack as Pack };
-      const values = valuesOf(table, raw, place, new ValidationIssues());
+      const values = valuesOf(table, raw, place, new ValidationIssues(), false);
       return input(values as TableValues<T>, place);
     },
   };
@@ -130,7 +130,7 @@ export function selectingParameters<T extends ParameterTable, I>(
       const issues = new ValidationIssues();
       const filters = issues.attempt(() => parseFilters(raw, pack, known, inPath)) ?? { where: [], names: [] };
       const place = { ...options, pack };
-      const values = valuesOf(table, raw, place, issues);
+      const values = valuesOf(table, raw, place, issues, true);
       const { where, names } = filters;
       const selection: Selection = { words: [], text: '', statuses: [], where: [...where], names: [...names] };
       for (const name of Object.keys(values)) {
@@ -163,25 +163,44 @@ function onlyParameters(raw: RawInput, known: readonly string[], inPath: readonl
     if (!known.includes(name) && !inPath.includes(name)) throw unknownParameter(name, known);
 }
 
-/** Parses every row of a table, and then throws the errors of all of them together. */
+/**
+ * Parses every row of a table, and then throws the errors of all of them together. `filters`: names of attributes are
+ * filters.
+ */
 function valuesOf(
   table: ParameterTable,
   raw: RawInput,
   place: Omit<ParameterContext, 'name'>,
   issues: ValidationIssues,
+  filters: boolean,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const name of Object.keys(table)) {
     const row = table[name]!;
     const value = raw[name];
     if (value === undefined && 'fallback' in row) values[name] = row.fallback;
-    else values[name] = issues.attempt(() => parsed(row, value, { ...place, name }));
+    else values[name] = issues.attempt(() => parsed(row, value, { ...place, name }, filters));
   }
   issues.throwIfAny();
   return values;
 }
 
-function parsed(row: Parameter<unknown>, value: RawInput[string] | undefined, place: ParameterContext): unknown {
-  if (value === undefined) throw validationError(place.name, 'is required', 'missing');
-  return row.parse(typeof value === 'string' ? [value] : [...value], place);
+/** Parses one parameter. If an attribute has its name, the error also has the filter by value of that attribute. */
+function parsed(
+  row: Parameter<unknown>,
+  value: RawInput[string] | undefined,
+  place: ParameterContext,
+  filters: boolean,
+): unknown {
+  const { name, pack } = place;
+  if (value === undefined) throw validationError(name, 'is required', 'missing');
+  const texts = typeof value === 'string' ? [value] : [...value];
+  try {
+    return row.parse(texts, place);
+  } catch (error) {
+    const filter = filters && !row.path ? respelledFilter(name, pack) : undefined;
+    if (!(error instanceof DataError) || error.code !== 'validation_failed' || filter === undefined) throw error;
+    const example = `${filter}=${printable(texts[0] ?? '')}`;
+    throw rewordError(error, (message) => `${message} (${example} filters by the attribute ${name})`);
+  }
 }

@@ -10,20 +10,19 @@ type Add = (mistake: Omit<Mistake, 'file'>) => void;
 const NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/;
 
 /**
- * Parameters and arguments besides the generated filters, sort keys (specification section 4), and members of
- * every object.
+ * Parameters and arguments of the specification, sort keys, and a member of every object: no attribute may have
+ * these names. The list is closed, so that no later version makes a pack invalid: an attribute with the name of any
+ * other parameter has the filter `is_<attribute>` where the parameter exists (data/input/filters.ts).
  */
-export const RESERVED_NAMES = [
+export const REFUSED_NAMES = [
   ...['q', 'near', 'sort', 'limit', 'cursor', 'fields', 'total', 'ids', 'updated_since', 'min_quality', 'format'],
-  'provenance_status',
-  ...['by', 'differ_by', 'attribute', 'group_by', 'days', 'step', 'as_of', 'api_key'],
-  ...['filter', 'bbox', 'direction', 'having_min_count', 'order', 'buckets'],
+  ...['by', 'differ_by', 'attribute', 'group_by', 'days', 'step', 'api_key'],
   ...['dataset', 'entity_id', 'filters', 'quality', 'updated', 'relevance', 'distance', 'constructor'],
 ];
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
+const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_', 'is_'];
 
 function checkName(name: string, names: string[], add: Add): void {
   const expected = nameRule(name, names);
@@ -32,7 +31,7 @@ function checkName(name: string, names: string[], add: Add): void {
 
 function nameRule(name: string, names: string[]): string | null {
   if (!NAME.test(name)) return "lower-case letters, digits and _, with dots for groups, such as 'price.input'";
-  if (RESERVED_NAMES.includes(name))
+  if (REFUSED_NAMES.includes(name))
     return 'another name: this one is a search parameter, a sort key or a member of every object';
   const prefix = PREFIXES.find((each) => name.startsWith(each) && names.includes(name.slice(each.length)));
   if (prefix) return `a name that is not the filter ${prefix} of the attribute '${name.slice(prefix.length)}'`;

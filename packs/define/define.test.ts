@@ -399,11 +399,16 @@ test('names that clash with filters, parameters or groups are rejected', () => {
   `);
 });
 
-test.each(['bbox', 'buckets', 'direction', 'filter', 'having_min_count', 'order', 'as_of'])(
-  'the parameter %s is no name of an attribute',
+test.each(['bbox', 'buckets', 'direction', 'filter', 'type', 'entity', 'offset', 'since', 'as_of', 'by_day'])(
+  'a later parameter, %s, is still a name of an attribute, and is_%s beside it is not',
   (name) => {
     const column = { type: 'integer', description: 'A number', example: 1, sla: 1 };
-    expect(wrong({ [`attributes/${name}`]: column })).toContain(`found     the name '${name}'`);
+    const input = least() as PackInput & { attributes: Record<string, unknown> };
+    input.attributes[name] = { ...column };
+    expect(definePack(input).mistakes).toEqual([]);
+    expect(wrong({ [`attributes/${name}`]: column, [`attributes/is_${name}`]: column })).toContain(
+      `expected  a name that is not the filter is_ of the attribute '${name}'`,
+    );
   },
 );
 

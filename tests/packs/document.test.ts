@@ -4,10 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { packReference } from '../../.ci/pack-reference.ts';
-import { FILTER_KINDS, RESERVED } from '../../data/input/filters.ts';
-import { RESERVED_NAMES } from '../../packs/define/attributes.ts';
+import { filterUses } from '../../api/contract/operation.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
+import { FILTER_KINDS, respelledFilter } from '../../data/input/filters.ts';
+import { REFUSED_NAMES } from '../../packs/define/attributes.ts';
 import { RESERVED_IDS } from '../../packs/define/load.ts';
-import { ATTRIBUTE_TYPES } from '../../packs/define/model.ts';
+import { ATTRIBUTE_TYPES, type Pack } from '../../packs/define/model.ts';
 import { read, tableRows } from '../structure/tree.ts';
 
 const DOCUMENT = 'docs/packs.md';
@@ -28,8 +30,13 @@ test('every attribute type and every reserved id is listed', () => {
   for (const id of RESERVED_IDS) expect(read(DOCUMENT)).toContain(`\`${id}\``);
 });
 
-test('no attribute can have the name of a search parameter', () => {
-  for (const name of RESERVED) expect(RESERVED_NAMES).toContain(name);
+test('a parameter of a search is refused as a name, or has another spelling of its filter', () => {
+  const parameters = filterUses(OPERATIONS).flatMap((use) => use.parameters);
+  expect(parameters).toEqual(expect.arrayContaining(['q', 'type', 'entity', 'offset', 'bbox', 'direction', 'by_day']));
+  for (const name of parameters.filter((each) => !REFUSED_NAMES.includes(each)))
+    expect(respelledFilter(name, { attributes: [{ name, type: 'enum', filterable: true }] } as Pack)).toBe(
+      `is_${name}`,
+    );
   expect(
     FILTER_KINDS.map((kind) => kind.prefix)
       .filter(Boolean)

@@ -1,10 +1,10 @@
 // GET /v1/{ds}/llms.txt: the guide of a dataset for agents, with the text of its publisher.
 
-import { filterGrammar } from '../../../data/input/filters.ts';
+import { filterGrammar, respelledFilters } from '../../../data/input/filters.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { datasetUrl } from '../../../packs/define/links.ts';
 import type { Attribute, Pack } from '../../../packs/define/model.ts';
-import { type Context, operation } from '../../contract/operation.ts';
+import { type Context, filterUses, operation } from '../../contract/operation.ts';
 import { callsTable, stepsText } from '../../render/call-table.ts';
 import { cell } from '../../render/cells.ts';
 import { publicPoint } from '../../render/data-files.ts';
@@ -53,9 +53,21 @@ function grammar(pack: Pack): string {
   ).trim();
 }
 
+/** Fields whose filter by value has another name in some operations; empty without one. */
+function respelled({ pack }: Release, { operations }: Context): string {
+  const fields = respelledFilters(pack, filterUses(operations));
+  return [...fields]
+    .map(
+      ([name, names]) =>
+        `\`${name}\` is a parameter of ${names.join(', ')}; the filter by the field is \`is_${name}\` there.`,
+    )
+    .join(' ');
+}
+
 /** Every field with its meaning, its visibility, and its filters by their exact names. */
-function fields({ pack, manifest }: Release): string {
-  const filters = Map.groupBy(filterGrammar(pack, manifest), ({ attribute }) => attribute);
+function fields({ pack, manifest }: Release, { operations }: Context): string {
+  const uses = filterUses(operations);
+  const filters = Map.groupBy(filterGrammar(pack, manifest, uses), ({ attribute }) => attribute);
   return table(
     ['field', 'type', 'access', 'filters', 'for example', 'meaning'],
     pack.attributes.map((each) => {
@@ -99,7 +111,8 @@ function guideText(release: Release, ctx: Context): string {
     grammar(pack),
     '## Fields',
     `A value that is missing is not known. A price is a number or a range \`{min, max, currency}\`. Values with their counts, free: \`/v1/${pack.id}/facets.md?by=${pack.group_by}\``,
-    fields(release),
+    fields(release, ctx),
+    respelled(release, ctx),
     '## Tools',
     `MCP tools and A2A skills take the same parameters, plus \`dataset\`, \`entity_id\` (the slug) and \`format: "md"\` for Markdown: ${tools.join(', ')}.`,
     '## Links',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type FilterEntry, filterGrammar } from '../../../data/input/filters.ts';
 import { ATTRIBUTE_TYPES } from '../../../packs/define/model.ts';
 import { type JsonSchema, recordSchema } from '../../../packs/define/record-schema.ts';
-import { operation } from '../../contract/operation.ts';
+import { filterUses, operation } from '../../contract/operation.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { omitMembers } from '../common/brief.ts';
@@ -120,7 +120,7 @@ export const dataset_schema = operation<object, Schema>({
         dataset: pack.id,
         schema: recordSchema(pack),
         attributes,
-        filters: filterGrammar(pack, manifest),
+        filters: filterGrammar(pack, manifest, filterUses(ctx.operations)),
         ...aboutDataset(pack, ctx.base_url),
       },
     };

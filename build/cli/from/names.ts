@@ -1,6 +1,6 @@
 // Names of attributes, and what a column's name reveals: unit, currency, role.
 import slugify from '@sindresorhus/slugify';
-import { RESERVED_NAMES } from '../../../packs/define/attributes.ts';
+import { REFUSED_NAMES } from '../../../packs/define/attributes.ts';
 
 /** Units by the spelling that names of columns use. */
 const UNITS: Readonly<Record<string, string>> = {
@@ -147,7 +147,7 @@ const PRICE =
 /** Whether the name means an amount of money. */
 export const namesPrice = (snake: string): boolean => PRICE.test(snake);
 
-const PREFIXES = ['like', 'not', 'min', 'max', 'has'];
+const PREFIXES = ['like', 'not', 'min', 'max', 'has', 'is'];
 
 /**
  * A valid attribute name for each column, in order. Names are unique, are not reserved, and are no filter or
@@ -167,7 +167,7 @@ export function attributeNames(columns: readonly ColumnName[]): string[] {
   return withoutClashes(names);
 }
 
-const isReserved = (name: string): boolean => RESERVED_NAMES.includes(name);
+const isReserved = (name: string): boolean => REFUSED_NAMES.includes(name);
 const isFree = (name: string, names: readonly string[]): boolean => !names.includes(name) && !isReserved(name);
 
 /** The name, with a number when it is in use or reserved. */
