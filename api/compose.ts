@@ -1,7 +1,6 @@
 // The composition root: builds the application from settings. The service, the tests and the bench use it.
 
 import type { RequestListener } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
 import { sealedCursors } from '../data/input/cursor.ts';
 import { codeFingerprint } from '../data/model/code.ts';
 import { tracing } from '../data/model/tracing.ts';
@@ -36,6 +35,7 @@ import type { CallDeps } from './gate/execute.ts';
 import { leaseReleases } from './gate/leases.ts';
 import { RepeatedCalls } from './gate/repeated-calls.ts';
 import { traceGate } from './gate/trace.ts';
+import { fetchListener } from './http/client-error.ts';
 import { withFastPath, withoutFastPath } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
@@ -188,7 +188,7 @@ export async function compose(settings: Settings) {
  * in `withFastPath`.
  */
 function listenerOf(app: ReturnType<typeof createApp>, gate: CallDeps, { fast_path, report }: Settings) {
-  return (others: RequestListener = getRequestListener(app.fetch), stalled?: number) =>
+  return (others: RequestListener = fetchListener(app.fetch, gate.base_url), stalled?: number) =>
     fast_path === false
       ? withoutFastPath(others, stalled)
       : withFastPath(app, others, errorHandler({ gate, report }), stalled);

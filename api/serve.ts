@@ -116,7 +116,12 @@ export class ApiServer {
     const traces = tracing();
     const listener = traces ? traceRequests(application.listener(), traces) : application.listener();
     // Requests without a body get no events of a body: nothing reads them.
-    const options = { maxHeaderSize: MAX_HEADER, keepAliveTimeout: IDLE, optimizeEmptyRequests: true };
+    const options = {
+      maxHeaderSize: MAX_HEADER,
+      keepAliveTimeout: IDLE,
+      optimizeEmptyRequests: true,
+      requireHostHeader: false,
+    };
     const server = createServer(options, listener);
     answerClientErrors(server, { base_url: config.BASE_URL, longest: MAX_HEADER });
     logRequests(server, log);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answerClientErrors } from './client-error.ts';
+import { answerClientErrors, fetchListener } from './client-error.ts';
 
 const LONGEST = 4_096;
 let server: Server;
@@ -26,7 +26,11 @@ afterAll(() => server.close());
 
 /** Everything received on a connection until the server closes it. */
 async function sent(...pieces: (string | Buffer)[]): Promise<string> {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  return sentTo(server, ...pieces);
+}
+
+async function sentTo(to: Server, ...pieces: (string | Buffer)[]): Promise<string> {
+  const socket = connect((to.address() as AddressInfo).port, '127.0.0.1');
   let text = '';
   socket.on('data', (data) => {
     text += data;
@@ -86,4 +90,34 @@ test('an answer that is being sent is cut, and never mixed with the refusal', as
   const good = await sent('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   expect(good).toContain('fine');
   expect(answered).toBeGreaterThanOrEqual(1);
+});
+
+test('requests that the adapter refuses are 400 with a body, and HTTP/1.0 needs no Host', async () => {
+  const fetched: string[] = [];
+  const listener = fetchListener((request) => {
+    fetched.push(request.url);
+    return new Response('fine');
+  }, 'https://register.example');
+  const adapted = createServer({ requireHostHeader: false }, listener).listen(0, '127.0.0.1');
+  answerClientErrors(adapted, { base_url: 'https://register.example', longest: LONGEST });
+  await once(adapted, 'listening');
+  const old = await sentTo(adapted, 'GET /healthz HTTP/1.0\r\n\r\n');
+  expect([old.startsWith('HTTP/1.1 200 '), fetched]).toEqual([true, ['http://register.example/healthz']]);
+  for (const request of [
+    'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n',
+    'GET /healthz HTTP/1.0\r\nHost: a/b\r\n\r\n',
+    'GET http://[x/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'POST healthz HTTP/1.0\r\n\r\n',
+  ]) {
+    const text = await sentTo(adapted, request);
+    expect([request, text.slice(0, 12)]).toEqual([request, 'HTTP/1.1 400']);
+    const body = /\{.*\}/s.exec(text)?.[0] ?? '{}';
+    expect(JSON.parse(body), request).toMatchObject({
+      error: 'invalid_parameter',
+      documentation_url: expect.stringContaining('https://register.example/'),
+    });
+  }
+  expect(fetched).toHaveLength(1);
+  adapted.close();
 });

@@ -1,8 +1,9 @@
-// Requests that Node's HTTP parser rejects: sends our error body and closes the connection.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+// Requests that Node's HTTP parser or Hono's adapter rejects: sends our error body.
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { ApiError, errorBody } from '../contract/errors.ts';
-import { commonHeaders, requestId } from './respond.ts';
+import { commonHeaders, errorResponse, requestId } from './respond.ts';
 
 /** Time for a client to read the response before its connection is cut, in milliseconds. */
 const LINGER = 500;
@@ -64,4 +65,35 @@ export function answerClientErrors(server: Server, { base_url, longest }: { base
     socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
     setTimeout(() => socket.destroy(), LINGER).unref();
   });
+}
+
+/** Handles a request with its objects of Node. */
+type Fetch = (request: Request, bindings: HttpBindings) => Response | Promise<Response>;
+
+/**
+ * Listener that answers requests with `fetch`. HTTP/1.0 needs no Host header, as load balancers send it; HTTP/1.1
+ * without one, and a host or target that is no URL, are 400 with our JSON error body. The server must have
+ * `requireHostHeader: false`, since Node's own 400 has no body.
+ */
+export function fetchListener(fetch: Fetch, base_url: string): RequestListener {
+  const refusal = (message: string): Response => {
+    const request_id = requestId(undefined);
+    const about = { base_url, request_id, headers: commonHeaders(request_id), accept: undefined, resource: '' };
+    return errorResponse(new ApiError('invalid_parameter', message), about);
+  };
+  return getRequestListener(
+    (request, bindings) => {
+      const { httpVersion, headers } = (bindings as HttpBindings).incoming;
+      return headers.host === undefined && httpVersion !== '1.0'
+        ? refusal('The request has no Host header, which HTTP/1.1 requires (RFC 9112 section 3.2).')
+        : fetch(request, bindings as HttpBindings);
+    },
+    {
+      hostname: new URL(base_url).host,
+      errorHandler: (error) => {
+        if (!(error instanceof RequestError)) throw error;
+        return refusal(`The address or the Host header is not valid: ${error.message}.`);
+      },
+    },
+  );
 }

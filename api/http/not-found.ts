@@ -1,6 +1,9 @@
-// The 404 error of an unknown path, with a suggestion where to continue.
+// Requests without a route: the 404 error of an unknown path, with a suggestion where to continue, and the 405 error
+// of a path that has other methods.
+import type { Hono } from 'hono';
 import { ApiError } from '../contract/errors.ts';
 import type { CallDeps } from '../gate/execute.ts';
+import { type NodeBindings, routedPath } from './request.ts';
 
 /** Maximum length of the path in a message. */
 const SHOWN = 200;
@@ -32,4 +35,30 @@ async function isDataset(gate: CallDeps, name: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
+
+/** Handlers of every path of a folder, which are no routes of their own. */
+const fallbacks = new WeakSet<object>();
+
+/** Registers the handler of every path of a folder, so that its paths do not count as known. */
+export function registerFallback<T extends object>(handler: T): T {
+  fallbacks.add(handler);
+  return handler;
+}
+
+/** The methods of the routes at a path. */
+export function methodsAt(app: Hono<{ Bindings: NodeBindings }>, path: string): string[] {
+  return METHODS.filter((method) => {
+    // The handler is in a pair with its route.
+    const [[match]] = app.router.match(method, routedPath(path)) as unknown as [[[[object]]?]];
+    return match !== undefined && !fallbacks.has(match[0][0]);
+  });
+}
+
+/** The 405 error of a path with these methods. */
+export function methodNotAllowed(methods: readonly string[]): ApiError {
+  const allow = [...methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)), 'OPTIONS'].join(', ');
+  return new ApiError('method_not_allowed', `This path allows ${allow}.`, { headers: { Allow: allow } });
 }

@@ -3,6 +3,7 @@
 import type { App, RestDeps } from '../channels/rest/rest.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import { admit, operatorKeyInUrl } from '../gate/execute.ts';
+import { methodNotAllowed } from '../http/not-found.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../http/request.ts';
 import { errorResponse } from '../http/respond.ts';
 import { preferred } from '../render/negotiate.ts';
@@ -52,10 +53,9 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
     const methods = routes.map((route) => route.slice(0, route.indexOf(' ')));
     for (const [i, route] of routes.entries())
       app.on(methods[i]!, path, (c) => answered(c, (_, opsRequest) => ops.answer(route, opsRequest)));
-    const allow = [...methods.map((each) => (each === 'GET' ? 'GET, HEAD' : each)), 'OPTIONS'].join(', ');
     app.all(path, (c) =>
       answered(c, async () => {
-        throw new ApiError('method_not_allowed', `This path allows ${allow}.`, { headers: { Allow: allow } });
+        throw methodNotAllowed(methods);
       }),
     );
   }

@@ -402,8 +402,8 @@ test('names that clash with filters, parameters or groups are rejected', () => {
 test.each(['bbox', 'buckets', 'direction', 'filter', 'type', 'entity', 'offset', 'since', 'as_of', 'by_day'])(
   'a later parameter, %s, is still a name of an attribute, and is_%s beside it is not',
   (name) => {
-    const column = { type: 'integer', description: 'A number', example: 1, sla: 1 };
-    const input = least() as PackInput & { attributes: Record<string, unknown> };
+    const column = { type: 'integer' as const, description: 'A number', example: 1, sla: 1 };
+    const input = least();
     input.attributes[name] = { ...column };
     expect(definePack(input).mistakes).toEqual([]);
     expect(wrong({ [`attributes/${name}`]: column, [`attributes/is_${name}`]: column })).toContain(

@@ -2,9 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { paths } from '../../data/model/layout.ts';
 import { loadPack } from '../../packs/define/load.ts';
@@ -48,6 +49,13 @@ function launch(env: Record<string, string>): Running {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece) => (output += String(piece)));
   return { child, output: () => output, exited: new Promise((resolve) => child.once('exit', resolve)) };
+}
+
+/** Everything that the server sends on a connection. */
+function received(port: string, request: string): Promise<string> {
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write(request);
+  return text(socket);
 }
 
 /** Waits until the process has printed a line; fails with its output. */
@@ -106,6 +114,11 @@ describe('the process', () => {
     const headers = { Authorization: `Bearer ${key}` };
     expect(await fetched(search, headers)).toMatchObject({ status: 200, release: first.release });
     expect((await fetched(`http://127.0.0.1:${port}/v1/harbours/entities`)).status).toBe(503);
+    // Load balancers send HTTP/1.0 without a Host header.
+    expect(await received(port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 .+"status":"ok"/s);
+    expect(await received(port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 400 .+"error":"invalid_parameter"/s,
+    );
 
     // Longer than the minute for which proxies keep an idle connection.
     const { headers: told } = await new Promise<IncomingMessage>((resolve) =>

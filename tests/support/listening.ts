@@ -11,7 +11,7 @@ export interface Listener {
 
 /** Puts the app on a free port, with the listener of the service or another one. */
 export async function startListener(app: TestApp, listener: RequestListener = app.listener()): Promise<Listener> {
-  const server = createServer({ maxHeaderSize: 65_536 }, listener).listen(0, '127.0.0.1');
+  const server = createServer({ maxHeaderSize: 65_536, requireHostHeader: false }, listener).listen(0, '127.0.0.1');
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   return {

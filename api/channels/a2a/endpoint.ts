@@ -10,6 +10,7 @@ import { ApiError, toApiError } from '../../contract/errors.ts';
 import { A2A_PATH } from '../../discovery/agent-card.ts';
 import { admit, type Call, execute } from '../../gate/execute.ts';
 import { compressReply } from '../../http/coding.ts';
+import { notFound } from '../../http/not-found.ts';
 import { decodePayment, type Http, type HttpRequest, readBody, readRequest } from '../../http/request.ts';
 import { responseOf } from '../../http/respond.ts';
 import { dataset_guide } from '../../operations/dataset/dataset_guide.ts';
@@ -47,7 +48,10 @@ export function mountA2a(app: App, deps: A2aDeps): void {
     '/message:send',
     () => new ApiError('method_not_allowed', 'Send messages with POST.', { headers: { Allow: 'POST' } }),
   );
-  app.all('/a2a/*', (c) => rejectWith(deps, c, () => new ApiError('not_found', 'Not found.')));
+  app.all('/a2a/*', async (c) => {
+    const { error } = await notFound(deps.gate, c.req.path);
+    return rejectWith(deps, c, () => error);
+  });
 }
 
 /**

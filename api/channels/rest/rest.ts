@@ -3,7 +3,7 @@
 import type { Hono } from 'hono';
 import { FORMATS } from '../../../data/input/formats.ts';
 import type { Awaitable } from '../../../data/model/awaitable.ts';
-import { ApiError, toApiError } from '../../contract/errors.ts';
+import { type ApiError, toApiError } from '../../contract/errors.ts';
 import type { Context, Format, Operation, RenderedFile, Result } from '../../contract/operation.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
 import { admit, type Call, type CallDeps, execute, type Outcome } from '../../gate/execute.ts';
@@ -11,7 +11,7 @@ import { compressReply, varyHeader } from '../../http/coding.ts';
 import { findCompressedCopies, pickEncodedCopy } from '../../http/compressed-copies.ts';
 import { registerFastPath } from '../../http/fast-path.ts';
 import { findFile, openFile } from '../../http/files.ts';
-import { notFound } from '../../http/not-found.ts';
+import { methodNotAllowed, methodsAt, notFound, registerFallback } from '../../http/not-found.ts';
 import { OpenFile } from '../../http/open-files.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from '../../http/request.ts';
 import { errorReply, type Headers, isPieces, type Reply, responseOf } from '../../http/respond.ts';
@@ -45,12 +45,23 @@ export function mountRest(app: App, deps: RestDeps): void {
         path,
         registerFastPath((c) => reply(deps, c, operation)),
       );
-    const methods = operations.map(({ route }) => (route.method === 'GET' ? 'GET, HEAD' : route.method));
-    const allow = [...methods, 'OPTIONS'].join(', ');
-    const error = () => new ApiError('method_not_allowed', `This path allows ${allow}.`, { headers: { Allow: allow } });
-    app.all(path, (c) => refuse(deps, c, () => ({ error: error(), dataset: undefined })));
+    const methods = operations.map(({ route }) => route.method);
+    app.all(
+      path,
+      registerFallback((c: Http) => refuse(deps, c, () => ({ error: methodNotAllowed(methods), dataset: undefined }))),
+    );
   }
-  app.all('/v1/*', (c) => refuse(deps, c, (request) => notFound(deps.gate, request.path)));
+  // Documents and parts of texts have paths here too, without other methods.
+  const unknown = (request: HttpRequest) => {
+    const methods = methodsAt(app, request.path);
+    return methods.length > 0
+      ? { error: methodNotAllowed(methods), dataset: undefined }
+      : notFound(deps.gate, request.path);
+  };
+  app.all(
+    '/v1/*',
+    registerFallback((c: Http) => refuse(deps, c, unknown)),
+  );
 }
 
 /** An unknown path or method: identified and limited like any other call, then rejected. */

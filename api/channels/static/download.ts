@@ -2,6 +2,7 @@
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import { admit, type CallDeps } from '../../gate/execute.ts';
 import { isRefused, isUnchanged } from '../../http/conditions.ts';
+import { methodNotAllowed } from '../../http/not-found.ts';
 import { OpenFile } from '../../http/open-files.ts';
 import { parseRange } from '../../http/ranges.ts';
 import { type Http, type HttpRequest, readRequest } from '../../http/request.ts';
@@ -11,14 +12,13 @@ import type { App, RestDeps } from '../rest/rest.ts';
 type Snapshot = Exclude<Awaited<ReturnType<NonNullable<CallDeps['exports']>['open']>>, string>;
 
 const PATH = '/v1/:ds/export/:name';
-const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** Mounts the links. Mount them before the table, whose last route matches every path under /v1. */
 export function mountDownload(app: App, deps: RestDeps): void {
   app.get(PATH, (c) => answerFree(deps, c, '/v1', (request) => download(deps, c, request)));
   app.all(PATH, (c) =>
     answerFree(deps, c, '/v1', () => {
-      throw new ApiError('method_not_allowed', `This path allows ${ALLOW}.`, { headers: { Allow: ALLOW } });
+      throw methodNotAllowed(['GET']);
     }),
   );
 }

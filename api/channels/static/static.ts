@@ -1,5 +1,6 @@
 // Serves DIST_DIR like a static host, and generates a record's page if it has no current file.
 
+import type { Context } from 'hono';
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { CACHING, fileHeaders } from '../../discovery/hosting.ts';
@@ -8,11 +9,11 @@ import { findCompressedCopies, pickEncodedCopy } from '../../http/compressed-cop
 import { isRefused, isUnchanged } from '../../http/conditions.ts';
 import { etagOf } from '../../http/etag.ts';
 import { findFile, openFile, type StaticFile } from '../../http/files.ts';
-import { notFound } from '../../http/not-found.ts';
+import { methodNotAllowed, methodsAt, notFound, registerFallback } from '../../http/not-found.ts';
 import { OpenFile } from '../../http/open-files.ts';
 import { parseRange } from '../../http/ranges.ts';
 import { type Http, readRequest } from '../../http/request.ts';
-import { errorResponse, type Headers, responseOf } from '../../http/respond.ts';
+import { errorResponse, type Headers as ReplyHeaders, responseOf } from '../../http/respond.ts';
 import { fileState } from '../../http/static-overlay.ts';
 import { LIST_FILES } from '../../pages/file-list.ts';
 import { preferred } from '../../render/negotiate.ts';
@@ -34,13 +35,28 @@ const MOVED: readonly (readonly [RegExp, string])[] = [
   [/^\/explore\/([^/]+)\/?$/, '/datasets/$1/'],
   [/^\/guides\/reference\/?$/, '/docs'],
 ];
-const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** Mounts the catch-all route. Mount it last. */
 export function mountStatic(app: App, deps: StaticDeps): void {
-  app.get('/*', (c) => serve(deps, c));
-  app.all('/*', (c) =>
-    refuse(deps, c, new ApiError('method_not_allowed', `This path allows ${ALLOW}.`, { headers: { Allow: ALLOW } })),
+  app.get(
+    '/*',
+    registerFallback((c: Http) => serve(deps, c)),
+  );
+  app.all(
+    '/*',
+    registerFallback(async (c: Context) => {
+      const { path, urlError } = readRequest(deps.gate, c);
+      if (urlError) return refuse(deps, c, urlError);
+      const methods = methodsAt(app, path);
+      // Whether there is a page or a file is what HEAD answers.
+      const headers = new Headers(c.req.raw.headers);
+      for (const name of ['content-length', 'transfer-encoding', 'content-type']) headers.delete(name);
+      const probe = methods.includes('GET')
+        ? null
+        : await app.fetch(new Request(c.req.url, { method: 'HEAD', headers }), c.env);
+      if (probe !== null && probe.status !== 404) methods.unshift('GET');
+      return refuse(deps, c, methods.length > 0 ? methodNotAllowed(methods) : (await notFound(deps.gate, path)).error);
+    }),
   );
 }
 
@@ -122,7 +138,7 @@ function decodeSegment(segment: string): string {
 export async function sendFile(
   c: Http,
   file: StaticFile & { text?: string },
-  common: Headers,
+  common: ReplyHeaders,
   status = 200,
 ): Promise<Response> {
   const { text } = file;
@@ -133,7 +149,7 @@ export async function sendFile(
   // Each coding is a representation with its own tag (RFC 9110 section 8.8.3).
   const codedTag = copy === null ? file.etag : file.etag.replace(/"$/, `-${copy.coding}"`);
   const tag = text === undefined ? codedTag : etagOf(text);
-  const headers: Headers = {
+  const headers: ReplyHeaders = {
     'Cache-Control': file.immutable ? CACHING.for_ever : CACHING.asked_again,
     ...common,
     ETag: tag,

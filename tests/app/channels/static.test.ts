@@ -164,8 +164,45 @@ describe('files', () => {
     expect((await app.json('/nowhere')).body['error']).toBe('not_found');
     const page = await app.ask('/nowhere', { headers: { Accept: 'text/html,*/*;q=0.8' } });
     expect([page.status, await page.text()]).toEqual([404, '<h1>Nothing here</h1>']);
-    const posted = await app.json('/nowhere', { method: 'POST' });
-    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+
+  test.each(['POST', 'PUT', 'DELETE', 'PATCH'])(
+    '%s of an unknown address is 404 with the hint of GET',
+    async (method) => {
+      const faults = app.faults.length;
+      for (const path of [
+        '/nowhere',
+        '/mcp/',
+        '/healthz/',
+        '/oauth/token/',
+        '/v1/tools/nothing',
+        '/v1/keys/',
+        '/a2a/v2',
+      ]) {
+        const { status, headers, body } = await app.json(path, { method, body: '{}' });
+        expect([path, status, headers.get('allow')]).toEqual([path, 404, null]);
+        const get = await app.json(path);
+        const hint = (answer: Record<string, unknown>) =>
+          JSON.stringify(answer).match(/Paths have no slash[^"]+?(?=\.")?/)?.[0];
+        expect(hint(body), path).toBe(hint(get.body));
+        if (/.\/$/.test(path)) expect(JSON.stringify(body), path).toContain('Paths have no slash at the end');
+      }
+      expect(app.faults.length).toBe(faults);
+    },
+  );
+
+  test('another method of a known address is 405 with the methods of that address', async () => {
+    const allowed = async (path: string, method: string) => {
+      const { status, headers } = await app.json(path, { method, body: '{}' });
+      return [status, headers.get('allow')];
+    };
+    const readable = [405, 'GET, HEAD, OPTIONS'];
+    for (const path of ['/openapi.json', '/healthz', '/v1/catalog', '/v1/tools/llms-full/0001.txt', '/robots.txt'])
+      expect([path, await allowed(path, 'POST')]).toEqual([path, readable]);
+    expect(await allowed(`/datasets/tools/${app.records['tools']![0]!.slug}`, 'DELETE')).toEqual(readable);
+    expect(await allowed('/datasets/tools/nothing-here', 'DELETE')).toEqual([404, null]);
+    expect(await allowed('/404.html', 'PUT')).toEqual(readable);
+    expect(await allowed('/keys/recover', 'PUT')).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
   });
 
   test.each([

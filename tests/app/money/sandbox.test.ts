@@ -237,7 +237,7 @@ describe('when the sandbox is offered', () => {
       'unavailable',
       '3600',
     ]);
-    expect((await press(app, '/checkout/sandbox/sandbox_x', 'pay'))[0]).toBe(405);
+    expect((await press(app, '/checkout/sandbox/sandbox_x', 'pay'))[0]).toBe(404);
     expect((await app.ask('/checkout/sandbox/sandbox_x')).status).toBe(404);
     expect(app.faults).toEqual([]);
     await app.close();
@@ -250,7 +250,7 @@ describe('when the sandbox is offered', () => {
     const { body } = await ask(app, '/v1/keys/topup', { amount_eur: 20 }, { headers });
     const [session] = sessions.keys();
     expect(body['checkout_url']).toBe(`${stripe.apiBase}/pay/${session}`);
-    expect((await press(app, `/checkout/sandbox/${session}`, 'pay'))[0]).toBe(405);
+    expect((await press(app, `/checkout/sandbox/${session}`, 'pay'))[0]).toBe(404);
     const waiting = await (await app.ask(`/checkout/done?session=${session}`)).text();
     expect(waiting).toContain('Payment pending');
     expect(waiting).toContain('http-equiv="refresh"');
