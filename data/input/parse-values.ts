@@ -94,9 +94,19 @@ const got = (raw: string): string => ` (got "${printable(raw)}")`;
 const didYouMean = (guess: string | number | boolean | null): string =>
   guess === null ? '' : `; did you mean ${guess}?`;
 
+/** Numbers in a text, in the notation of `readDecimal`. */
+export const DECIMALS = /[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?/giu;
+const DECIMAL = new RegExp(`^${DECIMALS.source}$`, 'iu');
+
+/** A finite decimal number, with or without an exponent; NaN for any other text, also hexadecimal and `Infinity`. */
+export function readDecimal(raw: string): number {
+  const value = raw.length <= 100 && DECIMAL.test(raw.trim()) ? Number(raw) : Number.NaN;
+  return Number.isFinite(value) ? value + 0 : Number.NaN;
+}
+
 /**
- * A finite decimal number, with or without an exponent, between inclusive bounds; rejects hexadecimal and
- * `Infinity`. The number has no unit: for `5 USD` the message suggests 5 if `unit` is `USD`.
+ * The number of `readDecimal`, between inclusive bounds. It has no unit: for `5 USD` the message suggests 5 if
+ * `unit` is `USD`.
  */
 export function parseNumber(
   name: string,
@@ -104,9 +114,8 @@ export function parseNumber(
   unit: string | null = null,
   { min, max }: Bounds = UNBOUNDED,
 ): number {
-  const trimmed = raw.trim();
-  const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/iu.test(trimmed) ? Number(trimmed) : Number.NaN;
-  if (Number.isFinite(value) && raw.length <= 100) return within(name, value + 0, min, max);
+  const value = readDecimal(raw);
+  if (!Number.isNaN(value)) return within(name, value, min, max);
   const guess = guessNumber(raw, unit);
   const meant = guess !== null && guess >= min && guess <= max ? guess : null;
   throw issue(name, `must be a number${ofUnit(unit)}${got(raw)}${didYouMean(meant)}`, 'float_parsing', raw);

@@ -2,7 +2,7 @@
 import type { Pack } from '../../packs/define/model.ts';
 import type { Box } from '../model/geography.ts';
 import type { Predicate } from '../plan/plan.ts';
-import { printable } from './parse-values.ts';
+import { DECIMALS, printable, readDecimal } from './parse-values.ts';
 import { invalid } from './rows.ts';
 import { guessNumber } from './value-guesses.ts';
 
@@ -34,10 +34,7 @@ function pointOf(pack: Pack, parameter: string, purpose: string): string {
   throw invalid(`${parameter}: ${pack.id} has ${second ? 'more than one' : 'no'} geographic attribute ${purpose}.`);
 }
 
-const decimals = (raw: string): number[] => raw.split(',').map((part) => (DECIMAL.test(part) ? Number(part) : NaN));
-
-const DECIMAL = /^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/u;
-const NUMBERS = /[+-]?(?:\d+\.?\d*|\.\d+)/gu;
+const decimals = (raw: string): number[] => raw.split(',').map(readDecimal);
 
 /** The error of a place or radius in degrees and kilometres; null if they are valid. */
 function outOfRange(lat: number, lng: number, km: number): string | null {
@@ -54,7 +51,7 @@ function malformed(raw: string): string {
   // The radius may have a unit of length.
   const [, start = raw, radius = ''] = /^(.*,\s*[^,]*?)([\d.]+\s*(?:m|\p{L}{2,}))\s*$/u.exec(printable(raw)) ?? [];
   const last = radius === '' ? [] : [String(guessNumber(radius, 'km'))];
-  const numbers = [...(printable(start).match(NUMBERS) ?? []), ...last];
+  const numbers = [...(printable(start).match(DECIMALS) ?? []), ...last];
   if (/[nsew]\b/iu.test(start.replace(/(?<=\d)[NE]\b/gu, '')) || last.includes('null')) return problem;
   if (numbers.length === 2) return `${problem} Add the radius in kilometres: near=${numbers.join()},<km>.`;
   const [lat, lng, km] = numbers.map(Number);
@@ -84,7 +81,7 @@ const isLongitude = (degrees: number): boolean => Math.abs(degrees) <= 180;
 /** The error of a text that is not four numbers, with a suggestion made from its numbers. */
 function malformedBox(raw: string): string {
   const problem = `must be "west,south,east,north", such as 5.9,45.8,10.5,47.8 (got "${printable(raw)}"; degrees).`;
-  const [west, south, east, north, ...more] = printable(raw).match(NUMBERS)?.map(Number) ?? [];
+  const [west, south, east, north, ...more] = printable(raw).match(DECIMALS)?.map(Number) ?? [];
   if (/[nsew]\b/iu.test(raw) || north === undefined || more.length > 0) return problem;
   const box = { west: west!, south: south!, east: east!, north };
   return boxProblem(box) === null ? `${problem} Did you mean bbox=${Object.values(box)}?` : problem;

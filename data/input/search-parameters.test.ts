@@ -290,6 +290,24 @@ test.each([
   expect(input.names).toEqual(['workshop']);
 });
 
+test('places have the notation of every other number', () => {
+  const parsed = (raw: RawInput) => searchParameters.parse(raw, pack).where[0];
+  for (const [text, value] of [
+    ['-1e-7', -1e-7],
+    ['+1.5E1', 15],
+    ['.5e0', 0.5],
+    ['5.', 5],
+    ['-0', 0],
+  ] as const) {
+    expect(parsed({ near: `${text},${text}, ${Math.abs(value)}` })).toMatchObject({ lat: value, lng: value });
+    expect(parsed({ bbox: `${text},${text},180,90` })).toMatchObject({ west: value, south: value });
+    expect(parsed({ min_mass: text })).toMatchObject({ value });
+  }
+  for (const text of ['0x1', '1e', '1e99999', '1e400', 'Infinity', '1_0', '', ' ', '1 2'])
+    for (const raw of [{ near: `${text},1,1` }, { bbox: `${text},1,2,2` }, { min_mass: text }])
+      expect(() => parsed(raw), JSON.stringify(raw)).toThrow();
+});
+
 test('distance is measured from near, and is no key without geography', () => {
   const { sort, names, ordered } = searchParameters.parse({ near: '47,8.5,20', sort: 'distance' }, pack);
   expect(sort).toEqual({
