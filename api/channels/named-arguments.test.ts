@@ -73,10 +73,23 @@ describe('arguments', () => {
     [{ q: { $ne: '' } }, 'q: must be a text, a number, true, false, or a list'],
     [{ ids: [['a']] }, 'ids: must be a text, a number, true, false, or a list'],
     [{ q: 'a', filters: { q: 'b' } }, 'q: must be sent once'],
+    [{ filters: { population: null } }, 'population: must not be null'],
+    [{ filters: '{"q": null}' }, 'q: must not be null'],
+    [{ min_population: null, cursor: null }, 'min_population: must not be null'],
+    [{ elevation: { min: null } }, 'elevation[min]: must not be null'],
+    [{ filters: { kind: ['saw', null] } }, 'kind: must be a text, a number, true, false, or a list'],
+    [{ filters: { kind: {} } }, 'kind: must be a text, a number, true, false, or a list'],
+    [{ filters: [] }, 'filters: must be an object'],
     [{ ds: 'harbours' }, '"ds" is not a parameter of this operation.'],
   ])('are misread: %j', (given, message) => {
     const { misread, dataset } = readArguments(entity_search, { dataset: 'tools', ...given });
-    expect([dataset, misread?.message]).toEqual(['tools', message]);
+    expect([dataset, misread?.message]).toEqual(['tools', expect.stringContaining(message)]);
+  });
+
+  it('that are null are absent, where they are parameters', () => {
+    const nulls = { q: null, fields: null, cursor: null, sort: null, filters: null, near: null, limit: null };
+    const { raw, misread } = readArguments(entity_search, { dataset: 'tools', ...nulls });
+    expect([raw, misread]).toEqual([{ ds: 'tools' }, undefined]);
   });
 
   it('cannot reach into prototypes', () => {

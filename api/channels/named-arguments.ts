@@ -21,6 +21,12 @@ export interface NamedCall {
 
 type Value = RawInput[string];
 
+/** Arguments of every call by name, besides the parameters of its operation. */
+const CHANNEL: ReadonlySet<string> = new Set(['dataset', 'filters', 'format']);
+
+const NULL =
+  'must not be null; leave it out for no condition, or use has_<attribute>: false for records without a value';
+
 /** Pattern of attribute names. */
 const ATTRIBUTE = /^[a-z][\w.]*$/i;
 
@@ -39,20 +45,27 @@ class Arguments {
     this.issues.push({ loc: ['query', name], msg, type });
   }
 
-  /** Reads one argument. `filters` is an object, or its JSON; its members are arguments themselves. */
-  read(name: string, value: unknown): void {
-    if (value === null || value === undefined) return;
+  /**
+   * Reads one argument. `filters` is an object, or its JSON; its members are arguments themselves. A parameter that is
+   * null is absent, as some hosts send it; a filter that is null would select more records than were meant.
+   */
+  read(name: string, value: unknown, condition = false): void {
+    if (value === undefined) return;
+    if (value === null) {
+      if (condition || !(this.#parameters.includes(name) || CHANNEL.has(name))) this.refuse(name, NULL, 'value_type');
+      return;
+    }
     if (name === 'filters') {
       const filters = objectOf(value);
       if (filters === null)
         this.refuse(name, `must be an object, such as {"<attribute>": "<value>"}${got(value)}`, 'dict_type');
-      for (const [filter, filterValue] of Object.entries(filters ?? {})) this.read(filter, filterValue);
+      for (const [filter, filterValue] of Object.entries(filters ?? {})) this.read(filter, filterValue, true);
       return;
     }
     // `{elevation: {min: 5}}`: no argument has members, so the error for an unknown name suggests the right
     // one.
     if (isObject(value) && Object.keys(value).length > 0 && ATTRIBUTE.test(name) && !this.#parameters.includes(name)) {
-      for (const [member, filterValue] of Object.entries(value)) this.read(`${name}[${member}]`, filterValue);
+      for (const [member, filterValue] of Object.entries(value)) this.read(`${name}[${member}]`, filterValue, true);
       return;
     }
     const text = textOf(value);
@@ -83,7 +96,7 @@ class Arguments {
 /**
  * Reads the arguments of an operation. They have the names of the REST parameters, plus `dataset` and
  * `entity_id`. Lists may be arrays or comma-separated texts; numbers and booleans become query text; null
- * means absent. `fixed` is the dataset of a tool that has one. Throws a 422 if a path parameter is missing.
+ * means absent, except for filters. `fixed` is the dataset of a tool that has one. Throws a 422 if a path parameter is missing.
  */
 export function readArguments(operation: Operation, args: unknown, fixed: string | null = null): NamedCall {
   const read = new Arguments(operation);

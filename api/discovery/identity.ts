@@ -10,6 +10,9 @@ export const IDENTITY = {
     'Typed records with a source, a time and a confidence for every value. Public fields are free; complete records are paid.',
 } as const;
 
+/** Versions of the Model Context Protocol that the server speaks, newest first. */
+export const MCP_VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'];
+
 /** The host of a base URL, without its port. */
 export function hostOf(base_url: string): string {
   return new URL(base_url).hostname.replace(/^\[|\]$/g, '');

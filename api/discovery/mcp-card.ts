@@ -1,10 +1,7 @@
 // The MCP server card (SEP-2127), at its recommended path and where scanners look, and the AI catalogue that
 // links to it.
 import type { Document, View } from './document.ts';
-import { hostOf, IDENTITY, qualifiedName } from './identity.ts';
-
-/** Supported protocol versions, newest first. */
-const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'];
+import { hostOf, IDENTITY, MCP_VERSIONS, qualifiedName } from './identity.ts';
 
 /** The card: identity, address and versions. The server itself lists its tools. */
 function card({ base_url }: View): string {
@@ -15,7 +12,7 @@ function card({ base_url }: View): string {
     isRequired: false,
     isSecret: true,
   };
-  const remote = { type: 'streamable-http', supportedProtocolVersions: REVISIONS };
+  const remote = { type: 'streamable-http', supportedProtocolVersions: MCP_VERSIONS };
   return JSON.stringify({
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
     name: qualifiedName(base_url),

@@ -61,9 +61,14 @@ export function readMessage(body: unknown): ParsedMessage {
   };
 }
 
+/** Members of a part, of which it has one (A2A 1.0 section 4.1.6). */
+const CONTENTS = ['text', 'data', 'raw', 'url'];
+
 function readPart(part: unknown, index: number): { text?: string; data?: unknown } {
   const field = `message.parts[${index}]`;
   if (!isObject(part)) throw invalid(field, 'must be an object');
+  if (CONTENTS.filter((name) => part[name] !== undefined).length > 1)
+    throw invalid(field, `must have only one of ${CONTENTS.join(', ')}`);
   if (typeof part['text'] === 'string') return { text: part['text'] };
   if (part['data'] !== undefined) return { data: part['data'] };
   if (part['raw'] !== undefined || part['url'] !== undefined)

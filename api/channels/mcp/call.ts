@@ -80,9 +80,11 @@ function failureResult(session: Session, thrown: unknown, call: Call | null): To
   return { answer: { json, text: null }, failed: true, meta: { ...metaOf(headers), ...login } };
 }
 
+/** A member of `_meta`; a value that is no text becomes the empty text, which the gate refuses. */
 const textIn = (meta: Params['_meta'], name: string): string | undefined => {
   const value = meta?.[name];
-  return typeof value === 'string' ? value : undefined;
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' ? value : '';
 };
 
 /** Treats a dataset outside the address's scope like one that does not exist. */

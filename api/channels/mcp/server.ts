@@ -1,7 +1,7 @@
 // MCP server of one request: the SDK implements the protocol, our handlers read the table of operations.
 import { ProtocolError, ProtocolErrorCode, Server, type ServerOptions } from '@modelcontextprotocol/server';
 import { KEY_BODY_TEXT, WELCOME } from '../../contract/errors.ts';
-import { IDENTITY } from '../../discovery/identity.ts';
+import { IDENTITY, MCP_VERSIONS } from '../../discovery/identity.ts';
 import type { Tool } from '../../render/tools.ts';
 import { callTool, type ToolResult, UnknownTool } from './call.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';
@@ -13,9 +13,58 @@ export const LIST_CACHING = { ttlMs: KEEP, cacheScope: 'public' } as const;
 /** Records are not cached: an opt-out must take effect at once. */
 const ASKED_AGAIN = { ttlMs: 0, cacheScope: 'public' } as const;
 
+type Handler = Parameters<Server['_wrapHandler']>[1];
+
+/** The SDK's server with errors in words, for parameters that its schemas refuse, and all versions in discovery. */
+class RegisterServer extends Server {
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    const wrapped = super._wrapHandler(method, handler);
+    return async (request, context) => {
+      const { params } = request;
+      // Every list is one page, so that there are no cursors.
+      if (/list$/.test(method) && params?.['cursor'] !== undefined)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor: this list has a single page.');
+      const empty = method === 'tools/call' && params?.['arguments'] === null;
+      try {
+        const result = await wrapped(empty ? { ...request, params: { ...params, arguments: {} } } : request, context);
+        // The SDK lists the versions without a handshake only.
+        return method === 'server/discover' ? { ...result, supportedVersions: MCP_VERSIONS } : result;
+      } catch (error) {
+        throw inWords(error);
+      }
+    };
+  }
+}
+
+/** Names of JSON types in messages, by their names in the SDK's schemas. */
+const TYPES: Record<string, string> = {
+  string: 'a text',
+  record: 'an object',
+  object: 'an object',
+  number: 'a number',
+};
+
+/** An error of the SDK's schemas as a protocol error with one line for each member; any other error as it is. */
+function inWords(error: unknown): unknown {
+  const [, json] = /(\[\s*\{.*\}\s*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];
+  if (json === undefined) return error;
+  try {
+    const issues = JSON.parse(json) as { path: string[]; message: string; expected?: string }[];
+    const lines = issues.map(({ path, message, expected = '' }) => {
+      const [, received] = /received (\w+)$/.exec(message) ?? [];
+      const problem = received === undefined ? message : `must be ${TYPES[expected] ?? expected} (got ${received})`;
+      return `${path.slice(1).join('.') || 'params'}: ${problem}`;
+    });
+    return new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid parameters: ${lines.join('; ')}`);
+  } catch {
+    return error;
+  }
+}
+
 /** Creates a server for one request. This is cheap: the lists are cached. */
 export function serverFor(session: Session): Server {
-  const server = new Server(identity(session.gate.base_url), {
+  const server = new RegisterServer(identity(session.gate.base_url), {
+    supportedProtocolVersions: MCP_VERSIONS,
     capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
     instructions: instructions(session.gate.base_url),
     cacheHints: {

@@ -133,6 +133,18 @@ describe('the client of the SDK', () => {
       message: 'entity_get costs 0.004 EUR and this call was not paid.',
     });
     await expect(anonymous.send({ skill: 'entity_delete' })).rejects.toMatchObject({ statusCode: 400 });
+    for (const conditions of [{ filters: { kind: null } }, { kind: null }, { kind: ['saw', null] }, { kind: [] }])
+      await expect(
+        paying.send({ skill: 'entity_search', dataset: 'tools', ...conditions }),
+        JSON.stringify(conditions),
+      ).rejects.toMatchObject({ statusCode: 400, message: expect.stringContaining('kind: ') });
+    const parts = [{ text: 'Which drills?', data: { skill: 'datasets_list' } }];
+    const message = { messageId: 'm', role: 'ROLE_USER', parts };
+    const mixed = await app.json('/a2a/v1/message:send', { method: 'POST', body: JSON.stringify({ message }) });
+    expect([mixed.status, JSON.stringify(mixed.body)]).toEqual([
+      400,
+      expect.stringContaining('must have only one of text, data, raw, url'),
+    ]);
   });
 });
 

@@ -252,6 +252,81 @@ describe('limits', () => {
   });
 });
 
+describe('malformed parameters', () => {
+  const legacy = (method: string, params: Record<string, unknown>) =>
+    post(message(method, params), { headers: { 'MCP-Protocol-Version': '2025-06-18' } });
+  const uses: [string, typeof legacy][] = [
+    ['a version with a handshake', legacy],
+    ['the current version', (method, params) => modern(method, params)],
+  ];
+
+  it.each(uses)('are named in words, with the code of invalid parameters (%s)', async (_, send) => {
+    for (const [method, params, text] of [
+      ['tools/call', { name: 'datasets_list', arguments: 'x' }, 'arguments: must be an object (got string)'],
+      ['tools/call', { name: 'datasets_list', arguments: [] }, 'arguments: must be an object (got array)'],
+      ['tools/call', { name: 5 }, 'name: must be a text (got number)'],
+      ['tools/call', {}, 'name: must be a text (got undefined)'],
+      ['tools/list', { cursor: 'broken' }, 'Invalid cursor: this list has a single page.'],
+      ['tools/list', { cursor: 5 }, 'Invalid cursor: this list has a single page.'],
+      ['resources/list', { cursor: 'broken' }, 'Invalid cursor: this list has a single page.'],
+      ['resources/templates/list', { cursor: 'broken' }, 'Invalid cursor: this list has a single page.'],
+      ['resources/read', { uri: null }, 'uri: must be a text (got null)'],
+    ] as const) {
+      const { body } = await send(method, params);
+      expect([method, body.error]).toEqual([method, { code: -32_602, message: expect.stringContaining(text) }]);
+      expect(body.error.message).not.toMatch(/[[{]/);
+    }
+    const empty = await send('tools/call', { name: 'datasets_list', arguments: null });
+    expect(empty.body.result.structuredContent.datasets).toHaveLength(2);
+    const missing = await send('tools/call', { name: 'entity_get', arguments: null });
+    expect(missing.body.result.structuredContent).toMatchObject({ error: 'validation_failed' });
+  });
+
+  it('of the handshake too', async () => {
+    const { body } = await legacy('initialize', { protocolVersion: 5, capabilities: {}, clientInfo: null });
+    expect(body.error).toEqual({
+      code: -32_602,
+      message:
+        'Invalid parameters: protocolVersion: must be a text (got number); clientInfo: must be an object (got null)',
+    });
+  });
+
+  it('of conditions are 422, and nothing is charged', async () => {
+    const { key } = await newKey(app, 1);
+    const headers = { 'X-API-Key': key };
+    for (const [name, args] of [
+      ['entity_search', { dataset: 'tools', filters: { kind: null } }],
+      ['tools_search', { kind: null }],
+      ['tools_search', { kind: [] }],
+      ['tools_search', { 'price.list': { max: null } }],
+    ] as const) {
+      const { body } = await modern('tools/call', { name, arguments: args }, { headers });
+      expect([name, body.result.structuredContent.error]).toEqual([name, 'validation_failed']);
+    }
+    const meta = { idempotency_key: 5 };
+    const call = { name: 'tools_search', arguments: {}, _meta: meta };
+    expect((await modern('tools/call', call, { headers })).body.result.structuredContent.error).toBe(
+      'validation_failed',
+    );
+    expect((await app.json('/v1/keys/me', { headers })).body['balance_eur']).toBe(1.5);
+  });
+});
+
+it('discovery, the server card and the handshake have the same versions', async () => {
+  const { body } = await modern('server/discover');
+  const { remotes } = (await app.json('/.well-known/mcp/server-card.json')).body as {
+    remotes: { supportedProtocolVersions: string[] }[];
+  };
+  const versions = body.result.supportedVersions as string[];
+  expect(versions).toEqual(['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26']);
+  for (const { supportedProtocolVersions } of remotes) expect(supportedProtocolVersions).toEqual(versions);
+  for (const protocolVersion of [...versions.slice(1), '2024-10-07']) {
+    const shake = { protocolVersion, capabilities: {}, clientInfo: { name: 'tests', version: '1' } };
+    const agreed = (await post(message('initialize', shake))).body.result.protocolVersion;
+    expect(agreed).toBe(versions.includes(protocolVersion) ? protocolVersion : versions[1]);
+  }
+});
+
 describe('the address', () => {
   it.each([
     ['?tools=entity_serch', /there is no "entity_serch"/],
