@@ -82,11 +82,11 @@ export function stopOnSignals({ DRAIN_SECONDS }: Config, log: Log, { drain, clos
   process.on('SIGTERM', stop).on('SIGINT', stop);
 }
 
-/** `fetch` for public addresses (build/crawl/guard.ts). Its library is loaded with the first call, if there is any. */
+/** `fetch` for public addresses (data/model/guard.ts). Its library is loaded with the first call, if there is any. */
 function publicFetch(): typeof fetch {
   let loaded: Promise<typeof fetch> | undefined;
   const load = async () => {
-    const { guardedFetch, publicOnly } = await import('../build/crawl/guard.ts');
+    const { guardedFetch, publicOnly } = await import('../data/model/guard.ts');
     return guardedFetch(publicOnly);
   };
   return async (...request) => {

@@ -2,13 +2,18 @@
 // "Overlay").
 import { type ChildProcess, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import type { RewriteInput } from '../build/night/rewrite.ts';
 import type { Config } from '../config.ts';
 import { EXIT_BUSY } from '../data/model/lock.ts';
 import { isInstalled, LOADER_OPTIONS, modulePath } from '../data/model/program.ts';
 import type { Register } from '../data/releases/register.ts';
 
 const PROGRAM = modulePath('build/night/rewrite.ts');
+
+/** What build/night/rewrite.ts reads from stdin: the settings, and the dataset to build again. */
+export interface RewriteInput {
+  config: Config;
+  dataset: string;
+}
 
 /**
  * Milliseconds until the next try: while a night runs, and after a failure, doubled each time up to the

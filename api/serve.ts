@@ -3,11 +3,11 @@
 import { createServer, type Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { MessagePort } from 'node:worker_threads';
-import { storageOf } from '../build/night/fleet.ts';
 import type { Config } from '../config.ts';
 import { restrictDataDir } from '../data/model/permissions.ts';
 import { commandLine } from '../data/model/program.ts';
 import { stopTracing, tracing } from '../data/model/tracing.ts';
+import { storageOf } from '../data/objects/open.ts';
 import type { Register } from '../data/releases/register.ts';
 import { type Application, compose, type SharedParts } from './compose.ts';
 import { balanceConnections, type ThreadPlace } from './http/balance.ts';

@@ -1,7 +1,7 @@
 // Polite fetching: obeys robots.txt, one request at a time per host, conditional requests, retries with
 // pauses.
 import robotsParser from 'robots-parser';
-import { Refused } from './guard.ts';
+import { Refused } from '../../data/model/guard.ts';
 import { AGENT, type RequestMode, TooMuch, type Web, type WebResponse } from './web.ts';
 
 /** A page. `status` 304: the known copy is still valid. */

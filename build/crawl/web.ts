@@ -1,6 +1,6 @@
 // One request for one page, with limits of size and time, to allowed addresses only.
 import { type Agent, request } from 'undici';
-import { type Allowed, checkUrl, guardedAgent, type OpenHosts } from './guard.ts';
+import { type Allowed, checkUrl, guardedAgent, type OpenHosts } from '../../data/model/guard.ts';
 import type { Sign } from './sign.ts';
 
 /** Name of the crawler in User-Agent and in robots.txt. */

@@ -1,9 +1,9 @@
 // Side effects of the nightly run: clock, npm client, network and screen. Tests pass their own.
 
 import { setTimeout } from 'node:timers/promises';
+import { publicOnly, WEB_PORTS } from '../../data/model/guard.ts';
 import { crawlerKeys } from '../../data/state/keys/crawler-keys.ts';
 import { openStore } from '../../data/state/store.ts';
-import { publicOnly, WEB_PORTS } from '../crawl/guard.ts';
 import { signer } from '../crawl/sign.ts';
 import { Web } from '../crawl/web.ts';
 import { type Npm, npmClient } from './npm.ts';

@@ -9,7 +9,7 @@ import { LockedError, lockFolder } from '../../data/model/lock.ts';
 import { currentRelease, makeCurrent } from '../../data/model/manifest.ts';
 import { type FileListing, formatListing, readListing, removeObjects, upload } from '../../data/objects/listing.ts';
 import type { ObjectStorage } from '../../data/objects/objects.ts';
-import { openStorage } from '../../data/objects/open.ts';
+import { storageOf } from '../../data/objects/open.ts';
 import { transferText } from '../../data/releases/follow.ts';
 import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-source.ts';
 import { fetchRelease, hasRelease, noteRelease, releaseListing } from '../../data/releases/remote.ts';
@@ -47,13 +47,6 @@ export interface Fleet {
   readonly overlays: OverlaySource;
   /** Removes what no machine needs any more, and releases the lease. */
   end(): Promise<void>;
-}
-
-/** Opens the object storage of RELEASES_URL; null when it is not set. */
-export async function storageOf(config: Config): Promise<ObjectStorage | null> {
-  const { RELEASES_URL: url, S3_ENDPOINT: endpoint, S3_REGION: region, DATA_DIR } = config;
-  if (url === undefined) return null;
-  return openStorage(url, { endpoint, region, scratch: join(paths.transfers(DATA_DIR), 'uploads') });
 }
 
 /** Joins the other machines; null without RELEASES_URL. Throws LockedError while another one has the lease. */

@@ -3,17 +3,11 @@
 // failed.
 
 import { text } from 'node:stream/consumers';
-import type { Config } from '../../config.ts';
+import type { RewriteInput } from '../../api/rewrite.ts';
 import { EXIT_BUSY, LockedError } from '../../data/model/lock.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
 import { realEffects } from '../effects/effects.ts';
 import { runNight } from './run.ts';
-
-/** The dataset to build again. */
-export interface RewriteInput {
-  config: Config;
-  dataset: string;
-}
 
 async function main(): Promise<number> {
   const { config, dataset } = JSON.parse(await text(process.stdin)) as RewriteInput;

@@ -1,8 +1,8 @@
 // Requests to an HTTP API: credentials, conditional requests, pages, and the table in each answer.
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
+import { Refused } from '../../data/model/guard.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
-import { Refused } from '../crawl/guard.ts';
 import type { Crawler, CrawlPolicy, FetchedPage, KnownCopy } from '../crawl/polite.ts';
 import { type ByteTable, readCsvTable } from './csv.ts';
 import { firstPage, nextPage } from './http-pages.ts';

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
+import { publicOnly, WEB_PORTS } from '../../data/model/guard.ts';
 import { http } from '../../packs/define/sources.ts';
 import { declaredAs, objectsOf, readAll, sourceContext } from '../../tests/support/source-context.ts';
-import { publicOnly, WEB_PORTS } from '../crawl/guard.ts';
 import { Web, type WebOptions } from '../crawl/web.ts';
 import { nextPage } from './http-pages.ts';
 import type { Mark, SourceContext } from './reader.ts';

@@ -1,5 +1,8 @@
 // Opens object storage by its address.
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Config } from '../../config.ts';
+import { paths } from '../model/layout.ts';
 import type { ObjectStorage, StorageSettings } from './objects.ts';
 
 /**
@@ -15,4 +18,11 @@ export async function openStorage(url: string, settings: StorageSettings): Promi
   const prefix = decodeURIComponent(pathname).replace(/^\/+|\/+$/g, '');
   // The SDK takes 150 ms to load, which processes without object storage should not pay.
   return (await import('./bucket.ts')).bucketStorage({ bucket: hostname, prefix, ...settings });
+}
+
+/** Opens the object storage of RELEASES_URL; null when it is not set. */
+export async function storageOf(config: Config): Promise<ObjectStorage | null> {
+  const { RELEASES_URL: url, S3_ENDPOINT: endpoint, S3_REGION: region, DATA_DIR } = config;
+  if (url === undefined) return null;
+  return openStorage(url, { endpoint, region, scratch: join(paths.transfers(DATA_DIR), 'uploads') });
 }

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runPackCommand } from '../../build/cli/pack.ts';
 import { tryPack } from '../../build/cli/try.ts';
 import { errorLine } from '../../build/collect/report.ts';
-import { publicOnly, WEB_PORTS } from '../../build/crawl/guard.ts';
+import { publicOnly, WEB_PORTS } from '../../data/model/guard.ts';
 import { Web, type WebOptions } from '../../build/crawl/web.ts';
 import type { Effects } from '../../build/effects/effects.ts';
 import { DatasetStopped, datasetNight } from '../../build/night/dataset.ts';

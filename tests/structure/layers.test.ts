@@ -71,6 +71,8 @@ describe('layers', () => {
     ['data/plan/plan.ts', '@duckdb/node-api', 'is imported in'],
     ['packs/define/model.ts', '../../data/plan/plan.ts', 'a layer after'],
     ['build/collect/collect.ts', '../night/run.ts', 'a layer after'],
+    ['api/serve.ts', '../build/night/fleet.ts', 'a layer after'],
+    ['api/oauth/server.ts', '../../build/night/rewrite.ts', 'a layer after'],
     ['packs/tools/collect.ts', '../define/model.ts', 'dataset-register/pack'],
     ['packs/airports/pack.ts', '../llm-models/pack.ts', 'another pack'],
     ['packs/tools/pack.ts', 'hono', 'packages of packs'],
@@ -87,6 +89,7 @@ describe('layers', () => {
     ['data/duckdb/engine.ts', '@duckdb/node-api'],
     ['packs/tools/pack.ts', 'dataset-register/pack'],
     ['packs/tools/collect.ts', 'node:fs'],
+    ['build/night/rewrite.ts', '../../api/rewrite.ts'],
     ['api/server.ts', '../config.ts'],
   ])('%s may import %s', (file, specifier) => {
     expect(problem(file, specifier)).toBeNull();

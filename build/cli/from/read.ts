@@ -2,8 +2,8 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
+import { publicOnly, WEB_PORTS } from '../../../data/model/guard.ts';
 import { type DeclaredSource, DeclaredSourceShape } from '../../../packs/define/sources.ts';
-import { publicOnly, WEB_PORTS } from '../../crawl/guard.ts';
 import { Web } from '../../crawl/web.ts';
 import type { SourceContext, SourceReader, SourceVersion } from '../../sources/reader.ts';
 import { READERS } from '../../sources/readers.ts';
