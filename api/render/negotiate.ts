@@ -25,6 +25,10 @@ export function preferred(accept: string | undefined, types: readonly string[]):
   return best;
 }
 
+/** Whether an Accept header admits JSON; a missing one does. */
+export const acceptsJson = (accept: string | undefined): boolean =>
+  preferred(accept, ['application/json']) !== undefined;
+
 /** Results for recent headers, since clients repeat them. Longer headers are not cached. */
 const cache = new Map<string, string | undefined>();
 const [CACHE_SIZE, LONG] = [500, 500];

@@ -14,6 +14,7 @@ import { compressReply, takesGzip } from '../../http/coding.ts';
 import { registerFastPath } from '../../http/fast-path.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../../http/request.ts';
 import { commonHeaders, EXPOSED, errorReply, type Reply, requestId } from '../../http/respond.ts';
+import { acceptsJson } from '../../render/negotiate.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
 import { answerPlain } from './plain.ts';
 import { type Scope, type Scopes, scopeCache } from './scope.ts';
@@ -181,8 +182,12 @@ async function legacy(server: Server, request: Request, parsed: { parsedBody?: u
   if (request.method !== 'POST') return notAllowed();
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
+  const headers = new Headers(request.headers);
+  // The SDK requires both types by name, but every answer is JSON. It reads the parsed body only.
+  if (acceptsJson(headers.get('accept') ?? undefined)) headers.set('Accept', 'application/json, text/event-stream');
+  const accepting = new Request(request.url, { method: request.method, headers, signal: request.signal });
   try {
-    return await transport.handleRequest(request, parsed);
+    return await transport.handleRequest(accepting, parsed);
   } finally {
     await server.close();
   }

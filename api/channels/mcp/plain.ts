@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import type { Http } from '../../http/request.ts';
+import { acceptsJson } from '../../render/negotiate.ts';
 import type { ToolAnswer } from './budget.ts';
 import { callTool, type ToolResult } from './call.ts';
 import { identity, LIST_CACHING, toolListJson } from './server.ts';
@@ -89,13 +90,11 @@ function only(value: unknown, names: ReadonlySet<string>): value is Json {
   return true;
 }
 
-const BOTH = /^(?=.*\bapplication\/json\b)(?=.*\btext\/event-stream\b)/;
-
 /** A request of the versions with a handshake, which is optional here. */
 function plainLegacy(c: Http, meta: Json): boolean {
   return (
     LEGACY.has(c.req.header('mcp-protocol-version') ?? '') &&
-    BOTH.test(c.req.header('accept') ?? '') &&
+    acceptsJson(c.req.header('accept')) &&
     c.req.header('content-type') === 'application/json' &&
     c.req.header('mcp-session-id') === undefined &&
     c.req.header('mcp-method') === undefined &&
@@ -107,7 +106,7 @@ function plainLegacy(c: Http, meta: Json): boolean {
 function plainModern(c: Http, method: string, name: unknown, meta: Json): boolean {
   const { [CLIENT_INFO_META_KEY]: info, [CLIENT_CAPABILITIES_META_KEY]: capabilities } = meta;
   return (
-    BOTH.test(c.req.header('accept') ?? '') &&
+    acceptsJson(c.req.header('accept')) &&
     c.req.header('content-type') === 'application/json' &&
     c.req.header('mcp-method') === method &&
     c.req.header('mcp-name') === name &&

@@ -131,6 +131,19 @@ describe.each(['modern', 'legacy'] as const)('a plain call of the %s era', (era)
   });
 });
 
+describe.each(['legacy', 'modern'] as const)('in the %s era', (era) => {
+  it.each([undefined, '*/*', 'application/*', 'application/json', 'application/json;q=0.5, text/*', ''])(
+    'answers JSON to Accept: %s',
+    async (Accept) => {
+      const call = { era, name: 'dataset_schema', given: { dataset: 'tools' }, headers: { Accept } };
+      const [plain, judged] = [await send(call), await send({ ...call, params: { unheard_of: 1 } })];
+      expect([plain.status, plain.type, plain.plain]).toEqual([200, 'application/json', true]);
+      expect([judged.status, judged.type, judged.plain]).toEqual([200, 'application/json', false]);
+      expect(plain.body).toHaveProperty('result.structuredContent');
+    },
+  );
+});
+
 /** The SDK reports everything that is wrong with a request. */
 const ODD: [what: string, Partial<Sent>, status: number][] = [
   ['another version of JSON-RPC', { envelope: { jsonrpc: '1.0' } }, 400],
@@ -142,7 +155,8 @@ const ODD: [what: string, Partial<Sent>, status: number][] = [
   ['no capabilities', { era: 'modern', meta: { 'io.modelcontextprotocol/clientCapabilities': undefined } }, 400],
   ['an era that differs', { era: 'modern', meta: { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' } }, 400],
   ['a revision nobody knows', { era: 'legacy', headers: { 'MCP-Protocol-Version': '2099-01-01' } }, 400],
-  ['an answer of one form alone', { era: 'legacy', headers: { Accept: 'application/json' } }, 406],
+  ['an answer of another type', { era: 'legacy', headers: { Accept: 'text/html' } }, 406],
+  ['an answer in events alone', { era: 'legacy', headers: { Accept: 'text/event-stream' } }, 406],
   ['another type', { era: 'legacy', headers: { 'Content-Type': 'text/plain' } }, 415],
 ];
 it.each(ODD)('is not plain with %s', async (_, odd, status) => {
