@@ -46,7 +46,7 @@ export interface AppDeps {
   cardKey?: () => Promise<CardKey>;
   started_at: Date;
   /** See DocumentDeps; absent: always ready, no object storage. */
-  not_ready?: DocumentDeps['not_ready'];
+  readiness?: DocumentDeps['readiness'];
   storage?: DocumentDeps['storage'];
   /** The key directory of our crawler; absent without a crawler. */
   directory?: () => Promise<KeyDirectory>;
@@ -85,7 +85,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   mountA2a(app, { ...channel, cardKey: deps.cardKey });
   mountDocuments(app, {
     ...channel,
-    not_ready: deps.not_ready ?? (() => []),
+    readiness: deps.readiness ?? (async () => ({ reasons: [], warnings: [] })),
     storage: deps.storage ?? (() => null),
   });
   mountRest(app, channel);

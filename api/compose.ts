@@ -121,7 +121,7 @@ export async function compose(settings: Settings) {
   const { store, quotas, admins } = access;
   const overlays = await openOverlays(store);
   const register = await openRegister({ dataDir, packs, log, overlays, ...(shared && { shared: shared.releases }) });
-  const { follower, followed, drain, health } = openHealth(settings, access.store, register);
+  const { follower, followed, drain, health } = openHealth(settings, access, register);
   const metrics = openMetrics(() => processState(register, access.redisUp, followed));
   const traffic = countTraffic(store, now);
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
@@ -195,13 +195,17 @@ function listenerOf(app: ReturnType<typeof createApp>, gate: CallDeps, { fast_pa
 }
 
 /** The follower of the releases in `storage` (null without one), and what `/healthz` and `/readyz` report. */
-function openHealth({ storage, dataDir, packs, log, now, shared }: Settings, store: Store, register: Register) {
+function openHealth(
+  { storage, dataDir, packs, log, now, shared }: Settings,
+  { store, redisUp }: Access,
+  register: Register,
+) {
   const datasets = packs.map(({ id }) => id);
   const follower = storage ? openFollower({ storage, store, dataDir, datasets, log, now }) : null;
   const followed = shared?.follower ?? follower;
-  const { reasons, drain } = openReadiness(register, followed);
+  const { state: readiness, drain } = openReadiness({ register, store, follower: followed, redisUp, now });
   const state = () => followed?.state() ?? null;
-  return { follower, followed, drain, health: { not_ready: reasons, storage: state } };
+  return { follower, followed, drain, health: { readiness, storage: state } };
 }
 
 /** The gate, with the replacements of `settings.adjust`. */

@@ -13,6 +13,8 @@ import type { X402Settings } from './payments/x402/open.ts';
 export const LOOK = 400;
 /** Interval of the check for new releases in object storage, in milliseconds: one small query. */
 export const FOLLOW = 1_000;
+/** Milliseconds that a statement on PostgreSQL may take: a call answers 503 after it. */
+const STATEMENT_LIMIT = 5_000;
 /** Prints a line for the person who starts the process. Not to the log, which must not contain a key. */
 export const print = (line: string) => void process.stdout.write(`${line}\n`);
 
@@ -40,6 +42,7 @@ export async function settingsOf(config: Config, log: Log): Promise<Settings> {
     dataDir: config.DATA_DIR,
     dist: config.DIST_DIR,
     databaseUrl: config.DATABASE_URL,
+    statement_limit: STATEMENT_LIMIT,
     wait: { seconds: config.DATABASE_WAIT_SECONDS, report: log.info },
     redisUrl: config.REDIS_URL,
     adminKeys: config.ADMIN_KEYS,

@@ -1,6 +1,7 @@
 // The table of errors: stable code, status, whether a retry may help (contract section 4).
 import { DataError, type DataErrorCode } from '../../data/model/errors.ts';
 import { SUBSCRIPTIONS, WELCOME_CREDIT } from '../../data/model/subscriptions.ts';
+import { storeFailure } from '../../data/state/failures.ts';
 
 export { UnknownParameter } from '../../data/model/errors.ts';
 
@@ -85,13 +86,20 @@ export function retryOf(code: ErrorCode): Pick<ErrorExtras, 'retry_after_seconds
 }
 
 /**
- * Converts any thrown value to an ApiError: data errors keep their code, everything else becomes `internal`
+ * Converts any thrown value to an ApiError: data errors keep their code, a database that cannot be used now is
+ * `unavailable`, everything else becomes `internal`
  * without its text.
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof DataError) {
-    return new ApiError(error.code, error.message, { detail: error.detail, ...retryOf(error.code) });
+  const dataError = storeFailure(error) ?? error;
+  if (dataError instanceof DataError) {
+    const { code, message, detail, retry_after_seconds } = dataError;
+    return new ApiError(code, message, {
+      detail,
+      ...retryOf(code),
+      ...(retry_after_seconds === undefined ? {} : { retry_after_seconds }),
+    });
   }
   return new ApiError('internal', 'Something went wrong on our side; the request was not charged.');
 }

@@ -1,9 +1,11 @@
 // State of a process and its datasets, for the operators' pages and metrics.
-
+import { setTimeout } from 'node:timers/promises';
 import type { Follower } from '../../data/releases/follow.ts';
 import type { Register } from '../../data/releases/register.ts';
 import { lastCollected, lastRuns } from '../../data/releases/runs.ts';
 import type { ReviewContext } from '../../data/review/review.ts';
+import { storedQuotas } from '../../data/state/quotas.ts';
+import type { Store } from '../../data/state/store.ts';
 import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
 import { freshness } from '../operations/dataset/dataset_status.ts';
 import { applyDecision } from '../owners/decide.ts';
@@ -34,36 +36,81 @@ export function processState(
 }
 
 /** Whether the process should get calls from a load balancer. */
+export interface ReadinessState {
+  /** Why not, as sentences; empty: it should. Without addresses and causes, which are in the log. */
+  reasons: string[];
+  /** What does not work although calls are answered, as sentences. */
+  warnings: string[];
+}
+
 interface Readiness {
-  /** Why not, as sentences; empty: it should. */
-  reasons(): string[];
+  state(): Promise<ReadinessState>;
   /** From now on it should not. */
   drain(): void;
 }
 
+interface ReadinessParts {
+  register: Pick<Register, 'packs' | 'state'>;
+  store: Store;
+  follower: Pick<Follower, 'state'> | null;
+  redisUp: () => boolean | null;
+  now: () => Date;
+}
+
+/** How long the database may take to answer /readyz, and how long its answer is used, in milliseconds. */
+const CHECK = { limit: 2_000, kept: 1_000 };
+
 /**
- * A process is ready when it serves a release, unless it has to fetch the first release of a dataset or is
- * stopping. A dataset that was never built, or a release that no process can open, takes none out.
+ * A process is ready when it serves a release, can write its database, and has to fetch the first release of no
+ * dataset, unless it is stopping or a release is damaged. A dataset that was never built takes none out, nor does
+ * Redis, whose fallback answers.
  */
-export function openReadiness(
-  register: Pick<Register, 'packs' | 'state'>,
-  follower: Pick<Follower, 'state'> | null,
-): Readiness {
+export function openReadiness({ register, store, follower, redisUp, now }: ReadinessParts): Readiness {
   let draining = false;
+  let check = { at: Number.NEGATIVE_INFINITY, writable: Promise.resolve(true) };
+  const isWritable = () => {
+    const at = performance.now();
+    if (at - check.at > CHECK.kept) check = { at, writable: checkWrite(store, now()) };
+    return check.writable;
+  };
   return {
-    reasons() {
-      const missing = Object.entries(follower?.state().waiting ?? {}).filter(([id]) => register.state(id) !== 'open');
-      const open = [...register.packs.keys()].some((id) => register.state(id) === 'open');
-      return [
-        ...(draining ? ['the process is stopping'] : []),
-        ...(open ? [] : ['no release is served yet']),
-        ...missing.map(([id, release]) => `${id}: release ${release} is being fetched`),
-      ];
+    async state() {
+      const writable = await isWritable();
+      const waiting = follower?.state().waiting ?? {};
+      const datasets = [...register.packs.keys()];
+      const inState = (state: string) => datasets.filter((id) => register.state(id) === state);
+      const missing = inState('missing').filter((id) => !(id in waiting));
+      return {
+        reasons: [
+          ...(draining ? ['the process is stopping'] : []),
+          ...(writable ? [] : ['the accounts database cannot be written']),
+          ...(inState('open').length > 0 ? [] : ['no release is served yet']),
+          ...inState('damaged').map((id) => `${id}: the release is damaged`),
+          ...Object.entries(waiting)
+            .filter(([id]) => register.state(id) !== 'open')
+            .map(([id, release]) => `${id}: release ${release} is being fetched`),
+        ],
+        warnings: [
+          ...missing.map((id) => `${id}: no release was built yet`),
+          ...(redisUp() === false ? ['Redis does not answer: limits are counted in each process'] : []),
+        ],
+      };
     },
     drain() {
       draining = true;
     },
   };
+}
+
+/** Writes as a charge does: to a quota that is always used up. */
+async function checkWrite(store: Store, now: Date): Promise<boolean> {
+  const write = storedQuotas(store)
+    .take({ name: 'readyz', quota: 0 }, 0, now)
+    .then(
+      () => true,
+      () => false,
+    );
+  return Promise.race([write, setTimeout(CHECK.limit, false, { ref: false })]);
 }
 
 /** Runs of a dataset that the pages show. */

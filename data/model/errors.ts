@@ -27,11 +27,14 @@ export interface ValidationIssue {
 export class DataError extends Error {
   readonly code: DataErrorCode;
   readonly detail: unknown;
-  constructor(code: DataErrorCode, message: string, detail?: unknown) {
+  /** Seconds after which a retry makes sense; undefined: the default of the code. */
+  readonly retry_after_seconds: number | undefined;
+  constructor(code: DataErrorCode, message: string, detail?: unknown, retry_after_seconds?: number) {
     super(message);
     this.name = 'DataError';
     this.code = code;
     this.detail = detail;
+    this.retry_after_seconds = retry_after_seconds;
   }
 }
 

@@ -110,6 +110,7 @@ class DatasetRegister implements Register {
   readonly #datasets: ReadonlyMap<string, Dataset>;
   /** Last logged problem of the overlay, by dataset. */
   readonly #problems = new Map<string, string | null>();
+  #refreshProblem: string | null = null;
   #closed = false;
 
   constructor({ dataDir, packs, log, limits = {}, overlays = NO_OVERLAYS, shared }: RegisterOptions) {
@@ -178,9 +179,16 @@ class DatasetRegister implements Register {
 
   async #refresh(): Promise<string[]> {
     if (this.#closed) return [];
-    await this.#overlays
-      .refresh()
-      .catch((error: Error) => this.#log(`refresh of releases and overlays failed: ${error.message}`));
+    await this.#overlays.refresh().then(
+      () => {
+        this.#refreshProblem = null;
+      },
+      ({ message }: Error) => {
+        // Retried at every poll, logged once.
+        if (message !== this.#refreshProblem) this.#log(`refresh of releases and overlays failed: ${message}`);
+        this.#refreshProblem = message;
+      },
+    );
     const changed = [...this.#datasets].map(async ([id, dataset]) => {
       await this.#coverAll(dataset);
       return (await this.#look(dataset)) ? [id] : [];

@@ -1,6 +1,7 @@
 // Kysely over node:sqlite, the SQLite of Node, so that nothing is compiled or downloaded.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type SqliteDatabase, SqliteDialect } from 'kysely';
+import type { StoreHealth } from './failures.ts';
 
 /**
  * FULL: a commit is on disk when it returns. NORMAL: it survives the process; a power cut may lose the last
@@ -16,30 +17,47 @@ export function openSqlite(file: string, durability: Durability): DatabaseSync {
 }
 
 /**
- * The dialect over an open database. Caches statements, since the same few run repeatedly. `onChange` is called
- * after each statement that may have changed something.
+ * The dialect over an open database. `onChange` is called after each statement that may have changed something.
  */
-export function sqliteDialect(db: DatabaseSync, onChange: () => void): SqliteDialect {
-  return new SqliteDialect({ database: adapt(db, onChange) });
+export function sqliteDialect(db: DatabaseSync, onChange: () => void, health: StoreHealth): SqliteDialect {
+  return new SqliteDialect({ database: adapt(db, onChange, health) });
 }
 
-function adapt(db: DatabaseSync, onChange: () => void): SqliteDatabase {
+/** Stands for a rollback where SQLite has rolled back itself, as it does when the disk is full. */
+const NOTHING = {
+  reader: false,
+  all: () => [],
+  run: () => ({ changes: 0, lastInsertRowid: 0 }),
+  iterate: () => [].values(),
+};
+
+function adapt(db: DatabaseSync, onChange: () => void, health: StoreHealth): SqliteDatabase {
   return {
     close: () => db.close(),
     prepare(text) {
+      if (text === 'rollback' && !db.isTransaction) return NOTHING;
+      const guarded = <T>(work: () => T): T => {
+        try {
+          return work();
+        } catch (error) {
+          throw health.failed(error);
+        }
+      };
       // Our transactions always write: with the lock taken first they wait and never fail half-way.
-      const statement = db.prepare(text === 'begin' ? 'begin immediate' : text);
+      const statement = guarded(() => db.prepare(text === 'begin' ? 'begin immediate' : text));
       const bound = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
       // A commit is one too; a query with a common table expression counts although it changes nothing.
-      const changed = /^\s*select\b/i.test(text) ? () => {} : onChange;
-      const counted = <T>(result: T): T => {
-        changed();
+      const changes = !/^\s*select\b/i.test(text);
+      const counted = <T>(work: () => T): T => {
+        const result = guarded(work);
+        if (changes) onChange();
+        health.worked(changes && !db.isTransaction && text !== 'rollback');
         return result;
       };
       return {
         reader: statement.columns().length > 0,
-        all: (parameters) => counted(statement.all(...bound(parameters))),
-        run: (parameters) => counted(statement.run(...bound(parameters))),
+        all: (parameters) => counted(() => statement.all(...bound(parameters))),
+        run: (parameters) => counted(() => statement.run(...bound(parameters))),
         iterate: (parameters) => statement.iterate(...bound(parameters)),
       };
     },

@@ -4,13 +4,14 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { Kysely, type LogEvent, PostgresDialect, sql } from 'kysely';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import { Kysely, type LogEvent, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import pg from 'pg';
 import { paths } from '../model/layout.ts';
 import { startThread } from '../model/program.ts';
 import { tracing } from '../model/tracing.ts';
+import { StoreHealth, StoreUnavailable, storeFailure } from './failures.ts';
+import { postgresDialect } from './postgres.ts';
 import { openSqlite, sqliteDialect } from './sqlite.ts';
 import { BREAKING, type Dialect, migrations } from './tables/migrations.ts';
 import type { Tables } from './tables/schema.ts';
@@ -25,6 +26,8 @@ export interface Store {
   place: string;
   /** Number of statements of this connection that may have changed something; 0 on PostgreSQL. */
   changes: () => number;
+  /** Whether the database works now. */
+  health: StoreHealth;
   /** The thread that writes charges; null on PostgreSQL and for readers. */
   writer: Writer | null;
   close: () => Promise<void>;
@@ -43,6 +46,10 @@ export interface StoreOptions {
   existing?: boolean;
   /** How long to wait for a PostgreSQL that does not answer yet; absent: not at all. */
   wait?: { seconds: number; report: (line: string) => void };
+  /** Milliseconds that a statement on PostgreSQL may take, unless it migrates; absent: no limit. */
+  statement_limit?: number | undefined;
+  /** Receives a line when the database fails, and one when it works again; absent: none. */
+  log?: (line: string) => void;
   /** Port to the writer of another thread of this process (`Writer.connect`); absent: this one starts it. */
   writerPort?: MessagePort;
   /** The migrations of another version of this program, for tests. */
@@ -52,30 +59,29 @@ export interface StoreOptions {
 /** An unusable database, as one line that begins with the name of the setting. */
 export class StoreError extends Error {}
 
-// PostgreSQL returns bigint as text; micro-euros and milliseconds stay far below 2^53.
-pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number)) throw new RangeError(`${text} is not an exact integer in JavaScript`);
-  return number;
-});
-
 /**
  * Opens the store and, without `existing`, migrates its tables; several processes may do so at once. Throws
  * StoreError without a usable database.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { databaseUrl, schema, existing = false } = options;
+  const { databaseUrl, schema, existing = false, statement_limit: limit, log } = options;
   const file = databaseUrl ? null : sqliteFile(options.dataDir, existing);
   const place = file ?? withoutCredentials(databaseUrl as string);
   const dialect: Dialect = file ? 'sqlite' : 'postgres';
+  const health = new StoreHealth(log);
   let changes = 0;
   const countChange = () => {
     changes += 1;
   };
-  const db = new Kysely<Tables>({
-    dialect: file ? sqliteDialect(open(file), countChange) : postgres(databaseUrl as string, schema),
-    ...(tracing() === null ? {} : { log: (event: LogEvent) => traceStatement(dialect, event) }),
-  });
+  const connect = (settings: { limit?: number; health: StoreHealth }) =>
+    new Kysely<Tables>({
+      dialect: file
+        ? sqliteDialect(open(file), countChange, health)
+        : postgresDialect(databaseUrl as string, { schema, ...settings }),
+      ...(tracing() === null ? {} : { log: (event: LogEvent) => traceStatement(dialect, event) }),
+    });
+  // A migration may take longer than a call may wait; `reach` reports a database that is not there yet.
+  let db = connect({ health: new StoreHealth() });
   try {
     if (file === null) await reach(db, place, options.wait);
     // A reader must not change the tables of a running process with an older schema.
@@ -85,13 +91,21 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await db.destroy();
     throw error;
   }
+  if (file === null) {
+    await db.destroy();
+    db = connect({ ...(limit === undefined ? {} : { limit }), health });
+  }
   const writer =
-    file === null || existing ? null : options.writerPort ? joinWriter(options.writerPort) : openWriter(file);
+    file === null || existing
+      ? null
+      : options.writerPort
+        ? joinWriter(options.writerPort, health)
+        : openWriter(file, health, log);
   const close = async () => {
     await writer?.close();
     await db.destroy();
   };
-  return { db, dialect, file, place, changes: () => changes, writer, close };
+  return { db, dialect, file, place, changes: () => changes, health, writer, close };
 }
 
 /** Adds a span for a statement of a request. Its text has placeholders; values are bound. */
@@ -181,17 +195,6 @@ function withoutCredentials(url: string): string {
   return `${protocol}//${host}${pathname}`;
 }
 
-/** Codes of errors of a database that is starting, restarting, or not in the name service yet. */
-const STARTING = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  '57P03',
-]);
-
 /** Milliseconds between two tries. */
 const RETRY = 1_000;
 
@@ -204,10 +207,9 @@ async function reach(db: Kysely<Tables>, place: string, wait: StoreOptions['wait
       if (waiting) wait?.report(`DATABASE_URL: ${place} answers now`);
       return;
     } catch (error) {
-      // A host with several addresses fails with one error per address and without its own message.
-      const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
-      const { message, code = '' } = first as Error & { code?: string };
-      if (!STARTING.has(code) || performance.now() >= until) {
+      const failure = storeFailure(error);
+      const { message } = (failure?.cause ?? error) as Error;
+      if (failure === null || performance.now() >= until) {
         const waited = waiting ? ` after ${wait?.seconds} s` : '';
         throw new StoreError(`DATABASE_URL: ${place} cannot be used${waited}: ${message}`);
       }
@@ -228,17 +230,6 @@ async function holdsRegister(db: Kysely<Tables>, file: string | null, place: str
   }
 }
 
-/** A commit waits for the disk, whatever the server's default. */
-function postgres(url: string, schema?: string): PostgresDialect {
-  const path = schema ? ` -c search_path=${schema}` : '';
-  const pool = new pg.Pool({ connectionString: url, max: 10, options: `-c synchronous_commit=on${path}` });
-  // The server may end connections at any time; unheard, the error event would end this process. Idle
-  // connections emit it on the pool, others on themselves. The running query fails; the pool reconnects.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
-  return new PostgresDialect({ pool });
-}
-
 interface Writer {
   /** Runs one job in the next transaction. */
   run<J extends Job>(job: J): Promise<JobResult<J>>;
@@ -253,62 +244,117 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Starts the thread that owns SQLite's writing connection. It does not keep the process alive. */
-function openWriter(file: string): Writer {
-  const worker = startThread('data/state/writer-thread.ts', { workerData: { file } });
-  // A worker has the members of a port that are used.
-  const jobs = new WriterJobs(worker as unknown as MessagePort);
-  worker.on('error', (error) => jobs.fail(error as Error));
-  worker.on('exit', (code) => jobs.fail(new Error(`the ledger's thread exited with code ${code}`)));
+/** Milliseconds until a ledger thread that ended is replaced, doubled while the replacements end soon too. */
+const RESTART = { first: 50, most: 5_000 };
+
+/**
+ * Starts the thread that owns SQLite's writing connection, and another one when it ends. It does not keep the
+ * process alive.
+ */
+function openWriter(file: string, health: StoreHealth, log: (line: string) => void = () => {}): Writer {
+  const jobs = new WriterJobs(health);
+  /** Ports to other threads of this process: each gets a port to the ledger's thread, and to its replacements. */
+  const threads = new Set<MessagePort>();
+  let closed = false;
+  let wait = RESTART.first;
+  let worker: Worker;
+  const introduce = (thread: MessagePort) => {
+    const { port1, port2 } = new MessageChannel();
+    worker.postMessage({ port: port1 }, [port1]);
+    thread.postMessage(port2, [port2]);
+  };
+  const start = () => {
+    const began = performance.now();
+    let cause: string | undefined;
+    worker = startThread('data/state/writer-thread.ts', { workerData: { file } });
+    // A worker has the members of a port that are used.
+    jobs.attach(worker as unknown as MessagePort);
+    for (const thread of threads) introduce(thread);
+    worker.on('error', ({ message }: Error) => {
+      cause = message;
+    });
+    worker.on('exit', (code) => {
+      if (closed) return;
+      jobs.fail(ENDED());
+      log(`the ledger's thread ended (${cause ?? `code ${code}`}); another one starts`);
+      wait = performance.now() - began > RESTART.most ? RESTART.first : Math.min(RESTART.most, wait * 2);
+      setTimeout(() => closed || start(), wait).unref();
+    });
+  };
+  start();
   return {
     run: jobs.run,
     connect: () => {
       const { port1, port2 } = new MessageChannel();
-      worker.postMessage({ port: port1 }, [port1]);
+      threads.add(port1);
+      port1.on('close', () => threads.delete(port1)).unref();
+      introduce(port1);
       return port2;
     },
     close: async () => {
+      closed = true;
       jobs.fail(CLOSED());
-      worker.removeAllListeners('exit');
       await worker.terminate();
     },
   };
 }
 
-/** The writer of another thread of this process. */
-function joinWriter(port: MessagePort): Writer {
-  const jobs = new WriterJobs(port);
-  port.on('close', () => jobs.fail(new Error("the ledger's thread has ended")));
+/** The writer of another thread of this process; `port` brings the ports to the ledger's thread. */
+function joinWriter(port: MessagePort, health: StoreHealth): Writer {
+  const jobs = new WriterJobs(health);
+  let ledger: MessagePort | undefined;
+  port.on('message', (fresh: MessagePort) => {
+    ledger = fresh;
+    jobs.attach(fresh);
+    fresh.on('close', () => jobs.fail(ENDED(), fresh));
+  });
+  port.unref();
   return {
     run: jobs.run,
     connect: null,
     close: async () => {
       jobs.fail(CLOSED());
+      ledger?.close();
       port.close();
     },
   };
 }
 
 const CLOSED = () => new Error('the ledger is closed');
+const ENDED = () => new StoreUnavailable("the ledger's thread has ended", true);
 
 /** Sends jobs to the writer's thread. Jobs that arrive during a commit share the next one. */
 class WriterJobs {
-  readonly #port: MessagePort;
+  readonly #health: StoreHealth;
+  #port: MessagePort | null = null;
   #queue: Waiting[] = [];
   #flying: Waiting[] = [];
   #failure: Error | null = null;
 
-  constructor(port: MessagePort) {
+  constructor(health: StoreHealth) {
+    this.#health = health;
+  }
+
+  /** Sends jobs to this port from now on. */
+  attach(port: MessagePort): void {
+    if (this.#flying.length > 0) this.fail(ENDED());
     this.#port = port;
-    port.on('message', (results: unknown[] | { error: string }) => {
+    this.#failure = null;
+    port.on('message', (results: unknown[] | { message: string }) => {
       const done = this.#flying;
       this.#flying = [];
       port.unref();
-      if (!Array.isArray(results)) for (const { reject } of done) reject(new Error(results.error));
-      else for (const [i, { resolve }] of done.entries()) resolve(results[i] as never);
+      if (Array.isArray(results)) {
+        this.#health.worked(true);
+        for (const [i, { resolve }] of done.entries()) resolve(results[i] as never);
+      } else {
+        const error = this.#health.failed(Object.assign(new Error(results.message), results));
+        for (const { reject } of done) reject(error);
+      }
       this.#send();
     });
     port.unref();
+    this.#send();
   }
 
   readonly run = <J extends Job>(job: J): Promise<JobResult<J>> =>
@@ -319,9 +365,13 @@ class WriterJobs {
         setImmediate(() => this.#send());
     });
 
-  /** Rejects all jobs, now and later. */
-  fail(error: Error): void {
-    if (this.#failure) return;
+  /**
+   * Rejects all jobs, now and until a port is attached; those that were sent may be committed. `port`: only if
+   * jobs are still sent to it.
+   */
+  fail(error: Error, port = this.#port): void {
+    if (this.#failure || port !== this.#port) return;
+    this.#health.failed(error);
     this.#failure = error;
     for (const { reject } of [...this.#flying, ...this.#queue]) reject(error);
     this.#flying = [];
@@ -329,7 +379,7 @@ class WriterJobs {
   }
 
   #send(): void {
-    if (this.#flying.length > 0 || this.#queue.length === 0) return;
+    if (this.#port === null || this.#flying.length > 0 || this.#queue.length === 0) return;
     this.#flying = this.#queue;
     this.#queue = [];
     // The thread keeps the process alive only while a job waits.

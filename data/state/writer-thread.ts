@@ -70,7 +70,9 @@ function serve(port: MessagePort): void {
       port.postMessage(results);
     } catch (error) {
       if (db.isTransaction) db.exec('rollback');
-      port.postMessage({ error: error instanceof Error ? error.message : String(error) });
+      // A clone of an error has no code.
+      const { message, code, errcode } = error as Error & { code?: string; errcode?: number };
+      port.postMessage({ message, code, errcode });
     }
   });
 }

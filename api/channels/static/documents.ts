@@ -21,8 +21,8 @@ import { type StaticDeps, sendFile } from './static.ts';
 
 export interface DocumentDeps extends StaticDeps {
   started_at: Date;
-  /** Why no load balancer should send calls, as sentences; empty: it should. */
-  not_ready: () => string[];
+  /** Why no load balancer should send calls, and what fails although it should, as sentences. */
+  readiness: () => Promise<{ reasons: string[]; warnings: string[] }>;
   /** The object storage of RELEASES_URL; null without one. */
   storage: () => FollowState | null;
 }
@@ -32,11 +32,12 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
   const { gate } = deps;
   app.get('/', (c) => withReleases(deps, c, (view, headers) => root(deps, c, view, headers)));
   app.get('/healthz', (c) => withReleases(deps, c, (view, headers) => stateResponse(200, health(view, deps), headers)));
-  app.get('/readyz', (c) => {
+  app.get('/readyz', async (c) => {
     const { headers } = readRequest(gate, c);
-    const reasons = deps.not_ready();
-    if (reasons.length === 0) return stateResponse(200, { status: 'ready' }, headers);
-    return stateResponse(503, { status: 'not_ready', reasons }, { ...headers, 'Retry-After': '5' });
+    const { reasons, warnings } = await deps.readiness();
+    const more = warnings.length === 0 ? {} : { warnings };
+    if (reasons.length === 0) return stateResponse(200, { status: 'ready', ...more }, headers);
+    return stateResponse(503, { status: 'not_ready', reasons, ...more }, { ...headers, 'Retry-After': '5' });
   });
   for (const document of DOCUMENTS)
     app.get(document.path, (c) =>
