@@ -8,6 +8,8 @@ export interface StripeSettings {
   webhookSecret: string;
   /** Base URL of the API; absent: Stripe's. */
   apiBase?: string | undefined;
+  /** Timeout of one attempt in milliseconds; tests use a shorter one. */
+  timeout?: number | undefined;
 }
 
 /** Data of a checkout that is not in its row. */
@@ -45,10 +47,11 @@ const TIMEOUT = 8_000;
 const RETRIES = 2;
 
 /** Connects to Stripe. The package is only loaded if a key is set. */
-export async function openStripe({ secretKey, webhookSecret, apiBase }: StripeSettings): Promise<StripeApi> {
+export async function openStripe(settings: StripeSettings): Promise<StripeApi> {
+  const { secretKey, webhookSecret, apiBase, timeout = TIMEOUT } = settings;
   const { default: Stripe } = await import('stripe');
   const base = apiBase === undefined ? {} : hostOf(apiBase);
-  const options = { maxNetworkRetries: RETRIES, timeout: TIMEOUT, telemetry: false, ...base };
+  const options = { maxNetworkRetries: RETRIES, timeout, telemetry: false, ...base };
   const client: StripeClient = new Stripe(secretKey, options);
   return {
     async open(checkout, buyer) {

@@ -22,6 +22,8 @@ export interface WebOptions {
   wait: (ms: number) => Promise<void>;
   /** 0 to 1. */
   random: () => number;
+  /** Milliseconds until the headers, and between two chunks of a body; absent: PATIENCE. */
+  patience?: number;
 }
 
 /** How one request differs from the crawler's. */
@@ -69,7 +71,7 @@ export class Web {
     maxBytes: number,
     { open = false, signed = true }: RequestMode = {},
   ): Promise<WebResponse> {
-    const { allowed, ports, open_hosts, sign, base_url, now } = this.options;
+    const { allowed, ports, open_hosts, sign, base_url, now, patience = PATIENCE } = this.options;
     checkUrl(url, allowed, ports, open ? open_hosts : undefined);
     const own = { 'user-agent': `${AGENT}/1.0 (+${base_url})`, accept: '*/*', 'accept-encoding': 'identity' };
     const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
@@ -77,8 +79,8 @@ export class Web {
     const answer = await request(url, {
       dispatcher: open ? this.#openAgent : this.#agent,
       headers: { ...own, ...Object.fromEntries(given), ...(signed ? await sign?.(url, now()) : {}) },
-      headersTimeout: PATIENCE,
-      bodyTimeout: PATIENCE,
+      headersTimeout: patience,
+      bodyTimeout: patience,
       signal,
     });
     const headerPairs = Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), String(value)]);

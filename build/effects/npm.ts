@@ -26,12 +26,12 @@ const VERSION = /^\d+\.\d+\.\d+[0-9A-Za-z.+-]*$/;
  */
 const PATIENCE = { pack: 600_000, view: 60_000 };
 
-/** The real client. */
-export function npmClient(): Npm {
+/** The real client. Tests pass other timeouts and further arguments, such as a registry. */
+export function npmClient(patience = PATIENCE, more: readonly string[] = []): Npm {
   return {
     async pack(pkg, version, into) {
-      const args = ['pack', spec(pkg, version), '--json', '--ignore-scripts', '--pack-destination', into];
-      const reply = JSON.parse(await npm(args, PATIENCE.pack)) as unknown;
+      const args = ['pack', spec(pkg, version), '--json', '--ignore-scripts', '--pack-destination', into, ...more];
+      const reply = JSON.parse(await npm(args, patience.pack)) as unknown;
       // npm before 12 prints a list, later ones an object by package name.
       const [packed] = Array.isArray(reply) ? (reply as unknown[]) : Object.values(reply as object);
       const filename = (packed as { filename?: unknown } | undefined)?.filename;
@@ -40,8 +40,8 @@ export function npmClient(): Npm {
       return join(into, filename.replace(/^@/, '').replaceAll('/', '-'));
     },
     async newest(pkg) {
-      const args = ['view', spec(pkg), 'version', 'dist.integrity', 'time', '--json', '--fetch-retries=0'];
-      const reply = JSON.parse(await npm(args, PATIENCE.view)) as Record<string, unknown>;
+      const args = ['view', spec(pkg), 'version', 'dist.integrity', 'time', '--json', '--fetch-retries=0', ...more];
+      const reply = JSON.parse(await npm(args, patience.view)) as Record<string, unknown>;
       const version = String(reply['version']);
       if (!VERSION.test(version)) throw new Error(`npm view ${pkg} printed no version`);
       const published = (reply['time'] as Record<string, unknown> | undefined)?.[version];

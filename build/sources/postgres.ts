@@ -61,7 +61,7 @@ class Session {
     client.on('error', () => {});
   }
 
-  static async open(declared: Declared, { environment }: SourceContext): Promise<Session> {
+  static async open(declared: Declared, { environment, timeout }: SourceContext): Promise<Session> {
     const { url_env } = declared;
     const address = environment(url_env, 'url_env');
     const url = URL.parse(address);
@@ -75,6 +75,8 @@ class Session {
         connectionString: address,
         types: cellTypes,
         connectionTimeoutMillis: CONNECT,
+        keepAlive: true,
+        ...(timeout === undefined ? {} : { query_timeout: timeout }),
         application_name,
       });
       await client.connect();

@@ -62,6 +62,8 @@ export interface SourceContext {
   /** Opens the web client of the crawler; the caller closes it. */
   web: () => Promise<Web>;
   now: () => Date;
+  /** Milliseconds that a database may take for one statement (`timeout_minutes`); absent: no limit. */
+  timeout?: number | undefined;
   /** Reports a row that is left out. */
   broken: (row: BrokenRow) => void;
   /** Shows how many rows, pages or bytes were read; `of`: how many there are, or null. */

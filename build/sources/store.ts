@@ -145,6 +145,7 @@ export async function storeVersions(pack: Pack, source: DeclaringSource, run: St
     ...run,
     wanted,
     known: known.map(({ mark }) => mark),
+    timeout: source.timeout_minutes * 60_000,
     broken(row) {
       if (++broken.count <= MOST_BROKEN) broken.some.push(row);
     },

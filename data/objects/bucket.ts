@@ -29,8 +29,11 @@ import {
 const PART = 8 << 20;
 const MOST_PARTS = 10_000;
 
-/** Milliseconds until a connection or an answer that stalls counts as failed; the SDK then tries again. */
-const TIMEOUT = { connection: 5_000, answer: 60_000 };
+/**
+ * Milliseconds until a connection, the beginning of an answer (to an upload: with the upload) or the next bytes
+ * must come; the SDK then tries again, twice.
+ */
+const TIMEOUTS = { connection: 5_000, answer: 10_000, upload: 60_000 };
 
 export interface BucketSettings extends StorageSettings {
   bucket: string;
@@ -57,12 +60,15 @@ class Bucket implements ObjectStorage {
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #scratch: string;
+  /** Options of a request with a body of up to PART bytes. */
+  readonly #uploading: { requestTimeout: number };
 
-  constructor({ bucket, prefix, endpoint, region, scratch }: BucketSettings) {
+  constructor({ bucket, prefix, endpoint, region, scratch, timeouts = TIMEOUTS }: BucketSettings) {
     this.place = `s3://${[bucket, prefix].filter(Boolean).join('/')}`;
     this.#bucket = bucket;
     this.#prefix = prefix === '' ? '' : `${prefix}/`;
     this.#scratch = scratch;
+    this.#uploading = { requestTimeout: timeouts.upload };
     this.#client = new S3Client({
       // Other servers than Amazon's seldom have a host name for each bucket, nor checksums at the end of a body.
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: 'us-east-1' }),
@@ -70,7 +76,13 @@ class Bucket implements ObjectStorage {
       ...(region === undefined ? {} : { region }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: { connectionTimeout: TIMEOUT.connection, requestTimeout: TIMEOUT.answer },
+      requestHandler: {
+        connectionTimeout: timeouts.connection,
+        requestTimeout: timeouts.answer,
+        socketTimeout: timeouts.answer,
+        // Without it, a request that takes longer only logs a warning.
+        throwOnRequestTimeout: true,
+      },
     });
   }
 
@@ -150,7 +162,8 @@ class Bucket implements ObjectStorage {
     const digest = createHash('sha256').update(body).digest();
     if (digest.toString('hex') !== sha256) throw new StorageError(`${path} changed while it was stored as ${key}`);
     const sum = { ChecksumSHA256: digest.toString('base64') };
-    await this.#client.send(new PutObjectCommand({ ...this.#at(key), ...headersOf(headers), ...sum, Body: body }));
+    const put = new PutObjectCommand({ ...this.#at(key), ...headersOf(headers), ...sum, Body: body });
+    await this.#client.send(put, this.#uploading);
   }
 
   /** Sends the parts that the last try did not send. Hashes the whole file on the way. */
@@ -174,7 +187,7 @@ class Bucket implements ObjectStorage {
         throw new StorageError(`${content.file} changed while it was stored as ${key}`);
       const Parts = upload.tags.map((tag, i) => ({ ...partOf(tag), PartNumber: i + 1 }));
       const done = { ...this.#at(key), UploadId: upload.id, MultipartUpload: { Parts } };
-      await this.#client.send(new CompleteMultipartUploadCommand(done));
+      await this.#client.send(new CompleteMultipartUploadCommand(done), this.#uploading);
       const stored = (await this.#client.send(new HeadObjectCommand(this.#at(key)))).ContentLength;
       if (stored !== content.bytes)
         throw new StorageError(`${key} has ${stored} bytes after its upload (expected ${content.bytes})`);
@@ -198,6 +211,7 @@ class Bucket implements ObjectStorage {
     const sum = createHash('sha256').update(body).digest('base64');
     const { ETag } = await this.#client.send(
       new UploadPartCommand({ ...this.#at(key), UploadId: id, PartNumber: part, Body: body, ChecksumSHA256: sum }),
+      this.#uploading,
     );
     return `${ETag} ${sum}`;
   }

@@ -45,6 +45,8 @@ export class MissingObject extends StorageError {}
 export interface StorageSettings {
   endpoint?: string | undefined;
   region?: string | undefined;
+  /** Time limits in milliseconds, for tests. */
+  timeouts?: { connection: number; answer: number; upload: number } | undefined;
   /** A local folder for the state of unfinished uploads, so that a killed one continues. */
   scratch: string;
 }

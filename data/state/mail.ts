@@ -4,7 +4,7 @@ import type { Transporter } from 'nodemailer';
 import { type Mail, outbox, refuseBrokenHeaders, type SendMail } from './outbox.ts';
 
 /** Milliseconds. A request that sends a mail should not wait long for the server. */
-const PATIENCE = { connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 };
+const PATIENCE = { dnsTimeout: 5_000, connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 };
 
 export interface MailOptions {
   dataDir: string;

@@ -77,7 +77,7 @@ export interface TestOptions {
    */
   nights?: boolean;
   /** Location of the state, instead of SQLite in a temporary folder. */
-  store?: { databaseUrl?: string; schema?: string; redisUrl?: string };
+  store?: { databaseUrl?: string; schema?: string; redisUrl?: string; statement_limit?: number };
   /** Settings of x402; not offered without. */
   x402?: X402Settings;
   /** Origins of web pages that may use MCP. */
