@@ -100,6 +100,13 @@ const Settings = z.object({
     .refine((origins) => origins.every(isOrigin), 'every origin is written like https://app.example'),
   /** Threads that answer calls on the same port. */
   WORKERS: z.coerce.number().int().min(1).max(64).default(1),
+  /** Bytes of memory of each DuckDB database of a nightly run; absent: a sixth of the machine's or container's. */
+  DUCKDB_MEMORY: z
+    .string()
+    .regex(/^\d+ ?[MG]B$/i, 'must be a size such as 512MB or 2GB')
+    .transform((size) => Number.parseInt(size, 10) * (/G/i.test(size) ? 2 ** 30 : 2 ** 20))
+    .refine((bytes) => bytes >= 128 * 2 ** 20, 'must be at least 128MB')
+    .optional(),
   /** 0: Hono handles every request. */
   FAST_PATH: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
   /** Lowest level that the API logs. */

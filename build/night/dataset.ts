@@ -294,7 +294,6 @@ async function publish(build: Build, resolved: ReleaseDraft, earlier: PreviousRe
 }
 
 async function readings(dataDir: string, dataset: string, workspace: string): Promise<ReadingRow[]> {
-  await mkdir(workspace, { recursive: true });
   const duck = await Duck.open(join(workspace, 'spill'));
   try {
     return await allReadings(duck, dataDir, dataset);

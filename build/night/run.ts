@@ -3,6 +3,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Config } from '../../config.ts';
+import { setDuckMemory } from '../../data/duckdb/duck.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { lockNight } from '../../data/model/lock.ts';
@@ -60,6 +61,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
   let store: Store | null = null;
   let fleet: Fleet | null = null;
   try {
+  setDuckMemory(config.DUCKDB_MEMORY);
     restrictDataDir(config.DATA_DIR, effects.progress.warn);
     const wait = { seconds: config.DATABASE_WAIT_SECONDS, report: effects.progress.note };
     store = await openStore({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, wait });

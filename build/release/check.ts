@@ -1,6 +1,5 @@
 // Checks a release: the pack's own tests, and the difference from the last release (docs/releases.md,
 // "Checks").
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Duck, quotedIdentifier, quotedText } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
@@ -31,7 +30,6 @@ export async function checkRelease(
   removed: readonly string[] = [],
 ): Promise<string[]> {
   const spill = join(folder, '..', 'spill-check');
-  await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
   try {
     const out = removed.length === 0 ? '' : ` WHERE id NOT IN (${removed.map(quotedText).join(', ')})`;
@@ -164,7 +162,6 @@ const NAMED = 5;
 export async function confirmedValues(before: string | null, folder: string, workspace: string): Promise<string[]> {
   if (before === null) return [];
   const spill = join(workspace, 'spill-confirmed');
-  await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
   try {
     const items = (release: string) => `read_parquet(${quotedText(join(release, RELEASE_FILES.review))})`;

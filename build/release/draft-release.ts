@@ -1,5 +1,4 @@
 // Drafts a release from facts: consolidates every record, for now and for its history, and writes the files.
-import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Duck } from '../../data/duckdb/duck.ts';
@@ -57,7 +56,6 @@ export async function draftRelease(making: ReleaseInput, workspace: string): Pro
   const draft = new Draft(workspace);
   progress.step(pack.id, 'sort facts');
   const spill = join(workspace, 'spill-facts');
-  await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
   const said = [...overlay.ownerFacts.values()].flat();
   // A source whose rows have their own times confirms nothing by being read again.

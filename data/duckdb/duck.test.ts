@@ -1,9 +1,9 @@
 // Rows that the build reads from DuckDB.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { Duck, quotedText } from './duck.ts';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { Duck, quotedText, rowGroup, setDuckMemory } from './duck.ts';
 
 const TEXTS = ['', 'a,b]', '"quoted" \\', 'line\nand\ttab', '\u0000', '\u2028', 'Zürich 東京 🛫', "it's"];
 const LIST = TEXTS.map(quotedText).join(', ').replaceAll(quotedText('\u0000'), 'chr(0)');
@@ -42,4 +42,66 @@ test('ordered returns the values of all rows by ordinal, lists and missing ones 
   } finally {
     duck.close();
   }
+});
+
+describe('memory', () => {
+  const MIB = 2 ** 20;
+  afterEach(() => setDuckMemory(undefined));
+
+  /** Runs `use` in a database with this many MiB. */
+  async function withMemory<T>(mebibytes: number, use: (duck: Duck) => Promise<T>): Promise<T> {
+    setDuckMemory(mebibytes * MIB);
+    const duck = await Duck.open(join(folder, 'spill'), 1);
+    try {
+      return await use(duck);
+    } finally {
+      duck.close();
+    }
+  }
+
+  /** Rows of many columns of texts, as a wide dataset has with its provenance. */
+  const wide = (columns: number, rows: number) => {
+    const cells = Array.from({ length: columns }, (_, i) => `'text ' || (n * ${i + 7} % 997) AS c${i}`);
+    return `SELECT ${cells.join(', ')} FROM range(${rows}) t(n)`;
+  };
+
+  test('a file of 400 columns of texts is written with 256 MB, with equal bytes whatever the memory', async () => {
+    const group = rowGroup(20_000 * 400 * 16, 20_000);
+    expect(group).toBe(12_288);
+    const write = (mebibytes: number) =>
+      withMemory(mebibytes, async (duck) => {
+        const path = join(folder, `wide-${mebibytes}.parquet`);
+        expect(await duck.parquet(wide(400, 20_000), path, group)).toBe(20_000);
+        return (await duck.rows(`SELECT sha256(content) FROM read_blob(${quotedText(path)})`))[0]![0];
+      });
+    expect(await write(256)).toBe(await write(1024));
+  });
+
+  test('a sort that does not fit is spilled, and leaves no file behind', async () => {
+    const rows = await withMemory(128, (duck) =>
+      duck.lines(
+        "SELECT hash(n)::VARCHAR || repeat('x', 100) FROM range(3000000) t(n) ORDER BY 1",
+        join(folder, 'sorted'),
+      ),
+    );
+    expect(rows).toBe(3_000_000);
+    expect(readdirSync(join(folder, 'spill'))).toEqual([]);
+  });
+
+  test('an error names the file, the limit, the setting', async () => {
+    const path = join(folder, 'few.parquet');
+    const limit = 'needs more than 8 MB, the memory of one database of a nightly run: set DUCKDB_MEMORY to more';
+    const written = withMemory(8, (duck) => duck.parquet(wide(400, 20_000), path));
+    await expect(written).rejects.toThrow(`writing few.parquet ${limit}, or use a machine with more memory`);
+    await withMemory(256, (duck) => duck.parquet(wide(40, 100_000), path));
+    const read = withMemory(8, (duck) => duck.rows(`SELECT list(t) FROM read_parquet(${quotedText(path)}) t`));
+    await expect(read).rejects.toThrow(`a query of few.parquet ${limit}`);
+  });
+
+  test('row groups have at most 80 MB of rows, and whole vectors', () => {
+    expect(rowGroup(3436 * 172_257, 172_257)).toBe(20_480);
+    expect(rowGroup(8229 * 25_000, 25_000)).toBe(8192);
+    expect(rowGroup(10 ** 9, 1000)).toBe(2048);
+    expect(rowGroup(0, 0)).toBe(2048);
+  });
 });

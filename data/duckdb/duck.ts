@@ -1,7 +1,10 @@
 // DuckDB for the build: in memory, with temporary files in the build's folder. The number of threads affects the sizes of
 // row groups only.
+import { mkdirSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import { type DuckDBConnection, type DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
+import { memoryLimit } from '../model/heap.ts';
 import { NULL } from './lines.ts';
 
 /** Quotes a text for SQL. Only for our own paths and names; a build has no user input. */
@@ -17,35 +20,95 @@ export function quotedIdentifier(identifier: string): string {
 /** Column names and their SQL types, in order. */
 export type ColumnTypes = Record<string, string>;
 
+const MIB = 2 ** 20;
+
+/** Key of the setting that threads take from the thread that starts them. */
+const MEMORY = 'register.duckdb_memory';
+
+/**
+ * Sets the bytes of memory of each database that this thread, and threads that start later, open. Undefined: a sixth
+ * of the memory of the machine or container, because a night has up to four databases open, and the heaps of its
+ * threads.
+ */
+export function setDuckMemory(bytes: number | undefined): void {
+  setEnvironmentData(MEMORY, bytes);
+}
+
+const duckMemory = () =>
+  (getEnvironmentData(MEMORY) as number | undefined) ?? Math.max(256 * MIB, Math.floor(memoryLimit() / 6));
+
+/** Most rows and most uncompressed bytes of a row group: a COPY holds one in memory, which cannot spill. */
+const GROUP = { rows: 20_480, bytes: 80 * MIB };
+
+/** Rows that DuckDB processes together. A row group has a multiple of them. */
+const VECTOR = 2048;
+
+/**
+ * Rows of the row groups of a file for `parquet`, from the size of its rows in another format. Does not depend on the
+ * memory: equal releases have equal bytes on every machine.
+ */
+export function rowGroup(bytes: number, rows: number): number {
+  const fitting = Math.floor((GROUP.bytes * rows) / Math.max(1, bytes) / VECTOR) * VECTOR;
+  return Math.max(VECTOR, Math.min(GROUP.rows, fitting));
+}
+
+/** Bytes for the dictionaries of all text columns of a Parquet file. Each gets at most 1 MiB, DuckDB's default. */
+const DICTIONARIES = 128 * MIB;
+
 export class Duck {
   readonly #instance: DuckDBInstance;
+  readonly #memory: number;
   readonly #idle: DuckDBConnection[] = [];
 
-  private constructor(instance: DuckDBInstance) {
+  private constructor(instance: DuckDBInstance, memory: number) {
     this.#instance = instance;
+    this.#memory = memory;
   }
 
   /**
-   * Opens a database that may write temporary files to `folder`. A night has several of them and a heap of
-   * 0.9 GB; sorting 4 million facts with this memory takes as long as with 1 GB. Threads that share a statement need
-   * more processor time than one, so use one where other statements or threads keep the processors busy. Files of a
-   * release are written with one, because row groups, and thus bytes, depend on the number.
+   * Opens a database that may write temporary files to `folder`, which it creates, up to half of the free disk space.
+   * Threads that share a statement need more processor time than one, so use one where other statements or threads keep
+   * the processors busy. Files of a release are written with one, because row groups, and thus bytes, depend on the
+   * number.
    */
   static async open(folder: string, threads = Math.min(4, availableParallelism())): Promise<Duck> {
+    mkdirSync(folder, { recursive: true });
+    const { bavail, bsize } = statfsSync(folder);
+    const memory = duckMemory();
     const instance = await DuckDBInstance.create(':memory:', {
       threads: String(threads),
-      memory_limit: '512MB',
+      memory_limit: `${Math.floor(memory / 1024)}KiB`,
       temp_directory: folder,
+      max_temp_directory_size: `${Math.floor((bavail * bsize) / 2048)}KiB`,
       preserve_insertion_order: 'true',
     });
-    return new Duck(instance);
+    return new Duck(instance, memory);
+  }
+
+  async #connection(): Promise<DuckDBConnection> {
+    return this.#idle.pop() ?? (await this.#instance.connect());
   }
 
   /** Runs a statement and returns its rows. Concurrent statements use separate connections. */
   async rows(sql: string): Promise<unknown[][]> {
-    const connection = this.#idle.pop() ?? (await this.#instance.connect());
+    const connection = await this.#connection();
     try {
       return (await connection.runAndReadAll(sql)).getRows();
+    } catch (error) {
+      throw withRemedy(error, sql, this.#memory);
+    } finally {
+      this.#idle.push(connection);
+    }
+  }
+
+  async *#stream(sql: string): AsyncGenerator<DuckDBDataChunk> {
+    const connection = await this.#connection();
+    try {
+      const result = await connection.stream(sql);
+      for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
+        yield chunk;
+    } catch (error) {
+      throw withRemedy(error, sql, this.#memory);
     } finally {
       this.#idle.push(connection);
     }
@@ -53,15 +116,7 @@ export class Duck {
 
   /** Rows of a query as columns, in chunks, to limit memory. */
   async *chunks(sql: string): AsyncGenerator<{ columns: unknown[][]; rows: number }> {
-    const connection = this.#idle.pop() ?? (await this.#instance.connect());
-    try {
-      const result = await connection.stream(sql);
-      for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-        yield { columns: chunk.getColumns(), rows: chunk.rowCount };
-      }
-    } finally {
-      this.#idle.push(connection);
-    }
+    for await (const chunk of this.#stream(sql)) yield { columns: chunk.getColumns(), rows: chunk.rowCount };
   }
 
   /**
@@ -85,12 +140,7 @@ export class Duck {
 
   /** Rows of a statement in its order, a few thousand at a time, to limit memory. */
   async *batches(sql: string): AsyncGenerator<unknown[][]> {
-    const connection = this.#idle.pop() ?? (await this.#instance.connect());
-    try {
-      yield* (await connection.stream(sql)).yieldRows();
-    } finally {
-      this.#idle.push(connection);
-    }
+    for await (const chunk of this.#stream(sql)) yield chunk.getRows();
   }
 
   async run(sql: string): Promise<void> {
@@ -103,13 +153,15 @@ export class Duck {
   }
 
   /**
-   * Writes the rows of a query as a Parquet file, in the query's order; returns their number. `notes` is the
-   * file's key-value metadata.
+   * Writes the rows of a query as a Parquet file, in the query's order; returns their number. `group`: rows of a row
+   * group. `notes` is the file's key-value metadata.
    */
-  async parquet(query: string, path: string, rowGroup = 20_480, notes: Record<string, string> = {}): Promise<number> {
+  async parquet(query: string, path: string, group = GROUP.rows, notes: Record<string, string> = {}): Promise<number> {
     const entries = Object.entries(notes).map(([key, text]) => `${quotedIdentifier(key)}: ${quotedText(text)}`);
     const metadata = entries.length === 0 ? '' : `, KV_METADATA {${entries.join(', ')}}`;
-    const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroup}${metadata}`;
+    const texts = (await this.rows(`DESCRIBE FROM (${query})`)).join().split('VARCHAR').length;
+    const dictionary = Math.min(MIB, Math.floor(DICTIONARIES / texts));
+    const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${group}, STRING_DICTIONARY_PAGE_SIZE_LIMIT ${dictionary}${metadata}`;
     return this.count(`COPY (${query}) TO ${quotedText(path)} (${options})`);
   }
 
@@ -124,6 +176,19 @@ export class Duck {
     for (const connection of this.#idle) connection.closeSync();
     this.#instance.closeSync();
   }
+}
+
+/** An error of DuckDB; one of memory or temporary files names the file, the limit and the remedy. */
+function withRemedy(error: unknown, sql: string, memory: number): unknown {
+  const text = error instanceof Error ? error.message : '';
+  if (!text.startsWith('Out of Memory')) return error;
+  const [, target] = / TO '(?:[^']*\/)?([^'/]+)'/.exec(sql) ?? [];
+  const files = [...sql.matchAll(/'(?:[^']*\/)?([^'/]+\.(?:parquet|jsonl))'/g)].map(([, name]) => name);
+  const step = target ? `writing ${target}` : `a query of ${[...new Set(files)].join(', ') || 'the facts'}`;
+  const limit = `${Math.round(memory / MIB)} MB, the memory of one database of a nightly run`;
+  return text.includes('max_temp_directory_size')
+    ? new Error(`${step} needs more than ${limit}, and half of the free disk space: free space on the disk of DATA_DIR`)
+    : new Error(`${step} needs more than ${limit}: set DUCKDB_MEMORY to more, or use a machine with more memory`);
 }
 
 /** One or several files of a `LineWriter`, in sequence, as a table expression. */

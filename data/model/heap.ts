@@ -1,4 +1,5 @@
-// Returns memory of V8's heap to the system between two steps of a build.
+// The memory of this process: what it may use, and how V8's heap returns it to the system between two steps of a build.
+import { totalmem } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -15,4 +16,9 @@ export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
   gc();
+}
+
+/** Bytes of memory that this process may use: the limit of its container (cgroup), or all memory of the machine. */
+export function memoryLimit(): number {
+  return Math.min(process.constrainedMemory() || totalmem(), totalmem());
 }

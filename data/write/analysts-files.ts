@@ -1,10 +1,10 @@
 // The files for analysts: Parquet with metadata, the history of all values, and a DuckDB database that
 // browsers can open.
 import { hash } from 'node:crypto';
-import { copyFile, mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
-import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
+import { Duck, quotedIdentifier, quotedText, rowGroup } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import { publicQuery, recordsQuery } from './analysts.ts';
@@ -124,7 +124,9 @@ export async function writePublicFiles(
   try {
     const rows = await publicRows(duck, pack, folder, differences, work);
     const columns = dictionary(pack, 'public');
-    await duck.parquet(rows, parquet, undefined, notes(pack, telling, columns));
+    const { size } = await stat(join(folder, RELEASE_FILES.jsonl));
+    const group = rowGroup(size, await duck.count(`SELECT count(*) FROM (${rows})`));
+    await duck.parquet(rows, parquet, group, notes(pack, telling, columns));
     const version = hash('sha256', JSON.stringify([telling, differences]), 'hex').slice(0, 16);
     const changed = differences.instead.length > 0;
     await (old !== null && canUpdate(pack)

@@ -1,10 +1,10 @@
 // Drafts of releases: combines the parts, ranks and dates the records, and writes every file.
 import { hash } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pack } from '../../packs/define/model.ts';
-import { Duck, quotedText } from '../duckdb/duck.ts';
+import { Duck, quotedText, rowGroup } from '../duckdb/duck.ts';
 import { type ClosedShelf, copyText, LineWriter, NULL, readLines, takeFrom } from '../duckdb/lines.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import { isoTime } from '../model/time.ts';
@@ -43,7 +43,7 @@ export class Draft {
   constructor(folder: string) {
     this.#folder = folder;
     rmSync(folder, { recursive: true, force: true });
-    for (const each of ['out', 'lines', 'spill']) mkdirSync(join(folder, each), { recursive: true });
+    for (const each of ['out', 'lines']) mkdirSync(join(folder, each), { recursive: true });
   }
 
   /** Folder of the release's files. */
@@ -118,14 +118,20 @@ export class Draft {
     log('write Parquet');
     const terms = tables.termsQuery(each('terms'), this.#file('records'));
     const review = tables.withTimestamps(each('review'), tables.REVIEW_LINES, ['opened_at', 'confirmed_at']);
+    const groupOf = (path: string) => rowGroup(statSync(path).size, order.length);
+    const group = groupOf(out(RELEASE_FILES.jsonl));
     await Promise.all([
       (async () => {
-        await write(RELEASE_FILES.records, recordsQuery(pack, out(RELEASE_FILES.jsonl)), undefined, drafting.notes);
-        await write(RELEASE_FILES.public, publicQuery(pack, out(RELEASE_FILES.records)));
+        await write(RELEASE_FILES.records, recordsQuery(pack, out(RELEASE_FILES.jsonl)), group, drafting.notes);
+        await write(RELEASE_FILES.public, publicQuery(pack, out(RELEASE_FILES.records)), group);
       })(),
       (async () => {
         await write(RELEASE_FILES.bodies, tables.bodiesQuery(this.#file('bodies'), out(RELEASE_FILES.jsonl)), 2048);
-        await write(RELEASE_FILES.engine, tables.engineQuery(pack, this.#file('engine')));
+        await write(
+          RELEASE_FILES.engine,
+          tables.engineQuery(pack, this.#file('engine')),
+          groupOf(this.#file('engine')),
+        );
         await write(RELEASE_FILES.terms, terms);
         drafting.indexable(order.length);
         await write(RELEASE_FILES.listings, tables.withTimestamps(each('listings'), tables.LISTING_LINES, ['at']));

@@ -1,5 +1,5 @@
 // The history of all public values as one Parquet file for analysts, with the changes of an overlay.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { type ColumnTypes, Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
@@ -36,7 +36,6 @@ export async function writeHistory(
   { work, old, path, notes }: HistoryPlace,
 ): Promise<void> {
   const spill = join(work, 'history');
-  await mkdir(spill);
   // Another database writes other files. DuckDB mixes row groups when several threads write unnested rows.
   const duck = await Duck.open(spill, 1);
   try {

@@ -1,6 +1,6 @@
 // Turns a finished draft into a release: computes its content name, dates its changes, writes the manifest,
 // makes it current.
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { Duck } from '../duckdb/duck.ts';
@@ -97,7 +97,6 @@ async function sameIndex(one: string, other: string): Promise<boolean> {
 
 async function dated(folder: string, feeding: FeedInput): ReturnType<typeof writeChanges> {
   const spill = join(folder, '..', 'spill-changes');
-  await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
   try {
     return await writeChanges(duck, folder, feeding);

@@ -77,6 +77,8 @@ test.each([
   ['RELEASES_URL', 'file://relative/folder'],
   ['S3_ENDPOINT', 'storage.internal:9000'],
   ['DRAIN_SECONDS', '-1'],
+  ['DUCKDB_MEMORY', '512'],
+  ['DUCKDB_MEMORY', '64MB'],
 ])('%s=%s is one line that names it', (name, value) => {
   const wrong = () => readConfig({ [name]: value });
   expect(wrong).toThrow(ConfigError);
@@ -87,6 +89,12 @@ test('a mail server and a sender, with a name or without', () => {
   const set = { SMTP_URL: 'smtps://register:a%20password@mail.example:465', MAIL_FROM: 'Register <a@b.example>' };
   expect(readConfig(set)).toMatchObject(set);
   expect(readConfig({ MAIL_FROM: 'a@b.example' }).MAIL_FROM).toBe('a@b.example');
+});
+
+test('memory is a size, in bytes', () => {
+  expect(readConfig({ DUCKDB_MEMORY: '512MB' }).DUCKDB_MEMORY).toBe(2 ** 29);
+  expect(readConfig({ DUCKDB_MEMORY: '2 gb' }).DUCKDB_MEMORY).toBe(2 ** 31);
+  expect(readConfig({}).DUCKDB_MEMORY).toBeUndefined();
 });
 
 test('shared releases need PostgreSQL, for pointers and the lease', () => {
