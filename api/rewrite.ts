@@ -1,10 +1,11 @@
-// Rebuilds release and files without opted-out records, as soon as an opt-out is decided (contract section 5,
-// "Overlay").
+// Builds releases and files again: at once after a removal or restoration, and some time after an edit (contract
+// section 5, "Overlay").
 import { type ChildProcess, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Config } from '../config.ts';
 import { EXIT_BUSY } from '../data/model/lock.ts';
 import { isInstalled, LOADER_OPTIONS, modulePath } from '../data/model/program.ts';
+import { rebuildDue } from '../data/plan/overlay.ts';
 import type { Register } from '../data/releases/register.ts';
 
 const PROGRAM = modulePath('build/night/rewrite.ts');
@@ -22,7 +23,7 @@ export interface RewriteInput {
 const WAIT = { busy: 3_000, failed: 5_000, most: 600_000 };
 
 export interface Rewriter {
-  /** Checks for an outdated release and rebuilds it. Call it after every refresh of the overlays. */
+  /** Checks for a release that is to be built again, and builds it. Call it after every refresh of the overlays. */
   look(): void;
   /** Stops the running rebuild; the next `look` of any process starts it again. */
   stop(): Promise<void>;
@@ -94,8 +95,10 @@ export function openRewriter({ config, credentials = {}, register, log }: Parts)
       if (stopped) return;
       for (const dataset of register.packs.keys()) {
         const release = register.current(dataset);
-        if (!release?.outdated || !release.overlay) continue;
+        if (!release?.overlay) continue;
         const { version } = release.overlay;
+        const due = rebuildDue(release.overlay, release.manifest.overlay ?? 0);
+        if (due === null || due > Date.now()) continue;
         const work = works.get(dataset) ?? { child: null, done: 0, next: 0, wait: WAIT.failed };
         works.set(dataset, work);
         if (work.child !== null || work.done === version || performance.now() < work.next) continue;

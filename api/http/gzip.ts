@@ -17,7 +17,7 @@ export interface GzipPiece {
 }
 
 /** A gzip header without name and time (RFC 1952 section 2.3). */
-export const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
+const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 /** An empty last block, with fixed codes (RFC 1951 section 3.2.6). */
 const LAST_BLOCK = Buffer.from([3, 0]);
 /** Most bytes of a stored block (RFC 1951 section 3.2.4). */
@@ -42,7 +42,7 @@ export function storedPiece(text: Uint8Array): GzipPiece {
 }
 
 /** The piece of a text whose blocks are known. */
-export function pieceOf(text: Uint8Array, blocks: Buffer): GzipPiece {
+function pieceOf(text: Uint8Array, blocks: Buffer): GzipPiece {
   return { blocks, bytes: text.length, crc: crc32(text), shift: shiftOf(text.length) };
 }
 

@@ -7,14 +7,14 @@ import type { CallDeps, Release } from '../gate/context.ts';
 import { fullTextRecord } from '../operations/dataset/dataset_full_text.ts';
 import { FileList, fileListHtml, fileListJson, LIST_FILES } from '../pages/file-list.ts';
 import { searchLine } from '../pages/search-line.ts';
-import { bulkFileDataset } from '../render/data-files.ts';
+import { bulkFileDataset, bulkFiles } from '../render/data-files.ts';
 
 /**
  * `as_is`: the file is current. `gone`: page of an opted-out record. `live`: page of a record that changed,
- * to generate anew. `withheld`: contains an opted-out record, and will be rebuilt soon. Else the text to send
- * in its place.
+ * to generate anew. `withheld`: contains an opted-out record, and is written again in about so many seconds. Else the
+ * text to send in its place.
  */
-export type FileState = 'as_is' | 'gone' | 'live' | 'withheld' | { text: string };
+export type FileState = 'as_is' | 'gone' | 'live' | { withheld: number } | { text: string };
 
 const PAGE = /^\/datasets\/([^/]+)\/(?!index\.html$)([^/]+?)(?:\.md|\.html|\/index\.html)?$/;
 /** Addresses of record pages in any text. */
@@ -30,14 +30,13 @@ const SEARCH = /^\/search\/[0-9a-f]+\.txt$/;
 const Published = z.looseObject({
   releases: z.record(z.string(), z.string()).default({}),
   overlays: z.record(z.string(), z.number()).default({}),
+  edits: z.record(z.string(), z.number()).default({}),
+  rewritten: z.record(z.string(), z.number()).default({}),
   base_url: z.string().nullable().default(null),
   code: z.string().nullable().default(null),
 });
 type Published = z.infer<typeof Published>;
-const UNPUBLISHED: Published = { releases: {}, overlays: {}, base_url: null, code: null };
-
-/** Overlay version of the files, by dataset. */
-type OverlayVersions = Record<string, number>;
+const UNPUBLISHED: Published = Published.parse({});
 
 let cache: { path: string; at: number; content: Published } | null = null;
 
@@ -67,15 +66,15 @@ function parsePublished(text: string): Published {
  */
 export async function isPublished(
   root: string,
-  { pack, manifest, overlay }: Release,
+  release: Release,
   { base_url, code }: Pick<CallDeps, 'base_url' | 'code'>,
   written: Date,
 ): Promise<boolean> {
   const content = await readPublished(root);
   const at = cache?.content === content ? cache.at : 0;
   return (
-    content.releases[pack.id] === manifest.release &&
-    content.overlays[pack.id] === (overlay?.version ?? manifest.overlay ?? 0) &&
+    content.releases[release.pack.id] === release.manifest.release &&
+    changesSince(release, content) === null &&
     content.base_url === base_url &&
     content.code === code &&
     written.getTime() <= at
@@ -96,21 +95,23 @@ interface DatasetChanges {
   changed: ReadonlySet<string>;
 }
 
-function changesSince(release: Release, versions: OverlayVersions): DatasetChanges | null {
+function changesSince(release: Release, { overlays, edits }: Published): DatasetChanges | null {
   const { overlay, pack } = release;
   if (!overlay) return null;
-  const version = versions[pack.id] ?? 0;
-  // Files newer than the store: the store was restored from a backup, so the version numbers cannot be
-  // compared.
-  const from = version > overlay.version ? 0 : version;
-  const removed = [...overlay.removed.values()].filter((each) => each.version > from);
-  const lists = [...overlay.ownerFacts, ...overlay.decided].filter(([, list]) =>
-    list.some((each) => each.version > from),
-  );
-  const restored = [...overlay.restored].filter(([, at]) => at > from);
+  const removed = [...overlay.removed.values()].filter(isAfter(overlays[pack.id], overlay));
+  const isNew = isAfter(edits[pack.id] ?? overlays[pack.id], overlay);
+  const lists = [...overlay.ownerFacts, ...overlay.decided].filter(([, list]) => list.some(isNew));
+  const restored = [...overlay.restored].filter(([, version]) => isNew({ version }));
   const changed = new Set([...lists, ...restored].map(([entity]) => entity));
   if (removed.length + changed.size === 0) return null;
   return { release, gone: new Set(removed.flatMap(({ slug, entity }) => [slug, entity])), changed };
+}
+
+/** A test of whether a change is later than the version of files. */
+function isAfter(version = 0, overlay: { version: number }): (change: { version: number }) => boolean {
+  // Files newer than the store: the store was restored from a backup, so the version numbers cannot be compared.
+  const from = version > overlay.version ? 0 : version;
+  return (change) => change.version > from;
 }
 
 /** How to serve a file of DIST_DIR. Uses the file's real path, since several URLs may lead to one file. */
@@ -122,8 +123,8 @@ export async function fileState(
   const leases = await gate.lease(null);
   try {
     if (!leases.releases.some(({ overlay }) => overlay && overlay.version > 0)) return 'as_is';
-    const versions = (await readPublished(root)).overlays;
-    const changes = leases.releases.flatMap((release) => changesSince(release, versions) ?? []);
+    const published = await readPublished(root);
+    const changes = leases.releases.flatMap((release) => changesSince(release, published) ?? []);
     if (changes.length === 0) return 'as_is';
     const byDataset = new Map(changes.map((each) => [each.release.pack.id, each]));
     const pathname = `/${relative(await realpath(root), file.path)
@@ -138,12 +139,19 @@ export async function fileState(
       return (await mentionsChange(await readFile(file.path, 'utf8'), slug, dataset, own)) ? 'live' : 'as_is';
     }
     // Data files cannot be edited at serve time.
-    const files = bulkFileDataset(pathname.slice(1));
-    if (files !== null && (byDataset.get(files)?.gone.size ?? 0) > 0) return 'withheld';
+    const bulk = byDataset.get(bulkFileDataset(pathname.slice(1)) ?? '');
+    if (bulk !== undefined)
+      return isStale(pathname.slice(1), bulk, published)
+        ? withheldFor(root, pathname.slice(1), bulk, published)
+        : 'as_is';
     const [, listDataset = '', format] = LIST.exec(pathname) ?? [];
-    if ((byDataset.get(listDataset)?.gone.size ?? 0) > 0) {
-      const list = await withheldList(join(dirname(file.path), LIST_FILES.json));
-      return { text: format === 'html' ? fileListHtml(list, gate.base_url) : fileListJson(list) };
+    const listed = byDataset.get(listDataset);
+    if (listed !== undefined && listed.gone.size > 0) {
+      const list = FileList.parse(JSON.parse(await readFile(join(dirname(file.path), LIST_FILES.json), 'utf8')));
+      const isWithheld = (name: string) => isStale(`files/${listDataset}/${name}`, listed, published);
+      const files = list.files.map((each) => (isWithheld(each.name) ? { ...each, withheld: true as const } : each));
+      const marked = { ...list, files };
+      return { text: format === 'html' ? fileListHtml(marked, gate.base_url) : fileListJson(marked) };
     }
     if (!/^(text\/|application\/(json|xml|ld\+json))/.test(file.content_type)) return 'as_is';
     return await withoutStale(await readFile(file.path, 'utf8'), pathname, gate.base_url, byDataset);
@@ -152,13 +160,30 @@ export async function fileState(
   }
 }
 
-/** The list of files, with the withheld ones marked. */
-async function withheldList(path: string): Promise<FileList> {
-  const list = FileList.parse(JSON.parse(await readFile(path, 'utf8')));
-  const files = list.files.map((file) =>
-    bulkFileDataset(`files/${list.dataset}/${file.name}`) === null ? file : { ...file, withheld: true as const },
+/** Whether a file of all records contains one that was removed since it was written. */
+function isStale(path: string, { release: { overlay, pack } }: DatasetChanges, { overlays, rewritten }: Published) {
+  if (!overlay || bulkFileDataset(path) !== pack.id) return false;
+  const version = Math.max(overlays[pack.id] ?? 0, rewritten[path] ?? 0);
+  return [...overlay.removed.values()].some(isAfter(version, overlay));
+}
+
+/** Bytes of files that are written again in a second, at least, and seconds until the first is begun. */
+const REWRITTEN = { rate: 3_000_000, start: 2 };
+
+/** How long a file is withheld: the files before it are written first. */
+async function withheldFor(root: string, path: string, changes: DatasetChanges, published: Published) {
+  const paths = bulkFiles(changes.release.pack).map(([name]) => `files/${changes.release.pack.id}/${name}`);
+  const waiting = paths.slice(0, paths.indexOf(path) + 1).filter((each) => isStale(each, changes, published));
+  const sizes = await Promise.all(
+    waiting.map((each) =>
+      stat(join(root, each)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
   );
-  return { ...list, files };
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  return { withheld: Math.ceil(REWRITTEN.start + bytes / REWRITTEN.rate) };
 }
 
 async function recordOf({ engine }: Release, ref: string) {
@@ -183,6 +208,9 @@ async function mentionsChange(
   return false;
 }
 
+/** For a text that the next build writes. */
+const WITHHELD = { withheld: 60 };
+
 /** A text without content about opted-out or changed records. */
 async function withoutStale(
   text: string,
@@ -194,10 +222,10 @@ async function withoutStale(
   const parts = PARTS.exec(pathname)?.[1];
   const part = parts === undefined ? undefined : byDataset.get(parts);
   // The index contains the first record of each part, and the parts' lengths.
-  if (part && pathname.endsWith('/index.txt')) return 'withheld';
+  if (part && pathname.endsWith('/index.txt')) return WITHHELD;
   const fresh = part ? await freshPart(text, base_url, part) : await withoutMarked(text, byDataset);
   for (const [, dataset = '', slug = ''] of fresh.matchAll(MENTION))
-    if (byDataset.get(dataset)?.gone.has(slug)) return 'withheld';
+    if (byDataset.get(dataset)?.gone.has(slug)) return WITHHELD;
   if (fresh === text) return 'as_is';
   return { text: fresh };
 }

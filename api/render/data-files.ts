@@ -16,7 +16,7 @@ interface DataFile {
 
 const PARQUET = 'application/vnd.apache.parquet';
 
-/** By file name. */
+/** By file name. Bulk files are in the order in which they are written again after a removal. */
 export const DATA_FILES = {
   'public.parquet': {
     media_type: PARQUET,
@@ -27,12 +27,6 @@ export const DATA_FILES = {
     media_type: 'application/octet-stream',
     description: 'public values of every record without provenance, in the table records; open',
     bulk: true,
-  },
-  'public.geojson': {
-    media_type: 'application/geo+json',
-    description: 'public values of every record without provenance, as features with points; open',
-    bulk: true,
-    geography: true,
   },
   'history.parquet': {
     media_type: PARQUET,
@@ -49,6 +43,12 @@ export const DATA_FILES = {
     description:
       'the source of every public value for SQL: rows refer to the row numbers of records in public.duckdb; open',
     bulk: true,
+  },
+  'public.geojson': {
+    media_type: 'application/geo+json',
+    description: 'public values of every record without provenance, as features with points; open',
+    bulk: true,
+    geography: true,
   },
   'dictionary.json': {
     media_type: 'application/json',

@@ -9,18 +9,14 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import { COMPRESSIBLE, COPIES, COPY_ENDINGS } from '../../api/discovery/hosting.ts';
 import { type FileEntry, formatManifest, parseManifest } from '../static/publish-manifest.ts';
-import { gzipInPieces } from './gzip-pieces.ts';
 import type { FileEntries } from './plan.ts';
 
 const KINDS = Object.values(COPY_ENDINGS);
 
-/**
- * Texts of all records: owners' edits change some of their lines. Their copies are made in pieces, which only gzip
- * allows.
- */
-const IN_PIECES = /(\/llms-full\.txt|\.geojson)$/;
+/** Texts of all records, which programs read: a Brotli copy of a long one takes as long as the text itself. */
+const TEXTS = /(\/llms-full\.txt|\.geojson)$/;
 
-const kindsOf = (path: string, bytes: number) => (bytes > WHOLE && IN_PIECES.test(path) ? [COPY_ENDINGS.gzip] : KINDS);
+const kindsOf = (path: string, bytes: number) => (bytes > WHOLE && TEXTS.test(path) ? [COPY_ENDINGS.gzip] : KINDS);
 
 /** Shorter files fit into one packet uncompressed. */
 const WORTH = 1024;
@@ -110,10 +106,6 @@ async function notOlder(copy: string, of: string): Promise<void> {
 /** Writes one copy; its key is the hash of its file. */
 async function copy(from: string, to: string, kind: string, length: number, key: string): Promise<FileEntry> {
   await mkdir(dirname(to), { recursive: true });
-  if (length > WHOLE && IN_PIECES.test(from)) {
-    const content = await gzipInPieces(from, to);
-    return { bytes: content.length, sha256: hash('sha256', content, 'hex'), key };
-  }
   const arriving = `${to}.new`;
   if (length > WHOLE) {
     const pieces = { highWaterMark: PIECE };

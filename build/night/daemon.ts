@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts';
 import { paths } from '../../data/model/layout.ts';
 import { LockedError } from '../../data/model/lock.ts';
 import { currentRelease, readManifest } from '../../data/model/manifest.ts';
+import { rebuildDue } from '../../data/plan/overlay.ts';
 import { lastRuns, type NightlyRun } from '../../data/releases/runs.ts';
 import { readOverlay } from '../../data/state/overlay.ts';
 import { openStore } from '../../data/state/store.ts';
@@ -13,7 +14,9 @@ import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
 import { errorLine } from '../collect/report.ts';
 import type { Effects } from '../effects/effects.ts';
 import { fetchLogsOfOthers } from './fleet.ts';
-import { goodPacks, runNight } from './run.ts';
+import { goodPacks } from './packs.ts';
+import { rewriteDatasets } from './rewrite.ts';
+import { runNight } from './run.ts';
 
 /**
  * A dataset whose run failed is retried after an hour, or on its schedule if that is earlier. Milliseconds.
@@ -51,11 +54,11 @@ export async function runDaemon(config: Config, effects: Effects, { signal, wait
         lastNote = '';
         continue;
       }
-      const outdated = await outdatedDatasets(config, rewritten);
+      const outdated = await outdatedDatasets({ config, now: now() }, rewritten);
       if (outdated.size > 0) {
         const only = [...outdated.keys()];
-        progress.note(`opt-outs: ${only.join(', ')} will be built again`);
-        await runNight(config, effects, { only, accept: false, rewrite: true });
+        progress.note(`removals and edits: ${only.join(', ')} will be built again`);
+        await rewriteDatasets(config, effects, only);
         for (const [id, version] of outdated) rewritten.set(id, version);
         continue;
       }
@@ -85,10 +88,13 @@ export async function daemonUntilStopped(config: Config, effects: Effects): Prom
 }
 
 /**
- * The datasets whose release has an opted-out record, or lacks a restored one, each with its overlay version.
+ * The datasets whose release lacks removals, restorations or edits that are due, each with its overlay version.
  * `rewritten`: the version at the last rebuild; a release that is outdated after it is not built once more.
  */
-async function outdatedDatasets(config: Config, rewritten: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+async function outdatedDatasets(
+  { config, now }: { config: Config; now: Date },
+  rewritten: ReadonlyMap<string, number>,
+): Promise<Map<string, number>> {
   const { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, DATABASE_WAIT_SECONDS: seconds } = config;
   const store = await openStore({ dataDir, databaseUrl, wait: { seconds, report: () => {} } });
   try {
@@ -96,10 +102,11 @@ async function outdatedDatasets(config: Config, rewritten: ReadonlyMap<string, n
     for (const { id } of await goodPacks(config.PACK_DIRS)) {
       const release = await currentRelease(dataDir, id);
       if (release === null) continue;
-      const { removed, restored, version } = await readOverlay(store, id);
-      const { overlay: built = 0 } = await readManifest(paths.release(dataDir, id, release));
-      const changes = [...[...removed.values()].map((each) => each.version), ...restored.values()];
-      if (rewritten.get(id) !== version && changes.some((each) => each > built)) outdated.set(id, version);
+      const overlay = await readOverlay(store, id);
+      const { overlay: held = 0 } = await readManifest(paths.release(dataDir, id, release));
+      const due = rebuildDue(overlay, held);
+      if (rewritten.get(id) !== overlay.version && due !== null && due <= now.getTime())
+        outdated.set(id, overlay.version);
     }
     return outdated;
   } finally {

@@ -7,7 +7,7 @@ import { buildIndex, ensureIndex } from '../../data/index/build.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
 import { type Manifest, paths } from '../../data/model/layout.ts';
 import { currentRelease, makeCurrent, readManifest } from '../../data/model/manifest.ts';
-import { type Overlay, touchedSince } from '../../data/plan/overlay.ts';
+import type { Overlay } from '../../data/plan/overlay.ts';
 import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
 import { nameRecords } from '../../data/write/analysts-files.ts';
 import { allReadings, listRuns, type ReadingRow } from '../../data/write/facts.ts';
@@ -94,14 +94,9 @@ export async function datasetNight(
   // killed.
   await overlays.forget(pack.id, before?.recorded_to ?? 0);
   const overlay = await overlays.read(pack.id);
-  const inputsWith = await fingerprint(pack, dataDir);
-  const inputs = inputsWith(overlay);
-  const same = before?.inputs === inputs;
-  const edited =
-    same || !collects || before === null ? 0 : newEdits(before, overlay, inputsWith, effects.now().getTime());
-  if (before !== null && (same || edited > 0)) {
-    const difference = same ? 'no changes' : `${number(edited)} edited records`;
-    progress.note(`${pack.id}: ${difference}, release ${current} stays current`);
+  const inputs = await fingerprint(pack, dataDir, overlay);
+  if (before?.inputs === inputs) {
+    progress.note(`${pack.id}: no changes, release ${current} stays current`);
     // The index is derived from the release and can be built again when it is missing.
     await ensureIndex(paths.release(dataDir, pack.id, before.release), pack);
     const { records, facts } = before;
@@ -318,45 +313,17 @@ const CODE = [
   'packs/define',
 ];
 
-/** The parts of an overlay that are inputs of a release. */
-type Inputs = Pick<Overlay, 'removed' | 'ownerFacts' | 'decided'>;
-
-/** Returns the fingerprint of the facts, the pack, the code and an overlay. */
-async function fingerprint(pack: Pack, dataDir: string): Promise<(overlay: Inputs) => string> {
+/** Fingerprint of the facts, the pack, the code and the overlay. */
+async function fingerprint(pack: Pack, dataDir: string, overlay: Overlay): Promise<string> {
+  const { removed, ownerFacts, decided } = overlay;
   const hash = createHash('sha256');
   for (const { run } of await listRuns(dataDir, pack.id)) hash.update(`${run}\n`);
   for (const folder of CODE) await addCode(hash, join(ROOT, folder));
   await addCode(hash, pack.folder);
-  return ({ removed, ownerFacts, decided }) => {
-    // Versions are left out: a change and its reversal give the same release.
-    const content = [...ownerFacts.values(), ...decided.values()].flat().map(({ version: _, ...each }) => each);
-    const overlay = JSON.stringify([[...removed.keys()].sort(byCodePoint), content]);
-    return hash.copy().update(overlay).digest('hex').slice(0, 32);
-  };
-}
-
-/** With more edited records than this, a release is built: queries compare each of them, at some 0.15 µs. */
-const MOST_EDITED = 250;
-
-/** Milliseconds after which an edit is in a release, and so in exports. */
-const LONGEST_EDIT = 7 * 86_400_000;
-
-/**
- * Number of records with owners' edits or decisions since a release, when they are its only new inputs, few
- * and recent: they are applied to the release as an overlay, and it stays. Else 0.
- */
-function newEdits(before: Manifest, overlay: Overlay, inputsWith: (overlay: Inputs) => string, now: number): number {
-  const held = before.overlay ?? 0;
-  const isNew = ({ version }: { version: number }) => version > held;
-  const earlier = <T extends { version: number }>(lists: ReadonlyMap<string, readonly T[]>) =>
-    new Map([...lists].map(([entity, list]) => [entity, list.filter((each) => !isNew(each))] as const));
-  const { removed, ownerFacts, decided } = overlay;
-  const edited = touchedSince(overlay, held).length;
-  const times = [...ownerFacts.values(), ...decided.values()].flat().filter(isNew);
-  if (edited > MOST_EDITED || times.some(({ at }) => now - at > LONGEST_EDIT)) return 0;
-  return inputsWith({ removed, ownerFacts: earlier(ownerFacts), decided: earlier(decided) }) === before.inputs
-    ? edited
-    : 0;
+  // Versions are left out: a change and its reversal give the same release.
+  const edits = [...ownerFacts.values(), ...decided.values()].flat().map(({ version: _, ...edit }) => edit);
+  hash.update(JSON.stringify([[...removed.keys()].sort(byCodePoint), edits]));
+  return hash.digest('hex').slice(0, 32);
 }
 
 /** Adds the program files of a folder, without tests and sub-folders. */

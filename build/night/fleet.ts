@@ -2,10 +2,9 @@
 // stores the results, and publishes only while it has the lease.
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { paths } from '../../data/model/layout.ts';
-import { LockedError, lockFolder } from '../../data/model/lock.ts';
+import { LockedError, lockFolder, waitForLock } from '../../data/model/lock.ts';
 import { currentRelease, makeCurrent } from '../../data/model/manifest.ts';
 import { type FileListing, formatListing, readListing, removeObjects, upload } from '../../data/objects/listing.ts';
 import type { ObjectStorage } from '../../data/objects/objects.ts';
@@ -28,9 +27,6 @@ import type { Progress } from '../effects/progress.ts';
 
 /** Milliseconds without a renewal after which another machine may run the night. */
 const LEASE = 60_000;
-
-/** Milliseconds between two tries while another process of this machine transfers files. */
-const TRANSFER_WAIT = 500;
 
 /** The part of a nightly run that other machines see. */
 export interface Fleet {
@@ -215,14 +211,7 @@ class FleetRun implements Fleet {
     }
   }
 
-  async #lockTransfers(): Promise<() => void> {
-    for (;;) {
-      try {
-        return lockFolder(paths.transfers(this.#dataDir), 'transfer', 'transfer');
-      } catch (error) {
-        if (!(error instanceof LockedError)) throw error;
-        await sleep(TRANSFER_WAIT);
-      }
-    }
+  #lockTransfers(): Promise<() => void> {
+    return waitForLock(paths.transfers(this.#dataDir), 'transfer', 'transfer');
   }
 }

@@ -14,7 +14,6 @@ import { trace, tracing } from '../../data/model/tracing.ts';
 import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-source.ts';
 import { type NightlyRun, recordRun } from '../../data/releases/runs.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
-import { loadPack, PackError, packFolders } from '../../packs/define/load.ts';
 import { nearestName } from '../../packs/define/mistakes.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { errorLine } from '../collect/report.ts';
@@ -22,9 +21,10 @@ import type { Effects } from '../effects/effects.ts';
 import type { Progress } from '../effects/progress.ts';
 import { compressPages } from '../hosting/compress.ts';
 import { prerender } from '../static/prerender.ts';
-import { publish } from '../static/publish.ts';
+import { lockFiles, publish } from '../static/publish.ts';
 import { type DatasetNight, DatasetStopped, datasetNight } from './dataset.ts';
 import { type Fleet, joinFleet } from './fleet.ts';
+import { distinctFolders, loadPacks } from './packs.ts';
 
 /**
  * Most releases of a dataset that one rewrite builds before the pages: the number of immediate opt-outs an
@@ -68,7 +68,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     fleet = await joinFleet(config, store, effects.progress);
     const overlays = fleet?.overlays ?? storedOverlays(store);
     await clearSources(config.DATA_DIR);
-    const { packs, broken, failures } = await load(config.PACK_DIRS);
+    const { packs, broken, failures } = await loadPacks(config.PACK_DIRS);
     const { only } = options;
     const unknown = only?.filter((name) => !packs.some(({ id }) => id === name)) ?? [];
     for (const name of unknown) failures.push(noSuchPack(name, packs));
@@ -154,37 +154,9 @@ async function runDataset(run: DatasetRun, pack: Pack, nights: DatasetNight[]): 
   }
 }
 
-/** Loads every valid pack; mistakes are returned as `failures`, with the ids of their packs as `broken`. */
-async function load(dirs: readonly string[]): Promise<{ packs: Pack[]; broken: string[]; failures: string[] }> {
-  const packs: Pack[] = [];
-  const broken: string[] = [];
-  const failures: string[] = [];
-  for (const folder of await folders(dirs)) {
-    try {
-      packs.push(await loadPack(folder));
-    } catch (error) {
-      if (!(error instanceof PackError)) throw error;
-      broken.push(basename(folder));
-      failures.push(error.message);
-    }
-  }
-  return { packs, broken, failures };
-}
-
-/** The packs that load without mistakes. */
-export async function goodPacks(dirs: readonly string[]): Promise<Pack[]> {
-  return (await load(dirs)).packs;
-}
-
-/** Pack folders in PACK_DIRS, by dataset id; of two with one id the first is used. */
-async function folders(dirs: readonly string[]): Promise<string[]> {
-  const found = await packFolders(dirs);
-  return found.filter((folder, i) => i === 0 || basename(found[i - 1] as string) !== basename(folder));
-}
-
 /** Whether any pack has a release to serve. */
 export async function anyReleased(dataDir: string, dirs: readonly string[]): Promise<boolean> {
-  const ids = (await folders(dirs)).map((folder) => basename(folder));
+  const ids = (await distinctFolders(dirs)).map((folder) => basename(folder));
   const have = await Promise.all(ids.map((id) => currentRelease(dataDir, id)));
   return have.some((id) => id !== null);
 }
@@ -199,11 +171,17 @@ async function render(
 ): Promise<string[]> {
   const ids = await Promise.all(packs.map(({ id }) => currentRelease(config.DATA_DIR, id)));
   if (ids.every((id) => id === null)) return [];
-  const made = await prerender({ config, packs, untouched: broken, overlays, effects });
-  for (const failure of made.failures) effects.progress.warn(failure);
-  effects.progress.step('register', 'publish');
-  await publish(config.DIST_DIR, made);
-  await compressPages(config.DIST_DIR, made.entries);
+  const writeAll = async () => {
+    const report = await prerender({ config, packs, untouched: broken, overlays, effects });
+    for (const failure of report.failures) effects.progress.warn(failure);
+    effects.progress.step('register', 'publish');
+    await publish(config.DIST_DIR, report);
+    await compressPages(config.DIST_DIR, report.entries);
+    return report;
+  };
+  // A removal rewrites files during a night, too.
+  const unlock = await lockFiles(config.DIST_DIR);
+  const made = await writeAll().finally(unlock);
   const { files, written, unchanged, deleted } = made;
   const count = (n: number) => n.toLocaleString('en-US');
   effects.progress.note(

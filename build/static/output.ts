@@ -49,7 +49,7 @@ export class Output {
   readonly root: string;
   readonly counts: OutputCounts = { written: 0, unchanged: 0, deleted: 0 };
   readonly files = new Map<string, FileEntry>();
-  private readonly previous: Map<string, FileEntry>;
+  private previous: Map<string, FileEntry>;
   /** False after a killed run or without a manifest: files on disk are compared by content. */
   private readonly trusted: boolean;
   private readonly notes: string;
@@ -69,14 +69,11 @@ export class Output {
     rmSync(join(this.notes, 'tmp'), { recursive: true, force: true });
   }
 
-  /**
-   * Whether the file exists with this key; it is then kept and need not be made. `before`: its key in the last run,
-   * when the content is the same though the key has changed.
-   */
-  keep(path: string, key: string, before = key): boolean {
+  /** Whether the file exists with this key; it is then kept and need not be made. */
+  keep(path: string, key: string): boolean {
     const entry = this.trusted ? this.previous.get(path) : undefined;
-    if (entry === undefined || entry.key !== before || !this.present(path)) return false;
-    this.files.set(path, { ...entry, key });
+    if (entry === undefined || entry.key !== key || !this.present(path)) return false;
+    this.files.set(path, entry);
     this.counts.unchanged++;
     return true;
   }
@@ -89,26 +86,20 @@ export class Output {
   }
 
   /**
-   * Keeps the files in a folder whose keys end with `ending`, except those in `without`, when there are `count`
-   * of them and all exist. Returns whether they are kept.
+   * Keeps the files in a folder whose keys end with `ending`, when there are `count` of them and all exist. Returns
+   * whether they are kept.
    */
-  keepFolder(folder: string, ending: string, count: number, without: { has(path: string): boolean } = NONE): boolean {
+  keepFolder(folder: string, ending: string, count: number): boolean {
     if (!this.trusted) return false;
     const inside = `${folder}/`;
     const present = existsSync(join(this.root, folder)) ? this.folder(folder).names : NONE;
     const paths: string[] = [];
     for (const [path, { key }] of this.previous)
-      if (key.endsWith(ending) && path.startsWith(inside) && !path.includes('/', inside.length) && !without.has(path))
-        paths.push(path);
+      if (key.endsWith(ending) && path.startsWith(inside) && !path.includes('/', inside.length)) paths.push(path);
     if (paths.length !== count || !paths.every((path) => present.has(path.slice(inside.length)))) return false;
     for (const path of paths) this.files.set(path, this.previous.get(path)!);
     this.counts.unchanged += count;
     return true;
-  }
-
-  /** Key of a file of the last run; null when there is none, or after a killed run. */
-  keyOf(path: string): string | null {
-    return this.trusted && this.present(path) ? (this.previous.get(path)?.key ?? null) : null;
   }
 
   /** Writes a note for the next run; a killed run leaves none that counts. */
@@ -234,11 +225,12 @@ export class Output {
 
   /**
    * Deletes files that were not kept or written, writes the manifest, and removes the marker of an unfinished
-   * run.
+   * run. `complete` false: the marker of an earlier run stays, whose files no one has compared. More files may be written
+   * afterwards, until the next call.
    */
-  finish(): OutputCounts {
+  finish({ complete = true } = {}): OutputCounts {
     const stale = new Set([...this.previous.keys()].filter((path) => !this.files.has(path)));
-    if (!this.trusted) {
+    if (!this.trusted && complete) {
       for (const path of OWNED.flatMap((folder) => walk(this.root, folder))) if (!this.files.has(path)) stale.add(path);
     }
     for (const path of stale) {
@@ -249,8 +241,10 @@ export class Output {
     }
     for (const folder of new Set([...stale].map((path) => posix.dirname(path)))) this.prune(folder);
     this.note('manifest.tsv', formatManifest(this.files));
+    this.previous = new Map(this.files);
     rmSync(join(this.notes, 'tmp'), { recursive: true, force: true });
-    rmSync(join(this.notes, 'unfinished'), { force: true });
+    if (this.trusted || complete) rmSync(join(this.notes, 'unfinished'), { force: true });
+    this.changing = false;
     return this.counts;
   }
 

@@ -26,8 +26,8 @@ export interface RenderTask {
   folder: string | null;
   /** Whether the full text and the features of all of them are rendered. */
   text: boolean;
-  /** Bodies that replace those of the release, by ordinal; null: the record is removed. */
-  instead: [number, string | null][];
+  /** Ordinals of opted-out records, which are left out. */
+  removed: number[];
 }
 
 interface RenderedPage {
@@ -87,11 +87,10 @@ export function renderRecords(
   const mapped = text && publicPoint(pack) !== undefined;
   const contents: Buffer[] = [];
   const wanted = new Set(pages);
-  const instead = new Map(task.instead);
+  const removed = new Set(task.removed);
   for (const [ord, body] of storedBodies(folder, task)) {
-    const other = instead.get(ord);
-    if (other === null) continue;
-    const record = JSON.parse(other ?? body) as StoredRecord;
+    if (removed.has(ord)) continue;
+    const record = JSON.parse(body) as StoredRecord;
     if (text) rendered.text.push(fullTextRecord(record, pack, base));
     if (mapped)
       rendered.features.push(geojsonFeature({ attributes }, { ...record, url: recordUrl(base, pack.id, record.slug) }));

@@ -11,8 +11,6 @@ import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Output } from './output.ts';
-import { noteOverlaid } from './overlaid.ts';
-import { patchFiles } from './pages-patch.ts';
 import { pageName, type RenderTask, renderRecords } from './pages-render.ts';
 import { startThreads, usefulThreads } from './pages-threads.ts';
 import { type TextParts, writeParts } from './parts.ts';
@@ -52,10 +50,10 @@ export interface PagesOptions {
   scratch: string;
   /** Fingerprint of the inputs of the full text and the GeoJSON file. */
   key: string;
-  /** The same without the overlay; `key` begins with it. Absent: nothing is copied from the old files. */
-  stem?: string;
   /** Called with the number of finished records. */
   progress: (done: number) => void;
+  /** False: only the full text and the GeoJSON file are written. */
+  pages?: boolean;
   /** Number of threads that render; none for small datasets. */
   threads?: number;
   /** Records rendered together. */
@@ -67,7 +65,7 @@ export interface PagesOptions {
  * unless the two files are due.
  */
 export async function writePages(options: PagesOptions, output: Output): Promise<void> {
-  const { release, base, scratch, key, stem, progress, piece = PIECE } = options;
+  const { release, base, scratch, key, progress, piece = PIECE } = options;
   const { pack, manifest, folder } = release;
   const due = !output.keepAll(key);
   const fingerprint = pageFingerprint(pack, base);
@@ -75,13 +73,11 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   // The run that wrote the full text of the same release also wrote its pages.
   const count = records - (release.touched?.gone.length ?? 0);
   if (!due && output.keepFolder(pagesFolder(pack.id), `.${fingerprint}`, count)) return;
-  const patch = { base, key, stem, folder: pagesFolder(pack.id), fingerprint, geojson: geojsonPath(pack.id) };
-  if (due && (await patchFiles(release, patch, output))) return;
   const full = due ? fullText(release, base, output, key) : null;
   const map = due ? geojsonFile(release, base, output, key) : null;
   const duck = await Duck.open(scratch);
-  const instead = await otherBodies(release);
-  const changed = await changedPages(release, instead, fingerprint, duck, output);
+  const { pages: all = true } = options;
+  const changed = all ? await changedPages(release, fingerprint, duck, output) : new Map<number, string>();
   const pages = changed.size > 0 ? output.freshFolder(pagesFolder(pack.id)) : null;
   const planned = tasksOf(records, changed, due, piece);
   const starts = planned.length > 0 ? lineStarts(join(folder, RELEASE_FILES.jsonl), records) : new Float64Array();
@@ -90,9 +86,7 @@ export async function writePages(options: PagesOptions, output: Output): Promise
       ...task,
       starts: starts.slice(task.from, task.to + 1),
       folder: pages,
-      instead: [...instead]
-        .filter(([ord]) => ord >= task.from && ord < task.to)
-        .map(([ord, other]) => [ord, other?.body ?? null]),
+      removed: release.touched?.gone.filter((ord) => ord >= task.from && ord < task.to) ?? [],
     };
   });
   const { threads = tasks.length * piece < LARGE ? 0 : usefulThreads() } = options;
@@ -118,42 +112,28 @@ export async function writePages(options: PagesOptions, output: Output): Promise
     }
     full?.end();
     map?.end();
-    noteOverlaid(release, 'texts', key, output);
   } finally {
     await pool?.close();
     duck.close();
   }
 }
 
-type Bodies = ReadonlyMap<number, { body: string; version: string } | null>;
-
-/** New bodies of the records that the overlay changed; null: the record is removed. */
-async function otherBodies({ engine, touched }: Release): Promise<Bodies> {
-  if (!touched) return new Map();
-  const bodies = await engine.bodies([...touched.changed]);
-  return new Map([
-    ...touched.gone.map((ord) => [ord, null] as const),
-    ...touched.changed.map((ord, i) => [ord, bodies[i]!] as const),
-  ]);
-}
-
 /** Ordinals of the records whose page is missing, with the page's key; the other pages are kept. */
 async function changedPages(
-  { pack, folder }: Release,
-  instead: Bodies,
+  { pack, folder, touched }: Release,
   fingerprint: string,
   duck: Duck,
   output: Output,
 ): Promise<Map<number, string>> {
   const file = (name: string) => `read_parquet(${quotedText(join(folder, name))})`;
   const changed = new Map<number, string>();
+  const without = new Set(touched?.gone);
   const versions = `SELECT ord, slug, version FROM ${file(RELEASE_FILES.engine)}
     JOIN (SELECT ord, version FROM ${file(RELEASE_FILES.bodies)}) USING (ord)`;
   for await (const rows of duck.batches(versions)) {
     for (const [ord, slug, version] of rows as [number, string, string][]) {
-      const other = instead.get(ord);
-      if (other === null) continue;
-      const key = `${other?.version ?? version}.${fingerprint}`;
+      if (without.has(ord)) continue;
+      const key = `${version}.${fingerprint}`;
       if (!output.keep(pagePath(pack.id, slug), key)) changed.set(ord, key);
     }
   }
@@ -166,9 +146,9 @@ function tasksOf(
   changed: ReadonlyMap<number, string>,
   text: boolean,
   piece: number,
-): Omit<RenderTask, 'instead' | 'folder' | 'starts'>[] {
+): Omit<RenderTask, 'removed' | 'folder' | 'starts'>[] {
   const due = [...changed.keys()].sort((a, b) => a - b);
-  const tasks: Omit<RenderTask, 'instead' | 'folder' | 'starts'>[] = [];
+  const tasks: Omit<RenderTask, 'removed' | 'folder' | 'starts'>[] = [];
   let at = 0;
   for (let from = 0; from < records; from += piece) {
     const to = Math.min(from + piece, records);

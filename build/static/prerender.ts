@@ -1,7 +1,8 @@
 // Static files below DIST_DIR: free answers, documents, record pages and pages for people
 // (docs/static-hosting.md).
 import { hash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Operation } from '../../api/contract/operation.ts';
 import { addressesOf } from '../../api/discovery/document.ts';
@@ -9,33 +10,28 @@ import { hostingRules } from '../../api/discovery/hosting.ts';
 import { DOCUMENTS } from '../../api/discovery/index.ts';
 import { prerenderContext, releaseTime } from '../../api/discovery/prerender-context.ts';
 import { packVersion } from '../../api/operations/common/about.ts';
+import { knownProfiles, type Profile } from '../../api/operations/dataset/dataset_profile.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { COMPARE_MODULES, SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
 import { render } from '../../api/render/render.ts';
 import type { Config } from '../../config.ts';
-import { localEngines } from '../../data/duckdb/engines.ts';
-import { lazyEngine } from '../../data/duckdb/lazy-engine.ts';
-import { UNFINISHED } from '../../data/model/atomic.ts';
+import { scratchFolder } from '../../data/model/atomic.ts';
 import { codeFingerprint } from '../../data/model/code.ts';
-import { paths } from '../../data/model/layout.ts';
-import { currentRelease, readManifest } from '../../data/model/manifest.ts';
+import { currentRelease } from '../../data/model/manifest.ts';
 import { PUBLIC_MODES } from '../../data/model/permissions.ts';
-import { DEFAULT_LIMITS } from '../../data/plan/limits.ts';
-import type { Overlay } from '../../data/plan/overlay.ts';
-import { applyOverlay } from '../../data/releases/apply-overlay.ts';
 import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
-import { openRelease, type Release, releaseTag } from '../../data/releases/release.ts';
+import { type Release, releaseTag } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
 import { writeAnalystFiles, writeFileLists } from './analysts.ts';
 import { headersFile } from './host-configs.ts';
 import { Output, type OutputCounts } from './output.ts';
-import { noteProfiles, takeProfiles, useWrittenProfiles } from './overlaid.ts';
 import { writePages } from './pages.ts';
 import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
 import type { FileEntry } from './publish-manifest.ts';
 import { writeSearch } from './search.ts';
 import { type Showing, writeShowcase } from './showcase.ts';
+import { closeRelease, sleepingRelease } from './sleeping-release.ts';
 
 export interface PrerenderOptions {
   config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'> & Partial<Pick<Config, 'X402_PAY_TO'>>;
@@ -60,8 +56,10 @@ export interface PrerenderReport extends OutputCounts {
   failures: string[];
   /** The release of each dataset in the files. */
   releases: Record<string, string>;
-  /** The overlay version of each dataset in the files. */
+  /** Version of the overlay whose removals the files of each dataset lack. */
   overlays: Record<string, number>;
+  /** Version of the overlay whose edits the files of each dataset contain. */
+  edits: Record<string, number>;
   /** BASE_URL of their links. */
   base_url: string;
   /** Fingerprint of the code that wrote them. */
@@ -83,7 +81,7 @@ export async function prerender({
   const { DATA_DIR, DIST_DIR, BASE_URL: base, EUR_USD: eur_usd } = config;
   const { progress } = effects;
   if ((await mkdir(DIST_DIR, { recursive: true })) !== undefined) await chmod(DIST_DIR, PUBLIC_MODES.folder);
-  const scratch = await scratchIn(DATA_DIR);
+  const scratch = await scratchFolder(DATA_DIR, 'prerender');
   const releases: Release[] = [];
   try {
     for (const pack of packs) {
@@ -93,16 +91,14 @@ export async function prerender({
     const output = new Output(DIST_DIR);
     const code = codeFingerprint();
     const common = [base, eur_usd, code];
-    const keyWith = ({ pack, manifest }: Release, tag: string) => {
-      const made = [tag, manifest.created_at, manifest.last_collection, packVersion(pack), ...common];
+    const keys = releases.map((release) => {
+      const { pack, manifest } = release;
+      const made = [releaseTag(release), manifest.created_at, manifest.last_collection, packVersion(pack), ...common];
       return hash('sha256', JSON.stringify(made), 'hex');
-    };
-    const keys = releases.map((release) => keyWith(release, releaseTag(release)));
+    });
     const shared = { releases, base, eur_usd, operations: OPERATIONS };
     const views = releases.map((release, i): DatasetFiles => {
-      const named = (key: string) => `${release.pack.id}.${key.slice(0, 16)}`;
-      const stem = named(keyWith(release, release.manifest.release));
-      return { ...shared, release, scratch, made: named(keys[i]!), stem, progress };
+      return { ...shared, release, scratch, made: `${release.pack.id}.${keys[i]!.slice(0, 16)}`, progress };
     });
     const failures: string[] = [];
     const key = hash('sha256', keys.join(), 'hex').slice(0, 16);
@@ -137,11 +133,15 @@ export async function prerender({
     output.keepOld((_entry, path) => old.some((folder) => path.startsWith(folder)));
     const counts = output.finish();
     const bytes = [...output.files.values()].reduce((sum, file) => sum + file.bytes, 0);
-    const ids = releases.map(({ pack, manifest }) => [pack.id, manifest.release]);
-    const over = releases.map(({ pack, manifest, overlay }) => [pack.id, overlay?.version ?? manifest.overlay ?? 0]);
-    const stands = { releases: Object.fromEntries(ids), overlays: Object.fromEntries(over) };
+    const byDataset = <T>(value: (release: Release) => T) =>
+      Object.fromEntries(releases.map((release) => [release.pack.id, value(release)]));
+    const contents = {
+      releases: byDataset(({ manifest }) => manifest.release),
+      overlays: byDataset(({ overlay, manifest }) => Math.max(overlay?.version ?? 0, manifest.overlay ?? 0)),
+      edits: byDataset(({ manifest }) => manifest.overlay ?? 0),
+    };
     const { files } = output;
-    return { ...counts, failures, files: files.size, bytes, entries: files, base_url: base, code, ...stands };
+    return { ...counts, failures, files: files.size, bytes, entries: files, base_url: base, code, ...contents };
   } finally {
     for (const release of releases) await closeRelease(release);
     await rm(scratch, { recursive: true, force: true });
@@ -166,8 +166,6 @@ interface DatasetFiles extends Shared {
   scratch: string;
   /** Fingerprint of the files' inputs. */
   made: string;
-  /** The same without the overlay. */
-  stem: string;
   progress: Effects['progress'];
 }
 
@@ -194,16 +192,15 @@ function writeDatasets(datasets: readonly DatasetFiles[], output: Output): Writi
 }
 
 /** Writes the files of one dataset: answers, showcase pages, files for analysts, pages of records. */
-function writeDataset({ scratch, made, stem, progress, ...view }: DatasetFiles, output: Output): Writing {
+function writeDataset({ scratch, made, progress, ...view }: DatasetFiles, output: Output): Writing {
   const { release, base } = view;
   const { pack, manifest } = release;
   progress.step(pack.id, 'prerender');
   const onProgress = (done: number) => progress.at(done, manifest.records, 'pages');
   // Threads of their own render pages and run DuckDB's statements, so that all processors have work.
-  const full = { stem: `full.${stem}.`, key: `full.${stem}.${made}` };
-  const pages = writePages({ release, base, scratch, ...full, progress: onProgress }, output);
-  const files = writeAnalystFiles({ release, base, scratch, stem: `files.${stem}`, key: made, pages }, output);
-  const answers = writeOwnFiles({ ...view, made, stem }, output);
+  const pages = writePages({ release, base, scratch, key: `full.${made}`, progress: onProgress }, output);
+  const files = writeAnalystFiles({ release, base, scratch, key: `files.${made}`, pages }, output);
+  const answers = writeOwnFiles({ ...view, made }, output);
   // The first error counts, and nothing may write after it.
   const all = Promise.allSettled([pages, files, answers]).then((finished) => {
     for (const result of finished) if (result.status === 'rejected') throw result.reason;
@@ -213,13 +210,8 @@ function writeDataset({ scratch, made, stem, progress, ...view }: DatasetFiles, 
 
 /** Writes the answers and the showcase pages. */
 async function writeOwnFiles(view: Showing & Shared, output: Output): Promise<void> {
-  const { release, made, stem } = view;
-  const key = `answers.${made}`;
-  if (!output.keepAll(key)) {
-    takeProfiles(release, stem, output);
-    await writeAnswers({ ...view, key }, output);
-    noteProfiles(release, stem, output);
-  }
+  const key = `answers.${view.made}`;
+  if (!output.keepAll(key)) await writeAnswers({ ...view, key }, output);
   await writeShowcase(view, output);
 }
 
@@ -233,7 +225,10 @@ async function writeRegister(
   const key = `register.${hash('sha256', made, 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
   // The OpenAPI document shows them as examples.
-  for (const release of releases) useWrittenProfiles(release, output);
+  for (const release of releases) {
+    const text = readFileSync(join(output.root, 'v1', release.pack.id, 'profile'), 'utf8');
+    knownProfiles(release, (JSON.parse(text) as Profile).attributes);
+  }
   await writeAnswers({ ...shared, key }, output);
   output.write('_headers', headersFile(hostingRules({ base_url: base, operations })), key);
   const view = { ...shared, base_url: base, x402, now: releaseTime(releases) };
@@ -244,15 +239,6 @@ async function writeRegister(
       if (document.markdown) output.write(`${path.slice(1)}.md`, document.markdown(view), key);
     }
   }
-}
-
-/** A new folder for each run, since a child process of a killed run may still write into the old one. */
-async function scratchIn(dataDir: string): Promise<string> {
-  const name = `${UNFINISHED}prerender-`;
-  for (const old of await readdir(dataDir)) {
-    if (old.startsWith(name)) await rm(join(dataDir, old), { recursive: true, force: true });
-  }
-  return mkdtemp(join(dataDir, name));
 }
 
 interface Answering extends Shared {
@@ -277,30 +263,4 @@ async function writeAnswers(answering: Answering, output: Output): Promise<void>
       else if (typeof body === 'string') output.write(file, body, key);
     }
   }
-}
-
-/**
- * Long time limits: a build may run on a busy machine, and no request waits for it. A run has few queries for
- * DuckDB, and loading the tables would take longer than all of them.
- */
-const LIMITS = { ...DEFAULT_LIMITS, statement: 600_000, patience: 600_000, bodies: 0, history: 0, tables: false };
-
-/**
- * Reads the manifest now and opens the engine at its first use, for example to apply an overlay. The caller
- * closes it. Throws when the overlay cannot be applied, because files without it could show removed records.
- */
-async function sleepingRelease(dataDir: string, pack: Pack, id: string, overlay: Overlay): Promise<Release> {
-  const folder = paths.release(dataDir, pack.id, id);
-  const open = async () => (await openRelease(dataDir, pack, id, { engines: localEngines(LIMITS) })).engine;
-  const base = { pack, manifest: await readManifest(folder), folder, engine: lazyEngine(open, null) };
-  const { release, problem } = await applyOverlay(base, overlay);
-  if (problem === null) return release;
-  await closeRelease(release);
-  throw new Error(`the overlay of ${pack.id} cannot be applied to release ${id}: ${problem}`);
-}
-
-/** Closes a release and the base under its overlay. */
-async function closeRelease({ engine, base }: Release): Promise<void> {
-  await engine.close();
-  if (base && base.engine !== engine) await base.engine.close();
 }

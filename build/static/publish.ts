@@ -2,8 +2,11 @@
 // file is in place.
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../data/model/atomic.ts';
+import { waitForLock } from '../../data/model/lock.ts';
+import { PUBLIC_MODES } from '../../data/model/permissions.ts';
 import { BUILD_NOTES } from './output.ts';
 
 /** Content of `.build/published`: the name of the published list, and what its files contain. */
@@ -14,12 +17,22 @@ export interface PublishedPointer {
   bytes: number;
   /** The release of each dataset in the files. */
   releases: Record<string, string>;
-  /** The overlay version of each dataset in the files. */
+  /** Version of the overlay whose removals the files of each dataset lack. */
   overlays?: Record<string, number>;
+  /** Version of the overlay whose edits the files of each dataset contain. */
+  edits?: Record<string, number>;
+  /** Versions as in `overlays` of files that were written again since, by path. */
+  rewritten?: Record<string, number>;
   /** BASE_URL of their links; the API warns when it is served under another. */
   base_url?: string;
   /** Fingerprint of the code that wrote them; the API generates texts when its own differs. */
   code?: string;
+}
+
+/** Waits until no other process writes files into DIST_DIR. Returns the function that ends this. */
+export async function lockFiles(dist: string): Promise<() => void> {
+  if ((await mkdir(dist, { recursive: true })) !== undefined) await chmod(dist, PUBLIC_MODES.folder);
+  return waitForLock(join(dist, BUILD_NOTES), 'files', 'run');
 }
 
 /**
@@ -31,9 +44,11 @@ export async function publish(dist: string, made: Omit<PublishedPointer, 'manife
   const notes = join(dist, BUILD_NOTES);
   const list = readFileSync(join(notes, 'manifest.tsv'));
   const manifest = `published-${hash('sha256', list, 'hex').slice(0, 16)}.tsv`;
-  const { files, bytes, releases, overlays, base_url, code } = made;
+  const { files, bytes, releases, overlays, edits, rewritten, base_url, code } = made;
   const about = {
     ...(overlays ? { overlays } : {}),
+    ...(edits ? { edits } : {}),
+    ...(rewritten ? { rewritten } : {}),
     ...(base_url === undefined ? {} : { base_url }),
     ...(code === undefined ? {} : { code }),
   };

@@ -5,7 +5,6 @@ import { hintAttributes, searchLines } from '../../api/pages/search-line.ts';
 import { plural } from '../../api/render/print.ts';
 import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
-import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
@@ -143,7 +142,7 @@ function isUnique(rows: readonly Row[], cell: number): boolean {
   return values.size >= UNIQUE * known;
 }
 
-/** Reads the records with the values of `texts`, best known first, with the changes of the overlay. */
+/** Reads the records with the values of `texts`, best known first, without opted-out ones. */
 async function readRecords(release: Release, texts: readonly Attribute[], duck: Duck): Promise<Row[]> {
   const { serving, gone } = release.pack;
   const order = serving.prominence === null ? '' : `"${column(serving.prominence, 'value')}" DESC NULLS LAST,`;
@@ -151,17 +150,11 @@ async function readRecords(release: Release, texts: readonly Attribute[], duck: 
     gone === null ? '' : `"${column(gone.attribute, 'value')}" IS NOT DISTINCT FROM ${quotedText(gone.value)},`;
   const columns = ['ord', 'slug', 'name', ...texts.map(({ name }) => `"${column(name, 'value')}"`)];
   const file = quotedText(join(release.folder, RELEASE_FILES.engine));
-  const changed = await changedRecords(release);
   const removed = new Set(release.touched?.gone);
   const rows: Row[] = [];
   const values = duck.values(columns, `FROM read_parquet(${file}) ORDER BY ${last} ${order} ord`);
   for await (const some of values as AsyncIterable<Row[]>) {
-    for (const row of some) {
-      const [ord, slug] = row;
-      const other = changed.get(ord);
-      if (other) rows.push([ord, slug, other.name, ...texts.map(({ name }) => other.attributes[name] ?? null)]);
-      else if (!removed.has(ord)) rows.push(row);
-    }
+    for (const row of some) if (!removed.has(row[0])) rows.push(row);
   }
   return rows;
 }
@@ -173,13 +166,6 @@ const PLAIN = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
 function wordsOf(text: string): string {
   const lower = text.toLowerCase();
   return PLAIN.test(lower) ? lower : words(text).join(' ');
-}
-
-/** Records that the overlay changed, by ordinal. */
-async function changedRecords({ engine, touched }: Release): Promise<Map<number, StoredRecord>> {
-  if (!touched) return new Map();
-  const bodies = await engine.bodies([...touched.changed]);
-  return new Map(touched.changed.map((ord, i) => [ord, JSON.parse(bodies[i]!.body) as StoredRecord]));
 }
 
 /** A key from the beginning of each word of each text of each entry; the first counts if two are equal. */

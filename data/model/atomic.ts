@@ -1,10 +1,18 @@
 // Atomic writes: files appear complete or not, also when the process is killed or the power fails.
 import { randomUUID } from 'node:crypto';
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** Names with this prefix are unfinished; the next run may remove them. */
 export const UNFINISHED = '.unfinished-';
+
+/** A new folder for each run, since a child process of a killed one may still write into the old folder, which is removed. */
+export async function scratchFolder(parent: string, name: string): Promise<string> {
+  const prefix = `${UNFINISHED}${name}-`;
+  for (const old of await readdir(parent))
+    if (old.startsWith(prefix)) await rm(join(parent, old), { recursive: true, force: true });
+  return mkdtemp(join(parent, prefix));
+}
 
 /** A temporary name in the folder of `path`, to write to before `putInPlace`. */
 export function temporaryPath(path: string): string {

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Another run is in progress. */
 export class LockedError extends Error {}
@@ -42,6 +43,21 @@ export function lockFolder(folder: string, name: string, work: string): () => vo
     held.delete(lock);
     lock.close();
   };
+}
+
+/** Milliseconds between two tries of `waitForLock`. */
+const WAIT = 200;
+
+/** The same, but waits while another process has the lock. */
+export async function waitForLock(folder: string, name: string, work: string): Promise<() => void> {
+  for (;;) {
+    try {
+      return lockFolder(folder, name, work);
+    } catch (error) {
+      if (!(error instanceof LockedError)) throw error;
+      await sleep(WAIT);
+    }
+  }
 }
 
 const SQLITE_BUSY = 5;

@@ -78,3 +78,26 @@ export function touchedSince({ ownerFacts, decided, restored }: Overlay, version
   const back = [...restored].filter(([, at]) => at > version).map(([entity]) => entity);
   return [...new Set([...touched, ...back])];
 }
+
+/** The removals of an overlay alone. Its version is that of the newest one. */
+export function removalsOf({ removed }: Overlay): Overlay {
+  const version = Math.max(0, ...[...removed.values()].map((removal) => removal.version));
+  return { ...NO_OVERLAY, version, removed };
+}
+
+/** Milliseconds after which an edit is built into a release, so that it is in all files within an hour. */
+const EDIT_WAIT = 1_800_000;
+
+/**
+ * When a release that contains the overlay up to the version `held` is to be built again, in milliseconds since 1970: at
+ * once (0) after a removal or restoration, and some time after the first edit or decision. Null: nothing is missing.
+ */
+export function rebuildDue(overlay: Overlay, held: number): number | null {
+  const { removed, restored, ownerFacts, decided } = overlay;
+  // Versions cannot be compared when the store is from a backup that is older than the release.
+  const from = overlay.version < held ? 0 : held;
+  const isNew = ({ version }: { version: number }) => version > from;
+  if ([...removed.values()].some(isNew) || [...restored.values()].some((version) => version > from)) return 0;
+  const edits = [...ownerFacts.values(), ...decided.values()].flat().filter(isNew);
+  return edits.length === 0 ? null : Math.min(...edits.map(({ at }) => at)) + EDIT_WAIT;
+}

@@ -43,13 +43,7 @@ export async function applyOverlay(base: Release, overlay: Overlay): Promise<Ove
     ]),
   );
   const plain = { version: overlay.version, removed: new Set(removed), changed: [], decided };
-  const back = [...overlay.restored].filter(([entity, at]) => (older || at > held) && !overlay.removed.has(entity));
-  const home = await resolved(
-    base,
-    back.map(([entity]) => entity),
-  );
-  const withheld = outs.size > 0;
-  const over = { base, overlay, withheld, outdated: withheld || home.size < back.length };
+  const over = { base, overlay, withheld: outs.size > 0 };
   try {
     return { release: { ...base, ...(await changeOf(base, overlay, plain, outs, held)), ...over }, problem: null };
   } catch (error) {

@@ -30,8 +30,6 @@ export interface Release {
   touched?: { gone: readonly number[]; changed: readonly number[] };
   /** The files contain an opted-out record, so none may be sent whole. */
   withheld?: boolean;
-  /** A release built now would have other records, because one was removed or restored. */
-  outdated?: boolean;
 }
 
 /** Identifies a release with its overlay; changes with either. */

@@ -1,17 +1,15 @@
 // The files for analysts: Parquet with metadata, the history of all values, and a DuckDB database that
 // browsers can open.
 import { hash } from 'node:crypto';
-import { copyFile, mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { Duck, quotedIdentifier, quotedText, rowGroup } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
-import { publicQuery, recordsQuery } from './analysts.ts';
+import { publicHistoryQuery } from './analysts.ts';
 import { recordColumn } from './csv.ts';
 import { type Column, dictionary, HISTORY_FILE_COLUMNS, HISTORY_ORDER } from './dictionary.ts';
-import { type OverlayDifferences, writeHistory } from './history-file.ts';
-import { cellOrOther, OTHER, ROW, replacement } from './replaced-rows.ts';
 import { historyTableQuery, provenanceTableQuery } from './sql-tables.ts';
 
 /** The release of a file. */
@@ -80,87 +78,123 @@ export async function nameRecords(folder: string, release: string): Promise<void
  */
 const STORAGE = 'v1.0.0';
 
-/** Paths of the written files. */
-export interface PublicFiles {
-  parquet: string;
-  database: string;
-  history: string;
-  /** Databases of the SQL console, whose rows refer to the records of `database`. */
-  historyDatabase: string;
-  provenanceDatabase: string;
+/** Names of the public files that DuckDB writes, each after the files that it is made from. */
+export const PUBLIC_FILES = [
+  'public.parquet',
+  'public.duckdb',
+  'history.parquet',
+  'history.duckdb',
+  'provenance.duckdb',
+] as const;
+export type PublicFile = (typeof PUBLIC_FILES)[number];
+
+/** What the public files are made from. */
+export interface PublicSource {
+  pack: Pack;
+  /** Folder of the release. */
+  folder: string;
+  info: ReleaseInfo;
+  /** Ids of opted-out records of the release, which the files lack. */
+  removed: readonly string[];
 }
 
-/** Files of the same release in which no other records differ than in the new ones: only their rows are replaced. */
-export type OldFiles = Omit<PublicFiles, 'parquet'>;
-
 /**
- * Writes the public files of a release into `scratch`: public values only, as in the release's
- * `public.parquet`. `old`: files from which rows of unchanged records are copied. Throws errors of DuckDB.
+ * Writes one public file: public values only, as in the release's `public.parquet`. `pathOf` has the place of this
+ * file, and of those before it in PUBLIC_FILES. DuckDB spills to `spill`. Throws errors of DuckDB.
  */
-export async function writePublicFiles(
-  pack: Pack,
-  folder: string,
-  telling: ReleaseInfo,
-  differences: OverlayDifferences,
-  scratch: string,
-  old: OldFiles | null = null,
-): Promise<PublicFiles> {
-  const work = join(scratch, `${UNFINISHED}files-${pack.id}`);
-  await rm(work, { recursive: true, force: true });
-  await mkdir(work, { recursive: true });
-  const files: PublicFiles = {
-    parquet: join(work, 'public.parquet'),
-    database: join(work, 'public.duckdb'),
-    history: join(work, 'history.parquet'),
-    historyDatabase: join(work, 'history.duckdb'),
-    provenanceDatabase: join(work, 'provenance.duckdb'),
-  };
-  const { parquet, history } = files;
-  const duck = await Duck.open(work, 1);
-  const place = { work, old: old?.history ?? null, path: history, notes: historyNotes(pack, telling) };
-  const past = writeHistory(pack, folder, differences, place);
-  // Its error is thrown below.
-  past.catch(() => {});
+export async function writePublicFile(
+  name: PublicFile,
+  source: PublicSource,
+  pathOf: (name: PublicFile) => string,
+  spill: string,
+): Promise<void> {
+  // DuckDB mixes row groups when several threads write unnested rows.
+  const duck = await Duck.open(spill, 1);
   try {
-    const rows = await publicRows(duck, pack, folder, differences, work);
-    const columns = dictionary(pack, 'public');
-    const { size } = await stat(join(folder, RELEASE_FILES.jsonl));
-    const group = rowGroup(size, await duck.count(`SELECT count(*) FROM (${rows})`));
-    await duck.parquet(rows, parquet, group, notes(pack, telling, columns));
-    const version = hash('sha256', JSON.stringify([telling, differences]), 'hex').slice(0, 16);
-    const changed = differences.instead.length > 0;
-    await (old !== null && canUpdate(pack)
-      ? patchDatabase(
-          duck,
-          { before: old.database, changes: changed ? [updateRecords(pack)] : [] },
-          version,
-          files.database,
-        )
-      : writeDatabase(duck, { pack, telling, parquet, version }, files.database));
-    await past;
-    const edited = old !== null && changed ? `r.record IN (SELECT ${ROW} FROM instead)` : 'true';
-    const tables = [
-      [historyTableQuery(pack, parquet, history, edited), files.historyDatabase, old?.historyDatabase],
-      [provenanceTableQuery(pack, parquet), files.provenanceDatabase, old?.provenanceDatabase],
-    ] as const;
-    for (const [query, database, before] of tables)
-      await (before === undefined
-        ? writeTable(duck, query, version, database)
-        : patchDatabase(duck, { before, changes: changed ? replaceRows(query) : [] }, version, database));
-    return files;
+    await WRITERS[name](duck, source, pathOf);
   } finally {
     duck.close();
-    // Nothing may write into the folder after an error.
-    await past.catch(() => {});
   }
 }
 
+/** Writes all public files of a release into a new folder below `scratch`, and returns their paths. */
+export async function writePublicFiles(source: PublicSource, scratch: string): Promise<Record<PublicFile, string>> {
+  const work = join(scratch, `${UNFINISHED}files-${source.pack.id}`);
+  await rm(work, { recursive: true, force: true });
+  await mkdir(work, { recursive: true });
+  const pathOf = (name: PublicFile) => join(work, name);
+  const write = (name: PublicFile) => writePublicFile(name, source, pathOf, join(work, `${name}.spill`));
+  // Two at a time: each is written by one thread.
+  const past = write('history.parquet');
+  // Its error is thrown below.
+  past.catch(() => {});
+  try {
+    await write('public.parquet');
+    await write('public.duckdb');
+    await past;
+    await write('history.duckdb');
+    await write('provenance.duckdb');
+  } finally {
+    // Nothing may write into the folder after an error.
+    await past.catch(() => {});
+  }
+  return Object.fromEntries(PUBLIC_FILES.map((name) => [name, pathOf(name)])) as Record<PublicFile, string>;
+}
+
+type Writer = (duck: Duck, source: PublicSource, pathOf: (name: PublicFile) => string) => Promise<unknown>;
+
+const WRITERS: Record<PublicFile, Writer> = {
+  'public.parquet': async (duck, { pack, folder, info, removed }, pathOf) => {
+    const id = quotedIdentifier(recordColumn(pack, 'id'));
+    const rows = `SELECT * FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.public))})${without(id, removed)}`;
+    const { size } = await stat(join(folder, RELEASE_FILES.jsonl));
+    const group = rowGroup(size, await duck.count(`SELECT count(*) FROM (${rows})`));
+    return duck.parquet(rows, pathOf('public.parquet'), group, notes(pack, info, dictionary(pack, 'public')));
+  },
+  'public.duckdb': (duck, source, pathOf) =>
+    writeDatabase(duck, source, pathOf('public.parquet'), pathOf('public.duckdb')),
+  'history.parquet': (duck, { pack, folder, info, removed }, pathOf) => {
+    const rows = `SELECT * FROM (${storedHistory(pack, folder)})${without('id', removed)} ORDER BY ${HISTORY_ORDER.join(', ')}`;
+    return duck.parquet(rows, pathOf('history.parquet'), undefined, historyNotes(pack, info));
+  },
+  'history.duckdb': (duck, source, pathOf) =>
+    writeTable(
+      duck,
+      historyTableQuery(source.pack, pathOf('public.parquet'), pathOf('history.parquet')),
+      rowsVersion(source),
+      pathOf('history.duckdb'),
+    ),
+  'provenance.duckdb': (duck, source, pathOf) =>
+    writeTable(
+      duck,
+      provenanceTableQuery(source.pack, pathOf('public.parquet')),
+      rowsVersion(source),
+      pathOf('provenance.duckdb'),
+    ),
+};
+
+/** A condition that leaves out records. */
+const without = (id: string, removed: readonly string[]) =>
+  removed.length === 0 ? '' : ` WHERE ${id} NOT IN (${removed.map(quotedText).join(', ')})`;
+
+/** Version of the row numbers of records, to which the databases of history and provenance refer. */
+const rowsVersion = ({ info, removed }: PublicSource) =>
+  hash('sha256', JSON.stringify([info, removed]), 'hex').slice(0, 16);
+
+/** Rows of `history.parquet` as in the release, not sorted. */
+function storedHistory(pack: Pack, folder: string): string {
+  const records = `SELECT ord, slug, name FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.engine))})`;
+  // Releases of earlier program versions lack the last two columns.
+  const added = 'SELECT NULL::VARCHAR AS source, NULL::DOUBLE AS confidence WHERE false';
+  const stored =
+    `SELECT * FROM (FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.history))}) UNION ALL BY NAME ${added}) ` +
+    `JOIN (${records}) USING (ord)`;
+  return publicHistoryQuery(pack, stored);
+}
+
 /** Writes the database from the Parquet file. */
-async function writeDatabase(
-  duck: Duck,
-  { pack, telling, parquet, version }: { pack: Pack; telling: ReleaseInfo; parquet: string; version: string },
-  database: string,
-): Promise<void> {
+async function writeDatabase(duck: Duck, source: PublicSource, parquet: string, database: string): Promise<void> {
+  const { pack, info } = source;
   await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
   const flat = dictionary(pack, 'public', false);
   const names = flat.map(({ name }) => quotedIdentifier(name)).join(', ');
@@ -173,8 +207,8 @@ async function writeDatabase(
   await duck.run(
     `CREATE TABLE made.columns AS SELECT * FROM (VALUES ${descriptions.join(', ')}) AS t(name, type, unit, description, attribute)`,
   );
-  const { columns: _, ...described } = notes(pack, telling, []);
-  const about = { ...described, rows: version };
+  const { columns: _, ...described } = notes(pack, info, []);
+  const about = { ...described, rows: rowsVersion(source) };
   await duck.run(
     `CREATE TABLE made.release AS SELECT * FROM (VALUES ${Object.entries(about).map(values).join(', ')}) AS t(key, value)`,
   );
@@ -194,79 +228,14 @@ async function writeTable(duck: Duck, query: string, version: string, database: 
   await duck.run('DETACH made');
 }
 
-/** Writes a database from an older one, which the statements `changes` change. */
-async function patchDatabase(
-  duck: Duck,
-  { before, changes }: { before: string; changes: readonly string[] },
-  version: string,
-  database: string,
-): Promise<void> {
-  await copyFile(before, database);
-  await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
-  for (const statement of changes) await duck.run(statement);
-  await duck.run(`UPDATE made.release SET value = ${quotedText(version)} WHERE key = 'rows'`);
-  await duck.run('CHECKPOINT made');
-  await duck.run('DETACH made');
-}
-
-/** Replaces the rows of the records in `instead` by those of a query. */
-function replaceRows(query: string): string[] {
-  const records = `record IN (SELECT ${ROW} FROM instead)`;
-  return [`DELETE FROM made.rows WHERE ${records}`, `INSERT INTO made.rows SELECT * FROM (${query}) WHERE ${records}`];
-}
-
-/**
- * Whether an update leaves records at their row numbers, to which other databases refer. DuckDB deletes and
- * inserts a row whose list it updates.
- */
-function canUpdate(pack: Pack): boolean {
-  return dictionary(pack, 'public', false).every(({ type }) => !type.endsWith('[]'));
-}
-
-/** Sets the values of the records in `instead`. */
-function updateRecords(pack: Pack): string {
-  const names = dictionary(pack, 'public', false).map(({ name }) => quotedIdentifier(name));
-  const cells = names.map((name) => `${name} = ${OTHER}.${name}`);
-  return `UPDATE made.records SET ${cells.join(', ')} FROM instead ${OTHER} WHERE records.rowid = ${OTHER}.${ROW}`;
-}
-
 /** Metadata of `history.parquet`: also the order of its rows, and the attributes that they name. */
-function historyNotes(pack: Pack, telling: ReleaseInfo): Record<string, string> {
+function historyNotes(pack: Pack, info: ReleaseInfo): Record<string, string> {
   const attributes = pack.attributes
     .filter((each) => each.public)
     .map(({ name, type, unit, currency, description }) => ({ name, type, unit, currency, description }));
   return {
-    ...notes(pack, telling, HISTORY_FILE_COLUMNS),
+    ...notes(pack, info, HISTORY_FILE_COLUMNS),
     attributes: JSON.stringify(attributes),
     sorted_by: HISTORY_ORDER.join(', '),
   };
-}
-
-/** Rows of the public file with the changes of an overlay, in the order of the release. */
-async function publicRows(
-  duck: Duck,
-  pack: Pack,
-  folder: string,
-  { without, instead }: OverlayDifferences,
-  work: string,
-): Promise<string> {
-  const stored = `read_parquet(${quotedText(join(folder, RELEASE_FILES.public))}, file_row_number = true)`;
-  const id = quotedIdentifier(recordColumn(pack, 'id'));
-  const gone = without.length === 0 ? '' : ` WHERE ${id} NOT IN (${without.map(quotedText).join(', ')})`;
-  if (instead.length === 0) return `SELECT * EXCLUDE (file_row_number) FROM ${stored}${gone}`;
-  const [lines, flat] = [join(work, 'instead.jsonl'), join(work, 'instead.parquet')];
-  await writeFile(lines, instead.map((record) => `${JSON.stringify(record)}\n`).join(''));
-  await duck.parquet(recordsQuery(pack, lines), flat);
-  // A record keeps its place, to which other files refer by its number.
-  await duck.run(
-    `CREATE TABLE instead AS SELECT * FROM (${publicQuery(pack, flat)}) ` +
-      `JOIN (SELECT ${id}, file_row_number AS ${ROW} FROM ${stored}) USING (${id})`,
-  );
-  const names = dictionary(pack, 'public').map(({ name }) => quotedIdentifier(name));
-  const changed = (await duck.rows(`SELECT ${ROW} FROM instead`)).map(([row]) => row);
-  // A join would change the order of the rows, and sorting them takes as long as the rest. The variable belongs
-  // to the connection, which statements share that run one after the other.
-  await duck.run(`SET VARIABLE instead = (SELECT map(list(${ROW}), list(${OTHER})) FROM instead ${OTHER})`);
-  const cells = names.map(cellOrOther);
-  return `SELECT ${cells.join(', ')} FROM (SELECT *, ${replacement('instead', changed)} AS ${OTHER} FROM ${stored}${gone})`;
 }

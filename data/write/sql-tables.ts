@@ -58,22 +58,14 @@ function viewOf(pack: Pick<Pack, 'attributes'>, database: string, columns: reado
   return `SELECT ${[...record, ...own].join(', ')} FROM ${database}.rows f JOIN register.${SQL_TABLE} r ON r.rowid = f.record`;
 }
 
-/**
- * The rows of `history.duckdb`, from the public files of the same release; `where`: a condition on `r.record`, the row
- * number of a record.
- */
-export function historyTableQuery(
-  pack: Pick<Pack, 'attributes'>,
-  parquet: string,
-  history: string,
-  where = 'true',
-): string {
+/** The rows of `history.duckdb`, from the public files of the same release. */
+export function historyTableQuery(pack: Pick<Pack, 'attributes'>, parquet: string, history: string): string {
   const id = quotedIdentifier(recordColumn(pack, 'id'));
   const own = stored(HISTORY_FILE_COLUMNS).map(({ name }) => `h.${quotedIdentifier(name)}`);
   return (
     `SELECT r.record, ${own.join(', ')} FROM read_parquet(${quotedText(history)}) h ` +
     `JOIN (SELECT ${id} AS id, file_row_number::UINTEGER AS record FROM read_parquet(${quotedText(parquet)}, file_row_number = true)) r USING (id) ` +
-    `WHERE ${where} ORDER BY attribute, valid_from, record`
+    `ORDER BY attribute, valid_from, record`
   );
 }
 

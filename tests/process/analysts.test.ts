@@ -8,7 +8,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { FileList } from '../../api/pages/file-list.ts';
 import { sqlExamples } from '../../api/pages/sql.ts';
 import { paths } from '../../data/model/layout.ts';
-import type { HistoryRow } from '../../data/plan/applied-overlay.ts';
 import { writePublicFiles } from '../../data/write/analysts-files.ts';
 import { dictionary } from '../../data/write/dictionary.ts';
 import { sqlTables } from '../../data/write/sql-tables.ts';
@@ -138,10 +137,10 @@ describe.each(IDS)('%s', (dataset) => {
     expect(objects.map(({ name }) => name)).toEqual([
       'public.parquet',
       'public.duckdb',
-      'public.geojson',
       'history.parquet',
       'history.duckdb',
       'provenance.duckdb',
+      'public.geojson',
     ]);
     const list = FileList.parse(JSON.parse(readFileSync(file(dataset, 'index.json'), 'utf8')));
     for (const object of objects) {
@@ -207,27 +206,16 @@ test('a night without changes keeps the files', async () => {
   expect(stamps()).toEqual(before);
 }, 60_000);
 
-test('over a release that was made before an overlay, removed records are left out and changed ones marked', async () => {
+test('over a release with records that were removed since, the files leave them out', async () => {
   const pack = packs[0]!;
-  const [gone, changed, ...others] = records(pack.id);
-  const release = paths.release(config.DATA_DIR, pack.id, released[pack.id]!);
-  const instead = [{ ...changed!, attributes: { ...changed!.attributes, name: 'Renamed' } }];
-  const telling = { release: released[pack.id]!, created_at: '2026-11-20T00:00:00Z' };
-  const cells: HistoryRow['cells'] = ['"Renamed"', null, null, null, 1, null, 'https://s.example/', 'owner', 1];
-  const history = [{ id: changed!.id, attribute: 'name', cells }];
-  const overlay = { without: [gone!.id], instead, history };
-  const made = await writePublicFiles(pack, release, telling, overlay, join(folder, 'over'));
-  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(made.parquet), compressors });
-  expect(rows.map((row) => row['id']).sort()).toEqual([changed!, ...others].map(({ id }) => id).sort());
-  expect(rows.find((row) => row['id'] === changed!.id)).toMatchObject({ name: 'Renamed' });
-  expect(readFileSync(made.database).includes(gone!.id)).toBe(false);
-  const values = await parquetReadObjects({ file: await asyncBufferFromFile(made.history), compressors });
-  expect(new Set(values.map((row) => row['id']))).toEqual(new Set(rows.map((row) => row['id'])));
-  expect(values.filter((row) => row['id'] === changed!.id)).toEqual([
-    {
-      ...{ id: changed!.id, slug: changed!.slug, name: changed!.name, attribute: 'name', value: 'Renamed' },
-      ...{ min: null, max: null, valid_from: new Date(1), valid_until: null },
-      ...{ source: 'owner', source_url: 'https://s.example/', confidence: 1 },
-    },
-  ]);
+  const [gone, ...others] = records(pack.id);
+  const info = { release: released[pack.id]!, created_at: '2026-11-20T00:00:00Z' };
+  const source = { pack, folder: paths.release(config.DATA_DIR, pack.id, info.release), info, removed: [gone!.id] };
+  const made = await writePublicFiles(source, join(folder, 'over'));
+  const ids = others.map(({ id }) => id).sort();
+  for (const name of ['public.parquet', 'history.parquet'] as const) {
+    const rows = await parquetReadObjects({ file: await asyncBufferFromFile(made[name]), compressors });
+    expect([...new Set(rows.map((row) => row['id']))].sort(), name).toEqual(ids);
+  }
+  expect(readFileSync(made['public.duckdb']).includes(gone!.id)).toBe(false);
 });

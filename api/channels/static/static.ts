@@ -83,7 +83,7 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   const file = await findFile(deps.root, program ?? request.path);
   const state = file === null ? 'live' : await fileState(deps.gate, deps.root, file);
   const headers = { ...request.headers, ...fileHeaders(deps.gate.base_url), ...(varies ? { Vary: 'Accept' } : {}) };
-  if (state === 'withheld') return refuse(deps, c, withheld());
+  if (typeof state === 'object' && 'withheld' in state) return refuse(deps, c, withheld(state.withheld));
   if (file !== null && state === 'as_is') return sendFile(c, file, headers);
   if (file !== null && typeof state === 'object') return sendFile(c, { ...file, ...state }, headers);
   // A deleted record has no page, even if its file remains: the operation answers.
@@ -118,9 +118,9 @@ function programPath(path: string, accept: string | undefined): string | undefin
   return undefined;
 }
 
-const withheld = () =>
-  new ApiError('unavailable', 'This file names a record that was just opted out; it is being written again.', {
-    retry_after_seconds: 30,
+const withheld = (seconds: number) =>
+  new ApiError('unavailable', 'This file contains a record that was just removed; it is being written again.', {
+    retry_after_seconds: seconds,
   });
 
 function decodeSegment(segment: string): string {

@@ -42,17 +42,11 @@ test('Parquet, DuckDB, dictionary, Croissant, full text and record pages have th
   const info = { release: release!, created_at: '2026-11-20T00:00:00Z' };
   const work = join(data, 'work');
   mkdirSync(work);
-  const { parquet, database, history } = await writePublicFiles(
-    pack,
-    at,
-    info,
-    { without: [], instead: [], history: [] },
-    work,
-  );
-  for (const path of [parquet, history]) expect(await noticeOf(path)).toBe(NOTICE);
+  const files = await writePublicFiles({ pack, folder: at, info, removed: [] }, work);
+  for (const path of [files['public.parquet'], files['history.parquet']]) expect(await noticeOf(path)).toBe(NOTICE);
   const duck = await Duck.open(join(data, 'spill'));
   try {
-    await duck.run(`ATTACH ${quotedText(database)} AS public_files (READ_ONLY)`);
+    await duck.run(`ATTACH ${quotedText(files['public.duckdb'])} AS public_files (READ_ONLY)`);
     expect(await duck.rows("SELECT value FROM public_files.release WHERE key = 'notice'")).toEqual([[NOTICE]]);
     const [[body]] = (await duck.rows(
       `SELECT body FROM read_parquet(${quotedText(join(at, 'bodies.parquet'))}) LIMIT 1`,
@@ -65,7 +59,7 @@ test('Parquet, DuckDB, dictionary, Croissant, full text and record pages have th
   const manifest = await readManifest(at);
   const output = new Output(join(data, 'dist'));
   const opened = await openRelease(data, pack, release!);
-  await writeAnalystFiles({ release: opened, base: BASE, scratch: work, stem: 'files', key: 'made' }, output);
+  await writeAnalystFiles({ release: opened, base: BASE, scratch: work, key: 'made' }, output);
   await opened.engine.close();
   expect(readFileSync(join(data, 'dist/files/things/NOTICE.txt'), 'utf8')).toBe(`${NOTICE}\n`);
   expect(JSON.parse(dictionaryJson(pack, manifest, BASE))).toMatchObject({ notice: NOTICE });

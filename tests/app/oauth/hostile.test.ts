@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { guardedFetch, publicOnly } from '../../../build/crawl/guard.ts';
+import { guardedFetch, publicOnly } from '../../../data/model/guard.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { authorizeUrl, bearer, connectClient, pkce, REDIRECT, register } from '../../support/oauth-client.ts';
 import { pageOf, person } from '../../support/oauth-person.ts';
