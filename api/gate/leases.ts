@@ -1,8 +1,8 @@
 // Leases of releases for a request: the current release of a dataset, or of all, until the answer has been
 // sent.
 
-import { nameSuggestion } from '../../data/input/suggester.ts';
 import { printable } from '../../data/input/parse-values.ts';
+import { nameSuggestion } from '../../data/input/suggester.ts';
 import { DataError } from '../../data/model/errors.ts';
 import type { Lease, Register } from '../../data/releases/register.ts';
 import type { CallDeps, Leases } from './execute.ts';

@@ -49,7 +49,7 @@ export interface ProviderParts {
   report(error: unknown): void;
   /**
    * Fetches client ID metadata documents; absent: none is fetched. oidc-provider checks an address only after
-   * it has connected, so this fetch must check it before (build/crawl/guard.ts).
+   * it has connected, so this fetch must check it before (data/model/guard.ts).
    */
   fetch?: Configuration['fetch'] | undefined;
 }

@@ -61,7 +61,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
   let store: Store | null = null;
   let fleet: Fleet | null = null;
   try {
-  setDuckMemory(config.DUCKDB_MEMORY);
+    setDuckMemory(config.DUCKDB_MEMORY);
     restrictDataDir(config.DATA_DIR, effects.progress.warn);
     const wait = { seconds: config.DATABASE_WAIT_SECONDS, report: effects.progress.note };
     store = await openStore({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, wait });
