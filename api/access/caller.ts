@@ -12,6 +12,8 @@ import { ApiError } from '../contract/errors.ts';
 export interface Credential {
   via: 'authorization' | 'x-api-key' | 'api_key';
   secret: string;
+  /** Path of the request below the base URL, which decides about tokens; absent: typed into a form. */
+  path?: string | undefined;
 }
 
 /** An anonymous caller, a key with its plan, or an operator. */
@@ -58,6 +60,8 @@ export interface CredentialSources {
   x_api_key: string | undefined;
   /** The query parameter, already removed from the request; for GET and HEAD only. */
   api_key: string | undefined;
+  /** Path of the request below the base URL. */
+  path?: string;
 }
 
 /**
@@ -68,7 +72,7 @@ export interface CredentialSources {
 export function credentialOf(sources: CredentialSources): Credential | null {
   if (sources.authorization !== undefined) {
     const bearer = /^Bearer +([^\s]+)\s*$/i.exec(sources.authorization)?.[1];
-    return { via: 'authorization', secret: bearer ?? '' };
+    return { via: 'authorization', secret: bearer ?? '', path: sources.path };
   }
   if (sources.x_api_key !== undefined) return { via: 'x-api-key', secret: sources.x_api_key.trim() };
   if (sources.api_key !== undefined) return { via: 'api_key', secret: sources.api_key.trim() };

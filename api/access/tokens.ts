@@ -10,6 +10,12 @@ import type { Identify } from './caller.ts';
 /** Audiences of our tokens: each of our resources and nothing else. */
 export const audiences = (base_url: string): string[] => TOKEN_RESOURCES.map((path) => base_url + path);
 
+/** Whether a token of a resource is accepted at a path below the base URL (contract section 3, "Credentials"). */
+function covers(base_url: string, resource: string, path: string): boolean {
+  const root = resource.slice(base_url.length);
+  return root === '' || path === root || path.startsWith(`${root}/`);
+}
+
 /** Allowed difference between the clocks of our own processes, in seconds. */
 const SKEW = 5;
 /** Shortest time between two reads of the key set, in milliseconds. */
@@ -52,13 +58,13 @@ function keySet(store: Store): JWTVerifyGetKey {
 
 /**
  * Identifies access tokens, in `Authorization` only (OAuth 2.1 section 5.1 forbids them in URLs): ES256,
- * `at+jwt`, issued by us (`iss`), for one of our resources (`aud`), not expired, and with a grant and a key
- * that are not revoked (RFC 9068 section 4).
+ * `at+jwt`, issued by us (`iss`), for the resource of the request (`aud`), not expired, and with a grant and a
+ * key that are not revoked (RFC 9068 section 4).
  */
 export function identifyTokens({ store, lookup, base_url, now }: Parts): Identify {
   const keys = keySet(store);
   const audience = audiences(base_url);
-  return async ({ via, secret }) => {
+  return async ({ via, secret, path = '' }) => {
     if (via !== 'authorization') return null;
     const options = { algorithms: ['ES256'], typ: 'at+jwt', issuer: base_url, audience, clockTolerance: SKEW };
     const verified = await jwtVerify(secret, keys, {
@@ -70,9 +76,10 @@ export function identifyTokens({ store, lookup, base_url, now }: Parts): Identif
       throw error;
     });
     if (verified === null || verified.payload['scope'] !== 'read') return null;
-    const { sub, client_id, grant } = verified.payload;
+    const { sub, client_id, grant, aud } = verified.payload;
     const grantRow = await lookup.grant(String(grant), now().getTime());
     if (grantRow === null || grantRow.key.id !== sub || grantRow.client_id !== client_id) return null;
+    if (!grantRow.any_resource && ![aud ?? []].flat().some((resource) => covers(base_url, resource, path))) return null;
     const { key, name, left } = grantRow;
     const plan = currentPlan(key, now().getTime());
     return { kind: 'key', id: key.id, plan, balance: key.balance, grant: { name, left } };

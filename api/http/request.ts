@@ -114,6 +114,7 @@ export class HttpRequest {
       api_key: secret && readable ? (parameters?.get('api_key') ?? undefined) : undefined,
       socket: c.env?.incoming?.socket?.remoteAddress ?? '127.0.0.1',
       forwarded: c.req.header('x-forwarded-for'),
+      path: this.path,
     };
     if (secret) {
       parameters?.delete('api_key');

@@ -15,6 +15,12 @@ import { hashClientSecret } from './clients.ts';
 /** How long a registered client is stored without a consent, in milliseconds. */
 const UNUSED = 30 * 86_400_000;
 
+/**
+ * How long a refresh token may be used again, in milliseconds: a client that lost the answer, or sent two requests
+ * at once, gets another one (RFC 9700 section 4.14.2 leaves the policy to us). Later it is theft.
+ */
+const REFRESHED_AGAIN = 10_000;
+
 /** Models that end with their grant. */
 const UNDER_GRANT = new Set(['AuthorizationCode', 'RefreshToken']);
 
@@ -43,19 +49,33 @@ export function oauthAdapters({ store, used, now }: Parts): (model: string) => A
       const grant = UNDER_GRANT.has(model) && payload.grantId ? { grant: grantName(payload.grantId) } : {};
       await putItem(store, model, id, item, { uid: model === 'Session' ? payload.uid : undefined, ...grant, ...ties });
     },
-    find: (id) => asPayload(findItem(store, model, id)),
+    async find(id) {
+      const item = await asPayload(findItem(store, model, id));
+      if (item !== undefined && mayRepeat(model, item)) delete item['consumed'];
+      return item;
+    },
     findByUid: (uid) => asPayload(findItemByUid(store, model, uid)),
     findByUserCode: async () => undefined,
-    /** One caller can consume a code or token; a second one, even at the same time, revokes its grant. */
+    /**
+     * One caller can consume a code or token; a second one, even at the same time, revokes its grant, unless it
+     * repeats a refresh.
+     */
     async consume(id) {
       if (await consumeItem(store, model, id, now().getTime())) return;
       const item = await findItem(store, model, id);
+      if (item !== undefined && mayRepeat(model, item)) return;
       if (typeof item?.['grantId'] === 'string') await endGrant(store, grantName(item['grantId']));
       throw used();
     },
     destroy: (id) => (model === 'Grant' ? endGrant(store, grantName(id)) : destroyItem(store, model, id)),
     revokeByGrantId: (id) => endGrant(store, grantName(id)),
   });
+
+  /** Whether a refresh token was used first only seconds ago. */
+  function mayRepeat(model: string, { consumed }: OAuthItem): boolean {
+    if (model !== 'RefreshToken' || typeof consumed !== 'number') return false;
+    return now().getTime() - consumed * 1000 < REFRESHED_AGAIN;
+  }
 
   /** A client registered with a key ends with its grant; any other one expires. */
   function clientTies(id: string, payload: AdapterPayload) {

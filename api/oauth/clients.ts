@@ -9,8 +9,24 @@ export type Metadata = Record<string, unknown>;
 export type Refuse = (code: 'invalid_redirect_uri' | 'invalid_client_metadata', why: string) => never;
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** A private-use scheme is a reversed domain name, such as `com.example.app:` (RFC 8252 section 7.1). */
+const REVERSED_DOMAIN = /^[a-z][a-z\d-]*(\.[a-z\d-]+)+:$/;
+/**
+ * Schemes without a dot that MCP hosts register for themselves: Cursor, Windsurf, and extensions of VS Code such as
+ * Cline. Their browsers hand the redirect to that program only.
+ */
+const HOST_SCHEMES = new Set(['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:']);
 const REDIRECTS = 10;
 const LONGEST = 2000;
+/** Longest client ID metadata document, in bytes. */
+export const LONGEST_DOCUMENT = 5 * 1024;
+
+/** What this service supports of a list in client metadata. */
+const SUPPORTED: Readonly<Record<string, ReadonlySet<unknown>>> = {
+  grant_types: new Set(['authorization_code', 'refresh_token', 'client_credentials']),
+  response_types: new Set(['code']),
+};
+const PUBLIC_GRANTS: ReadonlySet<unknown> = new Set(['authorization_code', 'refresh_token']);
 
 /**
  * Metadata of features that this service lacks (OpenID, keys to fetch): ignored, as RFC 7591 section 2
@@ -85,17 +101,54 @@ export function normalizeDocument(metadata: Metadata, refuse: Refuse): void {
   bePublic(metadata);
 }
 
+/**
+ * A fetched client ID metadata document without its empty members. Throws for one of more than LONGEST_DOCUMENT
+ * bytes.
+ */
+export async function withoutEmptyMembers(response: Response): Promise<Response> {
+  if (response.status !== 200) return response;
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of response.body ?? []) {
+    length += piece.length;
+    if (length > LONGEST_DOCUMENT) throw new Error(`the document has more than ${LONGEST_DOCUMENT} bytes`);
+    pieces.push(piece);
+  }
+  const metadata = JSON.parse(Buffer.concat(pieces).toString()) as unknown;
+  if (typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata)) dropEmpty(metadata as Metadata);
+  const caching = [...response.headers].filter(([name]) => name === 'cache-control' || name === 'expires');
+  return new Response(JSON.stringify(metadata), { headers: caching });
+}
+
+/** Null and empty members count as absent: clients serialize the members that they do not set. */
+function dropEmpty(metadata: Metadata): void {
+  for (const [name, value] of Object.entries(metadata)) {
+    const isObject = typeof value === 'object' && value !== null;
+    if (value === null || value === '' || (isObject && Object.keys(value).length === 0)) delete metadata[name];
+  }
+}
+
+/** Drops unsupported values, as RFC 7591 section 3.2.1 permits; without any other value the default applies. */
+function dropUnsupported(metadata: Metadata, name: string, supported: ReadonlySet<unknown>): void {
+  const values = metadata[name];
+  if (!Array.isArray(values)) return;
+  const kept = values.filter((value) => typeof value !== 'string' || supported.has(value));
+  if (kept.length > 0) metadata[name] = kept;
+  else delete metadata[name];
+}
+
 function bePublic(metadata: Metadata): void {
   delete metadata['client_secret'];
   delete metadata['client_secret_expires_at'];
   metadata['token_endpoint_auth_method'] = 'none';
-  const grantTypes = metadata['grant_types'];
-  if (Array.isArray(grantTypes)) metadata['grant_types'] = grantTypes.filter((type) => type !== 'client_credentials');
+  dropUnsupported(metadata, 'grant_types', PUBLIC_GRANTS);
 }
 
 /** Rules for every client. */
 function settle(metadata: Metadata, refuse: Refuse): void {
+  dropEmpty(metadata);
   for (const name of IGNORED) delete metadata[name];
+  for (const [name, supported] of Object.entries(SUPPORTED)) dropUnsupported(metadata, name, supported);
   metadata['scope'] = 'read';
   const name = metadata['client_name'];
   if (typeof name === 'string') metadata['client_name'] = plainName(name) || undefined;
@@ -107,8 +160,8 @@ function settle(metadata: Metadata, refuse: Refuse): void {
   metadata['application_type'] = kinds.every((kind) => kind === 'web') ? 'web' : 'native';
 }
 
-/** Whether a redirect is an https URL or a program on the user's machine. */
-function redirectKind(uri: unknown, refuse: Refuse): 'web' | 'native' {
+/** Whether a redirect is an https URL or a program on the user's machine; refuses any other. */
+export function redirectKind(uri: unknown, refuse: Refuse): 'web' | 'native' {
   const url = typeof uri === 'string' && uri.length <= LONGEST ? URL.parse(uri) : null;
   if (url === null)
     return refuse('invalid_redirect_uri', `a redirect_uri must be a URL of at most ${LONGEST} characters`);
@@ -117,6 +170,11 @@ function redirectKind(uri: unknown, refuse: Refuse): 'web' | 'native' {
   if (url.protocol === 'https:') return 'web';
   if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname))
     return refuse('invalid_redirect_uri', 'http is only for redirects to a loopback address; use https');
+  if (url.protocol !== 'http:' && !HOST_SCHEMES.has(url.protocol) && !REVERSED_DOMAIN.test(url.protocol))
+    return refuse(
+      'invalid_redirect_uri',
+      `the scheme ${url.protocol.slice(0, 40)} is not accepted; use https, http to a loopback address, or a scheme that is a reversed domain name of yours, such as com.example.app:`,
+    );
   return 'native';
 }
 

@@ -14,12 +14,15 @@ import { clientGrant, oauthAdapters } from './adapter.ts';
 import { factsOf } from './bridge.ts';
 import {
   hashClientSecret,
+  LONGEST_DOCUMENT,
   type Metadata,
   newClientId,
   normalizeDocument,
   normalizeRegistration,
   REGISTRATION_FIELDS,
   type Refuse,
+  redirectKind,
+  withoutEmptyMembers,
 } from './clients.ts';
 import { errorPage } from './pages.ts';
 import { PATHS } from './paths.ts';
@@ -85,12 +88,42 @@ export async function makeProvider(parts: ProviderParts): Promise<Provider> {
   provider.Client.prototype.compareClientSecret = function (actual) {
     return sameHash(hashSecret(String(this.clientSecret)), hashSecret(hashClientSecret(actual)));
   };
-  provider.use(authorizationMiddleware(provider, isLive));
+  provider.Client.prototype.redirectUriAllowed = refuseRedirects(library, provider);
+  refuseResourcesFirst(library, provider);
+  provider.use(authorizationMiddleware(provider, base_url, isLive));
   provider.use(registrationMiddleware(store, now));
   provider.use(tokenMiddleware);
   provider.on('server_error', (_, error) => report(error));
   (provider as NodeJS.EventEmitter).on('error', report);
   return provider;
+}
+
+/** Redirects of clients that registered under earlier rules are checked by the rules of today. */
+function refuseRedirects({ errors }: Library, { Client }: Provider): typeof Client.prototype.redirectUriAllowed {
+  const { redirectUriAllowed } = Client.prototype;
+  return function (this: typeof Client.prototype, uri) {
+    redirectKind(uri, (_, why) => {
+      throw new errors.InvalidRedirectUri(why);
+    });
+    return redirectUriAllowed.call(this, uri);
+  };
+}
+
+/**
+ * Codes and refresh tokens are consumed only for a resource of their grant: oidc-provider checks the resource
+ * after it has consumed them, and the corrected request would then count as theft.
+ */
+function refuseResourcesFirst(library: Library, provider: Provider): void {
+  for (const { prototype } of [provider.AuthorizationCode, provider.RefreshToken]) {
+    const { consume } = prototype as { consume(): Promise<void> };
+    prototype.consume = async function (this: typeof prototype) {
+      const resource = library.Provider.ctx?.oidc.params?.['resource'];
+      for (const requested of [resource || []].flat())
+        if (!this.resourceIndicators.has(String(requested)))
+          throw new library.errors.InvalidTarget('the grant is for another resource');
+      return consume.call(this);
+    };
+  }
 }
 
 function cookies(base_url: string, secret: string): Configuration['cookies'] {
@@ -150,7 +183,11 @@ function clients({ errors }: Library, { fetch }: ProviderParts): Configuration {
         else if (/^https:/i.test(String(metadata['client_id']))) normalizeDocument(metadata, refuse);
       },
     },
-    fetch: fetch ?? (() => Promise.reject(new Error('client ID metadata documents are not fetched here'))),
+    fetch: async (url, options) => {
+      if (fetch === undefined) throw new Error('client ID metadata documents are not fetched here');
+      return withoutEmptyMembers(await fetch(url, options));
+    },
+    fetchResponseBodyLimits: { 'client_id metadata document': LONGEST_DOCUMENT },
   };
 }
 
@@ -198,7 +235,7 @@ function tokens({ errors }: Library, { base_url, limits }: ProviderParts): Confi
       revocation: { enabled: true, allowedPolicy: (_, client, token) => client.clientId === token.clientId },
       resourceIndicators: {
         enabled: true,
-        defaultResource: (_, __, several) => several?.[0] ?? `${base_url}/mcp`,
+        defaultResource: (_, __, several) => several?.[0] ?? base_url,
         useGrantedResource: () => true,
         getResourceServerInfo(_, resource) {
           const audience = resources.get(plain(resource));
@@ -236,24 +273,38 @@ const FOREIGN = [
 /**
  * Authorization requests: the scope is always `read` and the response mode `query`; a session ends if its key
  * was revoked or the client requests a new sign-in.
+ *
+ * Anyone can register a client, so a link to us must not send a browser to an address of their choice: an error is
+ * a page unless a person has signed in (RFC 9700 section 4.11.2). So is every error of `prompt=none`, which never
+ * succeeds, since each consent is new.
  */
-function authorizationMiddleware(provider: Provider, isLive: (key_id: string) => Promise<boolean>) {
+function authorizationMiddleware(provider: Provider, base_url: string, isLive: (key_id: string) => Promise<boolean>) {
   return async (ctx: Context, next: Next): Promise<void> => {
-    if (ctx.path === PATHS.authorize) {
-      const query = { ...ctx.query };
-      for (const name of FOREIGN) delete query[name];
-      if (!Array.isArray(query['scope'])) query['scope'] = 'read';
-      // The provider supports modes that we do not offer; it rejects an unknown name with the right error.
-      if (query['response_mode'] !== undefined && query['response_mode'] !== 'query')
-        query['response_mode'] = 'unsupported';
-      ctx.query = query;
-      const session = await provider.Session.get(ctx);
-      const again = String(query['prompt'] ?? '')
-        .split(' ')
-        .includes('login');
-      if (session.accountId !== undefined && (again || !(await isLive(session.accountId)))) await session.destroy();
+    if (ctx.path !== PATHS.authorize) return void (await next());
+    const query = { ...ctx.query };
+    for (const name of FOREIGN) delete query[name];
+    if (!Array.isArray(query['scope'])) query['scope'] = 'read';
+    // The provider supports modes that we do not offer; it rejects an unknown name with the right error.
+    if (query['response_mode'] !== undefined && query['response_mode'] !== 'query')
+      query['response_mode'] = 'unsupported';
+    ctx.query = query;
+    const session = await provider.Session.get(ctx);
+    const prompts = String(query['prompt'] ?? '').split(' ');
+    let signedIn = session.accountId !== undefined;
+    if (session.accountId !== undefined && (prompts.includes('login') || !(await isLive(session.accountId)))) {
+      signedIn = false;
+      await session.destroy();
     }
     await next();
+    const target = URL.parse(ctx.response.get('Location'));
+    if (target === null || target.href.startsWith(base_url + PATHS.approve)) return;
+    if (signedIn && !prompts.includes('none')) return;
+    // The error is in the fragment for a response type that is not offered.
+    const answer = new URLSearchParams(target.hash.slice(1) || target.search);
+    ctx.remove('Location');
+    ctx.status = 400;
+    ctx.type = 'html';
+    ctx.body = errorPage(base_url, answer.get('error') ?? '', answer.get('error_description') ?? '');
   };
 }
 

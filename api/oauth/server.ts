@@ -131,7 +131,8 @@ export class OAuthServer {
       base_url,
       body,
       requestFacts: { address, key_id },
-      without,
+      // What is posted is answered with JSON (RFC 6749 section 5.2), also to a client that prefers HTML.
+      without: request.method === 'POST' ? [...without, 'accept'] : without,
     });
     const isPage = (answer.headers.get('content-type') ?? '').startsWith('text/html');
     for (const [name, value] of Object.entries(isPage ? PAGE_HEADERS : { 'Cache-Control': 'no-store' }))
@@ -143,9 +144,8 @@ export class OAuthServer {
   async #form({ request, body, attempt }: OAuthRequest): Promise<URLSearchParams | null | 'foreign'> {
     if (request.method !== 'POST') return null;
     if (!this.#isSameOrigin(request)) return 'foreign';
-    const form = new URLSearchParams(body);
-    if (form.get('action') === 'signin') await attempt();
-    return form;
+    await attempt();
+    return new URLSearchParams(body);
   }
 
   /** Whether our own page sent a form. Browsers set these headers; other sites cannot change them. */

@@ -61,7 +61,7 @@ export function authorizeUrl(
     code_challenge_method: 'S256',
     state: 'a state',
     scope: 'read',
-    resource: `${base}/mcp`,
+    resource: base,
     ...changed,
   };
   const given = Object.entries(parameters).filter((each): each is [string, string] => each[1] !== undefined);

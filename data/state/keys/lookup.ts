@@ -22,6 +22,8 @@ export interface LiveGrant {
   client_id: string;
   /** The rest of its cap; null: no cap. */
   left: number | null;
+  /** Whether its tokens are accepted at every resource, whatever they were issued for. */
+  any_resource: boolean;
   key: LiveKey;
 }
 
@@ -55,7 +57,7 @@ function fromQueries(store: Store): Lookup {
         .selectFrom('grants')
         .innerJoin('keys', 'keys.id', 'grants.key_id')
         .leftJoin('balances', (join) => join.on('account', '=', sql<string>`'key:' || keys.id`))
-        .select(['keys.id', 'plan', 'plan_until', 'amount as balance', 'client_id', 'cap', 'spent'])
+        .select(['keys.id', 'plan', 'plan_until', 'amount as balance', 'client_id', 'cap', 'spent', 'any_resource'])
         .where('grants.id', '=', name)
         .where('revoked_at', 'is', null)
         .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
@@ -72,11 +74,14 @@ type GrantRow = Omit<LiveKey, 'balance'> & {
   client_id: string;
   cap: number | null;
   spent: number;
+  any_resource: number;
 };
 
-function liveGrant(name: string, { client_id, cap, spent, balance, id, plan, plan_until }: GrantRow): LiveGrant {
+function liveGrant(name: string, row: GrantRow): LiveGrant {
+  const { client_id, cap, spent, any_resource, balance, id, plan, plan_until } = row;
   const left = cap === null ? null : Math.max(0, cap - spent);
-  return { name, client_id, left, key: { id, plan, plan_until, balance: balance ?? 0 } };
+  const key = { id, plan, plan_until, balance: balance ?? 0 };
+  return { name, client_id, left, any_resource: any_resource === 1, key };
 }
 
 type Row = LiveKey & { revoked_at: number | null };
@@ -103,7 +108,7 @@ function fromStatements(file: string, changes: Store['changes']): Lookup {
      from keys left join balances on account = 'key:' || keys.id where hash = ?`,
   );
   const byGrant = db.prepare(
-    `select keys.id, plan, plan_until, amount as balance, client_id, cap, spent
+    `select keys.id, plan, plan_until, amount as balance, client_id, cap, spent, any_resource
      from grants join keys on keys.id = key_id left join balances on account = 'key:' || keys.id
      where grants.id = ? and revoked_at is null and (expires_at is null or expires_at > ?)`,
   );

@@ -1,24 +1,28 @@
 // Grants: the permission of a client to spend from a key, with an optional cap. Every access token names its
 // grant.
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import { hashSecret } from '../key-format.ts';
 import type { Store } from '../store.ts';
 import type { GrantTable } from '../tables/oauth.ts';
 import type { Tables } from '../tables/schema.ts';
 
 /** A grant as its owner sees it. Amounts in micro-euros, times in milliseconds since 1970. */
-export type Grant = GrantTable;
+export type Grant = Selectable<GrantTable>;
 
 /**
  * The id of a grant in tokens and charges: a hash, so that the authorization server's own id stays secret.
  */
 export const grantName = (id: string): string => hashSecret(id);
 
-/** Creates a grant under the id of the authorization server. */
-export async function openGrant(store: Store, id: string, grant: Omit<Grant, 'id' | 'spent'>): Promise<void> {
+/** Creates a grant under the id of the authorization server. Its tokens are accepted at their resource only. */
+export async function openGrant(
+  store: Store,
+  id: string,
+  grant: Omit<Grant, 'id' | 'spent' | 'any_resource'>,
+): Promise<void> {
   await store.db
     .insertInto('grants')
-    .values({ id: grantName(id), spent: 0, ...grant })
+    .values({ id: grantName(id), spent: 0, any_resource: 0, ...grant })
     .execute();
 }
 

@@ -1,5 +1,5 @@
 // Tables of the authorization server: its storage, and grants. Micro-euros, milliseconds since 1970.
-import type { Kysely } from 'kysely';
+import type { Generated, Kysely } from 'kysely';
 
 /** Storage of the authorization server: clients, sessions, codes, tokens (oauth/items.ts). */
 export interface OAuthItemTable {
@@ -32,6 +32,8 @@ export interface GrantTable {
   created_at: number;
   /** Null: never. */
   expires_at: number | null;
+  /** 1: its tokens are accepted at every resource, as before tokens were bound to one; 0: at theirs only. */
+  any_resource: Generated<number>;
 }
 
 export interface OAuthTables {
@@ -66,4 +68,12 @@ export async function makeOAuthTables(db: Kysely<unknown>, big: 'bigint' | 'inte
     .addColumn('expires_at', big)
     .execute();
   await db.schema.createIndex('grants_by_key').on('grants').column('key_id').execute();
+}
+
+/** Marks the grants that exist already, and those that processes of earlier versions still create. */
+export async function addGrantResources({ schema }: Kysely<unknown>): Promise<void> {
+  await schema
+    .alterTable('grants')
+    .addColumn('any_resource', 'integer', (c) => c.notNull().defaultTo(1))
+    .execute();
 }

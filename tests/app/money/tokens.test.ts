@@ -40,8 +40,8 @@ async function stage(store: Store, cap: number | null = null) {
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: keys[0].kid, ...header })
       .sign(await importJWK(keys[0]));
   };
-  const ask = (secret: string, via: 'authorization' | 'x-api-key' | 'api_key' = 'authorization') =>
-    identify({ via, secret });
+  const ask = (secret: string, via: 'authorization' | 'x-api-key' | 'api_key' = 'authorization', path = '/mcp') =>
+    identify({ via, secret, path });
   return { key, claims, sign, ask, close: () => lookup.close() };
 }
 
@@ -52,10 +52,30 @@ describeStores('access tokens', (under) => {
       const { key, sign, ask, claims, close } = await stage(store, 1000);
       const caller = { kind: 'key', id: key.id, plan: 'payg', balance: 500_000 };
       for (const aud of audiences(BASE))
-        expect(await ask(await sign({ aud }))).toEqual({
+        expect(await ask(await sign({ aud }), 'authorization', aud.slice(BASE.length))).toEqual({
           ...caller,
           grant: { name: claims.grant, left: 1000 },
         });
+      close();
+    });
+
+    it('is accepted below its resource only, and everywhere for a grant that is older than this rule', async () => {
+      const store = await under.open();
+      const { sign, ask, claims, close } = await stage(store);
+      const paths = ['/v1/datasets', '/v1', '/v10', '/mcp', '/mcp/account', '/mcpx', '/a2a/v1/message:send', '/'];
+      const acceptedAt = async (aud: string | string[]) => {
+        const secret = await sign({ aud });
+        const callers = await Promise.all(paths.map((path) => ask(secret, 'authorization', path)));
+        return paths.filter((_, i) => callers[i] !== null);
+      };
+      expect(await acceptedAt(BASE)).toEqual(paths);
+      expect(await acceptedAt(`${BASE}/v1`)).toEqual(['/v1/datasets', '/v1']);
+      expect(await acceptedAt(`${BASE}/mcp`)).toEqual(['/mcp', '/mcp/account']);
+      expect(await acceptedAt(`${BASE}/mcp/account`)).toEqual(['/mcp/account']);
+      expect(await acceptedAt([`${BASE}/v1`, 'https://other.example/mcp'])).toEqual(['/v1/datasets', '/v1']);
+      // As the migration leaves the grants that it finds.
+      await store.db.updateTable('grants').set({ any_resource: 1 }).where('id', '=', claims.grant).execute();
+      expect(await acceptedAt(`${BASE}/mcp`)).toEqual(paths);
       close();
     });
 

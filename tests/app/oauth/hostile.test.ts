@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { guardedFetch, publicOnly } from '../../../data/model/guard.ts';
 import { newKey } from '../../support/money-on-stores.ts';
-import { authorizeUrl, bearer, connectClient, pkce, REDIRECT, register } from '../../support/oauth-client.ts';
+import { authorizeUrl, bearer, connectClient, pkce, register } from '../../support/oauth-client.ts';
 import { pageOf, person } from '../../support/oauth-person.ts';
 import { type Listening, listen } from '../../support/oauth-server.ts';
 import { describeStores } from '../../support/stores.ts';
@@ -117,14 +117,8 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
         for (const text of TEXTS.slice(1)) {
           const url = authorizeUrl(at.base, body.client_id, pkce().challenge, { [name]: text });
           const response = await fetch(url, { redirect: 'manual' });
-          const to = response.headers.get('location');
-          if (to === null) await refused(response, `${name}=${text.slice(0, 30)}`);
-          // Only a request with a valid client is redirected, with an error.
-          else
-            expect([to.startsWith(REDIRECT), /[?#&]error=/.test(to)], `${name}=${text.slice(0, 30)} ${to}`).toEqual([
-              true,
-              true,
-            ]);
+          // Nobody has signed in, so no error is redirected.
+          await refused(response, `${name}=${text.slice(0, 30)}`);
         }
     });
 
@@ -133,7 +127,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
       const url = authorizeUrl(at.base, body.client_id, pkce().challenge);
       for (const name of ['client_id', 'redirect_uri', 'code_challenge', 'state', 'scope']) {
         const response = await fetch(`${url}&${name}=other`, { redirect: 'manual' });
-        expect(response.headers.get('location') ?? 'error=', name).toContain('error=');
+        await refused(response, name);
       }
       for (const state of TEXTS.slice(1, 13)) {
         const who = person(at.base);

@@ -21,6 +21,8 @@ verifies('credential.oauth-where', 'credential.oauth-no-signin', 'auth.no-openid
 
 const RECORD = '/v1/tools/entities/record-1';
 const HOUR = 3_600_000;
+/** Milliseconds after which a repeated refresh counts as theft. */
+const GRACE = 10_001;
 
 describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
   let late = 0;
@@ -44,9 +46,9 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
     const { status, body } = await token(base, fields, headers);
     return `${status} ${body['error']}`;
   };
-  /** The error at the client's redirect, or the page when there is no valid redirect. */
-  const asked = async (client_id: string, changed: Record<string, string | undefined>) => {
-    const arrival = await person(base).open(authorizeUrl(base, client_id, pkce().challenge, changed));
+  /** The error that a person sees, or at the client's redirect if the browser was sent there. */
+  const asked = async (client_id: string, changed: Record<string, string | undefined>, who = person(base)) => {
+    const arrival = await who.open(authorizeUrl(base, client_id, pkce().challenge, changed));
     if ('left' in arrival) {
       const { search, hash } = arrival.left;
       return `sent back: ${new URLSearchParams(hash.slice(1) || search).get('error')}`;
@@ -56,7 +58,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
   };
 
   describe('an authorization request', () => {
-    test('without PKCE, or with plain, is sent back', async () => {
+    test('without PKCE, or with plain, shows an error page', async () => {
       const { body } = await register(base);
       const none = { code_challenge: undefined, code_challenge_method: undefined };
       for (const changed of [
@@ -66,7 +68,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
         { code_challenge: undefined },
         { code_challenge: 'short' },
       ])
-        expect(await asked(body.client_id, changed)).toBe('sent back: invalid_request');
+        expect(await asked(body.client_id, changed)).toBe('told: invalid_request');
     });
 
     test('with another redirect shows an error page and does not redirect', async () => {
@@ -101,7 +103,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
         expect(await asked(body.client_id, { redirect_uri })).toBe('told: invalid_redirect_uri');
     });
 
-    test('for an unknown resource is sent back', async () => {
+    test('for an unknown resource shows an error page', async () => {
       const { body } = await register(base);
       for (const resource of [
         `${base}/mcp/other`,
@@ -110,22 +112,59 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
         'https://other.example/mcp',
         'mcp',
       ])
-        expect(await asked(body.client_id, { resource }), resource).toBe('sent back: invalid_target');
+        expect(await asked(body.client_id, { resource }), resource).toBe('told: invalid_target');
       for (const resource of [base, `${base}/`, `${base}/v1`, `${base}/mcp/`, `${base}/mcp/account`, '', undefined])
         expect(await asked(body.client_id, { resource }), String(resource)).toContain('Sign in');
     });
 
-    test('for another response type is sent back, and OpenID is not offered', async () => {
+    test('sends a browser to a client only after a person has signed in, and never for prompt=none', async () => {
+      const { body } = await register(base, { redirect_uris: [REDIRECT, 'https://client.example/cb'] });
+      const mistakes = [{ scope: 'read', code_challenge: 'short' }, { response_type: 'token' }, { resource: 'mcp' }];
+      const redirects = [REDIRECT, 'https://client.example/cb'];
+      const who = person(base);
+      const silent = { prompt: 'none' };
+      for (const redirect_uri of redirects) {
+        for (const mistake of [...mistakes, silent])
+          expect(await asked(body.client_id, { ...mistake, redirect_uri })).toMatch(/^told: \w+$/);
+      }
+      const signin = pageOf(await who.open(authorizeUrl(base, body.client_id, pkce().challenge)));
+      await who.submit(signin, { action: 'signin', key });
+      for (const redirect_uri of redirects) {
+        for (const mistake of mistakes)
+          expect(await asked(body.client_id, { ...mistake, redirect_uri }, who)).toMatch(/^sent back: \w+$/);
+        expect(await asked(body.client_id, { ...silent, redirect_uri }, who)).toMatch(/^told: \w+_required$/);
+      }
+      // A new sign-in is requested, so the session ends first.
+      expect(await asked(body.client_id, { prompt: 'login', code_challenge: 'short' }, who)).toMatch(/^told: /);
+      expect(await asked(body.client_id, { code_challenge: 'short' }, who)).toMatch(/^told: /);
+    });
+
+    test('of a client that registered a scheme before it was refused shows an error page', async () => {
+      const { body } = await register(base, { redirect_uris: ['com.example.app:/cb'] });
+      const { db } = at.app.state;
+      const stored = db
+        .selectFrom('oauth_items')
+        .select(['id', 'payload'])
+        .where('payload', 'like', '%com.example.app%');
+      for (const { id, payload } of await stored.execute())
+        await db
+          .updateTable('oauth_items')
+          .set({ payload: payload.replaceAll('com.example.app:/cb', 'ms-msdt:/id') })
+          .where('id', '=', id)
+          .execute();
+      for (const redirect_uri of ['ms-msdt:/id', undefined])
+        expect(await asked(body.client_id, { redirect_uri })).toMatch(/^told: invalid_re\w+$/);
+    });
+
+    test('for another response type shows an error page, and OpenID is not offered', async () => {
       const { body } = await register(base);
       for (const response_type of ['token', 'id_token', 'code id_token', 'none'])
-        expect(await asked(body.client_id, { response_type })).toBe('sent back: unsupported_response_type');
+        expect(await asked(body.client_id, { response_type })).toBe('told: unsupported_response_type');
       for (const response_mode of ['fragment', 'form_post', 'web_message'])
-        expect(await asked(body.client_id, { response_mode })).toBe('sent back: unsupported_response_mode');
-      expect(await asked(body.client_id, { request: 'x.y.z' })).toBe('sent back: request_not_supported');
-      expect(await asked(body.client_id, { request_uri: 'https://x.example' })).toBe(
-        'sent back: request_uri_not_supported',
-      );
-      expect(await asked(body.client_id, { prompt: 'none' })).toBe('sent back: login_required');
+        expect(await asked(body.client_id, { response_mode })).toBe('told: unsupported_response_mode');
+      expect(await asked(body.client_id, { request: 'x.y.z' })).toBe('told: request_not_supported');
+      expect(await asked(body.client_id, { request_uri: 'https://x.example' })).toBe('told: request_uri_not_supported');
+      expect(await asked(body.client_id, { prompt: 'none' })).toBe('told: login_required');
       for (const path of [
         '/.well-known/openid-configuration',
         '/oauth/me',
@@ -167,6 +206,9 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       ] as const) {
         const exchange = await allowCode(base, key);
         expect(await refused({ ...exchange, ...changed }), JSON.stringify(changed)).toBe(`400 ${error}`);
+        // A mistake uses up nothing: the corrected request succeeds.
+        const { status, body } = await token(base, exchange);
+        expect([status, await call(body['access_token'] ?? '')], JSON.stringify(changed)).toEqual([200, 200]);
       }
     });
 
@@ -220,32 +262,52 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       const next = await renew(refresh_token);
       expect(next.status).toBe(200);
       expect(await call(next.body['access_token'] ?? '')).toBe(200);
+      late = GRACE;
       expect((await renew(refresh_token)).body['error']).toBe('invalid_grant');
+      late = 0;
       expect([await call(access_token), await call(next.body['access_token'] ?? '')]).toEqual([401, 401]);
       expect((await renew(next.body['refresh_token'])).body['error']).toBe('invalid_grant');
     });
 
-    test('used five times at once gives at most one answer, and nothing that lasts', async () => {
+    test('repeated within seconds, also five times at once, gives answers that last', async () => {
       const { client_id, refresh_token } = await connectClient(base, key);
-      const all = Array.from({ length: 5 }, () =>
-        token(base, { grant_type: 'refresh_token', client_id, refresh_token }),
-      );
-      const good = (await Promise.all(all)).filter(({ status }) => status === 200);
-      expect(good.length).toBeLessThanOrEqual(1);
-      for (const { body } of good) expect(await call(body['access_token'] ?? '')).toBe(401);
+      const renew = (token_: string | undefined, client = client_id) =>
+        token(base, { grant_type: 'refresh_token', client_id: client, refresh_token: token_ });
+      const answers = await Promise.all(Array.from({ length: 5 }, () => renew(refresh_token)));
+      late = 5_000;
+      answers.push(await renew(refresh_token));
+      expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+      expect(new Set(answers.map(({ body }) => body['refresh_token'])).size).toBe(6);
+      // Another client gets nothing, and ends nothing.
+      const other = (await register(base)).body.client_id;
+      expect((await renew(refresh_token, other)).body['error']).toBe('invalid_grant');
+      for (const { body } of answers) {
+        expect(await call(body['access_token'] ?? '')).toBe(200);
+        expect((await renew(body['refresh_token'])).status).toBe(200);
+      }
+      // A repetition does not prolong the time.
+      late = GRACE;
+      expect((await renew(refresh_token)).body['error']).toBe('invalid_grant');
+      late = 0;
+      for (const { body } of answers) expect(await call(body['access_token'] ?? '')).toBe(401);
     });
 
-    test('of another client, for another resource or a wider scope is invalid', async () => {
+    test('of another client, for another resource or a wider scope is invalid, and stays usable', async () => {
       const other = (await register(base)).body.client_id;
       for (const [changed, error] of [
         [{ client_id: other }, 'invalid_grant'],
         [{ resource: `${base}/v1` }, 'invalid_target'],
+        [{ resource: `${base}/mcp` }, 'invalid_target'],
+        [{ resource: 'https://other.example' }, 'invalid_target'],
         [{ scope: 'read write' }, 'invalid_scope'],
       ] as const) {
         const { client_id, refresh_token } = await connectClient(base, key);
-        expect(await refused({ grant_type: 'refresh_token', client_id, refresh_token, ...changed })).toBe(
-          `400 ${error}`,
-        );
+        const right = { grant_type: 'refresh_token', client_id, refresh_token };
+        expect(await refused({ ...right, ...changed })).toBe(`400 ${error}`);
+        late = GRACE;
+        const { status, body } = await token(base, right);
+        late = 0;
+        expect([status, await call(body['access_token'] ?? '')], JSON.stringify(changed)).toEqual([200, 200]);
       }
     });
 
@@ -365,6 +427,77 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       expect(await rotateKey(app.state, lost.id)).toMatch(/^dsr_/);
       expect(await call(access_token)).toBe(401);
     });
+  });
+
+  describe('a token of one resource', () => {
+    test('is accepted below its path only', async () => {
+      const message = {
+        message: { messageId: '1', role: 'ROLE_USER', parts: [{ data: { skill: 'datasets_list' } }] },
+      };
+      const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+      const calls = {
+        '/v1/datasets': [],
+        '/mcp': [ping],
+        '/mcp/account': [ping],
+        '/a2a/v1/message:send': [message],
+        '/llms.txt?x=1': [],
+      } as const;
+      const acceptedAt = async (resource: string | undefined) => {
+        const { access_token } = await connectClient(base, key, { changed: { resource: resource as string } });
+        const accepted = [];
+        for (const [path, [body]] of Object.entries(calls)) {
+          const headers = { ...bearer(access_token), 'Content-Type': 'application/json', 'A2A-Version': '1.0' };
+          const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+          const { status } = await fetch(base + path, { ...init, headers });
+          expect([200, 401], `${resource} ${path}`).toContain(status);
+          if (status === 200) accepted.push(path);
+        }
+        return accepted;
+      };
+      const free = '/llms.txt?x=1';
+      const everywhere = Object.keys(calls);
+      expect(await acceptedAt(undefined)).toEqual(everywhere);
+      expect(await acceptedAt(base)).toEqual(everywhere);
+      expect((await acceptedAt(`${base}/v1`)).filter((path) => path !== free)).toEqual(['/v1/datasets']);
+      expect((await acceptedAt(`${base}/mcp`)).filter((path) => path !== free)).toEqual(['/mcp', '/mcp/account']);
+      expect((await acceptedAt(`${base}/mcp/account`)).filter((path) => path !== free)).toEqual(['/mcp/account']);
+    });
+
+    test('of a connection that is older than this rule is accepted everywhere until it ends', async () => {
+      const connected = await connectClient(base, key, { changed: { resource: `${base}/mcp` } });
+      expect(await call(connected.access_token)).toBe(401);
+      const { db } = at.app.state;
+      await db.updateTable('grants').set({ any_resource: 1 }).where('client_id', '=', connected.client_id).execute();
+      expect(await call(connected.access_token)).toBe(200);
+      const { client_id, refresh_token } = connected;
+      const next = await token(base, { grant_type: 'refresh_token', client_id, refresh_token });
+      expect(await call(next.body['access_token'] ?? '')).toBe(200);
+    });
+  });
+
+  test('errors of the endpoints for programs are JSON, whatever is accepted', async () => {
+    for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/register'])
+      for (const Accept of ['text/html', 'text/html,application/xhtml+xml,*/*;q=0.8', 'image/png', '*/*', '']) {
+        const response = await fetch(base + path, { method: 'POST', headers: { Accept }, body: 'grant_type=x' });
+        const { error } = (await response.json()) as { error: string };
+        expect([response.headers.get('content-type'), error], `${path} ${Accept}`).toEqual([
+          expect.stringMatching(/^application\/json/),
+          expect.stringMatching(/^\w+$/),
+        ]);
+      }
+  });
+
+  test('every form counts as an attempt to sign in, whatever its action', async () => {
+    const limited = await listen({ calls: { signin: 4 } });
+    const { body } = await register(limited.base);
+    const who = person(limited.base);
+    const page = pageOf(await who.open(authorizeUrl(limited.base, body.client_id, pkce().challenge)));
+    const wrong = `dsr_${'x'.repeat(43)}`;
+    const statuses = [];
+    for (const action of ['signin', 'SignIn', '', 'allow', 'signin ', 'other'])
+      statuses.push(pageOf(await who.submit(page, { action, key: wrong })).status);
+    expect(statuses).toEqual([422, 422, 422, 422, 429, 429]);
+    await limited.close();
   });
 
   test('there was no internal error', () => {
