@@ -1,7 +1,6 @@
-// `npm run lock` after a dependency changed: adds the optional packages of other platforms that the registry
-// lacks to package-lock.json. Without their entries `npm ci` refuses the lock file, on every platform. Such
-// an entry has no integrity unless the registry has the package; on its own platform npm fetches that
-// version.
+// `npm run lock` after a dependency changed: adds the optional packages of other platforms that npm left out to
+// package-lock.json. Without their entries `npm ci` refuses the lock file, on every platform. Every entry gets the
+// integrity that the registry states; a package without one ends the program, and nothing is written.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -98,13 +97,18 @@ function integrityOf(name: string, version: string): string | undefined {
   }
 }
 
+const missing: string[] = [];
 for (const [path, entry] of Object.entries(lock.packages)) {
   if (path === '' || entry.integrity || entry.link || entry.inBundle || entry.version === undefined) continue;
-  const integrity = integrityOf(path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length), entry.version);
+  const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const integrity = integrityOf(name, entry.version);
   if (integrity !== undefined) entry.integrity = integrity;
-  else if (!entry.optional)
-    throw new Error(`${path}@${entry.version} has no integrity, and every platform installs it`);
+  else missing.push(`${name}@${entry.version}`);
 }
+if (missing.length > 0)
+  throw new Error(
+    `The registry states no SHA-512 of ${missing.join(', ')}; package-lock.json is unchanged. Run this again when it has them, or choose other versions.`,
+  );
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);
 console.log(added.length === 0 ? 'nothing to add' : `added ${added.length}: ${added.join(', ')}`);
