@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command `dataset-register`: starts the program of a subcommand with a Node that is new enough. Node 18
-// parses this file.
+// The command `dataset-register`: starts the program of a subcommand with a Node that is new enough. Node 20
+// runs this file.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
