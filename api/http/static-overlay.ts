@@ -3,6 +3,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
+import { type Edits, getEdits } from '../../data/queries/edits.ts';
 import type { CallDeps, Release } from '../gate/context.ts';
 import { fullTextRecord } from '../operations/dataset/dataset_full_text.ts';
 import { FileList, fileListHtml, fileListJson, LIST_FILES } from '../pages/file-list.ts';
@@ -78,6 +79,16 @@ export async function isPublished(
     content.base_url === base_url &&
     content.code === code &&
     written.getTime() <= at
+  );
+}
+
+/** What the overlay changes in the files of a dataset, or in its release where there are none; null: nothing. */
+export async function editsOf(root: string, release: Release): Promise<Edits | null> {
+  const { overlays, edits } = await readPublished(root);
+  const { [release.pack.id]: removals } = overlays;
+  return getEdits(
+    release,
+    removals === undefined ? undefined : { removals, edits: edits[release.pack.id] ?? removals },
   );
 }
 

@@ -2,6 +2,8 @@
 import * as duckdb from '@duckdb/duckdb-wasm';
 import workerUrl from '@duckdb/duckdb-wasm/dist/duckdb-browser-eh.worker.js?url';
 import wasmUrl from '@duckdb/duckdb-wasm/dist/duckdb-eh.wasm?url';
+import type { Value } from '../../packs/define/model.ts';
+import { cellsOf, type Edits, fetchEdits } from '../viewer/edits.ts';
 import { cellOf, type ResultColumn, type ResultRow, resultColumn } from './cells.ts';
 
 /** Download progress: the name of the download, bytes so far, and in total (0: unknown). */
@@ -58,6 +60,7 @@ export async function openDatabase(
   const [records, ...others] = tables as [TableFile, ...TableFile[]];
   const worker = new Worker(new URL(workerUrl, location.href));
   const db = new duckdb.AsyncDuckDB(new duckdb.VoidLogger(), worker);
+  const edits = await fetchEdits(new URL(records.file, location.href).href);
   const [bytes] = await Promise.all([
     download(records.file, (done, of) => onProgress('data', done, of)),
     db.instantiate(new URL(wasmUrl, location.href).href, null, ({ bytesLoaded, bytesTotal }) =>
@@ -69,7 +72,53 @@ export async function openDatabase(
   const connection = await db.connect();
   for (const statement of lockedTo(records, others)) await connection.query(statement);
   const [side, version] = [await db.connect(), await db.getVersion()];
-  return new BrowserEngine({ db, connection, side, version, others, keys, onProgress });
+  if (edits !== null)
+    await connection.query(editedView(edits, keys.id, await columnsOf(side, records.name), records.name));
+  return new BrowserEngine({ db, connection, side, version, others, keys, edits, onProgress });
+}
+
+async function columnsOf(connection: duckdb.AsyncDuckDBConnection, table: string): Promise<Map<string, string>> {
+  const described = await connection.query(`DESCRIBE register.${identifier(table)}`);
+  const rows = described.toArray() as { column_name: string; column_type: string }[];
+  return new Map(rows.map(({ column_name, column_type }) => [column_name, column_type]));
+}
+
+const listOf = (texts: readonly string[]) => texts.map(literal).join(', ');
+
+/** A condition on ids that leaves out removed records. */
+const notRemoved = ({ removed }: Edits, id: string) =>
+  removed.length === 0 ? '' : ` WHERE ${identifier(id)} NOT IN (${listOf(removed)})`;
+
+/**
+ * A view in the place of the table of records, with edited values and without removed records. `types`: the types of the
+ * table's columns by name.
+ */
+export function editedView(edits: Edits, id: string, types: ReadonlyMap<string, string>, table: string): string {
+  const named = types.has('record.name') ? 'record.name' : 'name';
+  const cells = new Map<string, string[]>();
+  for (const { id: record, name, values } of edits.records) {
+    const flat = Object.entries(values).flatMap(([attribute, value]) => {
+      const parts = ['min', 'max', 'lat', 'lng']
+        .map((part) => `${attribute}.${part}`)
+        .filter((part) => types.has(part));
+      return cellsOf(attribute, value, types.has(attribute) ? [attribute] : parts);
+    });
+    if (name !== undefined) flat.push([named, name]);
+    for (const [column, value] of flat)
+      cells.set(column, [...(cells.get(column) ?? []), `WHEN ${literal(record)} THEN ${sqlValue(value)}`]);
+  }
+  const replaced = [...cells].map(([column, cases]) => {
+    const name = identifier(column);
+    return `CAST(CASE ${identifier(id)} ${cases.join(' ')} ELSE ${name} END AS ${types.get(column)}) AS ${name}`;
+  });
+  const columns = replaced.length === 0 ? '*' : `* REPLACE (${replaced.join(', ')})`;
+  return `CREATE TEMP VIEW ${identifier(table)} AS SELECT ${columns} FROM register.${identifier(table)}${notRemoved(edits, id)}`;
+}
+
+function sqlValue(value: Value | null): string {
+  if (value === null) return 'NULL';
+  if (Array.isArray(value)) return `[${listOf(value.map(String))}]`;
+  return typeof value === 'string' ? literal(value) : String(value);
 }
 
 /** Locks DuckDB, so that no statement can access other files or change the settings. */
@@ -97,6 +146,8 @@ interface EngineParts {
   version: string;
   others: readonly TableFile[];
   keys: { id: string; slug: string };
+  /** What the files lack; null: nothing. */
+  edits: Edits | null;
   onProgress: OnProgress;
 }
 
@@ -139,7 +190,9 @@ class BrowserEngine implements SqlEngine {
     );
     if (same.getChild('same')?.get(0) !== true)
       throw new Error('The dataset was updated after this page had loaded its records. Reload the page to query both.');
-    await this.#parts.connection.query(`CREATE TEMP VIEW ${identifier(name)} AS ${view ?? ''}`);
+    const { edits, connection } = this.#parts;
+    const rows = edits === null ? view : `SELECT * FROM (${view})${notRemoved(edits, 'id')}`;
+    await connection.query(`CREATE TEMP VIEW ${identifier(name)} AS ${rows}`);
   }
 
   async run(sql: string, most: number): Promise<QueryResult> {
@@ -196,9 +249,13 @@ class BrowserEngine implements SqlEngine {
 }
 
 async function download(url: string, onProgress: (done: number, of: number) => void): Promise<Uint8Array> {
-  const response = await fetch(url);
-  if (!response.ok || response.body === null)
-    throw new Error(`${baseName(url)} could not be loaded: HTTP ${response.status}`);
+  const response = await fetch(url).catch(() => null);
+  if (response?.status === 503)
+    throw new Error(
+      `A record was removed, and ${baseName(url)} is being written again without it. Run the query again in about ${response.headers.get('retry-after') ?? 30} seconds.`,
+    );
+  if (!response?.ok || response.body === null)
+    throw new Error(`${baseName(url)} could not be downloaded. Check the connection, then run the query again.`);
   const of = response.headers.has('content-encoding') ? 0 : Number(response.headers.get('content-length') ?? 0);
   const pieces: Uint8Array[] = [];
   let done = 0;

@@ -39,8 +39,8 @@ export class NumberColumn {
     const { values, kind } = this;
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
-      if (cell === null || cell === undefined) continue;
-      values[at + i] = kind === 'date' ? Number(cell) / DAY : Number(cell);
+      if (cell === null || cell === undefined) values[at + i] = NaN;
+      else values[at + i] = kind === 'date' ? Number(cell) / DAY : Number(cell);
     }
     this.#ranks = null;
   }
@@ -106,7 +106,7 @@ export class TextColumn {
   write(at: number, cells: ArrayLike<Cell>): void {
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
-      if (cell !== null && cell !== undefined) this.codes[at + i] = this.number(String(cell));
+      this.codes[at + i] = cell === null || cell === undefined ? 0 : this.number(String(cell));
     }
     this.#ranks = null;
   }
@@ -213,7 +213,9 @@ export class ListColumn {
   write(at: number, cells: ArrayLike<Cell>): void {
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
-      if (Array.isArray(cell)) this.lists[at + i] = Uint32Array.from(cell, (text) => this.texts.number(String(text)));
+      this.lists[at + i] = Array.isArray(cell)
+        ? Uint32Array.from(cell, (text) => this.texts.number(String(text)))
+        : undefined;
     }
   }
 

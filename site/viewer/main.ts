@@ -28,7 +28,7 @@ const model = JSON.parse(root.dataset['model'] ?? '{}') as Model;
 const data = new DataClient(model);
 let state = readState(location.search, model);
 let turn = 0;
-let matched = model.records;
+let [matched, records] = [model.records, model.records];
 /** Whether the rows of the HTML are still shown. */
 let fromHtml = true;
 let drawing: Promise<void> = Promise.resolve();
@@ -40,7 +40,7 @@ const events: TableEvents = {
 };
 const picked = new Picked(events, model.compare, (refs) => go(withValue(new URLSearchParams(), 'ids', listText(refs))));
 const key = new KeyField(() => void show());
-const paid = new PaidRows(model, key, () => show());
+const paid = new PaidRows(model, key, async () => void (await show()));
 const columns = () => columnsOf(state, model).map((name) => model.attributes.find((each) => each.name === name)!);
 
 /** Sets a new state in the URL and shows it. */
@@ -64,23 +64,30 @@ function requestOf(): RowsRequest {
   };
 }
 
-/** Shows the state: controls at once, then the rows. */
-async function show(again = false): Promise<void> {
+/** Shows the state: controls at once, then the rows. Returns whether it shows them. */
+async function show(again = false): Promise<boolean> {
   const own = ++turn;
   showControls();
   const unknown = unknownNames(location.search, state);
   problem(unknown.length === 0 ? '' : `Not a filter of this dataset: ${unknown.join(', ')}.`);
   const names = paidNames(state, model);
-  if (names.length > 0) return showPaid(names);
-  if (fromHtml && state.size === 0) return paid.offer([], columns());
+  if (names.length > 0) {
+    showPaid(names);
+    return true;
+  }
+  // The rows of the HTML are those of the file.
+  if (fromHtml && state.size === 0 && !(await data.edited)) {
+    paid.offer([], columns());
+    return true;
+  }
   root.ariaBusy = 'true';
   try {
     const request = requestOf();
     const answer = await data.call('rows', request);
     const sources = state.has('sources') ? await data.call('sources', request) : null;
-    if (own !== turn) return;
+    if (own !== turn) return false;
     fromHtml = false;
-    matched = answer.matched;
+    ({ matched, records } = answer);
     renderRows(
       model,
       { ...answer, columns: columns(), from: request.from, picked: picked.slugs, paid: paid.values, sources },
@@ -91,18 +98,30 @@ async function show(again = false): Promise<void> {
     status(matched === 0 ? 'No results. Remove a filter or search for fewer words.' : '');
     root.dataset['took'] = answer.took.toFixed(1);
     showPages(answer.rows.length);
+    return true;
   } catch (error) {
-    if (own !== turn) return;
+    if (own !== turn) return false;
     if (error instanceof WorkerError && error.changed && !again) {
-      await show(true);
-      status('The data was updated since this page was opened. These are the new rows.');
-      return;
+      const shown = await show(true);
+      if (shown) status('The data was updated since this page was opened. These are the new rows.');
+      return shown;
     }
-    problem(error instanceof Error ? error.message : String(error));
+    showNoRows();
+    problem(error instanceof Error ? error.message : String(error), () => void show());
     status('');
+    return false;
   } finally {
     if (own === turn) root.ariaBusy = null;
   }
+}
+
+/** Removes rows that may not be those of the state. */
+function showNoRows(): void {
+  fromHtml = false;
+  const about = { columns: columns(), from: 0, matched: 0, picked: picked.slugs, paid: paid.values, sources: null };
+  renderRows(model, { rows: [], ...about }, events);
+  byId('viewer-count').textContent = '';
+  byId('viewer-pages').hidden = true;
 }
 
 /** A filter or sort by a paid attribute: the API selects the rows. */
@@ -159,7 +178,7 @@ function showPages(shown: number): void {
   const pages = Math.max(1, Math.ceil(matched / PAGE_ROWS));
   byId('viewer-pages').hidden = false;
   byId('viewer-count').textContent =
-    matched === model.records ? plural(matched, 'row') : `${printNumber(matched)} of ${plural(model.records, 'row')}`;
+    matched === records ? plural(matched, 'row') : `${printNumber(matched)} of ${plural(records, 'row')}`;
   byId('page-count').textContent = printNumber(pages);
   const input = byId<HTMLInputElement>('page-number');
   input.value = String(page);
@@ -181,10 +200,15 @@ const status = (text: string) => {
   byId('viewer-status').textContent = text;
 };
 
-function problem(text: string): void {
+/** Shows a problem, with a button that retries; an empty text: none. */
+function problem(text: string, onRetry?: () => void): void {
   const box = byId('viewer-problem');
   box.hidden = text === '';
-  box.textContent = text;
+  box.textContent = `${text} `;
+  if (onRetry === undefined) return;
+  const button = document.createElement('button');
+  Object.assign(button, { type: 'button', className: 'button plain', textContent: 'Retry', onclick: onRetry });
+  box.append(button);
 }
 
 /** The code of the map is loaded when it is first opened. */
@@ -289,7 +313,7 @@ async function download(format: 'csv' | 'json' | 'geojson'): Promise<void> {
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     status('');
   } catch (error) {
-    problem(error instanceof Error ? error.message : String(error));
+    problem(error instanceof Error ? error.message : String(error), () => void download(format));
     status('');
   }
 }

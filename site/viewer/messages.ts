@@ -48,8 +48,8 @@ export type MapBox = [west: number, south: number, east: number, north: number];
 export interface Calls {
   rows: {
     request: RowsRequest;
-    /** `took`: milliseconds of filter and sort. */
-    answer: { rows: Row[]; matched: number; took: number };
+    /** `took`: milliseconds of filter and sort; `records`: number of all rows. */
+    answer: { rows: Row[]; matched: number; records: number; took: number };
   };
   sources: { request: RowsRequest; answer: (CellSource | null)[][] };
   export: { request: Selected & { columns: string[]; format: FileFormat }; answer: Blob };
@@ -72,4 +72,6 @@ export interface Message<K extends Kind = Kind> {
 export type Answer =
   | { id: number; answer: Calls[Kind]['answer'] }
   | { id: number; error: string; changed: boolean }
-  | { received: number };
+  | { received: number }
+  /** Sent once: whether the file lacks edits or removals, so that rows in the HTML may be old. */
+  | { edited: boolean };

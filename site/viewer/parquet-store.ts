@@ -3,7 +3,8 @@ import { decompress } from 'fzstd';
 import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetRead } from 'hyparquet';
 import type { Predicate } from '../../data/plan/plan.ts';
 import type { Value } from '../../packs/define/model.ts';
-import { kindOf, type NumberColumn, newColumn, TextColumn, type TypedColumn } from './columns.ts';
+import { kindOf, NumberColumn, newColumn, TextColumn, type TypedColumn } from './columns.ts';
+import { cellsOf, type Edits } from './edits.ts';
 import type { CellSource } from './messages.ts';
 import type { Model, ModelAttribute } from './model.ts';
 import { type Group, type ParquetFile, readSources } from './provenance.ts';
@@ -25,6 +26,9 @@ export class ParquetStore implements ViewTable {
   readonly #columns = new Map<string, TypedColumn>();
   /** Row groups by column, while they are read and after. */
   readonly #reading = new Map<string, Promise<void>>();
+  readonly dropped: number[] = [];
+  /** Edited cells by column: the row, and its value. */
+  readonly #edited = new Map<string, [number, Value | null][]>();
 
   private constructor(file: AsyncBuffer, metadata: FileMetaData, model: Model) {
     let from = 0;
@@ -38,9 +42,31 @@ export class ParquetStore implements ViewTable {
     this.#open = { file, metadata, groups, compressors: { ZSTD: (input) => decompress(input) } };
   }
 
-  static async open(file: AsyncBuffer, model: Model): Promise<ParquetStore> {
+  /** Opens the file with the edits that it lacks. */
+  static async open(file: AsyncBuffer, model: Model, edits: Edits | null): Promise<ParquetStore> {
     const metadata = await parquetMetadataAsync(file, { initialFetchSize: model.footer });
-    return new ParquetStore(file, metadata, model);
+    const store = new ParquetStore(file, metadata, model);
+    if (edits !== null) await store.#apply(edits);
+    return store;
+  }
+
+  /** Drops the rows of removed records, and sets the cells of edited ones wherever a column is read. */
+  async #apply({ records, removed }: Edits): Promise<void> {
+    const ids = this.#own('id');
+    await this.load([ids]);
+    const rowOf = new Map<unknown, number>();
+    for (let row = 0; row < this.rows; row++) rowOf.set(this.own('id', row), row);
+    this.dropped.push(...removed.flatMap((id) => rowOf.get(id) ?? []));
+    for (const { id, name, values } of records) {
+      const row = rowOf.get(id);
+      if (row === undefined) continue;
+      const cells = this.#model.attributes.flatMap((attribute) => {
+        const value = values[attribute.name];
+        return value === undefined ? [] : cellsOf(attribute.name, value, this.#flat(attribute));
+      });
+      if (name !== undefined) cells.push([this.names, name]);
+      for (const [column, cell] of cells) this.#edited.set(column, [...(this.#edited.get(column) ?? []), [row, cell]]);
+    }
   }
 
   /** Columns that conditions compare. */
@@ -134,6 +160,9 @@ export class ParquetStore implements ViewTable {
       rowStart: from,
       rowEnd: to,
       onChunk: ({ columnData, rowStart }) => column.write(rowStart, columnData as ArrayLike<string>),
+    }).then(() => {
+      for (const [row, cell] of this.#edited.get(name) ?? [])
+        if (row >= from && row < to) column.write(row, [cellOf(column, cell)]);
     });
     this.#reading.set(key, reading);
     reading.catch(() => this.#reading.delete(key));
@@ -177,4 +206,10 @@ export class ParquetStore implements ViewTable {
     );
     return [...new Set([this.#own('name'), this.#own('slug'), ...texts.map(({ name }) => name)])];
   }
+}
+
+/** A value of the API as Parquet decodes it. */
+function cellOf(column: TypedColumn, value: Value | null) {
+  const dated = column instanceof NumberColumn && column.kind === 'date' && typeof value === 'string';
+  return (dated ? new Date(value) : value) as string | null;
 }

@@ -35,6 +35,7 @@ lng.write(
 const COLUMNS = { name, height, colours, slug: name, id: name } as const;
 const table: ViewTable = {
   rows,
+  dropped: [],
   column: (of) => COLUMNS[of as 'name'],
   ends: (of) => ({ low: COLUMNS[of as 'name'], high: COLUMNS[of as 'name'] }),
   point: () => ({ lat, lng }),

@@ -8,6 +8,8 @@ import { NumberColumn, TextColumn, type TypedColumn } from './columns.ts';
 /** The columns of a query, which are loaded before it runs. */
 export interface ViewTable {
   rows: number;
+  /** Rows of removed records, which match nothing. */
+  dropped: readonly number[];
   /** A column of the file, by name. */
   column: (name: string) => TypedColumn;
   /** Columns of an attribute: both ends of a price, else one. */
@@ -22,6 +24,7 @@ const DAY = 86_400_000;
 /** Positions of the rows that meet all conditions, in the order of the file. */
 export function matchingRows(table: ViewTable, conditions: readonly Predicate[]): Uint32Array {
   const mask = new Uint8Array(table.rows).fill(1);
+  for (const row of table.dropped) mask[row] = 0;
   for (const condition of conditions) {
     const test = testOf(table, condition);
     for (let row = 0; row < mask.length; row++) if (mask[row] === 1 && !test(row)) mask[row] = 0;

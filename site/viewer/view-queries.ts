@@ -30,7 +30,8 @@ export class ViewQueries {
   async rows({ from, count, columns, ...selected }: RowsRequest): Promise<Calls['rows']['answer']> {
     const all = await this.selected(selected);
     const rows = await this.#read(all.subarray(from, from + count), columns);
-    return { rows: [...rows], matched: all.length, took: this.#took };
+    const records = this.#store.rows - this.#store.dropped.length;
+    return { rows: [...rows], matched: all.length, records, took: this.#took };
   }
 
   async sources({ from, count, columns, ...selected }: RowsRequest): Promise<Calls['sources']['answer']> {

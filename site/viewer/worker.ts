@@ -1,5 +1,6 @@
 // The worker that holds the data: answers the requests of the page, one after the other.
 
+import { type Edits, fetchEdits } from './edits.ts';
 import type { Answer, Calls, Kind, Message } from './messages.ts';
 import type { Model } from './model.ts';
 import { ParquetStore } from './parquet-store.ts';
@@ -8,14 +9,18 @@ import { ViewQueries } from './view-queries.ts';
 
 let model: Model | null = null;
 let engine: Promise<ViewQueries> | null = null;
+let edits: Promise<Edits | null> | null = null;
 
 const post = (answer: Answer) => self.postMessage(answer);
 
 async function open(of: Model): Promise<ViewQueries> {
+  // The file may be replaced between the two requests: edits that it contains already change nothing.
+  const missing = await (edits ?? fetchEdits(new URL(of.file, self.location.href).href));
+  edits = null;
   const file = await RangeFile.open(new URL(of.file, self.location.href).href, of.footer);
   post({ received: file.received });
   file.progress = (received) => post({ received });
-  return new ViewQueries(await ParquetStore.open(file, of), of);
+  return new ViewQueries(await ParquetStore.open(file, of, missing), of);
 }
 
 /** Answers a request; the file is opened again when it has changed. */
@@ -33,6 +38,8 @@ async function answer({ kind, request }: Message): Promise<Calls[Kind]['answer']
 self.addEventListener('message', async ({ data }: MessageEvent<Message | { model: Model }>) => {
   if ('model' in data) {
     model = data.model;
+    edits = fetchEdits(new URL(model.file, self.location.href).href);
+    post({ edited: (await edits) !== null });
     return;
   }
   try {

@@ -14,7 +14,7 @@ import { OpenFile } from '../../http/open-files.ts';
 import { parseRange } from '../../http/ranges.ts';
 import { type Http, readRequest } from '../../http/request.ts';
 import { errorResponse, type Headers as ReplyHeaders, responseOf } from '../../http/respond.ts';
-import { fileState } from '../../http/static-overlay.ts';
+import { editsOf, fileState } from '../../http/static-overlay.ts';
 import { LIST_FILES } from '../../pages/file-list.ts';
 import { preferred } from '../../render/negotiate.ts';
 import { type App, answer, type RestDeps } from '../rest/rest.ts';
@@ -38,6 +38,7 @@ const MOVED: readonly (readonly [RegExp, string])[] = [
 
 /** Mounts the catch-all route. Mount it last. */
 export function mountStatic(app: App, deps: StaticDeps): void {
+  app.get('/files/:ds/edits.json', (c) => sendEdits(deps, c));
   app.get(
     '/*',
     registerFallback((c: Http) => serve(deps, c)),
@@ -102,6 +103,30 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   return lost === null
     ? refuse(deps, c, (await notFound(deps.gate, request.path)).error)
     : sendFile(c, lost, headers, 404);
+}
+
+/** What the files of a dataset lack: edited, restored and removed records (contract section 5, "Overlay"). */
+async function sendEdits(deps: StaticDeps, c: Http): Promise<Response> {
+  const { gate, root } = deps;
+  const request = readRequest(gate, c);
+  const headers: ReplyHeaders = {
+    ...request.headers,
+    ...fileHeaders(gate.base_url),
+    'Cache-Control': CACHING.asked_again,
+  };
+  try {
+    const leases = await gate.lease(request.path.split('/')[2] ?? '');
+    const edits = await editsOf(root, leases.release!).finally(leases.done);
+    if (edits === null)
+      throw new ApiError('not_found', 'The files contain every edit, and no removed record.', { headers });
+    const body = `${JSON.stringify(edits)}\n`;
+    const tag = etagOf(body);
+    const shown = { ...headers, ETag: tag, 'Content-Type': 'application/json', Vary: varyHeader(headers['Vary']) };
+    if (isUnchanged(c, { tag })) return new Response(null, { status: 304, headers: shown });
+    return responseOf(await compressReply({ status: 200, headers: shown, body }, c.req.header('accept-encoding')));
+  } catch (error) {
+    return refuse(deps, c, error);
+  }
 }
 
 /**
