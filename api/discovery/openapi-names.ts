@@ -27,5 +27,10 @@ export function openPath({ route }: Operation, pack: Pack | null): string {
   return (pack === null ? route.path : route.path.replace(':ds', pack.id)).replace(/:(\w+)/g, '{$1}');
 }
 
+/** `getWellKnownAgentCardJson`: the id of an operation that is not in the table. */
+export function pathOperationId(method: string, path: string): string {
+  return method + path.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/\W/g, '');
+}
+
 /** Reference Object of OpenAPI: `{ $ref: '#/components/schemas/Record' }` for the kind `schemas`. */
 export const componentRef = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });

@@ -119,6 +119,7 @@ export function bodySchema(operation: Operation): Json | undefined {
   const { properties = {}, required = [], ...rest } = inputSchema(operation, null) as Input;
   const own = Object.entries(properties).filter(([name]) => !route.path.includes(`:${name}`));
   if (own.length === 0) return undefined;
-  const schema = { ...rest, properties: Object.fromEntries(own), ...(required.length > 0 ? { required } : {}) };
-  return { required: required.length > 0, content: { 'application/json': { schema } } };
+  const needed = required.filter((name) => own.some(([member]) => member === name));
+  const schema = { ...rest, properties: Object.fromEntries(own), ...(needed.length > 0 ? { required: needed } : {}) };
+  return { required: needed.length > 0, content: { 'application/json': { schema } } };
 }

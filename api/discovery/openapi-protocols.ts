@@ -1,5 +1,6 @@
 // Paths of MCP, A2A, OAuth and their metadata in OpenAPI. Clients of a protocol read its own documents, so a
 // path has its media types, statuses and security, but no schemas.
+import { componentRef, pathOperationId } from './openapi-names.ts';
 
 type Json = Record<string, unknown>;
 type Status = keyof typeof STATUSES;
@@ -10,7 +11,7 @@ interface Endpoint {
   summary: string;
   /** Media type of a request body; its endpoint then answers POST, others answer GET. */
   body?: string;
-  /** The first has the response body. */
+  /** The first has the response body; 400 is added. */
   statuses: readonly Status[];
   /** Media type of the response; null: no body. Default: JSON. */
   type?: string | null;
@@ -141,6 +142,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
   { path: '/healthz', tag: 'documents', summary: 'Liveness, start time, served releases', statuses: [200] },
   { path: '/readyz', tag: 'documents', summary: 'Whether a load balancer should send calls', statuses: [200, 503] },
+  { path: '/docs', tag: 'documents', summary: 'The documentation, as pages', statuses: [200, 404], type: 'text/html' },
   {
     path: '/',
     tag: 'documents',
@@ -162,20 +164,21 @@ export function protocolPaths(): Record<string, Json> {
 
 function pathItem({ path, tag, summary, body, statuses, type = JSON_TYPE, parameters, security = [] }: Endpoint): Json {
   const method = body === undefined ? 'get' : 'post';
-  const content = (mediaType: string) => ({ content: { [mediaType]: { schema: { type: 'object' } } } });
+  const content = (mediaType: string) => ({
+    content: { [mediaType]: { schema: { type: /json|form/.test(mediaType) ? 'object' : 'string' } } },
+  });
   const responses = statuses.map((status, i) => [
     status,
     { description: STATUSES[status], ...(i === 0 && type !== null ? content(type) : {}) },
   ]);
-  const words = path.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/\W/g, '');
   return {
     [method]: {
-      operationId: `${method}${words}`,
+      operationId: pathOperationId(method, path),
       tags: [tag],
       summary,
       ...(parameters ? { parameters } : {}),
       ...(body ? { requestBody: { required: true, ...content(body) } } : {}),
-      responses: Object.fromEntries(responses),
+      responses: { 400: componentRef('responses', 'BadRequest'), ...Object.fromEntries(responses) },
       security,
     },
   };

@@ -10,7 +10,7 @@ import { mayCost, priceCondition, usdRange } from '../contract/pricing.ts';
 import { outputSchema } from '../render/json-schema.ts';
 import { type Document, memoizeNewest, type View } from './document.ts';
 import { type ExampleAnswer, examplesOf } from './openapi-examples.ts';
-import { componentRef, openPath, operationId, schemaName } from './openapi-names.ts';
+import { componentRef, openPath, operationId, pathOperationId, schemaName } from './openapi-names.ts';
 import { bodySchema, datasetParameter, filterParameters, HEADERS, parametersOf } from './openapi-parameters.ts';
 import { PROTOCOL_TAGS, protocolPaths } from './openapi-protocols.ts';
 import {
@@ -151,10 +151,16 @@ function documentItem({ path, title, content_type }: Document): Json {
   const schema = /json/.test(type) ? { type: 'object' } : { type: 'string' };
   return {
     get: {
+      operationId: pathOperationId('get', path),
       tags: ['documents'],
       summary: title,
       ...(parameters.length > 0 ? { parameters } : {}),
-      responses: { 200: { description: title, content: { [type]: { schema } } }, 304: { description: 'Still good' } },
+      responses: {
+        200: { description: title, content: { [type]: { schema } } },
+        304: { description: 'Still good' },
+        400: componentRef('responses', 'BadRequest'),
+        ...(parameters.length > 0 ? { 404: componentRef('responses', 'NotFound') } : {}),
+      },
       security: [],
     },
   };

@@ -1,18 +1,16 @@
-// A TypeScript client from /openapi.json by a third-party generator: it compiles, and its calls are answered.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+// TypeScript clients from /openapi.json by third-party generators: they compile, and calls are answered.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { generateApi } from 'swagger-typescript-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN, BASE, type TestApp, testApp } from '../support/app.ts';
+import { compileClients, lintProblems } from '../support/openapi-programs.ts';
 
 let app: TestApp;
 let folder: string;
 beforeAll(async () => {
-  app = await testApp({ nights: true });
+  app = await testApp({ nights: true, packs: ['app/static/lanterns/input/lanterns'] });
   folder = mkdtempSync(join(tmpdir(), 'client-'));
 });
 afterAll(async () => {
@@ -22,7 +20,8 @@ afterAll(async () => {
 
 /** Typical use of the client: the compiler checks the types of parameters and answers. */
 const USE = `
-import { Api, type ToolsRecord } from ${JSON.stringify('./client.ts')};
+import * as oazapfts from ${JSON.stringify('./oazapfts.ts')};
+import { Api, type ToolsRecord } from ${JSON.stringify('./swagger.ts')};
 export async function use(fetch: typeof globalThis.fetch, key: string, slug: string) {
   const api = new Api({ customFetch: fetch, baseApiParams: { headers: { Authorization: 'Bearer ' + key } } });
   const found = await api.v1.toolsSearch({ kind: ['drill'], 'max_price.list': 1000, fields: ['maker'], total: true });
@@ -37,35 +36,18 @@ export async function use(fetch: typeof globalThis.fetch, key: string, slug: str
   const wrong = () => api.v1.toolsSearch({ colour: 'red' });
   // @ts-expect-error: a number is wanted
   const typed = () => api.v1.toolsSearch({ 'max_price.list': 'cheap' });
-  return { total: found.data.total, maker, counts, median, slug: one.data.slug, unused: [wrong, typed].length };
+  return { total: found.data.total, maker, counts, median, slug: one.data.slug, unused: [wrong, typed, oazapfts.toolsSearch].length };
 }
 `;
 
+test('has no problem for a linter with its strictest rules', async () => {
+  expect(lintProblems((await app.json('/openapi.json')).body, folder)).toEqual([]);
+});
+
 test('compiles, and its calls are answered', async () => {
   const document = (await app.json('/openapi.json')).body;
-  const { files } = await generateApi({ spec: document as never, output: false, silent: true });
-  writeFileSync(join(folder, 'client.ts'), files.map(({ fileContent }) => fileContent).join('\n'));
   writeFileSync(join(folder, 'use.ts'), USE);
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  const options = { strict: true, target: 'esnext', module: 'nodenext', rewriteRelativeImportExtensions: true };
-  const compilerOptions = {
-    ...options,
-    lib: ['esnext', 'dom', 'dom.iterable'],
-    types: [],
-    outDir: 'made',
-    skipLibCheck: true,
-  };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(
-    dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
-    join(folder, 'node_modules/typescript'),
-  );
-  const compiler = join(folder, 'node_modules/typescript/bin/tsc');
-  execFileSync(process.execPath, [compiler, '-p', folder], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  await compileClients(document, folder);
 
   const { use } = (await import(/* @vite-ignore */ pathToFileURL(join(folder, 'made/use.js')).href)) as {
     use(fetch: unknown, key: string, slug: string): Promise<Record<string, unknown>>;

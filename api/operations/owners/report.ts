@@ -1,7 +1,7 @@
 // POST /v1/{ds}/entities/{entity_id}/reports: a reader reports a mistake; from a program, or from the form of
 // the record's page.
 import { z } from 'zod';
-import { allowedAttribute } from '../../../data/input/rows.ts';
+import { allowedAttribute, ENTITY_ID } from '../../../data/input/rows.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import { type Operation, operation } from '../../contract/operation.ts';
 import { receivedPage, refusedReportPage } from '../../pages/report.ts';
@@ -43,7 +43,7 @@ export const entity_report: Operation = operation<ReportInput, Received>({
   formats: ['json', 'markdown'],
   statuses: [202],
   errors: ['invalid_parameter'],
-  input: () => Report,
+  input: () => Report.extend({ entity_id: ENTITY_ID.schema!(null) }),
   parse: ({ entity_id, ...raw }, ctx) => {
     const report = parse(raw, ctx);
     if (report.attribute) allowedAttribute(releaseOf(ctx).pack, 'attribute', report.attribute);
