@@ -4,7 +4,7 @@ import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type { Engine } from '../plan/plan.ts';
 import { abortedError } from '../plan/query-queue.ts';
 
-export type EngineQuery = Exclude<keyof Engine, 'text' | 'withOverlay' | 'close'>;
+export type EngineQuery = Exclude<keyof Engine, 'text' | 'spellings' | 'withOverlay' | 'close'>;
 
 /** The methods of an engine that answer a query. */
 export const QUERIES = [
@@ -14,7 +14,6 @@ export const QUERIES = [
   'stats',
   'timeseries',
   'spread',
-  'spellings',
   'origins',
   'resolve',
   'bodies',

@@ -31,12 +31,11 @@ import { similarAnswer, similarStatement } from './similar.ts';
 import { spreadAnswer, spreadStatement } from './spread.ts';
 import { countLiteral, identifier, join, type Sql, sql } from './sql.ts';
 import { stepsTable } from './steps.ts';
-import { spellingStatement } from './terms.ts';
 import { conditions, kilometres } from './where.ts';
 
 type TableQuestions = Pick<
   Engine,
-  'search' | 'facets' | 'similar' | 'stats' | 'timeseries' | 'spread' | 'spellings' | 'resolve' | 'bodies' | 'heads'
+  'search' | 'facets' | 'similar' | 'stats' | 'timeseries' | 'spread' | 'resolve' | 'bodies' | 'heads'
 >;
 
 /** The queries over `shape`, which may still load; `bodies` is the source of bodies. */
@@ -48,8 +47,6 @@ export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Sha
     stats: async (plan, options) => statsAnswer(plan, await pool.ask(statsStatement(plan, await shape()), options)),
     timeseries: async (plan, options) => seriesAnswer(await pool.ask(seriesStatement(plan, await shape()), options)),
     spread: async (plan, options) => spreadAnswer(plan, await pool.ask(spreadStatement(plan, await shape()), options)),
-    spellings: async (plan, options) =>
-      (await pool.ask(spellingStatement(plan), options)).map(([term]) => String(term)),
     resolve: async (refs, options) =>
       refs.length === 0 ? [] : resolveAnswer(refs, await pool.ask(resolveStatement(refs, await shape()), options)),
     bodies: async (ordinals, options) =>

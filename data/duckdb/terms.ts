@@ -1,6 +1,5 @@
 // The words of a release: `terms`, one row for each word of a record, and `term_counts`.
-import { oneEditPattern, type SpellingPlan } from '../plan/spelling.ts';
-import { countLiteral, identifier, join, type Sql, sql } from './sql.ts';
+import { identifier, join, type Sql, sql } from './sql.ts';
 import type { RunStatement } from './tables.ts';
 
 /** Types of the columns of `terms` besides term, ord and code (data/model/layout.ts). */
@@ -43,13 +42,6 @@ export async function showTerms(run: RunStatement, file: Sql): Promise<void> {
   await run(
     sql`CREATE VIEW term_counts AS SELECT ord, count(*)::UINTEGER AS words FROM terms WHERE compared GROUP BY ord`,
   );
-}
-
-/** Rows `[term]`, the most frequent first. Terms are sorted, so the table of the release is read once. */
-export function spellingStatement({ word, scope, limit }: SpellingPlan): Sql {
-  const length = [...word].length;
-  const visible = scope === 'full' ? sql`` : sql` AND public`;
-  return sql`SELECT term FROM terms WHERE length(term) BETWEEN ${length - 1} AND ${length + 1} AND regexp_matches(term, ${oneEditPattern(word)}) AND term <> ${word}${visible} GROUP BY term ORDER BY count(*) DESC, term LIMIT ${countLiteral(limit)}`;
 }
 
 async function columnsOf(run: RunStatement, file: Sql): Promise<Sql> {

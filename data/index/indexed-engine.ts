@@ -69,7 +69,12 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
     facets: first((one, plan) => one.facets(plan), duckdb.facets),
     stats: first((one, plan, options) => one.stats(plan, options), duckdb.stats),
     timeseries: inTurn((one, plan, options) => one.timeseries(plan, options), duckdb.timeseries),
-    spellings: first((one, plan) => one.spellings(plan), duckdb.spellings),
+    // Both are synchronous.
+    spellings: (plan) =>
+      firstNow(
+        (one) => one.spellings(plan),
+        () => [],
+      ) as string[],
     similar: first((one, plan) => one.similar(plan), duckdb.similar),
     resolve: (refs, options) =>
       firstNow(

@@ -3,7 +3,7 @@ import { wholeMetres } from '../model/geography.ts';
 import type { DistanceSort, Position, SearchAnswer, SearchPlan } from '../plan/plan.ts';
 import type { Bitset } from './bitset.ts';
 import type { Columns } from './columns.ts';
-import { countMatches, matcherFor, visit } from './matcher.ts';
+import { countMatches, matcherFor, type RecordMatcher, visit } from './matcher.ts';
 import { estimateCircle } from './predicates.ts';
 
 /** A record with its distance. */
@@ -49,8 +49,9 @@ function candidates(
   const grid = columns.grid(attribute);
   const matcher = matcherFor(columns, others, removed, Math.min(estimateCircle(km, size), size * FEW));
   let found: Candidate[] = [];
-  if (matcher.driver !== null) {
-    visit(columns, matcher, (ordinal) => {
+  const rare = matcher.driver ? matcher : rareMatches(columns, matcher, size * FEW);
+  if (rare !== null) {
+    visit(columns, rare, (ordinal) => {
       const away = grid.distance(ordinal, lat, lng);
       const metres = wholeMetres(away);
       if (away <= km && isAfter(columns, { ordinal, metres }, after)) found.push({ ordinal, metres });
@@ -72,6 +73,17 @@ function candidates(
     });
     if (found.length > limit || radius >= Math.min(km, HALF_AROUND)) return found;
   }
+}
+
+/** The matches of a test that fewer than `most` records pass; null for a test that more pass, or without one. */
+function rareMatches(columns: Columns, { test }: RecordMatcher, most: number): RecordMatcher | null {
+  if (test === null) return null;
+  const matches: number[] = [];
+  for (let ordinal = 0; ordinal < columns.size; ordinal += 1) {
+    if (test(ordinal)) matches.push(ordinal);
+    if (matches.length > most) return null;
+  }
+  return { driver: Uint32Array.from(matches), test: null };
 }
 
 /** More than the largest distance on earth, in km. */

@@ -20,10 +20,10 @@ import type {
   SeriesPlan,
   SimilarPlan,
   Sort,
+  SpellingPlan,
   StatsAnswer,
   StatsPlan,
 } from '../plan/plan.ts';
-import type { SpellingPlan } from '../plan/spelling.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { comparePositions, type SideRecord, SideTable } from './changed-records.ts';

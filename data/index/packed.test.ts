@@ -13,6 +13,7 @@ import { Hex, packHex } from './hex.ts';
 import { Keys, packKeys } from './keys.ts';
 import { Numbers, packNumbers } from './numbers.ts';
 import { denseRanks, orderBy } from './orders.ts';
+import { packStrings, SortedStrings } from './strings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'packed-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -105,4 +106,32 @@ describe('an index in an earlier format', () => {
     await ensureIndex(written.folder, pack);
     expect(readFileSync(file).length).toBe(made.length + 1);
   });
+});
+
+test('the words one edit from another are found among 400,000 within one turn of the event loop', () => {
+  const letters = [...'aeioubcdlmnrst', 'ж', '北', '𝒳'];
+  const word = (length: number) => Array.from({ length }, () => letters[Math.floor(next() * letters.length)]).join('');
+  const words = new Set(['amsterdam', 'amstedram', 'amsterda', 'amsterdams', 'amsterdan', 'msterdam']);
+  while (words.size < 400_000) words.add(word(3 + Math.floor(next() * 8)));
+  const sorted = [...words].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const read = new SortedStrings(stored(packStrings('w', sorted)), 'w');
+  const near = (text: string) => [...read.oneEdit(text)].map((code) => read.at(code)).sort();
+  expect(near('amsterdam')).toEqual(['amstedram', 'amsterda', 'amsterdams', 'amsterdan', 'msterdam'].sort());
+  // Every word of three letters with one replaced.
+  const [typed = ''] = sorted.filter((text) => [...text].length === 3);
+  const [a, b, c] = [...typed];
+  const replaced = sorted.filter((text) => {
+    const [x, y, z, ...more] = [...text];
+    return z !== undefined && more.length === 0 && Number(x !== a) + Number(y !== b) + Number(z !== c) === 1;
+  });
+  expect(replaced.length).toBeGreaterThan(0);
+  expect(near(typed)).toEqual(expect.arrayContaining(replaced));
+  const times = Array.from({ length: 20 }, () => {
+    const before = process.threadCpuUsage();
+    read.oneEdit(word(10));
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1000;
+  });
+  expect(Math.min(...times)).toBeLessThan(10);
+  expect(Math.max(...times)).toBeLessThan(50);
 });

@@ -14,6 +14,9 @@ export interface CompiledPredicate {
   test: (ordinal: number) => boolean;
 }
 
+/** With a larger share of the records a predicate only tests: its list would take longer than the page without it. */
+const WIDE = 1 / 8;
+
 const tested = (test: (ordinal: number) => boolean): CompiledPredicate => ({
   estimate: Number.POSITIVE_INFINITY,
   list: () => new Uint32Array(0),
@@ -52,7 +55,9 @@ export function compilePredicate(columns: Columns, predicate: Predicate): Compil
     case 'like': {
       const values = columns.values(predicate.attribute);
       const codes = values.codesLike(predicate.needle);
-      return { ...byCodes(columns, predicate.attribute, codes), test: values.tester(codes) };
+      const { estimate, list } = byCodes(columns, predicate.attribute, codes);
+      const test = values.tester(codes);
+      return estimate > columns.size * WIDE ? tested(test) : { estimate, list, test };
     }
     case 'min':
     case 'max':
@@ -71,11 +76,10 @@ export function compilePredicate(columns: Columns, predicate: Predicate): Compil
     case 'near': {
       const { attribute, lat, lng, km } = predicate;
       const grid = columns.grid(attribute);
-      const size = columns.size;
-      return {
-        ...listed(estimateCircle(km, size), size, () => grid.near(lat, lng, km)),
-        test: (ordinal) => grid.distance(ordinal, lat, lng) <= km,
-      };
+      const { size } = columns;
+      const test = (ordinal: number) => grid.distance(ordinal, lat, lng) <= km;
+      const estimate = estimateCircle(km, size);
+      return estimate > size * WIDE ? tested(test) : { ...listed(estimate, size, () => grid.near(lat, lng, km)), test };
     }
     case 'bbox':
       return box(columns, predicate);
@@ -101,13 +105,12 @@ export function estimateCircle(km: number, size: number): number {
   return Math.min(size, size * (km / 6000) ** 2 * 4 + 32);
 }
 
-/** A box with many records only tests: its list would take longer than the first page without it. */
 function box(columns: Columns, { attribute, ...edges }: Extract<Predicate, { kind: 'bbox' }>): CompiledPredicate {
   const grid = columns.grid(attribute);
   const inside = boxTest(edges);
   const test = (ordinal: number) => inside(grid.lat.at(ordinal), grid.lng.at(ordinal));
   const count = grid.countAround(edges);
-  if (count > columns.size / 8) return tested(test);
+  if (count > columns.size * WIDE) return tested(test);
   return { ...listed(count, columns.size, () => grid.box(edges)), test };
 }
 

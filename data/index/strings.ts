@@ -140,7 +140,7 @@ export class SortedStrings {
     for (let from = 0; ; ) {
       const hit = this.#text.indexOf(bytes, from);
       if (hit < 0) return found;
-      const i = this.#ending(hit);
+      const i = this.#ending(hit, found.length === 0 ? 0 : found.at(-1)! + 1);
       // A hit that crosses the end of its string does not count; the next one may begin within it.
       if (hit + bytes.length <= this.#ends.end(i)) {
         found.push(i);
@@ -149,10 +149,12 @@ export class SortedStrings {
     }
   }
 
-  /** Index of the string at a byte position. */
-  #ending(position: number): number {
-    let low = 0;
-    let high = this.length - 1;
+  /** Index of the string at a byte position; `low` is at most that. */
+  #ending(position: number, low: number): number {
+    // Hits of a frequent needle follow each other closely.
+    let step = 1;
+    while (low + step < this.length && this.#ends.end(low + step - 1) <= position) step *= 2;
+    let high = Math.min(low + step, this.length - 1);
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.#ends.end(middle) <= position) low = middle + 1;

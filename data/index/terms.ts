@@ -8,9 +8,8 @@
 //   words.public    u8 by posting of words.of    the same in public texts
 //   words.compared  postings by ordinal   word codes of the pack's `similar_by` attributes, ascending
 import { byCodePoint } from '../../packs/define/text.ts';
-import type { Visibility } from '../plan/plan.ts';
+import type { SpellingPlan, Visibility } from '../plan/plan.ts';
 import { WHOLE_WORD } from '../plan/relevance.ts';
-import type { SpellingPlan } from '../plan/spelling.ts';
 import { Bitset } from './bitset.ts';
 import type { Container, Packed } from './container.ts';
 import { Postings, packPostings } from './postings.ts';

@@ -1,6 +1,6 @@
 // Suggestions of known names for an unknown one.
 import { expect, test } from 'vitest';
-import { Budget } from '../plan/budget.ts';
+import { WorkBudget } from '../plan/budget.ts';
 import { nameSuggestion, nearestValues } from './suggester.ts';
 
 const ATTRIBUTES = ['country', 'elevation', 'runway_length', 'price.list'];
@@ -49,10 +49,12 @@ test.each<[string, string[], string[]]>([
   ['berlin', ['Europe/Berlin', 'Europe/Paris'], ['Europe/Berlin']],
   ['???', ['a', 'b'], []],
   ['x'.repeat(100_000), ['abc'], []],
-])('values meant %#', (typed, values, nearest) => expect(nearestValues(typed, values, new Budget())).toEqual(nearest));
+])('values meant %#', (typed, values, nearest) =>
+  expect(nearestValues(typed, values, new WorkBudget())).toEqual(nearest),
+);
 
 test('the comparison of values stops when the budget is spent', () => {
-  const budget = new Budget();
+  const budget = new WorkBudget();
   const values = Array.from({ length: 300_000 }, (_, i) => `value number ${i} of very many`);
   const before = process.threadCpuUsage();
   nearestValues('value numbre 299999 of very manny', values, budget);

@@ -3,7 +3,7 @@ import leven from 'leven';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { type DataError, UnknownParameter } from '../model/errors.ts';
-import type { Budget } from '../plan/budget.ts';
+import type { WorkBudget } from '../plan/budget.ts';
 import { PARAMETER_ALIASES, PARAMETER_USAGE } from './parameter-aliases.ts';
 import { printable } from './parse-values.ts';
 
@@ -280,7 +280,7 @@ const plainText = (text: string): string => fold(text).replaceAll(/[^\p{L}\p{M}\
  * Known values nearest to `typed`, at most three: other punctuation, a typing error for every three letters, or a
  * part in common. Empty when no value is near enough, or the budget ends before all of them were compared.
  */
-export function nearestValues(typed: string, values: readonly string[], budget: Budget): string[] {
+export function nearestValues(typed: string, values: readonly string[], budget: WorkBudget): string[] {
   const letters = plainText(typed.slice(0, LONGEST));
   if (letters === '') return [];
   const most = Math.floor(letters.length / 3);

@@ -93,7 +93,7 @@ function unitFactor(text: string, unit: string): number | null {
 }
 
 /** A comparison before a value: the filter that has it, and whether the value itself is left out. */
-export interface Comparison {
+interface Comparison {
   operator: 'min' | 'max' | 'not' | 'any';
   strict: boolean;
   /** The value after the sign. */

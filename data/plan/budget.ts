@@ -1,14 +1,17 @@
 // The processor and waiting time that a free extra of an answer, such as a hint, may take.
 import { nextTurn } from './slices.ts';
 
-/** Limits in milliseconds: time on this thread, which blocks other requests, and time waiting for other threads. */
-const MOST = { thread: 25, waiting: 250 };
+/**
+ * Limits in milliseconds: time on this thread, in one turn of the event loop and in all, and time waiting for
+ * other threads.
+ */
+const MOST = { turn: 25, thread: 60, waiting: 250 };
 
 /**
  * One budget for all the work of one hint. Loops stop when it is spent, and each query runs in its own turn of
  * the event loop:
  *
- *   const budget = new Budget();
+ *   const budget = new WorkBudget();
  *   for (const value of values) {
  *     if (budget.spent) break;
  *     …
@@ -17,15 +20,16 @@ const MOST = { thread: 25, waiting: 250 };
  *
  * Only this work counts, not the load of the machine between two turns.
  */
-export class Budget {
+export class WorkBudget {
   #thread = 0;
   #waiting = 0;
   /** Time of the thread when the current synchronous work began; null while it waits. */
   #since: number | null = threadTime();
 
-  /** Whether the budget is used up. */
+  /** Whether the budget is used up, also that of the current turn. */
   get spent(): boolean {
-    return this.#thread + this.#current() >= MOST.thread || this.#waiting >= MOST.waiting;
+    const turn = this.#current();
+    return turn >= MOST.turn || this.#thread + turn >= MOST.thread || this.#waiting >= MOST.waiting;
   }
 
   /** Runs a query in a new turn of the event loop. */

@@ -16,7 +16,6 @@ import type {
   ReviewPlan,
 } from './history.ts';
 import type { Origin, SpreadAnswer, SpreadPlan } from './profile.ts';
-import type { SpellingPlan } from './spelling.ts';
 
 /** Path parameters and query values as text. A repeated query name has a list of values. */
 export type RawInput = Record<string, string | string[]>;
@@ -259,6 +258,14 @@ export interface SearchAnswer {
   metres?: number[];
 }
 
+/** A typed word without matches; see Engine.spellings. */
+export interface SpellingPlan {
+  /** Folded. */
+  word: string;
+  scope: Visibility;
+  limit: number;
+}
+
 /** Options of an engine call that do not change its answer. */
 export interface QueryOptions {
   /** Aborts the query: it leaves the queue, or its running statement is interrupted. */
@@ -324,10 +331,10 @@ export interface Engine {
   timeseries(plan: SeriesPlan, options?: QueryOptions): Promise<SeriesAnswer>;
   spread(plan: SpreadPlan, options?: QueryOptions): Promise<SpreadAnswer>;
   /**
-   * Words within one edit of another (oneEditPattern), those of most records first, ties by code point. Words
-   * of the release without its overlay.
+   * Words with one letter more, less or replaced, or with two neighbours exchanged: those of most records first,
+   * ties by code point. Words of the release without its overlay. Absent: only the packed index knows them.
    */
-  spellings(plan: SpellingPlan, options?: QueryOptions): Promise<string[]>;
+  spellings?(plan: SpellingPlan): string[];
   /** By attribute, then by count descending. */
   origins(options?: QueryOptions): Promise<Origin[]>;
   /** Ordinals of ids or slugs, in the order of `refs`; null for an unknown one. */

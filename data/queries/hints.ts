@@ -5,8 +5,9 @@ import { printable } from '../input/parse-values.ts';
 import type { SearchInput } from '../input/search-parameters.ts';
 import { counted, questionOf } from '../input/selection.ts';
 import { nearestValues } from '../input/suggester.ts';
-import { Budget } from '../plan/budget.ts';
+import { WorkBudget } from '../plan/budget.ts';
 import type { Predicate, QueryOptions, Visibility } from '../plan/plan.ts';
+import { nextTurn } from '../plan/slices.ts';
 import type { Release } from '../releases/release.ts';
 import { FACET_FLOOR } from './facets.ts';
 
@@ -40,7 +41,7 @@ export async function whyEmpty(
 class EmptyPage {
   readonly #release: Release;
   readonly #options: HintOptions;
-  readonly #budget = new Budget();
+  readonly #budget = new WorkBudget();
   readonly #text: string;
   /** A condition for each word of `q`, and the other conditions. */
   readonly #words: Word[];
@@ -233,9 +234,10 @@ class EmptyPage {
     let typed = words(this.#text);
     for (const word of unmatched) {
       if ([...word].length < SHORTEST || this.#budget.spent) return null;
-      const plan = { word, scope, limit: SPELLINGS };
       let corrected: string[] | null = null;
-      for (const spelling of await this.#budget.run(() => engine.spellings(plan, this.#options))) {
+      for (const spelling of await this.#budget.run(
+        async () => engine.spellings?.({ word, scope, limit: SPELLINGS }) ?? [],
+      )) {
         const replaced = typed.map((other) => (other === word ? spelling : other));
         const rest = replaced.filter((other) => !unmatched.includes(other));
         if (this.#budget.spent || !(await this.#finds([{ kind: 'words', words: rest, scope }]))) continue;
@@ -327,6 +329,7 @@ async function loadCountries(): Promise<(text: string) => string | null> {
     for (const text of [two, three, countries.alpha3ToNumeric(three) ?? three]) add(text, two);
   // English first: a name that two languages use for different countries keeps its English meaning.
   for (const language of new Set(['en', ...countries.getSupportedLanguages()])) {
+    await nextTurn();
     const file: { default: { countries: Record<string, string | string[]> } } = await import(
       `i18n-iso-countries/langs/${language}.json`,
       { with: { type: 'json' } }

@@ -5,6 +5,7 @@ import { counted } from '../input/selection.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { NumberStats, QueryOptions } from '../plan/plan.ts';
 import type { Origin } from '../plan/profile.ts';
+import { nextTurn } from '../plan/slices.ts';
 import type { Release } from '../releases/release.ts';
 
 /**
@@ -135,6 +136,8 @@ async function ofAttribute(
   if (counted(attribute) && COMMON.includes(type)) {
     // Unique values, such as names, are not listed: at least two records must share one.
     const least = Math.max(floor, type === 'boolean' || type === 'enum' ? 1 : 2);
+    // Counts of several attributes would add up in one turn.
+    await nextTurn(options);
     const { values, withheld } = await engine.facets({ where: [], by: name, limit: TOP, floor: least }, options);
     if (values.length > 0) profile.top = values;
     if (floor > 0) withhold(profile, withheld);

@@ -204,7 +204,9 @@ describe.each([
         .sort((a, b) => b[1] - a[1] || byCodePoint(a[0], b[0]))
         .slice(0, 3)
         .map(([other]) => other);
-      expect(await engine.spellings({ word, scope, limit: 3 }), word).toEqual(expected);
+      expect(engine.spellings?.({ word, scope, limit: 3 }), word).toEqual(
+        kind === 'the packed index' ? expected : undefined,
+      );
       suggested += expected.length;
     }
     expect(suggested).toBeGreaterThan(asked / 2);
