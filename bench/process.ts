@@ -18,6 +18,8 @@ export interface ServerProcess {
   threads: () => Map<string, number> | null;
   /** Vitals of the process since the last call (watch.ts). */
   vitals: () => Promise<Vitals>;
+  /** From now on the vitals contain the longest turn of the event loop. */
+  watchTurns: () => void;
   /** Profile of the main thread while `load` runs. */
   profile: (load: () => Promise<unknown>) => Promise<CpuProfile>;
   stop: () => Promise<void>;
@@ -72,6 +74,7 @@ export async function startProcess(
         cpu: () => cpuOf(`/proc/${child.pid}/stat`)?.ms ?? null,
         threads: () => threadsOf(child),
         vitals: () => vitalsOf(child),
+        watchTurns: () => void child.send('turns'),
         profile: (load) => profileOf(child, load),
         stop: () => stop(child),
       };

@@ -72,4 +72,9 @@ test('a row beyond a bound of the event-loop delay is marked', () => {
   expect(text).toContain('| slow | 5.0 |  | **21.0** | 99.0 | 1.00 | **no** | 3 |');
   expect(text).toContain('Not measured: none (404).');
   expect(text).toContain('1 s a run at 4 connections');
+  expect(text).not.toContain('misspelt');
+  const misspelt = { searches: 3, turns: [1, 2, 51], worst: '/v1/d?q=x', healthz: { aSecond: 20, p50: 5, max: 99 } };
+  const more = renderPart('stalls', { ...circumstances, data: { ...data, misspelt } });
+  expect(more).toContain('| longest turn of all, processor ms | **51.0** | 50.0 |');
+  expect(more).toContain('| the same, longest ms | 99.0 | 100 |');
 });

@@ -5,7 +5,7 @@ import type { Mcp } from './parts/mcp.ts';
 import type { Night } from './parts/night.ts';
 import type { QuestionRow, Questions } from './parts/questions.ts';
 import type { Soak } from './parts/soak.ts';
-import type { StallRow, Stalls } from './parts/stalls.ts';
+import type { Misspelt, StallRow, Stalls } from './parts/stalls.ts';
 import type { Start } from './parts/start.ts';
 import type { Together } from './parts/together.ts';
 import type { Tokens } from './parts/tokens.ts';
@@ -263,7 +263,7 @@ function soak({ minutes, connections, workers = 1, loads, samples, after }: Soak
   return after === undefined ? memory : `${memory}\n\nThen, in the same process:\n\n${questions(after)}`;
 }
 
-function stalls({ dataset, records, rows, skipped, texts }: Stalls): string {
+function stalls({ dataset, records, rows, skipped, texts, misspelt }: Stalls): string {
   const bounded = (value: number, bound: number) => (value <= bound ? ms(value) : `**${ms(value)}**`);
   const row = ({ name, rps, cpu, delay, first, runs, bad }: StallRow) => [
     name,
@@ -289,8 +289,25 @@ function stalls({ dataset, records, rows, skipped, texts }: Stalls): string {
       bounded(delay.max, STALL_BOUNDS.max),
     ]),
   );
-  const parts = [`\`${dataset}\`, ${count(records)} records:`, table(head, rows.map(row)), whole];
+  const parts = [
+    ...[`\`${dataset}\`, ${count(records)} records:`, table(head, rows.map(row)), whole],
+    ...(misspelt ? [misspeltTable(misspelt)] : []),
+  ];
   return [...parts, ...(skipped.length > 0 ? [`Not measured: ${skipped.join(', ')}.`] : [])].join('\n\n');
+}
+
+/** Goals of misspelt searches in milliseconds: the longest turn, and /healthz beside them. */
+const TURN = { longest: 50, median: 50, most: 100 };
+
+function misspeltTable({ searches, turns, worst, healthz }: Misspelt): string {
+  const bounded = (value: number, bound: number) => (value <= bound ? ms(value) : `**${ms(value)}**`);
+  const rows = [
+    ['longest turn of all, processor ms', bounded(turns.at(-1)!, TURN.longest), ms(TURN.longest)],
+    ['median of the longest turn of each, processor ms', ms(turns[turns.length >> 1]!), ''],
+    [`/healthz beside ${healthz.aSecond} a second, median ms`, bounded(healthz.p50, TURN.median), ms(TURN.median)],
+    ['the same, longest ms', bounded(healthz.max, TURN.most), ms(TURN.most)],
+  ];
+  return `${table([`${searches} misspelt and combined searches`, '', 'goal'], rows)}\n\nLongest turn: \`${worst}\`.`;
 }
 
 /** Goals of two threads against one: most processor time for each call, and least requests a second of searches. */

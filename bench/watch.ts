@@ -8,6 +8,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
  */
 export interface Vitals {
   cpu: number;
+  /** Most processor time of the main thread in one turn of the event loop; 0 before `turns` was sent. */
+  turn: number;
   delay: { p50: number; p99: number; max: number };
   heap: number;
   external: number;
@@ -25,6 +27,7 @@ const INTERVAL = 100;
 const session = new Session();
 
 process.on('message', (asked) => {
+  if (asked === 'turns') watchTurns();
   if (asked === 'profile') void startProfile();
   if (asked === 'profiled') void session.post('Profiler.stop').then(({ profile }) => process.send?.(profile));
   if (asked !== 'vitals') return;
@@ -33,14 +36,29 @@ process.on('message', (asked) => {
   since = process.cpuUsage();
   const told: Vitals = {
     cpu: Math.round((user + system) / 1000),
+    turn: Math.round(longestTurn * 100) / 100,
     delay: { p50: ms(delay.percentile(50)), p99: ms(delay.percentile(99)), max: ms(delay.max) },
     heap: mb(heapUsed),
     external: mb(external),
     rss: mb(rss),
   };
   delay.reset();
+  longestTurn = 0;
   process.send?.(told);
 });
+
+let longestTurn = 0;
+
+/** Measures the processor time between two turns; a timer runs once in a turn, at most every millisecond. */
+function watchTurns(): void {
+  let before = process.threadCpuUsage();
+  setInterval(() => {
+    const now = process.threadCpuUsage();
+    longestTurn = Math.max(longestTurn, (now.user + now.system - before.user - before.system) / 1000);
+    before = now;
+  }, 1).unref();
+}
+
 async function startProfile(): Promise<void> {
   session.connect();
   await session.post('Profiler.enable');

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { drawValues } from '../draw.ts';
 import { measureLoad, unlike } from '../load.ts';
+import { MISSPELT, misspeltSearches } from '../misspelt.ts';
 import { datasetsOf, CHANNEL_HEADERS as PLAIN_CHANNEL_HEADERS } from '../mixed.ts';
 import { benchQuestionsFor } from '../questions.ts';
 import { OPERATOR_HEADERS, type Service, startService } from '../service.ts';
@@ -43,6 +44,19 @@ export interface Stalls {
   skipped: string[];
   /** Generated llms-full.txt, one at a time: bytes, and seconds until the last byte. */
   texts: { dataset: string; bytes: number; seconds: number; delay: Delay }[];
+  /** Absent in older results. */
+  misspelt?: Misspelt;
+}
+
+/** Misspelt and combined searches: one at a time, then beside look-ups of /healthz. Times in milliseconds. */
+export interface Misspelt {
+  searches: number;
+  /** Processor time of the longest turn of the event loop by search, shortest first. */
+  turns: number[];
+  /** The search with the longest turn. */
+  worst: string;
+  /** Latency of /healthz beside so many searches a second. */
+  healthz: { aSecond: number; p50: number; max: number };
 }
 
 /** Nearly all clients accept gzip. */
@@ -61,7 +75,8 @@ export async function benchStalls(
   scratch: string,
   { seconds, dist, only, progress }: StallOptions,
 ): Promise<Stalls> {
-  const questions = benchQuestionsFor(subject, await drawValues(subject));
+  const drawn = await drawValues(subject);
+  const questions = benchQuestionsFor(subject, drawn);
   const service = await startService(subject, scratch, { dist });
   try {
     const datasets = await datasetsOf(subject, service);
@@ -82,11 +97,63 @@ export async function benchStalls(
       progress(typeof row === 'number' ? `${stallCase.name}: ${row}` : `${row.name}: ${JSON.stringify(row)}`);
     }
     const texts: Stalls['texts'] = [];
-    for (const { pack } of datasets) texts.push(await fullText(service, pack.id));
-    return { dataset: subject.dataset, records: subject.manifest.records, seconds, rows, skipped, texts };
+    const searches = misspeltSearches(subject, drawn);
+    const misspelt = only === null || only.includes('misspelt') ? await measureMisspelt(service, searches) : null;
+    if (misspelt) progress(`misspelt searches: ${JSON.stringify({ ...misspelt, turns: misspelt.turns.slice(-5) })}`);
+    if (only === null) for (const { pack } of datasets) texts.push(await fullText(service, pack.id));
+    return {
+      dataset: subject.dataset,
+      records: subject.manifest.records,
+      seconds,
+      rows,
+      skipped,
+      texts,
+      ...(misspelt && { misspelt }),
+    };
   } finally {
     await service.stop();
   }
+}
+
+/** Sends every search alone, then `MISSPELT.aSecond` a second while /healthz is read every 25 ms. */
+async function measureMisspelt({ base, vitals, watchTurns }: Service, searches: string[]): Promise<Misspelt> {
+  const send = async (path: string) => {
+    const response = await fetch(base + path, { headers: REST_HEADERS });
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  };
+  watchTurns();
+  // Compiles the code and loads the names of countries.
+  for (const path of searches.slice(0, 20)) await send(path.replace('?', '?limit=3&'));
+  const turns: { path: string; turn: number }[] = [];
+  for (const path of searches) {
+    await vitals();
+    await send(path);
+    await wait(5);
+    turns.push({ path, turn: (await vitals()).turn });
+  }
+  turns.sort((a, b) => a.turn - b.turn);
+  const latencies: number[] = [];
+  let over = false;
+  const probe = (async () => {
+    for (; !over; await wait(25)) {
+      const began = performance.now();
+      await (await fetch(`${base}/healthz`)).arrayBuffer();
+      latencies.push(performance.now() - began);
+    }
+  })();
+  const sent: Promise<void>[] = [];
+  // Another limit, so that no answer is cached.
+  for (const path of searches) {
+    sent.push(send(path.replace('?', '?limit=2&')));
+    await wait(1000 / MISSPELT.aSecond);
+  }
+  await Promise.all(sent);
+  over = true;
+  await probe;
+  latencies.sort((a, b) => a - b);
+  const healthz = { aSecond: MISSPELT.aSecond, p50: latencies[latencies.length >> 1]!, max: latencies.at(-1)! };
+  return { searches: searches.length, turns: turns.map(({ turn }) => turn), worst: turns.at(-1)!.path, healthz };
 }
 
 interface StallOptions {
