@@ -76,6 +76,9 @@ export async function isPublished(
   return (
     content.releases[release.pack.id] === release.manifest.release &&
     changesSince(release, content) === null &&
+    // The store may be from a backup that is older than the files.
+    (content.overlays[release.pack.id] ?? 0) <=
+      Math.max(release.overlay?.version ?? 0, release.manifest.overlay ?? 0) &&
     content.base_url === base_url &&
     content.code === code &&
     written.getTime() <= at

@@ -212,6 +212,6 @@ class FleetRun implements Fleet {
   }
 
   #lockTransfers(): Promise<() => void> {
-    return waitForLock(paths.transfers(this.#dataDir), 'transfer', 'transfer');
+    return waitForLock(paths.transfers(this.#dataDir), 'transfer');
   }
 }

@@ -32,7 +32,7 @@ export interface PublishedPointer {
 /** Waits until no other process writes files into DIST_DIR. Returns the function that ends this. */
 export async function lockFiles(dist: string): Promise<() => void> {
   if ((await mkdir(dist, { recursive: true })) !== undefined) await chmod(dist, PUBLIC_MODES.folder);
-  return waitForLock(join(dist, BUILD_NOTES), 'files', 'run');
+  return waitForLock(join(dist, BUILD_NOTES), 'files');
 }
 
 /**

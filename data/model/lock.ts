@@ -27,17 +27,24 @@ export function lockNight(dataDir: string): () => void {
  * messages.
  */
 export function lockFolder(folder: string, name: string, work: string): () => void {
-  mkdirSync(folder, { recursive: true });
   const note = join(folder, `${name}.pid`);
+  const unlock = tryLock(folder, name);
+  if (unlock === null) throw new LockedError(`another ${work} is in progress on ${folder} (process ${reader(note)})`);
+  writeFileSync(note, `${process.pid}\n`);
+  return unlock;
+}
+
+/** Acquires the lock and returns the function that releases it; null: another process has it. */
+function tryLock(folder: string, name: string): (() => void) | null {
+  mkdirSync(folder, { recursive: true });
   const lock = new DatabaseSync(join(folder, `${name}.lock`));
   try {
     lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();
     if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw error;
-    throw new LockedError(`another ${work} is in progress on ${folder} (process ${reader(note)})`);
+    return null;
   }
-  writeFileSync(note, `${process.pid}\n`);
   held.add(lock);
   return () => {
     held.delete(lock);
@@ -48,15 +55,12 @@ export function lockFolder(folder: string, name: string, work: string): () => vo
 /** Milliseconds between two tries of `waitForLock`. */
 const WAIT = 200;
 
-/** The same, but waits while another process has the lock. */
-export async function waitForLock(folder: string, name: string, work: string): Promise<() => void> {
+/** Waits until no other process has the lock, and acquires it. */
+export async function waitForLock(folder: string, name: string): Promise<() => void> {
   for (;;) {
-    try {
-      return lockFolder(folder, name, work);
-    } catch (error) {
-      if (!(error instanceof LockedError)) throw error;
-      await sleep(WAIT);
-    }
+    const unlock = tryLock(folder, name);
+    if (unlock !== null) return unlock;
+    await sleep(WAIT);
   }
 }
 

@@ -5,6 +5,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rewriteFiles } from '../../build/static/removals.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
+import { editRecord, type RecordEdit, withEntry } from '../../data/releases/overlay-edit.ts';
+import { storedOverlays } from '../../data/releases/overlay-source.ts';
 import { barriers, inEachLook, NONE, overflow, picture } from '../support/browser.ts';
 import { balance, newKey } from '../support/money-on-stores.ts';
 import { scratchOfAll } from '../support/night-pack.ts';
@@ -437,4 +441,115 @@ test('the former explorer leads to the table and keeps the query', async (contex
   await opened.page.waitForURL(`${stage.base}/datasets/harbours/?coast=north`);
   await opened.close();
   expect(await mistakes(join(stage.dist, 'datasets/tools/index.html'))).toEqual([]);
+});
+
+describe('a table whose file lacks an edit and a removal', () => {
+  const NAME = 'Zanzibar of its owner';
+
+  /** Changes the overlay of `harbours` as an owner does. */
+  async function change(record: StoredRecord, write: RecordEdit['write'], alter: RecordEdit['alter']): Promise<void> {
+    const { register, state: store } = stage!.app;
+    const editing = { store, refresh: () => register.refresh(), current: (id: string) => register.current(id) };
+    await editRecord(editing, { dataset: 'harbours', entity: record.id, now: Date.now(), write, alter });
+  }
+
+  const edit = (record: StoredRecord) => {
+    const fact = {
+      attribute: 'name',
+      value: JSON.stringify(NAME),
+      source_url: 'https://o.example/',
+      evidence: 'x',
+      at: 1,
+    };
+    return change(
+      record,
+      async (tx, version) => {
+        const row = { dataset: 'harbours', entity_id: record.id, claim_id: 'claim', version, ...fact };
+        await tx.insertInto('owner_facts').values(row).execute();
+      },
+      (overlay, version) => ({
+        ...overlay,
+        ownerFacts: withEntry(overlay.ownerFacts, record.id, { entity: record.id, version, ...fact }),
+      }),
+    );
+  };
+
+  const remove = (record: StoredRecord) => {
+    const { id, slug } = record;
+    return change(
+      record,
+      async (tx, version) => {
+        const about = { id, name: 'A record', contact: 'a@b.example', domain: 'b.example', reason: null };
+        const times = { at: 0, version, restored_at: null, restored_version: null };
+        const row = { dataset: 'harbours', entity_id: id, slug, ...about, ...times };
+        await tx.insertInto('opt_outs').values(row).execute();
+      },
+      (overlay, version) => ({ ...overlay, removed: new Map(overlay.removed).set(id, { entity: id, slug, version }) }),
+    );
+  };
+
+  test('shows the edited value, finds and sorts by it, and so does the SQL console', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const [edited, ...others] = stage.app.records['harbours']!;
+    expect((await fetch(`${stage.base}/files/harbours/edits.json`)).status).toBe(404);
+    await edit(edited!);
+    const answer = await fetch(`${stage.base}/files/harbours/edits.json`);
+    expect(answer.headers.get('cache-control')).toContain('no-cache');
+    expect(await answer.json()).toMatchObject({ records: [{ id: edited!.id, values: { name: NAME } }], removed: [] });
+    const opened = await open('/datasets/harbours/');
+    expect(await names(opened)).toContain(NAME);
+    expect(await names(opened)).not.toContain(edited!.name);
+    for (const [query, rows] of [
+      ['q=zanzibar', [NAME]],
+      [`like_name=${encodeURIComponent('Zanzibar of')}`, [NAME]],
+    ] as const) {
+      await opened.page.goto(`${stage.base}/datasets/harbours/?${query}`);
+      await settled(opened);
+      expect(await names(opened), query).toEqual(rows);
+    }
+    await opened.page.goto(`${stage.base}/datasets/harbours/?sort=-name`);
+    await settled(opened);
+    expect((await names(opened)).indexOf(NAME)).toBeLessThan(others.length);
+    const query = `SELECT count(*) AS n FROM records WHERE "name" = '${NAME}'`;
+    await opened.page.goto(`${stage.base}/sql/harbours/`);
+    await opened.page.locator('#sql-text').fill(query);
+    await opened.page.locator('#sql-run').click();
+    await opened.page.waitForSelector('#sql-result:not([hidden]) td');
+    expect(await opened.page.locator('#sql-result td').first().textContent()).toBe('1');
+    expect(opened.complaints).toEqual([]);
+    await opened.close();
+  }, 60_000);
+
+  test('shows no rows that miss the filter while the file is withheld, and retries', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const { app } = stage;
+    const gone = app.records['harbours']!.at(-1)!;
+    await remove(gone);
+    expect((await fetch(`${stage.base}/files/harbours/public.parquet`)).headers.get('retry-after')).toMatch(/^[1-9]/);
+    const opened = await open('/datasets/harbours/?min_depth=1');
+    const problem = opened.page.locator('#viewer-problem');
+    expect(await problem.textContent()).toMatch(/being written again without it\. Retry in about \d+ seconds\. Retry$/);
+    expect(await names(opened)).toEqual([]);
+    const pack = app.register.packs.get('harbours')!;
+    const config = { DATA_DIR: app.dataDir, DIST_DIR: stage.dist, BASE_URL: stage.base };
+    const overlays = storedOverlays(app.state);
+    await rewriteFiles({
+      config,
+      pack,
+      packs: [...app.register.packs.values()],
+      overlays,
+      progress: { note: () => {} },
+    });
+    await problem.getByRole('button', { name: 'Retry' }).click();
+    await opened.page.waitForSelector('#viewer-table tbody th a');
+    expect(await problem.isVisible()).toBe(false);
+    expect(await names(opened)).not.toContain(gone.name);
+    await opened.page.goto(`${stage.base}/datasets/harbours/`);
+    await settled(opened);
+    expect(await names(opened)).not.toContain(gone.name);
+    expect(await opened.page.locator('#viewer-count').textContent()).toBe(
+      `${app.records['harbours']!.length - 1} rows`,
+    );
+    await opened.close();
+  }, 60_000);
 });
