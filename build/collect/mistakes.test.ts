@@ -109,7 +109,7 @@ describe('rows that are no observations', () => {
     const folder = program(scratch(), 'read() {\n  yield null;\n}\n');
     const broken = [row('a'), null, 7, { identity: { code: 'b' }, source_url: AT }];
     expect(await mistakesOf(packOf({ '01-01': broken }, STRICT, folder))).toEqual([
-      'quarry: 3 of 4 rows of quarry@1.1.1 could not be read (75 %; tolerated: 0 %), such as row 2 is null, expected ' +
+      'quarry: 3 of 4 rows of quarry@1.1.1 could not be read (75 %; tolerate.rows: 0 %), such as row 2 is null, expected ' +
         'an object {identity, values, source_url, evidence, confidence} (collect.ts:2); row 3 is 7, expected an object ' +
         '{identity, values, source_url, evidence, confidence}; row 4 has no `values`, expected an object of values by ' +
         'attribute',
@@ -161,7 +161,7 @@ describe('wrong values', () => {
     const data = scratch();
     const wrong = [row('a', { mass: Number.NaN }), row('b', { mass: Number.POSITIVE_INFINITY }), row('c', { mass: 1 })];
     expect(await mistakesOf(packOf({ '01-01': wrong }), data)).toEqual([
-      'quarry: 2 of 3 values of mass in quarry@1.1.1 are wrong (66.7 %; tolerated: 0.1 %), such as mass of a is NaN, ' +
+      'quarry: 2 of 3 values of mass in quarry@1.1.1 are wrong (66.7 %; tolerate.values: 0.1 %), such as mass of a is NaN, ' +
         'expected a number; mass of b is Infinity, expected a number',
     ]);
     const file = join(data, 'runs/stones.rejected.jsonl');
@@ -211,8 +211,8 @@ describe('wrong values', () => {
 describe('a complete source that shrinks', () => {
   const days = { '01-01': rows(20), '02-01': rows(10) };
   const fewer =
-    'quarry: quarry@1.2.1 lists 10 records, and the reading before listed 20: 50 % fewer (tolerated: 10 %). If that ' +
-    'is right, run once with --accept, or set max_drop of the source';
+    'quarry: quarry@1.2.1 lists 10 records, and the reading before listed 20: 50 % fewer (max_drop: 10 %). If that ' +
+    'is right, run `npm run nightly -- --only stones --accept` once, or set max_drop of the source';
 
   test('stops the run, also without `gone`', async () => {
     const pack = packOf(days);

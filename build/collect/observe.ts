@@ -2,6 +2,7 @@
 // new records.
 import { type LineWriter, NULL, oneLine } from '../../data/duckdb/lines.ts';
 import { recordId } from '../../data/model/layout.ts';
+import { commandLine } from '../../data/model/program.ts';
 import { REGISTER_ATTRIBUTES } from '../../data/write/facts.ts';
 import type { Attribute, Identity, Observed, Pack, Source, Value } from '../../packs/define/model.ts';
 import { cleanText, maxLength } from '../../packs/define/schema.ts';
@@ -247,8 +248,8 @@ export class Observer {
     this.report.mistake(
       reading.source,
       `${readingName(reading)} lists ${now} records, and the reading before listed ${before}: ` +
-        `${percent(fewer / this.#listedBefore)} fewer (tolerated: ${percent(max_drop)}). If that is right, run once ` +
-        'with --accept, or set max_drop of the source',
+        `${percent(fewer / this.#listedBefore)} fewer (max_drop: ${percent(max_drop)}). If that is right, run ` +
+        `\`${commandLine('nightly', `--only ${this.#pack.id} --accept`)}\` once, or set max_drop of the source`,
     );
   }
 

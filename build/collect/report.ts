@@ -202,7 +202,7 @@ export class RunReport {
       const share = `${severalOf(count, rows, 'row')} of ${readingName(reading)} could not be read`;
       const such = `, such as ${examples.join('; ')}`;
       if (count > tolerate.rows * rows)
-        this.mistake(reading.source, share + tolerated(count, rows, tolerate.rows) + such);
+        this.mistake(reading.source, share + tolerated(count, rows, tolerate, 'rows') + such);
       else this.#left.push(`${reading.source}: ${share}${such}: left out${complete ? '; missing records stay' : ''}`);
     }
     for (const [attribute, shown] of this.#examples) {
@@ -212,7 +212,7 @@ export class RunReport {
       const share = `${reading.source}: ${severalOf(wrong, values, 'value')} of `;
       const rest =
         ` in ${readingName(reading)} ${wrong === 1 ? 'is' : 'are'} wrong` +
-        `${tolerated(wrong, values, tolerate.values)}, such as ${shown.join('; ')}`;
+        `${tolerated(wrong, values, tolerate, 'values')}, such as ${shown.join('; ')}`;
       const [only = '', ...more] = this.#causes.get(attribute) ?? [];
       const cause = only === '' || more.length > 0 ? null : only;
       const repeated = { attribute: name, share, rest, cause, readings: 0 };
@@ -286,8 +286,8 @@ const several = (n: number, noun: string) => `${n.toLocaleString('en-US')} ${nou
 const counted = (count: number, rest: string) =>
   `${count.toLocaleString('en-US')} ${count === 1 ? rest.replace(/^(\w+)s\b/, '$1') : rest}`;
 
-const tolerated = (wrong: number, all: number, share: number) =>
-  ` (${percent(wrong / all)}; tolerated: ${percent(share)})`;
+const tolerated = (wrong: number, all: number, tolerate: Source['tolerate'], of: 'values' | 'rows') =>
+  ` (${percent(wrong / all)}; tolerate.${of}: ${percent(tolerate[of])})`;
 
 function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key) ?? make();

@@ -3,21 +3,34 @@
 import { join } from 'node:path';
 import { Duck, quotedIdentifier, quotedText } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
+import { commandLine } from '../../data/model/program.ts';
 import type { Fact } from '../../data/model/record.ts';
 import type { Attribute, Pack, PackTest } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
+import { percent } from '../collect/sentences.ts';
 
-/** Largest changes in one night; a few records never raise an alarm. */
-const BOUNDS = {
-  /** Share of the last release's records that may be missing, and a number that always may. */
-  lost: { share: 0.02, records: 3 },
-  /** Share of an attribute's values that may be missing, and a number that always may. */
-  emptied: { share: 0.2, records: 3 },
-  /** Share of an attribute's values that may have changed, when there are at least so many. */
-  shifted: { share: 0.5, records: 20 },
-  /** Share of all records that may newly have the pack's `gone` value, and a number that always may. */
-  gone: { share: 0.2, records: 3 },
-} as const;
+/** Records or values from which on shares count, and from which on all of them are too many. */
+const LEAST = { share: 200, all: 20 };
+
+/**
+ * The sentence about a rule of the pack's `checks` that a release breaks: `count` of `all` are `what`; [] when it does
+ * not. `setting`: another member of the pack that avoids it.
+ */
+function overShare(
+  { id, checks }: Pack,
+  rule: keyof Pack['checks'],
+  [count, all]: readonly [count: number, all: number],
+  what: string,
+  setting = '',
+): string[] {
+  const most = checks[rule];
+  const total = rule !== 'changed_values' && all >= LEAST.all && count === all;
+  if (count <= all * most || (all < LEAST.share && !total)) return [];
+  return [
+    `${what} (${percent(count / all)}; checks.${rule}: ${percent(most)}). If that is right, run ` +
+      `\`${commandLine('nightly', `--only ${id} --accept`)}\` once, or set ${setting}checks.${rule} in pack.ts`,
+  ];
+}
 
 /**
  * The mistakes of the release in `folder` as sentences; empty when it may become current. `before`: the last
@@ -59,15 +72,15 @@ function compared(attribute: Attribute): string {
   );
 }
 
-const percent = (share: number) => `${Math.round(share * 1000) / 10} %`;
-
 async function packTests(duck: Duck, pack: Pack, removed: number): Promise<string[]> {
   const wrong: string[] = [];
   const rows = await duck.count('SELECT count(*) FROM now');
   for (const test of pack.tests) {
     const attribute = pack.attributes.find(({ name }) => name === test.attribute);
+    const named = `the test \`${test.kind}\`${attribute ? ` of ${attribute.name}` : ''}`;
     const mistake = attribute ? await attributeTest(duck, attribute, test, rows) : rowsTest(test, rows, removed);
-    if (mistake !== null) wrong.push(mistake);
+    if (mistake !== null)
+      wrong.push(`${mistake}. If that is right, change ${named} in pack.ts; --accept does not skip it`);
   }
   return wrong;
 }
@@ -110,9 +123,8 @@ async function comparisons(duck: Duck, pack: Pack, revision: number | undefined)
   const [[all = 0, lost = 0] = []] = (await duck.rows(
     'SELECT count(*), count(*) FILTER (n.id IS NULL) FROM earlier e LEFT JOIN now n USING (id)',
   )) as unknown as number[][];
-  if (Number(lost) > Math.max(BOUNDS.lost.records, Number(all) * BOUNDS.lost.share)) {
-    wrong.push(`${lost} of ${all} records are missing`);
-  }
+  const counts = [Number(lost), Number(all)] as const;
+  wrong.push(...overShare(pack, 'lost_records', counts, `${lost} of ${all} records are missing`));
   const present = new Set((await duck.rows('DESCRIBE earlier')).map(([name]) => String(name)));
   for (const attribute of pack.attributes) {
     if (!present.has(compared(attribute))) continue;
@@ -129,27 +141,25 @@ async function compareAttribute(
 ): Promise<string[]> {
   const { name } = attribute;
   const cell = quotedIdentifier(compared(attribute));
-  const gone = pack.gone?.attribute === name ? quotedText(fold(pack.gone.value)) : 'NULL';
+  const goneValue = pack.gone?.attribute === name ? quotedText(fold(pack.gone.value)) : 'NULL';
   const [row = []] = await duck.rows(
     `SELECT count(e.${cell}), count(e.${cell}) FILTER (n.id IS NOT NULL AND n.${cell} IS NULL), ` +
       `count(*) FILTER (e.${cell} IS NOT NULL AND n.${cell} IS NOT NULL), ` +
       `count(*) FILTER (e.${cell}::VARCHAR <> n.${cell}::VARCHAR), ` +
-      `count(*) FILTER (n.${cell}::VARCHAR = ${gone} AND e.${cell}::VARCHAR IS DISTINCT FROM ${gone}), count(*) ` +
+      `count(*) FILTER (n.${cell}::VARCHAR = ${goneValue} AND e.${cell}::VARCHAR IS DISTINCT FROM ${goneValue}), count(*) ` +
       'FROM earlier e LEFT JOIN now n USING (id)',
   );
   const [filled = 0, emptied = 0, both = 0, changed = 0, left = 0, all = 0] = row.map(Number);
-  const wrong: string[] = [];
-  if (emptied > Math.max(BOUNDS.emptied.records, filled * BOUNDS.emptied.share)) {
-    wrong.push(`${name}: ${emptied} of ${filled} values are missing`);
-  }
   // A new revision reads the same sources differently, so values are expected to change.
-  if (revision === pack.revision && both >= BOUNDS.shifted.records && changed > both * BOUNDS.shifted.share) {
-    wrong.push(`${name}: ${changed} of ${both} values changed in one night`);
-  }
-  if (left > Math.max(BOUNDS.gone.records, all * BOUNDS.gone.share)) {
-    wrong.push(`${left} of ${all} records are newly ${pack.gone?.value}`);
-  }
-  return wrong;
+  const expected = revision !== pack.revision || attribute.volatile === true;
+  const lost = `${name}: ${emptied} of ${filled} values are missing`;
+  const shifted = `${name}: ${changed} of ${both} values changed in one night`;
+  const gone = `${left} of ${all} records are newly ${pack.gone?.value}`;
+  return [
+    ...overShare(pack, 'lost_values', [emptied, filled], lost),
+    ...(expected ? [] : overShare(pack, 'changed_values', [changed, both], shifted, `attributes.${name}.volatile or `)),
+    ...overShare(pack, 'gone_records', [left, all], gone),
+  ];
 }
 
 /** Values in the line. */

@@ -72,12 +72,12 @@ test('misspelt members and names are reported with the nearest known one', () =>
 
     bells/pack.ts: titel
       found     a member 'titel'
-      expected  one of title, description, keywords, license, attribution, revision, sources, attributes, identity, consolidation, gone, quality, group_by, serving, compare, calculator, prices, schedule, owner, tests
+      expected  one of title, description, keywords, license, attribution, revision, sources, attributes, identity, consolidation, gone, quality, checks, group_by, serving, compare, calculator, prices, schedule, owner, tests
       nearest   'title'
 
     bells/pack.ts: attributes.name.filterble
       found     a member 'filterble'
-      expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, jump, group_jump, tolerance, sla, weight, once, aliases, vocabulary, better, editable, published_entries
+      expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, jump, group_jump, tolerance, sla, weight, volatile, once, aliases, vocabulary, better, editable, published_entries
       nearest   'filterable'
 
     bells/pack.ts: attributes.weight.type

@@ -71,6 +71,8 @@ export interface Attribute {
   sla: { warn: number; error: number };
   /** Weight in the completeness part of the quality score. */
   weight: number;
+  /** Its values change by nature: `checks.changed_values` does not count them. */
+  volatile?: boolean | undefined;
   /**
    * Collected when a source first lists the record, and never replaced; the earliest of several sources wins.
    */
@@ -250,6 +252,8 @@ export interface Pack {
   /** Value for a record that a complete source no longer lists; null: none. */
   gone: { attribute: string; value: string; confidence: number } | null;
   quality: { completeness: number; confidence: number; freshness: number };
+  /** Shares 0..1 by which a release may differ from the one before. */
+  checks: { lost_records: number; lost_values: number; changed_values: number; gone_records: number };
   group_by: string;
   serving: {
     showcase: { per_group: number };
