@@ -1,5 +1,6 @@
 // Reads an HTTP request: path, query, credentials (removed), `.md` suffix, address.
 import { IncomingMessage } from 'node:http';
+import { parseJson } from '../../packs/define/digits.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Call, type CallDeps, type Visitor, visitorOf } from '../gate/execute.ts';
 import { commonHeaders, type Headers, requestId } from './respond.ts';
@@ -171,7 +172,7 @@ export async function readBody(c: Http, form = false): Promise<unknown> {
   if (form && /^application\/x-www-form-urlencoded\b/i.test(c.req.header('content-type') ?? ''))
     return Object.fromEntries([...new URLSearchParams(text)].filter(([, value]) => value !== ''));
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     const issue = { loc: ['body'], msg: 'must be JSON', type: 'json_invalid' };
     throw new ApiError('validation_failed', 'body: must be JSON', { detail: [issue] });

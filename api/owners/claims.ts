@@ -9,6 +9,7 @@ import type { Release } from '../../data/releases/release.ts';
 import type { Owners, VerifiedClaim } from '../../data/review/owners.ts';
 import { recordAudit } from '../../data/state/audit.ts';
 import { type Claim, claimOf, deleteClaim, mayEdit, newClaim, verifyClaim } from '../../data/state/owners/claims.ts';
+import { comparedValue } from '../../packs/define/digits.ts';
 import { recordUrl } from '../../packs/define/links.ts';
 import type { Attribute } from '../../packs/define/model.ts';
 import { checkValue } from '../../packs/define/schema.ts';
@@ -75,7 +76,7 @@ function readEdits(release: Release, values: Readonly<Record<string, unknown>>):
       continue;
     }
     const check = value === null ? null : checkValue(attribute, value);
-    const text = check === null ? null : check.ok ? JSON.stringify(check.value) : '';
+    const text = check === null ? null : check.ok ? JSON.stringify(comparedValue(attribute, check.value)) : '';
     if (check !== null && !check.ok) wrong(name, `must be ${check.reason}`, 'value_error');
     else if (text !== null && text.length > MAX_LENGTH)
       wrong(name, `must have at most ${MAX_LENGTH} characters`, 'string_too_long');

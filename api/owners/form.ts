@@ -2,6 +2,7 @@
 // form.
 import type { ValidationIssue } from '../../data/model/errors.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
+import { hasTooManyDigits } from '../../packs/define/digits.ts';
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { type Html, html, joinHtml } from '../pages/html.ts';
 
@@ -30,7 +31,7 @@ function written({ type }: Attribute, value: Value | undefined): string {
 /** The value of a field's text. Text that cannot be parsed is returned as it is; the schema rejects it. */
 function meant({ type }: Attribute, text: string): unknown {
   const number = (part: string): number | string =>
-    part.trim() === '' || Number.isNaN(Number(part)) ? part : Number(part);
+    part.trim() === '' || Number.isNaN(Number(part)) || hasTooManyDigits(part.trim()) ? part.trim() : Number(part);
   if (type === 'boolean') return text === 'yes' ? true : text === 'no' ? false : text;
   if (type === 'integer' || type === 'number') return number(text);
   if (type === 'strings')

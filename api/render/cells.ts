@@ -21,13 +21,19 @@ export function cell(value: Value | undefined, full = false): string | number | 
   return 'lat' in value ? `${value.lat},${value.lng}` : `${value.min}–${value.max}`;
 }
 
-/**
- * A computed number, such as a mean, rounded to six digits or to an integer: more digits are noise in a
- * table.
- */
-export function computedCell(value: number | undefined): string | number {
-  if (value === undefined) return '';
-  return Math.abs(value) >= 1e5 ? Math.round(value) : Number(value.toPrecision(6));
+/** Figures with all digits; of other computed numbers, more than six digits are noise in a table. */
+const EXACT_FIGURES: readonly string[] = ['count', 'sum', 'min', 'max'];
+
+/** The cells of statistics: count, sum, minimum and maximum exactly, others with six significant digits. */
+export function figureCells<Name extends string>(
+  names: readonly Name[],
+  figures: { readonly [name in Name]?: number },
+): (string | number)[] {
+  return names.map((name) => {
+    const figure = figures[name];
+    if (figure === undefined) return '';
+    return EXACT_FIGURES.includes(name) ? figure : Number(figure.toPrecision(6));
+  });
 }
 
 /** Cuts at a word near the limit; the limit counts code points. */

@@ -49,17 +49,26 @@ test('only web addresses become links', () => {
   ]);
 });
 
+test('all digits of a number are printed', () => {
+  const printed = [12345678901.55, 0.1234567890123, 123456789012345, 1e-7, -12345678901.55, 1e-13, 0.1, 99.9].map(
+    printNumber,
+  );
+  expect(printed.join(' ')).toBe(
+    '12,345,678,901.55 0.1234567890123 123,456,789,012,345 0.0000001 -12,345,678,901.55 1e-13 0.1 99.9',
+  );
+});
+
 test('numbers are grouped as the formatter groups them', () => {
-  const formatter = new Intl.NumberFormat('en', { maximumFractionDigits: 10 });
+  const formatter = new Intl.NumberFormat('en', { maximumSignificantDigits: 17 });
   const numbers = fc.oneof(
     fc.integer(),
     fc.maxSafeInteger(),
-    fc.double({ noNaN: true }),
+    fc.double({ noNaN: true }).filter((number) => number === 0 || Math.abs(number) >= 1e-12),
     fc.constantFrom(0, -0, 999, 1000),
   );
   fc.assert(
     fc.property(numbers, (number) => {
-      expect(printNumber(number)).toBe(formatter.format(number));
+      expect(printNumber(number)).toBe(formatter.format(String(number) as `${number}`));
     }),
   );
 });

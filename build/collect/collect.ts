@@ -17,6 +17,7 @@ import {
   type ReadingRow,
   validFactsCondition,
 } from '../../data/write/facts.ts';
+import { comparedText } from '../../packs/define/digits.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
 import { declaredObservations } from '../sources/observations.ts';
@@ -319,7 +320,8 @@ async function recall(
       const record = known.records.number(entity);
       if (attribute === REGISTER_ATTRIBUTES.listed) account.restoreListed(record, text === 'true');
       const column = columns.get(attribute);
-      if (column !== undefined && text !== NULL) account.restore(record, column, hash53(text));
+      if (column === undefined || text === NULL) continue;
+      account.restore(record, column, hash53(comparedText(pack.attributes[column]!, text)));
     }
   }
   return known;

@@ -4,6 +4,7 @@ import { type LineWriter, NULL, oneLine } from '../../data/duckdb/lines.ts';
 import { recordId } from '../../data/model/layout.ts';
 import { commandLine } from '../../data/model/program.ts';
 import { REGISTER_ATTRIBUTES } from '../../data/write/facts.ts';
+import { comparedValue } from '../../packs/define/digits.ts';
 import type { Attribute, Identity, Observed, Pack, Source, Value } from '../../packs/define/model.ts';
 import { cleanText, maxLength } from '../../packs/define/schema.ts';
 import type { BrokenRow } from '../sources/reader.ts';
@@ -148,8 +149,9 @@ export class Observer {
         this.#park(i, key, raw, result.reason);
         continue;
       }
+      const hash = hashOfJson(comparedValue(attribute, result.value));
       if (!timed && account.saidIn(record, i, this.#turn)) {
-        const same = attribute.once || hashOfJson(result.value) === account.hash(record, i);
+        const same = attribute.once || hash === account.hash(record, i);
         if (!same) this.#park(i, key, raw, ONE_VALUE, undefined, ONE_VALUE);
         continue;
       }
@@ -157,7 +159,7 @@ export class Observer {
       if (proof === null) continue;
       if (first) checked[attribute.name] = result.value;
       if (attribute.once && account.has(record, i)) continue;
-      if (account.say(record, i, hashOfJson(result.value), this.#turn) || timed)
+      if (account.say(record, i, hash, this.#turn) || timed)
         this.#write(id, attribute, JSON.stringify(result.value), proof, observed.observed_at);
     }
     if (first) this.#name(id, key, observed.identity, checked);

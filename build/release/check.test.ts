@@ -87,8 +87,7 @@ describe('compared with the release before', () => {
     expect(await compared(before, before.slice(0, 979))).toEqual([lost(21)]);
   });
 
-  const emptied = (rows: Row[], n: number) =>
-    rows.map((row, i) => (i < n ? { ...row, mass: undefined } : row));
+  const emptied = (rows: Row[], n: number) => rows.map((row, i) => (i < n ? { ...row, mass: undefined } : row));
 
   test('emptied attributes: a fifth of their values', async () => {
     const lost = sentence('mass: 201 of 1000 values are missing (20.1 %', 'lost_values', '20');

@@ -1,6 +1,7 @@
 // Checks a release: the pack's own tests, and the difference from the last release (docs/releases.md,
 // "Checks").
 import { join } from 'node:path';
+import { addsDigitsSql } from '../../data/duckdb/digits.ts';
 import { Duck, quotedIdentifier, quotedText } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
 import { commandLine } from '../../data/model/program.ts';
@@ -133,6 +134,14 @@ async function comparisons(duck: Duck, pack: Pack, revision: number | undefined)
   return wrong;
 }
 
+/** Whether the cells of a record differ, not only in digits. */
+function differs({ type }: Attribute, cell: string): string {
+  if (type === 'geo') return `round(e.${cell}, 7) <> round(n.${cell}, 7)`;
+  const different = `e.${cell}::VARCHAR <> n.${cell}::VARCHAR`;
+  if (type !== 'number' && type !== 'price') return different;
+  return `${different} AND NOT ${addsDigitsSql(`e.${cell}`, `n.${cell}`)}`;
+}
+
 async function compareAttribute(
   duck: Duck,
   pack: Pack,
@@ -145,7 +154,7 @@ async function compareAttribute(
   const [row = []] = await duck.rows(
     `SELECT count(e.${cell}), count(e.${cell}) FILTER (n.id IS NOT NULL AND n.${cell} IS NULL), ` +
       `count(*) FILTER (e.${cell} IS NOT NULL AND n.${cell} IS NOT NULL), ` +
-      `count(*) FILTER (e.${cell}::VARCHAR <> n.${cell}::VARCHAR), ` +
+      `count(*) FILTER (${differs(attribute, cell)}), ` +
       `count(*) FILTER (n.${cell}::VARCHAR = ${goneValue} AND e.${cell}::VARCHAR IS DISTINCT FROM ${goneValue}), count(*) ` +
       'FROM earlier e LEFT JOIN now n USING (id)',
   );

@@ -13,6 +13,7 @@ import {
   validFactsCondition,
 } from '../../data/write/facts.ts';
 import { type Names, numberOf } from '../../data/write/tables.ts';
+import { comparedText } from '../../packs/define/digits.ts';
 import type { Identity, Pack, Value } from '../../packs/define/model.ts';
 import { type GroupMedians, groupMedians, medianKey } from './group-medians.ts';
 
@@ -181,7 +182,8 @@ export function* readRecords(
       certainty.text = confidence;
       certainty.confidence = Number(confidence);
     }
-    const text = line.slice(confidenceEnd + 1, valueEnd);
+    const stored = line.slice(confidenceEnd + 1, valueEnd);
+    const text = attribute < ours && stored !== NULL ? comparedText(pack.attributes[attribute]!, stored) : stored;
     const value = text === NULL ? null : parsedValue(text);
     const fact: StoredFact = {
       value,

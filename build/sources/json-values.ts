@@ -6,27 +6,6 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A text may contain a number that a double cannot represent: 16 digits, or an exponent of 3 digits. */
-const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-
-/**
- * Parses JSON. A whole number that a double cannot represent, such as 9007199254740993, and one beyond 1e308
- * become texts with its digits; the digits of decimals are rounded as in every JSON parser. Throws SyntaxError.
- */
-export function parseJson(text: string): unknown {
-  // A reviver is called for every value, which takes several times as long.
-  return LARGE_NUMBER.test(text) ? JSON.parse(text, exactNumber as Reviver) : JSON.parse(text);
-}
-
-/** The type of TypeScript's library lacks the third parameter. */
-type Reviver = (key: string, value: unknown) => unknown;
-
-function exactNumber(_key: string, value: unknown, { source }: { source?: string }): unknown {
-  if (typeof value !== 'number' || source === undefined || Number.isSafeInteger(value)) return value;
-  if (!Number.isFinite(value)) return source;
-  return /^-?\d+$/.test(source) && BigInt(source) !== BigInt(value) ? source : value;
-}
-
 /**
  * A number in decimal digits as a number when a double has the same digits, else as a text: 1.500 is 1.5, and
  * 9007199254740993 keeps its digits. For types of databases that are wider than a double.

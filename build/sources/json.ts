@@ -1,8 +1,9 @@
 // Reads a JSON document: a list of objects, or a document with such a list. It is parsed as a whole.
+import { parseJson } from '../../packs/define/digits.ts';
 import { nearestName } from '../../packs/define/mistakes.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
 import { changedFiles, fileBytes } from './files.ts';
-import { isJsonObject, ObjectColumns, parseJson, valueAt } from './json-values.ts';
+import { isJsonObject, ObjectColumns, valueAt } from './json-values.ts';
 import type { RawRow, SourceContext, SourceVersion } from './reader.ts';
 
 /** Largest document, in bytes: the longest text of V8 has 536,870,888 characters. */

@@ -1,8 +1,9 @@
 // Reads JSON Lines: one object on each line, streamed.
+import { parseJson } from '../../packs/define/digits.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
 import type { ByteTable } from './csv.ts';
 import { changedFiles, fileBytes } from './files.ts';
-import { isJsonObject, ObjectColumns, parseJson } from './json-values.ts';
+import { isJsonObject, ObjectColumns } from './json-values.ts';
 import type { RawRow, SourceContext, SourceVersion } from './reader.ts';
 
 /** Versions of a JSONL file. */

@@ -1,9 +1,10 @@
 // Reads Parquet files by DuckDB: only the wanted columns, a few thousand rows at a time.
 import { tmpdir } from 'node:os';
 import { Duck, quotedIdentifier, quotedText } from '../../data/duckdb/duck.ts';
+import { parseJson } from '../../packs/define/digits.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
 import { changedFiles, checkUnchanged, type SourceFile } from './files.ts';
-import { finiteOrText, numberOrText, parseJson, valueAt } from './json-values.ts';
+import { finiteOrText, numberOrText, valueAt } from './json-values.ts';
 import type { RawRow, SourceContext, SourceVersion } from './reader.ts';
 
 /** Versions of a Parquet file. */

@@ -1,6 +1,7 @@
 // Types of PostgreSQL as cells: from the text of a value, by the object id of its type.
 import pg from 'pg';
-import { finiteOrText, numberOrText, parseJson } from './json-values.ts';
+import { parseJson } from '../../packs/define/digits.ts';
+import { finiteOrText, numberOrText } from './json-values.ts';
 
 type Parse = (text: string) => unknown;
 

@@ -1,5 +1,6 @@
 // Parses the text of a cell as a value of an attribute. What cannot be read is refused with the reason, never
 // guessed: `0x10`, a blank and `1.000` are not numbers.
+import { comparedNumber, hasTooManyDigits } from '../../packs/define/digits.ts';
 import type { Attribute } from '../../packs/define/model.ts';
 import type { ColumnRule } from '../../packs/define/sources.ts';
 
@@ -45,15 +46,15 @@ const decimalSign = ({ decimal, thousands }: Pick<ParseRule, 'decimal' | 'thousa
 /**
  * Reads a number with the given decimal sign and sign between thousands. Without a decimal sign, a point is
  * the decimal sign, and a text that could also have a point between thousands, `1.000`, is ambiguous: null.
- * NaN: not a number.
+ * NaN: not a number. A number with more digits than a double has is returned as a text with a point.
  */
-export function cellNumber(text: string, rule: Pick<ParseRule, 'decimal' | 'thousands'>): number | null {
+export function cellNumber(text: string, rule: Pick<ParseRule, 'decimal' | 'thousands'>): number | string | null {
   const { decimal, thousands } = rule;
   const point = decimalSign(rule);
   if (!numberPattern(point, thousands).test(text)) return Number.NaN;
   if (decimal === undefined && thousands === undefined && AMBIGUOUS_NUMBER.test(text)) return null;
-  const plain = thousands === undefined ? text : text.replaceAll(thousands, '');
-  return Number(plain.replace(point, '.'));
+  const plain = (thousands === undefined ? text : text.replaceAll(thousands, '')).replace(point, '.');
+  return hasTooManyDigits(plain) ? plain : Number(plain);
 }
 
 /** Time zone designators and fractions after a date are allowed in the default pattern. */
@@ -134,10 +135,10 @@ export function parseCell(raw: unknown, attribute: Attribute, rule: ParseRule): 
   if (text === '') return NUMBERS.has(attribute.type) ? { expected: 'a number, or an empty cell for no value' } : null;
   switch (attribute.type) {
     case 'integer':
-      return exactInteger(numberCell(text, rule));
+      return exactInteger(numberCell(text, attribute, rule));
     case 'number':
     case 'price':
-      return numberCell(text, rule);
+      return numberCell(text, attribute, rule);
     case 'boolean':
       return booleanCell(text, rule);
     case 'date':
@@ -152,7 +153,7 @@ export function parseCell(raw: unknown, attribute: Attribute, rule: ParseRule): 
 /** A cell that is not a text: a JSON value, or a value of a database. */
 function parseTyped(raw: unknown, attribute: Attribute, rule: ParseRule): ParsedCell {
   if (NUMBERS.has(attribute.type) && typeof raw === 'number')
-    return { value: rule.multiply === undefined ? raw : raw * rule.multiply };
+    return { value: rule.multiply === undefined ? raw : comparedNumber(raw * rule.multiply) };
   if (attribute.type === 'date' && (typeof raw === 'number' || raw instanceof Date)) return dateCell(raw, rule);
   if (attribute.type === 'boolean' && typeof raw === 'number') return booleanCell(String(raw), rule);
   const wordy = attribute.type === 'string' || attribute.type === 'text' || attribute.type === 'enum';
@@ -161,18 +162,21 @@ function parseTyped(raw: unknown, attribute: Attribute, rule: ParseRule): Parsed
   return { value: raw };
 }
 
-function numberCell(text: string, rule: ParseRule): ParsedCell {
+/** A number; one of too many digits stays a text, which `checkValue` rejects unless the attribute rounds it. */
+function numberCell(text: string, { round }: Attribute, rule: ParseRule): ParsedCell {
+  const { multiply } = rule;
   const number = cellNumber(text, rule);
   if (number === null) return { expected: "a number; it may mean thousands or decimals: set decimal to '.' or ','" };
-  if (!Number.isFinite(number)) return { expected: numberExpected(rule) };
-  return { value: rule.multiply === undefined ? number : number * rule.multiply };
+  if (typeof number === 'number' && !Number.isFinite(number)) return { expected: numberExpected(rule) };
+  if (multiply === undefined || (typeof number === 'string' && !round)) return { value: number };
+  return { value: comparedNumber(Number(number) * multiply) };
 }
 
 /** Refuses a whole number that a double cannot represent, with its digits as found. */
 function exactInteger(parsed: ParsedCell): ParsedCell {
   if (parsed === null || !('value' in parsed)) return parsed;
   const { value } = parsed;
-  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return parsed;
+  if (typeof value === 'number' && (!Number.isInteger(value) || Number.isSafeInteger(value))) return parsed;
   return { expected: `a whole number of at most ${Number.MAX_SAFE_INTEGER}; use a string for longer ids` };
 }
 

@@ -1,4 +1,5 @@
 // Comparison of values: agreement of sources, and jumps (contract section 5).
+import { addsDigits, roundCoordinate } from '../../packs/define/digits.ts';
 import type { Attribute, Geo, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 
@@ -47,8 +48,25 @@ export function valuesAgree(attribute: Attribute, a: Value, b: Value): boolean {
   }
 }
 
-const isClose = ({ tolerance }: Attribute, m: number, n: number) =>
-  Math.abs(m - n) <= tolerance * Math.max(Math.abs(m), Math.abs(n));
+const isClose = ({ type, tolerance }: Attribute, m: number, n: number) =>
+  Math.abs(m - n) <= tolerance * Math.max(Math.abs(m), Math.abs(n)) ||
+  (type !== 'integer' && (addsDigits(m, n) || addsDigits(n, m)));
+
+/**
+ * Whether a value is the stored one with the same or more digits, so that its publication is no change. Whole
+ * numbers (`integer`) always had all their digits, and points have fewer decimals than in earlier versions.
+ */
+export function onlyAddsDigits({ type }: Attribute, stored: Value, read: Value): boolean {
+  if (type === 'geo') {
+    const [from, to] = [stored as Geo, read as Geo];
+    return (
+      roundCoordinate(from.lat) === roundCoordinate(to.lat) && roundCoordinate(from.lng) === roundCoordinate(to.lng)
+    );
+  }
+  if (type !== 'number' && type !== 'price') return false;
+  const [from, to] = [bounds(stored), bounds(read)];
+  return from !== null && to !== null && addsDigits(from.min, to.min) && addsDigits(from.max, to.max);
+}
 
 /**
  * Whether `a` is a range that begins at the plain number `b`: the same price, with a higher one that some
@@ -85,6 +103,7 @@ export function isJump(attribute: Attribute, from: Value, to: Value): boolean {
   return (
     old !== null &&
     next !== null &&
+    !onlyAddsDigits(attribute, from, to) &&
     (leaps(old.min, next.min, attribute.jump) || leaps(old.max, next.max, attribute.jump))
   );
 }

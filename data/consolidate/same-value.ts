@@ -1,5 +1,7 @@
-// Whether a change of a value is reported: another spelling of the same text is published, but is no change.
+// Whether a change of a value is reported: another spelling of the same text, and more digits of the same number, are
+// published, but are no change.
 import type { Attribute, AttributeType, Value } from '../../packs/define/model.ts';
+import { onlyAddsDigits } from './compare.ts';
 import { unpublishedEntries } from './engine-values.ts';
 
 /**
@@ -15,12 +17,12 @@ export function isSpelled({ type }: Pick<Attribute, 'type'>): boolean {
 
 const plain = (text: string) => text.toLowerCase().replace(/\s+/g, '');
 
-/** Whether two values of an attribute are equal without case and spacing. */
+/** Whether a value of an attribute equals the earlier `a` without case and spacing, or only adds digits to it. */
 export function sameValue(attribute: Attribute, a: Value | null, b: Value | null): boolean {
   if (a === b) return true;
   if (a === null || b === null) return false;
   const [x, y] = [publishedJson(attribute, a), publishedJson(attribute, b)];
-  return x === y || (isSpelled(attribute) && plain(x) === plain(y));
+  return x === y || (isSpelled(attribute) && plain(x) === plain(y)) || onlyAddsDigits(attribute, a, b);
 }
 
 function publishedJson(attribute: Attribute, value: Value): string {

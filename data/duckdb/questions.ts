@@ -150,7 +150,8 @@ const KEYS = [sql`key0`, sql`key1`] as const;
 /**
  * Rows `[depth, key0, key1, count, min, quartiles, max, mean, total]`: outer groups first, each level by
  * count and then by keys, at most one more than the plan allows. `quantile_cont` interpolates linearly
- * between the two nearest numbers.
+ * between the two nearest numbers. The mean is summed in ascending order, as in the index, so that both have the same
+ * 15 digits.
  */
 export function statsStatement({ where, attribute, by, groups }: StatsPlan, shape: Shape): Sql {
   const keys = by.map((key) => attributeOf(shape, key));
@@ -171,7 +172,7 @@ function keyColumn(key: Attribute, level: number): Sql[] {
  * The groups of one level. A record is in the group of each entry of a list, and in no group without a key.
  */
 function level(keys: readonly Attribute[], shape: Shape): Sql {
-  const figures = sql`count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number)`;
+  const figures = sql`count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number ORDER BY number)`;
   const shown = KEYS.map((key, index) => (index < keys.length ? key : sql`NULL AS ${key}`));
   const from = keys.reduce(
     (all, key, index) =>
@@ -217,7 +218,7 @@ export function seriesStatement(plan: SeriesPlan, shape: Shape): Sql {
   const marks = sql`SELECT point, lead(point) OVER (ORDER BY point) AS next, row_number() OVER (ORDER BY point) AS mark FROM (${bounds})`;
   const between = sql`unnest(range(a.mark, b.mark)) AS mark`;
   const counted = sql`SELECT key, value, ${between} FROM spans JOIN marks AS a ON a.point = since JOIN marks AS b ON b.point = until`;
-  const figures = sql`SELECT key, mark, count(*) AS n, min(value) AS low, quantile_cont(value, 0.5) AS middle, max(value) AS high, favg(value) AS mean FROM counted GROUP BY key, mark`;
+  const figures = sql`SELECT key, mark, count(*) AS n, min(value) AS low, quantile_cont(value, 0.5) AS middle, max(value) AS high, favg(value ORDER BY value) AS mean FROM counted GROUP BY key, mark`;
   const found = sql`SELECT key, point, next, n, low, middle, high, mean FROM figures JOIN marks USING (mark)`;
   return sql`WITH matched AS MATERIALIZED (${matched}), keyed AS MATERIALIZED (${keyed}), sums AS MATERIALIZED (${sums}), spans AS MATERIALIZED (${spans(plan, shape)}), marks AS MATERIALIZED (${marks}), counted AS (${counted}), figures AS (${figures}), found AS (${found}) SELECT matched, groups, found.* FROM sums LEFT JOIN found ON true ORDER BY key, point`;
 }

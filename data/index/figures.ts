@@ -16,9 +16,10 @@ export function quantile(numbers: Float64Array, share: number): number {
   return part === 0 ? numbers[below]! : numbers[below]! * (1 - part) + numbers[below + 1]! * part;
 }
 
-/** The mean from a sum without rounding errors, as DuckDB's `favg`: it does not depend on the order. */
+/** The mean from a compensated sum in ascending order, as DuckDB's `favg(number ORDER BY number)`. */
 export function mean(numbers: Float64Array): number {
-  return (wholeSum(numbers) ?? compensatedSum(numbers)) / numbers.length;
+  const whole = wholeSum(numbers);
+  return whole === null ? compensatedMean(numbers) : whole / numbers.length;
 }
 
 /** The sum of whole numbers when no partial sum can exceed 2^53, so that it is exact; otherwise null. */
@@ -34,8 +35,8 @@ function wholeSum(numbers: Float64Array): number | null {
   return sum;
 }
 
-/** Kahan summation; four times as slow. */
-function compensatedSum(numbers: Float64Array): number {
+/** Kahan summation as in DuckDB, which adds the rest to the mean; four times as slow. */
+function compensatedMean(numbers: Float64Array): number {
   let sum = 0;
   let lost = 0;
   for (let i = 0; i < numbers.length; i += 1) {
@@ -44,5 +45,5 @@ function compensatedSum(numbers: Float64Array): number {
     lost = total - sum - next;
     sum = total;
   }
-  return sum;
+  return sum / numbers.length + lost / numbers.length;
 }

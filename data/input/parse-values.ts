@@ -1,5 +1,6 @@
 // Parsers of raw parameter texts: text, number, date, time, boolean, list. `name` is the parameter's name,
 // for the message. Each throws DataError `validation_failed` (422, contract section 4) for an invalid text.
+import { comparedNumber } from '../../packs/define/digits.ts';
 import { DataError, type ValidationIssue, validationError } from '../model/errors.ts';
 import { guessBoolean, guessDay, guessNumber, guessTime, guessWord } from './value-guesses.ts';
 
@@ -105,8 +106,8 @@ export function readDecimal(raw: string): number {
 }
 
 /**
- * The number of `readDecimal`, between inclusive bounds. It has no unit: for `5 USD` the message suggests 5 if
- * `unit` is `USD`.
+ * The number of `readDecimal`, between inclusive bounds, with 15 digits, as the values that it is compared with. It has
+ * no unit: for `5 USD` the message suggests 5 if `unit` is `USD`.
  */
 export function parseNumber(
   name: string,
@@ -115,7 +116,7 @@ export function parseNumber(
   { min, max }: Bounds = UNBOUNDED,
 ): number {
   const value = readDecimal(raw);
-  if (!Number.isNaN(value)) return within(name, value, min, max);
+  if (!Number.isNaN(value)) return within(name, comparedNumber(value), min, max);
   const guess = guessNumber(raw, unit);
   const meant = guess !== null && guess >= min && guess <= max ? guess : null;
   throw issue(name, `must be a number${ofUnit(unit)}${got(raw)}${didYouMean(meant)}`, 'float_parsing', raw);

@@ -1,4 +1,5 @@
 // Profile of a dataset: fill rate and distribution of each attribute, without revealing paid values.
+import { comparedNumber } from '../../packs/define/digits.ts';
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { counted } from '../input/selection.ts';
@@ -183,7 +184,9 @@ export function edgesFor({ min, median, max }: Pick<NumberStats, 'min' | 'median
 }
 
 /** 1, 2 and 5 times the powers of ten from 0.0001 to 10^18. */
-const STEPS = Array.from({ length: 22 }, (_, i) => [1, 2, 5].map((digit) => exact(digit * 10 ** (i - 4)))).flat();
+const STEPS = Array.from({ length: 22 }, (_, i) =>
+  [1, 2, 5].map((digit) => comparedNumber(digit * 10 ** (i - 4))),
+).flat();
 
 /** Edges independent of the values, for attributes whose single values must not be revealed. */
 export const FIXED_EDGES: readonly number[] = [...STEPS.map((step) => -step).reverse(), 0, ...STEPS];
@@ -192,7 +195,7 @@ function even(min: number, max: number): number[] {
   const step = stepNear((max - min) / BINS);
   const edges: number[] = [];
   const first = Math.floor(min / step);
-  for (let i = 0; edges.length === 0 || edges.at(-1)! <= max; i++) edges.push(exact((first + i) * step));
+  for (let i = 0; edges.length === 0 || edges.at(-1)! <= max; i++) edges.push(comparedNumber((first + i) * step));
   return edges;
 }
 
@@ -204,7 +207,8 @@ function rising(min: number, max: number): number[] {
   const top = Math.ceil(Math.log10(max) + 1e-9);
   const bottom = Math.max(min > 0 ? Math.floor(Math.log10(min)) : -Infinity, top - 8);
   const edges = min < 10 ** bottom ? [0] : [];
-  for (let power = bottom; power <= top; power++) for (const digit of [1, 2, 5]) edges.push(exact(digit * 10 ** power));
+  for (let power = bottom; power <= top; power++)
+    for (const digit of [1, 2, 5]) edges.push(comparedNumber(digit * 10 ** power));
   const from = Math.max(
     0,
     edges.findLastIndex((edge) => edge <= min),
@@ -216,12 +220,7 @@ function rising(min: number, max: number): number[] {
 /** 1, 2 or 5 times a power of ten, at least `wanted`. */
 function stepNear(wanted: number): number {
   const power = 10 ** Math.floor(Math.log10(wanted));
-  return exact(([1, 2, 5].find((digit) => digit * power >= wanted * (1 - 1e-9)) ?? 10) * power);
+  return comparedNumber(([1, 2, 5].find((digit) => digit * power >= wanted * (1 - 1e-9)) ?? 10) * power);
 }
 
-const floorTo = (value: number, step: number): number => exact(Math.floor(value / step) * step);
-
-/** Rounds off errors of binary fractions. */
-function exact(value: number): number {
-  return Number(value.toPrecision(12));
-}
+const floorTo = (value: number, step: number): number => comparedNumber(Math.floor(value / step) * step);

@@ -1,5 +1,6 @@
 // Statistics of a numeric attribute, optionally in groups (specification section 4, "Dataset-level
 // endpoints").
+import { comparedNumber } from '../../packs/define/digits.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type StatsInput } from '../input/analysis-parameters.ts';
 import { questionOf } from '../input/selection.ts';
@@ -17,16 +18,6 @@ export interface StatsReport {
   /** As in the request: `a` or `a,b`. */
   group_by: string | null;
   rows: StatsRow[];
-}
-
-/**
- * Rounds a computed number to twelve significant digits, two more than stored values have; further digits are
- * rounding errors.
- */
-export function roundComputed(value: number): number {
-  // Most quartiles are whole numbers, and formatting takes a microsecond.
-  if (Number.isInteger(value) && Math.abs(value) < 1e12) return value;
-  return Number(value.toPrecision(12));
 }
 
 /**
@@ -70,11 +61,11 @@ function rowsOf(groups: readonly StatsGroup[], depth: number): StatsRow[] {
 function rowOf({ keys, figures }: StatsGroup): StatsRow {
   const { count, min, q1, median, q3, max, mean } = figures;
   const computed = {
-    q1: roundComputed(q1),
-    median: roundComputed(median),
-    q3: roundComputed(q3),
+    q1: comparedNumber(q1),
+    median: comparedNumber(median),
+    q3: comparedNumber(q3),
     max,
-    mean: roundComputed(mean),
+    mean: comparedNumber(mean),
   };
   return { group: keys.at(-1) ?? null, count, min, ...computed };
 }

@@ -1,4 +1,5 @@
 // A numeric attribute at the end of each day or week (specification section 4, "Dataset-level endpoints").
+import { comparedNumber } from '../../packs/define/digits.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type TimeseriesInput } from '../input/analysis-parameters.ts';
 import { questionOf } from '../input/selection.ts';
@@ -6,7 +7,6 @@ import { DataError } from '../model/errors.ts';
 import type { QueryOptions, SeriesPlan, SeriesSpan } from '../plan/plan.ts';
 import { memoize } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
-import { roundComputed } from './stats.ts';
 
 /** Statistics at the end of a day, UTC. Without values only a `count` of 0. */
 export interface SeriesPoint {
@@ -84,7 +84,7 @@ function seriesOf(
   });
   for (const { from, until, figures } of spans) {
     const { count, min, max } = figures;
-    const values = { count, median: roundComputed(figures.median), min, max, mean: roundComputed(figures.mean) };
+    const values = { count, median: comparedNumber(figures.median), min, max, mean: comparedNumber(figures.mean) };
     for (let point = from; point < until; point++) Object.assign(series[point]!, values);
   }
   return series;

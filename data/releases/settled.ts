@@ -1,4 +1,5 @@
 // Settles one record from its facts, as of a time or now: for `as_of` and for overlays.
+import { comparedText } from '../../packs/define/digits.ts';
 import type { Attribute, Identity, Pack, Value } from '../../packs/define/model.ts';
 import { cleanText } from '../../packs/define/schema.ts';
 import { fitsType } from '../consolidate/compare.ts';
@@ -144,8 +145,9 @@ function statementsOf(facts: readonly FactRow[], attribute: Attribute): SourcedS
         run,
         group_median,
       } = fact;
-      const value = json === null ? null : (JSON.parse(json) as Value);
-      const statement = { at, value, json: json ?? 'null', source, source_kind, source_url, evidence, confidence, run };
+      const text = json === null ? 'null' : comparedText(attribute, json);
+      const value = JSON.parse(text) as Value | null;
+      const statement = { at, value, json: text, source, source_kind, source_url, evidence, confidence, run };
       return group_median === null ? statement : { ...statement, group_median };
     })
     .filter(({ value }) => fitsType(attribute, value));

@@ -1,8 +1,9 @@
 // The change feed: differences between a release and what readers know, dated when they become visible
 // (contract section 5).
 import { join } from 'node:path';
-import type { Pack } from '../../packs/define/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { isSpelled } from '../consolidate/same-value.ts';
+import { addsDigitsSql } from '../duckdb/digits.ts';
 import { type Duck, quotedText } from '../duckdb/duck.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import { knownIds, lastValues, type PreviousRelease } from './previous-release.ts';
@@ -13,33 +14,47 @@ const table = (folder: string, file: string) => `read_parquet(${quotedText(join(
 const last = (folder: string) => `(SELECT * FROM ${table(folder, RELEASE_FILES.history)} WHERE "to" IS NULL)`;
 
 /**
- * Differences between a release folder and what readers know, without changes of spelling, as a query:
+ * Differences between a release folder and what readers know, without changes of spelling or digits, as a query:
  * entity_id, attribute, type, old_value, new_value, observed_at, source_url. Without a previous release every
  * value is added.
  */
-export function differences(
-  folder: string,
-  before: PreviousRelease | null,
-  { attributes }: Pick<Pack, 'attributes'>,
-): string {
+export function differences(folder: string, before: PreviousRelease | null, pack: Pick<Pack, 'attributes'>): string {
   if (before === null)
     return (
       `SELECT entity AS entity_id, attribute, 'added' AS type, NULL::VARCHAR AS old_value, value AS new_value, "from" AS observed_at, ` +
       `source_url FROM ${last(folder)} WHERE value IS NOT NULL`
     );
-  const spelled = attributes.filter(isSpelled).map(({ name }) => quotedText(name));
-  const plain = (value: string) => `lower(regexp_replace(${value}, '\\s+', '', 'g'))`;
-  const sameSpelling =
-    spelled.length === 0
-      ? 'false'
-      : `coalesce(n.attribute IN (${spelled.join(', ')}) AND ${plain('o.value')} = ${plain('n.value')}, false)`;
   return (
     'SELECT coalesce(n.entity, o.entity) AS entity_id, coalesce(n.attribute, o.attribute) AS attribute, ' +
     `CASE WHEN o.value IS NULL THEN 'added' ELSE 'changed' END AS type, o.value AS old_value, n.value AS new_value, ` +
     'coalesce(n."from", o."from") AS observed_at, coalesce(n.source_url, o.source_url) AS source_url ' +
     `FROM ${last(folder)} n FULL JOIN (${lastValues(before)}) o ON n.entity = o.entity AND n.attribute = o.attribute ` +
-    `WHERE o.value IS DISTINCT FROM n.value AND NOT ${sameSpelling}`
+    `WHERE o.value IS DISTINCT FROM n.value AND NOT ${sameValue('o.value', 'n.value', pack)}`
   );
+}
+
+/** `sameValue` (data/consolidate/same-value.ts) in SQL, for the JSON texts of values of the attribute `n.attribute`. */
+function sameValue(before: string, now: string, { attributes }: Pick<Pack, 'attributes'>): string {
+  const plain = (value: string) => `lower(regexp_replace(${value}, '\\s+', '', 'g'))`;
+  const member = (value: string, name: string) => `TRY_CAST(json_extract_string(${value}, '$.${name}') AS DOUBLE)`;
+  const end = (value: string, name: string) => `coalesce(TRY_CAST(${value} AS DOUBLE), ${member(value, name)})`;
+  const degrees = (value: string, name: string) => `round(${member(value, name)}, 7)`;
+  const rules: [(attribute: Attribute) => boolean, string][] = [
+    [isSpelled, `${plain(before)} = ${plain(now)}`],
+    [
+      ({ type }) => type === 'number' || type === 'price',
+      ['min', 'max'].map((name) => addsDigitsSql(end(before, name), end(now, name))).join(' AND '),
+    ],
+    [
+      ({ type }) => type === 'geo',
+      ['lat', 'lng'].map((name) => `${degrees(before, name)} = ${degrees(now, name)}`).join(' AND '),
+    ],
+  ];
+  const conditions = rules.flatMap(([applies, same]) => {
+    const names = attributes.filter(applies).map(({ name }) => quotedText(name));
+    return names.length === 0 ? [] : [`coalesce(n.attribute IN (${names.join(', ')}) AND ${same}, false)`];
+  });
+  return `(${['false', ...conditions].join(' OR ')})`;
 }
 
 /**

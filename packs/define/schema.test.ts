@@ -91,8 +91,14 @@ describe('checkValue', () => {
     for (const each of wrong) expect(value('url', each)).toBe('expected an http or https address');
   });
 
-  test('numbers have ten significant digits and are in range; integers are exact', () => {
-    expect(value('number', 0.14 / 0.7)).toBe(0.2);
+  test('numbers keep their digits and are in range; integers are exact', () => {
+    expect(value('number', 0.14 / 0.7)).toBe(0.20000000000000004);
+    expect(value('number', 12345678901.55)).toBe(12345678901.55);
+    expect(value('price', { min: 0.1234567890123, max: 123456789012345 })).toEqual({
+      min: 0.1234567890123,
+      max: 123456789012345,
+      currency: 'EUR',
+    });
     expect(Object.is(value('number', -0), 0)).toBe(true);
     expect(value('integer', 9007199254740991)).toBe(9007199254740991);
     expect(value('integer', 1.5)).toBe('expected a whole number');
@@ -101,6 +107,24 @@ describe('checkValue', () => {
     expect(value('number', '5')).toBe('expected a number');
     expect(value('number', 4, { range: { min: 5, max: null } })).toBe('expected a number of at least 5');
     expect(value('integer', 6, { range: { min: null, max: 5 } })).toBe('expected a whole number of at most 5');
+  });
+
+  test('a text of more digits than a double has is rejected, or rounded; a point is always rounded', () => {
+    const tooMany =
+      'of at most 15 significant digits, or the shortest text of a double; the pack can allow more with `round: true`';
+    expect(value('number', '12345678901234567')).toBe(`expected a number ${tooMany}`);
+    expect(value('price', '0.12345678901234567890')).toBe(`expected a price ${tooMany}`);
+    expect(value('price', { min: 1, max: '12345678901234567' })).toBe(`expected a price ${tooMany}`);
+    expect(value('number', '12345678901234567', { round: true })).toBe(12345678901234600);
+    expect(value('price', { min: 1, max: '2.00000000000000001' }, { round: true })).toEqual({
+      min: 1,
+      max: 2,
+      currency: 'EUR',
+    });
+    expect(value('geo', { lat: 52.520008123456, lng: '13.404954000000000123' })).toEqual({
+      lat: 52.5200081,
+      lng: 13.404954,
+    });
   });
 
   test('dates exist', () => {

@@ -1,6 +1,7 @@
 // Normalises and checks values of attributes (collection, samples, owners' edits), and describes them as JSON
 // Schema.
 import { z } from 'zod';
+import { comparedNumber, hasTooManyDigits, roundCoordinate } from './digits.ts';
 import type { Attribute, AttributeType, PriceRange, Value } from './model.ts';
 import { fold } from './text.ts';
 
@@ -37,11 +38,6 @@ export function cleanText(text: string): string {
   return SEEN.test(cleaned) ? cleaned : '';
 }
 
-/** Ten significant digits, so that 0.14/0.7 and 0.2 are one value (data.md, "Pitfalls"); never -0. */
-function round(value: number): number {
-  return Number(value.toPrecision(10)) + 0;
-}
-
 const DECODED = 'a text without U+FFFD or unpaired surrogates, which bytes become that are not valid in the encoding';
 
 /** Whether the bytes of a text were valid in the encoding with which it was read. */
@@ -59,13 +55,27 @@ const text = (expected: string, most = LONGEST.line) =>
         .max(most, `${expected} of at most ${most.toLocaleString('en-US')} characters`),
     );
 
-const numberIn = (range: Attribute['range'], expected: string, normalise: (value: number) => number = round) =>
-  z
-    .number({ error: expected })
-    .transform(normalise)
+/** A number with more digits than a double has is a text (`parseJson` in digits.ts, `parseCell` in values.ts). */
+const TOO_MANY_DIGITS =
+  'of at most 15 significant digits, or the shortest text of a double; the pack can allow more with `round: true`';
+
+const within = (number: z.ZodType<number>, range: Attribute['range'], expected: string) =>
+  number
+    // Never -0.
+    .transform((n) => n + 0)
     .refine(Number.isFinite, { error: expected })
     .refine((n) => range.min === null || n >= range.min, { error: `${expected} of at least ${range.min}` })
     .refine((n) => range.max === null || n <= range.max, { error: `${expected} of at most ${range.max}` });
+
+/** A number as it is; with `round`, also one of too many digits, with 15 of them. */
+function numberIn({ range, round = false }: Pick<Attribute, 'range' | 'round'>, expected: string) {
+  const digits = z.unknown().transform((value, issues) => {
+    if (!hasTooManyDigits(value)) return round && typeof value === 'number' ? comparedNumber(value) : value;
+    if (!round) issues.addIssue(`${expected} ${TOO_MANY_DIGITS}`);
+    return round ? comparedNumber(Number(value)) : z.NEVER;
+  });
+  return within(digits.pipe(z.number({ error: expected })), range, expected);
+}
 
 /**
  * `http` and `https` addresses only, without credentials, normalised by URL (`https://a.example` gets a
@@ -108,11 +118,14 @@ const strings = z
   });
 
 const degrees = (limit: number, name: string) =>
-  z
-    .number({ error: `${name} in degrees, -${limit} to ${limit}` })
-    .min(-limit, `${name} in degrees, -${limit} to ${limit}`)
-    .max(limit, `${name} in degrees, -${limit} to ${limit}`)
-    .transform(round);
+  z.preprocess(
+    (value) => (hasTooManyDigits(value) ? Number(value) : value),
+    z
+      .number({ error: `${name} in degrees, -${limit} to ${limit}` })
+      .min(-limit, `${name} in degrees, -${limit} to ${limit}`)
+      .max(limit, `${name} in degrees, -${limit} to ${limit}`)
+      .transform(roundCoordinate),
+  );
 
 const geo = z.strictObject(
   { lat: degrees(90, 'a latitude'), lng: degrees(180, 'a longitude') },
@@ -122,7 +135,7 @@ const geo = z.strictObject(
 function price(attribute: Attribute) {
   const currency = attribute.currency ?? '';
   const range = { min: Math.max(0, attribute.range.min ?? 0), max: attribute.range.max };
-  const amount = numberIn(range, 'a price');
+  const amount = numberIn({ ...attribute, range }, 'a price');
   const between = z
     .strictObject(
       { min: amount, max: amount, currency: z.literal(currency, { error: `the currency ${currency}` }).optional() },
@@ -133,7 +146,7 @@ function price(attribute: Attribute) {
   return z.unknown().transform((value, issues) => {
     const parsed = (typeof value === 'object' && value !== null ? between : amount).safeParse(value);
     if (parsed.success) return parsed.data;
-    const wrong = typeof value === 'number' || (typeof value === 'object' && value !== null);
+    const wrong = typeof value === 'number' || (typeof value === 'object' && value !== null) || hasTooManyDigits(value);
     issues.addIssue(wrong ? firstReason(parsed.error) : 'a price: a number, or {min, max, currency}');
     return z.NEVER;
   });
@@ -166,9 +179,9 @@ function valueSchema(attribute: Attribute): z.ZodType<Value> {
     case 'boolean':
       return z.boolean({ error: 'true or false' });
     case 'integer':
-      return z.int({ error: 'a whole number' }).pipe(numberIn(attribute.range, 'a whole number', (n) => n + 0));
+      return within(z.int({ error: 'a whole number' }), attribute.range, 'a whole number');
     case 'number':
-      return numberIn(attribute.range, 'a number');
+      return numberIn(attribute, 'a number');
     case 'date':
       return date;
     case 'strings':

@@ -81,6 +81,13 @@ export const AttributeShape = strictObject({
   })
     .optional()
     .describe('Numbers and dates outside are rejected. Unset: open.'),
+  round: z
+    .boolean({ error: 'true or false' })
+    .optional()
+    .describe(
+      'Of a number or price: a number of more than 15 significant digits is rounded to 15. Unset: such a number is ' +
+        'rejected, unless it is the shortest text of a double, such as 0.30000000000000004.',
+    ),
   jump: boundedNumber('a factor above 1', 1)
     .refine((n) => n > 1, 'a factor above 1')
     .optional()

@@ -5,7 +5,7 @@ import { isPublicQuestion } from '../../../data/input/selection.ts';
 import { getStats, type StatsReport, type StatsRow } from '../../../data/queries/stats.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
-import { cell, columnTitle, computedCell } from '../../render/cells.ts';
+import { cell, columnTitle, figureCells } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, releaseOf } from '../common/about.ts';
 import { cachedResult } from '../common/cached-result.ts';
@@ -19,8 +19,7 @@ const FIGURES = ['count', 'min', 'q1', 'median', 'q3', 'max', 'mean'] as const;
 /** One row of the answer; `group` is null for all records. */
 const ROW = { group: VALUE.nullable(), ...FIGURES_OUTPUT, q1: z.number().optional(), q3: z.number().optional() };
 
-const figures = (row: StatsRow) =>
-  FIGURES.map((name) => (name === 'mean' ? computedCell(row.mean) : (row[name] ?? '')));
+const figures = (row: StatsRow) => figureCells(FIGURES, row);
 
 function markdown({ attribute, group_by, rows, attribution, license }: Stats, ctx: Context): string {
   const definition = releaseOf(ctx).pack.attributes.find(({ name }) => name === attribute);

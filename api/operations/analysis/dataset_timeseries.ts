@@ -5,7 +5,7 @@ import { isPublicQuestion } from '../../../data/input/selection.ts';
 import { getTimeseries, type SeriesPoint, type TimeseriesReport } from '../../../data/queries/timeseries.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
-import { cell, columnTitle, computedCell } from '../../render/cells.ts';
+import { cell, columnTitle, figureCells } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, releaseOf } from '../common/about.ts';
 import { cachedResult } from '../common/cached-result.ts';
@@ -23,7 +23,7 @@ function lines(series: readonly SeriesPoint[]): unknown[][] {
   const rows: unknown[][] = [];
   let previous = '';
   for (const point of series) {
-    const figures = FIGURES.map((name) => (name === 'mean' ? computedCell(point.mean) : (point[name] ?? '')));
+    const figures = figureCells(FIGURES, point);
     const text = figures.join(' ');
     if (text === previous) rows.at(-1)![1] = point.date;
     else rows.push([point.date, point.date, ...figures]);

@@ -1,0 +1,56 @@
+// Digits of numbers: exact texts, the compared form, and more digits than a stored number has, in JavaScript and SQL.
+import { tmpdir } from 'node:os';
+import { expect, test } from 'vitest';
+import { addsDigitsSql } from '../../data/duckdb/digits.ts';
+import { Duck } from '../../data/duckdb/duck.ts';
+import { addsDigits, comparedNumber, exactNumber, parseJson } from './digits.ts';
+
+test('texts with the digits of a double, and texts without', () => {
+  for (const text of ['12345678901.55', '-1e-7', '0.30000000000000004', '1.500', '9007199254740991', '1e22', '.5', '0'])
+    expect(exactNumber(text), text).toBe(Number(text));
+  for (const text of ['12345678901234567', '0.10000000000000001', '1e400', '1e-400', '1.23456789e-320', 'x', '', '.'])
+    expect(exactNumber(text), text).toBeNull();
+});
+
+test('numbers are compared with 15 digits, and safe integers with all', () => {
+  expect([0.14 / 0.7, 0.1 + 0.2, 12345678901.55, 1234567890.1234567].map(comparedNumber)).toEqual([
+    0.2, 0.3, 12345678901.55, 1234567890.12346,
+  ]);
+  expect(comparedNumber(9007199254740991)).toBe(9007199254740991);
+  expect(Object.is(comparedNumber(-0), 0)).toBe(true);
+});
+
+test('JSON keeps the digits that a number would lose as a text', () => {
+  const json =
+    '{"a":[12345678901234567890,1234567890.1234567,0.12345678901234567890,1e400],"b":"12345678901234567890"}';
+  expect(parseJson(json)).toEqual({
+    a: ['12345678901234567890', 1234567890.1234567, '0.12345678901234567890', '1e400'],
+    b: '12345678901234567890',
+  });
+});
+
+test('more digits of a stored number of ten, in JavaScript and in SQL', async () => {
+  const pairs: [stored: number, read: number, adds: boolean][] = [
+    [12345678900, 12345678901.55, true],
+    [0.3333333333, 1 / 3, true],
+    [-12345678900, -12345678901.55, true],
+    [0.3, 0.1 + 0.2, true],
+    [0.1 + 0.2, 0.3, true],
+    [5, 5, true],
+    [1.2, 1.23, false],
+    [5, 5.000001, false],
+    [12345678901.55, 12345678901.56, false],
+    [12345678901.55, 12345678900, false],
+    [12345678900, 12345678909, false],
+    [5, 0, false],
+    [0, 1e-9, false],
+    [5, -5, false],
+  ];
+  const duck = await Duck.open(tmpdir());
+  for (const [stored, read, adds] of pairs) {
+    expect(addsDigits(stored, read), `${stored} ${read}`).toBe(adds);
+    const [[found] = []] = await duck.rows(`SELECT ${addsDigitsSql(`(${stored})::DOUBLE`, `(${read})::DOUBLE`)}`);
+    expect(found, `${stored} ${read}`).toBe(adds);
+  }
+  duck.close();
+});
