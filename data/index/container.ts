@@ -7,7 +7,7 @@
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
-const MAGIC = 'DSRIDX06';
+const MAGIC = 'DSRIDX07';
 const FIXED = 16;
 
 export type Packed = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;

@@ -5,7 +5,7 @@ import { fromZod, type Mistake, nearestName, quoteValue } from './mistakes.ts';
 import type { Attribute, Calculator, Identity, Pack, PricedOperation, Rule } from './model.ts';
 import { checkReferences, type Sections } from './references.ts';
 import { membersAt, type PackDraft, type PackInput, PackShape } from './shape.ts';
-import { fold } from './text.ts';
+import { foldKey } from './text.ts';
 
 /** The settings in pack.ts; the loader adds the other files of the folder. */
 export type PackSettings = Omit<Pack, 'id' | 'folder' | 'collector' | 'samples' | 'template' | 'guide' | 'notice'>;
@@ -116,7 +116,7 @@ function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute
     },
     identity: {
       attributes: identity.attributes,
-      key: identity.key ?? ((id) => fold(joined(id))),
+      key: identity.key ?? ((id) => foldKey(joined(id))),
       slug: identity.slug ?? ((id) => slugify(joined(id))),
       name: identity.name ?? ((id, values) => (typeof values['name'] === 'string' ? values['name'] : joined(id))),
       same: identity.same ?? (() => null),

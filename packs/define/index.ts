@@ -19,7 +19,7 @@ export type {
   Value,
 } from './model.ts';
 export { csv, http, json, jsonl, npm, parquet, postgres, type SourceRow, sqlite } from './sources.ts';
-export { fold, words } from './text.ts';
+export { foldKey as fold, words } from './text.ts';
 export { z };
 
 /** Declares a collector, so that its type is checked where it is defined. */

@@ -1,5 +1,5 @@
 // Choices over all attributes: identity, name, group, comparison, what is public and searched.
-import { fold } from '../../../packs/define/text.ts';
+import { foldKey } from '../../../packs/define/text.ts';
 import { cellText } from './column.ts';
 import type { AttributeProposal, Choices, IdentityChoice } from './proposal.ts';
 import type { RowSample } from './sample.ts';
@@ -65,7 +65,7 @@ function countKeys(keys: readonly (string | null)[], skip: ReadonlySet<number>):
     else if (seen.has(key)) repeated += skip.has(i) ? 0 : 1;
     else {
       seen.add(key);
-      folded.add(fold(key));
+      folded.add(foldKey(key));
     }
   });
   return { repeated, records: seen.size, incomplete, exact: folded.size < seen.size };

@@ -1,6 +1,6 @@
 // Fictional values: examples of attributes, and the records of samples.json.
 import type { Value } from '../../../packs/define/model.ts';
-import { fold } from '../../../packs/define/text.ts';
+import { foldKey } from '../../../packs/define/text.ts';
 import type { AttributeProposal, Proposal } from './proposal.ts';
 
 /** A value for pack.ts: of the data for public attributes, which everybody sees, else a fictional one. */
@@ -98,7 +98,7 @@ export function fictionalRecords({ attributes, identity }: Proposal): SampleReco
   // Identities of enums and flags repeat after some records.
   const seen = new Set<string>();
   return records.filter((each) => {
-    const key = fold(Object.values(each.identity).join('/'));
+    const key = foldKey(Object.values(each.identity).join('/'));
     return seen.has(key) ? false : seen.add(key);
   });
 }
