@@ -13,7 +13,7 @@ import type { Owners } from '../data/review/owners.ts';
 import { adminKeys } from '../data/state/keys/admin-keys.ts';
 import { openLookup } from '../data/state/keys/lookup.ts';
 import { signingKeys } from '../data/state/keys/signing-keys.ts';
-import { openMailer } from '../data/state/mail.ts';
+import { MailQueue } from '../data/state/mail.ts';
 import { forgetExpired } from '../data/state/ops/forget.ts';
 import { countTraffic } from '../data/state/ops/traffic.ts';
 import { storedQuotas } from '../data/state/quotas.ts';
@@ -247,7 +247,7 @@ async function openAccess(options: Settings) {
   const { redis, quotas } = await openQuotas(options, store);
   const repeats = idempotencyStore(store, quotas, now, options.repeat_patience);
   const from = options.mailFrom ?? `register@${new URL(base_url).hostname}`;
-  const mailer = openMailer({ dataDir: options.dataDir, smtpUrl: options.smtpUrl, from, log });
+  const mailer = new MailQueue({ store, dataDir: options.dataDir, smtpUrl: options.smtpUrl, from, now, log });
   const byToken = identifyTokens({ store, lookup, base_url, now });
   const { host, trust_proxy, stripe, welcome_budget } = options;
   const checkout = await openCheckout({ store, base_url, host, trust_proxy, checkout: options.checkout, stripe, log });
@@ -261,7 +261,7 @@ async function openAccess(options: Settings) {
   const accounts = new StoredAccounts({
     store,
     quotas,
-    post: mailer.post,
+    mailer,
     desk: checkout.desk,
     base_url,
     welcome_budget,

@@ -5,6 +5,7 @@ import type {
   AccountMovement,
   Accounts,
   AccountUsage,
+  CreatedAccount,
   CreditGrant,
   Requester,
 } from '../../data/model/accounts.ts';
@@ -21,8 +22,8 @@ import {
   rotateKey,
   setPlan,
 } from '../../data/state/keys/keys.ts';
-import { consumeLink, dropLink, linkSubject, newLinkOf } from '../../data/state/links.ts';
-import type { Mailer } from '../../data/state/mail.ts';
+import { consumeLink, linkSubject, newLinkOf } from '../../data/state/links.ts';
+import type { MailQueue } from '../../data/state/mail.ts';
 import { entriesOf, moveIn, usageOf } from '../../data/state/money/ledger.ts';
 import type { Mail } from '../../data/state/outbox.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
@@ -58,7 +59,7 @@ export interface Recovery {
 interface Parts {
   store: Store;
   quotas: Quotas;
-  post: Mailer['post'];
+  mailer: Pick<MailQueue, 'post'>;
   desk: CheckoutService;
   base_url: string;
   /** Maximum welcome credit per UTC day over all keys and processes, in micro-euros; absent: no limit. */
@@ -92,21 +93,21 @@ function accountOf(key: Key, now: number): Account {
 export class StoredAccounts implements Accounts, Recovery {
   readonly #store: Store;
   readonly #quotas: Quotas;
-  readonly #post: Mailer['post'];
+  readonly #mailer: Parts['mailer'];
   readonly #desk: CheckoutService;
   readonly #base_url: string;
   readonly #welcome_budget: number | undefined;
 
-  constructor({ store, quotas, post, desk, base_url, welcome_budget }: Parts) {
+  constructor({ store, quotas, mailer, desk, base_url, welcome_budget }: Parts) {
     this.#store = store;
     this.#quotas = quotas;
-    this.#post = post;
+    this.#mailer = mailer;
     this.#desk = desk;
     this.#base_url = base_url;
     this.#welcome_budget = welcome_budget;
   }
 
-  async create(email: string, requester: Requester): Promise<{ secret: string; account: Account }> {
+  async create(email: string, requester: Requester): Promise<CreatedAccount> {
     const email_normal = checkedEmail(email);
     const { now, request_id } = requester;
     await this.#spend(KEYS_A_DAY, requester);
@@ -116,7 +117,8 @@ export class StoredAccounts implements Accounts, Recovery {
       throw new ApiError('key_exists', 'This e-mail address already has a key.', {
         alternative_action: `POST ${this.#base_url}/v1/keys/recover mails a link that replaces a lost key.`,
       });
-    return { secret: created.secret, account: accountOf(created.key, now) };
+    const { secret, key, no_welcome } = created;
+    return { secret, account: accountOf(key, now), no_welcome };
   }
 
   async own({ key, now }: Requester): Promise<Account> {
@@ -214,8 +216,12 @@ export class StoredAccounts implements Accounts, Recovery {
   }
 
   async rotate(token: string, now: Date): Promise<string | null> {
-    const id = await consumeLink(this.#store, RECOVER, token, now.getTime());
-    return id === null ? null : rotateKey(this.#store, id);
+    const at = now.getTime();
+    const id = await linkSubject(this.#store, RECOVER, token, at);
+    if (id === null) return null;
+    return rotateKey(this.#store, id, {
+      also: async (db) => (await consumeLink({ db }, RECOVER, token, at)) !== null,
+    });
   }
 
   /** Replaces a secret at the wish of its owner, whose grants stay, and records it. */
@@ -246,11 +252,10 @@ export class StoredAccounts implements Accounts, Recovery {
     const key = normal === null ? null : await keyByEmail(store, normal);
     if (key === null || key.revoked_at !== null) return;
     const link = { purpose, subject: key.id, now: requester.now, lasts: LINK_LIFETIME };
-    const token = await newLinkOf(store, key.id, link);
-    if (token === null) return;
-    const mail = mailOf(key.email, this.#base_url, token);
-    // A failed mail must not block the next link to this address.
-    await this.#post(mail, new Date(requester.now), () => dropLink(store, token));
+    await newLinkOf(store, key.id, link, (tx, token) => {
+      const mail = mailOf(key.email, this.#base_url, token);
+      return this.#mailer.post(tx, mail, new Date(requester.now), token);
+    });
   }
 
   /** A key that is not revoked. */
@@ -282,7 +287,7 @@ function signInMail(to: string, base_url: string, token: string): Mail {
     '',
     `Sign in on this page: ${base_url}/account/link?token=${token}`,
     '',
-    'The link is valid for one hour and can be used once.',
+    'The link is valid for one hour from when this mail was sent and can be used once.',
     'If you did not ask for this, ignore this mail.',
   ];
   return { to, subject: 'Sign in to your account', text: text.join('\n') };
@@ -294,7 +299,7 @@ function recoveryMail(to: string, base_url: string, token: string): Mail {
     '',
     `Replace your key with a new one on this page: ${base_url}/keys/recover?token=${token}`,
     '',
-    'The link is valid for one hour and can be used once. Your current key then stops working; credit and plan stay.',
+    'The link is valid for one hour from when this mail was sent and can be used once. Your current key then stops working; credit and plan stay.',
     'If you did not ask for this, ignore this mail.',
   ];
   return { to, subject: 'A new API key', text: text.join('\n') };

@@ -128,8 +128,8 @@ export class AccountServer {
     };
     if (!EMAIL.safeParse(email).success) return rejected(NO_ADDRESS, 422);
     try {
-      const { secret, account } = await accounts.create(email, this.#requester(visit, null));
-      const notice = account.balance === 0 ? NO_WELCOME : null;
+      const { secret, account, no_welcome } = await accounts.create(email, this.#requester(visit, null));
+      const notice = no_welcome === null ? null : NO_WELCOME[no_welcome];
       const page = newKeyPage(base_url, { secret, email, balance: account.balance, notice }, await this.#firstCalls());
       return await this.#openSession(visit, account.id, this.#page(page, 201, KEYS_SHELL));
     } catch (error) {

@@ -49,7 +49,7 @@ export function linkSentPage(base_url: string, email: string): ShellPage {
   return {
     title: 'Check your e-mail',
     path: PATH,
-    body: html`<p>If ${email} has a key, we sent it a sign-in link. It is valid for one hour and can be used once.</p>
+    body: html`<p>If ${email} has a key, a sign-in link is on its way. It is valid for one hour and can be used once.</p>
 <p>No mail after a few minutes? Check your spam folder. We send at most one link an hour while the last one is unused.</p>
 <p><a href="${prefixOf(base_url)}/account">Back</a></p>`,
   };

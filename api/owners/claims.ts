@@ -8,7 +8,7 @@ import { editRecord, withEntry } from '../../data/releases/overlay-edit.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Owners, VerifiedClaim } from '../../data/review/owners.ts';
 import { recordAudit } from '../../data/state/audit.ts';
-import { type Claim, claimOf, deleteClaim, mayEdit, newClaim, verifyClaim } from '../../data/state/owners/claims.ts';
+import { type Claim, claimOf, mayEdit, newClaim, verifyClaim } from '../../data/state/owners/claims.ts';
 import { comparedValue } from '../../packs/define/digits.ts';
 import { recordUrl } from '../../packs/define/links.ts';
 import type { Attribute } from '../../packs/define/model.ts';
@@ -22,7 +22,7 @@ import {
   type OwnersParts,
   readOwnerRequest,
   requestReview,
-  sendNow,
+  requireDelivery,
   sharedDomainReason,
   spendRequest,
 } from './parts.ts';
@@ -31,8 +31,8 @@ import {
 const MAX_LENGTH = 4_000;
 
 /**
- * Creates a claim and mails its link; `unavailable` when no mail server accepts it. Sends no mail if the
- * mailbox got one recently, unless an operator decided (`always`).
+ * Creates a claim and mails its link; `unavailable` when the mail server refuses it. Sends no mail if the mailbox
+ * got one recently, unless an operator decided (`always`).
  */
 export async function sendClaim(
   parts: Pick<OwnersParts, 'store' | 'mailer' | 'base_url'>,
@@ -41,13 +41,14 @@ export async function sendClaim(
   always = false,
 ): Promise<void> {
   const { name, ...claim } = given;
-  const token = await newClaim(parts.store, claim, now, always);
-  if (token === null) return;
-  const url = `${parts.base_url}/v1/claim/verify?token=${token}`;
-  await sendNow(parts, claimMail(given.email, { dataset: given.dataset, name }, url), now).catch(async (error) => {
-    await deleteClaim(parts.store, token);
-    throw error;
+  const { store, mailer, base_url } = parts;
+  let mail_id: string | null = null;
+  await newClaim(store, claim, now, always, async (tx, token) => {
+    const url = `${base_url}/v1/claim/verify?token=${token}`;
+    const mail = claimMail(given.email, { dataset: given.dataset, name }, url);
+    mail_id = await mailer.post(tx, mail, new Date(now), token);
   });
+  if (mail_id !== null) await requireDelivery(parts, mail_id);
 }
 
 const invalidValues = (issues: ValidationIssue[]): ApiError => {

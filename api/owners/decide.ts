@@ -28,11 +28,14 @@ export async function applyDecision(
   const { id, kind, dataset, entity_id, slug, name, contact, reason } = request;
   const { who, now, request_id } = decider;
   const approved = verdict === 'approved';
-  /** Stores the decision and its audit entry, in the transaction that changes the overlay if there is one. */
+  /** Stores the decision, its audit entry and the mail of a refusal, in the transaction that changes the overlay if there is one. */
   const decide = async (db: OwnersParts['store']['db']) => {
     if (!(await decideRequest({ db }, id, verdict, who, now))) throw new AlreadyDone();
     const about = { dataset, entity_id, subject: id, request_id, told: { kind } };
     await recordAudit({ db }, { at: now, who, action: approved ? 'approve' : 'reject', ...about });
+    if (approved || (kind !== 'opt_out' && kind !== 'claim')) return;
+    const what = kind === 'claim' ? 'let you edit' : 'remove';
+    await mailer.post(db, declinedMail(contact, { dataset, name }, what), new Date(now));
   };
   const decideOnly = () => store.db.transaction().execute(decide);
   try {
@@ -63,10 +66,6 @@ export async function applyDecision(
       await reopenRequest(store, id);
       throw error;
     });
-  }
-  if ((kind === 'opt_out' || kind === 'claim') && !approved) {
-    const what = kind === 'claim' ? 'let you edit' : 'remove';
-    await mailer.post(declinedMail(contact, { dataset, name }, what), new Date(now));
   }
   return true;
 }

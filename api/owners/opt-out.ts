@@ -9,15 +9,7 @@ import type { Release } from '../../data/releases/release.ts';
 import type { OptOutRequest, OptOutResult, Owners } from '../../data/review/owners.ts';
 import { recordAudit } from '../../data/state/audit.ts';
 import { dropAnswersWith } from '../../data/state/idempotency.ts';
-import {
-  consumeLink,
-  dropLink,
-  type LinkState,
-  linkState,
-  linkSubject,
-  newLink,
-  newLinkOf,
-} from '../../data/state/links.ts';
+import { consumeLink, type LinkState, linkState, linkSubject, newLink, newLinkOf } from '../../data/state/links.ts';
 import { holdsOptOuts, noteHeld, OPT_OUT_LIMIT } from '../../data/state/owners/held-opt-outs.ts';
 import { closeNotices, openRequest } from '../../data/state/owners/requests.ts';
 import { hashActor } from '../../data/state/tables/audit-people.ts';
@@ -30,7 +22,7 @@ import {
   type OwnersParts,
   readOwnerRequest,
   requestReview,
-  sendNow,
+  requireDelivery,
   sharedDomainReason,
   spendQuota,
   spendRequest,
@@ -71,7 +63,7 @@ const withoutRecord = (overlay: Overlay, { id: entity, slug }: RemovalOrder['rec
 });
 
 /**
- * Removes a record and the stored answers that contain it, in one transaction, then mails the contact.
+ * Removes a record and the stored answers that contain it, and queues the mail to the contact, in one transaction.
  * Returns false when it is already removed. `before` runs in the same transaction.
  */
 export async function removeRecord(
@@ -79,11 +71,13 @@ export async function removeRecord(
   removing: RemovalOrder,
   before: (db: OwnersParts['store']['db']) => Promise<void> = async () => {},
 ): Promise<boolean> {
-  const { store, editing, mailer, base_url } = parts;
+  const { editing, mailer, base_url } = parts;
   const { dataset, record, contact, domain, proven, reason, who, request_id, now } = removing;
   const id = randomUUID();
   const { id: entity_id, slug, name } = record;
   let already = false;
+  let token = '';
+  const url = () => `${base_url}/optout/restore?token=${token}`;
   await editRecord(editing, {
     dataset,
     entity: entity_id,
@@ -103,14 +97,13 @@ export async function removeRecord(
       const because = 'An opt-out in force. Approve: the record stays removed. Reject: it is restored.';
       if (domain !== null)
         await openRequest({ db }, { kind: 'notice', dataset, entity_id, slug, name, contact, reason, because }, now);
+      token = await newLink({ db }, { purpose: RESTORE, subject: id, now, lasts: LASTS.restore });
+      await mailer.post(db, removedMail(contact, { dataset, name }, url()), new Date(now), token);
     },
   });
   if (already) return false;
-  const token = await newLink(store, { purpose: RESTORE, subject: id, now, lasts: LASTS.restore });
-  const url = `${base_url}/optout/restore?token=${token}`;
-  // The record is removed even if the mail fails; a failed mail stays in the outbox and is logged.
-  await mailer.post(removedMail(contact, { dataset, name }, url), new Date(now));
-  if (domain !== null && !proven) await notifyDomain(parts, { domain, contact, record: { dataset, name }, url, now });
+  if (domain !== null && !proven)
+    await notifyDomain(parts, { domain, contact, record: { dataset, name }, url: url(), token, now });
   return true;
 }
 
@@ -119,14 +112,21 @@ const NOTIFIED = { names: ['postmaster', 'webmaster'], a_day: 5 };
 
 /** Notifies the domain's owner of a removal that no mailbox confirmed, since its contact may be invented. */
 async function notifyDomain(
-  { quotas, mailer }: OwnersParts,
-  given: { domain: string; contact: string; record: Pick<RecordRef, 'dataset' | 'name'>; url: string; now: number },
+  { store, quotas, mailer }: OwnersParts,
+  given: {
+    domain: string;
+    contact: string;
+    record: Pick<RecordRef, 'dataset' | 'name'>;
+    url: string;
+    token: string;
+    now: number;
+  },
 ): Promise<void> {
-  const { domain, contact, record, url } = given;
+  const { domain, contact, record, url, token } = given;
   const now = new Date(given.now);
   if ((await quotas.take({ name: `notices ${domain}`, quota: NOTIFIED.a_day }, 1, now)) === 0) return;
   for (const address of NOTIFIED.names.map((local) => `${local}@${domain}`))
-    if (address !== contact.toLowerCase()) await mailer.post(noticeMail(address, record, url), now);
+    if (address !== contact.toLowerCase()) await mailer.post(store.db, noticeMail(address, record, url), now, token);
 }
 
 /**
@@ -273,17 +273,16 @@ async function restoredRecently(
 
 /** Mails the link that confirms an opt-out of a recently restored record, at most hourly per mailbox. */
 async function sendConfirmation(parts: OwnersParts, pending: Pending, normal: string, now: number): Promise<void> {
-  const { store, base_url } = parts;
+  const { store, mailer, base_url } = parts;
   const { dataset, record, contact } = pending;
   const link = { purpose: CONFIRM, subject: JSON.stringify(pending), now, lasts: LASTS.confirm };
-  const token = await newLinkOf(store, `${dataset} ${record.id} ${normal}`, link);
-  if (token === null) return;
-  const url = `${base_url}/optout/confirm?token=${token}`;
-  const mail = confirmMail(contact, { dataset, name: record.name }, url);
-  await sendNow(parts, mail, now).catch(async (error) => {
-    await dropLink(store, token);
-    throw error;
+  let mail_id: string | null = null;
+  await newLinkOf(store, `${dataset} ${record.id} ${normal}`, link, async (tx, token) => {
+    const url = `${base_url}/optout/confirm?token=${token}`;
+    const mail = confirmMail(contact, { dataset, name: record.name }, url);
+    mail_id = await mailer.post(tx, mail, new Date(now), token);
   });
+  if (mail_id !== null) await requireDelivery(parts, mail_id);
 }
 
 /** The state of a mailed link, and the record that it restores or removes. */

@@ -4,8 +4,7 @@ import type { Requester } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { EditContext } from '../../data/releases/overlay-edit.ts';
 import type { Release } from '../../data/releases/release.ts';
-import type { Mailer } from '../../data/state/mail.ts';
-import type { Mail } from '../../data/state/outbox.ts';
+import type { MailQueue } from '../../data/state/mail.ts';
 import { openRequest } from '../../data/state/owners/requests.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
@@ -18,18 +17,21 @@ import { countDomainRecords, coversHost, isOpenToAll, mailDomain, parseHost } fr
 export interface OwnersParts {
   store: Store;
   quotas: Quotas;
-  mailer: Pick<Mailer, 'send' | 'post'>;
+  mailer: Pick<MailQueue, 'post' | 'deliver'>;
   base_url: string;
   editing: EditContext;
   /** Called for each opt-out that waits for an operator because its dataset had too many at once. */
   onHeldOptOut(dataset: string): void;
 }
 
-/** Sends a mail that the request needs; throws `unavailable` if no server accepts it. */
-export async function sendNow({ mailer }: Pick<OwnersParts, 'mailer'>, mail: Mail, now: number): Promise<void> {
-  await mailer.send(mail, new Date(now)).catch(() => {
-    throw new ApiError('unavailable', 'The mail could not be sent; try again later.', { retry_after_seconds: 60 });
-  });
+/**
+ * Sends a queued mail that the request needs. Throws `unavailable` if the server refuses it; one that it refuses for the
+ * moment stays in the queue.
+ */
+export async function requireDelivery({ mailer }: Pick<OwnersParts, 'mailer'>, mail_id: string): Promise<void> {
+  if ((await mailer.deliver(mail_id)) !== 'failed') return;
+  const message = 'The mail server does not accept a mail to this address; check it, or try again later.';
+  throw new ApiError('unavailable', message, { retry_after_seconds: 60 });
 }
 
 /** Requests from one network per day. */

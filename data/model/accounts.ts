@@ -24,6 +24,13 @@ export interface Account {
   revoked_at: number | null;
 }
 
+/** A new key. `no_welcome`: why it has no welcome credit; null: it has it. */
+export interface CreatedAccount {
+  secret: string;
+  account: Account;
+  no_welcome: 'budget' | 'earlier_key' | null;
+}
+
 /** One movement on a key's account. */
 export interface AccountMovement {
   id: number;
@@ -60,7 +67,7 @@ export interface Accounts {
    * Creates a key with the welcome credit, or with 0 when the budget of the day is used up. Only this answer
    * contains the secret. Errors: `key_exists`, `rate_limited`, `validation_failed`.
    */
-  create(email: string, requester: Requester): Promise<{ secret: string; account: Account }>;
+  create(email: string, requester: Requester): Promise<CreatedAccount>;
   /** The caller's account. */
   own(requester: Requester): Promise<Account>;
   /**

@@ -35,16 +35,22 @@ const SPACING = 3_600_000;
 
 /**
  * The same for links that anyone can request: null while an unused link of the same topic (mailbox and
- * subject) is less than an hour old. That link and older ones stay valid until they expire.
+ * subject) is less than an hour old. That link and older ones stay valid until they expire. `mail` queues the mail in
+ * the same transaction.
  */
-export async function newLinkOf(store: Store, topic: string, link: NewLink): Promise<string | null> {
+export async function newLinkOf(
+  store: Store,
+  topic: string,
+  link: NewLink,
+  mail: (tx: Store['db'], token: string) => Promise<unknown> = async () => {},
+): Promise<string | null> {
   const token = randomBytes(32).toString('base64url');
   const { purpose, now } = link;
-  const made = await store.db.transaction().execute(async (tx) => {
+  return store.db.transaction().execute(async (tx) => {
     for (;;) {
       const unused = tx.selectFrom('links').where('purpose', '=', purpose).where('topic', '=', topic);
       const recent = unused.where('used_at', 'is', null).where('created_at', '>', now - SPACING);
-      if (await recent.select('hash').executeTakeFirst()) return false;
+      if (await recent.select('hash').executeTakeFirst()) return null;
       const older = tx.updateTable('links').set({ topic: null }).where('purpose', '=', purpose);
       await older
         .where('topic', '=', topic)
@@ -57,15 +63,18 @@ export async function newLinkOf(store: Store, topic: string, link: NewLink): Pro
         .onConflict((c) => c.doNothing())
         .executeTakeFirst();
       // Nothing inserted: a concurrent request was first, and the next round sees its link.
-      if (numInsertedOrUpdatedRows > 0n) return true;
+      if (numInsertedOrUpdatedRows === 0n) continue;
+      await mail(tx, token);
+      return token;
     }
   });
-  return made ? token : null;
 }
 
-/** Deletes a link whose mail could not be sent, so that it does not block the next request. */
-export async function dropLink({ db }: Pick<Store, 'db'>, token: string): Promise<void> {
-  await db.deleteFrom('links').where('hash', '=', hashSecret(token)).execute();
+/** Deletes the unused links of a subject, such as a key whose secret was replaced, and their queued mails. */
+export async function dropLinksOf(db: Store['db'], subject: string): Promise<void> {
+  const unused = db.selectFrom('links').select('hash').where('subject', '=', subject).where('used_at', 'is', null);
+  await db.deleteFrom('mails').where('link', 'in', unused).execute();
+  await db.deleteFrom('links').where('subject', '=', subject).where('used_at', 'is', null).execute();
 }
 
 /** The subject of a valid token. Changes nothing, because mail scanners follow links. */

@@ -15,8 +15,10 @@ export interface ReceivedMail {
 export interface MailServer {
   url: string;
   mails: ReceivedMail[];
-  /** Refuses every mail while true. */
-  refuse: boolean;
+  /** Refuses every mail with this status; true: 550. */
+  refuse: boolean | number;
+  /** Refuses every login. */
+  refuseLogin: boolean;
   close(): Promise<void>;
 }
 
@@ -77,8 +79,12 @@ export async function mailServer(): Promise<MailServer> {
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
     logger: false,
-    onAuth: (_auth, _session, done) => done(null, { user: 'register' }),
-    onMailFrom: (_address, _session, done) => done(box.refuse ? new Error('not today') : null),
+    onAuth: (_auth, _session, done) =>
+      box.refuseLogin ? done(new Error('wrong password')) : done(null, { user: 'register' }),
+    onMailFrom: (_address, _session, done) => {
+      const responseCode = box.refuse === true ? 550 : Number(box.refuse);
+      done(box.refuse === false ? null : Object.assign(new Error('not today'), { responseCode }));
+    },
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -98,6 +104,7 @@ export async function mailServer(): Promise<MailServer> {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     refuse: false,
+    refuseLogin: false,
     close: () => new Promise((closed) => server.close(() => closed())),
   };
   return box;

@@ -1,6 +1,7 @@
 // POST /v1/keys: creates an API key with its welcome credit; the secret is shown once.
 import { z } from 'zod';
 
+import type { CreatedAccount } from '../../../data/model/accounts.ts';
 import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { KEY_BODY, WELCOME } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
@@ -28,8 +29,12 @@ type Created = {
 };
 
 /** Why a key starts without credit. */
-export const NO_WELCOME =
-  'The welcome credit of today is used up, so this key starts with 0 EUR. Free calls work; paid calls need a top-up or a plan.';
+export const NO_WELCOME: Record<NonNullable<CreatedAccount['no_welcome']>, string> = {
+  budget:
+    'The welcome credit of today is used up, so this key starts with 0 EUR. Free calls work; paid calls need a top-up or a plan.',
+  earlier_key:
+    'This address had a key that was revoked, so this key starts with 0 EUR. Free calls work; paid calls need a top-up or a plan.',
+};
 
 export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   name: 'keys_create',
@@ -54,10 +59,10 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
     }),
   async run({ email, plan }, ctx) {
     const { accounts, requester } = accountsOf(ctx);
-    const { secret, account } = await accounts.create(email, requester);
+    const { secret, account, no_welcome } = await accounts.create(email, requester);
     const { id, email: own, plan: current, balance_eur } = accountMembers(account);
     const body: Created = { id, key: secret, email: own, plan: current, balance_eur };
-    if (account.balance === 0) body.notice = NO_WELCOME;
+    if (no_welcome !== null) body.notice = NO_WELCOME[no_welcome];
     // The key is created even if the checkout fails, since only this answer has its secret.
     const url = plan === 'payg' ? null : await accounts.subscribe(plan, { ...requester, key: id }).catch(() => null);
     if (url !== null) body.checkout_url = url;

@@ -19,7 +19,11 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
   ...KEY_OPERATION,
   access: 'free',
   ...bodyInput(Input, KEY_BODY),
-  output: () => z.object({ status: z.literal('sent'), ...ABOUT_OUTPUT }),
+  output: () =>
+    z.object({
+      status: z.literal('sent').describe('If the address has a key, its mail is handed over, and tried for a day'),
+      ...ABOUT_OUTPUT,
+    }),
   async run({ email }, ctx) {
     const { accounts, requester } = accountsOf(ctx);
     await accounts.recover(email, requester);

@@ -1,6 +1,7 @@
 // The overview: open tasks, traffic, freshness of the datasets, next nightly runs.
 
 import { reviewEntries } from '../../../data/review/review.ts';
+import { mailQueue } from '../../../data/state/mail.ts';
 import { paymentIssues } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay, sandboxShare } from '../../../data/state/ops/figures.ts';
 import {
@@ -48,7 +49,7 @@ async function gathered(parts: OpsParts, request: OpsRequest) {
   const backlog = parts.traffic.backlog();
   const { back, step } = SPANS[span];
   const since = Math.floor((at - back) / step) * step + step;
-  const [standings, traffic, today, outcomes, operations, open, waiting, keys, play, heldOptOuts, month] =
+  const [standings, traffic, today, outcomes, operations, open, waiting, keys, play, heldOptOuts, month, queue] =
     await Promise.all([
       parts.datasets(now),
       trafficBars(store, since, step),
@@ -61,10 +62,11 @@ async function gathered(parts: OpsParts, request: OpsRequest) {
       sandboxShare(store, Math.floor((at - DAY) / HOUR) * HOUR + HOUR),
       heldSince(store, at - DAY),
       moneyByDay(store, at - 30 * DAY),
+      mailQueue(store),
     ]);
   return {
     ...{ now, span, since, step, standings, backlog, request: { ...request, path: '/ops' } },
-    ...{ traffic, today, outcomes, operations, open, waiting, keys, play, held: heldOptOuts, month },
+    ...{ traffic, today, outcomes, operations, open, waiting, keys, play, held: heldOptOuts, month, queue },
   };
 }
 type Gathered = Awaited<ReturnType<typeof gathered>>;
@@ -108,6 +110,7 @@ export async function statsJson(parts: OpsParts, request: OpsRequest): Promise<O
         sandbox_credit_eur: all.play.credit / 1e6,
         plans: all.keys.plans,
       },
+      mails: { queued: all.queue.queued, failed: all.queue.failed, last_error: all.queue.mails[0]?.problem ?? null },
       money: all.month.map((day) => ({
         date: new Date(day.at).toISOString().slice(0, 10),
         cards_eur: day.cards / 1e6,
@@ -143,11 +146,12 @@ function now(all: Gathered): Html {
 ${figures(all)}
 ${traffic(all)}
 ${datasets(all)}
+${mails(all)}
 ${tables(all)}`;
 }
 
 /** Tasks for the operator. */
-function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlog }: Gathered): Html {
+function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlog, queue }: Gathered): Html {
   const list: [string, string, string][] = [];
   if (backlog.since !== null)
     list.push([
@@ -172,6 +176,9 @@ function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlo
       plural(waiting.length, 'payment'),
       waiting.length === 1 ? 'needs attention' : 'need attention',
     ]);
+  const late = queue.mails.filter(({ failed_at }) => failed_at === null || failed_at > now.getTime() - DAY);
+  if (late.length > 0)
+    list.push(['#mails', plural(late.length, 'mail'), `not accepted by the mail server: ${late[0]?.problem}`]);
   for (const { dataset, state, runs, due } of standings) {
     const [last] = runs;
     if (state === 'damaged') list.push(['/ops/nights', dataset, 'has a release that cannot be opened']);
@@ -266,6 +273,15 @@ ${
     ? html`<p class="empty">No packs are loaded.</p>`
     : html`<table class="rows">${head}<tbody>${sorted(standings).map(row)}</tbody></table>`
 }</section>`;
+}
+
+/** The mail queue, and the mails that the server did not accept. */
+function mails({ queue, now }: Gathered): Html {
+  const lines = queue.mails.map(
+    ({ subject, recipient, created_at, attempts, next_at, failed_at, problem }) =>
+      html`<li>${failed_at === null ? html`next attempt ${timeHtml(next_at, now)}` : badgeHtml('failed', 'bad')} ${subject}, to ${recipient}, ${timeHtml(created_at, now)}: <code>${problem}</code> in ${plural(attempts, 'attempt')}</li>`,
+  );
+  return html`<section aria-labelledby="mails"><h2 id="mails">Mails</h2><p>${formatCount(queue.queued)} queued, ${formatCount(queue.failed)} failed in 30 days.</p><ul>${lines}</ul></section>`;
 }
 
 /** The outcome of a run as a badge. */

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { WELCOME_CREDIT } from '../../model/subscriptions.ts';
 import { hashSecret, isWellFormedKey, newKey, sameHash } from '../key-format.ts';
+import { dropLinksOf } from '../links.ts';
 import { isDuplicate, moveIn } from '../money/ledger.ts';
 import { endGrantsOf } from '../oauth/grants.ts';
 import { utcDay } from '../quotas.ts';
@@ -23,11 +24,18 @@ export interface NewKey {
   welcome_budget?: number;
 }
 
+/** A key with its secret, which is only here. `no_welcome`: why it has no welcome credit; null: it has it. */
+export interface CreatedKey {
+  secret: string;
+  key: Key;
+  no_welcome: 'budget' | 'earlier_key' | null;
+}
+
 /**
- * Creates a key with the welcome credit, or without credit when the budget of the day does not cover it; null
- * when the address has a key. The secret is only in this answer.
+ * Creates a key with the welcome credit, or without it when the budget of the day does not cover it, or the address
+ * had a key that was revoked. Null when the address has a key.
  */
-export async function createKey(store: Store, given: NewKey): Promise<{ secret: string; key: Key } | null> {
+export async function createKey(store: Store, given: NewKey): Promise<CreatedKey | null> {
   const secret = newKey();
   const row: KeyTable = {
     id: randomUUID(),
@@ -40,10 +48,12 @@ export async function createKey(store: Store, given: NewKey): Promise<{ secret: 
     revoked_at: null,
   };
   try {
-    const balance = await store.db.transaction().execute(async (tx) => {
+    const { balance, no_welcome } = await store.db.transaction().execute(async (tx) => {
+      const had_key = await releaseAddress(tx, given.email_normal);
       await tx.insertInto('keys').values(row).execute();
-      if (!(await takeWelcome(tx, given))) return 0;
-      return moveIn(tx, {
+      if (had_key) return { balance: 0, no_welcome: 'earlier_key' as const };
+      if (!(await takeWelcome(tx, given))) return { balance: 0, no_welcome: 'budget' as const };
+      const credited = await moveIn(tx, {
         key_id: row.id,
         amount: WELCOME_CREDIT,
         kind: 'welcome',
@@ -51,13 +61,26 @@ export async function createKey(store: Store, given: NewKey): Promise<{ secret: 
         request_id: given.request_id,
         now: given.now,
       });
+      return { balance: credited, no_welcome: null };
     });
     const { hash: _, ...key } = row;
-    return { secret, key: { ...key, balance } };
+    return { secret, key: { ...key, balance }, no_welcome };
   } catch (error) {
     if (isDuplicate(error)) return null;
     throw error;
   }
+}
+
+/** Erases the address of a revoked key, so that another key can have it; false when it has no revoked key. */
+async function releaseAddress(tx: Store['db'], email_normal: string): Promise<boolean> {
+  const erased = sql<string>`'erased key:' || id`;
+  const { numUpdatedRows } = await tx
+    .updateTable('keys')
+    .set({ email: erased, email_normal: erased })
+    .where('email_normal', '=', email_normal)
+    .where('revoked_at', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /**
@@ -143,8 +166,8 @@ export async function findKeys(
 }
 
 /**
- * Revokes a key permanently, ends its grants and signs its owner out; false when there is no such key. A second call keeps the
- * first time. `also` runs in the same transaction when the key exists.
+ * Revokes a key permanently, ends its grants, signs its owner out and deletes its unused mailed links; false when there
+ * is no such key. A second call keeps the first time. `also` runs in the same transaction when the key exists.
  */
 export async function revokeKey(
   store: Store,
@@ -160,6 +183,7 @@ export async function revokeKey(
       .executeTakeFirst();
     await endGrantsOf(tx, id);
     await ownerSessions.endAll(tx, id);
+    await dropLinksOf(tx, id);
     if (numUpdatedRows > 0n) await also(tx);
     return numUpdatedRows > 0n;
   });
@@ -190,8 +214,8 @@ export interface Rotation {
 }
 
 /**
- * Gives a key a new secret. The old secret stops working, and the owner is signed out of every browser. Null
- * when the key is unknown or revoked, or has another secret than `from`.
+ * Gives a key a new secret. The old secret and unused mailed links stop working, and the owner is signed out of every
+ * browser. Null when the key is unknown or revoked, or has another secret than `from`.
  */
 export async function rotateKey(store: Store, id: string, rotation: Rotation = {}): Promise<string | null> {
   const { from, keeps_grants = false, also } = rotation;
@@ -207,6 +231,7 @@ export async function rotateKey(store: Store, id: string, rotation: Rotation = {
     if (numUpdatedRows === 0n) return null;
     if (!keeps_grants) await endGrantsOf(tx, id);
     await ownerSessions.endAll(tx, id);
+    await dropLinksOf(tx, id);
     return secret;
   });
 }

@@ -92,18 +92,21 @@ async function erasePeople(tx: Store['db'], normal: string, key: string | null, 
 }
 
 /**
- * Deletes rows that mention an address or belong to its key: links, audit addresses, quotas, stored answers.
+ * Deletes rows that mention an address or belong to its key: links, mails, audit addresses, quotas, stored answers.
  */
 async function eraseTraces(tx: Store['db'], normal: string, key: string | null): Promise<ErasedRows> {
   const same = (address: string) => normalEmail(address) === normal;
   const holds = (text: string) => [...text.matchAll(ADDRESS)].some(([address]) => same(address));
-  const done: ErasedRows = { links: 0, audit_people: 0, quotas: 0 };
-  const erase = async (table: 'links' | 'audit_people' | 'quotas', column: 'hash' | 'name', value: string) => {
+  const done: ErasedRows = { links: 0, mails: 0, audit_people: 0, quotas: 0 };
+  type Erased = 'links' | 'mails' | 'audit_people' | 'quotas';
+  const erase = async (table: Erased, column: 'hash' | 'id' | 'name', value: string) => {
     await tx.deleteFrom(table).where(sql.ref(column), '=', value).execute();
     done[table] = (done[table] ?? 0) + 1;
   };
   for (const { hash, subject, topic } of await tx.selectFrom('links').select(['hash', 'subject', 'topic']).execute())
     if (holds(`${subject} ${topic ?? ''}`) || subject === key) await erase('links', 'hash', hash);
+  for (const { id, recipient } of await tx.selectFrom('mails').select(['id', 'recipient']).execute())
+    if (same(recipient)) await erase('mails', 'id', id);
   for (const { hash, address } of await tx.selectFrom('audit_people').select(['hash', 'address']).execute())
     if (same(address)) await erase('audit_people', 'hash', hash);
   for (const { name } of await tx.selectFrom('quotas').select('name').where('name', 'like', '%@%').execute())
@@ -184,7 +187,7 @@ async function eraseKeys(db: Store['db'], ids: readonly string[]): Promise<numbe
   return ids.length;
 }
 
-/** Milliseconds that mails stay in the outbox; their links expire earlier. */
+/** Milliseconds that mails stay in the outbox, and failed ones in the queue; their links expire earlier. */
 const MAILS = 30 * 24 * 3_600_000;
 
 /**
@@ -198,6 +201,11 @@ export async function forgetExpired(store: Store, dataDir: string, now: Date): P
   await forgetGrants(store, time);
   await forgetClaims(store, time);
   await forgetLinks(store, time);
+  // The mail queue is not loaded here: the nightly run sends no mails.
+  await store.db
+    .deleteFrom('mails')
+    .where('failed_at', '<', time - MAILS)
+    .execute();
   await operatorSessions.forget(store, time);
   await ownerSessions.forget(store, time);
   await forgetTraffic(store, time);

@@ -23,14 +23,20 @@ type NewClaim = Pick<ClaimTable, 'dataset' | 'entity_id' | 'email' | 'email_norm
 /**
  * Creates a claim and expires unopened ones of the same record and address. Only this answer contains the
  * token. Null when CLAIM_MAILS allows no mail now; the pending link stays valid. `always`: for an operator's
- * decision, without limits.
+ * decision, without limits. `mail` queues the mail in the same transaction.
  */
-export async function newClaim(store: Store, given: NewClaim, now: number, always = false): Promise<string | null> {
+export async function newClaim(
+  store: Store,
+  given: NewClaim,
+  now: number,
+  always = false,
+  mail: (tx: Store['db'], token: string) => Promise<unknown> = async () => {},
+): Promise<string | null> {
   const token = randomBytes(32).toString('base64url');
   const times = { created_at: now, expires_at: now + CLAIM_LASTS.link };
   const unused = { verified_at: null, until: null, replaced_at: null };
   const row = { id: randomUUID(), hash: hashSecret(token), ...given, ...times, ...unused };
-  const made = await store.db.transaction().execute(async (tx) => {
+  return store.db.transaction().execute(async (tx) => {
     for (;;) {
       const recent = await tx
         .selectFrom('claims')
@@ -41,7 +47,7 @@ export async function newClaim(store: Store, given: NewClaim, now: number, alway
         .where('created_at', '>', now - CLAIM_MAILS.within)
         .execute();
       const pending = recent.some(({ verified_at, replaced_at }) => verified_at === null && replaced_at === null);
-      if (!always && (pending || recent.length >= CLAIM_MAILS.most)) return false;
+      if (!always && (pending || recent.length >= CLAIM_MAILS.most)) return null;
       let former = tx
         .updateTable('claims')
         .set({ replaced_at: now })
@@ -59,15 +65,11 @@ export async function newClaim(store: Store, given: NewClaim, now: number, alway
         .onConflict((c) => c.doNothing())
         .executeTakeFirst();
       // Nothing inserted: a concurrent request was first, and the next round sees its claim.
-      if (numInsertedOrUpdatedRows > 0n) return true;
+      if (numInsertedOrUpdatedRows === 0n) continue;
+      await mail(tx, token);
+      return token;
     }
   });
-  return made ? token : null;
-}
-
-/** Deletes a claim whose mail could not be sent, so that it does not block the next request. */
-export async function deleteClaim({ db }: Pick<Store, 'db'>, token: string): Promise<void> {
-  await db.deleteFrom('claims').where('hash', '=', hashSecret(token)).execute();
 }
 
 /** The claim of a token in any state; null for an unknown token. */

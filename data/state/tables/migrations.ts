@@ -6,6 +6,7 @@ import type { Migration } from 'kysely/migration';
 import { makeAuditPeople } from './audit-people.ts';
 import { makeCheckoutTables } from './checkout.ts';
 import { makeFleetTables } from './fleet.ts';
+import { makeMailTables } from './mails.ts';
 import { addGrantResources, makeOAuthTables } from './oauth.ts';
 import { makeAccountSessions, makeOpsTables } from './ops.ts';
 import { makeOverlayTables } from './overlay.ts';
@@ -154,5 +155,6 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0013_fleet': { up: (db) => makeFleetTables(db, wide(dialect)) },
     '0014_account_sessions': { up: (db) => makeAccountSessions(db, wide(dialect)) },
     '0015_grant_resources': { up: addGrantResources },
+    '0016_mails': { up: (db) => makeMailTables(db, wide(dialect)) },
   };
 }

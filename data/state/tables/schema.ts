@@ -4,6 +4,7 @@ import type { Generated } from 'kysely';
 import type { AuditPeopleTables } from './audit-people.ts';
 import type { CheckoutTables } from './checkout.ts';
 import type { FleetTables } from './fleet.ts';
+import type { MailTables } from './mails.ts';
 import type { OAuthTables } from './oauth.ts';
 import type { OpsTables } from './ops.ts';
 import type { OverlayTables } from './overlay.ts';
@@ -103,6 +104,7 @@ export interface Tables
   extends AuditPeopleTables,
     CheckoutTables,
     FleetTables,
+    MailTables,
     OAuthTables,
     OpsTables,
     OverlayTables,

@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { auditEntries } from '../../../data/state/audit.ts';
+import { linkState, newLink } from '../../../data/state/links.ts';
 import { grantsOf, openGrant } from '../../../data/state/oauth/grants.ts';
+import { forgetAddress } from '../../../data/state/ops/forget.ts';
 import { BASE, NOW, type TestApp } from '../../support/app.ts';
 import { balance, callStatus, describeApps, grant, newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -308,6 +310,59 @@ describeApps('keys', { now }, (stage) => {
     const answers = [];
     for (let i = 0; i < 9; i++) answers.push(await why(ask('nobody@example.org')));
     expect(answers.at(-1)).toBe('429 rate_limited');
+  });
+
+  it('lose their unused mailed links when they are replaced, recovered or revoked, and no others', async () => {
+    const { app } = stage;
+    const token = async (purpose: string, subject: string) =>
+      newLink(app.state, { purpose, subject, now: NOW.getTime(), lasts: 3_600_000 });
+    const states = (tokens: Record<string, string>) =>
+      Promise.all(Object.entries(tokens).map(([purpose, link]) => linkState(app.state, purpose, link, NOW.getTime())));
+    const ends: ((key: Awaited<ReturnType<typeof newKey>>, recover: string) => Promise<number>)[] = [
+      async ({ headers }) => (await app.json('/v1/keys/me/rotate', { method: 'POST', headers })).status,
+      async ({ headers }) => (await app.json('/v1/keys/me', { method: 'DELETE', headers })).status,
+      async ({ id }) => (await app.json(`/v1/keys/${id}`, { method: 'DELETE', admin: true })).status,
+      async (_, recover) => (await app.ask('/keys/recover', { method: 'POST', body: `token=${recover}` })).status,
+    ];
+    const stranger = await token('recover', (await newKey(app)).id);
+    for (const end of ends) {
+      const key = await newKey(app);
+      const used = await token('recover', key.id);
+      const links = { recover: await token('recover', key.id), account: await token('account', key.id) };
+      expect(await states(links)).toEqual(['good', 'good']);
+      expect(await end(key, used)).toBe(200);
+      expect(await states(links)).toEqual(['unknown', 'unknown']);
+      expect((await app.ask('/keys/recover', { method: 'POST', body: `token=${links.recover}` })).status).toBe(404);
+      expect((await app.ask(`/account/link?token=${links.account}`)).status).toBe(404);
+    }
+    expect(await states({ recover: stranger })).toEqual(['good']);
+  });
+
+  it('can be made again for an address whose key was revoked, without the welcome credit', async () => {
+    const { app, other } = stage;
+    const from = { address: '192.0.2.60' };
+    const make = (at: TestApp, email = 'again@example.org') => post(at, '/v1/keys', { email }, from);
+    const first = await make(app);
+    const headers = { Authorization: `Bearer ${first.body['key']}` };
+    expect((await app.json('/v1/keys/me', { method: 'DELETE', headers })).status).toBe(200);
+    const answers = await Promise.all([make(app), make(other), make(app, 'Again+2@Example.org')]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    const { body } = answers.find(({ status }) => status === 201)!;
+    expect(body).toMatchObject({ plan: 'payg', balance_eur: 0, notice: expect.stringMatching(/had a key.*0 EUR/) });
+    // The 409 names the recovery, which works: the address has a live key.
+    await post(app, '/v1/keys/recover', { email: 'again@example.org' }, { address: '192.0.2.61' });
+    const links = await app.state.db
+      .selectFrom('links')
+      .select('purpose')
+      .where('subject', '=', String(body['id']))
+      .execute();
+    expect(links).toEqual([{ purpose: 'recover' }]);
+    expect(await callStatus(app, '/v1/keys/me', { headers })).toBe('401 invalid_key');
+    // Only the new key has the address.
+    const erased = await forgetAddress(app.state, 'again@example.org', NOW.getTime(), true);
+    expect(erased).toMatchObject({ keys: 1, links: 0 });
+    const kept = await app.state.db.selectFrom('keys').select('email').where('email', 'like', '%again%').execute();
+    expect(kept).toEqual([]);
   });
 
   it('are replaced by their owner once, even at the same moment; credit, plan and connections stay', async () => {

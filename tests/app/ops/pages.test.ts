@@ -60,6 +60,26 @@ describe('the figures', () => {
       expect(await page(path!), path).toContain(said);
   });
 
+  test('show mails that wait, those that failed, and the last error', async () => {
+    const at = NOW.getTime();
+    const row = { recipient: 'office@port.example', subject: 'Edit a port', link: null, leased_until: 0 };
+    const waiting = { ...row, text: 'secret link', html: null, created_at: at, next_at: at + 60_000, failed_at: null };
+    const rows = [
+      { ...waiting, id: '1', attempts: 0, problem: null },
+      { ...waiting, id: '2', attempts: 2, problem: '451 4.7.1 EENVELOPE' },
+      { ...waiting, id: '3', attempts: 1, problem: '550 EENVELOPE', failed_at: at, text: null },
+    ];
+    expect((await page('/ops')).replace(/<[^>]+>/g, '')).toContain('0 queued, 0 failed');
+    await app.state.db.insertInto('mails').values(rows).execute();
+    const text = await page('/ops');
+    for (const said of ['2 queued, 1 failed', 'office@port.example', '451 4.7.1 EENVELOPE', '550 EENVELOPE', '2 mails'])
+      expect(text).toContain(said);
+    expect(text).not.toContain('secret link');
+    const { body } = await app.json('/ops/stats.json', { admin: true });
+    expect(body['mails']).toMatchObject({ queued: 2, failed: 1, last_error: expect.stringContaining('EENVELOPE') });
+    await app.state.db.deleteFrom('mails').execute();
+  });
+
   test('count every call with outcome and price', async () => {
     const { headers } = await newKey(app);
     await (await app.ask('/v1/tools/entities/record-1', { headers })).text();

@@ -194,11 +194,27 @@ describe('with a mail server', () => {
     expect(server.mails[0]?.text).toContain(`${BASE}/keys/recover?token=`);
   });
 
-  test('a claim whose mail cannot be sent is an error; an opt-out is done in any case', async () => {
+  test('a claim whose mail is refused for good is an error; an opt-out is done in any case', async () => {
     server.refuse = true;
     expect(answerStatus(await claim(app, 'harbour-3', 'a@aether.example'))).toBe('503 unavailable');
     expect(answerStatus(await optOut(app, 'harbour-3', 'a@aether.example'))).toBe('200 removed');
-    await expect.poll(() => mails(app).filter(({ headers }) => headers['to'] === 'a@aether.example').length).toBe(2);
+    // The link of the claim is deleted; an operator can send the one that restores the record.
+    const left = () => mails(app).filter(({ headers }) => headers['to'] === 'a@aether.example');
+    await expect.poll(() => left().length).toBe(1);
+    expect(left()[0]?.text).toContain('/optout/restore?token=');
     server.refuse = false;
+  });
+
+  test('a claim whose mail is refused for the moment is sent later, with a link that works', async () => {
+    server.mails.length = 0;
+    server.refuse = 451;
+    expect(answerStatus(await claim(app, 'harbour-8', 'later@null.example'))).toBe('200 sent');
+    expect(server.mails).toEqual([]);
+    server.refuse = false;
+    await app.state.db.updateTable('mails').set({ next_at: 0 }).execute();
+    await expect.poll(() => server.mails.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    const mail = server.mails.find(({ to }) => to[0] === 'later@null.example');
+    const token = /token=([\w-]{43})/.exec(mail?.text ?? '')?.[1] ?? '';
+    expect((await verify(app, token)).status).toBe(200);
   });
 });
