@@ -110,7 +110,7 @@ export interface SharedParts {
 
 export type Application = Awaited<ReturnType<typeof compose>>;
 
-/** Interval of the deletion of expired rows, in milliseconds. */
+/** Interval of the deletion of expired rows and of retries at Stripe, in milliseconds. */
 const SWEEP = 3_600_000;
 
 /** Opens store, Redis and releases and builds the app. Call `close` after the last response. */
@@ -172,7 +172,7 @@ export async function compose(settings: Settings) {
     follower,
     /** Makes `/readyz` answer 503, so that load balancers send no more calls. */
     drain,
-    sweepPayments: access.sweepPayments,
+    ...access.sweeps,
     listener: listenerOf(app, gate, settings),
     async close() {
       await register.close();
@@ -266,11 +266,8 @@ async function openAccess(options: Settings) {
     base_url,
     welcome_budget,
   });
-  const sweeping = setInterval(() => {
-    forgetExpired(store, options.dataDir, now()).catch((error: Error) =>
-      log(`cannot delete expired rows: ${error.message}`),
-    );
-  }, SWEEP).unref();
+  const sweepCheckouts = () => checkout.desk.sweep(now().getTime());
+  const sweeping = sweepHourly(store, options, sweepCheckouts);
   return {
     gate: {
       identify: identifyCallers(identifyOperators(admins.hashes), lookup, now, byToken),
@@ -289,8 +286,8 @@ async function openAccess(options: Settings) {
     store,
     /** Whether Redis answers; null if it is not configured. */
     redisUp: () => redis?.up() ?? null,
-    /** Checks open x402 payments now; a timer also does so regularly. */
-    sweepPayments: async (): Promise<void> => x402?.sweep(),
+    /** Check open x402 payments, and retry what Stripe did not answer, now; timers also do so regularly. */
+    sweeps: { sweepPayments: async (): Promise<void> => x402?.sweep(), sweepCheckouts },
     quotas,
     mailer,
     async close() {
@@ -302,6 +299,14 @@ async function openAccess(options: Settings) {
       await store.close();
     },
   };
+}
+
+/** Deletes expired rows and retries at Stripe, regularly. */
+function sweepHourly(store: Store, { dataDir, now, log }: Settings, sweepCheckouts: () => Promise<void>) {
+  return setInterval(() => {
+    forgetExpired(store, dataDir, now()).catch((error: Error) => log(`cannot delete expired rows: ${error.message}`));
+    void sweepCheckouts();
+  }, SWEEP).unref();
 }
 
 /** The daily quotas, and Redis if they are shared over it; its library is loaded only then. */

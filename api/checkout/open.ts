@@ -4,6 +4,7 @@
 import { keyById } from '../../data/state/keys/keys.ts';
 import { type BookingOutcome, type Checkout, checkoutOf, closeCheckout } from '../../data/state/money/checkouts.ts';
 import { takeInvoice, takeInvoicePayment, takeSubscriptionEvent } from '../../data/state/money/invoices.ts';
+import { supersede } from '../../data/state/money/paid-plans.ts';
 import { takeSession } from '../../data/state/money/receipts.ts';
 import { takeDispute, takeRefund } from '../../data/state/money/returns.ts';
 import type { Store } from '../../data/state/store.ts';
@@ -108,7 +109,12 @@ function stripeWebhook({ store, stripe, log }: Parts): Webhook {
     if (outcome.state === 'refused')
       log(`Stripe's event ${(event as { id: string }).id} was not booked: ${outcome.why}`);
     // If Stripe does not respond, the event is rejected; its repeat retries this.
-    if ('key_id' in outcome) await cancelSuperseded({ store, stripe, log }, outcome.key_id, now.getTime());
+    if ('key_id' in outcome) {
+      const { key_id } = outcome;
+      // A plan that was paid after its key was revoked must not be renewed.
+      if ((await keyById(store, key_id))?.revoked_at != null) await supersede(store, key_id, now.getTime());
+      await cancelSuperseded({ store, stripe, log }, key_id, now.getTime());
+    }
     return { received: true, outcome: outcome.state };
   };
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { monthAfter } from '../../data/model/time.ts';
-import { type Checkout, checkoutOf, closeCheckout } from '../../data/state/money/checkouts.ts';
+import { type Checkout, checkoutOf, closeCheckout, SESSION_LASTS } from '../../data/state/money/checkouts.ts';
 import { takeInvoice } from '../../data/state/money/invoices.ts';
 import { takeSession } from '../../data/state/money/receipts.ts';
 import type { Store } from '../../data/state/store.ts';
@@ -54,12 +54,9 @@ export interface Sandbox {
   cancel(session: string): Promise<void>;
 }
 
-/** Lifetime of a link in milliseconds, as at Stripe. */
-const SANDBOX_LASTS = 86_400_000;
-
 /** Whether a sandbox checkout can still be paid. */
 export const isPayable = ({ provider, state, created_at }: Checkout, now: number): boolean =>
-  provider === 'sandbox' && state === 'open' && now < created_at + SANDBOX_LASTS;
+  provider === 'sandbox' && state === 'open' && now < created_at + SESSION_LASTS;
 
 /** The sandbox over the store: it books the same events as Stripe's webhook. */
 export function sandbox(store: Store, local: boolean): Sandbox {

@@ -1,5 +1,5 @@
 // Buying credit or a plan: inserts our row, then opens a checkout at the provider and returns its URL.
-
+import { setTimeout } from 'node:timers/promises';
 import type { Requester } from '../../data/model/accounts.ts';
 import { currentPlan, type PlanName, SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { isoTime } from '../../data/model/time.ts';
@@ -15,7 +15,7 @@ import { billedSubscriptions, customerOf, endSubscription, supersede } from '../
 import type { Store } from '../../data/state/store.ts';
 import { ApiError } from '../contract/errors.ts';
 import { NO_CHECKOUT } from '../payments/payments.ts';
-import { cancelSuperseded } from './cancel.ts';
+import { cancelSuperseded, expireRevoked } from './cancel.ts';
 import { newSandboxSession } from './sandbox.ts';
 import type { StripeApi } from './stripe.ts';
 
@@ -35,10 +35,16 @@ export interface CheckoutService {
   /** Cancels the renewal of the current plan, which then ends with its paid month. Throws `unavailable`. */
   cancel(key_id: string, now: number): Promise<void>;
   /**
-   * Cancels the subscriptions of a revoked key. Never throws: a failed one is retried before the next month.
+   * Cancels the subscriptions of a revoked key and expires its open checkouts. Never throws, and waits a few seconds at
+   * most: `sweep` retries a checkout, and the next invoice a subscription.
    */
   close(key_id: string, now: number): Promise<void>;
+  /** Expires open checkouts of revoked keys that could not be expired when they were revoked. Never throws. */
+  sweep(now: number): Promise<void>;
 }
+
+/** Milliseconds that a revocation waits for Stripe. */
+const PATIENCE = 5_000;
 
 /** Values of `retry_after_seconds`. */
 const SOON = 30;
@@ -69,6 +75,11 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
     const row = await newCheckout(store, { ...order, provider: 'stripe' });
     const { session, url } = await atStripe(provider, row, key);
     if (!(await attachSession(store, row.id, session))) throw new Error(`checkout ${row.id} has two sessions`);
+    // The key may have been revoked while Stripe opened the session.
+    if ((await keyById(store, key.id))?.revoked_at !== null) {
+      await expireRevoked({ store, stripe: provider, log }, now).catch(() => {});
+      throw new ApiError('invalid_key', 'This key was just revoked.');
+    }
     return url;
   }
 
@@ -104,21 +115,32 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
         );
       return open(requester, key, { kind: 'plan', plan, amount: price * 1_000_000 });
     },
-    async cancel(key_id, now) {
-      // The sandbox bills one month and renews nothing.
+    cancel: (key_id, now) => cancelRenewal({ store, provider, log }, key_id, now),
+    close: (key_id, now) => closeRevoked({ store, provider, log }, key_id, now),
+    async sweep(now) {
       if (provider === null || provider === 'sandbox') return;
-      for (const { id } of await billedSubscriptions(store, key_id, false)) {
-        await provider.endWithMonth(id).catch((error: Error) => {
-          log(`cannot cancel the renewal of ${id}: ${error.message}`);
-          throw new ApiError('unavailable', NO_ANSWER, { retry_after_seconds: SOON });
-        });
-        await endSubscription(store.db, id, now);
-      }
-    },
-    async close(key_id, now) {
-      await supersede(store, key_id, now);
-      if (provider === null || provider === 'sandbox') return;
-      await cancelSuperseded({ store, stripe: provider, log }, key_id, now).catch(() => {});
+      await expireRevoked({ store, stripe: provider, log }, now).catch(() => {});
     },
   };
+}
+
+async function cancelRenewal({ store, provider, log }: Omit<Parts, 'base_url'>, key_id: string, now: number) {
+  // The sandbox bills one month and renews nothing.
+  if (provider === null || provider === 'sandbox') return;
+  for (const { id } of await billedSubscriptions(store, key_id, false)) {
+    await provider.endWithMonth(id).catch((error: Error) => {
+      log(`cannot cancel the renewal of ${id}: ${error.message}`);
+      throw new ApiError('unavailable', NO_ANSWER, { retry_after_seconds: SOON });
+    });
+    await endSubscription(store.db, id, now);
+  }
+}
+
+/** Ends what a revoked key could still pay for. Waits a few seconds at most for Stripe. */
+async function closeRevoked({ store, provider, log }: Omit<Parts, 'base_url'>, key_id: string, now: number) {
+  await supersede(store, key_id, now);
+  if (provider === null || provider === 'sandbox') return;
+  const parts = { store, stripe: provider, log };
+  const ended = Promise.allSettled([cancelSuperseded(parts, key_id, now), expireRevoked(parts, now)]);
+  await Promise.race([ended, setTimeout(PATIENCE, undefined, { ref: false })]);
 }

@@ -28,6 +28,8 @@ export interface StripeApi {
    * cancelled.
    */
   stop(subscription: string): Promise<void>;
+  /** Expires an open session, so that it cannot be paid, in one attempt; one that is paid or expired stays as it is. */
+  expire(session: string): Promise<void>;
   /** Cancels the renewal of a subscription, which ends with its paid month. */
   endWithMonth(subscription: string): Promise<void>;
   /**
@@ -69,6 +71,13 @@ export async function openStripe(settings: StripeSettings): Promise<StripeApi> {
         );
       } catch (error) {
         if (!(error instanceof Stripe.errors.StripeError) || error.code !== 'resource_missing') throw error;
+      }
+    },
+    async expire(session) {
+      try {
+        await client.checkout.sessions.expire(session, {}, { timeout: TIMEOUT / 2, maxNetworkRetries: 0 });
+      } catch (error) {
+        if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
       }
     },
     async endWithMonth(subscription) {

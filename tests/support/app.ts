@@ -49,6 +49,8 @@ export interface TestApp {
   publish(dataset: string, records: StoredRecord[]): Promise<string>;
   /** Runs the periodic work of x402. */
   sweepPayments(): Promise<void>;
+  /** Retries what Stripe did not answer. */
+  sweepCheckouts(): Promise<void>;
   /** Reported internal errors. */
   faults: unknown[];
   /** Number of open leases on releases. */
@@ -205,6 +207,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     register,
     state: application.store,
     sweepPayments: application.sweepPayments,
+    sweepCheckouts: application.sweepCheckouts,
     dataDir,
     async publish(dataset, next) {
       const pack = packs.find(({ id }) => id === dataset)!;

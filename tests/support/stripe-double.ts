@@ -82,6 +82,14 @@ export async function startDouble(): Promise<Double> {
         ...{ id: url.split('/')[3], object: 'subscription', status: 'active', cancel_at_period_end },
       });
     }
+    const expired = /^\/v1\/checkout\/sessions\/(\w+)\/expire$/.exec(url)?.[1];
+    if (method === 'POST' && expired !== undefined) {
+      const session = double.sessions.get(expired);
+      if (session?.['status'] !== 'open')
+        return send(response, 400, failure('invalid_request_error', 'Only open Checkout Sessions can be expired.'));
+      session['status'] = 'expired';
+      return send(response, 200, session);
+    }
     if (method !== 'POST' || url !== '/v1/checkout/sessions')
       return send(response, 404, failure('invalid_request_error', `Unrecognized request URL ${url}`));
     const sent = JSON.stringify(form);

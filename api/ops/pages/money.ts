@@ -17,6 +17,7 @@ const KINDS: Record<PaymentIssue['kind'], string> = {
   dispute: 'dispute',
   payment_failed: 'payment failed',
   below_zero: 'below zero',
+  revoked_key: 'paid for a revoked key',
 };
 
 /** GET /ops/money. */

@@ -67,6 +67,24 @@ export async function closeCheckout(store: Store, provider: Provider, session: s
     .execute();
 }
 
+/** Lifetime of a session at Stripe and in the sandbox, in milliseconds. */
+export const SESSION_LASTS = 86_400_000;
+
+/** Sessions of a provider that can still be paid although their key is revoked. */
+export async function sessionsOfRevokedKeys({ db }: Store, provider: Provider, now: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('checkouts')
+    .innerJoin('keys', 'keys.id', 'checkouts.key_id')
+    .select('session')
+    .where('revoked_at', 'is not', null)
+    .where('state', '=', 'open')
+    .where('provider', '=', provider)
+    .where('checkouts.created_at', '>', now - SESSION_LASTS)
+    .limit(100)
+    .execute();
+  return rows.flatMap(({ session }) => session ?? []);
+}
+
 /**
  * Result of an event about a payment. `booked` changed something, `known` is a repetition, `waiting` is not
  * paid yet, `foreign` is not ours, `refused` does not match our row (`why`).

@@ -9,7 +9,7 @@ const MOST = 50;
 
 /** One issue. Amounts in micro-euros, times in milliseconds since 1970. */
 export interface PaymentIssue {
-  kind: 'checkout_problem' | 'x402_unclear' | 'dispute' | 'payment_failed' | 'below_zero';
+  kind: 'checkout_problem' | 'x402_unclear' | 'dispute' | 'payment_failed' | 'below_zero' | 'revoked_key';
   /** Id of the row, to look it up in the store or at the provider. */
   id: string;
   key_id: string | null;
@@ -29,6 +29,7 @@ export async function paymentIssues({ db }: Store, now: number): Promise<Payment
     ...(await disputes(db)),
     ...(await failedMonths(db)),
     ...(await belowZero(db)),
+    ...(await paidForRevoked(db)),
   ];
   return all.sort((a, b) => b.at - a.at);
 }
@@ -110,5 +111,23 @@ async function belowZero(db: Db): Promise<PaymentIssue[]> {
     kind: 'below_zero',
     key_id: row.id,
     why: 'money went back that was spent already',
+  }));
+}
+
+/** Top-ups and months that were paid after their key was revoked and not paid back: their credit cannot be spent. */
+async function paidForRevoked(db: Db): Promise<PaymentIssue[]> {
+  const { rows } = await sql<Pick<PaymentIssue, 'id' | 'key_id' | 'amount' | 'at'>>`
+    select paid.id, key_id, paid.amount - coalesce(sum(refunded + disputed), 0) as amount, paid_at as at
+    from (select id, key_id, amount, paid_at from checkouts where kind = 'topup' and provider = 'stripe'
+      union all select id, key_id, amount, paid_at from invoices) as paid
+    join keys on keys.id = key_id and paid_at > revoked_at
+    left join card_payments on paid.id in (checkout_id, invoice_id)
+    group by paid.id, key_id, paid.amount, paid_at having paid.amount > coalesce(sum(refunded + disputed), 0)
+    order by paid_at desc limit ${MOST}`.execute(db);
+  return rows.map((row) => ({
+    ...row,
+    amount: Number(row.amount),
+    kind: 'revoked_key',
+    why: 'paid after the key was revoked: refund it at the provider',
   }));
 }

@@ -3,6 +3,7 @@
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { monthAfter } from '../../../data/model/time.ts';
 import { verify } from '../../../data/state/money/ledger.ts';
+import { paymentIssues } from '../../../data/state/ops/attention.ts';
 import { BASE, NOW, type TestApp } from '../../support/app.ts';
 import { balance, describeApps, grant, newKey } from '../../support/money-on-stores.ts';
 import {
@@ -412,6 +413,23 @@ describeApps('a plan', options, (stage) => {
     expect(double.requests.map(({ path }) => path.split('?')[0])).toEqual([
       `/v1/subscriptions/${two.session['subscription']}`,
     ]);
+  });
+
+  it('that is paid after its key was revoked is cancelled at Stripe and shown to operators', async () => {
+    const { app } = stage;
+    clock = NOW.getTime();
+    const { id, headers } = await newKey(app);
+    const { session } = await subscribe(app, headers, 'pro');
+    await app.json(`/v1/keys/${id}`, { method: 'DELETE', admin: true });
+    clock += 1;
+    double.requests.length = 0;
+    expect(await tell(app, 'checkout.session.completed', session)).toBe('200 booked');
+    expect(double.requests.map(({ path }) => path.split('?')[0])).toEqual([
+      `/v1/subscriptions/${session['subscription']}`,
+    ]);
+    expect(await tell(app, 'invoice.paid', month(session, clock))).toBe('200 booked');
+    const issues = (await paymentIssues(app.state, clock)).filter(({ key_id }) => key_id === id);
+    expect(issues).toMatchObject([{ kind: 'revoked_key', amount: 49_000_000 }]);
   });
 
   it('leaves correct books', async () => {

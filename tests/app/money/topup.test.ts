@@ -2,9 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { verify } from '../../../data/state/money/ledger.ts';
+import { paymentIssues } from '../../../data/state/ops/attention.ts';
 import { BASE, NOW, type TestApp } from '../../support/app.ts';
 import { balance, describeApps, newKey } from '../../support/money-on-stores.ts';
-import { deliver, eventOf, paidSession, SECRET, signatureOf, startDouble } from '../../support/stripe-double.ts';
+import {
+  chargeObject,
+  deliver,
+  eventOf,
+  paidSession,
+  SECRET,
+  signatureOf,
+  startDouble,
+} from '../../support/stripe-double.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('keys.topup', 'setting.stripe', 'shape.topup', 'body.topup.amount');
@@ -209,6 +218,53 @@ describeApps('a top-up', options, (stage) => {
     expect(kept.map(({ problem }) => problem).sort()).toEqual(['StripeAPIError', 'StripeAuthenticationError']);
     expect(await balance(app, headers)).toBe(WELCOME);
     expect((await topup(app, headers)).status).toBe(200);
+  });
+
+  it('of a key that is revoked is expired at Stripe, later if Stripe does not answer', async () => {
+    const { app, other } = stage;
+    const [one, two] = [await newKey(app), await newKey(app)];
+    const close = (headers: Record<string, string>) => app.json('/v1/keys/me', { method: 'DELETE', headers });
+    const first = await topup(app, one.headers);
+    expect((await close(one.headers)).status).toBe(200);
+    expect(first.session['status']).toBe('expired');
+    const second = await topup(app, two.headers);
+    double.faults.push('hang');
+    const began = Date.now();
+    expect((await close(two.headers)).status).toBe(200);
+    expect(Date.now() - began).toBeLessThan(8_000);
+    expect(second.session['status']).toBe('open');
+    await other.sweepCheckouts();
+    expect(second.session['status']).toBe('expired');
+    double.requests.length = 0;
+    await other.sweepCheckouts();
+    expect(double.requests).toEqual([]);
+    // Revoked while Stripe opens the session.
+    const late = await newKey(app);
+    double.before = () => close(late.headers);
+    expect((await topup(app, late.headers)).body['error']).toBe('invalid_key');
+    expect([...double.sessions.values()].at(-1)?.['status']).toBe('expired');
+  });
+
+  it('that is paid after its key was revoked is shown to operators until it is paid back', async () => {
+    const { app } = stage;
+    const { id, headers } = await newKey(app);
+    const { session } = await topup(app, headers, 20);
+    await app.json('/v1/keys/me', { method: 'DELETE', headers });
+    const paid = paidSession(session);
+    await app.state.db
+      .updateTable('keys')
+      .set({ revoked_at: NOW.getTime() - 1 })
+      .where('id', '=', id)
+      .execute();
+    expect(await deliver(app, eventOf(COMPLETED, paid))).toBe('200 booked');
+    const issues = async () => (await paymentIssues(app.state, NOW.getTime())).filter(({ key_id }) => key_id === id);
+    expect(await issues()).toMatchObject([{ kind: 'revoked_key', amount: 20_000_000, at: NOW.getTime() }]);
+    const refunded = (cents: number) => eventOf('charge.refunded', chargeObject(paid['payment_intent'], 2000, cents));
+    expect(await deliver(app, refunded(500))).toBe('200 booked');
+    expect(await issues()).toMatchObject([{ kind: 'revoked_key', amount: 15_000_000 }]);
+    expect(await deliver(app, refunded(2000))).toBe('200 booked');
+    expect(await issues()).toEqual([]);
+    expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
   });
 
   it('is repeated by Idempotency-Key: one session, for any number of requests', async () => {
