@@ -213,6 +213,10 @@ export interface Operation<I = unknown, R = unknown> {
   personal?: true;
   /** Requires the API key itself; an OAuth access token is not enough (contract section 3). */
   key_only?: true;
+  /**
+   * Replaces or revokes the secret that it is called with: a repeat with the same Idempotency-Key accepts this secret.
+   */
+  ends_secret?: true;
   /** Errors it throws in addition to those that follow from access, price and route. */
   errors?: readonly ErrorCode[];
   /** Its body may also be sent by an HTML form. */
@@ -318,6 +322,9 @@ export interface Operation<I = unknown, R = unknown> {
 export function operation<I, R>(definition: Operation<I, R>): Operation {
   return definition as unknown as Operation;
 }
+
+/** Whether an operation changes something: a repeat with the same Idempotency-Key must not do it again. */
+export const isChange = ({ route }: Operation): boolean => route.method !== 'GET';
 
 /** The operation that finds records by the filters of a dataset: `own_tool.filters`. Throws without one. */
 export function searchOf(operations: readonly Operation[]): Operation {

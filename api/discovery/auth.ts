@@ -22,7 +22,7 @@ function authText({ base_url, x402 }: View): string {
     [
       '- `Authorization: Bearer <API_KEY>`, or `X-API-Key: <API_KEY>`. In a URL (`?api_key=`) only for tests in a browser.',
       `- \`GET ${base_url}/v1/keys/me\`: balance, plan, ledger. \`POST ${base_url}/v1/keys/topup\` with \`{"amount_eur": 10}\` returns a checkout URL for a person to pay, or 503 \`unavailable\` if this service has no checkout.`,
-      '- `X-Charge-EUR` and `X-Balance-EUR` on every charged answer; `X-Max-Price-EUR` in a request caps its price; `Idempotency-Key` charges a repeated request once.',
+      '- `X-Charge-EUR` and `X-Balance-EUR` on every charged answer; `X-Max-Price-EUR` in a request caps its price; `Idempotency-Key` runs and charges a repeated request once.',
     ].join('\n'),
     '## 4. Let a client spend from your key (OAuth 2.1)',
     [

@@ -2,7 +2,7 @@
 // filters.
 import type { Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
-import { filterUses, type Operation } from '../contract/operation.ts';
+import { filterUses, isChange, type Operation } from '../contract/operation.ts';
 import { filterSchemas, inputSchema } from '../render/json-schema.ts';
 import { componentRef, schemaPrefix } from './openapi-names.ts';
 import { hasEntityTag } from './openapi-responses.ts';
@@ -31,7 +31,8 @@ export const HEADERS: Record<string, Json> = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'The same request with the same value within 24 hours is charged once and returns the same answer',
+    description:
+      'The same request with the same value within 24 hours runs and is charged once, and returns the same answer',
     schema: { type: 'string', minLength: 16, maxLength: 128 },
   },
   MaxPrice: {
@@ -84,9 +85,10 @@ export function parametersOf(operation: Operation, pack: Pack | null): Json[] {
           componentRef('parameters', filterName(pack, name)),
         )
       : [];
-  const paid = price ? [componentRef('parameters', 'IdempotencyKey'), componentRef('parameters', 'MaxPrice')] : [];
+  const repeated = price || isChange(operation) ? [componentRef('parameters', 'IdempotencyKey')] : [];
+  const paid = price ? [componentRef('parameters', 'MaxPrice')] : [];
   const known = hasEntityTag(operation) ? [componentRef('parameters', 'IfNoneMatch')] : [];
-  return [...dataset, ...own, ...format, ...filters, ...paid, ...known];
+  return [...dataset, ...own, ...format, ...filters, ...repeated, ...paid, ...known];
 }
 
 function parameter(name: string, schema: JsonSchema, where: 'path' | 'query', required: boolean): Json {

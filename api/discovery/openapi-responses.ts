@@ -112,7 +112,7 @@ export function errorsOf({ route, access, formats, errors = [] }: Operation, sol
     ...(sold ? [402] : []),
     ...(access === 'plan' || access === 'admin' ? [403] : []),
     ...(dataset || others ? [404] : []),
-    ...(access === 'free' ? [] : [409]),
+    ...(access === 'free' && route.method === 'GET' ? [] : [409]),
     ...errors.map((code) => ERRORS[code].status),
     413,
     ...(route.method !== 'GET' || others || formats.includes('json') ? [422] : []),

@@ -1,28 +1,62 @@
 // The last steps of the gate: reserve the price, run the operation, present and store the answer, charge.
 import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { Context } from '../contract/operation.ts';
-import { checkedKey, recordsIn, replayHeaders, requestHash, serializeAnswer } from '../payments/idempotency.ts';
+import { type Context, isChange } from '../contract/operation.ts';
+import {
+  checkedKey,
+  decryptAnswer,
+  encryptAnswer,
+  recordsIn,
+  replayHeaders,
+  requestHash,
+  secretKey,
+  serializeAnswer,
+} from '../payments/idempotency.ts';
 import { type AnswerStore, type CallRun, setAnswer } from './call-run.ts';
 import { type CallCharge, idempotencyOwner, reserve } from './charge.ts';
-import type { Call } from './context.ts';
+import type { AnswerCodec, Call } from './context.ts';
 
 /** Decides how the answer is stored, and claims the Idempotency-Key or answers with its stored answer. */
 export function claimIdempotencyKey<T>(run: CallRun<T>): Awaitable<void> {
   const { call, caller, ctx, codec, operation } = run;
-  const free = operation.access === 'free' && !ctx.priced;
+  const change = isChange(operation);
+  const free = operation.access === 'free' && !ctx.priced && !change;
   if (!codec || call.head || free) return;
-  const store: AnswerStore<T> = { codec, request: () => requestOf(call, ctx) };
-  run.store = store;
-  if (ctx.visibility === 'public' || call.idempotency_key === undefined) return;
+  const request = () => requestOf(call, ctx);
+  run.store = { codec, request };
+  if (call.idempotency_key === undefined) return;
+  if (!change && ctx.visibility === 'public') return;
   const key = checkedKey(call.idempotency_key);
+  if (change) {
+    run.store = { codec: sealedCodec(codec, key), request };
+    return claim(run, run.store, ...changeScope(run, request(), key));
+  }
   // A caller without an account repeats a call by its payment (payments/x402).
-  if (caller.kind !== 'anonymous') return claim(run, store, key);
+  if (caller.kind !== 'anonymous') return claim(run, run.store, idempotencyOwner(caller), key);
 }
 
-async function claim<T>(run: CallRun<T>, { codec, request }: AnswerStore<T>, key: string): Promise<void> {
-  const { gate, call, caller } = run;
-  const attempt = await gate.repeats.begin(idempotencyOwner(caller), key, request());
+/**
+ * Owner and stored form of the Idempotency-Key of a change. The key itself is not stored, since it decrypts the answer.
+ * Without a credential it belongs to the request; a secret that the change replaces is found by its hash.
+ */
+function changeScope<T>({ caller, ctx, operation }: CallRun<T>, request: string, key: string): [string, string] {
+  if (caller.kind === 'anonymous') return ['anonymous', secretKey(request, key)];
+  const owner = operation.ends_secret ? `secret ${ctx.credential_hash}` : idempotencyOwner(caller);
+  return [owner, secretKey(owner, key)];
+}
+
+/** The codec of answers with a secret: encrypted under the Idempotency-Key. */
+const sealedCodec = <T>(codec: AnswerCodec<T>, key: string): AnswerCodec<T> => ({
+  encode: async (answer) => encryptAnswer(key, await codec.encode(answer)),
+  decode: (text) => codec.decode(decryptAnswer(key, text)),
+});
+
+async function claim<T>(run: CallRun<T>, { codec, request }: AnswerStore<T>, owner: string, key: string) {
+  const { gate, call, caller, refused } = run;
+  const attempt = await (refused
+    ? gate.repeats.find(owner, key, request())
+    : gate.repeats.begin(owner, key, request()));
+  if (attempt === null) throw refused;
   if ('turn' in attempt) {
     run.claim = attempt.turn;
     return;
@@ -90,9 +124,9 @@ export function presentResult<T>(run: CallRun<T>): Awaitable<void> {
 
 /** Serialises an answer that is stored with its charge. */
 export function serializeResult<T>(run: CallRun<T>): Awaitable<void> {
-  const { store, claim, charge, call } = run;
-  if (store && (claim || charge.writes)) return serialize(run, store).then(() => requireClient(call));
-  requireClient(call);
+  const { store, claim, charge } = run;
+  if (store && (claim || charge.writes)) return serialize(run, store).then(() => requireClient(run));
+  requireClient(run);
 }
 
 async function serialize<T>(run: CallRun<T>, { codec }: AnswerStore<T>): Promise<void> {
@@ -102,7 +136,9 @@ async function serialize<T>(run: CallRun<T>, { codec }: AnswerStore<T>): Promise
   run.storedAnswer = (await claim?.toStored(serialized)) ?? serialized;
 }
 
-function requireClient(call: Call): void {
+/** Throws if the client is gone, before it is charged. A change was made in any case: its answer is for the repeat. */
+function requireClient<T>({ call, operation }: CallRun<T>): void {
+  if (isChange(operation)) return;
   if (call.gone?.() ?? call.signal.aborted) throw new ApiError('internal', 'The client hung up.');
 }
 

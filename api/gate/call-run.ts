@@ -1,5 +1,6 @@
 // The state of one call on its way through the steps of the gate.
 import { ANONYMOUS, type Caller } from '../access/caller.ts';
+import type { ApiError } from '../contract/errors.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
 import type { RequestClaim, SerializedAnswer } from '../payments/idempotency.ts';
 import type { CallCharge } from './charge.ts';
@@ -29,6 +30,8 @@ export class CallRun<T> {
   readonly codec: AnswerCodec<T> | undefined;
   readonly began = performance.now();
   caller: Caller = ANONYMOUS;
+  /** The error of a secret that is no longer valid, unless this request replaced or revoked it before. */
+  refused: ApiError | null = null;
   leases: Leases | null = null;
   /** Whether an x402 payment comes with the call. */
   paying = false;

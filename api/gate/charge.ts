@@ -155,7 +155,7 @@ export function reserve(
   // Only an operation with previews admits a call without a credential unpaid.
   if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null))
     return previews(gate, call, caller, ctx, input);
-  return ctx.priced === true ? pricedCharge(gate, call, caller, ctx, input, request) : new FreeCharge(gate, caller);
+  return ctx.priced === true ? pricedCharge(gate, call, caller, ctx, input, request) : new FreeCharge(gate);
 }
 
 /** The charge of a call without a price: stores its answer if its Idempotency-Key requires it. */
@@ -165,16 +165,14 @@ class FreeCharge implements CallCharge {
   readonly stored = null;
   readonly writes = false;
   readonly #gate: CallDeps;
-  readonly #caller: Caller;
 
-  constructor(gate: CallDeps, caller: Caller) {
+  constructor(gate: CallDeps) {
     this.#gate = gate;
-    this.#caller = caller;
   }
 
   commit(_shown: number, answer?: SerializedAnswer): Awaitable<Record<string, string>> {
     if (!hasClaim(answer)) return NO_HEADERS;
-    return this.#gate.repeats.keep(idempotencyOwner(this.#caller), answer).then(() => NO_HEADERS);
+    return this.#gate.repeats.keep(answer).then(() => NO_HEADERS);
   }
 
   release(): void {}

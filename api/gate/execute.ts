@@ -3,10 +3,12 @@
 
 import { FORMATS, formatParameters } from '../../data/input/formats.ts';
 import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
-import { mayBulk } from '../access/caller.ts';
+import { type Caller, mayBulk } from '../access/caller.ts';
+import type { Bucket } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import type { Context, Operation, Validators } from '../contract/operation.ts';
 import { isCharged, isSold } from '../contract/pricing.ts';
+import { isKey } from '../payments/idempotency.ts';
 import { formatEurAmount, paymentError } from '../payments/payments.ts';
 import { admit } from './admit.ts';
 import {
@@ -128,12 +130,29 @@ function countCall<T>({ gate, operation, call, leases, began }: CallRun<T>, outc
 function admitCaller<T>(run: CallRun<T>): Awaitable<void> {
   const { gate, call, operation } = run;
   const bucket = operation.access === 'paid' || operation.access === 'plan' ? 'paid' : 'free';
-  const caller = admit(gate, call, bucket, operation.key_only === true);
+  const caller = operation.ends_secret
+    ? admitEnded(run, bucket)
+    : admit(gate, call, bucket, operation.key_only === true);
   if (caller instanceof Promise)
     return caller.then((admitted) => {
       run.caller = admitted;
     });
   run.caller = caller;
+}
+
+/**
+ * Admits a secret that may have been replaced or revoked by the first of two equal requests, for the answer of that
+ * request only: `claimIdempotencyKey` returns it, or throws the error of the secret.
+ */
+async function admitEnded<T>(run: CallRun<T>, bucket: Bucket): Promise<Caller> {
+  try {
+    return await admit(run.gate, run.call, bucket, true);
+  } catch (error) {
+    const { code } = toApiError(error);
+    if (code !== 'invalid_key' || run.call.credential === null || !isKey(run.call.idempotency_key ?? '')) throw error;
+    run.refused = error as ApiError;
+    return { kind: 'key', id: '', plan: 'payg' };
+  }
 }
 
 /** Step 3: holds the release of the dataset until the answer was sent. */

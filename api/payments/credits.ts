@@ -93,15 +93,13 @@ const NO_HEADERS: Record<string, string> = {};
 /** The reservation of a call that costs its caller nothing. */
 class FreeReservation implements Reservation {
   readonly #repeats: IdempotencyStore;
-  readonly #owner: string;
 
-  constructor(repeats: IdempotencyStore, owner: string) {
+  constructor(repeats: IdempotencyStore) {
     this.#repeats = repeats;
-    this.#owner = owner;
   }
 
   commit(answer?: SerializedAnswer): Awaitable<Record<string, string>> {
-    return hasClaim(answer) ? this.#repeats.keep(this.#owner, answer).then(() => NO_HEADERS) : NO_HEADERS;
+    return hasClaim(answer) ? this.#repeats.keep(answer).then(() => NO_HEADERS) : NO_HEADERS;
   }
 
   release(): void {}
@@ -133,10 +131,7 @@ export class CreditPayments implements Payments {
 
   reserve(caller: Caller, charge: PricedCall): Awaitable<Reservation> {
     const key = this.#payer(caller, charge);
-    if (key === null) {
-      const owner = caller.kind === 'key' ? caller.id : caller.kind === 'admin' ? 'admin' : '';
-      return new FreeReservation(this.#parts.repeats, owner);
-    }
+    if (key === null) return new FreeReservation(this.#parts.repeats);
     return whenReady(this.#holds.add(key.id, key.balance, charge.micros), (balance) => {
       if (balance !== null) throw this.#insufficient(caller, charge, balance);
       return this.#reservation(key, charge);

@@ -1,7 +1,15 @@
 // Idempotency-Key: a repeated request waits for the first one and gets its stored answer.
-import { hash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { CLAIM_LEASE, claimRequest, keepAnswer, releaseClaim, renewClaim } from '../../data/state/idempotency.ts';
+import { derivedKey } from '../../data/model/keyed.ts';
+import {
+  CLAIM_LEASE,
+  claimRequest,
+  findClaim,
+  keepAnswer,
+  releaseClaim,
+  renewClaim,
+} from '../../data/state/idempotency.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { KeptAnswer } from '../../data/state/writer-jobs.ts';
@@ -12,8 +20,13 @@ import { ApiError } from '../contract/errors.ts';
 /** A serialized answer: head and text in one string, and the ids of its records. */
 export type SerializedAnswer = Pick<KeptAnswer, 'text' | 'records'>;
 
+/** An answer with the claim that it completes, and the owner of its Idempotency-Key. */
+export interface ClaimedAnswer extends KeptAnswer {
+  owner: string;
+}
+
 /** Whether an answer is to be stored under an Idempotency-Key. */
-export function hasClaim(answer: SerializedAnswer | undefined): answer is KeptAnswer {
+export function hasClaim(answer: SerializedAnswer | undefined): answer is ClaimedAnswer {
   return answer !== undefined && 'claim' in answer;
 }
 
@@ -29,7 +42,7 @@ export interface RequestClaim {
    * Prepares the answer for the store. Throws `rate_limited` if the owner's quota for large answers is used
    * up.
    */
-  toStored(answer: SerializedAnswer): Promise<KeptAnswer>;
+  toStored(answer: SerializedAnswer): Promise<ClaimedAnswer>;
   /** Releases the claim of a failed request, so that it can be retried. */
   drop(): Promise<void>;
   /** Stops renewing the lease; called for every outcome. */
@@ -46,8 +59,10 @@ export interface IdempotencyStore {
     key: string,
     request: string,
   ): Promise<{ turn: RequestClaim } | { head: AnswerHead; text: string }>;
+  /** The stored answer of a request; null without one. Waits while the request runs, and claims nothing. */
+  find(owner: string, key: string, request: string): Promise<{ head: AnswerHead; text: string } | null>;
   /** Stores an answer that was not charged. */
-  keep(owner: string, answer: KeptAnswer): Promise<void>;
+  keep(answer: ClaimedAnswer): Promise<void>;
   /** The 409 for a key that a running request holds; `seconds`: the rest of its lease. */
   busy(seconds?: number): ApiError;
 }
@@ -89,6 +104,24 @@ export function checkedKey(raw: string): string {
 /** The stored form of a key that only its owner knows. */
 export function secretKey(owner: string, key: string): string {
   return hash('sha256', `${owner}\n${key}`);
+}
+
+const SEAL = { algorithm: 'aes-256-gcm', nonce: 12, tag: 16 } as const;
+
+/** Encrypts a text under a secret key of a client, which the store has only as a hash. */
+export function encryptAnswer(key: string, text: string): string {
+  const nonce = randomBytes(SEAL.nonce);
+  const cipher = createCipheriv(SEAL.algorithm, derivedKey(key, 'stored answers'), nonce);
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
+}
+
+/** Decrypts a text of `encryptAnswer`. Throws with another key. */
+export function decryptAnswer(key: string, sealed: string): string {
+  const bytes = Buffer.from(sealed, 'base64');
+  const [nonce, tag] = [bytes.subarray(0, SEAL.nonce), bytes.subarray(SEAL.nonce, SEAL.nonce + SEAL.tag)];
+  const decipher = createDecipheriv(SEAL.algorithm, derivedKey(key, 'stored answers'), nonce).setAuthTag(tag);
+  return decipher.update(bytes.subarray(SEAL.nonce + SEAL.tag), undefined, 'utf8') + decipher.final('utf8');
 }
 
 /** Hash of the parts of a request: equal for equal requests. */
@@ -147,7 +180,15 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
     });
   return {
     busy,
-    keep: (owner, answer) => keepAnswer(store, owner, answer),
+    keep: (answer) => keepAnswer(store, answer.owner, answer),
+    async find(owner, key, request) {
+      for (const until = Date.now() + patience; Date.now() < until; await wait(LOOK)) {
+        const claim = await findClaim(store, owner, key, request, now().getTime());
+        if (claim?.state === 'kept') return parseAnswer(claim.text);
+        if (claim?.state !== 'running') return null;
+      }
+      throw busy();
+    },
     async begin(owner, key, request) {
       let leased_until = 0;
       for (const until = Date.now() + patience; Date.now() < until; await wait(LOOK)) {
@@ -166,7 +207,7 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
         const turn: RequestClaim = {
           async toStored(answer) {
             room = await takeRoom(owner, answer.text);
-            return { ...answer, idempotency_key: key, claim: claim.claim };
+            return { ...answer, owner, idempotency_key: key, claim: claim.claim };
           },
           async drop() {
             if (room > 0) await quotas.give(roomOf(owner), room, now());

@@ -2,7 +2,7 @@
 import { ERROR_HELP } from '../../api/contract/error-help.ts';
 import { ERRORS, type ErrorCode, KEY_BODY } from '../../api/contract/errors.ts';
 import type { Operation } from '../../api/contract/operation.ts';
-import { acceptedParameters, searchOf } from '../../api/contract/operation.ts';
+import { acceptedParameters, isChange, searchOf } from '../../api/contract/operation.ts';
 import { mayCost, priceCondition, priceUnit } from '../../api/contract/pricing.ts';
 import type { View } from '../../api/discovery/document.ts';
 import { type ExampleAnswer, examplesOf, shortenLists, slugsOf } from '../../api/discovery/openapi-examples.ts';
@@ -198,10 +198,10 @@ function commonParameters(operation: Operation): SiteParameter[] {
   return [
     ...(formats.length > 2 && !own_format ? [format] : []),
     ...(price
-      ? [
-          header('X-Max-Price-EUR', 'number', 'The most that this call may cost; a higher price is refused with 402'),
-          header('Idempotency-Key', 'string', 'Makes the call safe to repeat for 24 hours', '16 to 128 characters'),
-        ]
+      ? [header('X-Max-Price-EUR', 'number', 'The most that this call may cost; a higher price is refused with 402')]
+      : []),
+    ...(price || isChange(operation)
+      ? [header('Idempotency-Key', 'string', 'Makes the call safe to repeat for 24 hours', '16 to 128 characters')]
       : []),
   ];
 }
@@ -246,7 +246,7 @@ function errorCodes(operation: Operation): ErrorCode[] {
     [group === 'owners' && !dataset, ['domain_mismatch', 'not_owner']],
     [dataset, ['unknown_dataset']],
     [route.path.includes(':entity_id') || group === 'owners' || has('ids'), ['unknown_entity']],
-    [price !== undefined, ['idempotency_conflict', 'payment_in_progress']],
+    [price !== undefined || isChange(operation), ['idempotency_conflict', 'payment_in_progress']],
     [true, ['validation_failed', 'rate_limited', 'internal', 'unavailable']],
     [acceptedParameters(operation).filters, ['query_timeout']],
   ];

@@ -48,16 +48,29 @@ export async function claimRequest(
     .returning('created_at')
     .executeTakeFirst();
   if (mine) return { state: 'claimed', claim: now };
-  const found = await store.db
+  return (await findClaim(store, owner, idempotency_key, request, now)) ?? { state: 'running', leased_until };
+}
+
+/** The state of an earlier request; claims nothing. Null without one in a day, or if its process died. */
+export async function findClaim(
+  store: Store,
+  owner: string,
+  idempotency_key: string,
+  request: string,
+  now: number,
+): Promise<Exclude<IdempotencyClaim, { state: 'claimed' }> | null> {
+  const row = await store.db
     .selectFrom('idempotency')
     .select(['request', 'answer', 'leased_until'])
     .where('key_id', '=', owner)
     .where('idempotency_key', '=', idempotency_key)
+    .where('created_at', '>=', now - KEPT)
     .executeTakeFirst();
-  if (!found) return { state: 'running', leased_until };
-  if (found.request !== request) return { state: 'other' };
-  const { answer } = found;
-  return answer === null ? { state: 'running', leased_until: found.leased_until } : { state: 'kept', text: answer };
+  if (!row) return null;
+  if (row.request !== request) return { state: 'other' };
+  const { answer, leased_until } = row;
+  if (answer !== null) return { state: 'kept', text: answer };
+  return leased_until < now ? null : { state: 'running', leased_until };
 }
 
 /** Renews the lease of a claim while its request runs. */

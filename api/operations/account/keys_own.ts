@@ -63,6 +63,7 @@ export const keys_rotate = operation<object, { id: string; key: string } & About
   route: { method: 'POST', path: '/v1/keys/me/rotate' },
   ...KEY_OPERATION,
   access: 'key',
+  ends_secret: true,
   ...inputOf(NO_PARAMETERS),
   output: () =>
     z.object({ id: z.uuid(), key: z.string().describe('The new secret, shown only once'), ...ABOUT_OUTPUT }),
@@ -81,6 +82,7 @@ export const keys_close = operation<object, { id: string; revoked: true } & Abou
   route: { method: 'DELETE', path: '/v1/keys/me' },
   ...KEY_OPERATION,
   access: 'key',
+  ends_secret: true,
   ...inputOf(NO_PARAMETERS),
   output: () => z.object({ id: z.uuid(), revoked: z.literal(true), ...ABOUT_OUTPUT }),
   async run(_, ctx) {

@@ -175,7 +175,7 @@ export class Paywall {
         try {
           if (answer === undefined || !(await openPayment(store, row, answer))) throw paymentInProgress();
           const settled = await settleOpen(this.#parts, row, false, sale.attached.signal, refuse);
-          if (hasClaim(answer)) await this.#parts.repeats.keep(sale.attached.owner, answer);
+          if (hasClaim(answer)) await this.#parts.repeats.keep(answer);
           return paidHeaders(settled);
         } finally {
           lease.end();
@@ -195,7 +195,7 @@ export class Paywall {
       if (row.answer === null) throw answerRemoved();
       const isFirst = await deliverPayment(store, row.id, this.#now());
       if (!isFirst && !hasSecret) throw answerDelivered();
-      return this.#deliver(sale, row);
+      return this.#deliver(row);
     }
     const payment = await leasePayment(store, row, this.#now());
     if (payment === null) throw paymentInProgress();
@@ -227,16 +227,15 @@ export class Paywall {
       // After a rejection nothing is on its way to the chain, so a second rejection is as final as the first.
       const sent = payment.refused === null;
       const settle = () => settleOpen(this.#parts, payment, sent, signal, refuse).finally(lease.end);
-      return this.#deliver(sale, payment, settle, async () => lease.end());
+      return this.#deliver(payment, settle, async () => lease.end());
     }
     const settled = await conclude(this.#parts, payment, finding, payment.hash, signal, refuse);
     lease.end();
-    return this.#deliver(sale, settled);
+    return this.#deliver(settled);
   }
 
   /** A reservation that delivers the stored answer; `settle` runs before, and returns the settled row. */
   #deliver(
-    sale: Sale,
     row: Payment,
     settle: () => Promise<Payment> = async () => row,
     release: () => Promise<void> = async () => {},
@@ -249,7 +248,7 @@ export class Paywall {
       release,
       commit: async (answer) => {
         const headers = paidHeaders(await settle());
-        if (hasClaim(answer)) await this.#parts.repeats.keep(sale.attached.owner, answer);
+        if (hasClaim(answer)) await this.#parts.repeats.keep(answer);
         return headers;
       },
     };
