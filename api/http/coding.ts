@@ -1,10 +1,12 @@
 // Content codings: chooses one by Accept-Encoding, and compresses long responses.
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { COPY_ENDINGS } from '../discovery/hosting.ts';
-import { acquireBuffer, releaseBuffer } from './buffers.ts';
-import { deflatePiece, type GzipPiece, gzipOf, storedPiece } from './gzip.ts';
 import { isPieces, type Reply } from './respond.ts';
+
+const gzipText = promisify(gzip);
 
 /** Codings of precompressed files, preferred ones first. */
 export const CODINGS = Object.keys(COPY_ENDINGS) as Coding[];
@@ -15,11 +17,6 @@ export type Coding = keyof typeof COPY_ENDINGS;
  * they would not arrive earlier.
  */
 const FROM = 8_192;
-/**
- * A text of this length is compressed on its own, as one that is a quarter of its response. Shorter ones, such as
- * records, have much in common with what precedes them, and are compressed together. 32 KiB: the window of deflate.
- */
-const ALONE = { bytes: 32_768, share: 1 / 4 };
 /** Content types of text. Event streams are not compressed. */
 const TEXT = /^(?:text\/(?!event-stream)|application\/(?:[\w.]+\+)?(?:json|xml|x-ndjson)|image\/svg)/;
 /**
@@ -96,59 +93,29 @@ function isLong(body: Exclude<Reply['body'], null>): boolean {
 }
 
 function gzipReply({ status, headers }: Reply, body: FullBody): Awaitable<Reply> {
-  const pieces = compressPieces(isPieces(body) ? body : [typeof body === 'string' ? Buffer.from(body) : body]);
-  const ready = pieces.some((piece) => piece instanceof Promise) ? Promise.all(pieces) : (pieces as GzipPiece[]);
-  return whenReady(ready, (all) => {
+  const text = isPieces(body) ? Buffer.concat(body) : typeof body === 'string' ? Buffer.from(body) : body;
+  return whenReady(compressOnce(text), (compressed) => {
     headers['Content-Encoding'] = 'gzip';
-    return { status, headers, body: gzipOf(all) };
+    return { status, headers, body: compressed };
   });
 }
 
-/** Long texts are compressed on their own, and short ones together. */
-function compressPieces(texts: readonly Uint8Array[]): Awaitable<GzipPiece>[] {
-  const length = texts.reduce((sum, text) => sum + text.length, 0);
-  const alone = Math.max(FROM, Math.min(ALONE.bytes, ALONE.share * length));
-  const pieces: Awaitable<GzipPiece>[] = [];
-  let short: Uint8Array[] = [];
-  const endShort = () => {
-    if (short.length > 0) pieces.push(compressTogether(short));
-    short = [];
-  };
-  for (const text of texts) {
-    if (text.length < alone) short.push(text);
-    else {
-      endShort();
-      pieces.push(compressOnce(text));
-    }
-  }
-  endShort();
-  return pieces;
-}
-
-function compressTogether(texts: readonly Uint8Array[]): Awaitable<GzipPiece> {
-  const content = acquireBuffer(texts);
-  if (content.length >= FROM) return deflatePiece(content, LEVEL).finally(() => releaseBuffer(content));
-  const piece = storedPiece(content);
-  releaseBuffer(content);
-  return piece;
-}
-
 /** Compressed texts, as long as the texts are in memory: answers of repeated calls are. */
-const compressed = new WeakMap<Uint8Array, Awaitable<GzipPiece>>();
+const compressedTexts = new WeakMap<Uint8Array, Awaitable<Uint8Array<ArrayBuffer>>>();
 
-function compressOnce(text: Uint8Array): Awaitable<GzipPiece> {
-  const known = compressed.get(text);
-  if (known !== undefined) return known;
-  const pending = deflatePiece(text, LEVEL).then(
-    (piece) => {
-      compressed.set(text, piece);
-      return piece;
+function compressOnce(text: Uint8Array): Awaitable<Uint8Array<ArrayBuffer>> {
+  const compressed = compressedTexts.get(text);
+  if (compressed !== undefined) return compressed;
+  const pending = gzipText(text, { level: LEVEL }).then(
+    (bytes) => {
+      compressedTexts.set(text, bytes);
+      return bytes;
     },
     (error) => {
-      compressed.delete(text);
+      compressedTexts.delete(text);
       throw error;
     },
   );
-  compressed.set(text, pending);
+  compressedTexts.set(text, pending);
   return pending;
 }
