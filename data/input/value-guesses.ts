@@ -29,7 +29,10 @@ const [CONVERTED, EXACT] = [7, 15];
  * that cannot be converted. `400 m` in ft is 1312.336. With a unit, `m` and `t` are units, never multiples.
  */
 export function guessNumber(raw: string, unit: string | null = null): number | null {
-  const text = raw.trim().replaceAll('−', '-');
+  const text = raw
+    .trim()
+    .slice(0, LONGEST + 1)
+    .replace('−', '-');
   const {
     sign = '',
     digits = '',
@@ -75,13 +78,11 @@ function factorOf(tail: string, unit: string | null): number | null {
   return scale === null ? null : multiple * scale;
 }
 
+const perSign = (gap: string): string => (gap.includes('per') ? '/' : '');
+
 /** Size of one unit in another; null if they have no common dimension. Of `USD/1M tokens`, `USD` is equal. */
 function unitFactor(text: string, unit: string): number | null {
-  const plain = (name: string) =>
-    name
-      .toLowerCase()
-      .replaceAll(/\bper\b/gu, '/')
-      .replaceAll(/\s/gu, '');
+  const plain = (name: string) => name.toLowerCase().replaceAll(/\s*\b(?:per)\b\s*|\s+/gu, perSign);
   const [typed, wanted] = [plain(text), plain(unit)];
   const singular = (name: string) => name.replace(/(?<=..)s$/u, '');
   if ([wanted, wanted.split('/')[0]].some((name) => singular(name ?? '') === singular(typed))) return 1;

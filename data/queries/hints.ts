@@ -79,7 +79,7 @@ class EmptyPage {
     }
     return removable.length > 0
       ? `${problem}; remove one of these: ${removable.join(', ')}.`
-      : `${problem}; use fewer conditions, such as ${await this.#rarest(checked)} alone.`;
+      : `${problem}; use fewer conditions, such as ${spelt(checked[0]!)} alone.`;
   }
 
   async #explainUnmet(checked: Predicate[], unmet: Predicate[]): Promise<string> {
@@ -113,33 +113,10 @@ class EmptyPage {
     return `No record with ${where.map(spelt).join(' and ')} has a word that begins with "${printable(spelled)}"${elsewhere}. Try another spelling.`;
   }
 
-  /** The most selective condition among those that can still be counted. */
-  async #rarest(conditions: Predicate[]): Promise<string> {
-    let rarest = { count: Number.POSITIVE_INFINITY, text: spelt(conditions[0]!) };
-    for (const condition of conditions) {
-      if (this.#budget.spent) break;
-      const count = (await this.#search([condition], true)).total ?? 0;
-      if (count < rarest.count) rarest = { count, text: spelt(condition) };
-    }
-    return rarest.text;
-  }
-
   /** The problem of a condition that no record meets; `context`: conditions under which other values are suggested. */
   async #problemOf(condition: Predicate, context: Predicate[]): Promise<string> {
-    switch (condition.kind) {
-      case 'words':
-        return `no record has a word that begins with "${printable(condition.words.join(' '))}"`;
-      case 'near':
-        return `no record is within ${condition.km} km of ${condition.lat},${condition.lng}`;
-      case 'bbox':
-        return `no record is in ${spelt(condition)}`;
-      case 'ids':
-        return `no record has the id or slug ${printable(condition.refs.join(' or '))}`;
-      case 'any':
-        return `no record has ${spelt(condition)}${await this.#alternatives(condition, context)}`;
-      default:
-        return `no record has ${spelt(condition)}`;
-    }
+    const problem = written(PROBLEMS, condition) ?? `no record has ${spelt(condition)}`;
+    return condition.kind === 'any' ? problem + (await this.#alternatives(condition, context)) : problem;
   }
 
   /**
@@ -251,12 +228,8 @@ class EmptyPage {
   }
 
   async #finds(where: Predicate[]): Promise<boolean> {
-    return (await this.#search(where, false)).ordinals.length > 0;
-  }
-
-  #search(where: Predicate[], total: boolean) {
-    const plan = { where, sort: QUALITY, after: null, limit: 1, total };
-    return this.#budget.run(() => this.#release.engine.search(plan, this.#options));
+    const plan = { where, sort: QUALITY, after: null, limit: 1, total: false };
+    return (await this.#budget.run(() => this.#release.engine.search(plan, this.#options))).ordinals.length > 0;
   }
 
   async #values(by: string, where: Predicate[], limit: number, floor: number): Promise<string[]> {
@@ -295,9 +268,19 @@ const SPELLERS: Spellers = {
   min_quality: ({ value }) => `min_quality=${value}`,
 };
 
+/** Sentences about conditions that are not in request syntax. */
+const PROBLEMS: Partial<Spellers> = {
+  words: ({ words: typed }) => `no record has a word that begins with "${printable(typed.join(' '))}"`,
+  near: ({ lat, lng, km }) => `no record is within ${km} km of ${lat},${lng}`,
+  bbox: (box) => `no record is in ${SPELLERS.bbox(box)}`,
+  ids: ({ refs }) => `no record has the id or slug ${printable(refs.join(' or '))}`,
+};
+
+const written = (table: Partial<Spellers>, condition: Predicate): string | undefined =>
+  (table[condition.kind] as ((condition: Predicate) => string) | undefined)?.(condition);
+
 /** A condition in request syntax. */
-const spelt = (condition: Predicate): string =>
-  (SPELLERS[condition.kind] as (condition: Predicate) => string)(condition);
+const spelt = (condition: Predicate): string => written(SPELLERS, condition)!;
 
 /** For a search by words or place in the usual order, when more records match than the page shows. */
 export function orderHint({ words: typed, where, ordered }: SearchInput): string | undefined {
