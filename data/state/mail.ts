@@ -52,6 +52,8 @@ export class MailQueue {
   #flushing: Promise<void> | null = null;
   #server: Promise<Transporter> | null = null;
   #closed = false;
+  /** Whether the last look failed, which is logged once. */
+  #unreadable = false;
 
   constructor(options: MailOptions) {
     const { smtpUrl, dataDir, from } = options;
@@ -102,7 +104,15 @@ export class MailQueue {
   /** Sends all mails that are due. A timer does so too. */
   flush(): Promise<void> {
     this.#flushing ??= this.#sendDue()
-      .catch((error: Error) => this.#options.log(`cannot read the mail queue: ${error.message}`))
+      .then(
+        () => {
+          this.#unreadable = false;
+        },
+        (error: Error) => {
+          if (!this.#unreadable) this.#options.log(`cannot read the mail queue: ${error.message}`);
+          this.#unreadable = true;
+        },
+      )
       .finally(() => {
         this.#flushing = null;
       });
