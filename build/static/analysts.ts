@@ -59,6 +59,12 @@ export async function writeAnalystFiles(
   if (pack.notice !== undefined) output.write(at('NOTICE.txt'), `${pack.notice}\n`, key);
 }
 
+/** A test of whether a file below DIST_DIR has values of all records of one of these datasets. */
+export function isOfAllRecords(datasets: readonly string[]): (path: string) => boolean {
+  const starts = datasets.flatMap((id) => [`files/${id}/`, `v1/${id}/llms-full`]);
+  return (path) => starts.some((start) => path.startsWith(start));
+}
+
 /** Writes the description of the bulk files in the output, which contains their hashes. */
 export function writeCroissant(
   { pack, manifest }: Pick<Release, 'pack' | 'manifest'>,

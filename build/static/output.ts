@@ -49,7 +49,7 @@ export class Output {
   readonly root: string;
   readonly counts: OutputCounts = { written: 0, unchanged: 0, deleted: 0 };
   readonly files = new Map<string, FileEntry>();
-  private previous: Map<string, FileEntry>;
+  private readonly previous: Map<string, FileEntry>;
   /** False after a killed run or without a manifest: files on disk are compared by content. */
   private readonly trusted: boolean;
   private readonly notes: string;
@@ -115,6 +115,12 @@ export class Output {
   /** A note of the last run; null when there is none, or after a killed run. */
   readNote(name: string): string | null {
     return this.trusted ? readText(join(this.notes, name)) : null;
+  }
+
+  /** Takes size and hash of selected files from the disk: others may have replaced them, and all are due. */
+  remeasure(which: (path: string) => boolean): void {
+    for (const path of this.previous.keys())
+      if (which(path) && this.present(path)) this.previous.set(path, { ...measured(join(this.root, path)), key: '' });
   }
 
   /** Keeps the selected old files that this run neither kept nor wrote. */
@@ -225,8 +231,7 @@ export class Output {
 
   /**
    * Deletes files that were not kept or written, writes the manifest, and removes the marker of an unfinished
-   * run. `complete` false: the marker of an earlier run stays, whose files no one has compared. More files may be written
-   * afterwards, until the next call.
+   * run. `complete` false: the marker of an earlier run stays, whose files no one has compared.
    */
   finish({ complete = true } = {}): OutputCounts {
     const stale = new Set([...this.previous.keys()].filter((path) => !this.files.has(path)));
@@ -241,10 +246,8 @@ export class Output {
     }
     for (const folder of new Set([...stale].map((path) => posix.dirname(path)))) this.prune(folder);
     this.note('manifest.tsv', formatManifest(this.files));
-    this.previous = new Map(this.files);
     rmSync(join(this.notes, 'tmp'), { recursive: true, force: true });
     if (this.trusted || complete) rmSync(join(this.notes, 'unfinished'), { force: true });
-    this.changing = false;
     return this.counts;
   }
 

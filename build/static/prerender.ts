@@ -23,11 +23,12 @@ import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overl
 import { type Release, releaseTag } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
-import { writeAnalystFiles, writeFileLists } from './analysts.ts';
+import { isOfAllRecords, writeAnalystFiles, writeFileLists } from './analysts.ts';
 import { headersFile } from './host-configs.ts';
 import { Output, type OutputCounts } from './output.ts';
 import { writePages } from './pages.ts';
 import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
+import { readPublished } from './publish.ts';
 import type { FileEntry } from './publish-manifest.ts';
 import { writeSearch } from './search.ts';
 import { type Showing, writeShowcase } from './showcase.ts';
@@ -88,7 +89,7 @@ export async function prerender({
       const id = await currentRelease(DATA_DIR, pack.id);
       if (id !== null) releases.push(await sleepingRelease(DATA_DIR, pack, id, await overlays.read(pack.id)));
     }
-    const output = new Output(DIST_DIR);
+    const output = openOutput(DIST_DIR);
     const code = codeFingerprint();
     const common = [base, eur_usd, code];
     const keys = releases.map((release) => {
@@ -146,6 +147,14 @@ export async function prerender({
     for (const release of releases) await closeRelease(release);
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** Opens DIST_DIR; removals may have replaced files of some datasets since the last run. */
+function openOutput(dist: string): Output {
+  const output = new Output(dist);
+  const replaced = Object.keys(readPublished(dist)?.rewritten ?? {}).map((path) => path.split('/')[1]!);
+  output.remeasure(isOfAllRecords([...new Set(replaced)]));
+  return output;
 }
 
 /** The beginnings of the paths of a dataset's files. */

@@ -102,7 +102,7 @@ export interface PublicSource {
  * Writes one public file: public values only, as in the release's `public.parquet`. `pathOf` has the place of this
  * file, and of those before it in PUBLIC_FILES. DuckDB spills to `spill`. Throws errors of DuckDB.
  */
-export async function writePublicFile(
+export async function writeDataFile(
   name: PublicFile,
   source: PublicSource,
   pathOf: (name: PublicFile) => string,
@@ -123,7 +123,7 @@ export async function writePublicFiles(source: PublicSource, scratch: string): P
   await rm(work, { recursive: true, force: true });
   await mkdir(work, { recursive: true });
   const pathOf = (name: PublicFile) => join(work, name);
-  const write = (name: PublicFile) => writePublicFile(name, source, pathOf, join(work, `${name}.spill`));
+  const write = (name: PublicFile) => writeDataFile(name, source, pathOf, join(work, `${name}.spill`));
   // Two at a time: each is written by one thread.
   const past = write('history.parquet');
   // Its error is thrown below.
