@@ -93,7 +93,7 @@ const notRemoved = ({ removed }: Edits, id: string) =>
  * A view in the place of the table of records, with edited values and without removed records. `types`: the types of the
  * table's columns by name.
  */
-export function editedView(edits: Edits, id: string, types: ReadonlyMap<string, string>, table: string): string {
+function editedView(edits: Edits, id: string, types: ReadonlyMap<string, string>, table: string): string {
   const named = types.has('record.name') ? 'record.name' : 'name';
   const cells = new Map<string, string[]>();
   for (const { id: record, name, values } of edits.records) {
