@@ -52,8 +52,8 @@ const Settings = z.object({
   S3_REGION: z.string().min(1).optional(),
   /** How long a start waits for PostgreSQL. */
   DATABASE_WAIT_SECONDS: z.coerce.number().min(0).max(3600).default(60),
-  /** How long /readyz answers 503 before a stopping process closes its port. */
-  DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
+  /** How long /readyz answers 503 before a process that SIGTERM stops closes its port. */
+  DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(5),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   ADMIN_KEYS: z
     .string()

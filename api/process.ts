@@ -73,12 +73,15 @@ export interface Running {
   close(): void;
 }
 
-/** Stops the API at SIGTERM or SIGINT. */
+/**
+ * Stops the API at SIGTERM or SIGINT; a second signal ends it at once. SIGINT comes from a person, who waits for no
+ * load balancer.
+ */
 export function stopOnSignals({ DRAIN_SECONDS }: Config, log: Log, { drain, close }: Running): void {
-  const stop = () => {
+  const stop = (signal: NodeJS.Signals) => {
     process.off('SIGTERM', stop).off('SIGINT', stop);
     drain();
-    if (DRAIN_SECONDS === 0) return close();
+    if (DRAIN_SECONDS === 0 || signal === 'SIGINT') return close();
     log.info(`stopping in ${DRAIN_SECONDS} s; /readyz answers 503`);
     setTimeout(close, DRAIN_SECONDS * 1000);
   };

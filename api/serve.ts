@@ -32,6 +32,11 @@ const PATIENCE = 10_000;
  * first and no request goes into a connection that is just being closed.
  */
 const IDLE = 75_000;
+/**
+ * Milliseconds until the headers and the whole of a request must be here, and between two checks of that: bodies
+ * are at most 64 KiB.
+ */
+const ARRIVAL = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 };
 /** Node answers 431 beyond this many bytes of headers; we reject addresses over 32 KiB ourselves. */
 const MAX_HEADER = 65_536;
 
@@ -121,6 +126,7 @@ export class ApiServer {
       keepAliveTimeout: IDLE,
       optimizeEmptyRequests: true,
       requireHostHeader: false,
+      ...ARRIVAL,
     };
     const server = createServer(options, listener);
     answerClientErrors(server, { base_url: config.BASE_URL, longest: MAX_HEADER });

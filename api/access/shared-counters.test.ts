@@ -1,7 +1,7 @@
 // Counters in shared memory: exact over threads; windows end; a full table returns null.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { sharedLimits } from './limits.ts';
 import { counterMemory, SharedCounters } from './shared-counters.ts';
 
@@ -14,6 +14,15 @@ test('a window begins with the first call of a client, and ends', () => {
   expect(counters.add('b', 1)).toEqual({ total: 1, rest: 60_000 });
   now += 1;
   expect(counters.add('a', 5)).toEqual({ total: 5, rest: 60_000 });
+});
+
+test('a clock that steps back extends no window', async () => {
+  const counters = new SharedCounters(counterMemory(), 1);
+  expect(counters.add('a', 3)?.total).toBe(3);
+  const before = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => before - 3_600_000);
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  expect(counters.add('a', 1)?.total).toBe(1);
 });
 
 test('a client that finds no room is not counted, and finds some when windows have ended', () => {

@@ -30,6 +30,12 @@ const MOST = (1n << COUNT_BITS) - 1n;
 export const counterMemory = (): SharedArrayBuffer =>
   new SharedArrayBuffer(SLOTS * WORDS * BigUint64Array.BYTES_PER_ELEMENT);
 
+/**
+ * Milliseconds of a clock that is the same in all threads of a machine and never steps: with the time of day, a
+ * step back of an hour would extend every window by an hour.
+ */
+const monotonicTime = (): number => Number(process.hrtime.bigint() / 1_000_000n);
+
 /** Counts in shared memory, in windows of `seconds` that begin with the first call of a client. */
 export class SharedCounters {
   readonly #words: BigUint64Array;
@@ -37,7 +43,7 @@ export class SharedCounters {
   readonly #now: () => number;
   readonly #places = new Map<string, Place>();
 
-  constructor(memory: SharedArrayBuffer, seconds: number, now: () => number = Date.now) {
+  constructor(memory: SharedArrayBuffer, seconds: number, now = monotonicTime) {
     this.#words = new BigUint64Array(memory);
     this.#window = BigInt(seconds * 1000);
     this.#now = now;

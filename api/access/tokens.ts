@@ -48,8 +48,8 @@ function keySet(store: Store): JWTVerifyGetKey {
     try {
       return await find(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || Date.now() < nextReload) throw error;
-      nextReload = Date.now() + RELOAD_INTERVAL;
+      if (!(error instanceof errors.JWKSNoMatchingKey) || performance.now() < nextReload) throw error;
+      nextReload = performance.now() + RELOAD_INTERVAL;
       keys = read();
       return (await keys)(header, token);
     }

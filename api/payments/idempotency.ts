@@ -191,7 +191,7 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
     },
     async begin(owner, key, request) {
       let leased_until = 0;
-      for (const until = Date.now() + patience; Date.now() < until; await wait(LOOK)) {
+      for (const until = performance.now() + patience; performance.now() < until; await wait(LOOK)) {
         const claim = await claimRequest(store, owner, key, request, now().getTime());
         if (claim.state === 'kept') return parseAnswer(claim.text);
         if (claim.state === 'other')

@@ -54,7 +54,7 @@ class DevServer {
     const settings = { DATA_DIR, DIST_DIR, PACK_DIRS: PACK_DIRS.join(), BASE_URL };
     this.#children = new Children({
       env: { ...env, ...settings },
-      serviceEnv: { DIST_DIR: this.#folders.view, LOG_LEVEL: env['LOG_LEVEL'] || 'warn' },
+      serviceEnv: { DIST_DIR: this.#folders.view, DRAIN_SECONDS: '0', LOG_LEVEL: env['LOG_LEVEL'] || 'warn' },
       print,
     });
     // Before the first build, so that no change is missed.

@@ -14,8 +14,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
 const CONNECT = 3_000;
 /** Milliseconds after which the server ends a transaction whose client is silent, with its locks. */
 const IDLE_TRANSACTION = 60_000;
-/** Milliseconds that the server's own time limit is shorter than ours: it leaves the connection usable. */
-const MARGIN = 500;
+/** The server's own time limit as a share of ours: it ends the statement and leaves the connection usable. */
+const SERVER_SHARE = 0.9;
 
 /**
  * The dialect of a database. A commit waits for the disk, whatever the server's default. A statement that is not
@@ -33,7 +33,7 @@ export function postgresDialect(
     keepAlive: true,
     connectionTimeoutMillis: CONNECT,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION,
-    ...(limit === undefined ? {} : { query_timeout: limit, statement_timeout: Math.max(1, limit - MARGIN) }),
+    ...(limit === undefined ? {} : { query_timeout: limit, statement_timeout: Math.ceil(limit * SERVER_SHARE) }),
   });
   // The server may end connections at any time; unheard, the error event would end this process. Idle
   // connections emit it on the pool, others on themselves. The running query fails; the pool reconnects.

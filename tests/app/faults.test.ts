@@ -113,7 +113,7 @@ const PARTS: Part[] = [
     async open(port) {
       const schema = `faults_${randomBytes(6).toString('hex')}`;
       const databaseUrl = throughPort(database!, port);
-      const app = await testApp({ records: 3, store: { databaseUrl, schema, statement_limit: 1_000 } });
+      const app = await testApp({ records: 3, store: { databaseUrl, schema, statement_limit: 2_000 } });
       const { headers } = await newKey(app);
       return {
         call: async () => {

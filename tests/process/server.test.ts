@@ -160,6 +160,45 @@ describe('the process', () => {
     expect(await fetched(search, headers)).toMatchObject({ status: 200, release: second.release });
   }, 60_000);
 
+  test('SIGTERM: /readyz is 503 and calls are answered for DRAIN_SECONDS; SIGINT does not wait', async () => {
+    const pack = await loadPack(join(PACKS, 'tools'));
+    await writeRelease(dataDir, pack, randomRecords(pack, 5, 1));
+    const env = { PORT: String(await freePort()) };
+    const origin = `http://127.0.0.1:${env.PORT}`;
+    const drained = launch({ ...env, DRAIN_SECONDS: '' });
+    await printed(drained, /^Dataset register: /m);
+    expect((await fetched(`${origin}/readyz`)).status).toBe(200);
+    drained.child.kill('SIGTERM');
+    await expect.poll(async () => (await fetched(`${origin}/readyz`)).status).toBe(503);
+    expect((await fetched(`${origin}/v1/tools/entities?limit=1`)).status).toBe(200);
+    expect(await drained.exited).toBe(0);
+    const interrupted = launch({ ...env, DRAIN_SECONDS: '600' });
+    await printed(interrupted, /^Dataset register: /m);
+    interrupted.child.kill('SIGINT');
+    expect(await interrupted.exited).toBe(0);
+  }, 60_000);
+
+  test('a request whose body dribbles is cut off', async () => {
+    const port = await freePort();
+    const slow = launch({ PORT: String(port) });
+    await printed(slow, /^Dataset register: /m);
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      'POST /v1/keys HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n',
+    );
+    const dribble = setInterval(() => socket.write(' '), 1_000);
+    const began = performance.now();
+    let answer = '';
+    socket.on('error', () => {});
+    socket.on('data', (piece) => (answer += String(piece)));
+    await new Promise((resolve) => socket.once('close', resolve));
+    clearInterval(dribble);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(performance.now() - began).toBeLessThan(60_000);
+    slow.child.kill('SIGTERM');
+    await slow.exited;
+  }, 120_000);
+
   test('a wrong setting, a wrong pack and a taken port each stop it with one line', async () => {
     const setting = launch({ PORT: 'http' });
     expect(await setting.exited).toBe(1);

@@ -24,6 +24,7 @@ test('nothing set: the defaults of the contract', () => {
     PACK_DIRS: [resolve('packs')],
     ADMIN_KEYS: null,
     TRUST_PROXY: 0,
+    DRAIN_SECONDS: 5,
   });
 });
 

@@ -22,6 +22,8 @@ export async function faultyProxy(to: number, { host = '127.0.0.1', delay = 50 }
   let server: Server | null = null;
   let port = 0;
   const open = new Set<Socket>();
+  /** Called when a fault ends. */
+  const resumed: (() => unknown)[] = [];
   const handle = (socket: Socket) => {
     const onward = connect(to, host);
     for (const end of [socket, onward]) {
@@ -29,9 +31,13 @@ export async function faultyProxy(to: number, { host = '127.0.0.1', delay = 50 }
       end.on('error', () => {});
       end.on('close', () => open.delete(end));
     }
-    // Connections that hung stay so; a client must not depend on the same one coming back.
+    // Connections that hung stay so, and end with the fault: the server sees then that its client has gone.
     let stuck = false;
-    const isStuck = () => (stuck ||= fault === 'hangs');
+    const isStuck = () => {
+      if (fault === 'hangs') stuck = true;
+      return stuck;
+    };
+    resumed.push(() => stuck && onward.destroy());
     socket.on('data', (piece) => {
       if (fault === 'garbage') socket.write(randomBytes(64));
       else if (!isStuck()) onward.write(piece);
@@ -47,7 +53,7 @@ export async function faultyProxy(to: number, { host = '127.0.0.1', delay = 50 }
     });
     socket.on('end', () => isStuck() || onward.end());
     onward.on('end', () => isStuck() || socket.end());
-    onward.on('close', () => isStuck() || socket.destroy());
+    onward.on('close', () => socket.destroy());
   };
   const listen = async () => {
     const fresh = createServer({ allowHalfOpen: true }, handle).listen(port, '127.0.0.1');
@@ -68,6 +74,7 @@ export async function faultyProxy(to: number, { host = '127.0.0.1', delay = 50 }
     },
     async set(next) {
       fault = next;
+      if (next === 'none') for (const resume of resumed.splice(0)) resume();
       if (next === 'refuses') await stop();
       else if (server === null) await listen();
     },
