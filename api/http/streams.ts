@@ -10,28 +10,35 @@ import { ApiError } from '../contract/errors.ts';
 const STREAMS = 4;
 /** Retry-After of a rejected client, in seconds. */
 const RETRY = 10;
-/** How long a client may leave a pending response unread, in milliseconds. */
-export const STALLED = 30_000;
+/** Interval at which the progress of a client with a pending response is measured, in milliseconds. */
+export const STALLED = 20_000;
+/** Bytes a second that such a client must read: a fast reader of a slow line gets some times as much. */
+const LOWEST_RATE = 4_000;
 
-/** Counts the streams of one application. */
+/** The streams of one application, by the address of the client: one for each. */
 export class StreamLimit {
-  #running = 0;
+  readonly #addresses = new Set<string>();
 
   /**
-   * Reserves a stream. Returns `done` as a function that also releases it, once. Throws `unavailable` if
-   * STREAMS are running.
+   * Reserves a stream for an address (`countedAddress`). Returns `done` as a function that also releases it, once.
+   * Throws `rate_limited` if the address has one, and `unavailable` if STREAMS are running.
    */
-  open(done: () => void): () => void {
-    if (this.#running >= STREAMS)
+  open(address: string, done: () => void): () => void {
+    const retry = { retry_after_seconds: RETRY };
+    if (this.#addresses.has(address))
       throw new ApiError(
-        'unavailable',
-        `${STREAMS} texts of this length are being generated; try again in ${RETRY} s.`,
-        { retry_after_seconds: RETRY },
+        'rate_limited',
+        `Your address is being sent a text of this length; read it to its end.`,
+        retry,
       );
-    this.#running += 1;
+    if (this.#addresses.size >= STREAMS) {
+      const message = `${STREAMS} texts of this length are being generated; try again in ${RETRY} s.`;
+      throw new ApiError('unavailable', message, retry);
+    }
+    this.#addresses.add(address);
     let open = true;
     return () => {
-      if (open) this.#running -= 1;
+      if (open) this.#addresses.delete(address);
       open = false;
       done();
     };
@@ -39,12 +46,20 @@ export class StreamLimit {
 }
 
 /**
- * Closes the connection of a client that reads nothing for `ms` while data is pending; this releases what the
- * response holds (a release, a file, a stream). Node counts progress of a pending write as activity. A
- * response that itself waits for its next bytes is not affected.
+ * Closes the connection of a client that has not read `LOWEST_RATE` bytes a second over an interval of `ms` while
+ * data was pending; this releases what the response holds (a release, a file, a stream). A response that itself
+ * waits for its next bytes is not affected.
  */
 export function endStalled(outgoing: ServerResponse, ms: number): void {
-  outgoing.setTimeout(ms, () => {
-    if (outgoing.writableLength > 0) outgoing.destroy();
-  });
+  // Bytes that the kernel had taken at the last check; null: nothing was pending then.
+  let before: number | null = null;
+  const taken = () => (outgoing.socket === null ? 0 : outgoing.socket.bytesWritten - outgoing.socket.writableLength);
+  const isSlow = () => outgoing.writableLength > 0 && before !== null && taken() - before < (LOWEST_RATE * ms) / 1000;
+  const check = () => {
+    if (isSlow()) outgoing.destroy();
+    before = outgoing.writableLength > 0 ? taken() : null;
+  };
+  // What was written while this thread was busy counts: it is known after the next poll of the event loop.
+  const checking = setInterval(() => setImmediate(check), ms).unref();
+  outgoing.once('close', () => clearInterval(checking));
 }

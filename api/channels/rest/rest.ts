@@ -207,7 +207,7 @@ async function streamedReply(exchange: Exchange, { result, body, headers, done }
       done();
       return { status: 200, headers: { ...headers, ...file.headers }, body: file.body };
     }
-    const release = streams.open(done);
+    const release = streams.open(request.visitor.address, done);
     const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
     return compressReply({ status: 200, headers, body: streamOf(body, release, fault) }, accepts);
   } catch (error) {

@@ -1,15 +1,17 @@
 // llms-full.txt: from the rendered file when it is current, else generated in slices; and clients that stop
 // reading.
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type Context, operation } from '../../../api/contract/operation.ts';
+import { endStalled } from '../../../api/http/streams.ts';
 import { dataset_full_text } from '../../../api/operations/dataset/dataset_full_text.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { compressPages } from '../../../build/hosting/compress.ts';
@@ -190,8 +192,16 @@ describe('a generated text', () => {
   });
 
   test('is complete for each of several readers; one more than the bound is 503 and may try again', async () => {
-    const open = await Promise.all(Array.from({ length: 4 }, () => app.ask(PATH)));
-    const refused = await app.ask(PATH);
+    const from = (last: number) => ({ address: `2001:db8:0:${last}::1` });
+    const open = await Promise.all(Array.from({ length: 4 }, (_, i) => app.ask(PATH, from(i))));
+    // The same subscriber: one stream, whatever address of the /64 it uses.
+    const second = await app.json(PATH, { address: '2001:db8:0:3::2' });
+    expect([second.status, second.body['error'], second.headers.get('retry-after')]).toEqual([
+      429,
+      'rate_limited',
+      '10',
+    ]);
+    const refused = await app.ask(PATH, from(9));
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('10');
     expect(await refused.json()).toMatchObject({ error: 'unavailable', is_retriable: true });
@@ -217,6 +227,47 @@ describe('a client that stops reading', () => {
     expect(app.lent()).toBe(1);
     await expect.poll(() => app.lent(), { timeout: 10_000 }).toBe(0);
     socket.destroy();
+    await at.stop();
+  });
+
+  test.each([
+    [3_900, true],
+    [4_100, false],
+  ])('and one that reads %i bytes a second is disconnected: %s', async (rate, cut) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    // The progress of a real connection cannot be set: the kernel takes whole segments.
+    const socket = { bytesWritten: 100_000, writableLength: 60_000 };
+    const outgoing = Object.assign(new EventEmitter(), { socket, writableLength: 60_000, destroy: vi.fn() });
+    endStalled(outgoing as unknown as ServerResponse, 20_000);
+    for (let interval = 0; interval < 3; interval += 1) {
+      socket.bytesWritten += rate * 20;
+      vi.advanceTimersByTime(20_000);
+      await setImmediate();
+    }
+    expect(outgoing.destroy.mock.calls.length > 0).toBe(cut);
+    outgoing.emit('close');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('of every stream: they are free again for others after the limit', async () => {
+    const at = await startListener(app, app.listener(undefined, STALLED));
+    const begin = async (last: number) => {
+      const socket = connect(Number(new URL(at.base).port), '127.0.0.1');
+      socket.on('error', () => {});
+      socket.write(`GET /v1/tools/endless HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: 192.0.2.${last}\r\n\r\n`);
+      await once(socket, 'readable');
+      return socket;
+    };
+    const readers = await Promise.all([1, 2, 3, 4].map(begin));
+    const status = async () => {
+      const answer = await fetch(`${at.base}${PATH}`, { headers: { 'X-Forwarded-For': '192.0.2.5' } });
+      await answer.body?.cancel();
+      return answer.status;
+    };
+    expect(await status()).toBe(503);
+    await expect.poll(status, { timeout: 10_000 }).toBe(200);
+    for (const reader of readers) reader.destroy();
     await at.stop();
   });
 
