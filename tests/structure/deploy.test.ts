@@ -26,6 +26,9 @@ const OTHERS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'NODE_ENV', 'npm_c
 const settings = [...tableRows('docs/settings.md').map(([name]) => name), ...OTHERS];
 const unknown = (names: string[]) => names.filter((name) => !settings.includes(name));
 
+/** Secrets of calls and payments, which a nightly run never uses. */
+const API_ONLY = /^(ADMIN_KEYS|REDIS_URL|STRIPE_|X402_)/;
+
 describe('compose.yaml', () => {
   const [compose] = yaml('deploy/compose.yaml') as [Parsed];
   const services = Object.entries<Parsed>(compose.services);
@@ -42,6 +45,28 @@ describe('compose.yaml', () => {
   test('has commands that are lists of texts', () => {
     const commands = services.flatMap(([, each]) => [each.command ?? [], each.healthcheck?.test ?? []]);
     expect(commands.flat().filter((each: unknown) => typeof each !== 'string')).toEqual([]);
+  });
+
+  test('takes each image of others from a variable, so that it can be pinned by digest', () => {
+    const others = services
+      .filter(([, { image }]) => !/^register-/.test(image))
+      .map(([, { image }]) => image as string);
+    expect(others).toHaveLength(4);
+    for (const image of others) {
+      const [, name = ''] = /^\$\{([A-Z]+_IMAGE):-[\w./-]+:[\w.-]+\}$/.exec(image) ?? [];
+      expect(read('docs/scaling.md'), image).toContain(`\`${name}\``);
+    }
+    for (const name of ['NODE_IMAGE', 'BASE_IMAGE'])
+      expect(read('Dockerfile')).toMatch(new RegExp(`^ARG ${name}=`, 'm'));
+  });
+
+  test('gives the nightly run no secret that only the API needs', () => {
+    for (const name of ['nightly', 'bucket'])
+      expect(Object.keys(compose.services[name].environment).filter((each) => API_ONLY.test(each))).toEqual([]);
+    expect(compose.services['api-1'].environment).toMatchObject({
+      REDIS_URL: expect.any(String),
+      ADMIN_KEYS: expect.any(String),
+    });
   });
 
   test('mounts volumes and depends on services that exist', () => {
@@ -71,9 +96,38 @@ describe('the Kubernetes manifests', () => {
   test('set settings that exist', () => {
     const names = containers.flatMap((each) => ((each.env ?? []) as Parsed[]).map(({ name }) => name as string));
     const [config] = ofKind('ConfigMap');
-    const [secret] = ofKind('Secret');
-    expect(unknown([...names, ...Object.keys(config.data), ...Object.keys(secret.stringData)])).toEqual([]);
+    const secrets = ofKind('Secret').flatMap(({ stringData }) => Object.keys(stringData));
+    expect(unknown([...names, ...Object.keys(config.data), ...secrets])).toEqual([]);
     for (const value of Object.values(config.data)) expect(value).toBeTypeOf('string');
+  });
+
+  test('give the nightly run a secret of its own, without those of the API', () => {
+    const secretsOf = (name: string) =>
+      containers
+        .filter((each) => each.name === name)
+        .flatMap(({ envFrom }) => (envFrom as Parsed[]).flatMap(({ secretRef }) => secretRef?.name ?? []));
+    expect([secretsOf('api'), secretsOf('pages'), secretsOf('nightly')]).toEqual([
+      ['register'],
+      ['register'],
+      ['register-nightly'],
+    ]);
+    const secret = ofKind('Secret').find(({ metadata }) => metadata.name === 'register-nightly');
+    expect(Object.keys(secret.stringData).filter((each) => API_ONLY.test(each))).toEqual([]);
+    expect(Object.keys(secret.stringData)).toContain('DATABASE_URL');
+  });
+
+  test('deny every connection that no policy allows, and open ports that exist', () => {
+    const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
+    expect(policies).toContainEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    const ports = containers.flatMap((each) => ((each.ports ?? []) as Parsed[]).map(({ name }) => name));
+    const opened = policies.flatMap(({ ingress = [] }) => ingress.flatMap(({ ports: list }: Parsed) => list));
+    expect(opened.map(({ port }: Parsed) => port).filter((port: string) => !ports.includes(port))).toEqual([]);
+    // The address of a cloud's metadata service, which has credentials of the machine.
+    const blocks = policies
+      .flatMap(({ egress = [] }) => egress.flatMap(({ to = [] }: Parsed) => to))
+      .filter(({ ipBlock }: Parsed) => ipBlock.cidr === '0.0.0.0/0');
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const { ipBlock } of blocks) expect(ipBlock.except).toContain('169.254.0.0/16');
   });
 
   test('list every file in kustomization.yaml but the example', () => {

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { silentProgress } from '../../../build/effects/progress.ts';
 import { type PrerenderOptions, prerender } from '../../../build/static/prerender.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
@@ -64,6 +65,39 @@ test('each file equals the API’s answer', async () => {
     expect(await live.text(), path).toBe(readFileSync(join(dist, path), 'utf8'));
   }
 }, 60_000);
+
+interface Route {
+  path: string;
+  pathType: 'Exact' | 'Prefix';
+  backend: { service: { name: string } };
+}
+
+/** The service of deploy/kubernetes that answers a path: an exact path first, then the longest prefix. */
+function serviceOf(path: string): string | undefined {
+  const text = readFileSync(join(import.meta.dirname, '../../../deploy/kubernetes/ingress.yaml'), 'utf8');
+  const routes = (parse(text) as { spec: { rules: [{ http: { paths: Route[] } }] } }).spec.rules[0].http.paths;
+  const match = ({ path: at, pathType }: Route) =>
+    at === path || (pathType === 'Prefix' && path.startsWith(at.endsWith('/') ? at : `${at}/`));
+  const rank = ({ path: at, pathType }: Route) => at.length + (pathType === 'Exact' ? 1000 : 0);
+  return routes.filter(match).sort((a, b) => rank(b) - rank(a))[0]?.backend.service.name;
+}
+
+test('in Kubernetes, what an API without files cannot answer goes to the one that has them', async () => {
+  // Parts of a long text exist as files only, and the text takes seconds of processor time.
+  expect((await app.ask('/v1/tools/llms-full/0001.txt')).status).toBe(404);
+  const packs = readdirSync(join(import.meta.dirname, '../../../packs')).filter((name) => name !== 'define');
+  expect(packs.length).toBeGreaterThan(2);
+  for (const pack of packs) {
+    for (const file of ['llms-full.txt', 'llms-full/index.txt', 'llms-full/0001.txt'])
+      expect(serviceOf(`/v1/${pack}/${file}`), `${pack} ${file}`).toBe('pages');
+    expect(serviceOf(`/v1/${pack}/llms.txt`)).toBe('api');
+  }
+  // Every other file that the replicas would have to answer is one that they answer (the test above).
+  const replicas = files.filter((path) => serviceOf(`/${path}`) === 'api');
+  expect(replicas).toEqual(expect.arrayContaining(['v1/datasets', 'v1/tools/llms.txt', 'v1/harbours/examples.md']));
+  for (const path of ['/files/places/public.parquet', '/search/places.json', '/datasets/places/', '/llms.txt'])
+    expect(serviceOf(path), path).toBe('pages');
+});
 
 test('when the pages for people cannot be made, the old ones stay and the run reports it', async () => {
   const torn = async () => {
