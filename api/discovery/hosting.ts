@@ -57,12 +57,17 @@ function widestPolicy(base_url: string): string {
   return `${pagePolicy(more)}; frame-ancestors 'none'`;
 }
 
+/** Browsers use https alone for a year once they saw this (RFC 6797); without https they must not see it. */
+export const transportHeaders = (base_url: string): Record<string, string> =>
+  base_url.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {};
+
 /** Headers of every published file besides its type, the same as on our own server. */
 export function fileHeaders(base_url: string): Record<string, string> {
   return {
     'Content-Security-Policy': widestPolicy(base_url),
     'Referrer-Policy': 'strict-origin-when-cross-origin',
     'X-Content-Type-Options': 'nosniff',
+    ...transportHeaders(base_url),
   };
 }
 

@@ -2,6 +2,7 @@
 import { IncomingMessage } from 'node:http';
 import { parseJson } from '../../packs/define/digits.ts';
 import { ApiError } from '../contract/errors.ts';
+import { transportHeaders } from '../discovery/hosting.ts';
 import { type Call, type CallDeps, type Visitor, visitorOf } from '../gate/execute.ts';
 import { commonHeaders, type Headers, requestId } from './respond.ts';
 
@@ -105,7 +106,7 @@ export class HttpRequest {
     this.path = c.req.search === undefined ? pathOf(c.req.url) : c.req.path;
     this.request_id = requestId(c.req.header('x-request-id'));
     if (c.env?.outgoing) c.env.outgoing[REQUEST_ID] = this.request_id;
-    this.headers = commonHeaders(this.request_id);
+    this.headers = Object.assign(commonHeaders(this.request_id), transportHeaders(gate.base_url));
     this.accept = c.req.header('accept');
     const secret = parameters?.has('api_key') ?? false;
     const readable = method === 'GET' || method === 'HEAD';

@@ -21,6 +21,34 @@ function texts(value: unknown, name = ''): [string, string][] {
   return Object.entries(value).flatMap(([key, each]) => texts(each, key));
 }
 
+test.each([
+  ['https://register.example', 'max-age=31536000'],
+  ['http://register.example', null],
+])('answers of %s have Strict-Transport-Security: %s', async (base, expected) => {
+  const at = await testApp({ base, records: 12 });
+  const paths = [
+    '/v1/datasets',
+    '/v1/nowhere',
+    '/',
+    '/datasets/tools/record-1',
+    '/keys',
+    '/account',
+    '/ops',
+    '/healthz',
+  ];
+  for (const path of [
+    ...paths,
+    '/mcp',
+    '/oauth/token',
+    '/oauth/authorize',
+    '/.well-known/oauth-authorization-server',
+  ]) {
+    const { headers } = await at.ask(path);
+    expect([path, headers.get('strict-transport-security')]).toEqual([path, expected]);
+  }
+  await at.close();
+});
+
 test('every data operation is under /v1, and so is the metadata of its authorization server', async () => {
   verifies('version.prefix', 'overview.base-url');
   expect(
