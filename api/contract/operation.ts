@@ -187,7 +187,7 @@ export interface Shortening<I, R> {
 
 /** A shorter form of an answer. */
 export interface Brief<R> {
-  /** The part that it omits: `histograms`. */
+  /** The part that it omits: `schema`. */
   without: string;
   of: (body: R) => object;
 }

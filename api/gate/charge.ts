@@ -132,7 +132,7 @@ export interface CallCharge {
   writes: boolean;
   /**
    * Charges the call when its answer is ready. `shown`: records in the answer; unused previews are returned.
-   * Stores `kept` for the Idempotency-Key. Returns response headers, such as `X-Charge-EUR`.
+   * Stores `answer` for the Idempotency-Key. Returns response headers, such as `X-Charge-EUR`.
    */
   commit(shown: number, answer?: SerializedAnswer): Awaitable<Record<string, string>>;
   /** Releases the reservation of a failed call. */

@@ -39,7 +39,7 @@ const LOAD = { running: 0, waiting: 1 } as const;
 /** Bytes of shared memory for the figures of the queue. */
 export const LOAD_BYTES = 8;
 
-/** Engines of the thread at the other end of a port (`offerEngines`); `load`: its figures in shared memory. */
+/** Engines of the thread at the other end of a port (`SharedEngines`); `load`: its figures in shared memory. */
 export function remoteEngines(calls: ThreadCalls, load: Int32Array): Engines {
   return {
     async open({ pack, folder, indexed }) {

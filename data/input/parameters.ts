@@ -2,7 +2,7 @@
 // strict parser.
 //
 //   const timeseries = parameters(
-//     { attribute: attributeName(…), days: integerBetween('How far to look back', { min: 1, max: 366, fallback: 90 }) },
+//     { attribute: attributeParameter(…), days: integerParameter('Days to look back', { min: 1, max: 366, fallback: 90 }) },
 //     ({ attribute, days }) => ({ attribute, days }),
 //   );
 //   timeseries.schema(pack);                   // a zod object: { attribute, days? }

@@ -1,11 +1,10 @@
 // Cache of engine answers, valid until the release or its overlay changes.
 //
 //   key      view ⏎ query ⏎ canonical plan     view: release, overlay version and a unique number
-//   answer   the answer of the engine and values derived from it (`once`); do not modify either
+//   answer   the answer of the engine and values derived from it (`memoize`); do not modify either
 //
 // The plan contains what the caller may see (scope of words, floor of facets), so callers share an answer
-// only when
-// the engine would return the same to both. Equal concurrent queries run once.
+// only when the engine would return the same to both. Equal concurrent queries run once.
 
 import { LRUCache } from 'lru-cache';
 import type { Engine, Predicate, QueryOptions } from '../plan/plan.ts';

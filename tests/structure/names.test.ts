@@ -34,6 +34,28 @@ test(`at most ${AMBIGUOUS} exported names have several meanings`, () => {
   expect(ambiguous.length, `one name, one meaning:\n${ambiguous.join('\n')}`).toBeLessThanOrEqual(AMBIGUOUS);
 });
 
+/** Comments of a module, and the module without them. */
+const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
+/** Names in comments that are examples and no names of ours. */
+const EXAMPLES = new Set(['countryCode', 'EntitySearch', 'LlmModelsEntitySearch', 'sourceUrl']);
+
+test('a name in a comment is a name of the code', () => {
+  const names = new Set(
+    MODULES.flatMap(
+      (path) =>
+        read(path)
+          .replace(COMMENT, '')
+          .match(/[A-Za-z_$][\w$]*/g) ?? [],
+    ),
+  );
+  const stale = PRODUCT.flatMap((path) =>
+    [...(read(path).match(COMMENT) ?? []).join('\n').matchAll(/`#?([A-Za-z]+[a-z][A-Z]\w*)(?:\(\))?`/g)]
+      .filter(([, name = '']) => !names.has(name) && !EXAMPLES.has(name))
+      .map(([, name]) => `${path}: \`${name}\``),
+  );
+  expect(stale, 'after a rename, change the comments that name it').toEqual([]);
+});
+
 /** Words of a private English (CONTRIBUTING, "Write"). */
 const AVOIDED = /\b(?:told|whoever|whomever|nobody|beside|asked|stands?|tells?|lies|bears?|says?)\b/i;
 
