@@ -290,11 +290,9 @@ function authorizationMiddleware(provider: Provider, base_url: string, isLive: (
     ctx.query = query;
     const session = await provider.Session.get(ctx);
     const prompts = String(query['prompt'] ?? '').split(' ');
-    let signedIn = session.accountId !== undefined;
-    if (session.accountId !== undefined && (prompts.includes('login') || !(await isLive(session.accountId)))) {
-      signedIn = false;
-      await session.destroy();
-    }
+    const { accountId } = session;
+    const signedIn = accountId !== undefined && !prompts.includes('login') && (await isLive(accountId));
+    if (accountId !== undefined && !signedIn) await session.destroy();
     await next();
     const target = URL.parse(ctx.response.get('Location'));
     if (target === null || target.href.startsWith(base_url + PATHS.approve)) return;

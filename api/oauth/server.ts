@@ -6,6 +6,7 @@ import { signingKeys } from '../../data/state/keys/signing-keys.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import { type Credential, credentialError, type Identify } from '../access/caller.ts';
 import { ApiError, ERRORS } from '../contract/errors.ts';
+import { isSameOriginForm } from '../http/browser-session.ts';
 import { approve } from './approve.ts';
 import { forwardRequest } from './bridge.ts';
 import { errorPage, foreignPage, tooManyAttemptsPage } from './pages.ts';
@@ -143,17 +144,10 @@ export class OAuthServer {
   /** The submitted form; null for a GET, `foreign` for another site's form. Counts a sign-in attempt. */
   async #form({ request, body, attempt }: OAuthRequest): Promise<URLSearchParams | null | 'foreign'> {
     if (request.method !== 'POST') return null;
-    if (!this.#isSameOrigin(request)) return 'foreign';
+    const header = (name: string) => request.headers.get(name) ?? undefined;
+    if (!isSameOriginForm(this.#parts.base_url, header)) return 'foreign';
     await attempt();
     return new URLSearchParams(body);
-  }
-
-  /** Whether our own page sent a form. Browsers set these headers; other sites cannot change them. */
-  #isSameOrigin(request: Request): boolean {
-    const origin = request.headers.get('origin');
-    return origin === null
-      ? request.headers.get('sec-fetch-site') === 'same-origin'
-      : origin === new URL(this.#parts.base_url).origin;
   }
 
   #foreign(): Response {

@@ -73,14 +73,13 @@ export class Observer {
   /** Rows of the reading so far, and those that did not give a record. */
   #rows = 0;
   #leftOut = 0;
-  /** Rows without an identified record. */
+  /** Rows without an identified record, and whether an identity of theirs is too long. */
   #nameless = 0;
+  #endless = false;
   /** Whether the current row has members that observations do not have. */
   #misspelt = false;
   /** Line of the current row in a declared source. */
   #line: number | undefined;
-  /** Whether an identity of these rows is too long. */
-  #endless = false;
   /** Records that a complete source listed before the reading. */
   #listedBefore = 0;
   /** The last address that was checked: most rows have one for all values, and many sources one for all rows. */
