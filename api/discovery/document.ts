@@ -10,6 +10,8 @@ export type View = Pick<Context, 'releases' | 'operations' | 'base_url' | 'eur_u
   x402?: boolean;
   /** Cursors in examples; absent in a build, which shows a placeholder. */
   cursors?: NonNullable<Context['cursors']>;
+  /** What the nightly build wrote for the path of a document; null without a file. Absent in a build. */
+  published?: (path: string) => Promise<Uint8Array<ArrayBuffer> | null>;
   /** Quotes of the 402; absent in a build. */
   quote?: CallDeps['payments']['quote'];
 };

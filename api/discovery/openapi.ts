@@ -1,14 +1,18 @@
 // /openapi.json: OpenAPI 3.1 of every address, generated from the table of operations, the packs and the list
 // of documents.
 
+import { hash } from 'node:crypto';
 import { FORMATS, type Format } from '../../data/input/formats.ts';
+import { codeFingerprint } from '../../data/model/code.ts';
+import { touchedSince } from '../../data/plan/overlay.ts';
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { mayCost, priceCondition, usdRange } from '../contract/pricing.ts';
+import { packVersion } from '../operations/common/about.ts';
 import { outputSchema } from '../render/json-schema.ts';
-import { type Document, memoizeNewest, type View } from './document.ts';
+import type { Document, View } from './document.ts';
 import { type ExampleAnswer, examplesOf } from './openapi-examples.ts';
 import { componentRef, openPath, operationId, pathOperationId, schemaName } from './openapi-names.ts';
 import { bodySchema, datasetParameter, filterParameters, HEADERS, parametersOf } from './openapi-parameters.ts';
@@ -21,7 +25,6 @@ import {
   RESPONSE_HEADERS,
   successHeaders,
 } from './openapi-responses.ts';
-import { registerVersion } from './prerender-context.ts';
 
 type Json = Record<string, unknown>;
 
@@ -170,7 +173,9 @@ function documentItem({ path, title, content_type }: Document): Json {
  * The whole description; yields to the event loop after each operation. `documents` are the other addresses
  * that answer GET.
  */
-async function openapi(view: View, documents: readonly Document[]): Promise<Json> {
+async function openapi(current: View, documents: readonly Document[], version: string): Promise<Json> {
+  // Cursors are placeholders, so that every process makes the same document.
+  const { cursors: _, ...view } = current;
   const { base_url, releases, operations } = view;
   const place = { view, schemas: new Map<string, string>(), components: { ...ERROR_SCHEMAS } as Json };
   const paths: Record<string, Json> = {};
@@ -210,6 +215,7 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
       summary: 'Datasets with provenance for every value',
       description: DESCRIPTION,
       license: { name: 'Each dataset has its own licence', url: `${base_url}/v1/datasets` },
+      'x-document-version': version,
       'x-guidance': `Read ${base_url}/llms.txt first: rules, order of calls, what is free.`,
     },
     externalDocs: { description: 'The guide for agents', url: `${base_url}/llms.txt` },
@@ -232,14 +238,75 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
   };
 }
 
-/** The document. `documents` is a function, since the list contains this document too. */
+/**
+ * What the document depends on: program, settings, packs, releases, and records that were opted out since. Owners'
+ * edits are no part of it, since examples show few records (`showsEdit`).
+ */
+function documentVersion({ base_url, eur_usd, x402 = false, releases, operations }: View): string {
+  const datasets = releases.map(({ pack, manifest, overlay }) => {
+    const removals = [...(overlay?.removed.values() ?? [])].map(({ version }) => version);
+    return [packVersion(pack), manifest.release, Math.max(manifest.overlay ?? 0, ...removals)].join();
+  });
+  const names = operations.map(({ name }) => name);
+  const parts = [codeFingerprint(), base_url, eur_usd, x402, names, datasets.sort()];
+  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 16);
+}
+
+/** The last document made or read. `edits`: the version of the overlay that it includes, by dataset. */
+interface NewestDocument {
+  version: string;
+  edits: Map<string, number>;
+  content: Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** Whether an example shows a record that was edited since the document was made. */
+function showsEdit({ releases }: View, edits: NewestDocument['edits'], content: Uint8Array<ArrayBuffer>): boolean {
+  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  return releases.some(({ pack, manifest, overlay }) => {
+    const edited = overlay ? touchedSince(overlay, edits.get(pack.id) ?? manifest.overlay ?? 0) : [];
+    if (edited.some((id) => text.includes(id))) return true;
+    edits.set(pack.id, overlay?.version ?? 0);
+    return false;
+  });
+}
+
+const OPENAPI_PATH = '/openapi.json';
+
+/**
+ * The document. It is the file of the nightly build if that has the current version, so that no request waits; else
+ * it is made once for all requests. `documents` is a function, since the list contains this document too.
+ */
 export function openapiDocument(documents: () => readonly Document[]): Document {
+  let newest: NewestDocument | null = null;
+  const make = async (view: View, { version, edits }: NewestDocument, reuse: boolean) => {
+    const file = (reuse && (await view.published?.(OPENAPI_PATH))) || null;
+    if (file && Buffer.from(file).includes(`"x-document-version":"${version}"`)) return file;
+    for (const { pack, overlay } of view.releases) edits.set(pack.id, overlay?.version ?? 0);
+    return Buffer.from(JSON.stringify(await openapi(view, documents(), version)));
+  };
+  /** Replaces the newest document, so that requests meanwhile wait for the same one. */
+  const renew = (view: View, version: string, reuse: boolean): NewestDocument => {
+    const document: NewestDocument = { version, edits: new Map(), content: Promise.resolve(Buffer.alloc(0)) };
+    document.content = make(view, document, reuse);
+    document.content.catch(() => {
+      if (newest === document) newest = null;
+    });
+    newest = document;
+    return document;
+  };
   return {
-    path: '/openapi.json',
+    path: OPENAPI_PATH,
     title: 'OpenAPI 3.1',
     rel: 'service-desc',
     content_type: 'application/vnd.oai.openapi+json;version=3.1',
-    text: memoizeNewest(registerVersion, async (view) => Buffer.from(JSON.stringify(await openapi(view, documents())))),
+    async text(view) {
+      const version = documentVersion(view);
+      const document = newest?.version === version ? newest : renew(view, version, true);
+      const content = await document.content;
+      if (!showsEdit(view, document.edits, content)) return content;
+      // Another request may have replaced it meanwhile.
+      return (newest === document || newest === null ? renew(view, version, false) : newest).content;
+    },
   };
 }
 

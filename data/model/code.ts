@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** Folders whose source decides the text of pages and answers; the code of a pack is in its `packVersion`. */
 const FOLDERS = [
-  ...['discovery', 'render', 'pages', 'operations'].map((name) => `../../api/${name}/`),
+  ...['contract', 'discovery', 'render', 'pages', 'operations'].map((name) => `../../api/${name}/`),
   ...['model', 'consolidate', 'plan', 'input', 'write', 'releases', 'queries', 'review'].map((name) => `../${name}/`),
   '../../packs/define/',
 ];

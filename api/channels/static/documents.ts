@@ -1,5 +1,5 @@
 // Routes of the root, the health check, and the discovery documents: free, without rate limit.
-
+import { readFile } from 'node:fs/promises';
 import type { FollowState } from '../../../data/releases/follow.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import { authorizationServer, protectedResource } from '../../discovery/auth.ts';
@@ -84,7 +84,7 @@ const stateResponse = (status: number, state: object, headers: Headers) =>
 
 /** Leases the current releases while a document is built. */
 async function withReleases(
-  { gate, report }: DocumentDeps,
+  { gate, report, root }: DocumentDeps,
   c: Http,
   make: (view: View, headers: Headers) => Response | Promise<Response>,
 ): Promise<Response> {
@@ -94,7 +94,12 @@ async function withReleases(
     try {
       const { base_url, operations, eur_usd, cursors, payments } = gate;
       const x402 = { x402: payments.waiting !== undefined, quote: payments.quote };
-      const view = { base_url, operations, eur_usd, cursors, releases: leases.releases, now: gate.now(), ...x402 };
+      const published = async (path: string) => {
+        const file = await findFile(root, path);
+        return file && readFile(file.path);
+      };
+      const { releases } = leases;
+      const view = { base_url, operations, eur_usd, cursors, releases, now: gate.now(), published, ...x402 };
       return await make(view, headers);
     } finally {
       leases.done();

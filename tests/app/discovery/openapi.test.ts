@@ -1,8 +1,10 @@
 // /openapi.json over the real app: valid, complete, and true of every answer that the service gives.
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DOCUMENTS, type View } from '../../../api/discovery/index.ts';
 import { shortenLists } from '../../../api/discovery/openapi-examples.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
+import { NO_OVERLAY, type OwnerFact } from '../../../data/plan/overlay.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { endingKeys, everyCall, type OperationCall } from '../../support/every-call.ts';
 import { claimToken } from '../../support/owners-stage.ts';
@@ -157,6 +159,48 @@ describe('the document', () => {
       '*',
     ]);
     expect((await app.ask('/openapi.json', { headers: { 'If-None-Match': tag } })).status).toBe(304);
+  });
+});
+
+describe('is made', () => {
+  const { text } = DOCUMENTS.find(({ path }) => path === '/openapi.json')!;
+  const viewOf = (more: Partial<View> = {}): View => ({
+    releases: ['tools', 'harbours'].map((dataset) => app.register.current(dataset)!),
+    ...{ operations: OPERATIONS, base_url: 'https://made.example', eur_usd: 1, now: new Date(0) },
+    ...more,
+  });
+  /** The view after an owner's edit of a record. */
+  const edited = (view: View, id: string, version: number): View => {
+    const [release, ...others] = view.releases;
+    const overlay = { ...NO_OVERLAY, version, ownerFacts: new Map([[id, [{ version } as OwnerFact]]]) };
+    return { ...view, releases: [{ ...release!, overlay }, ...others] };
+  };
+
+  test('once for all requests, and again after the edit or removal of a record that it shows', async () => {
+    const view = viewOf();
+    const [first, second] = await Promise.all([text(view, {}), text(view, {})]);
+    expect(second).toBe(first);
+    const shown = /r-[0-9a-f]{16}/.exec(String(first))![0];
+    expect(await text(edited(view, 'r-0000000000000000', 1), {})).toBe(first);
+    const [third, fourth] = await Promise.all([3, 3].map((version) => text(edited(view, shown, version), {})));
+    expect([third !== first, fourth === third]).toEqual([true, true]);
+    expect(await text(edited(view, shown, 3), {})).toBe(third);
+    const removed = new Map([['r-0000000000000000', { entity: 'r-0000000000000000', slug: 'x', version: 4 }]]);
+    const after = edited(view, shown, 3);
+    after.releases[0]!.overlay = { ...after.releases[0]!.overlay!, version: 4, removed };
+    expect(await text(after, {})).not.toBe(third);
+  });
+
+  test('by the nightly build, whose file is sent while its version is current', async () => {
+    const file = Buffer.from(String(await text(viewOf({ eur_usd: 2 }), {})));
+    const published = async () => file;
+    await text(viewOf({ eur_usd: 3 }), {});
+    expect(await text(viewOf({ eur_usd: 2, published }), {})).toBe(file);
+    const other = await text(viewOf({ eur_usd: 4, published }), {});
+    expect(other).not.toBe(file);
+    expect(JSON.parse(String(other)).info['x-document-version']).not.toBe(
+      JSON.parse(String(file)).info['x-document-version'],
+    );
   });
 });
 
