@@ -257,10 +257,12 @@ export function unknownFilter(
   const attributes = new Set(attributesOf(filters).map((candidate) => candidate.name));
   const listed = nameSuggestion(name, [...filters.keys(), ...parameters], [...parameters, ...attributes]).trim();
   // The value of `metric=avg` is a function, which no parameter of an attribute takes.
-  const computed = parameters.includes('attribute') && values.some((value) => STATISTIC.test(value.trim()));
-  const suggestion = computed
-    ? 'Answers contain every statistic: omit it.'
-    : parameterSuggestion(name, parameters, filters);
+  const computed = values.some((value) => STATISTIC.test(value.trim()));
+  const candidates = computed ? parameters.filter((parameter) => parameter !== 'attribute') : parameters;
+  const suggestion =
+    computed && parameters.includes('group_by')
+      ? 'Answers contain every statistic: omit it.'
+      : parameterSuggestion(name, candidates, filters);
   return new UnknownParameter(name, problem, suggestion, listed);
 }
 

@@ -139,6 +139,8 @@ test('a function instead of an attribute gets no attribute', async () => {
     '"metric" is not a filter or parameter of this operation. Answers contain every statistic: omit it.',
   );
   expect(await message('stat=median&attribute=mass')).toContain('omit it');
+  const changelog = await send('/v1/tools/changelog', new URLSearchParams('metric=avg'));
+  expect(changelog.body['message']).not.toMatch(/omit it|"attribute"/u);
   expect(await message('metric=mass')).toContain('Did you mean "attribute"?');
 });
 
