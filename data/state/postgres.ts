@@ -10,8 +10,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   return number;
 });
 
-/** Milliseconds until a connection must be open, or one of the pool free. */
-const CONNECT = 3_000;
+/** Milliseconds until a connection must be open, or one of the pool free: for a call, and for a start or a command. */
+const CONNECT = { call: 3_000, other: 15_000 };
 /** Milliseconds after which the server ends a transaction whose client is silent, with its locks. */
 const IDLE_TRANSACTION = 60_000;
 /** The server's own time limit as a share of ours: it ends the statement and leaves the connection usable. */
@@ -31,7 +31,7 @@ export function postgresDialect(
     max: 10,
     options: `-c synchronous_commit=on${path}`,
     keepAlive: true,
-    connectionTimeoutMillis: CONNECT,
+    connectionTimeoutMillis: limit === undefined ? CONNECT.other : CONNECT.call,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION,
     ...(limit === undefined ? {} : { query_timeout: limit, statement_timeout: Math.ceil(limit * SERVER_SHARE) }),
   });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, test, vi } from 'vitest';
 import { redisLimits } from '../../api/access/limits.ts';
 import { openRedis } from '../../api/access/redis.ts';
 import { rpcChain } from '../../api/payments/x402/chain.ts';
@@ -114,7 +114,8 @@ const PARTS: Part[] = [
       const schema = `faults_${randomBytes(6).toString('hex')}`;
       const databaseUrl = throughPort(database!, port);
       const app = await testApp({ records: 3, store: { databaseUrl, schema, statement_limit: 2_000 } });
-      const { headers } = await newKey(app);
+      // All parts start at the same time, which may take longer than the time limits.
+      const { headers } = await vi.waitFor(() => newKey(app), { timeout: 20_000 });
       return {
         call: async () => {
           const { status, body, headers: sent } = await app.json('/v1/keys/me', { headers });
