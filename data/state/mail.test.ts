@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../tests/support/free-port.ts';
 import { type MailServer, mailServer } from '../../tests/support/mail-server.ts';
 import { describeStores } from '../../tests/support/stores.ts';
@@ -69,8 +69,10 @@ describeStores('the mail queue', ({ open, options }) => {
     [server, one, two] = [await mailServer(), await open(), await open()];
   });
   afterAll(async () => {
-    for (const queue of opened) await queue.close();
     await server.close();
+  });
+  afterEach(async () => {
+    for (const queue of opened.splice(0)) await queue.close();
   });
   beforeEach(async () => {
     for (const table of ['mails', 'links', 'claims'] as const) await one.db.deleteFrom(table).execute();
