@@ -133,6 +133,26 @@ export const airportAttributes: Attributes = {
     example: true,
     editable: true,
   },
+  city: {
+    ...PUBLIC,
+    type: 'string',
+    description:
+      'City that the airport serves, derived: for large and medium airports with scheduled service a place of at least 100,000 people within 60 km, with the most people for its distance; for others the nearest place of 5,000 people within 30 km',
+    example: 'Musterfeld',
+    searchable: true,
+    search_weight: 10,
+    weight: 0,
+  },
+  city_names: {
+    ...PUBLIC,
+    type: 'strings',
+    description: 'Other names of the city, in other languages and spellings, of airports that serve a large one',
+    example: ['Musterfield'],
+    searchable: true,
+    search_weight: 10,
+    published_entries: 30,
+    weight: 0,
+  },
   prominence: {
     ...PUBLIC,
     type: 'integer',

