@@ -127,8 +127,8 @@ export class Observer {
     const key = this.#key(observed);
     if (key === null) return;
     const record = this.#number(key);
-    const id = this.#known.records.ids[record]!;
-    const account = this.#known.accounts.get(this.#reading!.source)!;
+    const { accounts, records } = this.#known;
+    const [id, account] = [records.ids[record]!, accounts.get(this.#reading!.source)!];
     const checked: Record<string, Value> = {};
     // A row with its own time may be one of several about its record: each is a fact at its time.
     const timed = observed.observed_at !== undefined;
@@ -151,8 +151,8 @@ export class Observer {
       }
       const hash = hashOfJson(comparedValue(attribute, result.value));
       if (!timed && account.saidIn(record, i, this.#turn)) {
-        const same = attribute.once || hash === account.hash(record, i);
-        if (!same) this.#park(i, key, raw, ONE_VALUE, undefined, ONE_VALUE);
+        const differs = !attribute.once && hash !== account.hash(record, i);
+        if (differs) this.#park(i, key, raw, ONE_VALUE, undefined, ONE_VALUE);
         continue;
       }
       const proof = this.#proof(observed, i, key);
@@ -219,8 +219,7 @@ export class Observer {
       if (!gone || column < 0) continue;
       const text = JSON.stringify(gone.value);
       if (!account.say(record, column, hash53(text), this.#turn)) continue;
-      const proof = { url, confidence: gone.confidence, evidence: 'no longer listed' };
-      this.#write(id, attributes[column]!, text, proof);
+      this.#write(id, attributes[column]!, text, { url, confidence: gone.confidence, evidence: 'no longer listed' });
     }
   }
 

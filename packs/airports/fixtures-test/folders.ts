@@ -15,7 +15,7 @@ async function index(version: string): Promise<string> {
 type PlaceRow = [name: string, others: string, lat: number, lng: number, people: number, feature?: string];
 
 /** Fictional places, far from the airports of the other fixtures. */
-export const PLACES: readonly PlaceRow[] = [
+const PLACES: readonly PlaceRow[] = [
   ['Gross Muster', 'GMU,Big Muster,Гросмустер,https://muster.example', 40, 20, 2_000_000],
   ['Klein Muster', '', 40.3, 20, 150_000],
   ['Dorf Muster', '', 40.02, 20.3, 6_000],
