@@ -4,7 +4,7 @@ import { loadPack, PackError, packFolders } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 
 /** Loads every valid pack; mistakes are returned as `failures`, with the ids of their packs as `broken`. */
-export async function loadPacks(
+export async function loadValidPacks(
   dirs: readonly string[],
 ): Promise<{ packs: Pack[]; broken: string[]; failures: string[] }> {
   const packs: Pack[] = [];
@@ -24,7 +24,7 @@ export async function loadPacks(
 
 /** The packs that load without mistakes. */
 export async function goodPacks(dirs: readonly string[]): Promise<Pack[]> {
-  return (await loadPacks(dirs)).packs;
+  return (await loadValidPacks(dirs)).packs;
 }
 
 /** Pack folders in PACK_DIRS, by dataset id; of two with one id the first is used. */

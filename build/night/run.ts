@@ -24,7 +24,7 @@ import { prerender } from '../static/prerender.ts';
 import { lockFiles, publish } from '../static/publish.ts';
 import { type DatasetNight, DatasetStopped, datasetNight } from './dataset.ts';
 import { type Fleet, joinFleet } from './fleet.ts';
-import { distinctFolders, loadPacks } from './packs.ts';
+import { distinctFolders, loadValidPacks } from './packs.ts';
 
 /**
  * Most releases of a dataset that one rewrite builds before the pages: the number of immediate opt-outs an
@@ -68,7 +68,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     fleet = await joinFleet(config, store, effects.progress);
     const overlays = fleet?.overlays ?? storedOverlays(store);
     await clearSources(config.DATA_DIR);
-    const { packs, broken, failures } = await loadPacks(config.PACK_DIRS);
+    const { packs, broken, failures } = await loadValidPacks(config.PACK_DIRS);
     const { only } = options;
     const unknown = only?.filter((name) => !packs.some(({ id }) => id === name)) ?? [];
     for (const name of unknown) failures.push(noSuchPack(name, packs));

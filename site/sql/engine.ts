@@ -3,7 +3,7 @@ import * as duckdb from '@duckdb/duckdb-wasm';
 import workerUrl from '@duckdb/duckdb-wasm/dist/duckdb-browser-eh.worker.js?url';
 import wasmUrl from '@duckdb/duckdb-wasm/dist/duckdb-eh.wasm?url';
 import type { Value } from '../../packs/define/model.ts';
-import { flatCells, type Edits, fetchEdits } from '../viewer/edits.ts';
+import { type Edits, editedCells, fetchEdits } from '../viewer/edits.ts';
 import { cellOf, type ResultColumn, type ResultRow, resultColumn } from './cells.ts';
 
 /** Download progress: the name of the download, bytes so far, and in total (0: unknown). */
@@ -101,7 +101,7 @@ function editedView(edits: Edits, id: string, types: ReadonlyMap<string, string>
       const parts = ['min', 'max', 'lat', 'lng']
         .map((part) => `${attribute}.${part}`)
         .filter((part) => types.has(part));
-      return flatCells(attribute, value, types.has(attribute) ? [attribute] : parts);
+      return editedCells(attribute, value, types.has(attribute) ? [attribute] : parts);
     });
     if (name !== undefined) flat.push([named, name]);
     for (const [column, value] of flat)

@@ -17,7 +17,7 @@ export async function fetchEdits(file: string): Promise<Edits | null> {
 }
 
 /** A value in the columns of its attribute: `x`, or the parts `x.min`, `x.max`, `x.lat`, `x.lng`. */
-export function flatCells(name: string, value: Value | null, columns: readonly string[]): [string, Value | null][] {
+export function editedCells(name: string, value: Value | null, columns: readonly string[]): [string, Value | null][] {
   return columns.map((column) => {
     const part = column.slice(name.length + 1);
     const whole = part === '' || value === null || typeof value !== 'object';

@@ -4,7 +4,7 @@ import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetRead 
 import type { Predicate } from '../../data/plan/plan.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { kindOf, NumberColumn, newColumn, TextColumn, type TypedColumn } from './columns.ts';
-import { flatCells, type Edits } from './edits.ts';
+import { type Edits, editedCells } from './edits.ts';
 import type { CellSource } from './messages.ts';
 import type { Model, ModelAttribute } from './model.ts';
 import { type Group, type ParquetFile, readSources } from './provenance.ts';
@@ -62,7 +62,7 @@ export class ParquetStore implements ViewTable {
       if (row === undefined) continue;
       const cells = this.#model.attributes.flatMap((attribute) => {
         const value = values[attribute.name];
-        return value === undefined ? [] : flatCells(attribute.name, value, this.#flat(attribute));
+        return value === undefined ? [] : editedCells(attribute.name, value, this.#flat(attribute));
       });
       if (name !== undefined) cells.push([this.names, name]);
       for (const [column, cell] of cells) this.#edited.set(column, [...(this.#edited.get(column) ?? []), [row, cell]]);
