@@ -122,6 +122,10 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     meaning: 'The address or the request body is longer than the service accepts.',
     action: 'Shorten it: fewer `ids` or filter values in one call.',
   },
+  unsupported_media_type: {
+    meaning: 'The request body is compressed, which the service does not read.',
+    action: 'Send the body without `Content-Encoding`.',
+  },
   validation_failed: {
     meaning: 'A parameter or the body has a wrong type, is out of bounds or is missing; `detail` lists each.',
     action: 'Correct each parameter in `detail`.',
@@ -155,6 +159,7 @@ const STATUSES: readonly (readonly [number, string])[] = [
   [409, 'Conflict with an earlier request'],
   [412, 'Token allowance missing'],
   [413, 'Request too large'],
+  [415, 'Body not readable'],
   [422, 'Value invalid'],
   [429, 'Too many requests'],
   [500, 'Server error'],

@@ -40,6 +40,7 @@ export const ERRORS = {
   already_decided: { status: 409, retriable: false },
   permit2_allowance_required: { status: 412, retriable: false },
   payload_too_large: { status: 413, retriable: false },
+  unsupported_media_type: { status: 415, retriable: false },
   validation_failed: { status: 422, retriable: false },
   rate_limited: { status: 429, retriable: true },
   internal: { status: 500, retriable: true },

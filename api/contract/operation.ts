@@ -94,6 +94,8 @@ export interface Result<R> {
   fields?: readonly string[] | null;
   /** Whether records have `distance_km`, so that tabular formats have a column for it. */
   distances?: boolean;
+  /** A CSV begins with a byte order mark. */
+  bom?: boolean;
   /** Records shown, for the preview quota. */
   records?: number;
   /** No match, decided by public values alone: the answer is sent and costs nothing. */

@@ -47,6 +47,12 @@ const SHOWN: [name: string, code: ErrorCode, title: string, message: string][] =
     'The address or the body is too long',
     'The address has more than 32768 characters.',
   ],
+  [
+    'Compressed',
+    'unsupported_media_type',
+    'The body has a content coding',
+    'Content-Encoding: a body in gzip is not read here. Send it without a content coding.',
+  ],
   ['Invalid', 'validation_failed', 'A value of the wrong type or beyond its bounds', 'limit: must be at least 1'],
   [
     'RateLimited',
@@ -115,6 +121,7 @@ export function errorsOf({ route, access, formats, errors = [] }: Operation, sol
     ...(access === 'free' && route.method === 'GET' ? [] : [409]),
     ...errors.map((code) => ERRORS[code].status),
     413,
+    ...(route.method === 'GET' ? [] : [415]),
     ...(route.method !== 'GET' || others || formats.includes('json') ? [422] : []),
     429,
     500,

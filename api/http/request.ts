@@ -180,8 +180,15 @@ export async function readBody(c: Http, form = false): Promise<unknown> {
   }
 }
 
-/** The body as text. Throws `payload_too_large` beyond LONGEST_BODY. */
+/** The body as text. Throws `payload_too_large` beyond LONGEST_BODY, `unsupported_media_type` for a compressed body. */
 export async function readText(c: Http): Promise<string> {
+  const coding = c.req.header('content-encoding') ?? 'identity';
+  if (!/^(?:identity)?$/i.test(coding.trim()))
+    throw new ApiError(
+      'unsupported_media_type',
+      `Content-Encoding: a body in ${coding.slice(0, 40)} is not read here. Send it without a content coding.`,
+      { headers: { 'Accept-Encoding': 'identity' } },
+    );
   return (await readBytes(c, LONGEST_BODY)).toString();
 }
 

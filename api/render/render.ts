@@ -38,7 +38,8 @@ const RENDERERS: Record<Format, Renderer> = {
     if (!operation.atom) throw new Error(`${operation.name} has no feed`);
     return operation.atom(body, ctx);
   },
-  csv: (operation, result, ctx) => csvTable(rowsOf(operation, result, ctx)),
+  csv: (operation, result, ctx) =>
+    whenReady(csvTable(rowsOf(operation, result, ctx)), (text) => (result.bom ? `\uFEFF${text}` : text)),
   ndjson: (operation, result, ctx) => ndjson(rowsOf(operation, result, ctx)),
   // A large library that few calls need: it is loaded on first use.
   arrow: async (operation, result, ctx) => (await import('./arrow.ts')).arrow(rowsOf(operation, result, ctx)),

@@ -32,6 +32,7 @@ export function toolInput(operation: Operation, packs: readonly Pack[], own: Pac
   const parameters = Object.entries(declared as Properties).filter(
     ([name]) =>
       ((needed as string[]).includes(name) || !(own === null ? hidden : RARE).has(name)) &&
+      !TABULAR.has(name) &&
       (own === null || offeredParameters(own, [name]).length > 0),
   );
   const entries = parameters.map(([name, schema]) => [name, portable(schema)] as const);
@@ -56,6 +57,8 @@ const NONE: ReadonlySet<string> = new Set();
 const SELECTING: ReadonlySet<string> = new Set<string>(Object.keys(SELECTION));
 /** Parameters that a dataset's own tools accept, listed by the shared tools only. */
 const RARE: ReadonlySet<string> = new Set(['ids', 'updated_since', 'min_quality', 'as_of']);
+/** Parameters of tabular formats, which tools do not have. */
+const TABULAR: ReadonlySet<string> = new Set(['bom']);
 const MAX_PRICE: JsonSchema = { type: 'number' };
 const FORMAT: JsonSchema = { type: 'string', enum: ['json', 'md'] };
 /** Descriptions of these parameters, for the tools with the most calls. */

@@ -13,6 +13,8 @@ export interface FormatRow {
   hint?: true;
   /** Only for datasets with geography. */
   geographic?: true;
+  /** Extension of the file in which a client saves an answer; absent: it shows the answer. */
+  extension?: string;
   /** Sent without a content coding. */
   uncompressed?: true;
 }
@@ -20,16 +22,23 @@ export interface FormatRow {
 const ROWS = {
   json: { parameter: 'json', media_type: 'application/json', search: true, hint: true },
   markdown: { parameter: 'md', media_type: 'text/markdown; charset=utf-8', search: true, hint: true },
-  csv: { parameter: 'csv', media_type: 'text/csv; charset=utf-8', search: true, bulk: true },
-  ndjson: { parameter: 'ndjson', media_type: 'application/x-ndjson', search: true, bulk: true },
+  csv: { parameter: 'csv', media_type: 'text/csv; charset=utf-8', search: true, bulk: true, extension: 'csv' },
+  ndjson: { parameter: 'ndjson', media_type: 'application/x-ndjson', search: true, bulk: true, extension: 'ndjson' },
   arrow: {
     parameter: 'arrow',
     media_type: 'application/vnd.apache.arrow.stream',
     search: true,
     bulk: true,
+    extension: 'arrow',
     uncompressed: true,
   },
-  geojson: { parameter: 'geojson', media_type: 'application/geo+json', search: true, geographic: true },
+  geojson: {
+    parameter: 'geojson',
+    media_type: 'application/geo+json',
+    search: true,
+    geographic: true,
+    extension: 'geojson',
+  },
   atom: { parameter: 'atom', media_type: 'application/atom+xml; charset=utf-8' },
   text: { media_type: 'text/plain; charset=utf-8' },
   html: { media_type: 'text/html; charset=utf-8' },

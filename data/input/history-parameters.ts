@@ -18,6 +18,7 @@ import {
   optionalText,
   optionalTime,
   representation,
+  TIME_SCHEMA,
 } from './rows.ts';
 import { SELECTION } from './selection.ts';
 
@@ -172,9 +173,9 @@ export const changelogParameters = selectingParameters(
 /** `since` of the change feed, required: changes recorded later are answered. In microseconds since 1970. */
 const SINCE: Parameter<number> = {
   schema: () =>
-    z.iso
-      .datetime({ offset: true })
-      .describe('Changes recorded after this moment, which counts to the microsecond; next_since of the answer before'),
+    TIME_SCHEMA.describe(
+      'Changes recorded after this moment, which counts to the microsecond; next_since of the answer before',
+    ),
   parse: (values, { name }) => microseconds(name, single(name, values)),
 };
 

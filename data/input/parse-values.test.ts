@@ -1,6 +1,7 @@
 // Values of parameters: what parses, what is refused, and that lists survive any text.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { DataError, ValidationIssue } from '../model/errors.ts';
 import {
   escapeListValue,
@@ -17,6 +18,7 @@ import {
   splitList,
   ValidationIssues,
 } from './parse-values.ts';
+import { TIME_SCHEMA } from './rows.ts';
 
 /** Type of the 422 line that a parser throws. */
 function refusal(parse: () => unknown): string {
@@ -144,4 +146,36 @@ test('one refusal names every wrong parameter', () => {
   issues.attempt(() => parseDate('c', 'x'));
   expect(() => issues.throwIfAny()).toThrow('a: must be a number (got "x") (and 1 more)');
   expect(issues.issues.map(({ loc }) => loc[1])).toEqual(['a', 'c']);
+});
+
+test('the pattern of times in documents is what the parser reads', () => {
+  const times =
+    '2026-11-20 2026-11-20T10:30 2026-11-20T10:30:01 2026-11-20T10:30:01.123456789Z 2026-11-20t10:30z'.split(' ');
+  const zones = [
+    '2026-11-20 10:30',
+    '2026-11-20T10:30+01:00',
+    '2026-11-20T10:30-0330',
+    '2026-11-20T10:30 02:00',
+    '2024-02-29',
+  ];
+  const wrong = [
+    ...['2026-02-29', '2026-13-01', '2026-11-31', '2026-11-20T24:00Z', '2026-11-20T10:60Z', '2026-11-20T10:30+25:00'],
+    ...['2026-11-20T10', '2026-11-20Z', '20261120', 'yesterday', '2026-11-20T10:30:01.Z', '2026-11-20T10:30+1:00', ''],
+  ];
+  const { pattern = '', format } = z.toJSONSchema(TIME_SCHEMA) as { pattern?: string; format?: string };
+  expect(format).toBeUndefined();
+  for (const [texts, accepted] of [
+    [[...times, ...zones], true],
+    [wrong, false],
+  ] as const)
+    for (const text of texts) {
+      expect([text, new RegExp(pattern, 'u').test(text)]).toEqual([text, accepted]);
+      let read = true;
+      try {
+        parseTime('updated_since', text);
+      } catch {
+        read = false;
+      }
+      expect([text, read]).toEqual([text, accepted]);
+    }
 });

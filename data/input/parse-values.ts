@@ -186,17 +186,23 @@ function isDay(value: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(value);
 }
 
-const TIME =
-  /^(?<day>\d{4}-\d{2}-\d{2})(?:[T ](?<clock>\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?<zone>Z|[+ -]\d{2}:?\d{2})?)?$/iu;
+const HOUR = '(?:[01]\\d|2[0-3])';
+const [CLOCK, ZONE] = [`${HOUR}:[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?`, `[Zz]|[+ -]${HOUR}:?[0-5]\\d`];
+/** An existing day, with the leap years. */
+const DAY =
+  '(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))';
+
+/** Every time that `parseTime` reads. */
+export const TIME = new RegExp(`^(${DAY})(?:[Tt ](${CLOCK})(${ZONE})?)?$`);
 
 /**
  * An ISO 8601 date or date-time as milliseconds since 1970; UTC without a zone. Accepts a space for the `+`
  * of an offset, since query strings decode `+` to a space.
  */
 export function parseTime(name: string, raw: string): number {
-  const { day = '', clock, zone = 'Z' } = TIME.exec(raw.trim())?.groups ?? {};
+  const [, day, clock, zone = 'Z'] = TIME.exec(raw.trim()) ?? [];
   const offset = /^z$/iu.test(zone) ? 'Z' : zone.replace(' ', '+').replace(/^(.\d{2}):?(\d{2})$/u, '$1:$2');
-  const at = isDay(day) ? Date.parse(`${day}T${clock ?? '00:00'}${offset}`) : Number.NaN;
+  const at = day !== undefined ? Date.parse(`${day}T${clock ?? '00:00'}${offset}`) : Number.NaN;
   if (Number.isNaN(at))
     throw issue(
       name,

@@ -15,8 +15,12 @@ import {
   parseText,
   parseTime,
   printable,
+  TIME,
 } from './parse-values.ts';
 import { attributeSuggestion } from './suggester.ts';
+
+/** Schema of a time: its pattern accepts what `parseTime` reads. */
+export const TIME_SCHEMA = z.string().regex(TIME);
 
 export const invalid = (message: string) => new DataError('invalid_parameter', message);
 
@@ -66,7 +70,7 @@ export function optionalText(description: string): Parameter<string | null> {
 
 /** A moment, in milliseconds since 1970; null without it. */
 export function optionalTime(description: string): Parameter<number | null> {
-  const schema = z.iso.datetime({ offset: true }).optional().describe(description);
+  const schema = TIME_SCHEMA.optional().describe(description);
   return { schema: () => schema, parse: (values, { name }) => parseTime(name, single(name, values)), fallback: null };
 }
 
@@ -152,7 +156,7 @@ function refuseField(pack: Pack, field: string): never {
  * `as_of`: the moment to answer for, in milliseconds since 1970; null: now. A moment in the future is a 422.
  */
 export const AS_OF: Parameter<number | null> = {
-  schema: () => z.iso.datetime({ offset: true }).optional().describe('The state at this earlier moment'),
+  schema: () => TIME_SCHEMA.optional().describe('The state at this earlier moment'),
   parse(values, { name, now }) {
     const raw = single(name, values);
     const at = parseTime(name, raw);

@@ -49,6 +49,7 @@ function refusal(parse: () => unknown): string {
 
 test('the defaults', () => {
   expect(searchParameters.parse({}, pack)).toEqual({
+    bom: false,
     where: [],
     words: [],
     text: '',
@@ -90,6 +91,7 @@ test('everything at once', () => {
   };
   expect(searchParameters.parse(raw, pack)).toMatchInlineSnapshot(`
     {
+      "bom": false,
       "cursor": null,
       "fields": [
         "name",

@@ -24,6 +24,8 @@ export interface SearchInput extends Selection {
   fields: string[] | null;
   total: boolean;
   format: Format;
+  /** CSV begins with a byte order mark, so that spreadsheets read it as UTF-8. */
+  bom: boolean;
 }
 
 /** Input of facets: the attribute to count by, and the most values to answer. */
@@ -101,15 +103,17 @@ export const searchParameters = selectingParameters(
     limit: PAGE_SIZE,
     cursor: CURSOR,
     total: booleanParameter('Also count all matches'),
+    bom: booleanParameter('With format=csv: begin with a byte order mark, for spreadsheets'),
     format: SEARCH_FORMAT,
   },
   (values, selection, place): SearchInput => {
-    const { limit, total, fields: picked } = values;
+    const { limit, total, bom, fields: picked } = values;
     const format = place.format ?? values.format;
     const { sort: key, type } = values.sort ?? DEFAULT_SORT;
     const sort = completeSort(key, selection, place.pack);
     if (limit > BOUNDS.page && !FORMATS[format].bulk)
       throw invalid(`limit: at most ${BOUNDS.page} in ${PAGED} (got ${limit}); up to ${BOUNDS.limit} in ${BULK}.`);
+    if (bom && format !== 'csv') throw invalid('bom: only a CSV has a byte order mark; add format=csv or omit bom.');
     const fields = withPoints(picked?.fields ?? null, format, place.pack);
     const sorted = sort.key in KEYS ? [] : [sort.key];
     return {
@@ -122,6 +126,7 @@ export const searchParameters = selectingParameters(
       fields,
       total,
       format,
+      bom,
     };
   },
 );

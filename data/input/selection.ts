@@ -10,7 +10,7 @@ import { single } from './filters.ts';
 import { Condition, type Parameter, type ParameterContext, type Selection } from './parameters.ts';
 import { BOUNDS, parseList, parseNumberBetween, parseOneOf, parseText, parseTime, printable } from './parse-values.ts';
 import { parseBox, parseNear } from './places.ts';
-import { type AttributeRule, idsParameter, listSchema, parseIds } from './rows.ts';
+import { type AttributeRule, idsParameter, listSchema, parseIds, TIME_SCHEMA } from './rows.ts';
 
 /** A row whose value becomes a condition of the selection. */
 function condition<T>(
@@ -73,7 +73,7 @@ export const SELECTION = {
     ({ where }, ids) => where.push({ kind: 'ids', refs: ids.map((ref) => ref.toLowerCase()).sort() }),
   ),
   updated_since: condition(
-    () => z.iso.datetime().optional().describe('Changed since this time'),
+    () => TIME_SCHEMA.optional().describe('Changed since this time'),
     (values, { name }) => parseTime(name, single(name, values)),
     ({ where }, at) => where.push({ kind: 'updated_since', at }),
   ),

@@ -142,7 +142,7 @@ function failureReply(deps: McpDeps, request: HttpRequest, path: string, thrown:
   if (error.code === 'internal') deps.report(thrown, request.request_id);
   const { request_id, headers } = request;
   const place = { base_url: deps.gate.base_url, request_id };
-  if (error.code === 'payload_too_large' || error.code === 'invalid_parameter')
+  if (/^(?:payload_too_large|unsupported_media_type|invalid_parameter)$/.test(error.code))
     return jsonRpcError(request, ERRORS[error.code].status, -32_600, error.message, errorBody(error, place));
   return errorReply(error, { ...place, accept: request.accept, headers, resource: path });
 }

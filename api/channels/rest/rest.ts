@@ -162,6 +162,8 @@ function replyOf(exchange: Exchange, outcome: Outcome<RestAnswer>): Awaitable<Re
   const free = operation.access === 'free' && !priced;
   // One object for all headers: those of the gate, of caches and of the answer.
   const { headers } = request;
+  const { extension } = FORMATS[choice.format];
+  if (extension) headers['Content-Disposition'] = `attachment; filename="${call.dataset}.${extension}"`;
   addCacheHeaders(headers, operation, free && outcome.caller.kind === 'anonymous', choice);
   if (choice.format === 'html') Object.assign(headers, fileHeaders(deps.gate.base_url));
   if (outcome.kind !== 'answer') {

@@ -84,6 +84,7 @@ export const entity_search = operation<SearchInput, Found>({
     const answer = await listResult<Found>(list, { ...page, ...aboutDataset(release.pack, ctx.base_url) }, ctx);
     answer.next_cursor = page.next_cursor;
     answer.fields = input.fields;
+    answer.bom = input.bom;
     answer.distances = input.sort.distance !== undefined;
     if (release !== current) answer.release = release.manifest.release;
     return answer;

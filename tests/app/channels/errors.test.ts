@@ -142,6 +142,7 @@ const WAITING = [
   'already_decided',
   'permit2_allowance_required',
   'payload_too_large',
+  'unsupported_media_type',
 ];
 
 let addresses = 0;

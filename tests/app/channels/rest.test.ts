@@ -1,4 +1,5 @@
 // REST over the real app: negotiation, conditional requests, HEAD, headers, cursors, methods and addresses.
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
@@ -243,5 +244,45 @@ describe('paths without a route', () => {
     expect((await app.ask('/v1/tools/llms.txt')).status).toBe(200);
     const long = await app.json(`/v1/${'x'.repeat(5_000)}`);
     expect(String(long.body['message']).length).toBeLessThan(300);
+  });
+});
+
+test.each(['/v1/keys', '/v1/keys/recover', '/mcp', '/a2a/v1/message:send', '/oauth/token'])(
+  'a compressed body is 415 at %s',
+  async (path) => {
+    const body = gzipSync('{"email":"zipped@example.org"}');
+    const type = path.startsWith('/oauth') ? 'application/x-www-form-urlencoded' : 'application/json';
+    const headers = { 'Content-Type': type, 'Content-Encoding': 'gzip', Host: new URL(BASE).host };
+    const response = await app.ask(path, { method: 'POST', headers, body: body as never });
+    expect([response.status, await response.text()]).toEqual([415, expect.stringMatching(/Content-Encoding|coding/i)]);
+  },
+);
+
+describe('tables', () => {
+  test.each([
+    ['csv', 'tools.csv'],
+    ['ndjson', 'tools.ndjson'],
+    ['arrow', 'tools.arrow'],
+  ])('%s is saved as %s', async (format, file) => {
+    for (const method of ['GET', 'HEAD']) {
+      const response = await app.ask(`/v1/tools/entities?format=${format}&limit=2`, { ...admin, method });
+      expect([response.status, response.headers.get('content-disposition')]).toEqual([
+        200,
+        `attachment; filename="${file}"`,
+      ]);
+    }
+    expect((await app.ask('/v1/tools/entities?limit=2', admin)).headers.get('content-disposition')).toBeNull();
+  });
+
+  test('bom=true begins a CSV with a byte order mark, and is refused elsewhere', async () => {
+    const bytes = async (query: string) =>
+      Buffer.from(await (await app.ask(`/v1/tools/entities?limit=2&format=csv${query}`, admin)).arrayBuffer());
+    const plain = await bytes('');
+    expect(await bytes('&bom=false')).toEqual(plain);
+    expect(await bytes('&bom=true')).toEqual(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), plain]));
+    for (const format of ['json', 'ndjson', 'md']) {
+      const { status, body } = await app.json(`/v1/tools/entities?bom=true&format=${format}`, admin);
+      expect([status, body['message']]).toEqual([400, expect.stringContaining('bom: only a CSV')]);
+    }
   });
 });
