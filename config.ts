@@ -68,6 +68,8 @@ const Settings = z.object({
     .string()
     .regex(/^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/, 'must be an address, or Name <address>')
     .optional(),
+  /** Address of the operators, for alerts of nightly runs; absent: alerts are shown at /ops only. */
+  ALERT_EMAIL: z.email('must be an e-mail address').optional(),
   TRUST_PROXY: z.coerce.number().int().min(0).max(10).default(0),
   CHECKOUT: z.literal('sandbox', 'must be sandbox, or unset').optional(),
   STRIPE_SECRET_KEY: z.string().min(1).optional(),
@@ -98,8 +100,6 @@ const Settings = z.object({
     .optional()
     .transform((list) => (list ? list.split(',').map((origin) => origin.trim()) : []))
     .refine((origins) => origins.every(isOrigin), 'every origin is written like https://app.example'),
-  /** Threads that answer calls on the same port. */
-  WORKERS: z.coerce.number().int().min(1).max(64).default(1),
   /** Bytes of memory of each DuckDB database of a nightly run; absent: a sixth of the machine's or container's. */
   DUCKDB_MEMORY: z
     .string()
@@ -107,6 +107,8 @@ const Settings = z.object({
     .transform((size) => Number.parseInt(size, 10) * (/G/i.test(size) ? 2 ** 30 : 2 ** 20))
     .refine((bytes) => bytes >= 128 * 2 ** 20, 'must be at least 128MB')
     .optional(),
+  /** Threads that answer calls on the same port. */
+  WORKERS: z.coerce.number().int().min(1).max(64).default(1),
   /** 0: Hono handles every request. */
   FAST_PATH: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
   /** Lowest level that the API logs. */

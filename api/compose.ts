@@ -122,7 +122,7 @@ export async function compose(settings: Settings) {
   const overlays = await openOverlays(store);
   const register = await openRegister({ dataDir, packs, log, overlays, ...(shared && { shared: shared.releases }) });
   const { follower, followed, drain, health } = openHealth(settings, access, register);
-  const metrics = openMetrics(() => processState(register, access.redisUp, followed));
+  const metrics = openMetrics(() => processState(register, dataDir, access.redisUp, followed));
   const traffic = countTraffic(store, now);
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
   const owners = openOwners(ownerParts);

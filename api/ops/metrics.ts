@@ -15,11 +15,15 @@ import type { CallMetric } from '../gate/context.ts';
 export interface ProcessState {
   /** Queries that run in the engines, or wait for them. */
   queue: { running: number; waiting: number };
+  /** Ids of all datasets. */
+  packs: string[];
   datasets: { dataset: string; release: string; records: number; collected: Date }[];
   /** Whether Redis responds; null without Redis. */
   redis: boolean | null;
   /** Whether the object storage responds, and the releases still to be fetched; null without RELEASES_URL. */
   storage: { up: boolean; waiting: Readonly<Record<string, string>> } | null;
+  /** Reads the `bad_nights` of the last run of a dataset. */
+  badNights(dataset: string): Promise<number>;
 }
 
 export interface Metrics {
@@ -42,7 +46,7 @@ export interface MetricsText {
  * longest counts, and the rest are summed.
  */
 const ADDING: readonly [RegExp, MetricObject['aggregator']][] = [
-  [/^(?:process_|nodejs_version_info|register_(?:queries|release|collected|redis|storage))/, 'first'],
+  [/^(?:process_|nodejs_version_info|register_(?:queries|release|collected|bad|redis|storage))/, 'first'],
   [/^nodejs_eventloop_lag/, 'max'],
   [/./, 'sum'],
 ];
@@ -83,15 +87,15 @@ export function openMetrics(standing: () => ProcessState): Metrics {
     labelNames: ['dataset'],
     registers,
   });
-  const gauge = (name: string, help: string, labelNames: string[], fill: (set: Fill, now: ProcessState) => void) =>
+  const gauge = (name: string, help: string, labelNames: string[], fill: (set: Fill, now: ProcessState) => unknown) =>
     new Gauge({
       name,
       help,
       labelNames,
       registers,
-      collect() {
+      async collect() {
         this.reset();
-        fill((labels, value) => this.set(labels, value), standing());
+        await fill((labels, value) => this.set(labels, value), standing());
       },
     });
   gauge('register_queries', 'Questions in the engines now', ['state'], (set, { queue }) => {
@@ -103,6 +107,10 @@ export function openMetrics(standing: () => ProcessState): Metrics {
   });
   gauge('register_collected_seconds', 'When a dataset was last collected (Unix time)', ['dataset'], (set, now) => {
     for (const { dataset, collected } of now.datasets) set({ dataset }, collected.getTime() / 1000);
+  });
+  const badNights = 'Nights in a row in which the run of a dataset was refused or failed';
+  gauge('register_bad_nights', badNights, ['dataset'], async (set, now) => {
+    for (const dataset of now.packs) set({ dataset }, await now.badNights(dataset));
   });
   gauge('register_redis_up', '1 while limits are shared over Redis, 0 while it is away', ['use'], (set, { redis }) => {
     if (redis !== null) set({ use: 'limits' }, redis ? 1 : 0);

@@ -18,12 +18,14 @@ import type { OpsDataset } from './parts/request.ts';
  */
 export function processState(
   register: Register,
+  dataDir: string,
   redisUp: () => boolean | null,
   follower: Pick<Follower, 'state'> | null,
 ): ProcessState {
   const open = [...register.packs.keys()].flatMap((dataset) => register.current(dataset) ?? []);
   return {
     queue: register.load(),
+    packs: [...register.packs.keys()],
     datasets: open.map(({ pack, manifest: { release, records, last_collection } }) => ({
       dataset: pack.id,
       release,
@@ -32,6 +34,7 @@ export function processState(
     })),
     redis: redisUp(),
     storage: follower?.state() ?? null,
+    badNights: async (dataset) => (await lastRuns(dataDir, dataset, 1))[0]?.bad_nights ?? 0,
   };
 }
 

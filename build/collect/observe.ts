@@ -2,7 +2,6 @@
 // new records.
 import { type LineWriter, NULL, oneLine } from '../../data/duckdb/lines.ts';
 import { recordId } from '../../data/model/layout.ts';
-import { commandLine } from '../../data/model/program.ts';
 import { REGISTER_ATTRIBUTES } from '../../data/write/facts.ts';
 import { comparedValue } from '../../packs/define/digits.ts';
 import type { Attribute, Identity, Observed, Pack, Source, Value } from '../../packs/define/model.ts';
@@ -13,7 +12,7 @@ import { checker } from './check.ts';
 import { type Planned, readingName } from './plan.ts';
 import { type RejectedValue, RunReport } from './report.ts';
 import { entryFor, isAddress, RowChecker, type UnknownName } from './row.ts';
-import { percent, shorten, valueText } from './sentences.ts';
+import { acceptOnce, percent, shorten, valueText } from './sentences.ts';
 import { freeSlug } from './slug.ts';
 import { hash53, hashOfJson, type Records, type SourceState } from './state.ts';
 
@@ -249,8 +248,8 @@ export class Observer {
     this.report.mistake(
       reading.source,
       `${readingName(reading)} lists ${now} records, and the reading before listed ${before}: ` +
-        `${percent(fewer / this.#listedBefore)} fewer (max_drop: ${percent(max_drop)}). If that is right, run ` +
-        `\`${commandLine('nightly', `--only ${this.#pack.id} --accept`)}\` once, or set max_drop of the source`,
+        `${percent(fewer / this.#listedBefore)} fewer (max_drop: ${percent(max_drop)}). ` +
+        `${acceptOnce(this.#pack.id)}, or set max_drop of the source`,
     );
   }
 

@@ -1,4 +1,5 @@
 // Values and numbers in sentences of the console and the run log.
+import { commandLine } from '../../data/model/program.ts';
 
 /** Most characters of a value or of a record's key in an example. */
 const VALUE = 60;
@@ -28,6 +29,10 @@ export function shorten(text: string): string {
 
 /** `15 %`, `0.1 %`: three significant digits. */
 export const percent = (share: number): string => `${Number((share * 100).toPrecision(3))} %`;
+
+/** What to do about a difference that is right, as the beginning of a sentence. */
+export const acceptOnce = (dataset: string): string =>
+  `If that is right, run \`${commandLine('nightly', `--only ${dataset} --accept`)}\` once`;
 
 /** `3 of 20 values`. */
 export const severalOf = (count: number, all: number, noun: string): string =>

@@ -50,7 +50,7 @@ export async function runDaemon(config: Config, effects: Effects, { signal, wait
       await fetchLogsOfOthers(config, effects);
       const due = await dueNow(config.DATA_DIR, await goodPacks(config.PACK_DIRS), now());
       if (due.ids.length > 0) {
-        await runNight(config, effects, { only: due.ids, accept: false });
+        await runNight(config, effects, { only: due.ids, accept: false, retries: due.retries });
         lastNote = '';
         continue;
       }
@@ -114,29 +114,33 @@ async function outdatedDatasets(
   }
 }
 
-/** The datasets that are due, and the next time at which one is. A dataset that never ran is due at once. */
+/**
+ * The datasets that are due, those of them that are retried in the same night, and the next time at which one is due. A
+ * dataset that never ran is due at once.
+ */
 async function dueNow(
   dataDir: string,
   packs: readonly Pack[],
   now: Date,
-): Promise<{ ids: string[]; next: Date | null }> {
+): Promise<{ ids: string[]; retries: Set<string>; next: Date | null }> {
   const ids: string[] = [];
+  const retries = new Set<string>();
   let next: Date | null = null;
   for (const pack of packs) {
     const [last] = await lastRuns(dataDir, pack.id, 1);
-    const at = last ? dueAfter(pack, last) : now;
+    const regular = last ? nextRun(parseSchedule(pack.schedule), new Date(last.at)) : now;
+    const at = last?.outcome === 'failed' ? retryTime(last, regular) : regular;
     if (at === null) continue;
-    if (at <= now) ids.push(pack.id);
-    else if (next === null || at < next) next = at;
+    if (at <= now) {
+      ids.push(pack.id);
+      if (regular === null || regular > now) retries.add(pack.id);
+    } else if (next === null || at < next) next = at;
   }
-  return { ids, next };
+  return { ids, retries, next };
 }
 
-/** When a dataset is due after its last run. */
-function dueAfter({ schedule }: Pack, { at, outcome }: NightlyRun): Date | null {
-  const began = new Date(at);
-  const regular = nextRun(parseSchedule(schedule), began);
-  if (outcome !== 'failed') return regular;
-  const again = new Date(began.getTime() + AGAIN);
+/** When a failed run is tried again; `regular`: when the schedule runs it next. */
+function retryTime({ at }: NightlyRun, regular: Date | null): Date {
+  const again = new Date(Date.parse(at) + AGAIN);
   return regular !== null && regular < again ? regular : again;
 }

@@ -13,6 +13,7 @@ import { isoTime } from '../../data/model/time.ts';
 import { trace, tracing } from '../../data/model/tracing.ts';
 import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-source.ts';
 import { type NightlyRun, recordRun } from '../../data/releases/runs.ts';
+import { MailQueue } from '../../data/state/mail.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
 import { nearestName } from '../../packs/define/mistakes.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -39,6 +40,8 @@ export interface RunOptions {
   accept: boolean;
   /** No source is read: releases and files are built again from the stored facts and the current overlay. */
   rewrite?: boolean;
+  /** Datasets whose run failed in this night, and which are tried again. */
+  retries?: ReadonlySet<string>;
 }
 
 export interface NightReport {
@@ -58,10 +61,10 @@ function noSuchPack(name: string, packs: readonly Pack[]): string {
 /** Runs the night. Throws LockedError while another run is in progress, here or on another machine. */
 export async function runNight(config: Config, effects: Effects, options: RunOptions): Promise<NightReport> {
   const unlock = lockNight(config.DATA_DIR);
+  setDuckMemory(config.DUCKDB_MEMORY);
   let store: Store | null = null;
   let fleet: Fleet | null = null;
   try {
-    setDuckMemory(config.DUCKDB_MEMORY);
     restrictDataDir(config.DATA_DIR, effects.progress.warn);
     const wait = { seconds: config.DATABASE_WAIT_SECONDS, report: effects.progress.note };
     store = await openStore({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, wait });
@@ -77,7 +80,8 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     const nights: DatasetNight[] = [];
     const { progress, takeSteps } = withTimer(effects.progress, effects.ticks);
     const selected = new Set(packs.filter(({ id }) => only === null || only.includes(id)));
-    const run = { config, effects: { ...effects, progress }, options, overlays, fleet, takeSteps };
+    const alerts: string[] = [];
+    const run = { config, effects: { ...effects, progress }, options, overlays, fleet, takeSteps, alerts };
     for (const pack of packs) {
       // Pages are rendered for all datasets, also for those of other runs.
       if (!selected.has(pack)) await fleet?.fetch(pack.id, false);
@@ -86,6 +90,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
         failures.push(...(await trace('nightly run', dataset, () => runDataset(run, pack, nights))));
       }
     }
+    if (alerts.length > 0) await alertOperators(config, store, alerts, effects);
     try {
       failures.push(...(await trace('static files', {}, () => render(config, packs, broken, overlays, effects))));
     } catch (error) {
@@ -110,17 +115,23 @@ interface DatasetRun {
   overlays: OverlaySource;
   fleet: Fleet | null;
   takeSteps: Timed['takeSteps'];
+  /** Datasets that were refused or failed in a second night, as sentences. */
+  alerts: string[];
 }
 
 /** Runs the night of one dataset and records it. Adds the night to `nights`; returns its failures as sentences. */
 async function runDataset(run: DatasetRun, pack: Pack, nights: DatasetNight[]): Promise<string[]> {
-  const { config, effects, options, overlays, fleet, takeSteps } = run;
+  const { config, effects, options, overlays, fleet, takeSteps, alerts } = run;
   const at = isoTime(effects.now().getTime());
   const record = async (result: Pick<NightlyRun, 'outcome' | 'release' | 'records' | 'told'>) => {
     const { outcome, release, records, told } = result;
     // The schedule counts only runs that collect.
-    if (!options.rewrite)
-      await recordRun(config.DATA_DIR, pack.id, { at, ...takeSteps(), outcome, release, records, told });
+    if (!options.rewrite) {
+      const retry = options.retries?.has(pack.id) ?? false;
+      const recorded = { at, ...takeSteps(), outcome, release, records, told };
+      const nights = await recordRun(config.DATA_DIR, pack.id, recorded, retry);
+      if (nights === 2 && !retry) alerts.push(`${pack.id} ${outcome}: ${told[0] ?? 'no reason is known'}`);
+    }
     await fleet?.save(pack.id);
   };
   try {
@@ -152,6 +163,25 @@ async function runDataset(run: DatasetRun, pack: Pack, nights: DatasetNight[]): 
     );
     return reasons.map((reason) => `${pack.id}: ${reason}`);
   }
+}
+
+/** Queues a mail to the operators about datasets that were refused or failed two nights in a row, if ALERT_EMAIL is set. */
+async function alertOperators(
+  config: Config,
+  store: Store,
+  alerts: readonly string[],
+  { now, progress }: Effects,
+): Promise<void> {
+  const { ALERT_EMAIL: to, BASE_URL, DATA_DIR: dataDir, SMTP_URL: smtpUrl } = config;
+  const text = `Two nights in a row without a good run:\n\n${alerts.join('\n\n')}\n\nThe last releases stay current. Details: ${BASE_URL}/ops/nights\n`;
+  for (const alert of alerts) progress.warn(`second night without a good run: ${alert}`);
+  if (to === undefined) return;
+  const from = config.MAIL_FROM ?? `register@${new URL(BASE_URL).hostname}`;
+  const queue = new MailQueue({ store, dataDir, smtpUrl, from, now, log: progress.warn });
+  const subject = `Nightly runs need attention: ${new URL(BASE_URL).host}`;
+  // The service sends what this run cannot.
+  await queue.deliver(await queue.post(store.db, { to, subject, text }, now()));
+  await queue.close();
 }
 
 /** Whether any pack has a release to serve. */

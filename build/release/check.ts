@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { addsDigitsSql } from '../../data/duckdb/digits.ts';
 import { Duck, quotedIdentifier, quotedText } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
-import { commandLine } from '../../data/model/program.ts';
 import type { Fact } from '../../data/model/record.ts';
 import type { Attribute, Pack, PackTest } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
-import { percent } from '../collect/sentences.ts';
+import { acceptOnce, percent } from '../collect/sentences.ts';
 
 /** Records or values from which on shares count, and from which on all of them are too many. */
 const LEAST = { share: 200, all: 20 };
@@ -28,8 +27,8 @@ function overShare(
   const total = rule !== 'changed_values' && all >= LEAST.all && count === all;
   if (count <= all * most || (all < LEAST.share && !total)) return [];
   return [
-    `${what} (${percent(count / all)}; checks.${rule}: ${percent(most)}). If that is right, run ` +
-      `\`${commandLine('nightly', `--only ${id} --accept`)}\` once, or set ${setting}checks.${rule} in pack.ts`,
+    `${what} (${percent(count / all)}; checks.${rule}: ${percent(most)}). ` +
+      `${acceptOnce(id)}, or set ${setting}checks.${rule} in pack.ts`,
   ];
 }
 

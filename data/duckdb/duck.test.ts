@@ -90,9 +90,9 @@ describe('memory', () => {
 
   test('an error names the file, the limit, the setting', async () => {
     const path = join(folder, 'few.parquet');
-    const limit = 'needs more than 8 MB, the memory of one database of a nightly run: set DUCKDB_MEMORY to more';
+    const limit = 'needs more than 8 MB, the bound of one database of a nightly run: set DUCKDB_MEMORY to more';
     const written = withMemory(8, (duck) => duck.parquet(wide(400, 20_000), path));
-    await expect(written).rejects.toThrow(`writing few.parquet ${limit}, or use a machine with more memory`);
+    await expect(written).rejects.toThrow(`writing few.parquet ${limit}, or use more memory`);
     await withMemory(256, (duck) => duck.parquet(wide(40, 100_000), path));
     const read = withMemory(8, (duck) => duck.rows(`SELECT list(t) FROM read_parquet(${quotedText(path)}) t`));
     await expect(read).rejects.toThrow(`a query of few.parquet ${limit}`);

@@ -185,10 +185,10 @@ function withRemedy(error: unknown, sql: string, memory: number): unknown {
   const [, target] = / TO '(?:[^']*\/)?([^'/]+)'/.exec(sql) ?? [];
   const files = [...sql.matchAll(/'(?:[^']*\/)?([^'/]+\.(?:parquet|jsonl))'/g)].map(([, name]) => name);
   const step = target ? `writing ${target}` : `a query of ${[...new Set(files)].join(', ') || 'the facts'}`;
-  const limit = `${Math.round(memory / MIB)} MB, the memory of one database of a nightly run`;
-  return text.includes('max_temp_directory_size')
-    ? new Error(`${step} needs more than ${limit}, and half of the free disk space: free space on the disk of DATA_DIR`)
-    : new Error(`${step} needs more than ${limit}: set DUCKDB_MEMORY to more, or use a machine with more memory`);
+  const full = text.includes('max_temp_directory_size');
+  const remedy = full ? 'free space on the disk of DATA_DIR' : 'set DUCKDB_MEMORY to more, or use more memory';
+  const limit = `${Math.round(memory / MIB)} MB${full ? ' and half of the free disk space' : ''}`;
+  return new Error(`${step} needs more than ${limit}, the bound of one database of a nightly run: ${remedy}`);
 }
 
 /** One or several files of a `LineWriter`, in sequence, as a table expression. */

@@ -21,7 +21,11 @@ export interface NightlyRun {
    * facts.
    */
   told: string[];
+  /** Nights in a row, this one included, whose run was refused or failed. Absent: unknown, of an earlier version. */
+  bad_nights?: number;
 }
+
+const isBad = ({ outcome }: Pick<NightlyRun, 'outcome'>) => outcome === 'refused' || outcome === 'failed';
 
 /** Bytes read from the end of the file: about a hundred runs. */
 const TAIL = 131_072;
@@ -31,13 +35,20 @@ const TAIL = 131_072;
  */
 const KEPT = { sentence: 2_000, told: TAIL / 4 };
 
-/** Appends a run to the log of a dataset in one write; long sentences are cut. */
-export async function recordRun(dataDir: string, dataset: string, run: NightlyRun): Promise<void> {
+/**
+ * Appends a run to the log of a dataset in one write; long sentences are cut. `retry`: it repeats a failed run of the
+ * same night. Returns its `bad_nights`.
+ */
+export async function recordRun(dataDir: string, dataset: string, run: NightlyRun, retry = false): Promise<number> {
+  const [last] = await lastRuns(dataDir, dataset, 1);
+  const before = last && isBad(last) ? (last.bad_nights ?? 1) : 0;
+  const bad_nights = isBad(run) ? before + (retry ? 0 : 1) : 0;
   const path = paths.runs(dataDir, dataset);
   await mkdir(dirname(path), { recursive: true });
   // A killed write leaves half a line: start a new one.
   const whole = (await tail(path)).endsWith('\n');
-  await appendFile(path, `${whole ? '' : '\n'}${JSON.stringify({ ...run, told: bounded(run.told) })}\n`);
+  await appendFile(path, `${whole ? '' : '\n'}${JSON.stringify({ ...run, told: bounded(run.told), bad_nights })}\n`);
+  return bad_nights;
 }
 
 function bounded(told: readonly string[]): string[] {

@@ -27,3 +27,16 @@ export const oneOfTexts = <const T extends readonly string[]>(values: T) =>
 
 export const functionOf = <T>(expected: string) =>
   z.custom<T>((given) => typeof given === 'function', { error: expected });
+
+/** How much a release may differ from the one before. */
+export const ChecksShape = strictObject({
+  lost_records: shareOfOne('a share').default(0.02).describe('Share of the records that may be missing.'),
+  lost_values: shareOfOne('a share').default(0.2).describe('Share of the values of an attribute that may be missing.'),
+  changed_values: shareOfOne('a share').default(0.5).describe('Share of its values that may change in one `revision`.'),
+  gone_records: shareOfOne('a share').default(0.2).describe('Share of the records that may newly be `gone`.'),
+})
+  .default({ lost_records: 0.02, lost_values: 0.2, changed_values: 0.5, gone_records: 0.2 })
+  .describe(
+    'A release that differs by more from the one before is refused (`1`: never), unless a nightly run has `--accept`. ' +
+      'Shares count from 200 records or values on; of 20 to 199 the loss of all of them is refused.',
+  );

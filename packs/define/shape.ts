@@ -5,6 +5,7 @@ import { parseSchedule } from './schedule.ts';
 import {
   arrayOf,
   boundedNumber,
+  ChecksShape,
   flagWithDefault,
   functionOf,
   httpAddress,
@@ -122,10 +123,7 @@ export const AttributeShape = strictObject({
   volatile: z
     .boolean({ error: 'true or false' })
     .optional()
-    .describe(
-      'Its values change by nature, such as the month of the newest figures: `checks.changed_values` does not count them. ' +
-        'Unset: false.',
-    ),
+    .describe('Its values change by nature: `checks.changed_values` does not count them. Unset: false.'),
   once: flagWithDefault(false).describe('Kept from the first reading that named the record, and never replaced.'),
   aliases: arrayOf(requiredText('a name'), 'a list of other names')
     .default([])
@@ -290,23 +288,7 @@ export const PackShape = strictObject({
   })
     .default({ completeness: 0.5, confidence: 0.3, freshness: 0.2 })
     .describe('Weights of the quality score; they sum to 1.'),
-  checks: strictObject({
-    lost_records: shareOfOne('a share').default(0.02).describe('Share of the records that may be missing.'),
-    lost_values: shareOfOne('a share')
-      .default(0.2)
-      .describe('Share of the values of an attribute that may be missing.'),
-    changed_values: shareOfOne('a share')
-      .default(0.5)
-      .describe('Share of the values of an attribute that may change, at the same `revision`.'),
-    gone_records: shareOfOne('a share')
-      .default(0.2)
-      .describe('Share of the records that may newly have the value of `gone`.'),
-  })
-    .default({ lost_records: 0.02, lost_values: 0.2, changed_values: 0.5, gone_records: 0.2 })
-    .describe(
-      'A release that differs by more from the one before is refused (`1`: never), unless a nightly run has `--accept`. ' +
-        'Shares count from 200 records or values on; of 20 to 199 the loss of all of them is refused.',
-    ),
+  checks: ChecksShape,
   group_by: attribute.describe('Public attribute that groups the showcase records: string, enum, boolean or integer.'),
   serving: strictObject({
     showcase: strictObject({

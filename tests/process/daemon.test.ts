@@ -1,7 +1,18 @@
 // The daemon: runs on schedule, catches up on missed runs, one at a time, and retries failures.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runDaemon } from '../../build/night/daemon.ts';
@@ -86,6 +97,37 @@ describe('the daemon', () => {
     expect(runs.length).toBeGreaterThan(2);
     expect(runs.at(-1)).toMatch(/ released$/);
     expect(runs.slice(0, -1).every((run) => run.endsWith(' failed'))).toBe(true);
+  });
+
+  test('alerts once when a second night fails, and again after a good one', { timeout: 120_000 }, async () => {
+    const config = { ...place(), ALERT_EMAIL: 'operators@register.example' };
+    const pack = join(config.PACK_DIRS[0]!, 'harbours/pack.ts');
+    writeFileSync(pack, readFileSync(pack, 'utf8').replace(/schedule: '[^']*'/, "schedule: '30 4 * * *'"));
+    const facts = paths.facts(config.DATA_DIR, 'harbours');
+    const block = () => {
+      rmSync(facts, { recursive: true, force: true });
+      mkdirSync(dirname(facts), { recursive: true });
+      writeFileSync(facts, 'a file where a folder should be');
+    };
+    block();
+    const outbox = join(config.DATA_DIR, 'outbox');
+    const mails = () => (existsSync(outbox) ? readdirSync(outbox) : []);
+    const sent: number[] = [];
+    const { lines } = await live(config, '2026-11-20T12:30:00Z', 110, (hour) => {
+      // The first night with its retries, the second, the third, a good run, two more nights.
+      if (hour > 14 && hour < 15.6) sent.push(mails().length);
+      if (hour > 40 && hour < 41.1) sent.push(mails().length);
+      if (hour > 44 && hour < 47 && statSync(facts, { throwIfNoEntry: false })?.isFile()) rmSync(facts);
+      if (hour > 47 && hour < 48.1) block();
+      if (hour > 62 && hour < 63.1) sent.push(mails().length);
+    });
+    expect(sent.at(0)).toBe(0);
+    expect(new Set(sent.slice(1))).toEqual(new Set([1]));
+    expect(mails()).toHaveLength(2);
+    expect(lines.filter((line) => line.includes('second night without a good run: harbours failed'))).toHaveLength(2);
+    const mail = readFileSync(join(outbox, mails()[0]!), 'utf8');
+    for (const text of ['To: operators@register.example', 'harbours failed: ', '/ops/nights'])
+      expect(mail).toContain(text);
   });
 
   test('waits during a night of another process, and reports it once', { timeout: 60_000 }, async () => {
@@ -191,6 +233,28 @@ describe('the log of runs', () => {
       '2026-01-03T00:00:00Z',
       '2026-01-01T00:00:00Z',
     ]);
+  });
+
+  test('counts the nights without a good run, and no retries', async () => {
+    const data = scratch();
+    const nights: number[] = [];
+    for (const [outcome, retry] of [
+      ['failed', false],
+      ['failed', true],
+      ['refused', false],
+      ['unchanged', false],
+      ['refused', false],
+      ['failed', false],
+    ] as const)
+      nights.push(await recordRun(data, 'x', { at: '2026-01-01T00:00:00Z', ...run, outcome }, retry));
+    expect(nights).toEqual([1, 1, 2, 0, 1, 2]);
+    expect(await lastRuns(data, 'x', 1)).toMatchObject([{ bad_nights: 2 }]);
+    // A run of an earlier program version counts as one night.
+    appendFileSync(
+      paths.runs(data, 'x'),
+      `${JSON.stringify({ at: '2026-01-02T00:00:00Z', ...run, outcome: 'failed' })}\n`,
+    );
+    expect(await recordRun(data, 'x', { at: '2026-01-03T00:00:00Z', ...run, outcome: 'failed' })).toBe(2);
   });
 
   test('shortens a run with a very long report', async () => {

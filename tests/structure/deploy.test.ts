@@ -213,6 +213,8 @@ describe('monitoring', () => {
       datasets: [],
       redis: true,
       storage: { up: true, waiting: {} },
+      packs: [],
+      badNights: async () => 0,
     }));
     recordCall({ operation: 'a', dataset: 'b', channel: 'rest', outcome: 'ok', seconds: 1, eur: 0 });
     metrics = new Set([...(await text()).text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name));

@@ -65,6 +65,7 @@ test.each([
   ['SMTP_URL', 'mail.example'],
   ['SMTP_URL', 'http://mail.example'],
   ['MAIL_FROM', 'nobody'],
+  ['ALERT_EMAIL', 'nobody'],
   ['MAIL_FROM', 'A <a@b.example>\r\nBcc: c@d.example'],
   ['CHECKOUT', 'stripe'],
   ['STRIPE_API_BASE', 'http://stripe.example'],

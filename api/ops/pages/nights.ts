@@ -22,7 +22,9 @@ function dataset(standing: OpsDataset, request: OpsRequest, now: Date): Html {
   const { dataset: id, title, state, release, records, facts, runs, next_collection } = standing;
   // The steps of the last run that was more than a check for new data.
   const full = runs.find(({ outcome, steps }) => outcome !== 'unchanged' && steps.length > 1) ?? runs[0];
-  return html`<section aria-labelledby="${id}" class="night"><div class="head"><h2 id="${id}">${id}</h2>${state === 'open' ? '' : badgeHtml(state, 'bad')}</div>
+  const { bad_nights = 0 } = runs[0] ?? {};
+  const alert = bad_nights > 1 ? badgeHtml(`no good run for ${bad_nights} nights`, 'bad') : '';
+  return html`<section aria-labelledby="${id}" class="night"><div class="head"><h2 id="${id}">${id}</h2>${state === 'open' ? '' : badgeHtml(state, 'bad')}${alert}</div>
 <p class="meta"><span>${title}</span><span>${formatCount(records)} records from ${formatCount(facts)} facts</span>${release === null ? '' : html`<span>release <code>${release}</code></span>`}<span>next ${next_collection === null ? 'never' : html`${timeHtml(next_collection, now)} (${formatMinute(next_collection)} UTC)`}</span></p>
 ${
   full === undefined

@@ -183,7 +183,10 @@ function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlo
     const [last] = runs;
     if (state === 'damaged') list.push(['/ops/nights', dataset, 'has a release that cannot be opened']);
     else if (state === 'missing') list.push(['/ops/nights', dataset, 'has no release yet']);
-    if (last?.outcome === 'failed') list.push(['/ops/nights', dataset, 'failed in the last nightly run']);
+    const { bad_nights = 0, told = [] } = last ?? {};
+    if (bad_nights > 1)
+      list.push(['/ops/nights', dataset, `had no good run for ${bad_nights} nights: ${(told[0] ?? '').slice(0, 300)}`]);
+    else if (last?.outcome === 'failed') list.push(['/ops/nights', dataset, 'failed in the last nightly run']);
     else if (last?.outcome === 'refused') list.push(['/ops/nights', dataset, 'was rejected in the last nightly run']);
     else if (due !== null && Date.parse(due) < now.getTime() - LATE)
       list.push(['/ops/nights', dataset, 'missed its nightly run']);

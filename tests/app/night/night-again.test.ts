@@ -7,7 +7,7 @@ import { datasetNight } from '../../../build/night/dataset.ts';
 import { runNight } from '../../../build/night/run.ts';
 import { draftRelease } from '../../../build/release/draft-release.ts';
 import { readConfig } from '../../../config.ts';
-import { Duck, quotedText } from '../../../data/duckdb/duck.ts';
+import { Duck, quotedText, setDuckMemory } from '../../../data/duckdb/duck.ts';
 import { olderFormat } from '../../../data/index/container.ts';
 import { INDEX_FILE, INDEX_FOLDER, paths } from '../../../data/model/layout.ts';
 import { currentRelease, readManifest, verifyRelease } from '../../../data/model/manifest.ts';
@@ -236,7 +236,11 @@ describe('a bad night', () => {
     const { release } = await night(stonesPack(folder, { quarry: good }), data);
     const emptied = stonesPack(folder, { quarry: { ...good, '02-01': many(40, () => ({ mass: undefined })) } });
     const refused = await night(emptied, data);
-    expect(refused).toMatchObject({ outcome: 'refused', release, told: ['mass: 40 of 40 values are missing'] });
+    expect(refused).toMatchObject({
+      outcome: 'refused',
+      release,
+      told: [expect.stringMatching(/^mass: 40 of 40 values are missing .* --accept` once/)],
+    });
     expect(await currentRelease(data, 'stones')).toBe(release);
     expect(await verifyRelease(await folderOf(data))).toEqual([]);
     expect(await night(emptied, data, undefined, true)).toMatchObject({ outcome: 'released' });
@@ -301,6 +305,18 @@ describe('a bad night', () => {
       `! things: ${mistake}`,
       `! things: stopped; nothing was added; release ${release} stays current`,
     ]);
+  }, 60_000);
+
+  test('for lack of memory: the run log names the file, the limit and the setting', async () => {
+    const [data, packs] = [scratch(), scratch()];
+    cpSync(join(import.meta.dirname, '../../../build/skeleton'), join(packs, 'things'), { recursive: true });
+    const config = readConfig({ DATA_DIR: data, DIST_DIR: scratch(), PACK_DIRS: packs });
+    // One MiB, which no setting allows.
+    await runNight({ ...config, DUCKDB_MEMORY: 2 ** 20 }, still(), { only: null, accept: false });
+    setDuckMemory(undefined);
+    const [run] = await lastRuns(data, 'things', 1);
+    expect(run).toMatchObject({ outcome: 'failed', bad_nights: 1 });
+    expect(run!.told[0]).toMatch(/^(?:writing|a query of) .+ needs more than 1 MB, .+: set DUCKDB_MEMORY to more/);
   }, 60_000);
 
   test('of one dataset does not stop the others, and the run reports it', async () => {

@@ -57,6 +57,7 @@ test('show served releases and waiting queries; nothing about Redis when none is
   const release = app.releases['tools'];
   expect(seen.get(`register_release_records{dataset="tools",release="${release}"}`)).toBe(12);
   expect(seen.get('register_collected_seconds{dataset="tools"}')).toBeGreaterThan(1.7e9);
+  expect(seen.get('register_bad_nights{dataset="tools"}')).toBe(0);
   expect([seen.get('register_queries{state="running"}'), seen.get('register_queries{state="waiting"}')]).toEqual([
     0, 0,
   ]);

@@ -128,8 +128,17 @@ describe('the figures', () => {
     const first = await page('/ops');
     expect(first).toContain('<strong>tools</strong> failed in the last nightly run');
     expect(first).toContain('<strong>harbours</strong> missed its night');
+    await recordRun(app.dataDir, 'tools', {
+      ...run,
+      at: at(-1),
+      outcome: 'refused',
+      told: ['mass: a <rule> is broken'],
+    });
+    expect(await page('/ops')).toContain('had no good run for 2 nights: mass: a &lt;rule&gt; is broken');
+    expect(await page('/ops/nights')).toContain('no good run for 2 nights');
     const { datasets } = await stats();
     expect(datasets.find(({ dataset }) => dataset === 'tools')?.runs).toMatchObject([
+      { outcome: 'refused', bad_nights: 2 },
       { outcome: 'failed' },
       { outcome: 'released', steps },
     ]);
