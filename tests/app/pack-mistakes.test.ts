@@ -346,7 +346,7 @@ const IN_PACK: Mistake[] = [
 
         <pack>/pack.ts: attributes.name.serchable
           found     a member 'serchable'
-          expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, jump, group_jump, tolerance, sla, weight, volatile, once, aliases, vocabulary, better, editable, published_entries
+          expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, round, jump, group_jump, tolerance, sla, weight, volatile, once, aliases, vocabulary, better, editable, published_entries
           nearest   'searchable'"
       `),
   ],

@@ -30,8 +30,9 @@ describe.each(DATASET_OPERATIONS.map((each) => [each.name, each] as const))('%s'
       verifies('overview.markdown-suffix', 'overview.markdown-accept', 'markdown.media-type', 'markdown.negotiated');
       const [plain, suffixed, accepted] = await Promise.all([
         app.ask(url, admin),
-        app.ask(twin, admin),
-        app.ask(url, accept('text/markdown')),
+        // An address is sent one long text at a time.
+        app.ask(twin, { ...admin, address: '2001:db8:1::1' }),
+        app.ask(url, { ...accept('text/markdown'), address: '2001:db8:2::1' }),
       ]);
       expect([plain.status, suffixed.status, accepted.status]).toEqual([200, 200, 200]);
       expect(suffixed.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
@@ -60,7 +61,10 @@ describe.each(DATASET_OPERATIONS.map((each) => [each.name, each] as const))('%s'
   });
 
   test('HEAD has the headers and no body', async () => {
-    const [get, head] = await Promise.all([app.ask(url, admin), app.ask(url, { ...admin, method: 'HEAD' })]);
+    const [get, head] = await Promise.all([
+      app.ask(url, admin),
+      app.ask(url, { ...admin, method: 'HEAD', address: '2001:db8:1::1' }),
+    ]);
     expect(head.status).toBe(200);
     expect(await head.text()).toBe('');
     for (const name of ['content-type', 'etag', 'cache-control', 'vary', 'x-dataset-version'])

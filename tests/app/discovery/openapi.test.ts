@@ -259,6 +259,7 @@ describe('its accuracy', () => {
       expect([name, media !== undefined]).toEqual([name, true]);
       if (type === 'application/json')
         expect(schemaErrors(alone(media!.schema), await response.json()), name).toEqual([]);
+      else await response.body?.cancel();
       for (const header of Object.keys(answer!.headers).filter(
         (each) => !/charge|balance|ratelimit|link|cursor/i.test(each),
       ))
