@@ -149,6 +149,7 @@ describeStores('an audit log of before', ({ options, open }) => {
     const { db } = store;
     // The state before the migration.
     await sql`alter table requests drop column attribute`.execute(db);
+    await sql`alter table grants drop column any_resource`.execute(db);
     for (const table of [
       'audit_people',
       'release_pointers',

@@ -134,7 +134,8 @@ describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
       const told = facts
         .get(row.id)!
         .filter(({ observed_at }) => Date.parse(observed_at) <= row.valid_from.getTime())
-        .filter((fact) => fact.value !== undefined && sameValue(attribute, fact.value, value))
+        .filter((fact) => fact.attribute === row.attribute && fact.value !== undefined)
+        .filter((fact) => sameValue(attribute, fact.value!, value))
         .map((fact) => [fact.attribute, fact.source.id, fact.source_url, fact.confidence]);
       expect(told).toContainEqual([row.attribute, row.source, row.source_url, row.confidence]);
       const ends = typeof value === 'number' ? { min: value, max: value } : { min: null, max: null };
