@@ -1,11 +1,18 @@
 // Renders the result of an operation to bytes: pure, shared by the live API and the nightly build.
 import { FORMATS, type Format } from '../../data/input/formats.ts';
 import { whenReady } from '../../data/model/awaitable.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import { mapSlices } from '../../data/plan/slices.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
 import { csvTable } from './csv.ts';
 import { geojson } from './geojson.ts';
-import { ndjson } from './ndjson.ts';
-import { rowsOf } from './rows.ts';
+import { ROWS_A_SLICE, type Rows, rowsOf } from './rows.ts';
+
+/** One line for each record, with provenance and freshness; empty without records. */
+function ndjson({ items, options }: Rows): string | Promise<string> {
+  const line = (record: PublicRecord) => `${JSON.stringify(record)}\n`;
+  return whenReady(mapSlices(items, ROWS_A_SLICE, line, options), (lines) => lines.join(''));
+}
 
 /**
  * The form in which a channel sends and the build writes an answer. A long text comes in pieces, to limit

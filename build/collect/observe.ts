@@ -1,5 +1,7 @@
 // Turns the observations of a collector into facts: checks values, keeps only changes, and assigns slugs to
 // new records.
+
+import { hash } from 'node:crypto';
 import { type LineWriter, NULL, oneLine } from '../../data/duckdb/lines.ts';
 import { recordId } from '../../data/model/layout.ts';
 import { REGISTER_ATTRIBUTES } from '../../data/write/facts.ts';
@@ -13,8 +15,27 @@ import { type Planned, readingName } from './plan.ts';
 import { type RejectedValue, RunReport } from './report.ts';
 import { entryFor, isAddress, RowChecker, type UnknownName } from './row.ts';
 import { acceptOnce, percent, shorten, valueText } from './sentences.ts';
-import { freeSlug } from './slug.ts';
 import { hash53, hashOfJson, type Records, type SourceState } from './state.ts';
+
+const LONGEST_SLUG = 100;
+
+/**
+ * The wanted slug in the allowed letters. When it is taken, or looks like an id, six or more hex digits of
+ * the key are appended.
+ */
+function freeSlug(wanted: string, key: string, taken: ReadonlySet<string>): string {
+  const plain = String(wanted)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, LONGEST_SLUG)
+    .replace(/^-+|-+$/g, '');
+  const digitsOfKey = (count: number) => hash('sha256', key, 'hex').slice(0, count);
+  let slug = plain === '' ? digitsOfKey(6) : plain;
+  for (let digits = 6; taken.has(slug) || /^r-[0-9a-f]{16}$/.test(slug); digits += 6) {
+    slug = `${plain}-${digitsOfKey(digits)}`.replace(/^-/, '');
+  }
+  return slug;
+}
 
 /** State of the dataset's records before and during a run. */
 export interface DatasetState {

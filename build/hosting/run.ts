@@ -1,9 +1,31 @@
 // Publishing to a host: sends what changed, in an order in which no page links to a missing file
 // (docs/static-hosting.md).
-import { existsSync, readFileSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+
+import { spawn } from 'node:child_process';
+import { createHash, hash } from 'node:crypto';
+import {
+  chmodSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { COPIES, type HostingRule } from '../../api/discovery/hosting.ts';
+import { replaceFile } from '../../data/model/atomic.ts';
 import { lockFolder } from '../../data/model/lock.ts';
+import { PUBLIC_MODES } from '../../data/model/permissions.ts';
 import { commandLine } from '../../data/model/program.ts';
 import { StorageError } from '../../data/objects/objects.ts';
 import { openStorage } from '../../data/objects/open.ts';
@@ -13,10 +35,218 @@ import { readPublished } from '../static/publish.ts';
 import { type FileEntry, formatManifest, parseManifest } from '../static/publish-manifest.ts';
 import { bucketTarget } from './bucket.ts';
 import { compressAll } from './compress.ts';
-import { folderTarget } from './folder.ts';
 import { bytesOf, possibleFiles, stepsBetween } from './plan.ts';
-import { rsyncTarget } from './rsync.ts';
-import { isRemote, PublishError, type PublishTarget } from './target.ts';
+import { isRemote, LIST, PublishError, type PublishTarget } from './target.ts';
+
+/** Longer files are copied as a stream. */
+const WHOLE = 4 << 20;
+
+/** A target folder; it is created when it is missing. Throws PublishError when the path is not a folder. */
+function folderTarget(name: string): PublishTarget {
+  const root = resolve(name);
+  const notes = join(root, dirname(LIST));
+  const temporary = join(notes, 'arriving');
+  return {
+    name: root,
+    async read() {
+      return existsSync(join(root, LIST)) ? readFileSync(join(root, LIST), 'utf8') : null;
+    },
+    async empty() {
+      const found = statSync(root, { throwIfNoEntry: false });
+      if (found !== undefined && !found.isDirectory()) throw new PublishError(`${root} is not a folder`);
+      return found === undefined || readdirSync(root).length === 0;
+    },
+    async write(list) {
+      open(notes);
+      // Half copied files of a killed run may be what fills the disk.
+      rmSync(temporary, { recursive: true, force: true });
+      await replaceFile(join(root, LIST), list);
+    },
+    async put(paths, from, published, onProgress) {
+      mkdirSync(temporary, { recursive: true });
+      const folders = new Set<string>();
+      for (const [index, path] of paths.entries()) {
+        const wanted = published.get(path);
+        const target = join(root, path);
+        if (!(await holds(target, wanted))) {
+          if (!folders.has(dirname(path))) open(dirname(target));
+          folders.add(dirname(path));
+          const arriving = join(temporary, String(index));
+          if ((await copy(from(path), arriving, wanted?.bytes ?? 0)) !== wanted?.sha256)
+            throw new PublishError(
+              `${path} differs from the published list, because a nightly run changed it; publish again`,
+            );
+          chmodSync(arriving, PUBLIC_MODES.file);
+          renameSync(arriving, target);
+        }
+        onProgress(index + 1);
+      }
+    },
+    async remove(paths, onProgress) {
+      for (const [index, path] of paths.entries()) {
+        rmSync(join(root, path), { force: true });
+        onProgress(index + 1);
+      }
+      for (const folder of new Set(paths.map(dirname))) prune(root, folder);
+    },
+  };
+}
+
+/** Creates a folder and its missing parents, readable for a web server. */
+function open(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let path = folder; ; path = dirname(path)) {
+    chmodSync(path, PUBLIC_MODES.folder);
+    if (path === resolve(first)) return;
+  }
+}
+
+/**
+ * Copies a file and returns its SHA-256 in hex. Small files without a stream, because there are hundreds of
+ * thousands.
+ */
+async function copy(from: string, to: string, bytes: number): Promise<string> {
+  if (bytes <= WHOLE) {
+    const content = readFileSync(from);
+    writeFileSync(to, content);
+    return hash('sha256', content, 'hex');
+  }
+  const digest = createHash('sha256');
+  const hashed = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      digest.update(chunk);
+      done(null, chunk);
+    },
+  });
+  await pipeline(createReadStream(from), hashed, createWriteStream(to));
+  return digest.digest('hex');
+}
+
+/** Whether the file exists with this content, left by an interrupted upload. */
+async function holds(path: string, wanted: FileEntry | undefined): Promise<boolean> {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile() || found.size !== wanted?.bytes) return false;
+  const digest = createHash('sha256');
+  for await (const chunk of createReadStream(path)) digest.update(chunk as Buffer);
+  return digest.digest('hex') === wanted.sha256;
+}
+
+/** Removes a folder that lost its last file, and its empty parents; never the root. */
+function prune(root: string, folder: string): void {
+  for (let path = folder; path !== '.' && path !== ''; path = dirname(path)) {
+    const at = join(root, path);
+    if (!existsSync(at) || readdirSync(at).length > 0) return;
+    rmdirSync(at);
+  }
+}
+
+/** Exit code and message of rsync when a file to read is missing. */
+const NOT_THERE = { code: 23, said: /No such file or directory/ };
+
+/**
+ * An rsync target; `scratch` is a folder for lists. Throws PublishError with the message of rsync when it
+ * fails.
+ */
+function rsyncTarget(name: string, scratch: string): PublishTarget {
+  const root = name.endsWith('/') ? name : `${name}/`;
+  mkdirSync(scratch, { recursive: true });
+  const own = () => mkdtempSync(join(scratch, 'rsync-'));
+
+  const send = async (flags: string[], paths: readonly string[], from: string, onProgress: (done: number) => void) => {
+    if (paths.length === 0) return;
+    const folder = own();
+    try {
+      const list = join(folder, 'files');
+      writeFileSync(list, paths.map((path) => `${path}\0`).join(''));
+      let done = 0;
+      const count = () => {
+        done += 1;
+        onProgress(Math.min(done, paths.length));
+      };
+      const options = [
+        '--checksum',
+        '--times',
+        '--perms',
+        '--chmod=D755,F644',
+        '--mkpath',
+        '--from0',
+        `--files-from=${list}`,
+      ];
+      await rsync([...options, '--out-format=%n', ...flags, `${from}/`, root], count);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
+
+  return {
+    name,
+    async read() {
+      const folder = own();
+      try {
+        const copy = join(folder, 'list');
+        const found = await rsync(['--times', root + LIST, copy], () => {}, true);
+        return found && existsSync(copy) ? readFileSync(copy, 'utf8') : null;
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+    async empty() {
+      const names: string[] = [];
+      const found = await rsync(['--list-only', root], (line) => names.push(line), true);
+      return !found || names.filter((line) => !line.endsWith(' .')).length === 0;
+    },
+    async write(list) {
+      const folder = own();
+      try {
+        mkdirSync(join(folder, dirname(LIST)), { recursive: true });
+        writeFileSync(join(folder, LIST), list);
+        await send([], [LIST], folder, () => {});
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+    async put(paths, from, _published, onProgress) {
+      // One call for each source folder: rsync takes a list of paths below one folder.
+      const bySource = Map.groupBy(paths, (path) => from(path).slice(0, -path.length - 1));
+      let before = 0;
+      for (const [source, list] of bySource) {
+        await send([], list, source, (done) => onProgress(before + done));
+        before += list.length;
+      }
+    },
+    async remove(paths, onProgress) {
+      // `--delete-missing-args` deletes listed paths that are missing in the source, here an empty folder.
+      const folder = own();
+      for (const below of new Set(paths.map(dirname))) mkdirSync(join(folder, below), { recursive: true });
+      try {
+        await send(['--delete-missing-args', '--force'], paths, folder, onProgress);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/** Runs rsync. Returns false when the file to read is missing and `may` allows it. */
+function rsync(args: string[], line: (text: string) => void, may = false): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('rsync', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-2000);
+    });
+    createInterface({ input: child.stdout }).on('line', line);
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      reject(error.code === 'ENOENT' ? new PublishError('rsync is not installed on this machine') : error);
+    });
+    child.on('close', (code) => {
+      if (code === 0) resolve(true);
+      else if (may && code === NOT_THERE.code && NOT_THERE.said.test(said)) resolve(false);
+      else reject(new PublishError(`rsync exited with ${code ?? 'a signal'}: ${said.trim()}`));
+    });
+  });
+}
 
 export interface PublishOptions {
   /** DIST_DIR. */

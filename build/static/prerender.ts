@@ -10,7 +10,9 @@ import { hostingRules } from '../../api/discovery/hosting.ts';
 import { DOCUMENTS } from '../../api/discovery/index.ts';
 import { prerenderContext, releaseTime } from '../../api/discovery/prerender-context.ts';
 import { packVersion } from '../../api/operations/common/about.ts';
+import { dataset_examples } from '../../api/operations/dataset/dataset_examples.ts';
 import { knownProfiles, type Profile } from '../../api/operations/dataset/dataset_profile.ts';
+import { entity_page } from '../../api/operations/record/entity_page.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { COMPARE_MODULES, SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
 import { render } from '../../api/render/render.ts';
@@ -19,6 +21,7 @@ import { scratchFolder } from '../../data/model/atomic.ts';
 import { codeFingerprint } from '../../data/model/code.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
 import { PUBLIC_MODES } from '../../data/model/permissions.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
 import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
 import { type Release, releaseTag } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -31,8 +34,39 @@ import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
 import { readPublished } from './publish.ts';
 import type { FileEntry } from './publish-manifest.ts';
 import { writeSearch } from './search.ts';
-import { type Showing, writeShowcase } from './showcase.ts';
 import { closeRelease, sleepingRelease } from './sleeping-release.ts';
+
+interface Showing {
+  release: Release;
+  base: string;
+  eur_usd: number;
+  operations: readonly Operation[];
+  /** Fingerprint of the pages' inputs. */
+  made: string;
+}
+
+/** Path of a record's HTML page below DIST_DIR; any host serves it at the record's address. */
+function htmlPath(dataset: string, slug: string): string {
+  return `datasets/${dataset}/${slug}/index.html`;
+}
+
+/** Writes the pages of all showcase records, unless they exist with the same key. */
+async function writeShowcase(showing: Showing, output: Output): Promise<void> {
+  const { release, base, eur_usd, operations, made } = showing;
+  const { pack } = release;
+  const key = `html.${made}.${[STYLE_ASSET, SCRIPT_ASSET].map(({ path }) => path.split('.')[1]).join('.')}`;
+  if (output.keepAll(key)) return;
+  const view = { releases: [release], base_url: base, eur_usd, operations };
+  const context = (path: string, format: 'json' | 'html') => prerenderContext(view, { release, path, format });
+  const ctx = context(`/v1/${pack.id}/examples`, 'json');
+  const { body } = await dataset_examples.run(dataset_examples.parse({ ds: pack.id }, ctx), ctx);
+  for (const { slug } of (body as { items: PublicRecord[] }).items) {
+    const one = context(`/datasets/${pack.id}/${slug}`, 'html');
+    const result = await entity_page.run(entity_page.parse({ ds: pack.id, entity_id: slug }, one), one);
+    const { body: page } = await render(entity_page, result, one);
+    output.write(htmlPath(pack.id, slug), String(page), key);
+  }
+}
 
 export interface PrerenderOptions {
   config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'> & Partial<Pick<Config, 'X402_PAY_TO'>>;

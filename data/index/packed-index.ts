@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
 import { INDEX_FILE, INDEX_FOLDER, RELEASE_FILES } from '../model/layout.ts';
-import { isoTime } from '../model/time.ts';
+import type { StoredRecord } from '../model/record.ts';
+import { isoTime, minuteOf } from '../model/time.ts';
 import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type {
+  Ages,
   FacetAnswer,
   FacetPlan,
   Position,
   QueryOptions,
   RecordHead,
+  RecordPieces,
   RecordRenderer,
   RecordText,
   SearchAnswer,
@@ -27,7 +30,6 @@ import type {
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { comparePositions, type SideRecord, SideTable } from './changed-records.ts';
-import { ChangedText } from './changed-text.ts';
 import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged, type ReadIndexFile } from './container.ts';
 import { countFacets, isCountable } from './facets.ts';
@@ -44,6 +46,55 @@ import {
   storedSubject,
 } from './similar.ts';
 import { computeStats, type StatsOptions } from './stats.ts';
+
+/** The text of one changed record; the last one that was rendered is kept for its minute. */
+class ChangedText {
+  readonly record: StoredRecord;
+  readonly version: string;
+  readonly #pack: Pack;
+  #pieces: Omit<RecordPieces, 'ages'> | null = null;
+  #ages: Ages = { names: [], times: [] };
+  #sent: { minute: number; renderer: RecordRenderer; text: RecordText } | null = null;
+
+  /** `version`: the hash of the content, for the ETag. */
+  constructor(record: StoredRecord, version: string, pack: Pack) {
+    this.record = record;
+    this.version = version;
+    this.#pack = pack;
+  }
+
+  /** The text as `renderer` renders it for a moment, without attributes that the pack does not have. */
+  text(now: Date, renderer: RecordRenderer): RecordText {
+    const minute = minuteOf(now);
+    const sent = this.#sent;
+    if (sent !== null && sent.minute === minute && sent.renderer === renderer) return sent.text;
+    this.#pieces ??= this.#split();
+    const ages = (write: (ages: Ages) => string) => Buffer.from(write(this.#ages));
+    const text = { ...renderer.render({ ...this.#pieces, ages }, now), version: this.version };
+    this.#sent = { minute, renderer, text };
+    return text;
+  }
+
+  /** The JSON of the record in the pieces and the order of a stored one; notes its ages. */
+  #split(): Omit<RecordPieces, 'ages'> {
+    const { id, slug, name, dataset, updated_at, quality_score, completeness, verified_owner, ...of } = this.record;
+    const known = this.#pack.attributes.flatMap((attribute) => {
+      const [value, provenance] = [of.attributes[attribute.name], of.provenance[attribute.name]];
+      return value === undefined || provenance === undefined ? [] : [{ name: attribute.name, value, provenance }];
+    });
+    const attributes = Object.fromEntries(known.map((each) => [each.name, each.value]));
+    const provenance = Object.fromEntries(known.map((each) => [each.name, each.provenance]));
+    this.#ages = {
+      names: known.map((each) => each.name),
+      times: known.map((each) => Date.parse(each.provenance.observed_at)),
+    };
+    return {
+      head: Buffer.from(`${JSON.stringify({ id, slug, name, dataset }).slice(0, -1)},`),
+      middle: Buffer.from(`${JSON.stringify({ updated_at, attributes, provenance }).slice(1, -1)},`),
+      tail: Buffer.from(JSON.stringify({ quality_score, completeness, verified_owner }).slice(1)),
+    };
+  }
+}
 
 export interface IndexOptions {
   /** Bodies of at most this many bytes are read into memory. */

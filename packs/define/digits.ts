@@ -37,7 +37,9 @@ export function comparedNumber(number: number): number {
   // Most numbers have few decimals, and formatting takes a microsecond.
   if (Number.isSafeInteger(number)) return number + 0;
   if (Math.abs(number) < 1e9 && Math.round(number * 1e4) / 1e4 === number) return number;
-  return Number(number.toPrecision(15));
+  const rounded = Number(number.toPrecision(15));
+  // The largest doubles would become infinite.
+  return Number.isFinite(rounded) ? rounded : number;
 }
 
 /** A value of an attribute with its numbers as they are compared and published. */

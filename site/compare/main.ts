@@ -1,8 +1,123 @@
 // The script of a comparison: records are added and removed without a reload, the search answers while the
 // visitor types, and the state of the page is its address. The page works without it.
-import { byId } from '../viewer/dom.ts';
+
+import { BEST_LABEL, bestOf, rowState } from '../../api/render/comparison.ts';
+import type { Better } from '../../packs/define/model.ts';
+import { byId, createElement } from '../viewer/dom.ts';
+import { KeyField } from '../viewer/key-field.ts';
 import { changedInputs, computeAmounts } from './calculator.ts';
-import { connectPaid } from './paid.ts';
+
+/** Loaded cells by attribute and slug, kept while this page is open. */
+const loaded = new Map<string, HTMLElement>();
+/** The field of the key stays the same element when the records change. */
+let key: KeyField | null = null;
+let keyElement: HTMLElement | null = null;
+
+const lockedCells = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('#comparison td.locked')];
+
+const keyOf = (cell: HTMLElement): string =>
+  `${cell.closest('tr')?.dataset['attribute'] ?? ''} ${cell.dataset['slug'] ?? ''}`;
+
+/** Connects the offer of new content, and fills the cells that were loaded before. */
+function connectPaid(): void {
+  const box = document.getElementById('load');
+  if (box !== null) {
+    if (keyElement === null) {
+      keyElement = byId('viewer-key');
+      key = new KeyField(showOffer, () => byId('load-button').focus());
+    } else byId('viewer-key').replaceWith(keyElement);
+    byId('load-button').addEventListener('click', () => void load());
+  }
+  fill();
+}
+
+/** Puts loaded cells in place of locked ones. */
+function fill(): void {
+  const rows = new Set<HTMLTableRowElement>();
+  for (const cell of lockedCells()) {
+    const known = loaded.get(keyOf(cell));
+    if (known === undefined) continue;
+    const row = cell.closest('tr');
+    cell.replaceWith(known.cloneNode(true));
+    if (row) rows.add(row);
+  }
+  for (const row of rows) showState(row);
+  computeAmounts();
+  showOffer();
+}
+
+/** Marks the row as equal or different, and its best value. */
+function showState(row: HTMLTableRowElement): void {
+  const cells = [...row.querySelectorAll<HTMLElement>('td')];
+  row.className = rowState(
+    cells.map((cell) =>
+      cell.classList.contains('locked') ? undefined : (cell.querySelector('.said')?.textContent ?? null),
+    ),
+  );
+  const better = row.dataset['better'] as Better | undefined;
+  const numbers = cells.map(({ dataset: { min, max } }) =>
+    min === undefined || max === undefined ? null : { min: Number(min), max: Number(max) },
+  );
+  const best = bestOf(numbers, row.className === 'locked' ? undefined : better);
+  for (const [i, cell] of cells.entries()) {
+    cell.querySelector('.best')?.remove();
+    if (best[i] && better)
+      cell
+        .querySelector('.said')
+        ?.after(' ', createElement('span', { className: 'tag public best' }, BEST_LABEL[better]));
+  }
+}
+
+/** Shows what is still locked, with the button for it. */
+function showOffer(): void {
+  const box = document.getElementById('load');
+  if (box === null) return;
+  const locked = lockedCells().length > 0;
+  for (const part of box.querySelectorAll<HTMLElement>('.offer')) part.hidden = !locked;
+  byId('load-button').textContent =
+    key?.value == null ? 'Enter a key' : `Load the locked values: ${box.dataset['price']}`;
+  byId('load-key').hidden = key?.value != null;
+}
+
+const showStatus = (text: string): void => {
+  byId('load-status').textContent = text;
+};
+
+async function load(): Promise<void> {
+  if (key === null) return;
+  if (key.value === null) return key.open();
+  const button = byId<HTMLButtonElement>('load-button');
+  button.disabled = true;
+  showStatus('Loading …');
+  try {
+    const slugs = [...new Set(lockedCells().map((cell) => cell.dataset['slug'] ?? ''))];
+    showStatus(await request(slugs, key.value));
+    fill();
+    byId('load').focus({ preventScroll: true });
+  } catch (error) {
+    showStatus(error instanceof Error ? error.message : String(error));
+  } finally {
+    button.disabled = false;
+  }
+}
+
+/** One call of the API; returns what it cost, and throws an error whose message is for the visitor. */
+async function request(slugs: readonly string[], secret: string): Promise<string> {
+  const url = `${byId('load').dataset['call']}?ids=${slugs.map(encodeURIComponent).join(',')}`;
+  const headers = { Accept: 'text/html, application/json;q=0.1', Authorization: `Bearer ${secret}` };
+  const response = await fetch(url, { headers, credentials: 'omit' }).catch(() => {
+    throw new Error('The API does not respond.');
+  });
+  if (!response.ok) {
+    const { message } = (await response.json().catch(() => ({}))) as { message?: string };
+    throw new Error(message ?? `The API answered ${response.status}.`);
+  }
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  for (const cell of page.querySelectorAll<HTMLElement>('#comparison td[data-slug]'))
+    loaded.set(keyOf(cell), document.adoptNode(cell.cloneNode(true) as HTMLElement));
+  const [charged, balance] = [response.headers.get('x-charge-eur'), response.headers.get('x-balance-eur')];
+  return charged === null ? '' : `Charged €${charged}${balance === null ? '' : `, balance €${balance}`}.`;
+}
 
 /** Milliseconds after a key press before the search begins. */
 const PAUSE = 200;

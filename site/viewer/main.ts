@@ -1,16 +1,16 @@
 // The viewer of a dataset: the table with its URL, filters, columns, selection, downloads and map. Rows come
 // from the public file, so nothing is spent; paid values are fetched after a click that shows the price.
-import { plural, printBytes, printNumber } from '../../api/render/print.ts';
-import { connectApiPanel } from './call.ts';
+import { plural, printBytes, printEuro, printNumber } from '../../api/render/print.ts';
 import { DataClient, WorkerError } from './client.ts';
-import { byId, copyWithFeedback } from './dom.ts';
+import { byId, copyWithFeedback, createElement } from './dom.ts';
 import { connectFilterForm, listFilters } from './filters.ts';
 import { KeyField } from './key-field.ts';
 import type { RowsRequest } from './messages.ts';
 import { type Model, PAGE_ROWS } from './model.ts';
 import { PaidRows } from './paid.ts';
-import { Picked } from './picked.ts';
+import { type Language, snippet } from './snippets.ts';
 import {
+  callOf,
   columnsOf,
   listText,
   pageOf,
@@ -22,6 +22,114 @@ import {
   withValue,
 } from './state.ts';
 import { connectRows, renderHead, renderRows, type TableEvents } from './table.ts';
+
+/** Most rows that an address lists (`ids` of the API). */
+const MOST = 100;
+
+class Picked {
+  readonly slugs = new Set<string>();
+  readonly #compare: Model['compare'];
+  readonly #alone: (slugs: string[]) => void;
+  #page: readonly string[] = [];
+
+  /** `alone` shows only some rows. */
+  constructor(events: TableEvents, compare: Model['compare'], alone: (slugs: string[]) => void) {
+    this.#compare = compare;
+    this.#alone = alone;
+    const rows = byId<HTMLTableElement>('viewer-table').tBodies[0]!.rows;
+    this.#page = [...rows].map((row) => row.dataset['slug'] ?? '');
+    const all = byId<HTMLInputElement>('viewer-all');
+    all.addEventListener('change', () => {
+      for (const row of byId<HTMLTableElement>('viewer-table').tBodies[0]!.rows) {
+        const box = row.querySelector<HTMLInputElement>('.viewer-pick');
+        if (box === null) continue;
+        box.checked = all.checked;
+        events.pick(row.dataset['slug'] ?? '', all.checked);
+      }
+    });
+  }
+
+  set(slug: string, on: boolean): void {
+    if (on) this.slugs.add(slug);
+    else this.slugs.delete(slug);
+    this.#update();
+  }
+
+  /** The rows of the page in view. */
+  shown(slugs: readonly string[]): void {
+    this.#page = slugs;
+    this.#update();
+  }
+
+  #update(): void {
+    const count = this.slugs.size;
+    const here = this.#page.filter((slug) => this.slugs.has(slug)).length;
+    const all = byId<HTMLInputElement>('viewer-all');
+    all.checked = here > 0 && here === this.#page.length;
+    all.indeterminate = here > 0 && here < this.#page.length;
+    const line = byId('viewer-picked');
+    line.hidden = count === 0;
+    const clear = createElement('button', { type: 'button', className: 'viewer-chip plain' }, 'Clear');
+    clear.onclick = () => {
+      this.slugs.clear();
+      for (const box of document.querySelectorAll<HTMLInputElement>('.viewer-pick')) box.checked = false;
+      this.#update();
+    };
+    const only = createElement(
+      'button',
+      { type: 'button', className: 'viewer-chip plain', disabled: count > MOST },
+      'Show only these',
+    );
+    only.onclick = () => this.#alone([...this.slugs]);
+    line.replaceChildren(
+      this.#compareLink(),
+      ` ${plural(count, 'row')} selected; Download saves these. `,
+      only,
+      ' ',
+      clear,
+    );
+  }
+
+  /** The link to the comparison of the selected rows, as far as they fit. */
+  #compareLink(): Node | string {
+    const count = this.slugs.size;
+    if (count === 1) return 'Select another row to compare.';
+    const { path, most } = this.#compare;
+    if (count > most) return `At most ${most} rows can be compared.`;
+    const href = `${path}?ids=${[...this.slugs].map(encodeURIComponent).join(',')}`;
+    return createElement('a', { href, className: 'button viewer-compare' }, `Compare ${count}`);
+  }
+}
+
+/** Connects the panel, which follows `view`; `keyed`: the visitor has entered a key. */
+function connectApiPanel(model: Model, view: () => URLSearchParams, keyed: () => boolean): void {
+  const panel = byId<HTMLDetailsElement>('viewer-api');
+  let language: Language = 'curl';
+  const fill = () => {
+    const state = view();
+    const hidden = columnsOf(state, model).filter(
+      (name) => !model.attributes.find((each) => each.name === name)?.public,
+    );
+    const names = [...new Set([...paidNames(state, model), ...hidden])];
+    const withKey = keyed() || names.length > 0;
+    byId('api-price').textContent =
+      `${printEuro(model.price)} a call with a key${names.length > 0 ? ` (${names.join(', ')}: paid)` : '; without one, 20 records a day are free'}.`;
+    byId('api-code').textContent = snippet(language, `${model.api}/entities`, callOf(state, model), withKey);
+  };
+  panel.addEventListener('toggle', () => {
+    if (panel.open) fill();
+  });
+  for (const button of panel.querySelectorAll<HTMLElement>('[data-language]'))
+    button.addEventListener('click', () => {
+      language = button.dataset['language'] as Language;
+      for (const each of panel.querySelectorAll<HTMLElement>('[data-language]'))
+        each.ariaPressed = String(each === button);
+      fill();
+    });
+  byId('api-copy').addEventListener('click', (event) => {
+    void copyWithFeedback(event.currentTarget as HTMLElement, byId('api-code').textContent ?? '');
+  });
+}
 
 const root = byId('viewer');
 const model = JSON.parse(root.dataset['model'] ?? '{}') as Model;

@@ -229,19 +229,10 @@ function failedReply({ deps, request, operation, choice, call }: Exchange, error
   return { status: failed.status, headers, body: page(toApiError(error).message, about) };
 }
 
-/** Formats by operation, computed once. */
-const forms = new WeakMap<Operation, readonly Format[]>();
-
 /** Formats of an operation, preferred ones first; HTML is one of them if the operation has a page. */
-function formsOf(operation: Operation): readonly Format[] {
-  const { formats, html } = operation;
+function formsOf({ formats, html }: Operation): readonly Format[] {
   if (!html) return formats;
-  let all = forms.get(operation);
-  if (all === undefined) {
-    all = html.first ? ['html', ...formats] : [...formats, 'html'];
-    forms.set(operation, all);
-  }
-  return all;
+  return html.first ? ['html', ...formats] : [...formats, 'html'];
 }
 
 /** Renders a result in the requested format. Synchronous renderers return no promise. */
@@ -275,40 +266,14 @@ function addCacheHeaders(headers: Headers, operation: Operation, open: boolean, 
 
 function addValidators(headers: Headers, { tag, last_modified }: RestCall): void {
   if (tag !== undefined) headers['ETag'] = tag;
-  if (last_modified !== undefined) headers['Last-Modified'] = httpDate(last_modified);
+  if (last_modified !== undefined) headers['Last-Modified'] = new Date(last_modified).toUTCString();
 }
 
 function describe(headers: Headers, result: Result<unknown>, rendered: RestAnswer['rendered'], call: RestCall): void {
   headers['Content-Type'] = rendered.content_type;
   if (typeof result.next_cursor !== 'string') return;
-  headers['Link'] = nextLink(result.next_cursor, call);
+  headers['Link'] = `<${nextUrl(call.url, result.next_cursor)}>; rel="next"`;
   if (FORMATS[call.format].bulk) headers['X-Next-Cursor'] = result.next_cursor;
-}
-
-/** Recent links to a next page, by cursor: a repeated call gets the same one (api/gate/repeated-calls.ts). */
-const nextLinks = new Map<string, { base: string; path: string; query: string | undefined; link: string }>();
-
-function nextLink(cursor: string, call: RestCall): string {
-  const { base, path, query } = call;
-  const known = nextLinks.get(cursor);
-  if (known !== undefined && known.base === base && known.path === path && known.query === query) return known.link;
-  if (nextLinks.size >= 1000) nextLinks.clear();
-  const link = `<${nextUrl(call.url, cursor)}>; rel="next"`;
-  nextLinks.set(cursor, { base, path, query, link });
-  return link;
-}
-
-/** HTTP dates. Many records changed at the same moment, so the last few are cached. */
-const dates = new Map<string, string>();
-
-function httpDate(time: string): string {
-  let date = dates.get(time);
-  if (date === undefined) {
-    if (dates.size > 1000) dates.clear();
-    date = new Date(time).toUTCString();
-    dates.set(time, date);
-  }
-  return date;
 }
 
 /** A streamed body. The release stays leased until the last piece is sent or the client is gone. */

@@ -1,24 +1,202 @@
 // `npm run pack -- from`: reads a source, proposes a pack, asks for the rest, writes it and checks it.
 
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pipeline } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
+import { createGunzip } from 'node:zlib';
 import slugify from '@sindresorhus/slugify';
+import { publicOnly, WEB_PORTS } from '../../../data/model/guard.ts';
+import { PUBLIC_MODES } from '../../../data/model/permissions.ts';
 import { commandLine } from '../../../data/model/program.ts';
 import { RESERVED_IDS } from '../../../packs/define/load.ts';
+import { type DeclaredSource, DeclaredSourceShape } from '../../../packs/define/sources.ts';
+import { Web } from '../../crawl/web.ts';
+import type { SourceContext, SourceReader, SourceVersion } from '../../sources/reader.ts';
+import { READERS } from '../../sources/readers.ts';
 import { askFacts, type Prompt } from './ask.ts';
 import { ProposalError } from './choices.ts';
-import { legacyEncoding } from './encoding.ts';
 import { type Flags, FROM_USAGE, placeOf, readFlags, suffixOf, UsageError } from './flags.ts';
+import { guideText, recordText } from './guide-text.ts';
 import { inferPack } from './infer.ts';
 import { packDirs } from './pack-dirs.ts';
 import { type DeclaredPlace, type PackFacts, packText } from './pack-text.ts';
 import type { Proposal } from './proposal.ts';
-import { declarationOf, openVersion, type ReadContext, sqliteTables } from './read.ts';
+import { fictionalRecords } from './records.ts';
 import { columnTable, remarkLines } from './report.ts';
 import { type RowSample, readSample, repeatedKeys, SAMPLE_LIMITS } from './sample.ts';
 import { type Rejections, rejectedCells } from './verify.ts';
-import { type DataFile, dataFileOf, obstacles, writePack } from './write.ts';
+
+/** Environment and network of the command; tests pass their own. */
+interface ReadContext {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Opens the web client; unset: one that reaches public addresses and `open_hosts`. */
+  web?: (() => Promise<Web>) | undefined;
+  /** COLLECT_ALLOW_HOSTS. */
+  open_hosts?: readonly string[] | undefined;
+}
+
+/** A web client without signature: requests of a publisher to the own source. */
+async function plainWeb(open_hosts: readonly string[] = []): Promise<Web> {
+  return new Web({
+    allowed: publicOnly,
+    ports: WEB_PORTS,
+    open_hosts: new Set(open_hosts),
+    sign: null,
+    base_url: 'https://example.org/',
+    now: () => new Date(),
+    wait: (ms) => setTimeout(ms),
+    random: Math.random,
+  });
+}
+
+/** The declaration of a place, with `target` as file or address. Throws UsageError for a wrong option. */
+function declarationOf({ kind, options }: DeclaredPlace, target: string | null): DeclaredSource {
+  const where = kind === 'postgres' ? {} : kind === 'http' ? { urls: [target] } : { file: target };
+  const parsed = DeclaredSourceShape.safeParse({ kind, ...where, ...options });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new UsageError(`--${String(issue?.path[0]).replace('url_env', 'url-env')}: expected ${issue?.message}`);
+}
+
+/** Opens the only version of a source. `broken` receives rows that cannot be read. */
+async function openVersion(
+  declared: DeclaredSource,
+  folder: string,
+  context: ReadContext,
+  broken: SourceContext['broken'],
+): Promise<{ version: SourceVersion; close: () => Promise<void> }> {
+  const read = READERS[declared.kind] as SourceReader;
+  const versions = read(declared, {
+    folder,
+    // Empty: all columns.
+    wanted: new Set(),
+    known: [],
+    environment(name) {
+      const value = context.environment[name];
+      if (value === undefined || value === '') throw new Error(`the environment variable ${name} is not set`);
+      return value;
+    },
+    // The reader closes it.
+    web: context.web ?? (() => plainWeb(context.open_hosts)),
+    now: () => new Date(),
+    broken,
+    progress: () => {},
+  })[Symbol.asyncIterator]();
+  const close = async () => {
+    await versions.return?.(undefined);
+  };
+  try {
+    const first = await versions.next();
+    if (first.done) throw new Error('the source has no version');
+    return { version: first.value, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Tables and views of a SQLite file. Throws when it is none. */
+function sqliteTables(path: string): string[] {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const rows = database
+      .prepare(
+        "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+      )
+      .all();
+    return rows.map((row) => String(row['name']));
+  } finally {
+    database.close();
+  }
+}
+
+/** Files of a pack; a folder that has one of them is not changed. */
+const PACK_FILES = ['pack.ts', 'collect.ts', 'samples.json', 'record.md', 'guide.md'];
+
+/** A file above this size is read where it is, unless the publisher wants a copy. */
+const LARGEST_COPY = 100_000_000;
+
+/** Where the pack reads a file, and whether it is copied there. */
+interface DataFile {
+  /** Path from the folder of the pack, with `/`. */
+  path: string;
+  /** Absolute path of the file to copy; null: the file stays where it is. */
+  copied: string | null;
+}
+
+/** Names in a folder that prevent a new pack there; [] when it can be written. */
+async function obstacles(folder: string, dataFile: string | null): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  const holdsData = dataFile !== null && !relative(folder, dataFile).startsWith('..');
+  return holdsData ? names.filter((name) => PACK_FILES.includes(name)) : names;
+}
+
+/** Where a file is read from: in the folder of the pack as it is, else as a copy in `data/`. */
+async function dataFileOf(folder: string, file: string, copy: boolean): Promise<DataFile> {
+  const path = relative(folder, file).split(sep).join('/');
+  if (!path.startsWith('../')) return { path, copied: null };
+  const { size } = await stat(file);
+  if (size > LARGEST_COPY && !copy) return { path, copied: null };
+  return { path: `data/${basename(file)}`, copied: file };
+}
+
+/** Writes pack.ts, samples.json, record.md and guide.md, readable by the user of the service. */
+async function writePack(folder: string, proposal: Proposal, facts: PackFacts, data: DataFile | null): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, PUBLIC_MODES.folder);
+  const write = async (name: string, text: string) => {
+    await writeFile(join(folder, name), text);
+    await chmod(join(folder, name), PUBLIC_MODES.file);
+  };
+  await write('pack.ts', packText(proposal, facts));
+  await write('samples.json', `${JSON.stringify(fictionalRecords(proposal), null, 2)}\n`);
+  await write('record.md', recordText(proposal));
+  const origin = data === null ? (facts.source.target ?? 'a query') : basename(data.path);
+  await write('guide.md', guideText(proposal, facts.title, origin, facts.total));
+  if (data === null || data.copied === null) return;
+  const target = join(folder, data.path);
+  await mkdir(join(folder, 'data'), { recursive: true });
+  await chmod(join(folder, 'data'), PUBLIC_MODES.folder);
+  await copyFile(data.copied, target);
+  await chmod(target, PUBLIC_MODES.file);
+  // The time of the file is the time that its values describe.
+  const { atime, mtime } = await stat(data.copied);
+  await utimes(target, atime, mtime);
+}
+
+/** Bytes of the file, decompressed, that decide. */
+const MOST_BYTES = 8_000_000;
+/** U+FFFD as UTF-8: a file with it is UTF-8 whose text was damaged before. */
+const DAMAGED = Buffer.from('\uFFFD');
+
+/**
+ * `windows-1252` when the file has more bytes that are not valid in UTF-8 than characters beyond ASCII that are;
+ * null for UTF-8, also with some broken bytes, and for a file with a byte order mark of UTF-16.
+ */
+async function legacyEncoding(path: string): Promise<'windows-1252' | null> {
+  const file = createReadStream(path);
+  const bytes = path.toLowerCase().endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file;
+  const decoder = new TextDecoder();
+  let invalid = 0;
+  let valid = 0;
+  let read = 0;
+  for await (const chunk of bytes as AsyncIterable<Buffer>) {
+    if (read === 0 && [0xfffe, 0xfeff].includes(chunk.readUInt16BE())) return null;
+    if (chunk.includes(DAMAGED)) return null;
+    // An incomplete character at the end of a truncated file is not counted.
+    for (const [char] of decoder.decode(chunk, { stream: true }).matchAll(/\P{ASCII}/gu)) {
+      if (char === '\uFFFD') invalid++;
+      else valid++;
+    }
+    read += chunk.length;
+    if (read >= MOST_BYTES) break;
+  }
+  return invalid > valid ? 'windows-1252' : null;
+}
 
 /** What the command needs; tests pass their own. */
 export interface FromContext extends ReadContext {
