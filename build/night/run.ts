@@ -90,7 +90,10 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
         failures.push(...(await trace('nightly run', dataset, () => runDataset(run, pack, nights))));
       }
     }
-    if (alerts.length > 0) await alertOperators(config, store, alerts, effects);
+    if (alerts.length > 0)
+      await alertOperators(config, store, alerts, effects).catch((error) => {
+        failures.push(`alert to operators: ${errorLine(error)}`);
+      });
     try {
       failures.push(...(await trace('static files', {}, () => render(config, packs, broken, overlays, effects))));
     } catch (error) {
@@ -180,8 +183,11 @@ async function alertOperators(
   const queue = new MailQueue({ store, dataDir, smtpUrl, from, now, log: progress.warn });
   const subject = `Nightly runs need attention: ${new URL(BASE_URL).host}`;
   // The service sends what this run cannot.
-  await queue.deliver(await queue.post(store.db, { to, subject, text }, now()));
-  await queue.close();
+  try {
+    await queue.deliver(await queue.post(store.db, { to, subject, text }, now()));
+  } finally {
+    await queue.close();
+  }
 }
 
 /** Whether any pack has a release to serve. */

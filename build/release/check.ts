@@ -5,6 +5,7 @@ import { addsDigitsSql } from '../../data/duckdb/digits.ts';
 import { Duck, quotedIdentifier, quotedText } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
 import type { Fact } from '../../data/model/record.ts';
+import { SAME_DEGREES } from '../../packs/define/digits.ts';
 import type { Attribute, Pack, PackTest } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { acceptOnce, percent } from '../collect/sentences.ts';
@@ -135,7 +136,7 @@ async function comparisons(duck: Duck, pack: Pack, revision: number | undefined)
 
 /** Whether the cells of a record differ, not only in digits. */
 function differs({ type }: Attribute, cell: string): string {
-  if (type === 'geo') return `round(e.${cell}, 7) <> round(n.${cell}, 7)`;
+  if (type === 'geo') return `abs(e.${cell} - n.${cell}) > ${SAME_DEGREES}`;
   const different = `e.${cell}::VARCHAR <> n.${cell}::VARCHAR`;
   if (type !== 'number' && type !== 'price') return different;
   return `${different} AND NOT ${addsDigitsSql(`e.${cell}`, `n.${cell}`)}`;

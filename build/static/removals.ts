@@ -52,6 +52,7 @@ export async function rewriteFiles(options: RewriteOptions): Promise<void> {
     const release = releases.find((each) => each.pack === pack);
     if (release === undefined) return;
     const rewrite = { ...options, release, releases, published: readPublished(DIST_DIR) ?? before, scratch };
+    let listed = false;
     for (;;) {
       const overlay = removalsOf(await overlays.read(pack.id));
       const path = staleFile(rewrite.published, pack, overlay);
@@ -59,8 +60,11 @@ export async function rewriteFiles(options: RewriteOptions): Promise<void> {
       const began = performance.now();
       if (path === fullTextPath(pack)) await publishList(rewrite, overlay, true);
       else await rewriteFile(rewrite, path, overlay);
-      // The list has each page of a register: writing it takes longer than most files.
-      if (path === rewrittenPaths(pack)[0]) await publishList(rewrite, overlay, false);
+      // Hosts delete the pages of removed records first. The list has each page of a register: writing it takes longer
+      // than most files, so that it follows the first one.
+      if (path === rewrittenPaths(pack)[0] || (!listed && path !== fullTextPath(pack)))
+        await publishList(rewrite, overlay, false);
+      listed = true;
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
       progress.note(`${path} written without opted-out records in ${seconds} s`);
     }

@@ -1,5 +1,5 @@
 // Comparison of values: agreement of sources, and jumps (contract section 5).
-import { addsDigits, roundCoordinate } from '../../packs/define/digits.ts';
+import { addsDigits, SAME_DEGREES } from '../../packs/define/digits.ts';
 import type { Attribute, Geo, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 
@@ -59,9 +59,7 @@ const isClose = ({ type, tolerance }: Attribute, m: number, n: number) =>
 export function onlyAddsDigits({ type }: Attribute, stored: Value, read: Value): boolean {
   if (type === 'geo') {
     const [from, to] = [stored as Geo, read as Geo];
-    return (
-      roundCoordinate(from.lat) === roundCoordinate(to.lat) && roundCoordinate(from.lng) === roundCoordinate(to.lng)
-    );
+    return Math.abs(from.lat - to.lat) <= SAME_DEGREES && Math.abs(from.lng - to.lng) <= SAME_DEGREES;
   }
   if (type !== 'number' && type !== 'price') return false;
   const [from, to] = [bounds(stored), bounds(read)];

@@ -35,7 +35,9 @@ export function getEdits(release: Release, published?: PublishedVersions): Promi
   const since = { removals: Math.min(held, removals), edits: Math.min(held, edits) };
   const known = cache.get(release.engine) ?? new Map<string, Promise<Edits | null>>();
   cache.set(release.engine, known);
-  const key = `${since.removals} ${since.edits}`;
+  // An overlay that changes no record of the release has the engine of the one before.
+  const key = `${release.overlay?.version ?? 0} ${since.removals} ${since.edits}`;
+  if (known.size > 8) known.clear();
   const computed = known.get(key) ?? computeEdits(release, since, held);
   known.set(key, computed);
   computed.catch(() => known.delete(key));

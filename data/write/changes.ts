@@ -1,6 +1,7 @@
 // The change feed: differences between a release and what readers know, dated when they become visible
 // (contract section 5).
 import { join } from 'node:path';
+import { SAME_DEGREES } from '../../packs/define/digits.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { isSpelled } from '../consolidate/same-value.ts';
 import { addsDigitsSql } from '../duckdb/digits.ts';
@@ -38,7 +39,6 @@ function sameValue(before: string, now: string, { attributes }: Pick<Pack, 'attr
   const plain = (value: string) => `lower(regexp_replace(${value}, '\\s+', '', 'g'))`;
   const member = (value: string, name: string) => `TRY_CAST(json_extract_string(${value}, '$.${name}') AS DOUBLE)`;
   const end = (value: string, name: string) => `coalesce(TRY_CAST(${value} AS DOUBLE), ${member(value, name)})`;
-  const degrees = (value: string, name: string) => `round(${member(value, name)}, 7)`;
   const rules: [(attribute: Attribute) => boolean, string][] = [
     [isSpelled, `${plain(before)} = ${plain(now)}`],
     [
@@ -47,7 +47,9 @@ function sameValue(before: string, now: string, { attributes }: Pick<Pack, 'attr
     ],
     [
       ({ type }) => type === 'geo',
-      ['lat', 'lng'].map((name) => `${degrees(before, name)} = ${degrees(now, name)}`).join(' AND '),
+      ['lat', 'lng']
+        .map((name) => `abs(${member(before, name)} - ${member(now, name)}) <= ${SAME_DEGREES}`)
+        .join(' AND '),
     ],
   ];
   const conditions = rules.flatMap(([applies, same]) => {

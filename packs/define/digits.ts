@@ -60,6 +60,9 @@ export function comparedText(attribute: Pick<Attribute, 'type'>, json: string): 
 /** Decimals of a coordinate: a centimetre. */
 const COORDINATE_DECIMALS = 7;
 
+/** Half a unit of the last decimal of a coordinate, with an allowance: earlier versions stored more decimals. */
+export const SAME_DEGREES = 5.01e-8;
+
 /** A coordinate in degrees with 7 decimals; never -0. */
 export function roundCoordinate(degrees: number): number {
   return Number(degrees.toFixed(COORDINATE_DECIMALS)) + 0;

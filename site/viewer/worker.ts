@@ -4,7 +4,7 @@ import type { AsyncBuffer } from 'hyparquet';
 import { words } from '../../packs/define/text.ts';
 import { boundsOf, gather } from './clusters.ts';
 import type { NumberColumn, TextColumn } from './columns.ts';
-import { type Edits, fetchEdits } from './edits.ts';
+import { fetchEdits } from './edits.ts';
 import { CONTENT_TYPES, fileParts } from './export.ts';
 import type { Answer, Calls, Cluster, Kind, MapBox, Message, Row, RowsRequest, Selected } from './messages.ts';
 import type { Model } from './model.ts';
@@ -214,14 +214,12 @@ class RangeFile implements AsyncBuffer {
 
 let model: Model | null = null;
 let engine: Promise<ViewQueries> | null = null;
-let edits: Promise<Edits | null> | null = null;
 
 const post = (answer: Answer) => self.postMessage(answer);
 
 async function open(of: Model): Promise<ViewQueries> {
   // The file may be replaced between the two requests: edits that it contains already change nothing.
-  const missing = await (edits ?? fetchEdits(new URL(of.file, self.location.href).href));
-  edits = null;
+  const missing = await fetchEdits(new URL(of.file, self.location.href).href);
   const file = await RangeFile.open(new URL(of.file, self.location.href).href, of.footer);
   post({ received: file.received });
   file.progress = (received) => post({ received });
@@ -243,8 +241,7 @@ async function answer({ kind, request }: Message): Promise<Calls[Kind]['answer']
 self.addEventListener('message', async ({ data }: MessageEvent<Message | { model: Model }>) => {
   if ('model' in data) {
     model = data.model;
-    edits = fetchEdits(new URL(model.file, self.location.href).href);
-    post({ edited: (await edits) !== null });
+    post({ edited: (await fetchEdits(new URL(model.file, self.location.href).href)) !== null });
     return;
   }
   try {

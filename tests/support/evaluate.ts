@@ -106,7 +106,7 @@ function holdsWords(pack: Pack, record: StoredRecord, q: string, publicOnly: boo
 /**
  * Entries of non-public lists beyond those that are published, by record id: `q` with a key finds them too.
  */
-export const unpublishedTexts = new Map<string, readonly string[]>();
+export const unpublishedTexts = new Map<string, { texts: readonly string[]; weight: number }>();
 
 /** Whether a value that the caller may see is held or contested, as filtered. */
 function hasStatus(pack: Pack, record: StoredRecord, statuses: string[], publicOnly: boolean): boolean {
@@ -128,7 +128,7 @@ function wordsOf(pack: Pack, record: StoredRecord): { open: string[]; all: strin
         .flatMap((attribute) => [record.attributes[attribute.name] ?? []].flat()),
       record.name,
       record.slug,
-      ...(publicOnly ? [] : (unpublishedTexts.get(record.id) ?? [])),
+      ...(publicOnly ? [] : (unpublishedTexts.get(record.id)?.texts ?? [])),
     ].flatMap((entry) => words(String(entry))),
   ) as [string[], string[]];
   wordsByRecord.set(record, { open, all });
@@ -237,7 +237,8 @@ function countWords(pack: Pack, record: StoredRecord, publicOnly: boolean): Map<
   };
   for (const one of pack.attributes)
     if (one.searchable && (one.public || !publicOnly)) count(record.attributes[one.name], one.search_weight);
-  if (!publicOnly) count(unpublishedTexts.get(record.id), 1);
+  const unpublished = unpublishedTexts.get(record.id);
+  if (!publicOnly && unpublished) count(unpublished.texts, unpublished.weight);
   count(record.name, 10);
   count(record.slug, 0);
   return frequency;
