@@ -182,7 +182,7 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
     busy,
     keep: (answer) => keepAnswer(store, answer.owner, answer),
     async find(owner, key, request) {
-      for (const until = Date.now() + patience; Date.now() < until; await wait(LOOK)) {
+      for (const until = performance.now() + patience; performance.now() < until; await wait(LOOK)) {
         const claim = await findClaim(store, owner, key, request, now().getTime());
         if (claim?.state === 'kept') return parseAnswer(claim.text);
         if (claim?.state !== 'running') return null;

@@ -236,7 +236,9 @@ async function extendLink(db: Store['db'], link: string | null, by: number): Pro
 /** Deletes a mail that the server accepted. */
 async function endSent(store: Store, row: MailTable, now: number): Promise<void> {
   await store.db.transaction().execute(async (tx) => {
-    await tx.deleteFrom('mails').where('id', '=', row.id).execute();
+    const { numDeletedRows } = await tx.deleteFrom('mails').where('id', '=', row.id).executeTakeFirst();
+    // Another process ended it, or it was dropped with its link.
+    if (numDeletedRows === 0n) return;
     // It waited for this part of the time by which `post` lengthened the lifetime.
     await extendLink(tx, row.link, now - row.created_at - MAIL_LIFE);
   });
@@ -255,7 +257,9 @@ async function endFailed(store: Store, row: MailTable, problem: string, now: num
   const { link } = row;
   return store.db.transaction().execute(async (tx) => {
     const ended = { failed_at: now, problem, text: null, html: null, leased_until: 0 };
-    await updateLeased(tx, row).set(ended).execute();
+    const { numUpdatedRows } = await updateLeased(tx, row).set(ended).executeTakeFirst();
+    // Another process has it, or it was dropped with its link: no copy is written.
+    if (numUpdatedRows === 0n) return true;
     if (link === null) return false;
     const asked = tx.deleteFrom('links').where('hash', '=', link).where('topic', 'is not', null);
     const links = await asked.where('used_at', 'is', null).executeTakeFirst();

@@ -12,6 +12,13 @@ test('texts with the digits of a double, and texts without', () => {
     expect(exactNumber(text), text).toBeNull();
 });
 
+test('a long run of zeros takes no time', () => {
+  const began = performance.now();
+  expect(exactNumber(`0.1${'0'.repeat(60_000)}1`)).toBeNull();
+  // Some 15 seconds if each zero were the start of another search.
+  expect(performance.now() - began).toBeLessThan(2_000);
+});
+
 test('numbers are compared with 15 digits, and safe integers with all', () => {
   expect([0.14 / 0.7, 0.1 + 0.2, 12345678901.55, 1234567890.1234567].map(comparedNumber)).toEqual([
     0.2, 0.3, 12345678901.55, 1234567890.12346,

@@ -9,7 +9,8 @@ const DECIMAL = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE][+-]?\d+)?$/;
 function significantDigits(text: string): string | null {
   const [, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
   if (whole === undefined || whole + fraction === '') return null;
-  return (whole + fraction).replace(/^0+|0+$/g, '');
+  // The second part fails at once inside a run of zeros, however long it is.
+  return (whole + fraction).replace(/^0+|(?<!0)0+$/g, '');
 }
 
 /**

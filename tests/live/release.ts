@@ -65,7 +65,7 @@ async function readUnpublished(folder: string, pack: Pack): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   const file = join(folder, RELEASE_FILES.facts).replaceAll("'", "''");
-  for (const { name, published_entries: limit, search_weight: weight } of pack.attributes) {
+  for (const { name, published_entries: limit, search_weight: weight, public: open } of pack.attributes) {
     if (limit === null) continue;
     const found = await connection.runAndReadAll(
       `SELECT entity, value FROM read_parquet('${file}') WHERE attribute = $1 AND won AND json_array_length(value) > ${limit}`,
@@ -73,7 +73,11 @@ async function readUnpublished(folder: string, pack: Pack): Promise<void> {
       [VARCHAR],
     );
     for (const [entity, value] of found.getRows())
-      unpublishedTexts.set(String(entity), { texts: (JSON.parse(String(value)) as string[]).slice(limit), weight });
+      unpublishedTexts.set(String(entity), {
+        texts: (JSON.parse(String(value)) as string[]).slice(limit),
+        weight,
+        open,
+      });
   }
   instance.closeSync();
 }

@@ -104,9 +104,10 @@ function holdsWords(pack: Pack, record: StoredRecord, q: string, publicOnly: boo
 }
 
 /**
- * Entries of non-public lists beyond those that are published, by record id: `q` with a key finds them too.
+ * Entries of lists beyond those that are published, by record id: `q` finds them too, those of non-public lists with a
+ * key.
  */
-export const unpublishedTexts = new Map<string, { texts: readonly string[]; weight: number }>();
+export const unpublishedTexts = new Map<string, { texts: readonly string[]; weight: number; open: boolean }>();
 
 /** Whether a value that the caller may see is held or contested, as filtered. */
 function hasStatus(pack: Pack, record: StoredRecord, statuses: string[], publicOnly: boolean): boolean {
@@ -128,7 +129,9 @@ function wordsOf(pack: Pack, record: StoredRecord): { open: string[]; all: strin
         .flatMap((attribute) => [record.attributes[attribute.name] ?? []].flat()),
       record.name,
       record.slug,
-      ...(publicOnly ? [] : (unpublishedTexts.get(record.id)?.texts ?? [])),
+      ...(publicOnly && unpublishedTexts.get(record.id)?.open !== true
+        ? []
+        : (unpublishedTexts.get(record.id)?.texts ?? [])),
     ].flatMap((entry) => words(String(entry))),
   ) as [string[], string[]];
   wordsByRecord.set(record, { open, all });
@@ -238,7 +241,7 @@ function countWords(pack: Pack, record: StoredRecord, publicOnly: boolean): Map<
   for (const one of pack.attributes)
     if (one.searchable && (one.public || !publicOnly)) count(record.attributes[one.name], one.search_weight);
   const unpublished = unpublishedTexts.get(record.id);
-  if (!publicOnly && unpublished) count(unpublished.texts, unpublished.weight);
+  if (unpublished && (unpublished.open || !publicOnly)) count(unpublished.texts, unpublished.weight);
   count(record.name, 10);
   count(record.slug, 0);
   return frequency;
