@@ -24,7 +24,7 @@ import {
 } from '../../data/state/keys/keys.ts';
 import { consumeLink, linkSubject, newLinkOf } from '../../data/state/links.ts';
 import type { MailQueue } from '../../data/state/mail.ts';
-import { entriesOf, moveIn, usageOf } from '../../data/state/money/ledger.ts';
+import { entriesOf, isDuplicate, moveIn, usageOf } from '../../data/state/money/ledger.ts';
 import type { Mail } from '../../data/state/outbox.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import { ownerSessions } from '../../data/state/sessions.ts';
@@ -145,12 +145,26 @@ export class StoredAccounts implements Accounts, Recovery {
     const { now, request_id } = requester;
     const store = this.#store;
     await this.#key(id);
-    await store.db.transaction().execute(async (tx) => {
-      if (amount !== 0)
-        await moveIn(tx, { key_id: id, amount, kind: 'grant', against: 'grant', note: reason, request_id, now });
+    const once = requester.once === undefined ? {} : { reference: requester.once };
+    const movement = {
+      key_id: id,
+      amount,
+      kind: 'grant',
+      against: 'grant',
+      note: reason,
+      request_id,
+      now,
+      ...once,
+    } as const;
+    const granted = store.db.transaction().execute(async (tx) => {
+      if (amount !== 0) await moveIn(tx, movement);
       if (plan !== null) await setPlan({ ...store, db: tx }, id, plan, null);
       const details = { ...(amount === 0 ? {} : { eur: amount / 1e6 }), ...(plan === null ? {} : { plan }), reason };
       await recordAudit({ db: tx }, { ...auditEntry(requester, 'grant', id), told: details });
+    });
+    await granted.catch((error) => {
+      // The same request was granted before its answer was stored.
+      if (requester.once === undefined || !isDuplicate(error)) throw error;
     });
     return accountOf(await this.#key(id), now);
   }

@@ -47,7 +47,10 @@ function claimIdempotencyKey<T>(run: CallRun<T>): Awaitable<void> {
   const key = checkedKey(call.idempotency_key);
   if (change) {
     run.store = { codec: sealedCodec(codec, key), request };
-    return claim(run, run.store, ...changeScope(run, request(), key));
+    const [owner, storedKey] = changeScope(run, request(), key);
+    // A claim that is lost after the change, as in a crash, runs it again.
+    if (ctx.requester) ctx.requester.once = `${ctx.now.toISOString().slice(0, 10)} ${storedKey} ${request()}`;
+    return claim(run, run.store, owner, storedKey);
   }
   // A caller without an account repeats a call by its payment (payments/x402).
   if (caller.kind !== 'anonymous') return claim(run, run.store, idempotencyOwner(caller), key);

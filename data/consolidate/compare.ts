@@ -63,8 +63,11 @@ export function onlyAddsDigits({ type }: Attribute, stored: Value, read: Value):
   }
   if (type !== 'number' && type !== 'price') return false;
   const [from, to] = [bounds(stored), bounds(read)];
+  if (currencyOf(stored) !== currencyOf(read)) return false;
   return from !== null && to !== null && addsDigits(from.min, to.min) && addsDigits(from.max, to.max);
 }
+
+const currencyOf = (value: Value) => (typeof value === 'object' && 'currency' in value ? value.currency : undefined);
 
 /**
  * Whether `a` is a range that begins at the plain number `b`: the same price, with a higher one that some

@@ -10,6 +10,8 @@ export interface Requester {
   /** Client address, by which limits count. */
   address: string;
   request_id: string;
+  /** Names the request with its Idempotency-Key and day: money that is moved for it once is not moved again. */
+  once?: string;
   /** Milliseconds since 1970. */
   now: number;
 }

@@ -179,8 +179,8 @@ export class MailQueue {
   /** Ends a failed mail. An operator gets a copy, unless its link was deleted and whoever needs it can request another. */
   async #giveUp(row: MailTable, mail: Mail, problem: string, at: number): Promise<'failed'> {
     const { store, log } = this.#options;
-    const dropped = await endFailed(store, row, problem, at);
-    if (!dropped) await this.#box(mail, new Date(row.created_at));
+    const copy = () => this.#box(mail, new Date(row.created_at));
+    const dropped = await endFailed(store, row, problem, at, copy);
     const rest = dropped ? 'its link was deleted' : 'a copy to send by hand is in DATA_DIR/outbox';
     log(`a mail could not be sent (${problem}) and is given up; ${rest}, see /ops`);
     return 'failed';
@@ -251,21 +251,33 @@ async function postpone(store: Store, row: MailTable, problem: string, now: numb
 }
 
 /**
- * Stores that a mail is given up, and deletes its link if that blocks the next request for one. Returns whether it did.
+ * Stores that a mail is given up, and deletes its link if that blocks the next request for one. Returns whether it did;
+ * otherwise `copy` writes the mail elsewhere, before its text is deleted.
  */
-async function endFailed(store: Store, row: MailTable, problem: string, now: number): Promise<boolean> {
+async function endFailed(
+  store: Store,
+  row: MailTable,
+  problem: string,
+  now: number,
+  copy: () => Promise<void>,
+): Promise<boolean> {
   const { link } = row;
   return store.db.transaction().execute(async (tx) => {
     const ended = { failed_at: now, problem, text: null, html: null, leased_until: 0 };
     const { numUpdatedRows } = await updateLeased(tx, row).set(ended).executeTakeFirst();
     // Another process has it, or it was dropped with its link: no copy is written.
     if (numUpdatedRows === 0n) return true;
-    if (link === null) return false;
+    if (link === null) {
+      await copy();
+      return false;
+    }
     const asked = tx.deleteFrom('links').where('hash', '=', link).where('topic', 'is not', null);
     const links = await asked.where('used_at', 'is', null).executeTakeFirst();
     const unopened = tx.deleteFrom('claims').where('hash', '=', link).where('verified_at', 'is', null);
     const claims = await unopened.executeTakeFirst();
-    return links.numDeletedRows + claims.numDeletedRows > 0n;
+    const dropped = links.numDeletedRows + claims.numDeletedRows > 0n;
+    if (!dropped) await copy();
+    return dropped;
   });
 }
 

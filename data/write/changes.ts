@@ -39,11 +39,15 @@ function sameValue(before: string, now: string, { attributes }: Pick<Pack, 'attr
   const plain = (value: string) => `lower(regexp_replace(${value}, '\\s+', '', 'g'))`;
   const member = (value: string, name: string) => `TRY_CAST(json_extract_string(${value}, '$.${name}') AS DOUBLE)`;
   const end = (value: string, name: string) => `coalesce(TRY_CAST(${value} AS DOUBLE), ${member(value, name)})`;
+  const currency = (value: string) => `json_extract_string(${value}, '$.currency')`;
   const rules: [(attribute: Attribute) => boolean, string][] = [
     [isSpelled, `${plain(before)} = ${plain(now)}`],
     [
       ({ type }) => type === 'number' || type === 'price',
-      ['min', 'max'].map((name) => addsDigitsSql(end(before, name), end(now, name))).join(' AND '),
+      [
+        ...['min', 'max'].map((name) => addsDigitsSql(end(before, name), end(now, name))),
+        `${currency(before)} IS NOT DISTINCT FROM ${currency(now)}`,
+      ].join(' AND '),
     ],
     [
       ({ type }) => type === 'geo',

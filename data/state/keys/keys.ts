@@ -6,7 +6,7 @@ import { WELCOME_CREDIT } from '../../model/subscriptions.ts';
 import { hashSecret, isWellFormedKey, newKey, sameHash } from '../key-format.ts';
 import { dropLinksOf } from '../links.ts';
 import { isDuplicate, moveIn } from '../money/ledger.ts';
-import { endGrantsOf } from '../oauth/grants.ts';
+import { endGrantsOf, endSignInsOf } from '../oauth/grants.ts';
 import { utcDay } from '../quotas.ts';
 import { ownerSessions } from '../sessions.ts';
 import type { Store } from '../store.ts';
@@ -231,6 +231,7 @@ export async function rotateKey(store: Store, id: string, rotation: Rotation = {
     if (numUpdatedRows === 0n) return null;
     if (!keeps_grants) await endGrantsOf(tx, id);
     await ownerSessions.endAll(tx, id);
+    await endSignInsOf(tx, id);
     await dropLinksOf(tx, id);
     return secret;
   });

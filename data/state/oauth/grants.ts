@@ -43,6 +43,15 @@ export async function endGrantsOf(db: Kysely<Tables>, key_id: string): Promise<v
   await db.deleteFrom('grants').where('key_id', '=', key_id).execute();
 }
 
+/** Signs a key out of the authorization server, in the caller's transaction: who knows a replaced secret may not consent. */
+export async function endSignInsOf(db: Kysely<Tables>, key_id: string): Promise<void> {
+  await db
+    .deleteFrom('oauth_items')
+    .where('model', 'in', ['Session', 'Interaction'])
+    .where('payload', 'like', `%"accountId":"${key_id}"%`)
+    .execute();
+}
+
 /** Active grants of a key, newest first. */
 export async function grantsOf(store: Store, key_id: string, now: number): Promise<Grant[]> {
   return store.db

@@ -330,8 +330,18 @@ describeApps('keys', { now }, (stage) => {
       const used = await token('recover', key.id);
       const links = { recover: await token('recover', key.id), account: await token('account', key.id) };
       expect(await states(links)).toEqual(['good', 'good']);
+      // A sign-in of the authorization server, such as that of the holder of a lost secret.
+      const signIn = { model: 'Session', id: key.id, payload: JSON.stringify({ accountId: key.id }) };
+      const unset = { grant_id: null, uid: null, consumed_at: null, expires_at: null };
+      await app.state.db
+        .insertInto('oauth_items')
+        .values({ ...signIn, ...unset })
+        .execute();
       expect(await end(key, used)).toBe(200);
       expect(await states(links)).toEqual(['unknown', 'unknown']);
+      // A revoked key cannot be used there, so its sign-in may stay.
+      const signIns = await app.state.db.selectFrom('oauth_items').select('id').where('id', '=', key.id).execute();
+      expect(signIns.length).toBe(end === ends[1] || end === ends[2] ? 1 : 0);
       expect((await app.ask('/keys/recover', { method: 'POST', body: `token=${links.recover}` })).status).toBe(404);
       expect((await app.ask(`/account/link?token=${links.account}`)).status).toBe(404);
     }

@@ -198,6 +198,18 @@ describeApps('a change with an Idempotency-Key', options, (stage: MoneyStage) =>
     expect(await callStatus(app, '/v1/keys', { ...init, headers: {} })).toBe('409 key_exists');
   });
 
+  it('that moved money moves it once, although its answer was lost', async () => {
+    const { app } = stage;
+    const { id: key_id } = await newKey(app);
+    const request: Case = { path: '/v1/keys/grant', body: { key_id, amount_eur: 3 }, admin: true };
+    const key = secret();
+    const granted = await ask(app, 'POST', request, key);
+    await app.state.db.deleteFrom('idempotency').execute();
+    expect((await ask(app, 'POST', request, key)).body['balance_eur']).toBe(granted.body['balance_eur']);
+    const other = await ask(app, 'POST', request, secret());
+    expect(other.body['balance_eur']).toBe(Number(granted.body['balance_eur']) + 3);
+  });
+
   it('expires after a day', async () => {
     const { app } = stage;
     const [{ headers }, key] = [await newKey(app), secret()];
