@@ -1,6 +1,7 @@
 // Mailed links: a secret token each, stored as a hash, usable once and for a limited time.
 import { randomBytes } from 'node:crypto';
 import { hashSecret } from './key-format.ts';
+import { dropMails } from './mail.ts';
 import type { Store } from './store.ts';
 
 interface NewLink {
@@ -35,8 +36,8 @@ const SPACING = 3_600_000;
 
 /**
  * The same for links that anyone can request: null while an unused link of the same topic (mailbox and
- * subject) is less than an hour old. That link and older ones stay valid until they expire. `mail` queues the mail in
- * the same transaction.
+ * subject) is less than an hour old. That link and older ones stay valid until they expire, but mails with older ones
+ * that still wait are not sent any more. `mail` queues the mail in the same transaction.
  */
 export async function newLinkOf(
   store: Store,
@@ -52,11 +53,17 @@ export async function newLinkOf(
       const recent = unused.where('used_at', 'is', null).where('created_at', '>', now - SPACING);
       if (await recent.select('hash').executeTakeFirst()) return null;
       const older = tx.updateTable('links').set({ topic: null }).where('purpose', '=', purpose);
-      await older
+      const replaced = await older
         .where('topic', '=', topic)
         .where('used_at', 'is', null)
         .where('created_at', '<=', now - SPACING)
+        .returning('hash')
         .execute();
+      await dropMails(
+        tx,
+        replaced.map(({ hash }) => hash),
+        now,
+      );
       const { numInsertedOrUpdatedRows = 0n } = await tx
         .insertInto('links')
         .values({ ...rowOf(token, link), topic })

@@ -166,6 +166,40 @@ describeStores('the mail queue', ({ open, options }) => {
     expect((await mailQueue(one)).failed).toBe(0);
   });
 
+  test('a mail that waits is not sent after a newer link, whose mail replaces it', async () => {
+    const queue = mailer(one, `smtp://127.0.0.1:${await freePort()}`);
+    const claim = { dataset: 'd', entity_id: 'r-1', email: mail.to, email_normal: mail.to, domain: 'harbour.example' };
+    const post = (subject: string) => (tx: Store['db'], token: string) =>
+      queue.post(tx, { ...mail, subject }, now(), token);
+    const link = () => ({ purpose: 'recover', subject: 'k-1', now: clock, lasts: HOUR });
+    const older = (await newLinkOf(one, 'k-1', link(), post('older link')))!;
+    await newClaim(one, claim, clock, false, post('older claim'));
+    await newLinkOf(one, 'k-2', { ...link(), subject: 'k-2' }, post('another key'));
+    await flush(queue);
+    await queue.close();
+    clock = START + HOUR;
+    const next = mailer();
+    await newLinkOf(one, 'k-1', link(), post('newer link'));
+    await newClaim(one, claim, clock, false, post('newer claim'));
+    // The older link was never mailed, and its lifetime ended with its mail.
+    expect(await linkState(one, 'recover', older, clock + HOUR - 1)).toBe('good');
+    expect(await linkState(one, 'recover', older, clock + HOUR)).toBe('over');
+    await flush(next);
+    await expect.poll(async () => (await mailQueue(one)).queued).toBe(0);
+    const subjects = server.mails.map(({ headers }) => headers.subject);
+    expect(subjects.sort()).toEqual(['another key', 'newer claim', 'newer link']);
+  });
+
+  test('a mail that another process has just tried is not tried before its pause ends', async () => {
+    const queue = mailer();
+    server.refuse = 451;
+    const id = await queue.post(one.db, mail, now());
+    expect(await queue.deliver(id)).toBe('queued');
+    // What a process does that listed the due mails before the attempt.
+    expect(await mailer(two).deliver(id)).toBe('queued');
+    expect((await mailQueue(one)).mails[0]?.attempts).toBe(1);
+  });
+
   test('does not send a mail again that is refused for good, and deletes a claim that nobody can open', async () => {
     const queue = mailer();
     server.refuse = 550;

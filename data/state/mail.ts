@@ -154,7 +154,7 @@ export class MailQueue {
 
   async #leaseAndSend(id: string): Promise<Delivery> {
     const { store, now, log } = this.#options;
-    const row = await leaseMail(store, id);
+    const row = await leaseMail(store, id, now().getTime());
     if (row === null) return 'queued';
     const renew = () => updateLeased(store.db, row).set({ leased_until: leaseEnd(store) });
     const renewal = setInterval(() => renew().execute().catch(ignore), LEASE / 3).unref();
@@ -208,13 +208,14 @@ const ignore = () => {};
 
 const leaseEnd = (store: Store): RawBuilder<number> => sql<number>`${databaseClock(store)} + ${sql.lit(LEASE)}`;
 
-/** Takes the lease of a waiting mail, for one caller of all processes; null if another one has it. */
-async function leaseMail(store: Store, id: string): Promise<MailTable | null> {
+/** Takes the lease of a due mail, for one caller of all processes; null if another one has it, or has just tried it. */
+async function leaseMail(store: Store, id: string, now: number): Promise<MailTable | null> {
   const row = await store.db
     .updateTable('mails')
     .set((e) => ({ attempts: e('attempts', '+', 1), leased_until: leaseEnd(store) }))
     .where('id', '=', id)
     .where('failed_at', 'is', null)
+    .where('next_at', '<=', now)
     .where('leased_until', '<', databaseClock(store))
     .returningAll()
     .executeTakeFirst();
@@ -231,6 +232,14 @@ async function extendLink(db: Store['db'], link: string | null, by: number): Pro
   await db.updateTable('links').set({ expires_at }).where('hash', '=', link).execute();
   const unopened = db.updateTable('claims').set({ expires_at }).where('hash', '=', link);
   await unopened.where('verified_at', 'is', null).execute();
+}
+
+/** Deletes the waiting mails of links that a newer link replaces. Such a link lasts as if its mail had been sent now. */
+export async function dropMails(db: Store['db'], links: readonly string[], now: number): Promise<void> {
+  if (links.length === 0) return;
+  const waiting = db.deleteFrom('mails').where('link', 'in', links).where('failed_at', 'is', null);
+  const rows = await waiting.returning(['link', 'created_at']).execute();
+  for (const { link, created_at } of rows) await extendLink(db, link, now - created_at - MAIL_LIFE);
 }
 
 /** Deletes a mail that the server accepted. */

@@ -2,6 +2,7 @@
 // hour after the first time.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hashSecret } from '../key-format.ts';
+import { dropMails } from '../mail.ts';
 import type { Store } from '../store.ts';
 import type { ClaimTable } from '../tables/owners.ts';
 
@@ -21,7 +22,7 @@ export type Claim = Omit<ClaimTable, 'hash'>;
 type NewClaim = Pick<ClaimTable, 'dataset' | 'entity_id' | 'email' | 'email_normal' | 'domain'>;
 
 /**
- * Creates a claim and expires unopened ones of the same record and address. Only this answer contains the
+ * Creates a claim and expires unopened ones of the same record and address, with mails of them that still wait. Only this answer contains the
  * token. Null when CLAIM_MAILS allows no mail now; the pending link stays valid. `always`: for an operator's
  * decision, without limits. `mail` queues the mail in the same transaction.
  */
@@ -58,7 +59,12 @@ export async function newClaim(
         .where('replaced_at', 'is', null);
       // A claim that was committed after the check above is not older.
       if (!always) former = former.where('created_at', '<=', now - CLAIM_MAILS.within);
-      await former.execute();
+      const replaced = await former.returning('hash').execute();
+      await dropMails(
+        tx,
+        replaced.map((claim) => claim.hash),
+        now,
+      );
       const { numInsertedOrUpdatedRows = 0n } = await tx
         .insertInto('claims')
         .values(row)
