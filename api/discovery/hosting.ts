@@ -45,6 +45,16 @@ export const EXTENSION_TYPES: Readonly<Record<string, string>> = {
 export const FOR_EVER = '/assets/*';
 
 /**
+ * Paths that only the API answers, as in `HostingRule`. Besides these, the API answers what is no file below `/v1/`
+ * (docs/static-hosting.md).
+ */
+export const API_PATHS: readonly string[] = [
+  '/files/:dataset/edits.json',
+  ...['/mcp', '/mcp/*', '/a2a/*', '/oauth/*', '/.well-known/*', '/compare/*', '/checkout/*', '/webhooks/*'],
+  ...['/keys', '/keys/*', '/account', '/account/*', '/optout/*', '/claim/*', '/ops', '/ops/*', '/healthz', '/readyz'],
+];
+
+/**
  * The least strict policy of all pages: single pages contain stricter ones. Allows WebAssembly for the SQL
  * console, and the API if the files are on another host.
  */

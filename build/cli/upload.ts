@@ -11,10 +11,10 @@ import { commandLine } from '../../data/model/program.ts';
 import { realEffects } from '../effects/effects.ts';
 import { publishTo } from '../hosting/run.ts';
 import { PublishError } from '../hosting/target.ts';
-import { caddyConfig, headersFile, nginxConfig, redirectsFile } from '../static/host-configs.ts';
+import { caddyConfig, type HostPlaces, headersFile, nginxConfig, redirectsFile } from '../static/host-configs.ts';
 
 const USAGE = `usage: ${commandLine('publish', '--to <folder | rsync target | s3://bucket/prefix> [--dry-run] [--compress] [--adopt]')}
-       ${commandLine('publish', '--rules <nginx | caddy | _headers | _redirects> [--root <folder>]')}
+       ${commandLine('publish', '--rules <nginx | caddy | _headers | _redirects> [--root <folder>] [--api <origin>]')}
 
   --to        the target: a folder, an rsync address (user@host:path, rsync://host/module/path), or a bucket
   --dry-run   print what would be sent and deleted, and change nothing
@@ -22,9 +22,10 @@ const USAGE = `usage: ${commandLine('publish', '--to <folder | rsync target | s3
   --adopt     publish into a folder with other files, and replace those of the same name
   --rules     print the configuration of a host instead
   --root      the published folder, for that configuration (default: /srv/register)
+  --api       the origin of the API, for that configuration (default for nginx and Caddy: http://127.0.0.1:8787)
 `;
 
-const WRITERS: Record<string, (rules: ReturnType<typeof hostingRules>, root: string) => string> = {
+const WRITERS: Record<string, (rules: ReturnType<typeof hostingRules>, places: HostPlaces) => string> = {
   nginx: nginxConfig,
   caddy: caddyConfig,
   _headers: headersFile,
@@ -42,6 +43,7 @@ async function main(args: string[]): Promise<number> {
       adopt: { type: 'boolean', default: false },
       rules: { type: 'string' },
       root: { type: 'string', default: '/srv/register' },
+      api: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -55,7 +57,10 @@ async function main(args: string[]): Promise<number> {
     const write = WRITERS[values.rules];
     if (write === undefined)
       throw new PublishError(`--rules must be one of ${Object.keys(WRITERS).join(', ')} (got '${values.rules}')`);
-    process.stdout.write(write(rules, values.root));
+    const { root, api } = values;
+    if (api !== undefined && (!/^https?:/.test(api) || URL.parse(api)?.origin !== api))
+      throw new PublishError(`--api must be an origin such as http://127.0.0.1:8787 (got '${api}')`);
+    process.stdout.write(write(rules, { root, api }));
     return 0;
   }
   if (values.to === undefined) {

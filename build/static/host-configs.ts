@@ -1,6 +1,6 @@
 // The header rules, and the addresses of record pages, as configurations of hosts: `_headers` (Cloudflare
 // Pages, Netlify), `_redirects`, nginx, Caddy (docs/static-hosting.md).
-import { CACHING, EXTENSION_TYPES, FOR_EVER, type HostingRule } from '../../api/discovery/hosting.ts';
+import { API_PATHS, CACHING, EXTENSION_TYPES, FOR_EVER, type HostingRule } from '../../api/discovery/hosting.ts';
 
 /** Paths with their headers, in the order of the rules. */
 function byPath(rules: readonly HostingRule[]): [string, HostingRule[]][] {
@@ -21,12 +21,24 @@ export function headersFile(rules: readonly HostingRule[]): string {
   return `${[...blocks, ...types].join('\n\n')}\n`;
 }
 
+/** Where a configuration finds the published folder, and the API: its origin. */
+export interface HostPlaces {
+  root: string;
+  /** Absent: LOCAL_API, and `_redirects` has no rules for the API. */
+  api?: string | undefined;
+}
+
+/** The API behind a host on the same machine. */
+const LOCAL_API = 'http://127.0.0.1:8787';
+
 /**
  * `_redirects` for hosts that prefer an existing file to a rule, such as Netlify: the page of a record is that of
  * its dataset, which draws the Markdown file. These hosts do not read `Accept`.
  */
-export function redirectsFile(): string {
-  return `/explore/:dataset  /datasets/:dataset/  301!
+export function redirectsFile(_rules: readonly HostingRule[], { api }: HostPlaces): string {
+  const paths = api === undefined ? [] : [...API_PATHS, '/v1/*'];
+  const rules = paths.map((path) => `${path}  ${api}${path.replace(/\*$/, ':splat')}  200\n`);
+  return `${rules.join('')}/explore/:dataset  /datasets/:dataset/  301!
 /datasets/:dataset/:record  format=md  /datasets/:dataset/:record.md  200
 /datasets/:dataset/:record  /record/:dataset/  200
 /og/:dataset/:image  /og/:dataset.png  200
@@ -35,6 +47,9 @@ export function redirectsFile(): string {
 
 /** Clients that get the page of a record: they accept HTML by name, and do not name Markdown. */
 const PEOPLE = { accepts: 'text/html', not: 'text/markdown' };
+
+/** Paths as one regular expression. */
+const anyOf = (paths: readonly string[]) => `(${paths.map(expression).join('|')})`;
 
 /** A path as a regular expression over the whole path of a URL. */
 function expression(path: string): string {
@@ -51,10 +66,10 @@ const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
 const literal = (text: string) => `\`${text}\``;
 
 /**
- * A server of nginx: `root` is the published folder. Types are set by location, other headers through maps,
- * since an `add_header` in a location would drop those of the server. nginx omits headers with empty values.
+ * A server of nginx. Types are set by location, other headers through maps, since an `add_header` in a location would
+ * drop those of the server, as it does for the API, which sends its own. nginx omits headers with empty values.
  */
-export function nginxConfig(rules: readonly HostingRule[], root: string): string {
+export function nginxConfig(rules: readonly HostingRule[], { root, api = LOCAL_API }: HostPlaces): string {
   const types = rules.filter(({ header }) => header === 'Content-Type');
   const others = rules.filter(({ header }) => header !== 'Content-Type');
   const headers = [...new Set(others.map(({ header }) => header))];
@@ -81,6 +96,13 @@ export function nginxConfig(rules: readonly HostingRule[], root: string): string
   const locations = types.map(
     ({ path, value }) => `  location ~ ${quoted(expression(path))} { types {} default_type ${quoted(value)}; }`,
   );
+  const proxy = `add_header Vary "";
+    proxy_pass ${api};
+    proxy_http_version 1.1;
+    proxy_buffering off;
+    proxy_set_header Connection "";
+    proxy_set_header Host $host;
+    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;`;
   // nginx adds the charset itself.
   const endings = Object.entries(EXTENSION_TYPES).map(([ending, type]) => `${type.split(';')[0]} ${ending};`);
   return `# Include it inside http {}, next to the types of your nginx (include mime.types).
@@ -112,6 +134,13 @@ ${adds.join('\n')}
   add_header Vary $register_vary;
   error_page 404 /404.html;
 
+  location ~ ${quoted(anyOf(API_PATHS))} {
+    ${proxy}
+  }
+  location /v1/ { try_files $uri @register_api; }
+  location @register_api {
+    ${proxy}
+  }
   location / { try_files $uri $uri.html $uri.md $uri/index.html =404; }
   location ~ "^/datasets/(?<dataset>[^/]+)/(?<record>[^/.]+)/?$" {
     if (!-f $document_root/datasets/$dataset/$record.md) { return 404; }
@@ -128,7 +157,7 @@ ${locations.join('\n')}
 }
 
 /** A site of Caddy. Caddy reads `{` and `}` in header values as placeholders; no value contains one. */
-export function caddyConfig(rules: readonly HostingRule[], root: string): string {
+export function caddyConfig(rules: readonly HostingRule[], { root, api = LOCAL_API }: HostPlaces): string {
   const matched = byPath(rules).flatMap(([path, list], at) => {
     const set = list.map(({ header, value }) => `${header} ${literal(value)}`);
     if (path === '/*') return set.map((line) => `  header ${line}`);
@@ -143,6 +172,23 @@ export function caddyConfig(rules: readonly HostingRule[], root: string): string
   ]);
   return `:80 {
   root * ${literal(root)}
+  @api path_regexp ${literal(anyOf(API_PATHS))}
+  handle @api {
+    reverse_proxy ${api}
+  }
+  @query {
+    path /v1/*
+    not file
+  }
+  handle @query {
+    reverse_proxy ${api}
+  }
+  handle_errors {
+    rewrite * /404.html
+    header Content-Type "text/html; charset=utf-8"
+    file_server
+  }
+  handle {
   @notes path /.build /.build/*
   respond @notes 404
   @explorer path_regexp explorer ^/explore/([^/]+)/?$
@@ -175,17 +221,13 @@ export function caddyConfig(rules: readonly HostingRule[], root: string): string
     not file
   }
   rewrite @image /og/{re.image.1}.png
-  handle_errors {
-    rewrite * /404.html
-    header Content-Type "text/html; charset=utf-8"
-    file_server
-  }
 ${matched.join('\n')}
   @others not path_regexp ${literal(expression(FOR_EVER))}
   header @others Cache-Control ${literal(CACHING.asked_again)}
 ${endings.join('\n')}
   file_server {
     precompressed br gzip
+  }
   }
 }
 `;

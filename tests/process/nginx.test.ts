@@ -1,6 +1,9 @@
 // The rules for nginx, on a real nginx: the address of a record for people and for programs, types, redirects.
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -47,8 +50,16 @@ async function startNginx(): Promise<string | null> {
   }
   writeFileSync(join(dist, 'record/tools/index.html.gz'), gzipSync(FILES['record/tools/index.html']));
   const port = await freePort();
+  // Stands for the API: it names the requests that it gets.
+  const upstream = createServer((request, response) => {
+    response.setHeader('Access-Control-Allow-Origin', '*');
+    response.setHeader('Content-Type', 'application/json');
+    response.end(`${request.method} ${request.url} ${request.headers['x-forwarded-for']}`);
+  }).listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  const api = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
   const rules = hostingRules({ base_url: 'https://register.example', operations: OPERATIONS });
-  const server = nginxConfig(rules, dist).replace('listen 80;', `listen 127.0.0.1:${port};`);
+  const server = nginxConfig(rules, { root: dist, api }).replace('listen 80;', `listen 127.0.0.1:${port};`);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${root}/temp;`,
   );
@@ -62,6 +73,7 @@ ${server} }`,
   stop = async () => {
     nginx.kill();
     await new Promise((closed) => nginx.once('close', closed));
+    upstream.close();
   };
   const origin = `http://127.0.0.1:${port}`;
   for (let tries = 0; tries < 100; tries++) {
@@ -75,7 +87,7 @@ ${server} }`,
   throw new Error('nginx did not start');
 }
 
-test('nginx sends a page to people and Markdown to programs at the address of a record', async (context) => {
+test('nginx sends a page to people and Markdown to programs at the address of a record, and calls to the API', async (context) => {
   const origin = await startNginx();
   if (origin === null) context.skip('no nginx');
   const ask = async (path: string, accept = '*/*') => {
@@ -100,6 +112,17 @@ test('nginx sends a page to people and Markdown to programs at the address of a 
   expect(await answers('/files/tools/croissant.jsonld')).toEqual([200, 'application/ld+json', '{}']);
   expect(await answers('/v1/tools/schema')).toEqual([200, 'application/json', '{}']);
   expect(await answers('/og/tools/saw.png')).toEqual([200, 'image/png', 'image']);
+  for (const path of [
+    '/files/tools/edits.json',
+    '/mcp',
+    '/account/usage?days=7',
+    '/v1/tools/entities?q=saw',
+    '/readyz',
+  ])
+    expect(await answers(path), path).toEqual([200, 'application/json', `GET ${path} 127.0.0.1`]);
+  const called = (await ask('/v1/tools/facets')).response;
+  expect(called.headers.get('access-control-allow-origin')).toBe('*');
+  expect(called.headers.get('cache-control')).toBeNull();
   const { response } = await ask('/datasets/tools/saw', HTML);
   expect(response.headers.get('vary')).toMatch(/Accept(,|$)/);
   expect(response.headers.get('content-encoding')).toBe('gzip');

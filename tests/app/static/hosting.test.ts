@@ -1,12 +1,12 @@
 // Headers of static files: one table, for our own server and for three kinds of hosts.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hostingRules } from '../../../api/discovery/hosting.ts';
+import { API_PATHS, hostingRules } from '../../../api/discovery/hosting.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { THEME_SOURCE } from '../../../api/pages/frame.ts';
-import { caddyConfig, headersFile, nginxConfig } from '../../../build/static/host-configs.ts';
+import { caddyConfig, headersFile, nginxConfig, redirectsFile } from '../../../build/static/host-configs.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 
 const rules = hostingRules({ base_url: BASE, operations: OPERATIONS });
@@ -68,8 +68,8 @@ describe('configurations', () => {
   });
 
   test.each([
-    ['nginx', nginxConfig(rules, '/srv/dist')],
-    ['Caddy', caddyConfig(rules, '/srv/dist')],
+    ['nginx', nginxConfig(rules, { root: '/srv/dist' })],
+    ['Caddy', caddyConfig(rules, { root: '/srv/dist' })],
   ])('%s is told every header of the table, and hides the notes of the build', (_host, text) => {
     for (const { header, value } of rules) {
       expect(text.replaceAll('\\"', '"'), header).toContain(value);
@@ -77,5 +77,20 @@ describe('configurations', () => {
     }
     expect(text).toContain('build');
     expect(text).toContain('/srv/dist');
+  });
+
+  test('every path of the API is in the rules, the guide, and the routes of Kubernetes', () => {
+    const ingress = readFileSync('deploy/kubernetes/ingress.yaml', 'utf8');
+    const guide = readFileSync('docs/static-hosting.md', 'utf8');
+    const redirects = redirectsFile(rules, { root: '/srv/dist', api: 'https://api.example' });
+    expect(redirects).toContain('/files/:dataset/edits.json  https://api.example/files/:dataset/edits.json  200\n');
+    for (const path of API_PATHS) {
+      expect(guide, path).toContain(`\`${path.replace(':dataset', '{ds}')}\``);
+      // There, the files are served by an API process, which answers this too.
+      if (path.startsWith('/files/')) continue;
+      expect(ingress, path).toContain(`path: ${path.replace(/\/\*$/, '')}, `);
+      expect(redirects, path).toContain(`${path}  https://api.example`);
+    }
+    expect(redirectsFile(rules, { root: '/srv/dist' })).not.toContain('/mcp');
   });
 });
