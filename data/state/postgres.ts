@@ -44,18 +44,33 @@ export function postgresDialect(
   });
 }
 
+/** Names of statements in their results: those that change rows, and those that begin a transaction. */
+const WRITES: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
+const BEGINNINGS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
+
 /** A connection of the pool. It is closed, not returned, after an error that the server did not send. */
 async function connect(pool: pg.Pool, health: StoreHealth): Promise<PostgresPoolClient> {
   const client = await pool.connect().catch((error: unknown) => {
     throw health.failed(unanswered(error));
   });
   let broken: StoreUnavailable | null = null;
+  let inTransaction = false;
+  let hasWritten = false;
+  /** Notes a statement that succeeded. A change shows that the database can be written when it is committed. */
+  const note = ({ command, rowCount }: pg.QueryResult) => {
+    const changed = WRITES.has(command) && (rowCount ?? 0) > 0;
+    if (BEGINNINGS.has(command)) [inTransaction, hasWritten] = [true, false];
+    else if (inTransaction) hasWritten ||= changed;
+    const ends = command === 'COMMIT' || command === 'ROLLBACK';
+    if (ends) inTransaction = false;
+    health.worked(ends ? command === 'COMMIT' && hasWritten : changed && !inTransaction);
+  };
   const query = async (text: string, values: readonly unknown[]) => {
     // A timed-out statement may still run, so that whatever follows it, such as a rollback, is never sent.
     if (broken !== null) throw broken;
     try {
       const result = await client.query(text, [...values]);
-      health.worked(!/^\s*(?:select|begin|start|rollback)\b/i.test(text));
+      note(result);
       return result;
     } catch (error) {
       const failure = unanswered(error);

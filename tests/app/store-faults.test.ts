@@ -75,6 +75,26 @@ test('a statement that waits for a lock ends on the server, and its connection g
   expect((await store.db.selectFrom('quotas').select('used').executeTakeFirst())?.used).toBe(2);
 });
 
+test('after a failed write only a committed one shows that the database works again', async (context) => {
+  const { store, lines } = await proxied(context);
+  const failing = store.db.transaction().execute(async (transaction) => {
+    await sql`set transaction read only`.execute(transaction);
+    await insert(transaction, 'refused');
+  });
+  await expect(failing).rejects.toMatchObject({ code: 'unavailable' });
+  await store.db.transaction().execute((transaction) => transaction.selectFrom('quotas').selectAll().execute());
+  await store.db.updateTable('quotas').set({ used: 2 }).where('name', '=', 'none').execute();
+  const undone = store.db.transaction().execute(async (transaction) => {
+    await insert(transaction, 'undone');
+    expect(store.health.problem).not.toBeNull();
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  expect(lines).toHaveLength(1);
+  await store.db.transaction().execute((transaction) => insert(transaction, 'kept'));
+  expect(lines.at(-1)).toBe('the accounts database can be used again');
+});
+
 /** A small file system in memory at a new folder; skips the test where none can be mounted. */
 function smallDisk(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'disk-'));
