@@ -141,7 +141,12 @@ const ENDPOINTS: readonly Endpoint[] = [
     type: 'application/http-message-signatures-directory+json',
   },
   { path: '/healthz', tag: 'documents', summary: 'Liveness, start time, served releases', statuses: [200] },
-  { path: '/readyz', tag: 'documents', summary: 'Whether a load balancer should send calls', statuses: [200, 503] },
+  {
+    path: '/readyz',
+    tag: 'documents',
+    summary: 'Whether a load balancer should send calls: `status`, `reasons` with 503, `warnings` about the rest',
+    statuses: [200, 503],
+  },
   { path: '/docs', tag: 'documents', summary: 'The documentation, as pages', statuses: [200, 404], type: 'text/html' },
   {
     path: '/',

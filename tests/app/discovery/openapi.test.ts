@@ -101,6 +101,8 @@ describe('the document', () => {
     );
     const paths = others.map(([path]) => path);
     expect(paths).toEqual(expect.arrayContaining(['/mcp', '/mcp/account', '/a2a/v1/message:send', '/', '/healthz']));
+    for (const member of ['status', 'reasons', 'warnings'])
+      expect(document.paths['/readyz']?.['get']?.summary).toContain(`\`${member}\``);
     expect(paths.filter((path) => path.startsWith('/oauth/'))).toHaveLength(5);
     expect(paths.filter((path) => path.startsWith('/.well-known/oauth-'))).toHaveLength(4);
     for (const [path, item] of others)
