@@ -315,14 +315,15 @@ const CODE = [
 
 /** Fingerprint of the facts, the pack, the code and the overlay. */
 async function fingerprint(pack: Pack, dataDir: string, overlay: Overlay): Promise<string> {
-  const { removed, ownerFacts, decided } = overlay;
+  const { removed, restored, ownerFacts, decided } = overlay;
   const hash = createHash('sha256');
   for (const { run } of await listRuns(dataDir, pack.id)) hash.update(`${run}\n`);
   for (const folder of CODE) await addCode(hash, join(ROOT, folder));
   await addCode(hash, pack.folder);
-  // Versions are left out: a change and its reversal give the same release.
+  // Versions are left out: a change and its reversal give the same release. Not so a removal and restoration, which
+  // readers of the feed saw: a release that contains both has a later `updated_at`.
   const edits = [...ownerFacts.values(), ...decided.values()].flat().map(({ version: _, ...edit }) => edit);
-  hash.update(JSON.stringify([[...removed.keys()].sort(byCodePoint), edits]));
+  hash.update(JSON.stringify([[...removed.keys()].sort(byCodePoint), edits, [...restored]]));
   return hash.digest('hex').slice(0, 32);
 }
 

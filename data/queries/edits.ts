@@ -50,8 +50,10 @@ async function computeEdits(
   held: number,
 ): Promise<Edits | null> {
   if (!overlay) return null;
+  // As `applyOverlay`: a store from a backup that is older than the files has no comparable versions.
+  const isOlder = since.removals > overlay.version;
   const removed = [...overlay.removed.values()].flatMap(({ entity, version }) =>
-    version > since.removals ? [entity] : [],
+    isOlder || version > since.removals ? [entity] : [],
   );
   const restored = [...overlay.restored].flatMap(([entity, version]) =>
     version > since.edits && !overlay.removed.has(entity) ? [entity] : [],
@@ -71,7 +73,8 @@ async function computeEdits(
       const values = Object.fromEntries(differing.map((name) => [name, record.attributes[name] ?? null]));
       const named = old?.name === record.name ? {} : { name: record.name };
       if (differing.length > 0 || 'name' in named) records.push({ id, ...named, values });
-    } else if (old) removed.push(id);
+      // An edit left no value. Files that are older than the release have the record unless it was removed before.
+    } else if (old || (before === null && !overlay.restored.has(id))) removed.push(id);
   }
   if (records.length + restored.length + removed.length === 0) return null;
   return { release: manifest.release, records, restored, removed };

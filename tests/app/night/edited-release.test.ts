@@ -3,7 +3,9 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changesParameters } from '../../../data/input/history-parameters.ts';
+import { rebuildDue } from '../../../data/plan/overlay.ts';
 import { getChanges } from '../../../data/queries/changes.ts';
+import { getEdits } from '../../../data/queries/edits.ts';
 import { releaseTag } from '../../../data/releases/release.ts';
 import { type Issues, scratch, stonesPack } from '../../support/night-pack.ts';
 import { type OverlayWorld, openWorld } from '../../support/overlay-world.ts';
@@ -78,4 +80,58 @@ test('a release is built when the store no longer has an edit that it contains',
   expect(await here.night(at(11))).toMatchObject({ outcome: 'released' });
   expect(await named(here, 'Edited again')).toBeDefined();
   await here.close();
+});
+
+test('a record removed and restored between two builds leaves nothing to build', async () => {
+  const here = await world(scratch(), FIRST, at(20));
+  const stone = (await named(here, 'Stone 1'))!;
+  await here.optOut(stone.id, at(20, 1));
+  await here.restore(stone.id, at(20, 2));
+  const { overlay, manifest } = here.release();
+  expect(rebuildDue(overlay!, manifest.overlay ?? 0)).toBe(0);
+  const before = await feedOf(here);
+  expect(await here.night(at(21))).toMatchObject({ outcome: 'released', records: 6 });
+  expect((await named(here, 'Stone 1'))!.updated_at).toBe(at(20, 2).replace('.000', ''));
+  expect(await feedOf(here)).toEqual(before);
+  expect(rebuildDue(here.release().overlay!, here.release().manifest.overlay ?? 0)).toBeNull();
+  expect(await here.night(at(22))).toMatchObject({ outcome: 'unchanged' });
+  await here.close();
+});
+
+test('the list of edits has a record that an edit emptied, also for files that are older than the release', async () => {
+  const folder = scratch();
+  const first = await world(folder, FIRST, at(20));
+  const emptied = (await named(first, 'Stone 5'))!;
+  await first.say(emptied.id, { name: 'Of its owner' }, at(20, 1));
+  await first.close();
+  // The source withdraws its values, so the owner's is the only one.
+  const withdrawn = { code: 's5', as: { values: { code: null, name: null, status: null, mass: null } } };
+  const here = await world(folder, { ...FIRST, '01-02': [...FIRST['01-01']!.slice(0, 5), withdrawn] as [] }, at(21));
+  expect((await here.records()).get(emptied.id)?.attributes).toEqual({ name: 'Of its owner' });
+  await here.say(emptied.id, { name: null }, at(21, 1));
+  expect((await here.records()).has(emptied.id)).toBe(false);
+  const held = here.release().manifest.overlay!;
+  for (const edits of [held, held - 1])
+    expect(await getEdits(here.release(), { removals: held, edits })).toMatchObject({ removed: [emptied.id] });
+  await here.close();
+});
+
+test('the list of edits has the removals of a store from a backup that is older than the release', async () => {
+  const folder = scratch();
+  const here = await world(folder, FIRST, at(20));
+  const stone = (await named(here, 'Stone 1'))!;
+  await here.optOut(stone.id, at(20, 1));
+  const { db } = here.store;
+  const backup = await db.selectFrom('overlays').selectAll().executeTakeFirstOrThrow();
+  await here.restore(stone.id, at(20, 2));
+  await here.night(at(21));
+  await db.updateTable('overlays').set(backup).execute();
+  await db.updateTable('opt_outs').set({ restored_at: null, restored_version: null }).execute();
+  await db.deleteFrom('feed').where('version', '>', backup.version).execute();
+  await here.close();
+  const later = await world(folder, FIRST, null);
+  expect(later.release().overlay!.version).toBeLessThan(later.release().manifest.overlay!);
+  expect((await later.records()).has(stone.id)).toBe(false);
+  expect(await getEdits(later.release())).toMatchObject({ removed: [stone.id], restored: [], records: [] });
+  await later.close();
 });
