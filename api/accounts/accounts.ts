@@ -7,11 +7,13 @@ import type {
   AccountUsage,
   CreatedAccount,
   CreditGrant,
+  KeepAnswer,
   Requester,
 } from '../../data/model/accounts.ts';
 import { currentPlan } from '../../data/model/subscriptions.ts';
 import { type AuditEntry, recordAudit } from '../../data/state/audit.ts';
 import {
+  type CreatedKey,
   createKey,
   type Key,
   keyByEmail,
@@ -107,18 +109,23 @@ export class StoredAccounts implements Accounts, Recovery {
     this.#welcome_budget = welcome_budget;
   }
 
-  async create(email: string, requester: Requester): Promise<CreatedAccount> {
+  async create(email: string, requester: Requester, keep?: KeepAnswer<CreatedAccount>): Promise<CreatedAccount> {
     const email_normal = checkedEmail(email);
     const { now, request_id } = requester;
     await this.#spend(KEYS_A_DAY, requester);
     const budget = this.#welcome_budget === undefined ? {} : { welcome_budget: this.#welcome_budget };
-    const created = await createKey(this.#store, { email, email_normal, request_id, now, ...budget });
+    const accountIn = ({ secret, key, no_welcome }: CreatedKey) => ({
+      secret,
+      account: accountOf(key, now),
+      no_welcome,
+    });
+    const wanted = { email, email_normal, request_id, now, ...budget };
+    const created = await createKey(this.#store, wanted, async (tx, row) => keep?.(tx, accountIn(row)));
     if (created === null)
       throw new ApiError('key_exists', 'This e-mail address already has a key.', {
         alternative_action: `POST ${this.#base_url}/v1/keys/recover mails a link that replaces a lost key.`,
       });
-    const { secret, key, no_welcome } = created;
-    return { secret, account: accountOf(key, now), no_welcome };
+    return accountIn(created);
   }
 
   async own({ key, now }: Requester): Promise<Account> {
@@ -134,10 +141,13 @@ export class StoredAccounts implements Accounts, Recovery {
     return (await listKeys(this.#store, limit, after)).map((key) => accountOf(key, now));
   }
 
-  async revoke(id: string, requester: Requester): Promise<void> {
+  async revoke(id: string, requester: Requester, keep?: KeepAnswer<string>): Promise<void> {
     const { now } = requester;
-    const entry = auditEntry(requester, 'revoke', id);
-    if (!(await revokeKey(this.#store, id, now, (db) => recordAudit({ db }, entry)))) throw noSuchKey();
+    const also = async (db: Store['db']) => {
+      await recordAudit({ db }, auditEntry(requester, 'revoke', id));
+      await keep?.(db, id);
+    };
+    if (!(await revokeKey(this.#store, id, now, also))) throw noSuchKey();
     await this.#desk.close(id, now);
   }
 
@@ -206,14 +216,14 @@ export class StoredAccounts implements Accounts, Recovery {
     return usageOf(this.#store, id, (Math.floor(requester.now / DAY) - days + 1) * DAY);
   }
 
-  async replace(requester: Requester, current: string): Promise<string> {
+  async replace(requester: Requester, current: string, keep?: KeepAnswer<string>): Promise<string> {
     const { id } = await this.#key(requester.key);
-    return this.#replace(requester, id, { from: current });
+    return this.#replace(requester, id, { from: current, ...(keep && { keep }) });
   }
 
-  async close(requester: Requester): Promise<string> {
+  async close(requester: Requester, keep?: KeepAnswer<string>): Promise<string> {
     const { id } = await this.#key(requester.key);
-    await this.revoke(id, requester);
+    await this.revoke(id, requester, keep);
     return id;
   }
 
@@ -239,9 +249,9 @@ export class StoredAccounts implements Accounts, Recovery {
   }
 
   /** Replaces a secret at the wish of its owner, whose grants stay, and records it. */
-  async #replace(requester: Requester, id: string, { from, also }: Rotation): Promise<string> {
+  async #replace(requester: Requester, id: string, { also, ...rotation }: Rotation): Promise<string> {
     const secret = await rotateKey(this.#store, id, {
-      ...(from === undefined ? {} : { from }),
+      ...rotation,
       keeps_grants: true,
       also: async (tx) => {
         if (also && !(await also(tx))) return false;

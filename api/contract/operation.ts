@@ -59,6 +59,8 @@ export interface Context {
   /** Keys and their ledgers, and the requester; absent in the nightly build. */
   accounts?: Accounts;
   requester?: Requester;
+  /** Stores the answer with this result for repeats, as `KeepAnswer` does; absent without an Idempotency-Key. */
+  keepAnswer?: (db: object, result: Result<unknown>) => Promise<void>;
   /** SHA-256 of the secret that the caller sent; absent without one. */
   readonly credential_hash?: string | undefined;
   /** Opt-outs and claims; absent in the nightly build. */

@@ -157,6 +157,7 @@ export class CallContext implements Context {
   declare release?: NonNullable<Context['release']>;
   declare exports?: NonNullable<Context['exports']>;
   declare body?: unknown;
+  declare keepAnswer?: NonNullable<Context['keepAnswer']>;
   declare owners?: NonNullable<Context['owners']>;
   declare record?: NonNullable<Context['record']>;
   readonly releases: Context['releases'];

@@ -3,10 +3,11 @@
 
 import { FORMATS, formatParameters } from '../../data/input/formats.ts';
 import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
+import type { Store } from '../../data/state/store.ts';
 import { type Caller, mayBulk } from '../access/caller.ts';
 import type { Bucket } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
-import { type Context, isChange, type Operation, type Validators } from '../contract/operation.ts';
+import { type Context, isChange, type Operation, type Result, type Validators } from '../contract/operation.ts';
 import { isCharged, isSold } from '../contract/pricing.ts';
 import {
   checkedKey,
@@ -16,6 +17,7 @@ import {
   recordsIn,
   replayHeaders,
   requestHash,
+  type SerializedAnswer,
   secretKey,
   serializeAnswer,
 } from '../payments/idempotency.ts';
@@ -80,10 +82,18 @@ async function claim<T>(run: CallRun<T>, { codec, request }: AnswerStore<T>, own
   if (attempt === null) throw refused;
   if ('turn' in attempt) {
     run.claim = attempt.turn;
+    if (isChange(run.operation)) run.ctx.keepAnswer = (db, result) => keepAnswerIn(run, db as Store['db'], result);
     return;
   }
   Object.assign(call.headers, replayHeaders(attempt.head, caller.kind === 'key' ? caller.balance : undefined));
   setAnswer(run, codec.decode(attempt.text));
+}
+
+/** Stores the answer of a change in the transaction of the change. The end of the call stores it again. */
+async function keepAnswerIn<T>(run: CallRun<T>, db: Store['db'], result: Result<unknown>): Promise<void> {
+  const answer = await run.present(result, run.ctx, run.operation);
+  const serialized = await serialize(run, run.store!, result, answer, 0);
+  await run.gate.repeats.keep(await run.claim!.toStored(serialized), db);
 }
 
 /** Fingerprint of a call: a payment and an Idempotency-Key belong to one fingerprint. */
@@ -146,15 +156,22 @@ function presentResult<T>(run: CallRun<T>): Awaitable<void> {
 /** Serialises an answer that is stored with its charge. */
 function serializeResult<T>(run: CallRun<T>): Awaitable<void> {
   const { store, claim, charge } = run;
-  if (store && (claim || charge.writes)) return serialize(run, store).then(() => requireClient(run));
-  requireClient(run);
+  if (!store || !(claim || charge.writes)) return requireClient(run);
+  return serialize(run, store, run.result, run.answer, charge.micros).then(async (serialized) => {
+    run.storedAnswer = (await claim?.toStored(serialized)) ?? serialized;
+    requireClient(run);
+  });
 }
 
-async function serialize<T>(run: CallRun<T>, { codec }: AnswerStore<T>): Promise<void> {
-  const { claim, charge, call, result, answer } = run;
-  const head = { micros: charge.micros, release: call.headers['X-Dataset-Version'] ?? null };
-  const serialized = serializeAnswer(head, await codec.encode(answer), recordsIn(result.json ?? result.body));
-  run.storedAnswer = (await claim?.toStored(serialized)) ?? serialized;
+async function serialize<T>(
+  { call }: CallRun<T>,
+  { codec }: AnswerStore<T>,
+  result: Result<unknown>,
+  answer: T,
+  micros: number,
+): Promise<SerializedAnswer> {
+  const head = { micros, release: call.headers['X-Dataset-Version'] ?? null };
+  return serializeAnswer(head, await codec.encode(answer), recordsIn(result.json ?? result.body));
 }
 
 /** Throws if the client is gone, before it is charged. A change was made in any case: its answer is for the repeat. */

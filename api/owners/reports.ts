@@ -1,8 +1,6 @@
 // Reports of mistakes: anyone describes what is wrong with a record, and operators see it in the review
 // (contract section 9).
-import type { Requester } from '../../data/model/accounts.ts';
-import type { Release } from '../../data/releases/release.ts';
-import type { MistakeReport, Owners } from '../../data/review/owners.ts';
+import type { Owners } from '../../data/review/owners.ts';
 import { openRequest } from '../../data/state/owners/requests.ts';
 import { type NetworkQuota, takeUnit } from '../access/network-quotas.ts';
 import { findRecord, type OwnersParts, tooMany } from './parts.ts';
@@ -14,7 +12,7 @@ const BECAUSE = 'A reader reports a mistake. Correct it at its source, then clos
 /** Stores reports as requests for operators. */
 export function reportHandler({ store, quotas }: OwnersParts): Pick<Owners, 'report'> {
   return {
-    async report(release: Release, report: MistakeReport, requester: Requester): Promise<string> {
+    async report(release, report, requester, keep): Promise<string> {
       const { id: entity_id, slug, name } = await findRecord(release, report.entity_id);
       const now = new Date(requester.now);
       const used = await takeUnit(quotas, REPORTS, requester.address, now);
@@ -22,7 +20,11 @@ export function reportHandler({ store, quotas }: OwnersParts): Pick<Owners, 'rep
       const { attribute, message: reason, contact } = report;
       const about = { dataset: release.pack.id, entity_id, slug, name, attribute };
       const request = { kind: 'report' as const, ...about, contact: contact ?? '', reason, because: BECAUSE };
-      return (await openRequest(store, request, requester.now)).id;
+      return store.db.transaction().execute(async (db) => {
+        const { id } = await openRequest({ db }, request, requester.now);
+        await keep?.(db, id);
+        return id;
+      });
     },
   };
 }

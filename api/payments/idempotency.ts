@@ -61,8 +61,8 @@ export interface IdempotencyStore {
   ): Promise<{ turn: RequestClaim } | { head: AnswerHead; text: string }>;
   /** The stored answer of a request; null without one. Waits while the request runs, and claims nothing. */
   find(owner: string, key: string, request: string): Promise<{ head: AnswerHead; text: string } | null>;
-  /** Stores an answer that was not charged. */
-  keep(answer: ClaimedAnswer): Promise<void>;
+  /** Stores an answer that was not charged, if given in the transaction `db` of its change. */
+  keep(answer: ClaimedAnswer, db?: Store['db']): Promise<void>;
   /** The 409 for a key that a running request holds; `seconds`: the rest of its lease. */
   busy(seconds?: number): ApiError;
 }
@@ -180,7 +180,7 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
     });
   return {
     busy,
-    keep: (answer) => keepAnswer(store, answer.owner, answer),
+    keep: (answer, db = store.db) => keepAnswer({ db }, answer.owner, answer),
     async find(owner, key, request) {
       for (const until = performance.now() + patience; performance.now() < until; await wait(LOOK)) {
         const claim = await findClaim(store, owner, key, request, now().getTime());

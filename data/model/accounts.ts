@@ -16,6 +16,12 @@ export interface Requester {
   now: number;
 }
 
+/**
+ * Stores the answer with a value for repeats of the request, in `db`, the transaction of the store that makes the change:
+ * a process that dies afterwards does not lose it.
+ */
+export type KeepAnswer<T> = (db: object, value: T) => Promise<void>;
+
 /** A key as answers show it. Amounts are micro-euros, times milliseconds since 1970. */
 export interface Account {
   id: string;
@@ -69,7 +75,7 @@ export interface Accounts {
    * Creates a key with the welcome credit, or with 0 when the budget of the day is used up. Only this answer
    * contains the secret. Errors: `key_exists`, `rate_limited`, `validation_failed`.
    */
-  create(email: string, requester: Requester): Promise<CreatedAccount>;
+  create(email: string, requester: Requester, keep?: KeepAnswer<CreatedAccount>): Promise<CreatedAccount>;
   /** The caller's account. */
   own(requester: Requester): Promise<Account>;
   /**
@@ -93,9 +99,9 @@ export interface Accounts {
    * Replaces the secret of the caller's key and returns the new one. `current` is the SHA-256 of the secret
    * that the caller sent: of two simultaneous calls one succeeds. Error: `invalid_key`.
    */
-  replace(requester: Requester, current: string): Promise<string>;
+  replace(requester: Requester, current: string, keep?: KeepAnswer<string>): Promise<string>;
   /** Revokes the caller's key at once and permanently. Error: `not_found`. */
-  close(requester: Requester): Promise<string>;
+  close(requester: Requester, keep?: KeepAnswer<string>): Promise<string>;
   /** Opens a hosted checkout and returns its URL. Error: `unavailable` without a checkout provider. */
   topup(amount: number, requester: Requester): Promise<string>;
   /** Opens a hosted checkout for a plan; otherwise as `topup`. */

@@ -1,7 +1,7 @@
 // The owners' channel as operations and pages use it: opt-outs, claims, edits. The store and the mailer
 // implement it.
 
-import type { Requester } from '../model/accounts.ts';
+import type { KeepAnswer, Requester } from '../model/accounts.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { Release } from '../releases/release.ts';
 
@@ -58,7 +58,7 @@ export interface Owners {
   /** Marks a claim as verified; repeated calls have no further effect. Error: `not_found`. */
   verify(token: string, requester: Requester): Promise<VerifiedClaim>;
   /** Stores a report for operators and returns its id. Errors: `unknown_entity`, `rate_limited`. */
-  report(release: Release, report: MistakeReport, requester: Requester): Promise<string>;
+  report(release: Release, report: MistakeReport, requester: Requester, keep?: KeepAnswer<string>): Promise<string>;
   /**
    * Sets attribute values of the claimed record; null withdraws an owner's earlier value. Errors:
    * `not_owner`, `unknown_entity`, `validation_failed`.

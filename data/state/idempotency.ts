@@ -92,7 +92,7 @@ export async function renewClaim(
 }
 
 /** Stores an answer that was free; `charge` stores charged answers. */
-export async function keepAnswer(store: Store, owner: string, answer: KeptAnswer): Promise<void> {
+export async function keepAnswer(store: Pick<Store, 'db'>, owner: string, answer: KeptAnswer): Promise<void> {
   await store.db
     .updateTable('idempotency')
     .set({ answer: answer.text, records: answer.records })

@@ -1,7 +1,7 @@
 // POST /v1/keys: creates an API key with its welcome credit; the secret is shown once.
 import { z } from 'zod';
 
-import type { CreatedAccount } from '../../../data/model/accounts.ts';
+import type { CreatedAccount, KeepAnswer } from '../../../data/model/accounts.ts';
 import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { KEY_BODY, WELCOME } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
@@ -59,10 +59,16 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
     }),
   async run({ email, plan }, ctx) {
     const { accounts, requester } = accountsOf(ctx);
-    const { secret, account, no_welcome } = await accounts.create(email, requester);
-    const { id, email: own, plan: current, balance_eur } = accountMembers(account);
-    const body: Created = { id, key: secret, email: own, plan: current, balance_eur };
-    if (no_welcome !== null) body.notice = NO_WELCOME[no_welcome];
+    const bodyOf = ({ secret, account, no_welcome }: CreatedAccount): Created => {
+      const { id, email: own, plan: current, balance_eur } = accountMembers(account);
+      const notice = no_welcome === null ? {} : { notice: NO_WELCOME[no_welcome] };
+      return { id, key: secret, email: own, plan: current, balance_eur, ...notice };
+    };
+    // The answer for a paid plan also has the address of its checkout, which does not exist yet.
+    const keep: KeepAnswer<CreatedAccount> = async (db, created) =>
+      plan === 'payg' ? ctx.keepAnswer?.(db, { status: 201, body: { ...bodyOf(created), ...about(ctx) } }) : undefined;
+    const body = bodyOf(await accounts.create(email, requester, keep));
+    const { id } = body;
     // The key is created even if the checkout fails, since only this answer has its secret.
     const url = plan === 'payg' ? null : await accounts.subscribe(plan, { ...requester, key: id }).catch(() => null);
     if (url !== null) body.checkout_url = url;

@@ -70,7 +70,9 @@ export const keys_rotate = operation<object, { id: string; key: string } & About
   async run(_, ctx) {
     const { accounts, requester } = accountsOf(ctx);
     const { id } = await accounts.own(requester);
-    return { body: { id, key: await accounts.replace(requester, ctx.credential_hash ?? ''), ...about(ctx) } };
+    const answer = (key: string) => ({ body: { id, key, ...about(ctx) } });
+    const current = ctx.credential_hash ?? '';
+    return answer(await accounts.replace(requester, current, async (db, key) => ctx.keepAnswer?.(db, answer(key))));
   },
   markdown: (body) => memberList('Your new API key, shown only once', body),
 });
@@ -87,7 +89,8 @@ export const keys_close = operation<object, { id: string; revoked: true } & Abou
   output: () => z.object({ id: z.uuid(), revoked: z.literal(true), ...ABOUT_OUTPUT }),
   async run(_, ctx) {
     const { accounts, requester } = accountsOf(ctx);
-    return { body: { id: await accounts.close(requester), revoked: true, ...about(ctx) } };
+    const answer = (id: string) => ({ body: { id, revoked: true as const, ...about(ctx) } });
+    return answer(await accounts.close(requester, async (db, id) => ctx.keepAnswer?.(db, answer(id))));
   },
   markdown: (body) => memberList('Revoked', body),
 });

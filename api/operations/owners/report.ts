@@ -2,6 +2,7 @@
 // the record's page.
 import { z } from 'zod';
 import { allowedAttribute, ENTITY_ID } from '../../../data/input/rows.ts';
+import type { KeepAnswer } from '../../../data/model/accounts.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import { type Operation, operation } from '../../contract/operation.ts';
 import { receivedPage, refusedReportPage } from '../../pages/report.ts';
@@ -55,8 +56,11 @@ export const entity_report: Operation = operation<ReportInput, Received>({
     const release = releaseOf(ctx);
     if (!ctx.owners) throw new DataError('unavailable', 'This service receives no reports.');
     const { requester } = accountsOf(ctx);
-    const id = await ctx.owners.report(release, { entity_id, attribute, message, contact }, requester);
-    return { status: 202, body: { status: 'received', id, ...aboutDataset(release.pack, ctx.base_url) } };
+    const about = aboutDataset(release.pack, ctx.base_url);
+    const answer = (id: string) => ({ status: 202, body: { status: 'received' as const, id, ...about } });
+    const report = { entity_id, attribute, message, contact };
+    const keep: KeepAnswer<string> = async (db, id) => ctx.keepAnswer?.(db, answer(id));
+    return answer(await ctx.owners.report(release, report, requester, keep));
   },
   html: { print: ({ id }, ctx) => receivedPage(ctx.base_url, releaseOf(ctx).pack, id), failure: refusedReportPage },
   markdown: (body) => memberList('Report', body),

@@ -33,9 +33,13 @@ export interface CreatedKey {
 
 /**
  * Creates a key with the welcome credit, or without it when the budget of the day does not cover it, or the address
- * had a key that was revoked. Null when the address has a key.
+ * had a key that was revoked. Null when the address has a key. `also` runs last in the same transaction.
  */
-export async function createKey(store: Store, given: NewKey): Promise<CreatedKey | null> {
+export async function createKey(
+  store: Store,
+  given: NewKey,
+  also: (tx: Store['db'], created: CreatedKey) => Promise<void> = async () => {},
+): Promise<CreatedKey | null> {
   const secret = newKey();
   const row: KeyTable = {
     id: randomUUID(),
@@ -48,9 +52,7 @@ export async function createKey(store: Store, given: NewKey): Promise<CreatedKey
     revoked_at: null,
   };
   try {
-    const { balance, no_welcome } = await store.db.transaction().execute(async (tx) => {
-      const had_key = await releaseAddress(tx, given.email_normal);
-      await tx.insertInto('keys').values(row).execute();
+    const welcome = async (tx: Store['db'], had_key: boolean) => {
       if (had_key) return { balance: 0, no_welcome: 'earlier_key' as const };
       if (!(await takeWelcome(tx, given))) return { balance: 0, no_welcome: 'budget' as const };
       const credited = await moveIn(tx, {
@@ -62,9 +64,16 @@ export async function createKey(store: Store, given: NewKey): Promise<CreatedKey
         now: given.now,
       });
       return { balance: credited, no_welcome: null };
+    };
+    return await store.db.transaction().execute(async (tx) => {
+      const had_key = await releaseAddress(tx, given.email_normal);
+      await tx.insertInto('keys').values(row).execute();
+      const { balance, no_welcome } = await welcome(tx, had_key);
+      const { hash: _, ...key } = row;
+      const created = { secret, key: { ...key, balance }, no_welcome };
+      await also(tx, created);
+      return created;
     });
-    const { hash: _, ...key } = row;
-    return { secret, key: { ...key, balance }, no_welcome };
   } catch (error) {
     if (isDuplicate(error)) return null;
     throw error;
@@ -211,6 +220,8 @@ export interface Rotation {
   keeps_grants?: boolean;
   /** Runs first in the same transaction; false cancels the rotation. */
   also?: (tx: Store['db']) => Promise<boolean>;
+  /** Runs last in the same transaction, with the new secret. */
+  keep?: (tx: Store['db'], secret: string) => Promise<void>;
 }
 
 /**
@@ -218,7 +229,7 @@ export interface Rotation {
  * browser. Null when the key is unknown or revoked, or has another secret than `from`.
  */
 export async function rotateKey(store: Store, id: string, rotation: Rotation = {}): Promise<string | null> {
-  const { from, keeps_grants = false, also } = rotation;
+  const { from, keeps_grants = false, also, keep } = rotation;
   const secret = newKey();
   return store.db.transaction().execute(async (tx) => {
     if (also && !(await also(tx))) return null;
@@ -233,6 +244,7 @@ export async function rotateKey(store: Store, id: string, rotation: Rotation = {
     await ownerSessions.endAll(tx, id);
     await endSignInsOf(tx, id);
     await dropLinksOf(tx, id);
+    await keep?.(tx, secret);
     return secret;
   });
 }

@@ -1,7 +1,7 @@
 // Every operation that changes something runs once for an Idempotency-Key, on both stores: the cases are compared with
 // the table of operations, so an operation without one fails.
 import { randomBytes } from 'node:crypto';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { isChange } from '../../../api/contract/operation.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { auditEntries } from '../../../data/state/audit.ts';
@@ -208,6 +208,32 @@ describeApps('a change with an Idempotency-Key', options, (stage: MoneyStage) =>
     expect((await ask(app, 'POST', request, key)).body['balance_eur']).toBe(granted.body['balance_eur']);
     const other = await ask(app, 'POST', request, secret());
     expect(other.body['balance_eur']).toBe(Number(granted.body['balance_eur']) + 3);
+  });
+
+  it.each([
+    ['keys_create', 'POST'],
+    ['keys_rotate', 'POST'],
+    ['keys_close', 'DELETE'],
+    ['entity_report', 'POST'],
+  ])('%s keeps its answer, although its process ended right after the change', async (name, method) => {
+    const { app } = stage;
+    const [request, key] = [await CASES[name]!(app), secret()];
+    if (request.body?.['email']) request.body['email'] = 'ended@example.org';
+    // Nothing is stored outside the transaction of the change.
+    const { db } = app.state;
+    const update = db.updateTable.bind(db);
+    const ended = vi.spyOn(db, 'updateTable').mockImplementation(((table: never) => {
+      if (table === 'idempotency') throw new Error('The process ended.');
+      return update(table);
+    }) as typeof db.updateTable);
+    const lost = await ask(app, method, request, key);
+    ended.mockRestore();
+    expect(lost.status).toBe(500);
+    app.faults.length = 0;
+    const repeat = await ask(app, method, request, key);
+    expect([repeat.status < 300, isReplayed(repeat)], JSON.stringify(repeat.body)).toEqual([true, true]);
+    if (typeof repeat.body['key'] === 'string')
+      expect(await balance(app, { Authorization: `Bearer ${repeat.body['key']}` })).toBe(0.5);
   });
 
   it('expires after a day', async () => {
