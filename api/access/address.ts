@@ -35,20 +35,6 @@ function groups(address: string): string[] {
  * subscriber gets a whole /64. An IPv4 address mapped into IPv6 counts as the IPv4 address.
  */
 export function countedAddress(address: string): string {
-  let counted = recent.get(address);
-  if (counted === undefined) {
-    counted = parseAddress(address);
-    if (recent.size >= RECENT) recent.clear();
-    recent.set(address, counted);
-  }
-  return counted;
-}
-
-/** Addresses counted before, since most clients send several requests. */
-const recent = new Map<string, string>();
-const RECENT = 1000;
-
-function parseAddress(address: string): string {
   const plain = bare(address);
   if (isIP(plain) !== 6) return plain;
   const parts = groups(plain);

@@ -8,15 +8,6 @@ export interface WindowCount {
   rest: number;
 }
 
-/** Where a client is counted. */
-interface Place {
-  id: bigint;
-  first: number;
-}
-
-/** Places that are kept, some 200 bytes each. */
-const MOST_PLACES = 1000;
-
 /** Counters, 16 bytes each. More clients than this in one window are rare; they are counted by each thread. */
 const SLOTS = 2 ** 17;
 /** Slots in which a client may be found. */
@@ -41,7 +32,6 @@ export class SharedCounters {
   readonly #words: BigUint64Array;
   readonly #window: bigint;
   readonly #now: () => number;
-  readonly #places = new Map<string, Place>();
 
   constructor(memory: SharedArrayBuffer, seconds: number, now = monotonicTime) {
     this.#words = new BigUint64Array(memory);
@@ -51,7 +41,10 @@ export class SharedCounters {
 
   /** Adds calls of a client. Null when the memory has no room for another client. */
   add(client: string, calls: number): WindowCount | null {
-    const { id, first } = this.#placeOf(client);
+    const digest = hash('sha256', client, 'buffer');
+    // 0 marks an unused slot.
+    const id = digest.readBigUInt64LE(0) | 1n;
+    const first = digest.readUInt32LE(8);
     const now = BigInt(this.#now());
     for (let probe = 0; probe < PROBES; probe += 1) {
       const at = ((first + probe) % SLOTS) * WORDS;
@@ -68,19 +61,6 @@ export class SharedCounters {
       if (found === other || found === id) return this.#count(at + 1, calls, now);
     }
     return null;
-  }
-
-  /** The hash of a client and its first slot. Those of recent clients are kept: most send several calls. */
-  #placeOf(client: string): Place {
-    let place = this.#places.get(client);
-    if (place === undefined) {
-      const digest = hash('sha256', client, 'buffer');
-      // 0 marks an unused slot.
-      place = { id: digest.readBigUInt64LE(0) | 1n, first: digest.readUInt32LE(8) };
-      if (this.#places.size >= MOST_PLACES) this.#places.clear();
-      this.#places.set(client, place);
-    }
-    return place;
   }
 
   /** A window that is over counts as a new one, so a slot needs no reset when it changes its client. */

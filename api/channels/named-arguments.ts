@@ -157,24 +157,12 @@ class ReadCall implements NamedCall {
 function pathOf({ route }: Operation, read: Arguments): Record<string, string> | null {
   const path: Record<string, string> = {};
   let complete = true;
-  for (const parameter of parametersOf(route.path)) {
+  for (const [, parameter = ''] of route.path.matchAll(/:(\w+)/g)) {
     const value = read.take(parameter === 'ds' ? 'dataset' : parameter);
     if (value === undefined) complete = false;
     else path[parameter] = value;
   }
   return complete ? path : null;
-}
-
-/** Names of path parameters by route; at most one entry per operation. */
-const parameters = new Map<string, string[]>();
-
-function parametersOf(route: string): string[] {
-  let names = parameters.get(route);
-  if (names === undefined) {
-    names = [...route.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-    parameters.set(route, names);
-  }
-  return names;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

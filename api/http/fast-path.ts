@@ -97,8 +97,6 @@ const PLAIN = /^\/(?:v1\/|mcp)[\w.~/-]*(?:\?[\w.~=&,+:%-]*)?$/;
 const DOTS = /\/\.\.?(?:[/?]|$)/;
 /** A Host header that needs no URL parser. */
 const HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|6[0-4]\d{3}|[6-9]\d{3}))?$/;
-/** The last valid Host header: nearly all requests send the same one. */
-let validHost: string | null = null;
 
 /** A request for the fast path; null for any other. */
 function directRequest(incoming: IncomingMessage, outgoing: ServerResponse): DirectHttp | null {
@@ -106,11 +104,7 @@ function directRequest(incoming: IncomingMessage, outgoing: ServerResponse): Dir
   if (method !== 'GET' && !(method === 'POST' && url.startsWith('/mcp') && short(headers['content-length'])))
     return null;
   if (!PLAIN.test(url) || DOTS.test(url)) return null;
-  const { host = '' } = headers;
-  if (host !== validHost) {
-    if (!HOST.test(host)) return null;
-    validHost = host;
-  }
+  if (!HOST.test(headers.host ?? '')) return null;
   // Repeated headers are left to Hono, which joins their values.
   let names = 0;
   for (const _ in headers) names += 1;

@@ -39,24 +39,17 @@ const Published = z.looseObject({
 type Published = z.infer<typeof Published>;
 const UNPUBLISHED: Published = Published.parse({});
 
-let cache: { path: string; at: number; content: Published } | null = null;
-
-/** Content of `.build/published` (docs/static-hosting.md); empty if nothing is published. */
-async function readPublished(root: string): Promise<Published> {
+/**
+ * Content of `.build/published` (docs/static-hosting.md) and when it was written. Empty if nothing is published; a
+ * truncated file counts as empty, and the next nightly run writes it again.
+ */
+async function readPublished(root: string): Promise<Published & { at: number }> {
   const path = join(root, '.build', 'published');
-  const stats = await stat(path).catch(() => null);
-  if (stats === null) return UNPUBLISHED;
-  if (cache?.path === path && cache.at === stats.mtimeMs) return cache.content;
-  cache = { path, at: stats.mtimeMs, content: parsePublished(await readFile(path, 'utf8').catch(() => '{}')) };
-  return cache.content;
-}
-
-/** A truncated file counts as empty; the next nightly run writes it again. */
-function parsePublished(text: string): Published {
   try {
-    return Published.parse(JSON.parse(text));
+    const { mtimeMs } = await stat(path);
+    return { ...Published.parse(JSON.parse(await readFile(path, 'utf8'))), at: mtimeMs };
   } catch {
-    return UNPUBLISHED;
+    return { ...UNPUBLISHED, at: 0 };
   }
 }
 
@@ -72,7 +65,6 @@ export async function isPublished(
   written: Date,
 ): Promise<boolean> {
   const content = await readPublished(root);
-  const at = cache?.content === content ? cache.at : 0;
   return (
     content.releases[release.pack.id] === release.manifest.release &&
     changesSince(release, content) === null &&
@@ -81,7 +73,7 @@ export async function isPublished(
       Math.max(release.overlay?.version ?? 0, release.manifest.overlay ?? 0) &&
     content.base_url === base_url &&
     content.code === code &&
-    written.getTime() <= at
+    written.getTime() <= content.at
   );
 }
 

@@ -14,26 +14,6 @@ export interface Choice {
  */
 export function preferred(accept: string | undefined, types: readonly string[]): string | undefined {
   if (accept === undefined || accept.trim() === '') return types[0];
-  if (accept.length > LONG) return mediaTypeOf(accept, types);
-  const key = `${accept}\n${types}`;
-  let best = cache.get(key);
-  if (best === undefined && !cache.has(key)) {
-    best = mediaTypeOf(accept, types);
-    if (cache.size >= CACHE_SIZE) cache.clear();
-    cache.set(key, best);
-  }
-  return best;
-}
-
-/** Whether an Accept header admits JSON; a missing one does. */
-export const acceptsJson = (accept: string | undefined): boolean =>
-  preferred(accept, ['application/json']) !== undefined;
-
-/** Results for recent headers, since clients repeat them. Longer headers are not cached. */
-const cache = new Map<string, string | undefined>();
-const [CACHE_SIZE, LONG] = [500, 500];
-
-function mediaTypeOf(accept: string, types: readonly string[]): string | undefined {
   try {
     // All answers are UTF-8, so a charset parameter has no effect.
     const bare = accept.replace(/;\s*charset\s*=\s*("[^"]*"|[^;,\s]*)/gi, '');
@@ -42,6 +22,10 @@ function mediaTypeOf(accept: string, types: readonly string[]): string | undefin
     return types[0];
   }
 }
+
+/** Whether an Accept header admits JSON; a missing one does. */
+export const acceptsJson = (accept: string | undefined): boolean =>
+  preferred(accept, ['application/json']) !== undefined;
 
 /**
  * Chooses among the formats of an operation, best first. When none is acceptable, the first format is used,
@@ -57,21 +41,10 @@ export function negotiate(
   const explicit = request.parameter === undefined ? undefined : formatNamed(request.parameter);
   if (explicit !== undefined) return { format: explicit, varies: false };
   if (formats.length < 2) return { format: fallback, varies: false };
-  const bare = typesOf(formats);
+  // Media types without their parameters.
+  const bare = formats.map((format) => FORMATS[format].media_type.split(';')[0] ?? '');
   const best = preferred(request.accept, bare);
   return { format: formats[bare.indexOf(best ?? '')] ?? fallback, varies: true };
-}
-
-/** Media types without their parameters, computed once for each list of formats. */
-const bareTypes = new WeakMap<readonly Format[], string[]>();
-
-function typesOf(formats: readonly Format[]): string[] {
-  let bare = bareTypes.get(formats);
-  if (bare === undefined) {
-    bare = formats.map((format) => FORMATS[format].media_type.split(';')[0] ?? '');
-    bareTypes.set(formats, bare);
-  }
-  return bare;
 }
 
 /** Whether errors are sent as RFC 9457 problem details: only when the client prefers them to plain JSON. */

@@ -16,9 +16,6 @@ import {
   type Value,
 } from 'liquidjs';
 
-/** Most escaped texts that a template caches. */
-const MEMORY = 5000;
-
 /** Variables of a template: `record`, `values`, `rows`. Plain data only: no drops, functions or promises. */
 export type PageScope = Record<string, unknown>;
 type Frame = { scope: PageScope; locals: unknown[] };
@@ -54,8 +51,6 @@ class Compiler {
   readonly liquid: Liquid;
   readonly context: Context;
   readonly isPlain: (text: string) => boolean;
-  /** Cache of escaped texts: names and sources repeat within a page and from record to record. */
-  readonly escapes = new Map<string, string>();
 
   constructor(liquid: Liquid, isPlain: (text: string) => boolean) {
     this.liquid = liquid;
@@ -155,21 +150,12 @@ class Compiler {
     };
   }
 
-  /** The escape of an output depends on its value alone, so it is cached. */
   escaped(get: Get): Get {
     const escapeValue = this.liquid.options.outputEscape as unknown as (value: unknown) => string;
-    const { escapes, isPlain } = this;
+    const { isPlain } = this;
     return (frame) => {
       const value = get(frame);
-      if (typeof value !== 'string') return escapeValue(value);
-      if (isPlain(value)) return value;
-      let text = escapes.get(value);
-      if (text === undefined) {
-        text = escapeValue(value);
-        if (escapes.size >= MEMORY) escapes.clear();
-        escapes.set(value, text);
-      }
-      return text;
+      return typeof value === 'string' && isPlain(value) ? value : escapeValue(value);
     };
   }
 

@@ -5,17 +5,8 @@ const MINUTE = 60_000;
 /** Whole minutes since 1970. Ages in answers are computed from them, so answers within a minute are equal. */
 export const minuteOf = (now: Date): number => Math.floor(now.getTime() / MINUTE);
 
-const times = new Map<number, string>();
-
 /** ISO 8601 in UTC with `Z`; milliseconds are omitted when zero. */
-export function isoTime(at: number): string {
-  let text = times.get(at);
-  if (text === undefined) {
-    text = new Date(at).toISOString().replace('.000Z', 'Z');
-    if (times.size < 10_000) times.set(at, text);
-  }
-  return text;
-}
+export const isoTime = (at: number): string => new Date(at).toISOString().replace('.000Z', 'Z');
 
 /**
  * The same time of day one calendar month later in UTC, or on the last day of a shorter month. Milliseconds

@@ -204,8 +204,6 @@ interface Origins {
   own: URL;
   /** Further origins, as `https://app.example`. */
   further: readonly string[];
-  /** The last accepted host: nearly all requests use the same one. */
-  known?: string | undefined;
 }
 
 /** Request headers of browser clients, of both eras. */
@@ -231,12 +229,8 @@ const LOCAL: readonly string[] = localhostAllowedHostnames();
  * fine.
  */
 function rejectionOf(c: Http, origins: Origins): string | null {
-  const host = c.req.header('host');
-  if (host === undefined || host !== origins.known) {
-    const validation = validateHostHeader(host, [origins.own.hostname, ...LOCAL]);
-    if (!validation.ok) return validation.message.slice(0, 120);
-    origins.known = host;
-  }
+  const validation = validateHostHeader(c.req.header('host'), [origins.own.hostname, ...LOCAL]);
+  if (!validation.ok) return validation.message.slice(0, 120);
   const origin = c.req.header('origin');
   if (origin === undefined || allowedOrigin(c, origins) !== null) return null;
   return `Invalid Origin: ${origin.slice(0, 80)}`;

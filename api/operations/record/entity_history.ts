@@ -37,13 +37,11 @@ const REASONS: Record<FactReason, string> = {
   withdrawn: 'its source no longer has a value',
 };
 
-/** The record of an answer, for its heading: the JSON has the id alone. */
-const subjects = new WeakMap<Facts, { name: string; slug: string }>();
-
-function markdown(body: Facts, ctx: Context): string {
+async function markdown(body: Facts, ctx: Context): Promise<string> {
   const { entity_id, facts, attribution, license } = body;
   const { pack } = releaseOf(ctx);
-  const { name = entity_id, slug } = subjects.get(body) ?? {};
+  // The JSON has the id alone.
+  const { name, slug } = (await loadRecord(entity_id, ctx)).record(ctx);
   const titles = new Map(pack.attributes.map((attribute) => [attribute.name, columnTitle(attribute)]));
   const rows = facts.map((fact) => [
     titles.get(fact.attribute),
@@ -57,7 +55,7 @@ function markdown(body: Facts, ctx: Context): string {
   const reasons = [...new Set(facts.map(({ reason }) => reason))].sort();
   const columns = ['attribute', 'value', 'first observed', 'last confirmed', 'source', 'confidence', 'verdict'];
   return blocks(
-    `# Facts of ${escapeText(name)}${slug === undefined ? '' : ` (${slug})`}, newest first`,
+    `# Facts of ${escapeText(name)} (${slug}), newest first`,
     facts.length > 0 ? table(columns, rows) : 'No fact matches.',
     reasons.length > 0 && `Verdicts: ${reasons.map((reason) => `${reason}: ${REASONS[reason]}`).join('; ')}.`,
     `${escapeText(attribution)} License: ${escapeText(license)}`,
@@ -113,9 +111,7 @@ export const entity_history = operation<FactsInput & { entity_id: string }, Fact
     const record = (await loadRecord(input.entity_id, ctx)).record(ctx);
     const facts = await getFacts(release, record.id, input, { signal: ctx.signal });
     const about = { attribution: record.attribution, license: licenseText(release.pack) };
-    const body = { entity_id: record.id, facts, ...about };
-    subjects.set(body, record);
-    return { body, records: 1 };
+    return { body: { entity_id: record.id, facts, ...about }, records: 1 };
   },
   markdown,
 });
