@@ -1,5 +1,6 @@
 // Builds the gate's call from an operation and named arguments (MCP, A2A): the same call as over REST.
 
+import { derive } from '../../packs/define/derive.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { Call, CallDeps } from '../gate/execute.ts';
@@ -19,18 +20,13 @@ export interface CallInput {
   idempotency_key?: string | undefined;
 }
 
-const paidOnly = new WeakMap<Operation, Operation>();
-
 /** The operation without previews: without payment, agents get the price instead of a preview. */
 function withoutPreviews(operation: Operation): Operation {
   if (!operation.previews) return operation;
-  let paid = paidOnly.get(operation);
-  if (paid === undefined) {
+  return derive(operation, 'without previews', () => {
     const { previews: _, ...rest } = operation;
-    paid = rest;
-    paidOnly.set(operation, paid);
-  }
-  return paid;
+    return rest;
+  });
 }
 
 /** Splits off the channel's own arguments: format and highest price. */

@@ -1,4 +1,5 @@
 // The definition of an operation. Every channel is generated from a table of these (contract section 8).
+
 import type { z } from 'zod';
 import type { Cursors } from '../../data/input/cursor.ts';
 import type { FilterUse } from '../../data/input/filters.ts';
@@ -11,6 +12,7 @@ import type { LoadedRecord } from '../../data/queries/records.ts';
 import type { Exports } from '../../data/releases/export.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Owners } from '../../data/review/owners.ts';
+import { derive } from '../../packs/define/derive.ts';
 import type { Pack, PricedOperation } from '../../packs/define/model.ts';
 import type { ErrorCode } from './errors.ts';
 
@@ -344,23 +346,18 @@ export interface AcceptedParameters {
   filters: boolean;
 }
 
-const accepted = new WeakMap<Operation, AcceptedParameters>();
-
 /**
  * Parameter names from the operation's input schema. The schema contains neither path parameters nor the
  * `format` that chooses the representation.
  */
 export function acceptedParameters(operation: Operation): AcceptedParameters {
-  let parameters = accepted.get(operation);
-  if (parameters === undefined) {
+  return derive(operation, 'parameters', () => {
     const { def } = operation.input(null) as unknown as { def: { shape?: object; catchall?: unknown } };
-    parameters = {
+    return {
       names: Object.keys(def.shape ?? {}),
       filters: def.catchall !== undefined && !isStrict(def.catchall),
     };
-    accepted.set(operation, parameters);
-  }
-  return parameters;
+  });
 }
 
 const isStrict = (catchall: unknown): boolean => (catchall as { def?: { type?: string } }).def?.type === 'never';

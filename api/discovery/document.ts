@@ -46,7 +46,7 @@ export interface Document {
    * section 1).
    */
   markdown?: (view: View) => string;
-  /** null: no such document. Documents that are slow to build cache themselves (`memoizeNewest`). */
+  /** null: no such document. Documents that are slow to build derive their parts from releases. */
   text(view: View, params: Params): Content | null | Promise<Content | null>;
 }
 
@@ -60,25 +60,4 @@ function pathOf({ path }: Document, params: Params): string {
 /** Path and parameters of every document of this kind. */
 export function addressesOf(document: Document, view: View): { path: string; params: Params }[] {
   return (document.each?.(view) ?? [{}]).map((params) => ({ path: pathOf(document, params), params }));
-}
-
-/**
- * Caches `make` for documents that are slow to build. Keeps one content for each set of path parameters, and
- * builds it again when `key` returns another value. A failed build is not cached.
- */
-export function memoizeNewest<T>(
-  key: (view: View, params: Params) => string | Promise<string>,
-  make: (view: View, params: Params) => T | Promise<T>,
-): (view: View, params: Params) => Promise<T> {
-  const newest = new Map<string, { key: string; content: Promise<T> }>();
-  return async (view, params) => {
-    const name = Object.values(params).join('/');
-    const current = await key(view, params);
-    const cached = newest.get(name);
-    if (cached?.key === current) return cached.content;
-    const content = Promise.resolve(make(view, params));
-    newest.set(name, { key: current, content });
-    content.catch(() => newest.delete(name));
-    return content;
-  };
 }

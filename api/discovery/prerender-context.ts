@@ -1,7 +1,6 @@
 // Runs operations for files and documents: as a caller without a credential, at the time when the release was
 // made.
 import type { Context } from '../contract/operation.ts';
-import { releaseVersion } from '../operations/common/about.ts';
 import type { View } from './document.ts';
 
 type Release = NonNullable<Context['release']>;
@@ -33,14 +32,4 @@ export function prerenderContext(
     ...(view.cursors ? { cursors: view.cursors } : {}),
     format,
   };
-}
-
-/** Changes whenever a document built from the register and its data may change. */
-export async function registerVersion(view: View): Promise<string> {
-  const { base_url, eur_usd, x402, releases, operations } = view;
-  const versions = releases.map((release) =>
-    releaseVersion({}, prerenderContext(view, { release, path: '/', format: 'json' })),
-  );
-  const names = operations.map(({ name }) => name);
-  return JSON.stringify([base_url, eur_usd, x402 ?? false, names, await Promise.all(versions)]);
 }

@@ -3,10 +3,10 @@
 import { readdirSync } from 'node:fs';
 import type { RecordHead } from '../../data/plan/plan.ts';
 import { nextTurn } from '../../data/plan/slices.ts';
+import { derive } from '../../packs/define/derive.ts';
 import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
 import type { Context } from '../contract/operation.ts';
-import { type Document, memoizeNewest, type View } from './document.ts';
-import { registerVersion } from './prerender-context.ts';
+import type { Document, View } from './document.ts';
 
 type Release = NonNullable<Context['release']>;
 
@@ -109,12 +109,8 @@ export const sitemapParts: Document = {
     }
     const [, id, number] = /^(.+)-([1-9]\d{0,3})\.xml$/.exec(params['part'] ?? '') ?? [];
     const release = view.releases.find(({ pack }) => pack.id === id);
-    if (!release || id === undefined || Number(number) > partsOf(release)) return null;
-    return (await files(view, { id }))[Number(number) - 1] ?? null;
+    if (!release || Number(number) > partsOf(release)) return null;
+    const files = await derive(release, `sitemap of ${view.base_url}`, () => filesOf(view, release));
+    return files[Number(number) - 1] ?? null;
   },
 };
-
-const files = memoizeNewest(registerVersion, (view, { id }) => {
-  const release = view.releases.find(({ pack }) => pack.id === id);
-  return release ? filesOf(view, release) : [];
-});

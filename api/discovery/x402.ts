@@ -4,15 +4,16 @@
 // The first follows the draft well-known-discovery of the x402 project, and contains the addresses also in
 // the form that indexers of the second expect. In case of a difference, the 402 of a call decides.
 
+import { derive } from '../../packs/define/derive.ts';
 import type { Context, Operation } from '../contract/operation.ts';
 import { callPrice, isSold } from '../contract/pricing.ts';
 import type { CallDeps } from '../gate/execute.ts';
 import { pricesOf } from '../operations/dataset/datasets_list.ts';
 import { inputSchema } from '../render/json-schema.ts';
-import { type Document, memoizeNewest, type View } from './document.ts';
+import type { Document, View } from './document.ts';
 import { exampleUrl, slugsOf } from './openapi-examples.ts';
 import { openPath } from './openapi-names.ts';
-import { registerVersion, releaseTime } from './prerender-context.ts';
+import { releaseTime } from './prerender-context.ts';
 
 type Release = NonNullable<Context['release']>;
 type Quote = CallDeps['payments']['quote'];
@@ -82,10 +83,12 @@ function rules(base_url: string) {
   };
 }
 
-async function terms(view: View): Promise<object> {
+async function terms(view: View) {
   const { releases, base_url, quote } = view;
   const offered = quote !== undefined && view.x402 === true;
-  const items = offered ? (await Promise.all(releases.map((each) => itemsOf(view, each, quote)))).flat() : [];
+  const ofRelease = (release: Release) =>
+    derive(release, `payment terms at ${base_url}, ${view.eur_usd}`, () => itemsOf(view, release, quote!));
+  const items = offered ? (await Promise.all(releases.map(ofRelease))).flat() : [];
   const prices = releases.flatMap(({ pack }) =>
     Object.entries(pricesOf({ pack }, view)).map(([name, price]) => [`${pack.id}.${name}`, price]),
   );
@@ -101,14 +104,12 @@ async function terms(view: View): Promise<object> {
   };
 }
 
-const termsText = memoizeNewest(registerVersion, async (view) => JSON.stringify(await terms(view)));
-
 export const x402Terms: Document = {
   path: '/.well-known/x402.json',
   title: 'Payment terms and prices (x402)',
   content_type: 'application/json',
   live: true,
-  text: termsText,
+  text: async (view) => JSON.stringify(await terms(view)),
 };
 
 /** For indexers that read addresses only. */
@@ -117,8 +118,8 @@ export const x402Resources: Document = {
   title: 'Addresses that x402 pays for',
   content_type: 'application/json',
   live: true,
-  text: async (view, params) => {
-    const { version, resources, error } = JSON.parse(await termsText(view, params)) as Record<string, unknown>;
+  text: async (view) => {
+    const { version, resources, error } = await terms(view);
     return JSON.stringify({ version, resources, ...(error === undefined ? {} : { error }) });
   },
 };

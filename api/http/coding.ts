@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
-import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
+import { derive } from '../../packs/define/derive.ts';
 import { COPY_ENDINGS } from '../discovery/hosting.ts';
 import { isPieces, type Reply } from './respond.ts';
 
@@ -30,25 +30,15 @@ interface Encodings {
   encoding(available: string[], options: { preferred: string[] }): string | undefined;
 }
 
-/** Cached choices by header: most clients send one of a few. */
-const chosen = new Map<string, Coding | null>();
-
 /**
  * The best coding of `available` for an `Accept-Encoding` header; null: uncompressed (RFC 9110 section
  * 12.5.3).
  */
 export function codingFor(header: string | undefined, available: readonly Coding[] = CODINGS): Coding | null {
   if (header === undefined || available.length === 0) return null;
-  const key = `${available.join()} ${header}`;
-  let coding = chosen.get(key);
-  if (coding === undefined) {
-    const negotiator: Encodings = new Negotiator({ headers: { 'accept-encoding': header } });
-    const best = negotiator.encoding([...available, 'identity'], { preferred: [...available] });
-    coding = CODINGS.find((each) => each === best) ?? null;
-    if (chosen.size >= 100) chosen.clear();
-    chosen.set(key, coding);
-  }
-  return coding;
+  const negotiator: Encodings = new Negotiator({ headers: { 'accept-encoding': header } });
+  const best = negotiator.encoding([...available, 'identity'], { preferred: [...available] });
+  return CODINGS.find((coding) => coding === best) ?? null;
 }
 
 /** Whether an `Accept-Encoding` header accepts gzip, the coding of `compressReply`. */
@@ -92,30 +82,9 @@ function isLong(body: Exclude<Reply['body'], null>): boolean {
   return length >= FROM;
 }
 
-function gzipReply({ status, headers }: Reply, body: FullBody): Awaitable<Reply> {
+async function gzipReply({ status, headers }: Reply, body: FullBody): Promise<Reply> {
   const text = isPieces(body) ? Buffer.concat(body) : typeof body === 'string' ? Buffer.from(body) : body;
-  return whenReady(compressOnce(text), (compressed) => {
-    headers['Content-Encoding'] = 'gzip';
-    return { status, headers, body: compressed };
-  });
-}
-
-/** Compressed texts, as long as the texts are in memory: answers of repeated calls are. */
-const compressedTexts = new WeakMap<Uint8Array, Awaitable<Uint8Array<ArrayBuffer>>>();
-
-function compressOnce(text: Uint8Array): Awaitable<Uint8Array<ArrayBuffer>> {
-  const compressed = compressedTexts.get(text);
-  if (compressed !== undefined) return compressed;
-  const pending = gzipText(text, { level: LEVEL }).then(
-    (bytes) => {
-      compressedTexts.set(text, bytes);
-      return bytes;
-    },
-    (error) => {
-      compressedTexts.delete(text);
-      throw error;
-    },
-  );
-  compressedTexts.set(text, pending);
-  return pending;
+  const compressed = await derive(text, 'gzip', () => gzipText(text, { level: LEVEL }));
+  headers['Content-Encoding'] = 'gzip';
+  return { status, headers, body: compressed };
 }

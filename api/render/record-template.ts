@@ -1,6 +1,8 @@
 // One record as Markdown, with the template of its dataset (record.md) and all external values escaped.
+
 import { Liquid, type Template } from 'liquidjs';
 import type { PublicRecord } from '../../data/model/record.ts';
+import { derive } from '../../packs/define/derive.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { isPlainAscii, linkTarget, markdown } from './markdown.ts';
@@ -87,8 +89,6 @@ interface Compiled {
   names: { attribution: boolean; license: boolean };
 }
 
-const compiled = new WeakMap<Pack, Compiled>();
-
 /** A text without white space at the ends of its lines, and with at most one empty line between two others. */
 function withoutGaps(text: string): string {
   // Most pages have none; `includes` finds that in a fraction of the time.
@@ -102,13 +102,11 @@ function withoutGaps(text: string): string {
  * ones. Citation and licence follow if the template does not print them, and a sample is marked as fictional.
  */
 export function recordMarkdown(record: PublicRecord, pack: Pack): string {
-  let template = compiled.get(pack);
-  if (template === undefined) {
+  const template = derive(pack, 'template', (): Compiled => {
     const names = (member: string) => new RegExp(`\\brecord\\.${member}\\b`).test(pack.template);
     const printedMembers = { attribution: names('attribution'), license: names('license') };
-    template = { print: parseTemplate(pack.template), names: printedMembers };
-    compiled.set(pack, template);
-  }
+    return { print: parseTemplate(pack.template), names: printedMembers };
+  });
   const body = withoutGaps(template.print(recordScope(record, pack)));
   const sample = record.sample === true ? 'Fictional sample: no value is real.\n\n' : '';
   const { attribution, license } = template.names;

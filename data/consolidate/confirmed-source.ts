@@ -1,42 +1,21 @@
 // Provenance of a published value: address and evidence of the newest reading that confirmed it.
 import type { Pack } from '../../packs/define/model.ts';
+import { BoundedCache } from '../model/bounded-cache.ts';
 import type { ConsolidationContext } from './settle.ts';
 
 /** A version number that is not part of a longer one. */
 const EXACT = (version: string) => new RegExp(`(?<![\\w.])(v?)${RegExp.escape(version)}(?![\\w-]|\\.\\d)`, 'g');
 
-const patterns = new Map<string, RegExp>();
-
 function replaceVersion(text: string, from: string, to: string): string {
   if (!text.includes(from)) return text;
-  const pattern = patterns.get(from) ?? EXACT(from);
-  patterns.set(from, pattern);
-  return text.replace(pattern, (_, prefix: string) => `${prefix}${to}`);
+  return text.replace(EXACT(from), (_, prefix: string) => `${prefix}${to}`);
 }
 
-interface Replaced {
-  from: string;
-  result: string;
-}
-
-/** Evidence with another version, by that version and text: most records have the same few texts. */
-const replaced = new Map<string, Map<string, Replaced>>();
-
-/** Most texts of a version that are kept. */
-const KEPT = 1000;
+/** Evidence with another version, by both versions and the text: most records have the same few texts. */
+const replaced = new BoundedCache<string, string>('replaced evidence', { most: 10_000 });
 
 function replaceInEvidence(text: string, from: string, to: string): string {
-  let texts = replaced.get(to);
-  if (texts === undefined) {
-    texts = new Map();
-    replaced.set(to, texts);
-  }
-  const known = texts.get(text);
-  if (known?.from === from) return known.result;
-  const result = replaceVersion(text, from, to);
-  // A copy: the text may be a part of a larger one, which would be kept too.
-  if (texts.size < KEPT) texts.set(Buffer.from(text).toString(), { from, result });
-  return result;
+  return replaced.of(`${from}\n${to}\n${text}`, () => replaceVersion(text, from, to));
 }
 
 /** Source data of a statement. `at`: observed_at in milliseconds. */

@@ -1,4 +1,5 @@
 // Runs statements on one locked instance: a few connections, prepared statements, a time limit, abort.
+
 import {
   BIGINT,
   BOOLEAN,
@@ -9,6 +10,7 @@ import {
   type DuckDBType,
   VARCHAR,
 } from '@duckdb/node-api';
+import { BoundedCache } from '../model/bounded-cache.ts';
 import { DataError } from '../model/errors.ts';
 import { trace } from '../model/tracing.ts';
 import type { QueryOptions } from '../plan/plan.ts';
@@ -34,7 +36,7 @@ const PREPARED = 64;
 
 interface Seat {
   connection: DuckDBConnection;
-  prepared: Map<string, DuckDBPreparedStatement>;
+  prepared: BoundedCache<string, DuckDBPreparedStatement>;
 }
 
 function typeOf(value: SqlValue): DuckDBType {
@@ -110,7 +112,7 @@ class StatementPool implements Pool {
     for (const { connection } of this.#busy) connection.interrupt();
     await Promise.all(this.#running);
     for (const { connection, prepared } of this.#free.splice(0)) {
-      for (const statement of prepared.values()) statement.destroySync();
+      prepared.clear();
       connection.closeSync();
     }
     this.#instance.closeSync();
@@ -171,7 +173,7 @@ class StatementPool implements Pool {
   }
 
   async #take(): Promise<Seat> {
-    const seat = this.#free.pop() ?? { connection: await this.#connect(), prepared: new Map() };
+    const seat = this.#free.pop() ?? { connection: await this.#connect(), prepared: newPrepared() };
     this.#busy.add(seat);
     return seat;
   }
@@ -182,17 +184,19 @@ class StatementPool implements Pool {
   }
 }
 
-/** A statement prepared on a connection, which caches the most recent ones. */
+const newPrepared = () =>
+  new BoundedCache<string, DuckDBPreparedStatement>('prepared statements', {
+    most: PREPARED,
+    dropped: (statement) => statement.destroySync(),
+  });
+
+/** A statement prepared on a connection, which keeps the most recent ones. */
 async function prepare({ connection, prepared }: Seat, text: string): Promise<DuckDBPreparedStatement> {
-  const found = prepared.get(text) ?? (await connection.prepare(text));
-  prepared.delete(text);
-  prepared.set(text, found);
-  const [oldest] = prepared.keys();
-  if (prepared.size > PREPARED && oldest !== undefined) {
-    prepared.get(oldest)?.destroySync();
-    prepared.delete(oldest);
-  }
-  return found;
+  const existing = prepared.get(text);
+  if (existing !== undefined) return existing;
+  const statement = await connection.prepare(text);
+  prepared.set(text, statement);
+  return statement;
 }
 
 /** The error for the client; texts of DuckDB are never part of it. */

@@ -10,10 +10,10 @@
 //   version.high, version.low     its version, as in bodies.parquet (hex.ts)
 //
 // An ages pattern is the list of (attribute, observed_at) of a record. Records of one source share a few
-// patterns, so the text of the ages is rendered once per pattern and minute, not once per record.
+// patterns.
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { LRUCache } from 'lru-cache';
+import { BoundedCache } from '../model/bounded-cache.ts';
 import { minuteOf } from '../model/time.ts';
 import type { Ages, RecordPieces, RecordRenderer, RecordText } from '../plan/plan.ts';
 import { type Codes, type Container, IndexDamaged, type ReadIndexFile } from './container.ts';
@@ -25,8 +25,6 @@ export const BODIES_IN_MEMORY = 32 * 2 ** 20;
 const KEPT = 16 * 2 ** 20;
 /** Approximate bytes of a rendered record besides its text. */
 const OBJECTS = 500;
-/** Renderers whose records are cached at the same time. */
-const MOST_RENDERERS = 64;
 /** Initial bytes of the buffer for texts read from disk. */
 const PLACE = 16 * 2 ** 10;
 const FOUR_GB = 0x1_0000_0000;
@@ -47,13 +45,11 @@ export class Bodies {
    * garbage.
    */
   #place = Buffer.allocUnsafeSlow(PLACE);
-  /** Records that were rendered in one minute, by ordinal and number of the renderer. */
-  readonly #sent = new LRUCache<number, RecordText>({
-    maxSize: KEPT,
-    sizeCalculation: ({ json }) => json.length + OBJECTS,
+  /** Records that were rendered in one minute, by ordinal and renderer. */
+  readonly #texts = new BoundedCache<string, RecordText>('record texts', {
+    most: KEPT,
+    sizeOf: ({ json }) => json.length + OBJECTS,
   });
-  readonly #agesTexts = new Map<number, Buffer>();
-  readonly #renderers = new Map<RecordRenderer, number>();
   #minute = 0;
 
   /**
@@ -109,25 +105,14 @@ export class Bodies {
   /** The text as `renderer` renders it for a moment. Throws IndexDamaged. */
   text(ordinal: number, now: Date, renderer: RecordRenderer): RecordText {
     const minute = minuteOf(now);
-    let number = this.#renderers.get(renderer);
-    if (minute !== this.#minute || (number === undefined && this.#renderers.size === MOST_RENDERERS)) {
+    if (minute !== this.#minute) {
       this.#minute = minute;
-      this.#sent.clear();
-      this.#agesTexts.clear();
-      this.#renderers.clear();
-      number = undefined;
+      this.#texts.clear();
     }
-    if (number === undefined) {
-      number = this.#renderers.size;
-      this.#renderers.set(renderer, number);
-    }
-    const key = ordinal * MOST_RENDERERS + number;
-    let text = this.#sent.get(key);
-    if (!text) {
-      text = { ...renderer.render(this.#pieces(ordinal), now), version: this.version(ordinal) };
-      this.#sent.set(key, text);
-    }
-    return text;
+    return this.#texts.of(`${ordinal} ${renderer.key}`, () => ({
+      ...renderer.render(this.#pieces(ordinal), now),
+      version: this.version(ordinal),
+    }));
   }
 
   #pieces(ordinal: number): RecordPieces {
@@ -135,17 +120,8 @@ export class Bodies {
     const cut1 = this.#cut1[ordinal]!;
     const cut2 = this.#cut2[ordinal]!;
     const [head, middle, tail] = [body.subarray(0, cut1), body.subarray(cut1, cut2), body.subarray(cut2)];
-    return { head, middle, tail, ages: (write) => this.#agesText(this.#ages[ordinal]!, write) };
-  }
-
-  /** Text of an ages pattern, rendered once. */
-  #agesText(id: number, write: (ages: Ages) => string): Buffer {
-    let text = this.#agesTexts.get(id);
-    if (!text) {
-      text = Buffer.from(write(this.#patterns[id] as Ages));
-      this.#agesTexts.set(id, text);
-    }
-    return text;
+    const pattern = this.#patterns[this.#ages[ordinal]!]!;
+    return { head, middle, tail, ages: (write) => Buffer.from(write(pattern)) };
   }
 
   /** Names of all attributes that occur in records. */

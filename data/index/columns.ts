@@ -1,6 +1,7 @@
 // All structures of an index, opened on first use: an unused attribute costs only its bytes.
-import { LRUCache } from 'lru-cache';
+
 import type { Attribute, Pack } from '../../packs/define/model.ts';
+import { BoundedCache } from '../model/bounded-cache.ts';
 import { column } from '../model/layout.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
 import type { Container } from './container.ts';
@@ -30,7 +31,7 @@ export class Columns {
   readonly attributes: Map<string, Attribute>;
   readonly #container: Container;
   readonly #open = new Map<string, unknown>();
-  readonly #orders = new LRUCache<string, SortOrder>({ max: ORDERS });
+  readonly #orders = new BoundedCache<string, SortOrder>('sort orders', { most: ORDERS });
 
   constructor(container: Container, pack: Pack) {
     this.#container = container;

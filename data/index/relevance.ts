@@ -1,4 +1,5 @@
 // The order by relevance on the index: scores (data/plan/relevance.ts), and the best records of a page.
+import { derive } from '../../packs/define/derive.ts';
 import { nameWords } from '../consolidate/engine-values.ts';
 import type { Position, RelevanceSort, SearchPlan } from '../plan/plan.ts';
 import { bm25, inverseFrequency, NAME_SCORES, nameScore, STEPS, WHOLE_WORD } from '../plan/relevance.ts';
@@ -96,15 +97,8 @@ function otherNames(columns: Columns, { names, text }: RelevanceSort): Bitset | 
 }
 
 /** The order of a sort; the page and the position after it share one. */
-const opened = new WeakMap<RelevanceSort, Relevance>();
-
 export function relevanceOf(columns: Columns, sort: RelevanceSort): Relevance {
-  let relevance = opened.get(sort);
-  if (relevance === undefined) {
-    relevance = new Relevance(columns, sort);
-    opened.set(sort, relevance);
-  }
-  return relevance;
+  return derive(sort, 'relevance', () => new Relevance(columns, sort));
 }
 
 interface Ranked {

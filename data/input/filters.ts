@@ -1,4 +1,5 @@
 // The filters of a dataset. Each kind is a row: operator, prefix, attribute types, parser, description.
+import { derive } from '../../packs/define/derive.ts';
 import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { validationError } from '../model/errors.ts';
@@ -206,24 +207,15 @@ interface Filter {
 
 type Filters = ReadonlyMap<string, Filter>;
 
-/** Filters by pack and by the parameters that have the name of a filter. */
-const filtersByNames = new WeakMap<Pack, Map<string, Filters>>();
-
 /**
  * Filters of a pack by parameter name, in an operation with these parameters. A parameter has priority over a filter
  * of its name: the filter by value is `is_<attribute>` there, and other filters are not offered. If an attribute and
  * a filter have the same name (`min_age` with `age`), the attribute has priority.
  */
 function filtersOf(pack: Pack, parameters: readonly string[]): Filters {
-  const cache = filtersByNames.get(pack) ?? new Map<string, Filters>();
-  filtersByNames.set(pack, cache);
-  const all = cache.get('') ?? namedFilters(pack, []);
-  cache.set('', all);
+  const all = derive(pack, 'filters ', () => namedFilters(pack, []));
   const taken = parameters.filter((name) => all.has(name)).sort();
-  const key = taken.join();
-  const filters = cache.get(key) ?? namedFilters(pack, taken);
-  cache.set(key, filters);
-  return filters;
+  return derive(pack, `filters ${taken.join()}`, () => namedFilters(pack, taken));
 }
 
 function namedFilters(pack: Pack, taken: readonly string[]): Filters {

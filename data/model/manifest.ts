@@ -1,10 +1,12 @@
 // The manifest of a release: reading, verification, the content name and the pointer to the current release.
+
 import { createHash } from 'node:crypto';
 import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { replaceFile } from './atomic.ts';
+import { BoundedCache } from './bounded-cache.ts';
 import { type Manifest, paths, RELEASE_FILES } from './layout.ts';
 
 const Shape = z.looseObject({
@@ -100,8 +102,8 @@ export async function verifyRelease(folder: string): Promise<string[]> {
 
 const ID = /^[0-9a-f]{16}$/;
 
-/** Complete release by path of the pointer, cached because releases never change. */
-const complete = new Map<string, string>();
+/** Complete releases by path of the pointer: releases never change. */
+const complete = new BoundedCache<string, string>('complete releases', { most: 1000 });
 
 /**
  * Id of the current release of a dataset; null before the first one. When the pointer is damaged, or the

@@ -1,5 +1,5 @@
 // A bounded cache that replaces its entries slowly.
-import { LRUCache } from 'lru-cache';
+import { BoundedCache } from './bounded-cache.ts';
 
 /**
  * When the cache is full, it takes one of this many new entries. If it took every one, and slightly more entries were
@@ -7,36 +7,22 @@ import { LRUCache } from 'lru-cache';
  */
 const ADMITTED = 16;
 
-/** Entries up to a total size. The caller asks `admits` before it adds one. */
-export class StickyCache<K extends NonNullable<unknown>, V extends NonNullable<unknown>> {
-  readonly #entries: LRUCache<K, V>;
+/** The inputs of repeated calls, up to a total size. The caller asks `admits` before it adds one. */
+export class StickyCache<K extends NonNullable<unknown>, V extends NonNullable<unknown>> extends BoundedCache<K, V> {
   readonly #most: number;
   /** New entries since the cache is full. */
   #late = 0;
 
   /** `most`: the total size of all entries; `sizeOf` an entry: 1 if absent. */
   constructor(most: number, sizeOf: (value: V) => number = () => 1) {
+    super('repeated calls', { most, sizeOf });
     this.#most = most;
-    this.#entries = new LRUCache({ maxSize: Math.max(most, 1), sizeCalculation: sizeOf });
-  }
-
-  get(key: K): V | undefined {
-    return this.#entries.get(key);
   }
 
   /** Whether a new entry of this size should be added; when the cache is full, one in sixteen. */
   admits(size = 1): boolean {
-    if (this.#entries.calculatedSize + size <= this.#most) return true;
+    if (this.size + size <= this.#most) return true;
     this.#late += 1;
     return this.#late % ADMITTED === 0;
-  }
-
-  /** Adds an entry; drops those that were used least recently if it does not fit. */
-  set(key: K, value: V): void {
-    this.#entries.set(key, value);
-  }
-
-  clear(): void {
-    this.#entries.clear();
   }
 }

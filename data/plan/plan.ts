@@ -286,10 +286,7 @@ export interface RecordPieces {
   head: Buffer;
   middle: Buffer;
   tail: Buffer;
-  /**
-   * Text that `write` makes of the ages of the record, cached for all records with equal ages until the
-   * minute ends.
-   */
+  /** Text that `write` makes of the ages of the record. */
   ages(write: (ages: Ages) => string): Buffer;
 }
 
@@ -305,10 +302,11 @@ export interface RecordText {
 }
 
 /**
- * Renders a stored record for a moment. An object renders the same record to the same text at every moment of
- * a minute.
+ * Renders a stored record for a moment. Renderers with the same key render the same record to the same text at
+ * every moment of a minute.
  */
 export interface RecordRenderer {
+  readonly key: string;
   render(pieces: RecordPieces, now: Date): Pick<RecordText, 'json' | 'updated_at'>;
 }
 

@@ -1,5 +1,6 @@
 // What the overlay changes in the files of a release: the text of `/files/{ds}/edits.json` (contract section 5,
 // "Overlay").
+import { derive } from '../../packs/define/derive.ts';
 import type { Value } from '../../packs/define/model.ts';
 import type { StoredRecord } from '../model/record.ts';
 import { touchedSince } from '../plan/overlay.ts';
@@ -22,8 +23,6 @@ export interface PublishedVersions {
   edits: number;
 }
 
-const cache = new WeakMap<Release['engine'], Map<string, Promise<Edits | null>>>();
-
 /**
  * What differs from the files that were published with these versions, absent: from the release. Null: nothing does.
  * Computed once for a release with its overlay.
@@ -33,15 +32,7 @@ export function getEdits(release: Release, published?: PublishedVersions): Promi
   const { removals = held, edits = held } = published ?? {};
   // The files may be of an earlier release, but contain nothing that this one lacks.
   const since = { removals: Math.min(held, removals), edits: Math.min(held, edits) };
-  const known = cache.get(release.engine) ?? new Map<string, Promise<Edits | null>>();
-  cache.set(release.engine, known);
-  // An overlay that changes no record of the release has the engine of the one before.
-  const key = `${release.overlay?.version ?? 0} ${since.removals} ${since.edits}`;
-  if (known.size > 8) known.clear();
-  const computed = known.get(key) ?? computeEdits(release, since, held);
-  known.set(key, computed);
-  computed.catch(() => known.delete(key));
-  return computed;
+  return derive(release, `edits since ${since.removals} ${since.edits}`, () => computeEdits(release, since, held));
 }
 
 async function computeEdits(

@@ -1,11 +1,11 @@
 // Facets: most common values of an attribute over the matching records, without revealing paid values.
 
+import { derive } from '../../packs/define/derive.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
 import type { Selection } from '../input/parameters.ts';
 import type { FacetsInput } from '../input/search-parameters.ts';
 import { questionOf } from '../input/selection.ts';
 import type { QueryOptions } from '../plan/plan.ts';
-import { memoize } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
 
 /**
@@ -54,5 +54,5 @@ export async function getFacets(
   const plan = { where: questionOf(input, options.admin ? 'full' : 'public'), by, limit, floor };
   const answer = await engine.facets(plan, options);
   const { values, matched, missing, withheld } = answer;
-  return memoize(answer, 'report', () => ({ by, values, matched, missing, ...(withheld > 0 ? { withheld } : {}) }));
+  return derive(answer, 'report', () => ({ by, values, matched, missing, ...(withheld > 0 ? { withheld } : {}) }));
 }

@@ -1,6 +1,6 @@
 // Records as bytes: inserts address, ages and citation into the stored text without parsing it, or selects some
 // attributes.
-import { LRUCache } from 'lru-cache';
+import { derive } from '../../packs/define/derive.ts';
 import { attributionFor, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Ages, RecordPieces, RecordRenderer, RecordText } from '../plan/plan.ts';
@@ -8,36 +8,21 @@ import { hoursSince, presentRecord } from './present.ts';
 
 const SLUG = '@@slug@@';
 const NAME = '@@name@@';
-/** Renderers of a pack: of base URLs, each with all attributes and with selections of them. */
-const MOST_RENDERERS = 64;
-const renderers = new WeakMap<Pack, LRUCache<string, RecordRenderer>>();
-
-/**
- * The renderer for a pack at a base URL; usually the same object for the same arguments. `fields`: attributes to
- * include; null: all.
- */
+/** The renderer for a pack at a base URL. `fields`: attributes to include; null: all. */
 export function recordRenderer(pack: Pack, base_url: string, fields: readonly string[] | null = null): RecordRenderer {
-  let known = renderers.get(pack);
-  if (!known) {
-    known = new LRUCache({ max: MOST_RENDERERS });
-    renderers.set(pack, known);
-  }
-  const key = fields === null ? base_url : `${base_url} ${fields.join()}`;
-  let renderer = known.get(key);
-  if (!renderer) {
-    renderer = fields === null ? new SplicedRecord(pack, base_url) : new SelectedRecord(pack, base_url, fields);
-    known.set(key, renderer);
-  }
-  return renderer;
+  if (fields !== null) return new SelectedRecord(pack, base_url, fields);
+  return derive(pack, `record renderer of ${base_url}`, () => new SplicedRecord(pack, base_url));
 }
 
 /** Parses the record and writes some of its attributes. */
 class SelectedRecord implements RecordRenderer {
+  readonly key: string;
   readonly #pack: Pack;
   readonly #base_url: string;
   readonly #fields: readonly string[];
 
   constructor(pack: Pack, base_url: string, fields: readonly string[]) {
+    this.key = `${base_url} ${fields.join()}`;
     this.#pack = pack;
     this.#base_url = base_url;
     this.#fields = fields;
@@ -62,12 +47,14 @@ const QUOTE = 0x22;
 
 /** Text that all records of a dataset share, split where slug and name are inserted. */
 class SplicedRecord implements RecordRenderer {
+  readonly key: string;
   readonly #url: readonly [Buffer, Buffer];
   readonly #citation: readonly [Buffer, Buffer, Buffer];
   readonly #afterName: number;
 
   /** Uses the functions that render records elsewhere, so that both texts are equal. */
   constructor(pack: Pack, base_url: string) {
+    this.key = base_url;
     const citation = { license: licenseText(pack), attribution: attributionFor(pack, base_url, SLUG, NAME) };
     const cut = <T>(text: string) =>
       text.split(new RegExp(`${SLUG}|${NAME}`)).map((part) => Buffer.from(part)) as unknown as T;

@@ -1,12 +1,13 @@
 // Statistics of a numeric attribute, optionally in groups (specification section 4, "Dataset-level
 // endpoints").
+
+import { derive } from '../../packs/define/derive.ts';
 import { comparedNumber } from '../../packs/define/digits.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type StatsInput } from '../input/analysis-parameters.ts';
 import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import type { NumberStats, QueryOptions, StatsGroup } from '../plan/plan.ts';
-import { memoize } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
 
 /** One group; `group` is null for all records. Without values only a `count` of 0. */
@@ -44,7 +45,7 @@ export async function getStats(
     );
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
   const group_by = by.length === 0 ? null : by.join(',');
-  return memoize(answer, 'report', () => ({ attribute, unit, group_by, rows: rowsOf(groups, by.length) }));
+  return derive(answer, 'report', () => ({ attribute, unit, group_by, rows: rowsOf(groups, by.length) }));
 }
 
 function rowsOf(groups: readonly StatsGroup[], depth: number): StatsRow[] {

@@ -1,11 +1,12 @@
 // A numeric attribute at the end of each day or week (specification section 4, "Dataset-level endpoints").
+
+import { derive } from '../../packs/define/derive.ts';
 import { comparedNumber } from '../../packs/define/digits.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type TimeseriesInput } from '../input/analysis-parameters.ts';
 import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import type { QueryOptions, SeriesPlan, SeriesSpan } from '../plan/plan.ts';
-import { memoize } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
 
 /** Statistics at the end of a day, UTC. Without values only a `count` of 0. */
@@ -67,7 +68,7 @@ export async function getTimeseries(
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
   const about = { attribute, unit, step, days };
   // The plan for 8 days in weekly steps equals the one for 9, but `days` in the answer differs.
-  return memoize(answer, `${days}`, () => {
+  return derive(answer, `report of ${days} days`, () => {
     if (by === null) return { ...about, series: seriesOf(spans, range) };
     const byGroup = Map.groupBy(spans, ({ key }) => key as Value);
     return { ...about, groups: [...byGroup].map(([group, own]) => ({ group, series: seriesOf(own, range) })) };

@@ -1,12 +1,12 @@
 // Cache of engine answers, valid until the release or its overlay changes.
 //
 //   key      view ⏎ query ⏎ canonical plan     view: release, overlay version and a unique number
-//   answer   the answer of the engine and values derived from it (`memoize`); do not modify either
+//   answer   the answer of the engine; do not modify it or the values derived from it (packs/define/derive.ts)
 //
 // The plan contains what the caller may see (scope of words, floor of facets), so callers share an answer
 // only when the engine would return the same to both. Equal concurrent queries run once.
 
-import { LRUCache } from 'lru-cache';
+import { BoundedCache } from '../model/bounded-cache.ts';
 import type { Engine, Predicate, QueryOptions } from '../plan/plan.ts';
 import { abortedError } from '../plan/query-queue.ts';
 
@@ -20,25 +20,9 @@ interface Kept {
   bytes: number;
 }
 
-/** Values derived from cached answers, by name. Answers outside the cache are not in here. */
-const derived = new WeakMap<object, Map<string, object>>();
-
-/** A value that `make` derives from an answer and `name` only; memoized for cached answers. */
-export function memoize<T extends object>(answer: object, name: string, make: () => T): T {
-  const own = derived.get(answer);
-  if (!own) return make();
-  let value = own.get(name) as T | undefined;
-  if (!value) {
-    value = make();
-    own.set(name, value);
-    derived.set(value, new Map());
-  }
-  return value;
-}
-
 /** The cached answers of one process, with one limit over all releases. */
 export class AnswerCache {
-  readonly #cache: LRUCache<string, Kept>;
+  readonly #cache: BoundedCache<string, Kept>;
   readonly #running = new Map<string, Shared>();
   #views = 0;
 
@@ -46,12 +30,12 @@ export class AnswerCache {
    * Caches answers of at most this many bytes. 0: no cache, but equal concurrent queries still share one run.
    */
   constructor(bytes: number) {
-    this.#cache = new LRUCache({ maxSize: Math.max(bytes, 1), sizeCalculation: (entry) => entry.bytes });
+    this.#cache = new BoundedCache('engine answers', { most: bytes, sizeOf: (entry) => entry.bytes });
   }
 
   /** Approximate bytes in the cache. */
   get bytes(): number {
-    return this.#cache.calculatedSize;
+    return this.#cache.size;
   }
 
   /**
@@ -94,7 +78,6 @@ export class AnswerCache {
 
   #keep(key: string, answer: object, bytes: number): void {
     this.#cache.set(key, { answer, bytes: ENTRY + 2 * key.length + bytes });
-    derived.set(answer, new Map());
   }
 }
 

@@ -1,5 +1,6 @@
 // Review entries: disagreements, jumps and outliers of the releases, and requests of the owners' channel;
 // listed and decided once.
+import { derive } from '../../packs/define/derive.ts';
 import type { Fact, ReviewItem } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import type { OperatorDecision, Overlay } from '../plan/overlay.ts';
@@ -60,19 +61,10 @@ export interface ReviewEntry {
 /** Maximum number of open items read per dataset. */
 const MOST = 20_000;
 
-type Items = WeakMap<Release, Promise<ReviewItem[]>>;
-
-/** Items of a release with its overlay, open and confirmed; cached, since a release never changes. */
-const itemsBy: Record<'open' | 'confirmed', Items> = { open: new WeakMap(), confirmed: new WeakMap() };
-
+/** Items of a release with its overlay, which never change. */
 function itemsOf(release: Release, status: 'open' | 'confirmed'): Promise<ReviewItem[]> {
-  const items = itemsBy[status];
-  const known = items.get(release);
-  if (known) return known;
-  const reading = release.engine.review({ entity: null, id: null, confirmed: status === 'confirmed', limit: MOST });
-  items.set(release, reading);
-  reading.catch(() => items.delete(release));
-  return reading;
+  const plan = { entity: null, id: null, confirmed: status === 'confirmed', limit: MOST };
+  return derive(release, `${status} review items`, () => release.engine.review(plan));
 }
 
 const ofItem = ({ confirmed_at, ...item }: ReviewItem): ReviewEntry => ({

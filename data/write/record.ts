@@ -1,4 +1,5 @@
 // One settled record in the formats of a release: JSON body, engine row, CSV row and search terms.
+import { derive } from '../../packs/define/derive.ts';
 import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { bounds } from '../consolidate/compare.ts';
@@ -46,16 +47,8 @@ export interface SettledRecord {
 export const UPDATED_PLACEHOLDER = '0000-00-00T00:00:00.000Z';
 
 /** JSON texts of the names of a pack's attributes, with the colon after them. */
-const keys = new WeakMap<Pack, string[]>();
-
-function keysOf(pack: Pack): string[] {
-  let known = keys.get(pack);
-  if (known === undefined) {
-    known = pack.attributes.map(({ name }) => `${JSON.stringify(name)}:`);
-    keys.set(pack, known);
-  }
-  return known;
-}
+const keysOf = (pack: Pack): string[] =>
+  derive(pack, 'JSON keys', () => pack.attributes.map(({ name }) => `${JSON.stringify(name)}:`));
 
 /** JSON text of a StoredRecord with the placeholder `UPDATED_PLACEHOLDER`. */
 export function bodyOf(pack: Pack, record: SettledRecord): string {

@@ -1,6 +1,7 @@
 // Normalises and checks values of attributes (collection, samples, owners' edits), and describes them as JSON
 // Schema.
 import { z } from 'zod';
+import { derive } from './derive.ts';
 import { comparedNumber, hasTooManyDigits, roundCoordinate } from './digits.ts';
 import type { Attribute, AttributeType, PriceRange, Value } from './model.ts';
 import { fold } from './text.ts';
@@ -197,16 +198,12 @@ function firstReason(error: z.ZodError): string {
   return error.issues[0]?.message ?? 'another value';
 }
 
-const compiled = new WeakMap<Attribute, z.ZodType<Value>>();
-
 /**
  * Normalises a value for the attribute, or returns what is expected. `now` is the time for `range.max: 'now'`.
  * Never throws.
  */
 export function checkValue(attribute: Attribute, value: unknown, now = new Date()): CheckedValue {
-  const schema = compiled.get(attribute) ?? valueSchema(attribute);
-  compiled.set(attribute, schema);
-  const parsed = schema.safeParse(value);
+  const parsed = derive(attribute, 'value schema', () => valueSchema(attribute)).safeParse(value);
   if (!parsed.success) return { ok: false, reason: firstReason(parsed.error) };
   const outside = attribute.type === 'date' ? outsideDates(attribute.date_range, String(parsed.data), now) : null;
   return outside === null ? { ok: true, value: parsed.data } : { ok: false, reason: outside };

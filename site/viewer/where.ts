@@ -1,8 +1,10 @@
 // The parameters of a view as conditions, parsed by the API's own parsers.
+
 import { parseFilters } from '../../data/input/filters.ts';
 import { listValues, parseNumberBetween, parseText, parseTime } from '../../data/input/parse-values.ts';
 import { parseBox, parseNear } from '../../data/input/places.ts';
 import type { Predicate } from '../../data/plan/plan.ts';
+import { derive } from '../../packs/define/derive.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
 import type { Model } from './model.ts';
@@ -17,18 +19,12 @@ const OTHERS: Record<string, (name: string, raw: string, pack: Pack) => Predicat
   updated_since: (name, raw) => ({ kind: 'updated_since', at: parseTime(name, raw) }),
 };
 
-/** Filters are computed once for each pack. */
-const packs = new WeakMap<Model, Pack>();
-
 /** The members of a pack that parsers of conditions read. */
 function packOf(model: Model): Pack {
-  let pack = packs.get(model);
-  if (pack === undefined) {
+  return derive(model, 'pack of the viewer', () => {
     const attributes = model.attributes.map((each) => ({ ...each, aliases: [], values: null }));
-    pack = { id: model.dataset, attributes } as unknown as Pack;
-    packs.set(model, pack);
-  }
-  return pack;
+    return { id: model.dataset, attributes } as unknown as Pack;
+  });
 }
 
 /** The conditions of a selection; throws DataError, with the message of the API, for a wrong parameter. */

@@ -1,12 +1,14 @@
 // `GET /.well-known/agent-card.json`: the agent card, signed (A2A 1.0 section 8.4).
+
 import { generateAgentCardSignature } from '@a2a-js/sdk';
+import { derive } from '../../../packs/define/derive.ts';
 import { toApiError } from '../../contract/errors.ts';
 import { agentCard } from '../../discovery/agent-card.ts';
 import { matches } from '../../http/conditions.ts';
 import { etagOf } from '../../http/etag.ts';
 import { type Http, readRequest } from '../../http/request.ts';
 import { errorResponse } from '../../http/respond.ts';
-import { samePacks, type ToolList } from '../../render/tools.ts';
+import type { ToolList } from '../../render/tools.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
 
 /** A private key as a JWK (RFC 7517). */
@@ -26,12 +28,11 @@ const KEEP = 3600;
 
 /** Mounts the card. It is signed once per content and key. */
 export function mountCard(app: App, deps: CardDeps, tools: ToolList): void {
-  const current = currentCard(deps, tools);
   let document: { tag: string; text: string } | null = null;
   app.get('/.well-known/agent-card.json', async (c) => {
     const { headers, request_id, accept } = readRequest(deps.gate, c);
     try {
-      const { card, text } = await current();
+      const { card, text } = await currentCard(deps, tools);
       const key = await deps.cardKey?.();
       // ECDSA signatures differ each time, so the tag is computed from the signed content.
       const tag = etagOf(text + (key?.kid ?? ''));
@@ -53,22 +54,17 @@ export function mountCard(app: App, deps: CardDeps, tools: ToolList): void {
 
 type Card = ReturnType<typeof agentCard>;
 
-/** Returns the card of the current releases and its JSON, built once per set of packs. */
-function currentCard({ gate }: CardDeps, tools: ToolList): () => Promise<{ card: Card; text: string }> {
-  let cached: { packs: Packs; card: Card; text: string } | null = null;
-  return async () => {
-    const leases = await gate.lease(null);
-    const packs = leases.releases.map(({ pack }) => pack);
-    leases.done();
-    if (cached === null || !samePacks(cached.packs, packs)) {
-      const card = agentCard(gate.base_url, packs, await tools(packs));
-      cached = { packs, card, text: JSON.stringify(card) };
-    }
-    return cached;
-  };
+/** The card of the current releases and its JSON, built once for each list of tools. */
+async function currentCard({ gate }: CardDeps, tools: ToolList): Promise<{ card: Card; text: string }> {
+  const leases = await gate.lease(null);
+  const packs = leases.releases.map(({ pack }) => pack);
+  leases.done();
+  const list = await tools(packs);
+  return derive(list, 'agent card', () => {
+    const card = agentCard(gate.base_url, packs, list);
+    return { card, text: JSON.stringify(card) };
+  });
 }
-
-type Packs = Parameters<ToolList>[0];
 
 /** JWS over the canonical form (RFC 8785) of the card; `jku` is the address of the public key. */
 async function sign(card: Card, key: CardKey, base_url: string): Promise<unknown> {

@@ -1,4 +1,5 @@
 // Scope of an MCP address: all tools, or those named by `?tools=` and `?datasets=`, within `?max_tokens=`.
+import { BoundedCache } from '../../../data/model/bounded-cache.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation } from '../../contract/operation.ts';
 import type { Query } from '../../http/request.ts';
@@ -41,28 +42,29 @@ export interface Scopes {
 /** Builds scopes, cached until the packs change. */
 export function scopeCache(operations: readonly Operation[]): Scopes {
   let packs: Pack[] = [];
-  let cache = new Map<string, Scope>();
+  let scopes = newScopes();
   const everyTool = cachedToolList(operations);
   return {
     async of(query, releases) {
       const current = releases.map(({ pack }) => pack);
       if (!samePacks(current, packs)) {
         packs = current;
-        cache = new Map();
+        scopes = newScopes();
       }
       const key = keyOf(query);
-      const cached = cache.get(key);
-      if (cached !== undefined) return cached;
+      const existing = scopes.get(key);
+      if (existing !== undefined) return existing;
       // Packs may change while the tools are built.
-      const cacheOfPacks = cache;
+      const scopesOfPacks = scopes;
       const scope = await buildScope(operations, current, query, everyTool);
-      if (cacheOfPacks.size >= REMEMBERED) cacheOfPacks.clear();
-      cacheOfPacks.set(key, scope);
+      scopesOfPacks.set(key, scope);
       return scope;
     },
-    recent: (query) => cache.get(keyOf(query)),
+    recent: (query) => scopes.get(keyOf(query)),
   };
 }
+
+const newScopes = () => new BoundedCache<string, Scope>('MCP scopes', { most: REMEMBERED });
 
 /** Cache key: the parameters that the scope depends on. Nearly all clients use none. */
 function keyOf({ tools, datasets, max_tokens }: Query): string {

@@ -1,5 +1,7 @@
 // MCP server of one request: the SDK implements the protocol, our handlers read the table of operations.
+
 import { ProtocolError, ProtocolErrorCode, Server, type ServerOptions } from '@modelcontextprotocol/server';
+import { derive } from '../../../packs/define/derive.ts';
 import { KEY_BODY_TEXT, WELCOME } from '../../contract/errors.ts';
 import { IDENTITY, MCP_VERSIONS } from '../../discovery/identity.ts';
 import type { Tool } from '../../render/tools.ts';
@@ -129,17 +131,12 @@ interface DescribedTools {
   json: Buffer;
 }
 
-const lists = new WeakMap<readonly Tool[], DescribedTools>();
-
 /** Tools of an address, described once. */
-function listTools({ scope }: Session): DescribedTools {
-  let list = lists.get(scope.toolList);
-  if (list === undefined) {
-    const tools = scope.toolList.map(describeTool);
-    list = { tools, json: Buffer.from(JSON.stringify(tools)) };
-    lists.set(scope.toolList, list);
-  }
-  return list;
+function listTools({ scope: { toolList } }: Session): DescribedTools {
+  return derive(toolList, 'described tools', () => {
+    const tools = toolList.map(describeTool);
+    return { tools, json: Buffer.from(JSON.stringify(tools)) };
+  });
 }
 
 /** The tools of an address as a JSON list, the same bytes until the packs change. */

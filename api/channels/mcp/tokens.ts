@@ -1,6 +1,8 @@
 // Upper bound for the tokens of a text, without a tokenizer: models use different ones, and loading one costs
 // too much.
 
+import { derive } from '../../../packs/define/derive.ts';
+
 /** Classes of bytes. */
 const [SPACE, DIGITS, LETTERS, MARKS, BEYOND] = [0, 1, 2, 3, 4];
 
@@ -50,24 +52,9 @@ function estimateBytes(text: Uint8Array): number {
   return Math.ceil(tokens);
 }
 
-/** Estimates of parts, as long as they are in memory: popular records are in many answers. */
-const estimates = new WeakMap<Uint8Array, number>();
-/** Bytes from which on an estimate is kept. */
-const SHORT = 256;
-
-/** Upper bound for the tokens of a text in parts. */
-export function estimateParts(parts: readonly Uint8Array[]): number {
-  let tokens = 0;
-  for (const part of parts) {
-    let each = estimates.get(part);
-    if (each === undefined) {
-      each = estimateBytes(part);
-      if (part.length >= SHORT) estimates.set(part, each);
-    }
-    tokens += each;
-  }
-  return tokens;
-}
+/** Upper bound for the tokens of a text in parts. Popular records are parts of many answers. */
+export const estimateParts = (parts: readonly Uint8Array[]): number =>
+  parts.reduce((tokens, part) => tokens + derive(part, 'tokens', () => estimateBytes(part)), 0);
 
 /** Minimum bytes per token of any text: a text shorter than that times the limit need not be scanned. */
 const LEAST = 1.5;

@@ -1,6 +1,8 @@
 // Routes of the root, the health check, and the discovery documents: free, without rate limit.
+
 import { readFile } from 'node:fs/promises';
 import type { FollowState } from '../../../data/releases/follow.ts';
+import { derive } from '../../../packs/define/derive.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import { authorizationServer, protectedResource } from '../../discovery/auth.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
@@ -8,12 +10,12 @@ import { type Content, DOCUMENTS, type View } from '../../discovery/index.ts';
 import { llmsText } from '../../discovery/llms.ts';
 import { rootLinks, rootMap } from '../../discovery/map.ts';
 import type { CallDeps } from '../../gate/execute.ts';
-import { compressReply, takesGzip, varyHeader } from '../../http/coding.ts';
+import { compressReply, varyHeader } from '../../http/coding.ts';
 import { matches } from '../../http/conditions.ts';
 import { etagOf } from '../../http/etag.ts';
 import { findFile } from '../../http/files.ts';
 import { type Http, readRequest } from '../../http/request.ts';
-import { errorResponse, type Headers, type Reply, responseOf } from '../../http/respond.ts';
+import { errorResponse, type Headers, responseOf } from '../../http/respond.ts';
 import { fileState } from '../../http/static-overlay.ts';
 import { preferred } from '../../render/negotiate.ts';
 import type { App } from '../rest/rest.ts';
@@ -135,41 +137,19 @@ function wantsMarkdown(c: Http): boolean {
   return preferred(c.req.header('accept'), ['application/linkset+json', 'text/markdown']) === 'text/markdown';
 }
 
-/** The last sent version of a document, so that it is not hashed and compressed again. */
-interface CachedDocument {
-  content: Content;
-  tag: string;
-  /** In gzip, or unchanged if it is short; set by the first client that accepts gzip. */
-  small?: Reply | Promise<Reply>;
-}
-
-const cache = new Map<string, CachedDocument>();
-
-function cachedDocument(path: string, content: Content): CachedDocument {
-  const cached = cache.get(path);
-  if (cached?.content === content) return cached;
-  const document = { content, tag: etagOf(content) };
-  cache.set(path, document);
-  return document;
-}
-
 /** Sends a document with its tag, or 304. */
 async function send(c: Http, content: Content, content_type: string, common: Headers): Promise<Response> {
-  const cached = cachedDocument(c.req.path, content);
+  const tag = typeof content === 'string' ? etagOf(content) : derive(content, 'entity tag', () => etagOf(content));
   const vary = { Vary: varyHeader(common['Vary']) };
   const headers: Headers = {
     'Cache-Control': 'public, no-cache',
     ...common,
     ...vary,
-    ETag: cached.tag,
+    ETag: tag,
     'Content-Type': content_type,
   };
-  if (matches(c.req.header('if-none-match'), cached.tag)) return new Response(null, { status: 304, headers });
-  const accepts = c.req.header('accept-encoding');
-  if (!takesGzip(accepts)) return responseOf({ status: 200, headers, body: content });
-  cached.small ??= compressReply({ status: 200, headers: { 'Content-Type': content_type }, body: content }, accepts);
-  const { headers: coded, body } = await cached.small;
-  return responseOf({ status: 200, headers: { ...coded, ...headers }, body });
+  if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
+  return responseOf(await compressReply({ status: 200, headers, body: content }, c.req.header('accept-encoding')));
 }
 
 function missing(gate: CallDeps, c: Http, message: string): Response {

@@ -1,6 +1,6 @@
 // Open Graph images of records, `/og/{ds}/{slug}.png`: drawn on demand from public values, free and rate
 // limited. The nightly run writes those of datasets.
-import { LRUCache } from 'lru-cache';
+import { BoundedCache } from '../../../data/model/bounded-cache.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
@@ -28,7 +28,7 @@ export function mountShareImages(app: App, deps: RestDeps): void {
   const { gate } = deps;
   const thread = imageThread();
   // The key contains the release and its overlay, so that an opt-out or an edit takes effect at once.
-  const images = new LRUCache<string, Png>({ maxSize: STORED, sizeCalculation: ({ length }) => length });
+  const images = new BoundedCache<string, Png>('share images', { most: STORED, sizeOf: ({ length }) => length });
   const drawing = new Map<string, Promise<Png>>();
 
   const draw = async (release: Release, ref: string): Promise<Png> => {

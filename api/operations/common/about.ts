@@ -1,7 +1,9 @@
 // The origin of an answer: citation and licence, version and time.
+
 import { createHash } from 'node:crypto';
 import { DataError } from '../../../data/model/errors.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
+import { derive } from '../../../packs/define/derive.ts';
 import { datasetAttribution, licenseText } from '../../../packs/define/links.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import type { Context, Validators } from '../../contract/operation.ts';
@@ -31,21 +33,16 @@ export function releaseOf(ctx: Context): Release {
   return ctx.release;
 }
 
-const versions = new WeakMap<Pack, string>();
-
 /** Fingerprint of all parts of a pack that answers show: texts, attributes, prices, template, samples. */
 export function packVersion(pack: Pack): string {
-  let version = versions.get(pack);
-  if (version === undefined) {
+  return derive(pack, 'pack version', () => {
     // The folder on disk never appears in an answer.
     const { folder: _, ...visible } = pack;
     const text = JSON.stringify(visible, (_name, value: unknown) =>
       typeof value === 'function' ? String(value) : value,
     );
-    version = createHash('sha256').update(text).digest('hex').slice(0, 16);
-    versions.set(pack, version);
-  }
-  return version;
+    return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  });
 }
 
 /** Version of an answer that depends on the release and the pack alone. */

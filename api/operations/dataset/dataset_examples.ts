@@ -9,6 +9,7 @@ import { optionalText } from '../../../data/input/rows.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { presentRecord } from '../../../data/queries/present.ts';
 import type { Release } from '../../../data/releases/release.ts';
+import { derive, derived } from '../../../packs/define/derive.ts';
 import type { Value } from '../../../packs/define/model.ts';
 import { fold } from '../../../packs/define/text.ts';
 import { operation } from '../../contract/operation.ts';
@@ -48,9 +49,6 @@ async function bestOfGroup({ engine, pack }: Release, value: Value): Promise<num
   return ordinals;
 }
 
-/** The showcase of a release, computed once, since it is the same for all callers until the next release. */
-const showcases = new WeakMap<Release, Promise<Showcase>>();
-
 interface Showcase {
   /** Groups in the answer, by their folded value. */
   groups: Map<string, { value: Value; ordinals: number[] }>;
@@ -69,15 +67,8 @@ async function showcase(release: Release): Promise<Showcase> {
   return { groups, further: values.slice(groupCount).map(({ value }) => value) };
 }
 
-function showcaseOf(release: Release): Promise<Showcase> {
-  let promise = showcases.get(release);
-  if (promise === undefined) {
-    promise = showcase(release);
-    showcases.set(release, promise);
-    promise.catch(() => showcases.delete(release));
-  }
-  return promise;
-}
+/** The showcase of a release, which is the same for all callers until the next release. */
+const showcaseOf = (release: Release): Promise<Showcase> => derive(release, 'showcase', () => showcase(release));
 
 /**
  * Ordinals to show, best first within the order of the groups; with a group parameter, those of that group.
@@ -88,8 +79,11 @@ async function chooseOrdinals(
   limit: number | undefined,
 ): Promise<{ ordinals: number[]; further: Value[] }> {
   if (group !== null) {
-    const cachedGroup = showcases.has(release) ? (await showcaseOf(release)).groups.get(fold(group)) : undefined;
-    return { ordinals: (cachedGroup?.ordinals ?? (await bestOfGroup(release, group))).slice(0, limit), further: [] };
+    const known = await derived<Promise<Showcase>>(release, 'showcase');
+    return {
+      ordinals: (known?.groups.get(fold(group))?.ordinals ?? (await bestOfGroup(release, group))).slice(0, limit),
+      further: [],
+    };
   }
   const { groups, further } = await showcaseOf(release);
   const ordinals = [...new Set([...groups.values()].flatMap((each) => each.ordinals))].slice(0, limit);

@@ -5,6 +5,7 @@ import { parameters } from '../../../data/input/parameters.ts';
 import { representation } from '../../../data/input/rows.ts';
 import { type AttributeProfile, getProfile } from '../../../data/queries/profile.ts';
 import type { Release } from '../../../data/releases/release.ts';
+import { derive, derived } from '../../../packs/define/derive.ts';
 import { operation } from '../../contract/operation.ts';
 import { cell } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
@@ -22,27 +23,19 @@ export type Profile = {
 } & About;
 
 /**
- * Profiles of releases, each computed once: some hundred milliseconds for a large one. The key is the engine,
- * which represents a release with its overlay.
+ * Profiles of a release, some hundred milliseconds for a large one. They belong to the engine, which represents a
+ * release with its overlay. Without the signal of the first caller, since later callers share the result.
  */
-const profileCache = new WeakMap<Release['engine'], Promise<AttributeProfile[]>>();
-
 function cachedProfiles(release: Release): Promise<AttributeProfile[]> {
-  const cached = profileCache.get(release.engine);
-  if (cached) return cached;
-  // Without the signal of the first caller, since later callers share the result.
-  const before = release.base ? profileCache.get(release.base.engine) : null;
-  const promise = Promise.resolve(before)
-    .catch(() => null)
-    .then((known) => getProfile(release, {}, known ?? null));
-  profileCache.set(release.engine, promise);
-  promise.catch(() => profileCache.delete(release.engine));
-  return promise;
+  return derive(release.engine, 'profiles', async () => {
+    const before = release.base && derived<Promise<AttributeProfile[]>>(release.base.engine, 'profiles');
+    return getProfile(release, {}, (await before?.catch(() => null)) ?? null);
+  });
 }
 
 /** Sets the profiles of a release, which another process computed. */
 export function knownProfiles({ engine }: Pick<Release, 'engine'>, profiles: AttributeProfile[]): void {
-  profileCache.set(engine, Promise.resolve(profiles));
+  void derive(engine, 'profiles', () => Promise.resolve(profiles));
 }
 
 /** Most map cells in an answer to a tool: all of them took nine tenths of its tokens. */

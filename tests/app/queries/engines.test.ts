@@ -67,6 +67,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** A renderer that adds nothing to a stored text. */
 const UNDRESSED: RecordRenderer = {
+  key: 'undressed',
   render: ({ head, middle, tail }) => ({ json: Buffer.concat([head, middle, tail]), updated_at: '' }),
 };
 
