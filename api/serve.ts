@@ -1,20 +1,19 @@
 // Runs the API: opens packs and releases, listens, follows new releases, and stops without losing requests.
 
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { restrictDataDir } from '../data/model/permissions.ts';
 import { commandLine } from '../data/model/program.ts';
-import { stopTracing, tracing } from '../data/model/tracing.ts';
+import { stopTracing, type Tracing, tracing } from '../data/model/tracing.ts';
 import { storageOf } from '../data/objects/open.ts';
 import type { Register } from '../data/releases/register.ts';
 import { type Application, compose, type SharedParts } from './compose.ts';
 import { balanceConnections, type ThreadPlace } from './http/balance.ts';
 import { answerClientErrors } from './http/client-error.ts';
-import { type Log, logRequests, openLog } from './http/log.ts';
+import { type Log, loggedPath, logRequests, openLog, withoutQuery } from './http/log.ts';
 import { publishedBaseUrl } from './http/static-overlay.ts';
-import { traceRequests } from './http/trace.ts';
 import { FOLLOW, LOOK, print, settingsOf, stopOnSignals } from './process.ts';
 import { canRewrite, openRewriter, type Rewriter } from './rewrite.ts';
 
@@ -71,6 +70,16 @@ export interface ThreadParts {
   writerPort: MessagePort | null;
   /** Whether this thread rebuilds releases after an opt-out: one of them does. */
   rebuilds: boolean;
+}
+
+/** The listener, whose requests run in spans of their own. */
+function traceRequests(listener: RequestListener, tracing: Tracing): RequestListener {
+  return (incoming, outgoing) => {
+    const { method = '', url = '', headers } = incoming;
+    const request = { method, path: loggedPath(withoutQuery(url)), headers };
+    const end = tracing.serve(request, () => void listener(incoming, outgoing));
+    outgoing.once('close', () => end(outgoing.statusCode, outgoing.writableFinished));
+  };
 }
 
 /** Listens with one server; resolves when it does. */

@@ -1,5 +1,6 @@
 // Conditional requests (RFC 9110 section 13): 304 if the client has the current version, 412 if a
 // precondition fails.
+import { hash } from 'node:crypto';
 import type { Http } from './request.ts';
 
 /** Maximum number of compared tags per header; the rest is ignored. */
@@ -71,4 +72,9 @@ function httpTime(header: string | undefined): number | null {
   if (!DATES.some((form) => form.test(text))) return null;
   const time = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(time) ? null : time / 1000;
+}
+
+/** Weak tag of a public text, the same in every process; tags of answers are keyed (access/entity-tags.ts). */
+export function etagOf(body: string | Uint8Array): string {
+  return `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
 }

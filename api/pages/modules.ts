@@ -30,11 +30,13 @@ export function moduleAssets(entry: URL): Asset[] {
     const imports = new Map(
       [...source.matchAll(IMPORTED)].map(([, name = '']) => [name, `./${basename(add(new URL(name, url)).path)}`]),
     );
+    let text: string | undefined;
     const made: Asset = {
       path: assetPath(basename(url.pathname, '.ts'), 'js', source + [...imports.values()].join()),
       content_type: 'text/javascript; charset=utf-8',
       get text() {
-        return javascriptOf(source).replace(/ from '(\.[^']+)';/g, (_, name) => ` from '${imports.get(name)}';`);
+        text ??= javascriptOf(source).replace(/ from '(\.[^']+)';/g, (_, name) => ` from '${imports.get(name)}';`);
+        return text;
       },
     };
     assets.set(url.href, made);
@@ -44,23 +46,15 @@ export function moduleAssets(entry: URL): Asset[] {
   return [...assets.values()];
 }
 
-/** Texts by source; the first conversion of a process loads a parser. */
-const converted = new Map<string, string>();
-
 /** JavaScript without types and empty lines. Node's warning that this function is experimental is dropped. */
 function javascriptOf(source: string): string {
-  let text = converted.get(source);
-  if (text === undefined) {
-    const { emitWarning } = process;
-    process.emitWarning = () => {};
-    try {
-      text = stripTypeScriptTypes(source)
-        .replace(/[ \t]+$/gm, '')
-        .replace(/\n{2,}/g, '\n');
-    } finally {
-      process.emitWarning = emitWarning;
-    }
-    converted.set(source, text);
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return stripTypeScriptTypes(source)
+      .replace(/[ \t]+$/gm, '')
+      .replace(/\n{2,}/g, '\n');
+  } finally {
+    process.emitWarning = emitWarning;
   }
-  return text;
 }

@@ -1,5 +1,6 @@
 // Normalises values from collectors by the rules of packs/define/schema.ts, with a fast path for values that
 // are already normal.
+import { BoundedCache } from '../../data/model/bounded-cache.ts';
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { type CheckedValue, checkValue, cleanText, isDecoded, maxLength } from '../../packs/define/schema.ts';
 
@@ -10,21 +11,16 @@ import { type CheckedValue, checkValue, cleanText, isDecoded, maxLength } from '
 const PLAIN =
   /^[!-~\u00c0-\u024f\u0400-\u0481\u048a-\u052f\u4e00-\u9fff]+(?: [!-~\u00c0-\u024f\u0400-\u0481\u048a-\u052f\u4e00-\u9fff]+)*$/;
 
-/** Cached distinct values per attribute: kinds, dates, countries and addresses repeat. */
-const REMEMBERED = 5000;
+/** Distinct values of an attribute that are kept: kinds, dates, countries and addresses repeat. */
+const MOST_VALUES = 5000;
 
 /** Returns a checker for one attribute with the results of `checkValue` at the time `now` for any input. */
 export function checker(attribute: Attribute, now: Date): (raw: unknown) => CheckedValue {
   const { min, max } = attribute.range;
   const inRange = (n: number) => (min === null || n >= min) && (max === null || n <= max);
-  const known = new Map<unknown, CheckedValue>();
-  const remembering = (raw: unknown): CheckedValue => {
-    const found = known.get(raw);
-    if (found !== undefined) return found;
-    const checked = checkValue(attribute, raw, now);
-    if (known.size < REMEMBERED && typeof raw === 'string') known.set(raw, checked);
-    return checked;
-  };
+  const known = new BoundedCache<string, CheckedValue>('checked values', { most: MOST_VALUES });
+  const remembering = (raw: unknown): CheckedValue =>
+    typeof raw === 'string' ? known.of(raw, () => checkValue(attribute, raw, now)) : checkValue(attribute, raw, now);
   switch (attribute.type) {
     case 'string':
     case 'text': {

@@ -1,5 +1,6 @@
 // Parses the text of a cell as a value of an attribute. What cannot be read is refused with the reason, never
 // guessed: `0x10`, a blank and `1.000` are not numbers.
+import { BoundedCache } from '../../data/model/bounded-cache.ts';
 import { comparedNumber, hasTooManyDigits } from '../../packs/define/digits.ts';
 import type { Attribute } from '../../packs/define/model.ts';
 import type { ColumnRule } from '../../packs/define/sources.ts';
@@ -21,19 +22,16 @@ const INVALID = '\ufffd';
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-const numberPatterns = new Map<string, RegExp>();
+/** Regular expressions of numbers and dates, by the signs or the pattern that a source declares. */
+const patterns = new BoundedCache<string, RegExp>('cell patterns', { most: 1000 });
 
 /** The texts that are numbers with the given signs. */
 function numberPattern(point: string, thousands: string | undefined): RegExp {
-  const id = `${point} ${thousands ?? ''}`;
-  let compiled = numberPatterns.get(id);
-  if (compiled === undefined) {
+  return patterns.of(`number ${point} ${thousands ?? ''}`, () => {
     const whole = thousands === undefined ? '\\d+' : `(?:\\d{1,3}(?:${escaped(thousands)}\\d{3})+|\\d+)`;
     const sign = escaped(point);
-    compiled = new RegExp(`^[+-]?(?:${whole}(?:${sign}\\d*)?|${sign}\\d+)(?:[eE][+-]?\\d+)?$`);
-    numberPatterns.set(id, compiled);
-  }
-  return compiled;
+    return new RegExp(`^[+-]?(?:${whole}(?:${sign}\\d*)?|${sign}\\d+)(?:[eE][+-]?\\d+)?$`);
+  });
 }
 
 /** A number that may as well have a point between thousands. */
@@ -69,17 +67,12 @@ const PLACES = {
   ss: '(?<ss>\\d{2})',
 };
 
-const patterns = new Map<string, RegExp>();
-
 /** The regular expression of a date pattern such as `DD.MM.YYYY HH:mm`. */
 function datePattern(pattern: string): RegExp {
-  let compiled = patterns.get(pattern);
-  if (compiled === undefined) {
+  return patterns.of(`date ${pattern}`, () => {
     const parts = pattern.split(/(YYYY|MM|DD|HH|mm|ss)/);
-    compiled = new RegExp(parts.map((part) => PLACES[part as keyof typeof PLACES] ?? escaped(part)).join(''));
-    patterns.set(pattern, compiled);
-  }
-  return compiled;
+    return new RegExp(parts.map((part) => PLACES[part as keyof typeof PLACES] ?? escaped(part)).join(''));
+  });
 }
 
 /** Milliseconds of a time in UTC; NaN for a day or time that does not exist, such as 30 February or 12:75. */

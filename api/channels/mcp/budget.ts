@@ -1,6 +1,8 @@
 // Token budget of tool results: a page must not fill a model's context (docs/mcp.md, "How long an answer
 // is").
+
 import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
+import { derive } from '../../../packs/define/derive.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation, Result } from '../../contract/operation.ts';
 import { render } from '../../render/render.ts';
@@ -55,9 +57,6 @@ interface Made {
   sent: ToolAnswer | null;
 }
 
-/** What was made of kept results, for further equal calls. Another limit replaces the last one: there are many. */
-const madeOfKept = new WeakMap<Result<unknown>, Map<string, Made>>();
-
 /**
  * Keeps one call within its budget: runs it again for fewer records, cuts free results, rejects paid ones
  * that would be cut.
@@ -67,7 +66,6 @@ export class Budget {
   readonly #tokens: number;
   /** Number of records of the full result, when fewer were queried instead. */
   of: number | null = null;
-  readonly #made = new Map<Result<unknown>, Map<string, Made>>();
 
   constructor(operation: Operation, tokens: number) {
     this.#operation = operation;
@@ -93,10 +91,9 @@ export class Budget {
   }
 
   #madeOf(result: Result<unknown>, { format }: Context): Made {
-    const all = result.kept ? madeOfKept : this.#made;
-    const formats = all.get(result) ?? new Map<string, Made>();
-    all.set(result, formats);
+    const formats = derive(result, 'tool answers', () => new Map<string, Made>());
     const known = formats.get(format);
+    // Another limit replaces the last one: there are many.
     if (known?.tokens === this.#tokens) return known;
     const made: Made = { rendered: known?.rendered ?? null, tokens: this.#tokens, shorter: null, sent: null };
     formats.set(format, made);
