@@ -128,6 +128,3 @@ export function statusReach(
   }
   return reach;
 }
-
-/** The minimum `statusReach` that a caller of this scope may see. */
-export const leastReach = (scope: 'public' | 'full'): 1 | 2 => (scope === 'public' ? 2 : 1);

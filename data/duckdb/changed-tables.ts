@@ -6,8 +6,8 @@ import { engineValues, nameWords, recordTerms, statusReach } from '../consolidat
 import { column } from '../model/layout.ts';
 import { PROVENANCE_STATUSES, type StoredRecord } from '../model/record.ts';
 import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
+import { identifier, join, literal, type Sql, sql, textsOf } from '../plan/sql.ts';
 import { comparedColumn, entriesTable, type Shape } from './shape.ts';
-import { identifier, join, literal, type Sql, sql, textsOf } from './sql.ts';
 import { dayNumber, OPEN_INTERVAL_END, stepsTable } from './steps.ts';
 import { FIXED_COLUMNS, neededColumns, type RunStatement, typeOf } from './tables.ts';
 import { TERM_COLUMNS } from './terms.ts';

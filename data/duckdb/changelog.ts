@@ -1,8 +1,8 @@
 // The changelog: pages of changelog.parquet, newest first, and counts of its days.
 import type { ChangeDay, ChangelogAnswer, ChangeRow } from '../plan/history.ts';
 import type { ChangelogPlan, Direction } from '../plan/plan.ts';
+import { countLiteral, join, literal, type Sql, sql, textsOf } from '../plan/sql.ts';
 import { type Shape, tableSql } from './shape.ts';
-import { countLiteral, join, literal, type Sql, sql, textsOf } from './sql.ts';
 import { conditions } from './where.ts';
 
 /** Columns of a change, in the order that `changeRow` reads. */

@@ -8,6 +8,7 @@ import type { FactRow } from '../plan/history.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from '../plan/limits.ts';
 import type { Engine } from '../plan/plan.ts';
 import { createQueryQueue, type QueryQueue } from '../plan/query-queue.ts';
+import type { Sql } from '../plan/sql.ts';
 import { type ChangedTables, makeChangedTables } from './changed-tables.ts';
 import type { ChangelogLine } from './changelog.ts';
 import { historyQuestions } from './history.ts';
@@ -16,7 +17,6 @@ import { createPool, type Pool } from './pool.ts';
 import { tableQuestions } from './questions.ts';
 import { byOpening } from './review.ts';
 import type { Shape } from './shape.ts';
-import type { Sql } from './sql.ts';
 
 /** The DuckDB connections, tables and SQL of an open release, without overlay. */
 interface DuckRelease {

@@ -9,11 +9,11 @@ import { randomRecords } from '../../tests/support/random-records.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { ChangelogPlan } from '../plan/plan.ts';
+import { sql } from '../plan/sql.ts';
 import { openRelease, type Release } from '../releases/release.ts';
 import { countStatement, daysStatement, pageStatement, placedFile } from './changelog.ts';
 import { changesStatement, factsStatement, openItemsStatement, pastStatement } from './history.ts';
 import type { Shape } from './shape.ts';
-import { sql } from './sql.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'history-'));
 let pack: Pack;

@@ -5,6 +5,7 @@ import { RELEASE_FILES } from '../model/layout.ts';
 import type { ChangesPlan, FactRow, FactsPlan, OpenItem, RecordedChange } from '../plan/history.ts';
 import type { Engine, QueryOptions } from '../plan/plan.ts';
 import { CHANGES_A_SLICE, mapSlices } from '../plan/slices.ts';
+import { countLiteral, join, literal, type Sql, sql, textsOf } from '../plan/sql.ts';
 import {
   answerChangelog,
   CHANGE_COLUMNS,
@@ -17,7 +18,6 @@ import type { Pool } from './pool.ts';
 import { reviewRows, reviewStatement } from './review.ts';
 import type { Shape } from './shape.ts';
 import { originsStatement } from './spread.ts';
-import { countLiteral, join, literal, type Sql, sql, textsOf } from './sql.ts';
 
 /** Cast to the column's own type; otherwise no row group is skipped. */
 const ordinalsIn = (ordinals: readonly number[]): Sql =>

@@ -2,8 +2,8 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createQueryQueue } from '../plan/query-queue.ts';
+import { sql } from '../plan/sql.ts';
 import { createPool, type Pool } from './pool.ts';
-import { sql } from './sql.ts';
 
 /** Runs for minutes unless it is interrupted. */
 const ENDLESS = sql`SELECT count(*) FROM range(${1e12}::BIGINT) AS a WHERE a.range % 7 = 3`;

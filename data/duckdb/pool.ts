@@ -16,7 +16,7 @@ import { trace } from '../model/tracing.ts';
 import type { QueryOptions } from '../plan/plan.ts';
 import { abortedError, type QueryQueue } from '../plan/query-queue.ts';
 import { nextTurn } from '../plan/slices.ts';
-import type { Sql, SqlValue } from './sql.ts';
+import type { Sql, SqlValue } from '../plan/sql.ts';
 
 export type ResultRows = unknown[][];
 

@@ -15,6 +15,8 @@ import type {
   StatsAnswer,
   StatsPlan,
 } from '../plan/plan.ts';
+import { kilometres } from '../plan/predicates.ts';
+import { countLiteral, identifier, join, type Sql, sql } from '../plan/sql.ts';
 import type { Pool } from './pool.ts';
 import { relevanceStatement } from './relevance.ts';
 import {
@@ -29,9 +31,8 @@ import {
 } from './shape.ts';
 import { similarAnswer, similarStatement } from './similar.ts';
 import { spreadAnswer, spreadStatement } from './spread.ts';
-import { countLiteral, identifier, join, type Sql, sql } from './sql.ts';
 import { stepsTable } from './steps.ts';
-import { conditions, kilometres } from './where.ts';
+import { conditions, sqlValues } from './where.ts';
 
 type TableQuestions = Pick<
   Engine,
@@ -74,7 +75,9 @@ export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
 }
 
 function sortSql({ sort }: SearchPlan, shape: Shape): Sql {
-  return sort.distance ? sql`round(1000 * ${kilometres(sort.distance)})` : identifier(sortColumn(shape, sort.key));
+  return sort.distance
+    ? sql`round(1000 * ${kilometres(sort.distance, sqlValues(shape))})`
+    : identifier(sortColumn(shape, sort.key));
 }
 
 /** The order of ordinals is the order by quality and id, and cheaper to compare. */

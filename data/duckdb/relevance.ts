@@ -2,8 +2,8 @@
 import { nameWords } from '../consolidate/engine-values.ts';
 import type { Position, RelevanceSort, SearchPlan } from '../plan/plan.ts';
 import { NAME_SCORES, SATURATION, STEPS, WHOLE_WORD } from '../plan/relevance.ts';
+import { countLiteral, identifier, join, type Sql, sql } from '../plan/sql.ts';
 import { type Shape, sortColumn, tableSql } from './shape.ts';
-import { countLiteral, identifier, join, type Sql, sql } from './sql.ts';
 import { conditions, prefixRange } from './where.ts';
 
 const ORDER = sql`key DESC, prominence DESC NULLS LAST, quality DESC, id`;

@@ -2,7 +2,7 @@
 import type { Fact, ReviewItem } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import type { ReviewPlan } from '../plan/history.ts';
-import { countLiteral, join, type Sql, sql, textsOf } from './sql.ts';
+import { countLiteral, join, type Sql, sql, textsOf } from '../plan/sql.ts';
 
 /** Open items or those that a later reading confirmed, oldest first, without hidden records. */
 export function reviewStatement(

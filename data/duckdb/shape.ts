@@ -1,7 +1,7 @@
 // Shape of the loaded tables for the SQL compilers: the pack's attributes, and the columns that are ENUMs.
 import type { Attribute } from '../../packs/define/model.ts';
 import { column } from '../model/layout.ts';
-import { identifier, type Sql, sql } from './sql.ts';
+import { identifier, type Sql, sql } from '../plan/sql.ts';
 
 /**
  * Tables in memory: `records` (engine columns; of a list only whether it has entries), `terms`, `refs`, and

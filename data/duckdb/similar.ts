@@ -1,8 +1,8 @@
 // Similarity plans as one statement: |A ∩ B| / |A ∪ B| over the distinct words of two records (Jaccard),
 // exact.
 import type { SimilarAnswer, SimilarPlan } from '../plan/plan.ts';
+import { countLiteral, identifier, type Sql, sql } from '../plan/sql.ts';
 import { attributeOf, comparedColumn, type Shape, tableSql } from './shape.ts';
-import { countLiteral, identifier, type Sql, sql } from './sql.ts';
 import { conditions } from './where.ts';
 
 /** Rows `[ord, score]`, highest score first, ties by id. */

@@ -3,8 +3,8 @@
 
 import { column } from '../model/layout.ts';
 import type { SpreadAnswer, SpreadPlan } from '../plan/profile.ts';
+import { identifier, join, type Sql, sql } from '../plan/sql.ts';
 import { attributeOf, comparedColumn, countedColumn, entriesTable, type Shape, tableSql } from './shape.ts';
-import { identifier, join, type Sql, sql } from './sql.ts';
 
 /**
  * Rows `[kind, a, b, n]`: `count` and `distinct` with their number, `bin` with its index (bins without values

@@ -9,10 +9,10 @@ import { randomRecords } from '../../tests/support/random-records.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { Engine, Predicate, SearchPlan } from '../plan/plan.ts';
+import { countLiteral, identifier, join as joined, literal, sql } from '../plan/sql.ts';
 import { openEngine } from './engine.ts';
 import { bodiesStatement, facetStatement, resolveStatement, searchStatement } from './questions.ts';
 import type { Shape } from './shape.ts';
-import { countLiteral, identifier, join as joined, literal, sql } from './sql.ts';
 import { conditions } from './where.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'statements-'));

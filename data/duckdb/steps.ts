@@ -1,7 +1,7 @@
 // Validity intervals of numeric attributes in whole days, one table per attribute, for time series.
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
-import { identifier, literal, type Sql, sql } from './sql.ts';
+import { identifier, literal, type Sql, sql } from '../plan/sql.ts';
 import type { RunStatement } from './tables.ts';
 
 /** End of an interval that is still open: later than any requested day. */

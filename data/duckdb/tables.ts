@@ -2,8 +2,8 @@
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { column, columnParts } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
+import { identifier, join, type Sql, sql } from '../plan/sql.ts';
 import { comparedColumn, entriesTable, isText, type Shape } from './shape.ts';
-import { identifier, join, type Sql, sql } from './sql.ts';
 
 export type RunStatement = (statement: Sql) => Promise<unknown[][]>;
 

@@ -1,5 +1,5 @@
 // The words of a release: `terms`, one row for each word of a record, and `term_counts`.
-import { identifier, join, type Sql, sql } from './sql.ts';
+import { identifier, join, type Sql, sql } from '../plan/sql.ts';
 import type { RunStatement } from './tables.ts';
 
 /** Types of the columns of `terms` besides term, ord and code (data/model/layout.ts). */

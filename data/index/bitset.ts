@@ -9,6 +9,13 @@ export class Bitset {
     this.words = words;
   }
 
+  /** The set of a list's ordinals. */
+  static of(list: Iterable<number>, size: number): Bitset {
+    const set = new Bitset(size);
+    for (const ordinal of list) set.add(ordinal);
+    return set;
+  }
+
   add(ordinal: number): void {
     this.words[ordinal >>> 5]! |= 1 << (ordinal & 31);
   }

@@ -2,11 +2,20 @@
 // the index.
 import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold } from '../../packs/define/text.ts';
-import { leastReach, statusReach, type TermFlags } from '../consolidate/engine-values.ts';
-import { boxTest, distanceKm, wholeMetres } from '../model/geography.ts';
-import type { StoredRecord } from '../model/record.ts';
+import { statusReach, type TermFlags } from '../consolidate/engine-values.ts';
+import { distanceKm, wholeMetres } from '../model/geography.ts';
+import type { ProvenanceStatus, StoredRecord } from '../model/record.ts';
 import type { HistoryRow } from '../plan/applied-overlay.ts';
 import type { DistanceSort, Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
+import {
+  type Area,
+  type Bounds,
+  conditionTests,
+  type End,
+  type RecordNumber,
+  type RowValues,
+  type Test,
+} from '../plan/predicates.ts';
 
 /** Value that a sort compares; null without a value. */
 export type SortValue = Position['value'];
@@ -19,7 +28,7 @@ export interface SideRecord {
   terms: ReadonlyMap<string, TermFlags>;
 }
 
-export class SideTable {
+export class SideTable implements RowValues<SideRecord> {
   readonly records: readonly SideRecord[];
   readonly #pack: Pack;
   readonly #attributes: Map<string, Attribute>;
@@ -47,7 +56,8 @@ export class SideTable {
 
   /** Changed records that match, unsorted. */
   matching(where: Predicate[]): SideRecord[] {
-    return this.records.filter((changed) => where.every((predicate) => this.matches(changed, predicate)));
+    const tests = conditionTests(where, this);
+    return this.records.filter((changed) => tests.every((test) => test(changed)));
   }
 
   sortValue(record: StoredRecord, key: string): SortValue {
@@ -78,71 +88,71 @@ export class SideTable {
     return [typeof value === 'string' ? this.#compared(name, value) : (value as number | boolean)];
   }
 
-  matches(changed: SideRecord, predicate: Predicate): boolean {
-    const { record } = changed;
-    switch (predicate.kind) {
-      case 'any':
-        return this.#texts(record, predicate.attribute).some((text) => predicate.values.includes(text));
-      case 'none':
-        return !this.#texts(record, predicate.attribute).some((text) => predicate.values.includes(text));
-      case 'like':
-        return this.#texts(record, predicate.attribute).some((text) => String(text).includes(predicate.needle));
-      case 'min':
-        return compare(end(record.attributes[predicate.attribute], 'max'), predicate.value) >= 0;
-      case 'max':
-        return compare(end(record.attributes[predicate.attribute], 'min'), predicate.value) <= 0;
-      case 'has':
-        return (record.attributes[predicate.attribute] !== undefined) === predicate.present;
-      case 'words':
-        return hasWords(this.#words.get(changed)![predicate.scope], predicate.words);
-      case 'status':
-        return predicate.statuses.some(
-          (status) =>
-            statusReach(this.#pack, status, (name) => record.provenance[name]?.status) >= leastReach(predicate.scope),
-        );
-      case 'near': {
-        const point = record.attributes[predicate.attribute] as Geo | undefined;
-        return point !== undefined && distanceKm(predicate.lat, predicate.lng, point.lat, point.lng) <= predicate.km;
-      }
-      case 'bbox': {
-        const point = record.attributes[predicate.attribute] as Geo | undefined;
-        return point !== undefined && boxTest(predicate)(point.lat, point.lng);
-      }
-      case 'ids':
-        return predicate.refs.includes(record.id) || predicate.refs.includes(record.slug);
-      case 'updated_since':
-        return Date.parse(record.updated_at) >= predicate.at;
-      case 'min_quality':
-        return record.quality_score >= predicate.value;
-    }
+  equal(name: string, values: readonly (string | number | boolean)[]): Test<SideRecord> {
+    return ({ record }) => this.#texts(record, name).some((value) => values.includes(value));
+  }
+
+  containing(name: string, needle: string): Test<SideRecord> {
+    return ({ record }) => this.#texts(record, name).some((value) => String(value).includes(needle));
+  }
+
+  present(name: string): Test<SideRecord> {
+    return ({ record }) => record.attributes[name] !== undefined;
+  }
+
+  bound(name: string, end: End): Bounds<SideRecord> {
+    return {
+      at: ({ record }) => {
+        const value = record.attributes[name];
+        return comparable(typeof value === 'object' && 'min' in value ? value[end] : value);
+      },
+      of: comparable,
+    };
+  }
+
+  point(name: string) {
+    const of = ({ record }: SideRecord) => record.attributes[name] as Geo | undefined;
+    return {
+      lat: (changed: SideRecord) => of(changed)?.lat ?? Number.NaN,
+      lng: (changed: SideRecord) => of(changed)?.lng ?? Number.NaN,
+    };
+  }
+
+  inArea(_area: Area, test: Test<SideRecord>): Test<SideRecord> {
+    return test;
+  }
+
+  recordNumber(name: RecordNumber): (changed: SideRecord) => number {
+    return ({ record }) => (name === 'quality' ? record.quality_score : Date.parse(record.updated_at));
+  }
+
+  word(prefix: string, scope: Visibility): Test<SideRecord> {
+    return (changed) => hasWord(this.#words.get(changed)![scope], prefix);
+  }
+
+  reach(status: ProvenanceStatus): (changed: SideRecord) => number {
+    return ({ record }) => statusReach(this.#pack, status, (name) => record.provenance[name]?.status);
+  }
+
+  refs(refs: readonly string[]): Test<SideRecord> {
+    return ({ record }) => refs.includes(record.id) || refs.includes(record.slug);
   }
 }
 
-/** Whether each prefix begins one of the sorted words. */
-function hasWords(words: readonly string[], prefixes: readonly string[]): boolean {
-  return prefixes.every((prefix) => {
-    let [low, high] = [0, words.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (words[middle]! < prefix) low = middle + 1;
-      else high = middle;
-    }
-    return words[low]?.startsWith(prefix) === true;
-  });
+/** Whether a prefix begins one of the sorted words. */
+function hasWord(words: readonly string[], prefix: string): boolean {
+  let [low, high] = [0, words.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (words[middle]! < prefix) low = middle + 1;
+    else high = middle;
+  }
+  return words[low]?.startsWith(prefix) === true;
 }
 
-/** The end of a value that a bound compares; NaN without one. */
-function end(value: Value | undefined, which: 'min' | 'max'): number | string {
-  if (value === undefined) return Number.NaN;
-  if (typeof value === 'object' && 'min' in value) return value[which];
-  return value as number | string;
-}
-
-/** Compares two values of one kind; NaN (false in every comparison) when one is missing. */
-function compare(a: number | string, b: number | string): number {
-  if (typeof a === 'number' || typeof b === 'number') return Number(a) - Number(b);
-  return byCodePoint(a, b);
-}
+/** A number, or a day in milliseconds since 1970; NaN for a missing value. */
+const comparable = (value: Value | undefined): number =>
+  typeof value === 'string' ? Date.parse(value) : Number(value);
 
 /**
  * Compares two positions under a sort: missing values last in both directions, then ties in descending order,

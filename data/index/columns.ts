@@ -61,19 +61,6 @@ export class Columns {
     return this.#once(`numbers ${name}`, () => new Numbers(this.#container, name));
   }
 
-  /** Number of records with at least this quality; they are the first ones. */
-  countAbove(quality: number): number {
-    const numbers = this.numbers('quality');
-    let low = 0;
-    let high = this.size;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (numbers.at(middle) >= quality) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
   /** 0 missing, 1 false, 2 true. */
   flags(name: string): Uint8Array {
     return this.#once(`flags ${name}`, () => this.#container.get(column(name, 'value'), 'u8'));

@@ -2,7 +2,7 @@
 import type { Predicate } from '../plan/plan.ts';
 import type { Bitset } from './bitset.ts';
 import type { Columns } from './columns.ts';
-import { type CompiledPredicate, compilePredicate } from './predicates.ts';
+import { type CompiledPredicate, compilePredicates } from './predicates.ts';
 
 export interface RecordMatcher {
   /** Sorted ordinals to iterate over; null: all. */
@@ -22,9 +22,7 @@ export function matcherFor(
   removed: Bitset | null,
   longest = Number.MAX_VALUE,
 ): RecordMatcher {
-  const matches = where
-    .flatMap((predicate) => compilePredicate(columns, predicate))
-    .sort((a, b) => a.estimate - b.estimate);
+  const matches = compilePredicates(columns, where).sort((a, b) => a.estimate - b.estimate);
   const [first, ...rest] = matches;
   const drives = longest > 0 && first !== undefined && first.estimate <= longest;
   const tests: CompiledPredicate[] = drives ? rest : matches;

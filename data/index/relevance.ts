@@ -76,7 +76,7 @@ class Relevance {
         .filter(([word]) => word.startsWith(prefix))
         .reduce((sum, [word, weight]) => sum + (word === prefix ? weight * WHOLE_WORD : weight), 0),
     );
-    const other = names.some((attribute) => side.matches(changed, { kind: 'any', attribute, values: [text] }));
+    const other = names.some((attribute) => side.equal(attribute, [text])(changed));
     const score = nameScore(nameWords(record.name), nameWords(text), other) ?? bm25(this.#inverse, frequencies);
     const prominent = prominence === null ? null : (side.sortValue(record, prominence) as number | null);
     return { value: score, ties: [prominent, record.quality_score], id: record.id };

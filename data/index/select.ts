@@ -165,18 +165,12 @@ function sorted(columns: Columns, plan: SearchPlan, chosen: RecordMatcher): numb
   }
   const walk = columns.order(key).walk(descending, position);
   const found: number[] = [];
-  const members = driver ? setOf(driver, columns.size) : null;
+  const members = driver ? Bitset.of(driver, columns.size) : null;
   for (const ordinal of walk) {
     if ((members === null || members.has(ordinal)) && (test === null || test(ordinal))) found.push(ordinal);
     if (found.length > plan.limit) break;
   }
   return found;
-}
-
-function setOf(list: Uint32Array, size: number): Bitset {
-  const set = new Bitset(size);
-  for (const ordinal of list) set.add(ordinal);
-  return set;
 }
 
 function sortFew(

@@ -7,6 +7,7 @@ import { verifies } from '../../tests/support/verifies.ts';
 import type { DataError } from '../model/errors.ts';
 import type { Manifest } from '../model/layout.ts';
 import type { RawInput } from '../plan/plan.ts';
+import { spellCondition } from '../plan/predicates.ts';
 import { filterGrammar, parseFilters } from './filters.ts';
 
 verifies('search.filters-generated', 'filter.unknown', 'error.suggestion', 'shape.schema-filters');
@@ -122,6 +123,14 @@ describe('parsing', () => {
     ]);
     expect(where({ cordless: 'TRUE' })).toEqual([{ kind: 'any', attribute: 'cordless', values: [true] }]);
     expect(where({ has_workshop: 'false' })).toEqual([{ kind: 'has', attribute: 'workshop', present: false }]);
+  });
+
+  test('a condition is spelled as the parameter that parses to it', () => {
+    const raw = { maker: 'ACME,Zürich Tools', not_materials: 'steel', like_name: 'vise', 'min_price.list': '1.5' };
+    const conditions = where({ ...raw, max_tested_on: '2026-01-31', has_workshop: 'false' });
+    const spelled = conditions.map((condition) => spellCondition(condition, (text) => text));
+    expect(where(Object.fromEntries(new URLSearchParams(spelled.join('&'))))).toEqual(conditions);
+    expect(spelled).toContain('maker=acme,zurich tools');
   });
 
   test('the same question is the same plan, in whatever order it is asked', () => {

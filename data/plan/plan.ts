@@ -24,6 +24,8 @@ export type RawInput = Record<string, string | string[]>;
  * One condition; a record must match all conditions of `where`. Strings are folded (packs/define/text.ts) by
  * the parser. A record without the attribute matches only `none` and `has` with `present: false`.
  *
+ * What each kind means for SQL, rows and messages is its row in predicates.ts:
+ *
  * - `any`, `none`: the attribute has one, or none, of the values. `like`: it contains `needle`.
  * - `min`, `max`: bounds, inclusive. A price range matches if any part of it is within them.
  * - `words`: each word is the beginning of a word of the record, in public texts or all, by `scope`.

@@ -7,6 +7,7 @@ import { counted, questionOf } from '../input/selection.ts';
 import { nearestValues } from '../input/suggester.ts';
 import { WorkBudget } from '../plan/budget.ts';
 import type { Predicate, QueryOptions, Visibility } from '../plan/plan.ts';
+import { spellCondition } from '../plan/predicates.ts';
 import { nextTurn } from '../plan/slices.ts';
 import type { Release } from '../releases/release.ts';
 import { FACET_FLOOR } from './facets.ts';
@@ -115,7 +116,7 @@ class EmptyPage {
 
   /** The problem of a condition that no record meets; `context`: conditions under which other values are suggested. */
   async #problemOf(condition: Predicate, context: Predicate[]): Promise<string> {
-    const problem = written(PROBLEMS, condition) ?? `no record has ${spelt(condition)}`;
+    const problem = problemOf(condition);
     return condition.kind === 'any' ? problem + (await this.#alternatives(condition, context)) : problem;
   }
 
@@ -248,39 +249,24 @@ class EmptyPage {
   }
 }
 
-type Spellers = { [K in Predicate['kind']]: (condition: Extract<Predicate, { kind: K }>) => string };
-
-const list = (values: readonly unknown[]): string => printable(values.join(','));
-
-const SPELLERS: Spellers = {
-  any: ({ attribute, values }) => `${attribute}=${list(values)}`,
-  none: ({ attribute, values }) => `not_${attribute}=${list(values)}`,
-  like: ({ attribute, needle }) => `like_${attribute}=${printable(needle)}`,
-  min: ({ attribute, value }) => `min_${attribute}=${value}`,
-  max: ({ attribute, value }) => `max_${attribute}=${value}`,
-  has: ({ attribute, present }) => `has_${attribute}=${present}`,
-  words: ({ words: typed }) => `the word "${list(typed)}" in q`,
-  near: ({ lat, lng, km }) => `near=${lat},${lng},${km}`,
-  bbox: ({ west, south, east, north }) => `bbox=${west},${south},${east},${north}`,
-  ids: ({ refs }) => `ids=${list(refs)}`,
-  updated_since: ({ at }) => `updated_since=${new Date(at).toISOString()}`,
-  status: ({ statuses }) => `provenance_status=${statuses.join()}`,
-  min_quality: ({ value }) => `min_quality=${value}`,
-};
-
-/** Sentences about conditions that are not in request syntax. */
-const PROBLEMS: Partial<Spellers> = {
-  words: ({ words: typed }) => `no record has a word that begins with "${printable(typed.join(' '))}"`,
-  near: ({ lat, lng, km }) => `no record is within ${km} km of ${lat},${lng}`,
-  bbox: (box) => `no record is in ${SPELLERS.bbox(box)}`,
-  ids: ({ refs }) => `no record has the id or slug ${printable(refs.join(' or '))}`,
-};
-
-const written = (table: Partial<Spellers>, condition: Predicate): string | undefined =>
-  (table[condition.kind] as ((condition: Predicate) => string) | undefined)?.(condition);
-
 /** A condition in request syntax. */
-const spelt = (condition: Predicate): string => written(SPELLERS, condition)!;
+const spelt = (condition: Predicate): string => spellCondition(condition, printable);
+
+/** A sentence about a condition that no record meets. */
+function problemOf(condition: Predicate): string {
+  switch (condition.kind) {
+    case 'words':
+      return `no record has a word that begins with "${printable(condition.words.join(' '))}"`;
+    case 'near':
+      return `no record is within ${condition.km} km of ${condition.lat},${condition.lng}`;
+    case 'bbox':
+      return `no record is in ${spelt(condition)}`;
+    case 'ids':
+      return `no record has the id or slug ${printable(condition.refs.join(' or '))}`;
+    default:
+      return `no record has ${spelt(condition)}`;
+  }
+}
 
 /** For a search by words or place in the usual order, when more records match than the page shows. */
 export function orderHint({ words: typed, where, ordered }: SearchInput): string | undefined {

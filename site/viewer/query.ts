@@ -1,6 +1,6 @@
 // Filter and sort over columns in memory: a mask of the rows that match, then their order by ranks.
-import { boxTest, distanceKm } from '../../data/model/geography.ts';
 import type { Predicate } from '../../data/plan/plan.ts';
+import { conditionTests, type RowValues } from '../../data/plan/predicates.ts';
 import { nameScore } from '../../data/plan/relevance.ts';
 import { words } from '../../packs/define/text.ts';
 import { NumberColumn, TextColumn, type TypedColumn } from './columns.ts';
@@ -21,72 +21,55 @@ export interface ViewTable {
 }
 
 const DAY = 86_400_000;
+
 /** Positions of the rows that meet all conditions, in the order of the file. */
 export function matchingRows(table: ViewTable, conditions: readonly Predicate[]): Uint32Array {
   const mask = new Uint8Array(table.rows).fill(1);
   for (const row of table.dropped) mask[row] = 0;
-  for (const condition of conditions) {
-    const test = testOf(table, condition);
+  for (const test of conditionTests(conditions, rowValues(table)))
     for (let row = 0; row < mask.length; row++) if (mask[row] === 1 && !test(row)) mask[row] = 0;
-  }
   let count = 0;
   const rows = new Uint32Array(table.rows);
   for (let row = 0; row < mask.length; row++) if (mask[row] === 1) rows[count++] = row;
   return rows.slice(0, count);
 }
 
-/** A test of whether a row meets a condition. */
-function testOf(table: ViewTable, condition: Predicate): (row: number) => boolean {
-  switch (condition.kind) {
-    case 'any':
-      return equals(table.ends(condition.attribute).low, condition.values);
-    case 'none': {
-      const equal = equals(table.ends(condition.attribute).low, condition.values);
-      return (row) => !equal(row);
-    }
-    case 'like':
-      return someText(table.ends(condition.attribute).low, (texts) => texts.containing(condition.needle));
-    case 'min':
-    case 'max':
-      return within(table, condition);
-    case 'has': {
-      const { low } = table.ends(condition.attribute);
-      return (row) => low.has(row) === condition.present;
-    }
-    case 'words': {
-      const words = condition.words.map((word) => hasWord(table.searched(), word));
-      return (row) => words.every((test) => test(row));
-    }
-    case 'near':
-    case 'bbox':
-      return inside(table, condition);
-    default:
-      return ofRecord(table, condition);
-  }
+const RECORD_COLUMNS = { quality: 'quality_score', updated: 'updated_at' } as const;
+
+/** The values of the rows of the file. */
+function rowValues(table: ViewTable): RowValues<number> {
+  const of = (column: TypedColumn) => {
+    const { values } = column as NumberColumn;
+    return (row: number) => values[row]!;
+  };
+  return {
+    equal: (attribute, values) => equals(table.ends(attribute).low, values),
+    containing: (attribute, needle) => someText(table.ends(attribute).low, (texts) => texts.containing(needle)),
+    present: (attribute) => {
+      const { low } = table.ends(attribute);
+      return (row) => low.has(row);
+    },
+    bound: (attribute, end) => {
+      const { low, high } = table.ends(attribute);
+      return { at: of(end === 'min' ? low : high), of: numberOf };
+    },
+    point: () => ({ lat: of(table.point().lat), lng: of(table.point().lng) }),
+    inArea: (_area, test) => test,
+    recordNumber: (name) => of(table.column(RECORD_COLUMNS[name])),
+    word: (prefix) => hasWord(table.searched(), prefix),
+    reach: () => {
+      throw new Error('the file has no status of values; send provenance_status to the API');
+    },
+    refs: (refs) => {
+      const [isId, isSlug] = [equals(table.column('id'), refs), equals(table.column('slug'), refs)];
+      return (row) => isId(row) || isSlug(row);
+    },
+  };
 }
 
-function within(table: ViewTable, { attribute, kind, value }: Extract<Predicate, { kind: 'min' | 'max' }>) {
-  const { low, high } = table.ends(attribute);
-  const bound = typeof value === 'string' ? Date.parse(value) / DAY : value;
-  const { values } = (kind === 'min' ? high : low) as NumberColumn;
-  return kind === 'min' ? (row: number) => values[row]! >= bound : (row: number) => values[row]! <= bound;
-}
-
-/** Conditions on a record's own columns. */
-function ofRecord(table: ViewTable, condition: Predicate): (row: number) => boolean {
-  if (condition.kind === 'ids') {
-    const [ids, slugs] = ['id', 'slug'].map((name) => table.column(name) as TextColumn);
-    const test = (column: TextColumn) => equals(column, condition.refs);
-    const [isId, isSlug] = [test(ids!), test(slugs!)];
-    return (row) => isId(row) || isSlug(row);
-  }
-  const own = { min_quality: 'quality_score', updated_since: 'updated_at' } as const;
-  if (condition.kind !== 'min_quality' && condition.kind !== 'updated_since')
-    throw new Error(`${condition.kind} is not available here.`);
-  const { values } = table.column(own[condition.kind]) as NumberColumn;
-  const least = condition.kind === 'min_quality' ? condition.value : condition.at;
-  return (row) => values[row]! >= least;
-}
+/** A value as a column of numbers has it: a date in days since 1970. */
+const numberOf = (value: string | number | boolean): number =>
+  typeof value === 'string' ? Date.parse(value) / DAY : Number(value);
 
 /** A test of whether a row has one of the values. */
 function equals(column: TypedColumn, values: readonly (string | number | boolean)[]): (row: number) => boolean {
@@ -94,7 +77,7 @@ function equals(column: TypedColumn, values: readonly (string | number | boolean
     const wanted = new Set(values.map(String));
     return someText(column, (texts) => texts.equalTo(wanted));
   }
-  const wanted = new Set(values.map((value) => (typeof value === 'string' ? Date.parse(value) / DAY : Number(value))));
+  const wanted = new Set(values.map(numberOf));
   const { values: numbers } = column;
   return (row) => wanted.has(numbers[row]!);
 }
@@ -116,16 +99,6 @@ function someText(column: TypedColumn, passing: (texts: TextColumn) => Uint8Arra
 function hasWord(columns: readonly TypedColumn[], word: string): (row: number) => boolean {
   const tests = columns.map((column) => someText(column, (texts) => texts.containing(word, true)));
   return (row) => tests.some((test) => test(row));
-}
-
-/** A test of whether a row's point is in a circle or box. */
-function inside(table: ViewTable, area: Extract<Predicate, { kind: 'near' | 'bbox' }>): (row: number) => boolean {
-  const [lat, lng] = [table.point().lat.values, table.point().lng.values];
-  if (area.kind === 'bbox') {
-    const contains = boxTest(area);
-    return (row) => contains(lat[row]!, lng[row]!);
-  }
-  return (row) => distanceKm(lat[row]!, lng[row]!, area.lat, area.lng) <= area.km;
 }
 
 /**
