@@ -1,14 +1,15 @@
-// The tables of docs/performance.md match the results of the bench, and missed goals are marked.
+// The tables of the documents match the results of the bench, and missed goals are marked.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Load } from './load.ts';
 import { readWrk } from './load.ts';
-import { fillIn, renderPart } from './report.ts';
+import { DOCUMENTS, fillIn, renderPart } from './report.ts';
 import { readResults } from './results.ts';
 
-test('docs/performance.md contains the tables of bench/results.json', () => {
-  const document = readFileSync('docs/performance.md', 'utf8');
-  expect(fillIn(document, readResults())).toBe(document);
+test.each(DOCUMENTS)('%s contains the tables of bench/results.json', (path) => {
+  const document = readFileSync(path, 'utf8');
+  expect(document).toContain('<!-- bench: ');
+  expect(fillIn(document, readResults()), 'run `npm run bench -- report`').toBe(document);
 });
 
 const load = (rps: number): Load => ({ rps, p50: 1, p99: 2, bad: 0 });

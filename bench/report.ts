@@ -1,4 +1,5 @@
-// The results of the bench as Markdown: the tables of docs/performance.md, each between its two marks.
+// The results of the bench as Markdown: the tables of the two documents, each between its two marks.
+import { join } from 'node:path';
 import type { Load } from './load.ts';
 import type { Growth } from './parts/growth.ts';
 import type { Mcp } from './parts/mcp.ts';
@@ -13,6 +14,9 @@ import type { Workers } from './parts/workers.ts';
 import { CPU_GOALS, GOALS, type Peer } from './questions.ts';
 import type { BenchParts, PartName, PartResult, Results } from './results.ts';
 import { STALL_BOUNDS } from './stalls.ts';
+
+/** Paths of the documents that contain tables: a summary, and the tables of all parts. */
+export const DOCUMENTS = ['../docs/performance.md', 'results.md'].map((path) => join(import.meta.dirname, path));
 
 const count = (n: number) => Math.round(n).toLocaleString('en-US');
 /** results.json has null for a time that a load generator did not print. */

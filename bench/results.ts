@@ -1,5 +1,5 @@
-// The results of the last run of each part, stored in bench/results.json, from which docs/performance.md is
-// written.
+// The results of the last run of each part, stored in bench/results.json, from which the tables of
+// docs/performance.md and bench/results.md are written.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// `npm run bench`: the service and its baselines in one run, as ratios. See USAGE; docs/performance.md has
-// the results.
+// `npm run bench`: the service and its baselines in one run, as ratios. See USAGE; docs/performance.md and
+// bench/results.md have the results.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { benchTogether } from './parts/together.ts';
 import { benchTokens } from './parts/tokens.ts';
 import { benchWorkers } from './parts/workers.ts';
 import { profileQuestion } from './profile.ts';
-import { fillIn, renderPart } from './report.ts';
+import { DOCUMENTS, fillIn, renderPart } from './report.ts';
 import {
   type BenchParts,
   keepResults,
@@ -48,10 +48,10 @@ const USAGE = `npm run bench [-- <part>…] [options]
   agents      a scripted agent answers from the guides alone  (not in the quick run)
   rank        how often the record that a name means comes first  (only when it is named)
   profile     a sampling profile of one question: npm run bench -- profile get
-  report      only writes docs/performance.md again from what was found before
+  report      only writes the tables again from what was found before
 
   --full            all parts but soak, agents and rank, at 1, 16 and 64 connections, longer: some 20 minutes, and more when the atlas has to be made first
-  --write           keeps what is found and writes docs/performance.md
+  --write           keeps what is found and writes the tables
   --dataset <name>  which dataset of DATA_DIR; without it the largest, or else a generated one
   --records <n>     of the generated one, 20000
   --only <id>       these questions alone (stalls: rows whose names contain it); may be given more than once
@@ -182,8 +182,7 @@ async function main(): Promise<void> {
 }
 
 function write(results: Results): void {
-  const document = join(import.meta.dirname, '../docs/performance.md');
-  writeFileSync(document, fillIn(readFileSync(document, 'utf8'), results));
+  for (const path of DOCUMENTS) writeFileSync(path, fillIn(readFileSync(path, 'utf8'), results));
 }
 
 try {

@@ -1,5 +1,5 @@
 // Answers of equal calls in the same minute: the parsed input and the bytes of the answer, kept in memory
-// (docs/decisions/0050-repeated-calls.md). Access, limits and charges are decided for every call before.
+// (docs/decisions/0019-cached-answers.md). Access, limits and charges are decided for every call before.
 import { LRUCache } from 'lru-cache';
 import type { Format } from '../../data/input/formats.ts';
 import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';

@@ -1,5 +1,5 @@
 // The index behind the search of the home page: names of all records, in files by their first letters
-// (docs/decisions/0041-search.md).
+// (docs/decisions/0031-search.md).
 import { join } from 'node:path';
 import { hintAttributes, searchLines } from '../../api/pages/search-line.ts';
 import { plural } from '../../api/render/print.ts';

@@ -1,5 +1,5 @@
 // Score of a record for the words of `q`: exact name, then another name or code that is `q`, then name prefix, then
-// BM25 over its indexed words (docs/decisions/0043-relevance.md).
+// BM25 over its indexed words (docs/decisions/0033-relevance.md).
 //
 // BM25 with k1 = 1.2 and b = 0 in integers, so that all engines compute equal scores. Lengths do not count: the
 // longest records are the well-known ones, with names in many languages. The frequency of a word is weighted

@@ -1,5 +1,5 @@
 // The visibility audit: visibility and age of each attribute, and why it is missing. Free, so it contains no
-// value and nothing that compares values of a non-public attribute (docs/decisions/0038-free-answers.md).
+// value and nothing that compares values of a non-public attribute (docs/decisions/0028-free-answers.md).
 import type { Attribute } from '../../packs/define/model.ts';
 import { listedAt } from '../consolidate/times.ts';
 import type { FactReason, PublicRecord, SourceKind } from '../model/record.ts';

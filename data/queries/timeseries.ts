@@ -41,7 +41,7 @@ function daysOf({ days, step }: TimeseriesInput, now: Date): Pick<SeriesPlan, 'f
  * counts with its minimum. Groups are sorted by name; records without the key and groups that never had a
  * value are left out. Throws `too_many_records` (400) for more than 5,000 matches, and `invalid_parameter`
  * (400) for too many groups. The errors are free, so they contain no count
- * (docs/decisions/0038-free-answers.md).
+ * (docs/decisions/0028-free-answers.md).
  */
 export async function getTimeseries(
   { pack, engine }: Release,

@@ -1,5 +1,5 @@
 // The page of a record where only files are hosted: draws the Markdown file of the record at this address
-// (docs/decisions/0044-record-pages.md).
+// (docs/decisions/0034-record-pages.md).
 import { drawMarkdown } from './markdown.ts';
 
 const place = document.querySelector<HTMLElement>('#record')!;
