@@ -69,14 +69,15 @@ export const guideTracks = TRACKS.map((track) => ({
 }));
 
 /**
- * Turns links between documents into links between pages and removes links to other files. Makes wide
- * elements scrollable by keyboard.
+ * Turns links between documents into links between pages and removes links to other files, and pictures. Makes
+ * wide elements scrollable by keyboard.
  */
 function pageHtml(html: string): string {
   let tables = 0;
   let blocks = 0;
   return html
     .replaceAll('http://localhost:8787', data.base_url)
+    .replace(/(<p>)?<img [^>]*>(<\/p>)?/g, '')
     .replace(/<a href="([^"]*)">(.*?)<\/a>/gs, (whole, address: string, text: string) => {
       if (/^(https?:|mailto:)/.test(address)) return whole;
       if (address.startsWith('#')) return whole;

@@ -13,26 +13,23 @@ export const TRACKS: readonly Track[] = [
     about: 'Search, read and pay, from a program, an agent or a notebook.',
     guides: [
       ...['quick-start', 'authentication', 'paying', 'searching', 'provenance', 'analysts', 'changes'],
-      ...['mcp', 'a2a', 'errors', 'rate-limits', 'api', 'x402', 'oauth', 'start-agent', 'start-analyst', 'owners'],
+      ...['mcp', 'errors', 'api', 'owners'],
     ],
   },
   {
     title: 'Publish data',
     about: 'Turn a file, a database or an API into a dataset.',
-    guides: ['start-publisher', 'packs', 'packs-sources', 'packs-reference', 'install'],
+    guides: ['packs', 'packs-sources', 'packs-reference', 'install'],
   },
   {
     title: 'Operate',
     about: 'Run a register: settings, nightly runs, payments, decisions.',
-    guides: [
-      ...['start-operator', 'settings', 'operators', 'nights', 'static-hosting', 'checkout', 'payments-walk'],
-      ...['metrics', 'scaling', 'capacity', 'privacy'],
-    ],
+    guides: ['operators', 'settings', 'static-hosting', 'checkout', 'scaling'],
   },
   {
     title: 'Contribute',
     about: 'How the program works, and why.',
-    guides: ['architecture', 'releases', 'discovery', 'performance', 'glossary'],
+    guides: ['architecture', 'releases', 'performance', 'glossary'],
   },
 ];
 

@@ -42,12 +42,12 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   invalid_token: {
     meaning: 'The access token is expired, revoked or not for this service.',
-    action: 'Refresh the token, or connect again ([OAuth](oauth.md)).',
+    action: 'Refresh the token, or connect again ([OAuth](authentication.md#oauth)).',
   },
   payment_required: {
     meaning:
       'The call has a price and no payment came with it, or it costs more than `X-Max-Price-EUR` allows. `price_eur` has the price, `how_to_pay` the ways to pay.',
-    action: 'Send an API key, pay [by x402](x402.md), or raise `X-Max-Price-EUR`.',
+    action: 'Send an API key, pay [by x402](paying.md#pay-by-x402), or raise `X-Max-Price-EUR`.',
   },
   insufficient_credits: {
     meaning: 'The balance of the key does not cover the price. Nothing was charged.',
@@ -60,7 +60,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   payment_invalid: {
     meaning: 'The x402 payment that came with the request was not accepted; `detail.reason` has the reason code.',
-    action: 'Look the reason up in [x402](x402.md#reasons), and sign one of the offered payments again.',
+    action: 'Look the reason up in [x402](paying.md#reasons), and sign one of the offered payments again.',
   },
   plan_required: {
     meaning: 'The operation is part of the subscription plans.',
@@ -116,7 +116,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   permit2_allowance_required: {
     meaning: 'The token needs an allowance for Permit2 before it can pay.',
-    action: 'Send one `approve(Permit2)` for the token, or pay in USDC ([x402](x402.md)).',
+    action: 'Send one `approve(Permit2)` for the token, or pay in USDC ([x402](paying.md#pay-by-x402)).',
   },
   payload_too_large: {
     meaning: 'The address or the request body is longer than the service accepts.',
@@ -131,7 +131,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     action: 'Correct each parameter in `detail`.',
   },
   rate_limited: {
-    meaning: 'Too many calls in this minute or day; see [rate limits](rate-limits.md).',
+    meaning: 'Too many calls in this minute or day; see [rate limits](api.md#rate-limits).',
     action: 'Wait `Retry-After` seconds. Send fewer, larger calls: batches instead of single records.',
   },
   internal: {

@@ -1,4 +1,4 @@
-// docs/payments-walk.md is correct: its commands run in order and print what the page shows. docs/paying.md
+// The walk in docs/checkout.md is correct: its commands run in order and print what the page shows. docs/paying.md
 // has the plans and kinds of movement of the program.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ verifies(
 );
 
 const ROOT = join(import.meta.dirname, '../..');
-const PAGE = join(ROOT, 'docs/payments-walk.md');
+const PAGE = join(ROOT, 'docs/checkout.md');
 const CUSTOMERS = readFileSync(join(ROOT, 'docs/paying.md'), 'utf8');
 const LOCAL = 'http://localhost:8787';
 
@@ -73,12 +73,12 @@ test('the commands print what the page shows', async () => {
   const known: Record<string, string> = { BASE: LOCAL, ADMIN, ASK: `${LOCAL}/v1/tools/stats?attribute=price.list` };
   const page = readFileSync(PAGE, 'utf8');
   // The x402 part has its own test (tests/process/x402/walk.test.ts).
-  const step = /```sh\n((?:curl|for|npm run --silent ledger)[^\n]*)\n```\n\n```(json|text)\n([^`]*)```/g;
+  const step = /^\$ ((?:curl|for|npm run --silent ledger)[^\n]*)\n(?:(?!\$ |```)[^\n]*\n)+/gm;
   let made = '';
   let at = 0;
   const printed: string[] = [];
   for (const match of page.matchAll(step)) {
-    const [whole, command = '', language] = match;
+    const [whole, command = ''] = match;
     let output = '';
     const loop = /^for i in \$\(seq (\d+)\); do (.*); done$/.exec(command);
     if (loop) for (let i = 0; i < Number(loop[1]); i++) output += await curl(loop[2] ?? '', known);
@@ -96,7 +96,7 @@ test('the commands print what the page shows', async () => {
     if (output.includes('"checkout_url":'))
       known['PAY_URL'] = (JSON.parse(output) as { checkout_url: string }).checkout_url;
     printed.push(output);
-    made += `${page.slice(at, match.index)}\`\`\`sh\n${command}\n\`\`\`\n\n\`\`\`${language}\n${output.trim()}\n\`\`\``;
+    made += `${page.slice(at, match.index)}$ ${command}\n${output.trim()}\n`;
     at = match.index + whole.length;
   }
   made += page.slice(at);

@@ -205,7 +205,7 @@ describe('the systemd units', () => {
 
 describe('monitoring', () => {
   let metrics: Set<string>;
-  const documented = tableRows('docs/metrics.md').map(([name]) => name);
+  const documented = tableRows('docs/scaling.md').map(([name]) => name);
 
   beforeAll(async () => {
     const { recordCall, text } = openMetrics(() => ({

@@ -63,6 +63,8 @@ export function blocksOf(path: string): Block[] {
 const SITE = 'https://shop.example';
 /** The day on which the output in the documents was printed. */
 const DAY = '2026-11-23';
+/** Members that the sources of docs/packs-sources.md have in common; a block without them has the other members. */
+const COMMON = ['title', 'url', 'license', 'trust'];
 const today = () => new Date().toISOString().slice(0, 10);
 
 /** Replaces what differs between runs: times, the day, ids of releases. */
@@ -153,17 +155,25 @@ export class DocsPage {
     else throw new Error(`line ${line}: a ${language} block without a file name`);
   }
 
-  /** Writes a file, with the address of the local server. Only the sources of a pack: the rest is that of the first. */
+  /**
+   * Writes a file, with the address of the local server. Of a pack the page may show only `sources`, or only the members
+   * of the source `shop` that differ: the rest is that of the first pack.
+   */
   write(path: string, text: string): void {
     const target = join(this.folder, path);
     mkdirSync(dirname(target), { recursive: true });
     let whole = text;
-    if (text.startsWith('sources: {')) {
+    if (path.endsWith('/pack.ts') && !text.startsWith('import ')) {
       const first = join(this.folder, this.#firstPack!);
       for (const file of ['samples.json', 'record.md', 'guide.md'])
         cpSync(join(dirname(first), file), join(dirname(target), file));
-      const sources = `  ${text.trimEnd().replaceAll('\n', '\n  ')}\n`;
-      whole = readFileSync(first, 'utf8')
+      const pack = readFileSync(first, 'utf8');
+      const common = COMMON.map((name) => new RegExp(`^ {6}${name}: .*\n`, 'm').exec(pack)![0]).join('');
+      const indented = (by: string) => `${by}${text.trimEnd().replaceAll('\n', `\n${by}`)}\n`;
+      const sources = text.startsWith('sources: {')
+        ? indented('  ')
+        : `  sources: {\n    shop: {\n${common}${indented('      ')}    },\n  },\n`;
+      whole = pack
         .replace(/^ {2}sources: \{\n[\s\S]*?^ {2}\},\n/m, () => sources)
         .replace(/import \{.*\}/, 'import { csv, definePack, http, json, jsonl, npm, parquet, postgres, sqlite }');
     } else if (path.endsWith('/pack.ts')) this.#firstPack ??= path;

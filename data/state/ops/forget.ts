@@ -1,4 +1,4 @@
-// Erasure: e-mail addresses on request or after their retention (docs/privacy.md), expired rows, and old
+// Erasure: e-mail addresses on request or after their retention (docs/operators.md#personal-data), expired rows, and old
 // mails of the outbox.
 import { sql } from 'kysely';
 import { normalEmail } from '../../model/email.ts';

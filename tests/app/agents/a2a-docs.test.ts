@@ -1,9 +1,9 @@
-// docs/a2a.md is correct: its command runs and prints what the page shows.
+// The section on A2A of docs/mcp.md is correct: its command runs and prints what the page shows.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { read, tableRows } from '../../structure/tree.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 
-const PAGE = 'docs/a2a.md';
+const PAGE = 'docs/mcp.md';
 const LOCAL = 'http://localhost:8787';
 
 let app: TestApp;
@@ -33,7 +33,7 @@ it('prints what the page shows', async () => {
 });
 
 it('names the reasons that are answered', async () => {
-  const reasons = tableRows(PAGE).map((row) => row[1]?.match(/[A-Z0-9_]{6,}/)?.[0]);
+  const reasons = tableRows(PAGE).flatMap((row) => /^4\d\d ([A-Z0-9_]{6,})/.exec(row[1] ?? '')?.[1] ?? []);
   const asked: [string, unknown, Record<string, string>][] = [
     ['/message:send', {}, { 'A2A-Version': '0.3' }],
     ['/tasks/1', null, {}],

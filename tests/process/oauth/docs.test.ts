@@ -1,4 +1,4 @@
-// docs/oauth.md is correct: a shell runs its commands in order, and they print what the page shows.
+// docs/authentication.md is correct: a shell runs its commands in order, and they print what the page shows.
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { newKey } from '../../support/money-on-stores.ts';
 import { allow } from '../../support/oauth-person.ts';
 import { listen } from '../../support/oauth-server.ts';
 
-const PAGE = join(import.meta.dirname, '../../../docs/oauth.md');
+const PAGE = join(import.meta.dirname, '../../../docs/authentication.md');
 const LOCAL = 'http://localhost:8787';
 
 /** The parts that differ between runs, as in the page. */
@@ -35,29 +35,22 @@ test('the commands print what the page shows', async (context) => {
   const { key } = await newKey(app, 1);
   const known = [`BASE=${base}`, `KEY=${key}`];
   const page = readFileSync(PAGE, 'utf8');
-  const [head = '', ...rest] = page.split(/(?=^## )/m);
   let last = '';
   let made = '';
   let at = 0;
-  const walk = rest.join('');
-  for (const step of walk.matchAll(/```sh\n([\s\S]*?)```(?:\n\n```(json|text)\n[\s\S]*?```)?/g)) {
-    const [whole, lines = '', language] = step;
-    const commands: string[] = [];
-    for (const line of lines.trim().split('\n')) {
-      const [, name, field] = /^(\w+)=…(?: +# its "(\w+)")?$/.exec(line) ?? [];
-      if (name === 'CODE') known.push(`CODE=${(await allow(base, last.trim(), key, '0.50')).searchParams.get('code')}`);
-      else if (name !== undefined) known.push(`${name}=${(JSON.parse(last) as Record<string, string>)[field ?? '']}`);
-      else if (/^[A-Z]+=/.test(line)) known.push(line);
-      else commands.push(line);
-    }
-    if (commands.length > 0) {
-      last = (await promisify(execFile)('bash', ['-c', [...known, ...commands].join('\n')])).stdout;
-    } else if (/^TOKEN|^REFRESH/.test(lines)) expect(known.at(-1)).not.toContain('undefined');
-    made += walk.slice(at, step.index);
-    made += language === undefined ? whole : `\`\`\`sh\n${lines}\`\`\`\n\n\`\`\`${language}\n${last.trim()}\n\`\`\``;
+  for (const step of page.matchAll(/^\$ ([^\n]*)\n((?:(?!\$ |```)[^\n]*\n)*)/gm)) {
+    const [whole, line = '', output = ''] = step;
+    const [, name, field] = /^(\w+)=…(?: +# its "(\w+)")?$/.exec(line) ?? [];
+    const isVariable = /^[A-Z]+=/.test(line);
+    if (name === 'CODE') known.push(`CODE=${(await allow(base, last.trim(), key, '0.50')).searchParams.get('code')}`);
+    else if (name !== undefined) known.push(`${name}=${(JSON.parse(last) as Record<string, string>)[field ?? '']}`);
+    else if (isVariable && !/^(BASE|KEY)=/.test(line)) known.push(line);
+    else if (!isVariable) last = (await promisify(execFile)('bash', ['-c', [...known, line].join('\n')])).stdout;
+    expect(known.at(-1)).not.toContain('undefined');
+    made += `${page.slice(at, step.index)}$ ${line}\n${output === '' ? '' : `${last.trim()}\n`}`;
     at = step.index + whole.length;
   }
-  made += walk.slice(at);
+  made += page.slice(at);
   expect(app.faults).toEqual([]);
-  await expect(head + steady(made, base)).toMatchFileSnapshot(PAGE);
+  await expect(steady(made, base)).toMatchFileSnapshot(PAGE);
 });

@@ -1,4 +1,4 @@
-// The section "Pay by x402" of docs/payments-walk.md is correct: its commands run in order and print what the page
+// The section "Pay by x402 on a local chain" of docs/checkout.md is correct: its commands run in order and print what the page
 // shows.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { CHILD_ENV } from '../../support/child-env.ts';
 import { type Api, smallData, startApi } from '../../support/money-processes.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const PAGE = join(ROOT, 'docs/payments-walk.md');
+const PAGE = join(ROOT, 'docs/checkout.md');
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -68,13 +68,13 @@ test('it prints what the page shows', async (context) => {
       .replaceAll(env['X402_FACILITATOR_URL'] ?? '', 'http://127.0.0.1:8546')
       .replaceAll(env['X402_RPC_URL'] ?? '', 'http://127.0.0.1:8545')
       .replace(/0x[0-9a-f]{64}/g, '0x…');
-  const step = /```sh\n(npm run --silent (?:chain|buy)[^\n]*)\n```\n\n```text\n([^`]*)```/g;
+  const step = /^\$ (npm run --silent (?:chain|buy)[^\n]*)\n(?:(?!\$ |```)[^\n]*\n)+/gm;
   let made = '';
   let at = 0;
   let steps = 0;
   for (const match of page.matchAll(step)) {
     const printed = steady(await run(match[1] ?? ''));
-    made += `${page.slice(at, match.index)}\`\`\`sh\n${match[1]}\n\`\`\`\n\n\`\`\`text\n${printed.trim()}\n\`\`\``;
+    made += `${page.slice(at, match.index)}$ ${match[1]}\n${printed.trim()}\n`;
     at = match.index + match[0].length;
     steps += 1;
   }
