@@ -119,7 +119,9 @@ describe('layers', () => {
   });
 
   test('docs/architecture.md has the same list', () => {
-    const documented = [...read('docs/architecture.md').matchAll(/^\| `([a-z][a-z\d/-]*)` \|/gm)].map(([, name]) => name);
+    const documented = [...read('docs/architecture.md').matchAll(/^\| `([a-z][a-z\d/-]*)` \|/gm)].map(
+      ([, name]) => name,
+    );
     expect(documented).toEqual(LAYERS);
   });
 });
