@@ -138,6 +138,9 @@ async function comparisons(duck: Duck, pack: Pack, revision: number | undefined)
 function differs({ type }: Attribute, cell: string): string {
   if (type === 'geo') return `abs(e.${cell} - n.${cell}) > ${SAME_DEGREES}`;
   const different = `e.${cell}::VARCHAR <> n.${cell}::VARCHAR`;
+  const day = (row: string) => `TRY_CAST(${row}.${cell}::VARCHAR AS DATE)`;
+  // A date may move by a day when a time with an offset is read as its written day.
+  if (type === 'date') return `${different} AND coalesce(abs(datediff('day', ${day('e')}, ${day('n')})) > 1, true)`;
   if (type !== 'number' && type !== 'price') return different;
   return `${different} AND NOT ${addsDigitsSql(`e.${cell}`, `n.${cell}`)}`;
 }

@@ -64,7 +64,7 @@ const NESTED = /\[\d*\]$|^(?:STRUCT|MAP|UNION)\(|^(?:JSON|VARIANT)$/;
 function columnOf(name: string, type: string): Column {
   const sql = quotedIdentifier(name);
   const text = `${sql}::VARCHAR`;
-  const iso = (timestamp: string) => `replace(${timestamp}::VARCHAR, ' ', 'T') || 'Z'`;
+  const iso = (timestamp: string) => `replace(${timestamp}::VARCHAR, ' ', 'T')`;
   if (AS_IS.test(type)) return { name, sql, convert: null };
   if (WIDE_NUMBER.test(type)) return { name, sql: text, convert: (digits) => numberOrText(String(digits)) };
   // The shortest decimal of a single is not that of the double with its value: 0.1, not 0.10000000149011612.
@@ -72,7 +72,8 @@ function columnOf(name: string, type: string): Column {
     const double = type === 'FLOAT' ? `${text}::DOUBLE` : sql;
     return { name, sql: double, convert: (value) => finiteOrText(value as number) };
   }
-  if (type === 'TIMESTAMP WITH TIME ZONE') return { name, sql: iso(`make_timestamp(epoch_us(${sql}))`), convert: null };
+  if (type === 'TIMESTAMP WITH TIME ZONE')
+    return { name, sql: `${iso(`make_timestamp(epoch_us(${sql}))`)} || 'Z'`, convert: null };
   if (type.startsWith('TIMESTAMP')) return { name, sql: iso(sql), convert: null };
   if (NESTED.test(type)) return { name, sql: `to_json(${sql})::VARCHAR`, convert: jsonOrText };
   if (type === 'BLOB') return { name, sql, convert: (blob) => Uint8Array.from((blob as { bytes: Uint8Array }).bytes) };

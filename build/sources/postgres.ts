@@ -21,7 +21,7 @@ const listOf =
 const asText: Parse = (text) => text;
 const float: Parse = (text) => finiteOrText(Number(text));
 /** `2026-01-02 03:04:05.678+00`: the time zone of the session is UTC. */
-const isoTimestamp: Parse = (text) => `${text.replace(' ', 'T').replace(/\+00$/, '')}Z`;
+const isoTimestamp: Parse = (text) => text.replace(' ', 'T').replace(/\+00$/, 'Z');
 const special =
   (parse: Parse): Parse =>
   (text) =>

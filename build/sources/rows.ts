@@ -2,9 +2,10 @@
 import { basename } from 'node:path';
 import { nearestName, quoteValue } from '../../packs/define/mistakes.ts';
 import type { Attribute, Identity, Observed, Pack, Source, Value } from '../../packs/define/model.ts';
+import { DATED } from '../../packs/define/schema.ts';
 import type { DeclaredSource, SourceRow } from '../../packs/define/sources.ts';
 import type { RawRow } from './reader.ts';
-import { cellTime, type ParsedCell, type ParseRule, parseCell } from './values.ts';
+import { cellTime, type ParsedCell, type ParseRule, parseCell, timeCell } from './values.ts';
 
 /** A cell that cannot be read as a value of its attribute. */
 export interface RejectedCell {
@@ -154,27 +155,33 @@ export class RowParser {
     const { line } = raw;
     const observed_at = this.#time(row, line);
     if (observed_at === null) return null;
+    const { source_url, evidence } = this.#from;
+    const proof =
+      evidence === undefined
+        ? `${placeOf(this.#from)} ${line} of ${basename(this.#version.name)}`
+        : filled(evidence, row, String);
     const values: Record<string, Value | undefined> = {};
+    /** Evidence of days and times whose text is not their value. */
+    const written: Record<string, string> = {};
     for (const cell of this.#cells) {
       const parsed = this.#parse(cell, row, line);
       if (parsed === null) continue;
       const { name } = cell.attribute;
-      if ('value' in parsed) values[name] = parsed.value as Value;
-      else {
+      if ('value' in parsed) {
+        values[name] = parsed.value as Value;
+        const text = DATED.includes(cell.attribute.type) ? shown(cell.raw(row)).trim() : parsed.value;
+        if (text !== parsed.value) written[name] = `${proof}: ${text}`;
+      } else {
         const rejected = { attribute: name, line, column: cell.column, text: shown(cell.raw(row)) };
         this.#report.reject({ ...rejected, expected: parsed.expected });
       }
     }
     const identity = Object.fromEntries(this.#identity.map((name) => [name, values[name]])) as Identity;
-    const { source_url, evidence } = this.#from;
     return {
       identity,
       values,
       source_url: source_url === undefined ? this.#source.url : filled(source_url, row, encodeURIComponent),
-      evidence:
-        evidence === undefined
-          ? `${placeOf(this.#from)} ${line} of ${basename(this.#version.name)}`
-          : filled(evidence, row, String),
+      evidence: Object.keys(written).length === 0 ? proof : { '*': proof, ...written },
       line,
       ...(observed_at === undefined ? {} : { observed_at }),
     };
@@ -196,9 +203,12 @@ export class RowParser {
     const { observed_at } = this.#from;
     if (observed_at?.column === undefined) return undefined;
     const raw = row[observed_at.column];
-    const at = raw === undefined || raw === '' || raw === null ? Number.NaN : cellTime(raw, observed_at.date);
+    const at =
+      raw === undefined || raw === '' || raw === null
+        ? Number.NaN
+        : cellTime(raw, { ...observed_at, timezone: this.#from.timezone });
     if (at <= this.#version.now && at >= EARLIEST) return at;
-    const format = observed_at.date ?? 'ISO 8601';
+    const format = [observed_at.date ?? 'ISO 8601'].flat().join(' or ');
     const expected = !(at >= EARLIEST) ? `a time, ${format}` : 'a time that is not in the future';
     this.#report.brokenRow({ line, text: `${observed_at.column}: ${shown(raw)}`, expected });
     return null;
@@ -207,7 +217,7 @@ export class RowParser {
   #cell(attribute: Attribute): Cell[] {
     const { name } = attribute;
     const given = this.#from.attributes[name];
-    if (typeof given === 'function') return [functionCell(attribute, given)];
+    if (typeof given === 'function') return [functionCell(attribute, given, this.#from.timezone)];
     if (given === undefined) {
       if (!this.#version.columns.includes(name)) return [];
       return [columnCell(attribute, name, this.#rule({}))];
@@ -220,11 +230,12 @@ export class RowParser {
 
   /** The rule of a column with what it takes from the source. */
   #rule(rule: Partial<ParseRuleInput>): ParseRule {
-    const { decimal, thousands, date, missing } = this.#from;
+    const { decimal, thousands, date, missing, timezone } = this.#from;
     return {
       decimal: rule.decimal ?? decimal,
       thousands: rule.thousands ?? thousands,
       date: rule.date ?? date,
+      timezone,
       multiply: rule.multiply,
       separator: rule.separator ?? ';',
       trim: rule.trim ?? true,
@@ -243,12 +254,13 @@ const columnCell = (attribute: Attribute, column: string, rule: ParseRule): Cell
   raw: (row) => row[column],
 });
 
-const functionCell = (attribute: Attribute, read: (row: SourceRow) => unknown): Cell => ({
+const functionCell = (attribute: Attribute, read: (row: SourceRow) => unknown, timezone?: string): Cell => ({
   attribute,
   column: 'a function',
   parse(row) {
     const value = read(row);
-    return value === undefined || value === null ? null : { value };
+    if (value === undefined || value === null) return null;
+    return attribute.type === 'datetime' ? timeCell(value, attribute, { timezone }) : { value };
   },
   raw: read,
 });

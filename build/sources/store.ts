@@ -306,7 +306,10 @@ async function writeRows(
     for await (const row of version.rows) {
       if (!keepsRow(source, row, version)) continue;
       if (time !== undefined) {
-        const at = cellTime(row.cells[version.columns.indexOf(time)] ?? '', from.observed_at?.date);
+        const at = cellTime(row.cells[version.columns.indexOf(time)] ?? '', {
+          date: from.observed_at?.date,
+          timezone: from.timezone,
+        });
         if (at <= now().getTime()) latest = Math.max(latest, at);
       }
       chunk += `${JSON.stringify([row.line, ...row.cells.map(storedCell)])}\n`;

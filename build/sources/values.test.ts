@@ -90,7 +90,8 @@ test('bytes that are not valid in the encoding are refused', () => {
 
 test.each([
   ['2026-11-21', undefined, '2026-11-21'],
-  ['2026-11-21T23:30:00-02:00', undefined, '2026-11-22'],
+  ['2026-11-21T23:30:00-02:00', undefined, '2026-11-21'],
+  ['2024-03-15T00:30:00+02:00', undefined, '2024-03-15'],
   ['21.11.2026', 'DD.MM.YYYY', '2026-11-21'],
   ['1.2.2026', 'DD.MM.YYYY', '2026-02-01'],
   ['11/21/2026', 'MM/DD/YYYY', '2026-11-21'],
@@ -104,12 +105,26 @@ test.each(['2026-02-30', '21.11.2026', '2026-13-01', 'tomorrow', '2026-11-21x'])
   expect(parse(text, 'date')).toEqual({ expected: 'a date, YYYY-MM-DD' });
 });
 
+test('a datetime is in UTC, read in the time zone of the source where it has no offset', () => {
+  expect(parse('2026-07-01T12:00:00', 'datetime')).toEqual({ value: '2026-07-01T12:00:00Z' });
+  const berlin = { timezone: 'Europe/Berlin' };
+  expect(parse('2026-07-01T12:00:00', 'datetime', berlin)).toEqual({ value: '2026-07-01T10:00:00Z' });
+  expect(parse('2026-07-01T12:00:00Z', 'datetime', berlin)).toEqual({ value: '2026-07-01T12:00:00Z' });
+  expect(parse('2026-07-01T00:30:00', 'date', berlin)).toEqual({ value: '2026-07-01' });
+  expect(parse(1_782_900_000, 'datetime', { date: 'unix' })).toEqual({ value: '2026-07-01T10:00:00Z' });
+  const mixed = { date: ['YYYY-MM-DD', 'DD.MM.YYYY'] };
+  expect(parse('01.07.2026', 'date', mixed)).toEqual({ value: '2026-07-01' });
+  expect(parse('2026-07-01', 'date', mixed)).toEqual({ value: '2026-07-01' });
+  expect(parse('7/1/2026', 'date', mixed)).toEqual({ expected: 'a date, YYYY-MM-DD or DD.MM.YYYY' });
+  expect(parse('soon', 'datetime')).toEqual({ expected: 'a time, ISO 8601' });
+});
+
 test('times are in UTC unless they name a zone', () => {
   expect(cellTime('2026-11-21 10:00')).toBe(Date.UTC(2026, 10, 21, 10));
   expect(cellTime('2026-11-21T10:00:30.5+0130')).toBe(Date.UTC(2026, 10, 21, 8, 30, 30, 500));
-  expect(cellTime(1_000, 'unix')).toBe(1_000_000);
-  expect(cellTime('21.11.2026 09:15', 'DD.MM.YYYY HH:mm')).toBe(Date.UTC(2026, 10, 21, 9, 15));
-  expect(cellTime('2026-11-21', 'DD.MM.YYYY')).toBeNaN();
+  expect(cellTime(1_000, { date: 'unix' })).toBe(1_000_000);
+  expect(cellTime('21.11.2026 09:15', { date: 'DD.MM.YYYY HH:mm' })).toBe(Date.UTC(2026, 10, 21, 9, 15));
+  expect(cellTime('2026-11-21', { date: 'DD.MM.YYYY' })).toBeNaN();
 });
 
 test('booleans, lists and typed cells', () => {

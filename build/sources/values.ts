@@ -3,7 +3,9 @@
 import { BoundedCache } from '../../data/model/bounded-cache.ts';
 import { comparedNumber, hasTooManyDigits } from '../../packs/define/digits.ts';
 import type { Attribute } from '../../packs/define/model.ts';
+import { DATED } from '../../packs/define/schema.ts';
 import type { ColumnRule } from '../../packs/define/sources.ts';
+import { readTime, timeValue, utcSeconds } from '../../packs/define/times.ts';
 
 /** A parsed cell: a value, no value, or what was expected instead (completes "expected …"). */
 export type ParsedCell = { value: unknown } | { expected: string } | null;
@@ -15,6 +17,8 @@ export type ParseRule = Pick<
 > & {
   /** Texts that mean that there is no value. */
   missing: ReadonlySet<string>;
+  /** Time zone of times without an offset; unset: UTC. */
+  timezone?: string | undefined;
 };
 
 /** Character that a decoder puts in place of bytes that are not valid in the encoding. */
@@ -55,65 +59,13 @@ export function cellNumber(text: string, rule: Pick<ParseRule, 'decimal' | 'thou
   return hasTooManyDigits(plain) ? plain : Number(plain);
 }
 
-/** Time zone designators and fractions after a date are allowed in the default pattern. */
-const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/;
+/** How a time is read: its patterns, and the time zone of times without an offset. */
+type TimeRule = Partial<Pick<ParseRule, 'date' | 'timezone'>>;
 
-const PLACES = {
-  YYYY: '(?<YYYY>\\d{4})',
-  MM: '(?<MM>\\d{1,2})',
-  DD: '(?<DD>\\d{1,2})',
-  HH: '(?<HH>\\d{2})',
-  mm: '(?<mm>\\d{2})',
-  ss: '(?<ss>\\d{2})',
-};
-
-/** The regular expression of a date pattern such as `DD.MM.YYYY HH:mm`. */
-function datePattern(pattern: string): RegExp {
-  return patterns.of(`date ${pattern}`, () => {
-    const parts = pattern.split(/(YYYY|MM|DD|HH|mm|ss)/);
-    return new RegExp(parts.map((part) => PLACES[part as keyof typeof PLACES] ?? escaped(part)).join(''));
-  });
-}
-
-/** Milliseconds of a time in UTC; NaN for a day or time that does not exist, such as 30 February or 12:75. */
-function timeOf(year: string, month = '1', day = '1', hour = '0', minute = '0', second = '0'): number {
-  const date = new Date(0);
-  // Date.UTC reads the year 85 as 1985.
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  const isDay = date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
-  if (!isDay || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return Number.NaN;
-  return date.setUTCHours(Number(hour), Number(minute), Number(second));
-}
-
-/**
- * Milliseconds since 1970 of a text or number in a pattern: `unix` (seconds), `unix_ms`, one with YYYY, MM,
- * DD, HH, mm, ss; unset: ISO 8601, in UTC where it names no zone. NaN: not such a time.
- */
-export function cellTime(raw: unknown, pattern?: string): number {
-  if (raw instanceof Date) return raw.getTime();
-  if (pattern === 'unix' || pattern === 'unix_ms') {
-    const count = typeof raw === 'number' ? raw : /^-?\d+(?:\.\d+)?$/.test(String(raw)) ? Number(raw) : Number.NaN;
-    return Math.round(pattern === 'unix' ? count * 1000 : count);
-  }
-  const text = String(raw).trim();
-  if (pattern === undefined || pattern === 'YYYY-MM-DD') {
-    const parts = ISO.exec(text);
-    if (parts === null) return Number.NaN;
-    const [, year, month, day, hour, minute, second, fraction = '', zone] = parts;
-    const at = timeOf(year!, month, day, hour, minute, second);
-    return at + Number(fraction.slice(0, 3).padEnd(3, '0')) - offsetOf(zone);
-  }
-  const whole = datePattern(pattern).exec(text);
-  if (whole?.groups === undefined || whole[0] !== text) return Number.NaN;
-  const { YYYY, MM, DD, HH, mm, ss } = whole.groups;
-  return YYYY === undefined ? Number.NaN : timeOf(YYYY, MM, DD, HH, mm, ss);
-}
-
-/** Milliseconds of a time zone such as `+02:00`. */
-function offsetOf(zone: string | undefined): number {
-  if (zone === undefined || zone === 'Z') return 0;
-  const [, sign, hours, minutes = '0'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone)!;
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+/** Milliseconds since 1970 of a text or number (`readTime`); NaN: it is no time in the pattern. */
+export function cellTime(raw: unknown, { date, timezone }: TimeRule = {}): number {
+  const time = readTime(raw, date);
+  return time === null ? Number.NaN : utcSeconds(time, timezone) * 1000 + Math.floor(time.micros / 1000);
 }
 
 const NUMBERS = new Set<Attribute['type']>(['integer', 'number', 'price']);
@@ -135,7 +87,8 @@ export function parseCell(raw: unknown, attribute: Attribute, rule: ParseRule): 
     case 'boolean':
       return booleanCell(text, rule);
     case 'date':
-      return dateCell(text, rule);
+    case 'datetime':
+      return timeCell(text, attribute, rule);
     case 'strings':
       return listCell(text.split(rule.separator), rule);
     default:
@@ -147,7 +100,8 @@ export function parseCell(raw: unknown, attribute: Attribute, rule: ParseRule): 
 function parseTyped(raw: unknown, attribute: Attribute, rule: ParseRule): ParsedCell {
   if (NUMBERS.has(attribute.type) && typeof raw === 'number')
     return { value: rule.multiply === undefined ? raw : comparedNumber(raw * rule.multiply) };
-  if (attribute.type === 'date' && (typeof raw === 'number' || raw instanceof Date)) return dateCell(raw, rule);
+  if (DATED.includes(attribute.type) && (typeof raw === 'number' || raw instanceof Date))
+    return timeCell(raw, attribute, rule);
   if (attribute.type === 'boolean' && typeof raw === 'number') return booleanCell(String(raw), rule);
   const wordy = attribute.type === 'string' || attribute.type === 'text' || attribute.type === 'enum';
   if (wordy && (typeof raw === 'number' || typeof raw === 'boolean')) return { value: String(raw) };
@@ -186,10 +140,13 @@ function booleanCell(text: string, { truths }: ParseRule): ParsedCell {
   return { expected: `one of ${[...truths.true, ...truths.false].join(', ')}` };
 }
 
-function dateCell(raw: unknown, { date }: ParseRule): ParsedCell {
-  const at = cellTime(raw, date);
-  if (!Number.isFinite(at) || Math.abs(at) > 8.64e15) return { expected: `a date, ${date ?? 'YYYY-MM-DD'}` };
-  return { value: new Date(at).toISOString().slice(0, 10) };
+/** Reads a day or a time. A date is the day as written, whatever the offset. */
+export function timeCell(raw: unknown, { type }: Attribute, { date, timezone }: TimeRule): ParsedCell {
+  const time = readTime(raw, date);
+  const value = type === 'date' ? time?.day : time && timeValue(time, timezone);
+  if (value) return { value };
+  const pattern = date ?? (type === 'date' ? 'YYYY-MM-DD' : 'ISO 8601');
+  return { expected: `a ${type === 'date' ? 'date' : 'time'}, ${[pattern].flat().join(' or ')}` };
 }
 
 function listCell(entries: readonly unknown[], { missing }: ParseRule): ParsedCell {

@@ -2,6 +2,7 @@
 import { addsDigits, SAME_DEGREES } from '../../packs/define/digits.ts';
 import type { Attribute, Geo, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
+import { isTimeValue, PERIODS } from '../../packs/define/times.ts';
 
 /** Lower and upper end of a numeric value; a plain number is a range of one point. Null for other values. */
 export function bounds(value: Value): { min: number; max: number } | null {
@@ -42,6 +43,7 @@ export function valuesAgree(attribute: Attribute, a: Value, b: Value): boolean {
     }
     case 'boolean':
     case 'date':
+    case 'datetime':
       return a === b;
     default:
       return a === b || fold(String(a)) === fold(String(b));
@@ -139,6 +141,10 @@ export function fitsType(attribute: Attribute, value: Value | null): boolean {
       return typeof value === 'object' && 'lat' in value;
     case 'strings':
       return Array.isArray(value);
+    case 'date':
+      return typeof value === 'string' && value.length === PERIODS.day;
+    case 'datetime':
+      return typeof value === 'string' && isTimeValue(value);
     default:
       return typeof value === 'string';
   }

@@ -2,6 +2,7 @@
 // attributes.
 import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
+import { comparedTime } from '../../packs/define/times.ts';
 import type { ColumnPart } from '../model/layout.ts';
 import type { ProvenanceStatus, StoredRecord } from '../model/record.ts';
 import { bounds } from './compare.ts';
@@ -20,6 +21,8 @@ export function engineValues(attribute: Attribute, value: Value): Partial<Record
       return bounds(value) ?? {};
     case 'geo':
       return { lat: (value as Geo).lat, lng: (value as Geo).lng };
+    case 'datetime':
+      return { value: comparedTime(value as string) };
     default:
       return { value };
   }

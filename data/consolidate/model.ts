@@ -12,6 +12,7 @@ export interface Statement {
   source_kind: SourceKind;
   at: number;
   confidence: number;
+  evidence?: string;
   /** For an outlier (first value of the record): the median of its group (build/release/group-medians.ts). */
   group_median?: number;
 }

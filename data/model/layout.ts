@@ -114,6 +114,7 @@ export type ColumnPart = 'value' | 'fold' | 'min' | 'max' | 'lat' | 'lng';
  * - string, text, url, enum: value VARCHAR, fold VARCHAR
  * - strings: value VARCHAR[], fold VARCHAR[]
  * - date: value VARCHAR (YYYY-MM-DD)
+ * - datetime: value VARCHAR (ISO 8601 in UTC without `Z`, so that texts have the order of times)
  * - boolean: value BOOLEAN
  * - integer, number: value DOUBLE
  * - price: min DOUBLE, max DOUBLE

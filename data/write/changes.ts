@@ -49,6 +49,8 @@ function sameValue(before: string, now: string, { attributes }: Pick<Pack, 'attr
         `${currency(before)} IS NOT DISTINCT FROM ${currency(now)}`,
       ].join(' AND '),
     ],
+    // The timeline has found that the day is the same, as written (`movesToWrittenDay`): no period began.
+    [({ type }) => type === 'date', 'o."from" = n."from"'],
     [
       ({ type }) => type === 'geo',
       ['lat', 'lng']

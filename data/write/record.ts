@@ -2,6 +2,7 @@
 import { derive } from '../../packs/define/derive.ts';
 import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
+import { comparedTime } from '../../packs/define/times.ts';
 import { bounds } from '../consolidate/compare.ts';
 import { nameWords, searchTerms, statusReach, type TermFlags, type Unpublished } from '../consolidate/engine-values.ts';
 import type { ColumnTypes } from '../duckdb/duck.ts';
@@ -129,6 +130,8 @@ function engineParts(attribute: Attribute, value: Value | undefined): string {
     }
     case 'geo':
       return value === undefined ? `\t${NULL}\t${NULL}` : `\t${(value as Geo).lat}\t${(value as Geo).lng}`;
+    case 'datetime':
+      return `\t${value === undefined ? NULL : comparedTime(value as string)}`;
     default:
       return `\t${value === undefined ? NULL : String(value)}`;
   }

@@ -2,7 +2,7 @@
 import type { Mistake } from './mistakes.ts';
 import { fromZod, quoteValue } from './mistakes.ts';
 import type { Attribute, Value } from './model.ts';
-import { checkValue, NUMERIC, WORDY } from './schema.ts';
+import { checkValue, DATED, NUMERIC, WORDY } from './schema.ts';
 import { type AttributeDraft, AttributeShape, membersAt } from './shape.ts';
 
 type Add = (mistake: Omit<Mistake, 'file'>) => void;
@@ -58,7 +58,7 @@ const ONLY: {
   { member: 'unit', types: [...NUMERIC, 'geo'] },
   { member: 'currency', types: ['price'] },
   { member: 'values', types: ['enum'] },
-  { member: 'range', types: [...NUMERIC, 'date'] },
+  { member: 'range', types: [...NUMERIC, ...DATED] },
   { member: 'round', types: ['number', 'price'] },
   { member: 'jump', types: NUMERIC },
   { member: 'group_jump', types: NUMERIC },
@@ -110,10 +110,11 @@ function checkRange(path: string, { type, range = {} }: AttributeDraft, add: Add
     const bound = range[member];
     if (bound === undefined) continue;
     const isDate = typeof bound === 'string' && (DATE.test(bound) || (member === 'max' && bound === 'now'));
-    if (type === 'date' ? isDate : typeof bound === 'number' && Number.isFinite(bound)) continue;
+    const dated = DATED.includes(type);
+    if (dated ? isDate : typeof bound === 'number' && Number.isFinite(bound)) continue;
     fits = false;
     const date = member === 'max' ? "a date, YYYY-MM-DD, or 'now'" : 'a date, YYYY-MM-DD';
-    add({ path: `${path}.range.${member}`, found: quoteValue(bound), expected: type === 'date' ? date : 'a number' });
+    add({ path: `${path}.range.${member}`, found: quoteValue(bound), expected: dated ? date : 'a number' });
   }
   const { min, max } = range;
   if (fits && min !== undefined && max !== undefined && max !== 'now' && min > max)

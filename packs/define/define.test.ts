@@ -82,7 +82,7 @@ test('misspelt members and names are reported with the nearest known one', () =>
 
     bells/pack.ts: attributes.weight.type
       found     'nubmer'
-      expected  one of string, text, url, enum, boolean, integer, number, date, strings, geo, price
+      expected  one of string, text, url, enum, boolean, integer, number, date, datetime, strings, geo, price
       nearest   'number'
 
     bells/pack.ts: license.link

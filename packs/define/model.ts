@@ -12,6 +12,7 @@ export const ATTRIBUTE_TYPES = [
   'integer',
   'number',
   'date',
+  'datetime',
   'strings',
   'geo',
   'price',
@@ -31,7 +32,7 @@ export interface PriceRange {
   currency: string;
 }
 
-/** One value of one attribute, after normalisation. A date is `YYYY-MM-DD`. */
+/** One value of one attribute, after normalisation. A date is `YYYY-MM-DD`, a time ISO 8601 in UTC (times.ts). */
 export type Value = string | number | boolean | string[] | Geo | PriceRange;
 
 /** A column of the dataset with the publisher's settings. */
@@ -56,7 +57,7 @@ export interface Attribute {
   values: string[] | null;
   /** A number outside these bounds is rejected at collection. */
   range: { min: number | null; max: number | null };
-  /** Bounds of a date, YYYY-MM-DD; `now`: the date of the nightly run. Absent: none. */
+  /** Bounds of a date or time, YYYY-MM-DD; `now`: the time of the nightly run. Absent: none. */
   date_range?: { min: string | null; max: string | null };
   /** Whether a number with more digits than a double has is rounded to 15 digits. Absent: it is rejected. */
   round?: boolean | undefined;

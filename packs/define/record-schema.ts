@@ -27,6 +27,8 @@ function typeSchema(attribute: Attribute): JsonSchema {
       return { type: attribute.type, ...bounds(attribute.range) };
     case 'date':
       return { type: 'string', format: 'date' };
+    case 'datetime':
+      return TIME;
     case 'strings':
       return { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, uniqueItems: true };
     case 'geo':

@@ -29,7 +29,7 @@ test('references are existing attributes of an allowed type', () => {
 
     bells/pack.ts: identity.attributes.1
       found     'price.hire' of type price
-      expected  an attribute of type string, enum, url, date, integer, number
+      expected  an attribute of type string, enum, url, date, datetime, integer, number
 
     bells/pack.ts: owner.domain
       found     'weight' of type number

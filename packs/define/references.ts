@@ -10,7 +10,7 @@ type Add = (mistake: Omit<Mistake, 'file'>) => void;
 export type Sections = Partial<Omit<PackDraft, 'attributes'>>;
 
 const GROUPING: AttributeType[] = ['string', 'enum', 'boolean', 'integer'];
-const IDENTIFYING: AttributeType[] = ['string', 'enum', 'url', 'date', 'integer', 'number'];
+const IDENTIFYING: AttributeType[] = ['string', 'enum', 'url', 'date', 'datetime', 'integer', 'number'];
 
 /**
  * @param names every name under `attributes`, including attributes with a mistake

@@ -5,6 +5,7 @@ import { derive } from './derive.ts';
 import { comparedNumber, hasTooManyDigits, roundCoordinate } from './digits.ts';
 import type { Attribute, AttributeType, PriceRange, Value } from './model.ts';
 import { fold } from './text.ts';
+import { readTime, timeValue } from './times.ts';
 
 /** A value to store, or why it is invalid. `reason` completes the sentence "expected …". */
 export type CheckedValue = { ok: true; value: Value } | { ok: false; reason: string };
@@ -93,16 +94,28 @@ const url = z
 
 const date = z.iso.date({ error: 'a date, YYYY-MM-DD' });
 
+const TIME = 'a time in ISO 8601, such as 2026-01-01T12:00:00Z, of the years 0001 to 9999';
+
+/** A time without an offset is one in UTC: a declared source has read it in its own time zone before. */
+const datetime = z.string({ error: TIME }).transform((raw, issues) => {
+  const time = readTime(raw);
+  const value = time && timeValue(time);
+  if (value === null) issues.addIssue(TIME);
+  return value ?? z.NEVER;
+});
+
 /** Hours by which the date of some place is ahead of UTC. */
 const AHEAD = 14 * 3_600_000;
 
-/** The bound of a date that a date is past, as what is expected; null when it is within both. */
-function outsideDates(range: Attribute['date_range'], value: string, now: Date): string | null {
+/** The bound of a date or time that a value is past, as what is expected; null when it is within both. */
+function outsideDates({ type, date_range: range }: Attribute, value: string, now: Date): string | null {
   const { min = null, max = null } = range ?? {};
+  if (type === 'datetime' && max === 'now' && Date.parse(value) > now.getTime())
+    return `a time that is not in the future (it is ${now.toISOString()})`;
   if (min !== null && value < min) return `a date from ${min} on`;
   if (max === null) return null;
   const last = max === 'now' ? new Date(now.getTime() + AHEAD).toISOString().slice(0, 10) : max;
-  if (value <= last) return null;
+  if (value.slice(0, last.length) <= last) return null;
   return max === 'now'
     ? `a date that is not in the future (today is ${now.toISOString().slice(0, 10)})`
     : `a date until ${max}`;
@@ -185,6 +198,8 @@ function valueSchema(attribute: Attribute): z.ZodType<Value> {
       return numberIn(attribute, 'a number');
     case 'date':
       return date;
+    case 'datetime':
+      return datetime;
     case 'strings':
       return strings;
     case 'geo':
@@ -205,11 +220,13 @@ function firstReason(error: z.ZodError): string {
 export function checkValue(attribute: Attribute, value: unknown, now = new Date()): CheckedValue {
   const parsed = derive(attribute, 'value schema', () => valueSchema(attribute)).safeParse(value);
   if (!parsed.success) return { ok: false, reason: firstReason(parsed.error) };
-  const outside = attribute.type === 'date' ? outsideDates(attribute.date_range, String(parsed.data), now) : null;
+  const outside = DATED.includes(attribute.type) ? outsideDates(attribute, String(parsed.data), now) : null;
   return outside === null ? { ok: true, value: parsed.data } : { ok: false, reason: outside };
 }
 
 /** Attribute types whose values are numbers, for ranges, jumps, statistics and `min_`/`max_` filters. */
 export const NUMERIC: readonly AttributeType[] = ['integer', 'number', 'price'];
+/** Attribute types whose values are days or times, which have an order and belong to months and years. */
+export const DATED: readonly AttributeType[] = ['date', 'datetime'];
 /** Attribute types whose values are words, which `q` can search. */
 export const WORDY: readonly AttributeType[] = ['string', 'text', 'url', 'enum', 'strings'];

@@ -75,13 +75,15 @@ export const AttributeShape = strictObject({
     .optional()
     .describe('Closed list of an enum. Unset: the values are those of the data.'),
   range: strictObject({
-    min: bound('the least allowed number, or date').optional().describe('The minimum: a number; for a date, a date.'),
-    max: bound("the greatest allowed number; for a date, a date or 'now'")
+    min: bound('the least allowed number, or date')
       .optional()
-      .describe("The maximum: a number; for a date, a date, or `'now'`: no date in the future."),
+      .describe('The minimum: a number; for a date or time, a date.'),
+    max: bound("the greatest allowed number; for a date or time, a date or 'now'")
+      .optional()
+      .describe("The maximum: a number; for a date or time, a date, or `'now'`: nothing in the future."),
   })
     .optional()
-    .describe('Numbers and dates outside are rejected. Unset: open.'),
+    .describe('Numbers, dates and times outside are rejected. Unset: open.'),
   round: z
     .boolean({ error: 'true or false' })
     .optional()

@@ -12,12 +12,15 @@ import {
   strictObject,
   wholeNumber,
 } from './shape-parts.ts';
+import { isTimeZone } from './times.ts';
 
 /** A row of a declared source: its columns as the source has them. Texts for CSV; JSON values for JSON. */
 export type SourceRow = Readonly<Record<string, unknown>>;
 
-const DATE_PATTERN = "a pattern with YYYY, such as 'DD.MM.YYYY', or 'unix' or 'unix_ms'";
-const DatePattern = requiredText(DATE_PATTERN).regex(/YYYY|^unix(_ms)?$/, DATE_PATTERN);
+const DATE_PATTERN = "a pattern with YYYY, such as 'DD.MM.YYYY', or 'unix' or 'unix_ms', or a list of them";
+const OnePattern = requiredText(DATE_PATTERN).regex(/YYYY|^unix(_ms)?$/, DATE_PATTERN);
+const DatePattern = z.union([OnePattern, z.array(OnePattern).min(1)], { error: DATE_PATTERN });
+const TIMEZONE = 'the name of a time zone, such as Europe/Berlin';
 const FILE_PATTERN = "a pattern with YYYY, such as 'YYYY-MM-DD'";
 const FileNamePattern = requiredText(FILE_PATTERN).regex(/YYYY/, FILE_PATTERN);
 
@@ -47,7 +50,8 @@ const ColumnShape = strictObject({
     .describe('Decimal sign of a number. Unset: a point, and a text such as `1.000` is refused as ambiguous.'),
   thousands: oneOfTexts(['.', ',', ' ', "'"]).optional().describe('Sign between thousands. Unset: none is allowed.'),
   date: DatePattern.optional().describe(
-    'Pattern of a date, of `YYYY`, `MM`, `DD` and other characters; or seconds or milliseconds since 1970.',
+    'Pattern of a date or time, of `YYYY`, `MM`, `DD`, `HH`, `mm`, `ss` and other characters, with ` A` for AM and PM ' +
+      'or `Z` for an offset at the end; or seconds or milliseconds since 1970. Of a list, the first that fits counts.',
   ),
   trim: flagWithDefault(true).describe('Whether white space around a text is removed before it is read.'),
   missing: arrayOf(z.string({ error: 'a text' }), 'a list of texts that mean that there is no value')
@@ -109,7 +113,16 @@ const COMMON = {
   thousands: oneOfTexts(['.', ',', ' ', "'"])
     .optional()
     .describe('Sign between thousands of all attributes that set none.'),
-  date: DatePattern.optional().describe('Pattern of the dates of all attributes that set none. Unset: ISO 8601.'),
+  date: DatePattern.optional().describe(
+    'Pattern of the dates and times of all attributes that set none. Unset: ISO 8601.',
+  ),
+  timezone: requiredText(TIMEZONE)
+    .refine(isTimeZone, TIMEZONE)
+    .optional()
+    .describe(
+      'Time zone of times without an offset. Of an hour that occurs twice when the clocks change they are in the first, ' +
+        'and in an hour that is skipped they are an hour later. Unset: UTC.',
+    ),
   missing: arrayOf(z.string({ error: 'a text' }), 'a list of texts that mean that there is no value')
     .default([])
     .describe('Texts that mean that there is no value, in every column.'),

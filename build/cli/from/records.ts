@@ -40,6 +40,8 @@ function fictional(attribute: AttributeProposal, n: number): Value {
       return roundNumber(attribute, n);
     case 'date':
       return `2024-0${n + 1}-15`;
+    case 'datetime':
+      return `2024-0${n + 1}-15T10:30:00Z`;
     case 'url':
       return `https://example.org/sample-${n + 1}`;
     case 'strings':
@@ -68,6 +70,7 @@ function fictionalIdentity(attribute: AttributeProposal, n: number): string | nu
     return Number.isSafeInteger(above) ? above : -1000 - n;
   }
   if (attribute.type === 'date') return `1900-01-0${n + 1}`;
+  if (attribute.type === 'datetime') return `1900-01-0${n + 1}T00:00:00Z`;
   return fictional(attribute, n) as string;
 }
 
