@@ -1,7 +1,8 @@
 // Queries about current records: each plan becomes one statement on the tables of a shape, and its rows an
 // answer.
-import type { Attribute, Value } from '../../packs/define/model.ts';
+import type { Value } from '../../packs/define/model.ts';
 import { isoTime } from '../model/time.ts';
+import { type GroupKey, groupKey } from '../plan/group-key.ts';
 import type {
   Engine,
   FacetAnswer,
@@ -22,8 +23,8 @@ import { relevanceStatement } from './relevance.ts';
 import {
   attributeOf,
   comparedColumn,
-  countedColumn,
   entriesTable,
+  groupSql,
   isText,
   type Shape,
   sortColumn,
@@ -125,14 +126,14 @@ function keyValue(value: unknown): Position['value'] {
  * value when nothing is returned. Every entry of a list counts once per record.
  */
 export function facetStatement(plan: FacetPlan, shape: Shape): Sql {
-  const attribute = attributeOf(shape, plan.by);
-  const listed = attribute.type === 'strings';
+  const key = groupKey(plan.by, (name) => attributeOf(shape, name));
+  const listed = key.attribute.type === 'strings';
   const matches = conditions(plan.where, shape);
   const of = plan.where.length === 0 ? sql`` : sql` WHERE ord IN (SELECT ord FROM matched)`;
   const groups = listed
     ? sql`SELECT value, count(*) AS n FROM ${tableSql(shape, entriesTable(plan.by))}${of} GROUP BY value`
     : sql`SELECT subject AS value, count(*) AS n FROM matched WHERE subject IS NOT NULL GROUP BY subject`;
-  const subject = identifier(countedColumn(attribute));
+  const subject = groupSql(key);
   const floor = countLiteral(plan.floor);
   const sums = sql`SELECT count(*) AS matched, count(*) FILTER (subject IS NULL) AS missing, (SELECT count(*) FROM groups WHERE n < ${floor}) AS withheld FROM matched`;
   const best = sql`SELECT value, n FROM groups WHERE n >= ${floor} ORDER BY n DESC, value LIMIT ${countLiteral(plan.limit)}`;
@@ -157,7 +158,7 @@ const KEYS = [sql`key0`, sql`key1`] as const;
  * 15 digits.
  */
 export function statsStatement({ where, attribute, by, groups }: StatsPlan, shape: Shape): Sql {
-  const keys = by.map((key) => attributeOf(shape, key));
+  const keys = by.map((key) => groupKey(key, (name) => attributeOf(shape, name)));
   const number = identifier(comparedColumn(attributeOf(shape, attribute)));
   const columns = [sql`ord`, sql`${number} AS number`, ...keys.flatMap(keyColumn)];
   const matched = sql`SELECT ${join(columns, ', ')} FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)} AND ${number} IS NOT NULL`;
@@ -167,20 +168,20 @@ export function statsStatement({ where, attribute, by, groups }: StatsPlan, shap
 }
 
 /** A key with one value per record is a column of `matched`; list entries are joined when grouping. */
-function keyColumn(key: Attribute, level: number): Sql[] {
-  return key.type === 'strings' ? [] : [sql`${identifier(countedColumn(key))} AS ${KEYS[level]!}`];
+function keyColumn(key: GroupKey, level: number): Sql[] {
+  return key.attribute.type === 'strings' ? [] : [sql`${groupSql(key)} AS ${KEYS[level]!}`];
 }
 
 /**
  * The groups of one level. A record is in the group of each entry of a list, and in no group without a key.
  */
-function level(keys: readonly Attribute[], shape: Shape): Sql {
+function level(keys: readonly GroupKey[], shape: Shape): Sql {
   const figures = sql`count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number ORDER BY number)`;
   const shown = KEYS.map((key, index) => (index < keys.length ? key : sql`NULL AS ${key}`));
   const from = keys.reduce(
-    (all, key, index) =>
-      key.type === 'strings'
-        ? sql`${all} JOIN (SELECT ord, value AS ${KEYS[index]!} FROM ${tableSql(shape, entriesTable(key.name))}) USING (ord)`
+    (all, { attribute: { name, type } }, index) =>
+      type === 'strings'
+        ? sql`${all} JOIN (SELECT ord, value AS ${KEYS[index]!} FROM ${tableSql(shape, entriesTable(name))}) USING (ord)`
         : all,
     sql`matched`,
   );
@@ -230,14 +231,14 @@ export function seriesStatement(plan: SeriesPlan, shape: Shape): Sql {
 function keys({ by, where }: SeriesPlan, shape: Shape): { matched: Sql; keyed: Sql } {
   const from = sql`FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}`;
   if (by === null) return { matched: sql`SELECT ord ${from}`, keyed: sql`SELECT ord, NULL AS key FROM matched` };
-  const attribute = attributeOf(shape, by);
-  if (attribute.type === 'strings')
+  const key = groupKey(by, (name) => attributeOf(shape, name));
+  if (key.attribute.type === 'strings')
     return {
       matched: sql`SELECT ord ${from}`,
       keyed: sql`SELECT ord, value AS key FROM ${tableSql(shape, entriesTable(by))} JOIN matched USING (ord)`,
     };
   return {
-    matched: sql`SELECT ord, ${identifier(countedColumn(attribute))} AS key ${from}`,
+    matched: sql`SELECT ord, ${groupSql(key)} AS key ${from}`,
     keyed: sql`SELECT ord, key FROM matched WHERE key IS NOT NULL`,
   };
 }

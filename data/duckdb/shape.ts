@@ -1,7 +1,8 @@
 // Shape of the loaded tables for the SQL compilers: the pack's attributes, and the columns that are ENUMs.
 import type { Attribute } from '../../packs/define/model.ts';
 import { column } from '../model/layout.ts';
-import { identifier, type Sql, sql } from '../plan/sql.ts';
+import type { GroupKey } from '../plan/group-key.ts';
+import { countLiteral, identifier, type Sql, sql } from '../plan/sql.ts';
 
 /**
  * Tables in memory: `records` (engine columns; of a list only whether it has entries), `terms`, `refs`, and
@@ -53,6 +54,12 @@ export function comparedColumn(attribute: Attribute): string {
 /** The column for facets: texts as published. */
 export function countedColumn(attribute: Attribute): string {
   return isText(attribute) ? column(attribute.name, 'value') : comparedColumn(attribute);
+}
+
+/** The expression for groups and facets: a column, or the beginning of dates and times. */
+export function groupSql({ attribute, length }: GroupKey): Sql {
+  const counted = identifier(countedColumn(attribute));
+  return length === null ? counted : sql`left(${counted}, ${countLiteral(length)})`;
 }
 
 /** The column for sorting: folded text, the lower end of a price. */

@@ -1,6 +1,7 @@
 // Distribution of one attribute as one statement: number of values and of distinct ones, and counts by bin,
 // year or cell.
 
+import { DATED } from '../../packs/define/schema.ts';
 import { column } from '../model/layout.ts';
 import type { SpreadAnswer, SpreadPlan } from '../plan/profile.ts';
 import { identifier, join, type Sql, sql } from '../plan/sql.ts';
@@ -25,7 +26,7 @@ export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: S
         ? sql`SELECT 'distinct', NULL, NULL, count(*) FROM (SELECT DISTINCT ${identifier(column(attribute, 'lat'))}, ${identifier(column(attribute, 'lng'))} FROM ${records} WHERE ${compared} IS NOT NULL)`
         : sql`SELECT 'distinct', NULL, NULL, count(DISTINCT ${grouped}) FROM ${records}`;
   const parts = [counts, different];
-  if (own.type === 'date')
+  if (DATED.includes(own.type))
     parts.push(
       sql`SELECT 'group', left(${compared}::VARCHAR, 4)::DOUBLE, NULL, count(*) FROM ${records} WHERE ${compared} IS NOT NULL GROUP BY ALL`,
     );

@@ -1,9 +1,10 @@
 // Conditions of a plan as SQL on the table `records`.
 import type { Attribute } from '../../packs/define/model.ts';
+import { PERIODS } from '../../packs/define/times.ts';
 import { column } from '../model/layout.ts';
 import type { Predicate } from '../plan/plan.ts';
 import { conditionsSql, type SqlValues } from '../plan/predicates.ts';
-import { identifier, join, type Sql, sql } from '../plan/sql.ts';
+import { countLiteral, identifier, join, type Sql, sql } from '../plan/sql.ts';
 import { attributeOf, comparedColumn, entriesTable, enumMember, type Shape, tableSql } from './shape.ts';
 
 /** All conditions; `true` when there are none. */
@@ -24,9 +25,11 @@ export function sqlValues(shape: Shape): SqlValues {
         values.map((value) => enumMember(shape, compared, value)),
         ', ',
       );
-      return attribute.type === 'strings'
-        ? withEntry(attribute, sql`fold IN (${list})`)
-        : sql`${identifier(compared)} IN (${list})`;
+      const cell = identifier(compared);
+      // A time also equals its day.
+      if (attribute.type === 'datetime')
+        return sql`(${cell} IN (${list}) OR left(${cell}, ${countLiteral(PERIODS.day)}) IN (${list}))`;
+      return attribute.type === 'strings' ? withEntry(attribute, sql`fold IN (${list})`) : sql`${cell} IN (${list})`;
     },
     containing: (name, needle) => {
       const attribute = attributeOf(shape, name);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import type { Attribute } from '../../packs/define/model.ts';
-import { NUMERIC } from '../../packs/define/schema.ts';
+import { DATED, NUMERIC } from '../../packs/define/schema.ts';
 import { fold } from '../../packs/define/text.ts';
 import { nameWords } from '../consolidate/engine-values.ts';
 import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
@@ -94,7 +94,7 @@ async function packAttribute(
   const of = (part: Parameters<typeof column>[1]) => `select ${quoted(part)} from ${engine} order by ord`;
   if (TEXTUAL.has(type)) {
     if (type === 'strings') return packLists(name, await reader.lists(quoted('value'), engine), fold);
-    return packValues(name, await reader.texts(quoted('value'), engine), type === 'date' ? (text) => text : fold);
+    return packValues(name, await reader.texts(quoted('value'), engine), DATED.includes(type) ? (text) => text : fold);
   }
   if (type === 'geo') {
     return packGrid(name, await reader.numbers(of('lat'), records), await reader.numbers(of('lng'), records));

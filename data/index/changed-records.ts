@@ -1,7 +1,8 @@
 // Records that an overlay changed: a few objects, tested in plain JavaScript and merged into the answers of
 // the index.
-import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
+import type { Attribute, Geo, Pack } from '../../packs/define/model.ts';
 import { byCodePoint, fold } from '../../packs/define/text.ts';
+import { comparedTime, PERIODS } from '../../packs/define/times.ts';
 import { statusReach, type TermFlags } from '../consolidate/engine-values.ts';
 import { distanceKm, wholeMetres } from '../model/geography.ts';
 import type { ProvenanceStatus, StoredRecord } from '../model/record.ts';
@@ -76,9 +77,10 @@ export class SideTable implements RowValues<SideRecord> {
     return wholeMetres(distanceKm(lat, lng, point.lat, point.lng));
   }
 
-  /** A text in its compared form: folded, dates unchanged. */
+  /** A text in its compared form: folded, dates unchanged, times without `Z`. */
   #compared(name: string, text: string): string {
-    return this.#attributes.get(name)?.type === 'date' ? text : fold(text);
+    const type = this.#attributes.get(name)?.type;
+    return type === 'datetime' ? comparedTime(text) : type === 'date' ? text : fold(text);
   }
 
   #texts(record: StoredRecord, name: string): (string | number | boolean)[] {
@@ -89,7 +91,13 @@ export class SideTable implements RowValues<SideRecord> {
   }
 
   equal(name: string, values: readonly (string | number | boolean)[]): Test<SideRecord> {
-    return ({ record }) => this.#texts(record, name).some((value) => values.includes(value));
+    const isTime = this.#attributes.get(name)?.type === 'datetime';
+    return ({ record }) => {
+      const texts = this.#texts(record, name);
+      // A time also equals its day.
+      if (isTime) texts.push(...texts.map((text) => String(text).slice(0, PERIODS.day)));
+      return texts.some((text) => values.includes(text));
+    };
   }
 
   containing(name: string, needle: string): Test<SideRecord> {
@@ -104,9 +112,11 @@ export class SideTable implements RowValues<SideRecord> {
     return {
       at: ({ record }) => {
         const value = record.attributes[name];
-        return comparable(typeof value === 'object' && 'min' in value ? value[end] : value);
+        if (value === undefined) return Number.NaN;
+        if (typeof value === 'object' && 'min' in value) return value[end];
+        return typeof value === 'string' ? this.#compared(name, value) : (value as number);
       },
-      of: comparable,
+      of: (value) => value,
     };
   }
 
@@ -149,10 +159,6 @@ function hasWord(words: readonly string[], prefix: string): boolean {
   }
   return words[low]?.startsWith(prefix) === true;
 }
-
-/** A number, or a day in milliseconds since 1970; NaN for a missing value. */
-const comparable = (value: Value | undefined): number =>
-  typeof value === 'string' ? Date.parse(value) : Number(value);
 
 /**
  * Compares two positions under a sort: missing values last in both directions, then ties in descending order,

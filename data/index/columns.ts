@@ -17,7 +17,7 @@ import { Values } from './values.ts';
 export const NAME_WORDS = 'name words';
 
 /** Attribute types whose values are compared as text. */
-export const TEXTUAL = new Set<Attribute['type']>(['string', 'text', 'url', 'enum', 'date', 'strings']);
+export const TEXTUAL = new Set<Attribute['type']>(['string', 'text', 'url', 'enum', 'date', 'datetime', 'strings']);
 
 /**
  * Number of cached sort orders, four bytes per record each; an order is computed when a sort first needs it.
@@ -54,6 +54,21 @@ export class Columns {
 
   values(name: string): Values {
     return this.#once(`values ${name}`, () => new Values(this.#container, name));
+  }
+
+  /** Dates or times by the first characters of their text: the distinct beginnings, sorted, and codes as in `values`. */
+  periods(name: string, length: number): { texts: string[]; single: Uint32Array } {
+    return this.#once(`periods ${name} ${length}`, () => {
+      const { raw, single } = this.values(name);
+      const texts: string[] = [];
+      const periods = new Uint32Array(raw.length + 1);
+      for (let code = 0; code < raw.length; code += 1) {
+        const text = raw.at(code).slice(0, length);
+        if (texts.at(-1) !== text) texts.push(text);
+        periods[code + 1] = texts.length;
+      }
+      return { texts, single: Uint32Array.from(single!, (code) => periods[code]!) };
+    });
   }
 
   /** A numeric column: a part of an attribute, or `quality` or `updated`. */

@@ -1,46 +1,48 @@
 // Counts the values of an attribute among the matching records.
 import type { Value } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
+import { type GroupKey, groupKey, groupsOf } from '../plan/group-key.ts';
 import type { FacetAnswer, FacetPlan } from '../plan/plan.ts';
 import type { Bitset } from './bitset.ts';
 import type { SideTable } from './changed-records.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 import type { Codes } from './container.ts';
+import { codedOf } from './group-keys.ts';
 import { matcherFor, type RecordMatcher, visit } from './matcher.ts';
 import type { Postings } from './postings.ts';
 
 type Count = { value: Value; count: number };
 
+const keyOf = (columns: Columns, by: string) => groupKey(by, (name) => columns.attribute(name));
+
 /** Whether the index has codes for the values of an attribute; DuckDB counts numbers. */
 export function isCountable(columns: Columns, by: string): boolean {
-  const { type } = columns.attribute(by);
+  const { type } = keyOf(columns, by).attribute;
   return TEXTUAL.has(type) || type === 'boolean';
 }
 
-/** Counts by raw value, most common first, ties by value in code point order. */
+/** Counts by raw value, times by day; most common first, ties by value in code point order. */
 export function countFacets(
   columns: Columns,
   plan: FacetPlan,
   removed: Bitset | null,
   side: SideTable | null,
 ): FacetAnswer {
-  const flags = columns.attribute(plan.by).type === 'boolean' ? columns.flags(plan.by) : null;
-  const values = flags ? null : columns.values(plan.by);
+  const key = keyOf(columns, plan.by);
+  const { codes: size, single, lists, value, find } = codedOf(columns, key)!;
   // Codes start at 1 in the columns; 0 is a record without a value.
-  const all = new Uint32Array((values ? values.raw.length : 2) + 1);
+  const all = new Uint32Array(size + 1);
   const tally = { matched: 0, missing: 0 };
   const chosen = matcherFor(columns, plan.where, removed);
-  const single = flags ?? values?.single;
   if (single) tally.matched = countSingle(columns, chosen, single, all);
-  else if (values?.lists) tally.matched = countLists(columns, chosen, values.lists, all);
+  else if (lists) tally.matched = countLists(columns, chosen, lists, all);
   tally.missing = all[0]!;
   const counts = all.subarray(1);
-  const value = (code: number) => (values ? values.raw.at(code) : code === 1);
   // Values of changed records that no other record has.
   const others: Count[] = [];
-  for (const [of, count] of side ? countChanged(side, plan, tally) : []) {
-    const code = codeOf(of, value, counts.length);
-    if (code === null) others.push({ value: of, count });
+  for (const [of, count] of side ? countChanged(side, plan, key, tally) : []) {
+    const code = find(of);
+    if (code < 0) others.push({ value: of, count });
     else counts[code]! += count;
   }
   const codes: number[] = [];
@@ -56,17 +58,6 @@ export function countFacets(
   }
   const withheld = codes.length + others.length - shown.length - more.length;
   return { values: page.slice(0, plan.limit), ...tally, withheld };
-}
-
-/** The code of a value by binary search; null: it has none. */
-function codeOf(value: Value, at: (code: number) => string | boolean, codes: number): number | null {
-  let [from, to] = [0, codes];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (byCodePoint(String(at(middle)), String(value)) < 0) from = middle + 1;
-    else to = middle;
-  }
-  return from < codes && at(from) === value ? from : null;
 }
 
 /** Counts single values by code; returns the number of matching records. */
@@ -95,14 +86,15 @@ function countLists(columns: Columns, chosen: RecordMatcher, lists: Postings, co
 function countChanged(
   side: SideTable,
   plan: FacetPlan,
+  key: GroupKey,
   tally: { matched: number; missing: number },
 ): Map<Value, number> {
   const counts = new Map<Value, number>();
   for (const { record } of side.matching(plan.where)) {
-    const value = record.attributes[plan.by];
+    const values = groupsOf(key, record.attributes[key.attribute.name]);
     tally.matched += 1;
-    if (value === undefined) tally.missing += 1;
-    else for (const one of Array.isArray(value) ? new Set(value) : [value]) counts.set(one, (counts.get(one) ?? 0) + 1);
+    if (values.length === 0) tally.missing += 1;
+    for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
   return counts;
 }

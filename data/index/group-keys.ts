@@ -1,13 +1,15 @@
-// Codes of the values that statistics and time series group by.
+// Codes of the values that facets, statistics and time series group by.
 import type { Value } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { column } from '../model/layout.ts';
+import type { StoredRecord } from '../model/record.ts';
+import { type GroupKey, groupKey, groupsOf } from '../plan/group-key.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 import type { Codes } from './container.ts';
 import type { Postings } from './postings.ts';
 
-/** The codes of one attribute in the index: `single` by ordinal, 1 + code, 0: missing; or `lists` of codes. */
-interface Coded {
+/** The codes of one key in the index: `single` by ordinal, 1 + code, 0: missing; or `lists` of codes. */
+export interface Coded {
   codes: number;
   single: Codes | null;
   lists: Postings | null;
@@ -21,24 +23,22 @@ export function compareKeys(a: Value, b: Value): number {
   return typeof a === 'string' ? byCodePoint(a, String(b)) : Number(a) - Number(b);
 }
 
-/** The values of one record, each once. */
-export function keysOf(value: Value | undefined): Value[] {
-  return value === undefined ? [] : [...new Set([value].flat())];
-}
-
 /** The keys of one attribute during one query. Values of changed records that the index lacks get further codes. */
 export class GroupKeys {
+  readonly #key: GroupKey;
   readonly #coded: Coded;
   readonly #added: Value[] = [];
 
-  private constructor(coded: Coded) {
+  private constructor(key: GroupKey, coded: Coded) {
+    this.#key = key;
     this.#coded = coded;
   }
 
   /** Null when the index has no codes for the values of the attribute. */
-  static of(columns: Columns, name: string): GroupKeys | null {
-    const coded = codedOf(columns, name);
-    return coded && new GroupKeys(coded);
+  static of(columns: Columns, by: string): GroupKeys | null {
+    const key = groupKey(by, (name) => columns.attribute(name));
+    const coded = codedOf(columns, key);
+    return coded && new GroupKeys(key, coded);
   }
 
   /** Number of codes. */
@@ -50,8 +50,12 @@ export class GroupKeys {
     return code < this.#coded.codes ? this.#coded.value(code) : this.#added[code - this.#coded.codes]!;
   }
 
-  /** The code of a value of a changed record. */
-  add(value: Value): number {
+  /** The codes of a changed record. */
+  codesOf({ attributes }: StoredRecord): number[] {
+    return groupsOf(this.#key, attributes[this.#key.attribute.name]).map((value) => this.#add(value));
+  }
+
+  #add(value: Value): number {
     const known = this.#coded.find(value);
     if (known >= 0) return known;
     const at = this.#added.indexOf(value);
@@ -75,8 +79,13 @@ export class GroupKeys {
   }
 }
 
-function codedOf(columns: Columns, name: string): Coded | null {
-  const { type } = columns.attribute(name);
+/** The codes of a key; null when the index has none. */
+export function codedOf(columns: Columns, { attribute: { name, type }, length }: GroupKey): Coded | null {
+  if (length !== null) {
+    const { texts, single } = columns.periods(name, length);
+    const value = (code: number) => texts[code]!;
+    return { codes: texts.length, single, lists: null, value, find: (text) => texts.indexOf(String(text)) };
+  }
   if (TEXTUAL.has(type)) {
     const { raw, single, lists } = columns.values(name);
     const find = (value: Value) => raw.find(String(value));

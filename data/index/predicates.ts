@@ -1,4 +1,6 @@
 // Conditions on the index: the values of a record by ordinal, and sorted lists of matches.
+import { DATED } from '../../packs/define/schema.ts';
+import { PERIODS } from '../../packs/define/times.ts';
 import { column } from '../model/layout.ts';
 import type { Predicate } from '../plan/plan.ts';
 import { conditionTests, type RowValues, type Test } from '../plan/predicates.ts';
@@ -47,7 +49,8 @@ function rowValues(columns: Columns): RowValues<number> {
       const { type } = columns.attribute(name);
       if (TEXTUAL.has(type)) {
         const values = columns.values(name);
-        const codes = values.codesOf(wanted.map(String));
+        const texts = wanted.map(String);
+        const codes = type === 'datetime' ? codesOfTimes(values, texts) : values.codesOf(texts);
         return byCodes(columns, values, codes);
       }
       if (type === 'boolean') {
@@ -66,13 +69,13 @@ function rowValues(columns: Columns): RowValues<number> {
     present: (name) => columns.present(name),
     bound: (name, end) => {
       const { type } = columns.attribute(name);
-      if (type !== 'date') {
+      if (!DATED.includes(type)) {
         const numbers = columns.numbers(column(name, type === 'price' ? end : 'value'));
         return { at: (ordinal) => numbers.at(ordinal), of: Number };
       }
       const { single, raw } = columns.values(name);
       if (!single) throw new Error(`${name} contains lists, which have no bounds`);
-      // Dates are compared as text, so a bound becomes a bound on codes.
+      // Dates and times are compared as text, so a bound becomes a bound on codes.
       const at = (ordinal: number) => (single[ordinal] === 0 ? Number.NaN : single[ordinal]! - 1);
       return { at, of: (value) => raw.rank(String(value)) };
     },
@@ -107,6 +110,17 @@ function rowValues(columns: Columns): RowValues<number> {
         return Uint32Array.from(new Set(ordinals)).sort();
       }),
   };
+}
+
+/** Codes of times, and of all times of days. */
+function codesOfTimes({ raw }: Values, wanted: readonly string[]): number[] {
+  const codes = wanted.flatMap((text) => {
+    const code = raw.find(text);
+    if (text.length > PERIODS.day) return code < 0 ? [] : [code];
+    const [from, to] = raw.range(text);
+    return Array.from({ length: to - from }, (_, i) => from + i);
+  });
+  return [...new Set(codes)];
 }
 
 /** Records with one of the folded codes: the union of their postings. */

@@ -11,7 +11,7 @@ import type { Bitset } from './bitset.ts';
 import type { SideRecord, SideTable } from './changed-records.ts';
 import type { Columns } from './columns.ts';
 import { mean, quantile } from './figures.ts';
-import { compareKeys, GroupKeys, keysOf } from './group-keys.ts';
+import { compareKeys, GroupKeys } from './group-keys.ts';
 import type { Intervals } from './intervals.ts';
 import { matcherFor, visit } from './matcher.ts';
 
@@ -116,7 +116,7 @@ export function computeSeries(
 /** The matching records, and the codes of all their keys. */
 function matchesOf(
   columns: Columns,
-  { where, by, records }: SeriesPlan,
+  { where, records }: SeriesPlan,
   removed: Bitset | null,
   side: SideTable | null,
   keys: GroupKeys | null,
@@ -131,12 +131,8 @@ function matchesOf(
     if (matched <= records) ordinals.push(ordinal);
     keys?.each(ordinal, add);
   });
-  if (keys && by !== null) for (const one of changed) changedCodes(one, by, keys).forEach(add);
+  if (keys) for (const { record } of changed) keys.codesOf(record).forEach(add);
   return { matched, ordinals, changed, codes };
-}
-
-function changedCodes({ record }: SideRecord, by: string, keys: GroupKeys): number[] {
-  return keysOf(record.attributes[by]).map((value) => keys.add(value));
 }
 
 /** The groups with a number at one point at least, by key; in slices. */
@@ -147,7 +143,7 @@ async function groupsOf(
   intervals: Intervals,
   options?: QueryOptions,
 ): Promise<Group[]> {
-  const { attribute, by, first, step, points } = plan;
+  const { attribute, first, step, points } = plan;
   const groups = new Map<number, Group>();
   const pointOf = (day: number) => Math.floor((Math.max(day, first) - first + step - 1) / step);
   const add = (code: number, number: number, since: number, until: number) => {
@@ -172,7 +168,7 @@ async function groupsOf(
     }
   }
   for (const one of changed) {
-    const codes = keys && by !== null ? changedCodes(one, by, keys) : [0];
+    const codes = keys ? keys.codesOf(one.record) : [0];
     for (const { number, since, until } of changedIntervals(one, attribute))
       for (const code of codes) add(code, number, since, until);
   }

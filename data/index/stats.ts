@@ -11,7 +11,7 @@ import type { SideTable } from './changed-records.ts';
 import type { Columns } from './columns.ts';
 import type { Codes } from './container.ts';
 import { figuresOf } from './figures.ts';
-import { compareKeys, GroupKeys, keysOf } from './group-keys.ts';
+import { compareKeys, GroupKeys } from './group-keys.ts';
 import { candidates, matcherFor, visit } from './matcher.ts';
 import type { Numbers } from './numbers.ts';
 
@@ -120,8 +120,7 @@ function changedNumbers(side: SideTable, plan: StatsPlan, keys: readonly GroupKe
   return side.matching(plan.where).flatMap(({ record }) => {
     const number = side.sortValue(record, plan.attribute);
     if (number === null) return [];
-    const codes = keys.map((key, i) => keysOf(record.attributes[plan.by[i]!]).map((value) => key.add(value)));
-    return [{ number: Number(number), codes }];
+    return [{ number: Number(number), codes: keys.map((key) => key.codesOf(record)) }];
   });
 }
 

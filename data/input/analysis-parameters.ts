@@ -2,10 +2,11 @@
 // section 4.
 import { z } from 'zod';
 import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
-import { NUMERIC } from '../../packs/define/schema.ts';
+import { DATED, NUMERIC } from '../../packs/define/schema.ts';
+import { KEY_PERIODS } from '../plan/group-key.ts';
 import { single } from './filters.ts';
 import { type Parameter, type Selection, selectingParameters } from './parameters.ts';
-import { listValues, parseList, parseText } from './parse-values.ts';
+import { listValues, parseList, parseText, printable } from './parse-values.ts';
 import {
   type AttributeRule,
   allowedAttribute,
@@ -20,7 +21,7 @@ import {
   optional,
   representation,
 } from './rows.ts';
-import { COUNTABLE, SELECTION } from './selection.ts';
+import { COUNTABLE, counted, SELECTION } from './selection.ts';
 
 /** Documented bounds of analysis. */
 export const ANALYSIS_BOUNDS = {
@@ -67,7 +68,7 @@ export interface CompareInput extends Selection {
 }
 
 /** Attribute types with one value that two records can have in common. */
-const SINGLE: readonly AttributeType[] = ['string', 'text', 'url', 'enum', 'boolean', 'integer', 'number', 'date'];
+const SINGLE: readonly AttributeType[] = ['string', 'text', 'url', 'enum', 'boolean', 'integer', 'number', ...DATED];
 
 const union = (...lists: readonly (readonly string[])[]) => [...new Set(lists.flat())];
 
@@ -120,15 +121,45 @@ function parseKeys(values: string[], pack: Pack, most: number): string[] {
   if (keys.length !== values.flatMap(listValues).length) throw invalid('group_by: contains the same attribute twice.');
   if (keys.length > most)
     throw invalid(`group_by: must have ${most === 1 ? 'one attribute' : `at most ${most} attributes`} here.`);
-  return keys.map((name) => allowedAttribute(pack, 'group_by', name, COUNTABLE));
+  for (const key of keys) {
+    const [name = '', period] = key.split(':');
+    allowedAttribute(pack, 'group_by', name, period === undefined ? COUNTABLE : PERIODIC);
+    if (period !== undefined && !PERIOD_NAMES.includes(period))
+      throw invalid(
+        `group_by: ${printable(key)} must end with :${KEY_PERIODS.join(' or :')}; ${name} alone groups by day.`,
+      );
+  }
+  return keys;
 }
+
+const PERIOD_NAMES: readonly string[] = KEY_PERIODS;
+
+/** Dates and times, which `:month` and `:year` group. */
+const PERIODIC: AttributeRule = {
+  may: (attribute) => counted(attribute) && DATED.includes(attribute.type),
+  otherwise: ({ name, type }, choices) =>
+    `${name} (${type}) has no months or years; ${choices.length === 0 ? `write ${name} alone` : `choose one of ${choices.join(', ')}`}.`,
+};
+
+/** The attributes of keys. */
+const attributesOfKeys = (keys: readonly string[]) => keys.map((key) => key.split(':')[0]!);
+
+/** Every key of a dataset. */
+const keysOfPack = (pack: Pack) =>
+  pack.attributes.filter(counted).flatMap(({ name, type }) => {
+    return DATED.includes(type) ? [name, ...KEY_PERIODS.map((period) => `${name}:${period}`)] : [name];
+  });
 
 /** Parameters of `GET /v1/{ds}/stats`: `group_by` is `a` or `a,b`. */
 export const statsParameters = selectingParameters(
   {
     attribute: NUMBER,
     group_by: {
-      schema: () => listSchema('One attribute, or two for groups inside groups', 2).optional(),
+      schema: () =>
+        listSchema(
+          'One attribute, or two for groups inside groups; of a date also name:month or name:year',
+          2,
+        ).optional(),
       parse: (values, { pack }) => parseKeys(values, pack, 2),
       fallback: [],
     } satisfies Parameter<string[]>,
@@ -137,7 +168,7 @@ export const statsParameters = selectingParameters(
   },
   ({ attribute, group_by }, selection): StatsInput => ({
     ...selection,
-    names: union(selection.names, [attribute], group_by),
+    names: union(selection.names, [attribute], attributesOfKeys(group_by)),
     attribute,
     group_by,
   }),
@@ -150,7 +181,11 @@ export const timeseriesParameters = selectingParameters(
     days: integerParameter('Number of days before today', { min: 1, max: ANALYSIS_BOUNDS.days, fallback: 90 }),
     step: choice('Days from point to point: 1 or 7', ['day', 'week'], 'day'),
     group_by: {
-      schema: optional(attributeParameter('Attribute to group by', COUNTABLE)).schema,
+      schema: (pack) => {
+        const keys = pack === null ? [] : keysOfPack(pack);
+        const schema = keys.length > 0 ? z.enum(keys) : z.string().min(1);
+        return schema.describe('Attribute to group by; of a date also name:month or name:year').optional();
+      },
       parse: (values, { pack }) => parseKeys(values, pack, 1)[0]!,
       fallback: null,
     } satisfies Parameter<string | null>,
@@ -159,7 +194,7 @@ export const timeseriesParameters = selectingParameters(
   },
   ({ attribute, group_by, days, step }, selection): TimeseriesInput => ({
     ...selection,
-    names: union(selection.names, [attribute], group_by === null ? [] : [group_by]),
+    names: union(selection.names, [attribute], attributesOfKeys(group_by === null ? [] : [group_by])),
     attribute,
     group_by,
     days,

@@ -1,7 +1,9 @@
 // The filters of a dataset. Each kind is a row: operator, prefix, attribute types, parser, description.
 import { derive } from '../../packs/define/derive.ts';
 import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
+import { DATED } from '../../packs/define/schema.ts';
 import { fold } from '../../packs/define/text.ts';
+import { PERIODS } from '../../packs/define/times.ts';
 import { validationError } from '../model/errors.ts';
 import type { Manifest } from '../model/layout.ts';
 import type { Predicate, RawInput } from '../plan/plan.ts';
@@ -10,6 +12,7 @@ import {
   parseDate,
   parseInteger,
   parseList,
+  parseMoment,
   parseNumber,
   parseText,
   printable,
@@ -21,7 +24,7 @@ import { guessComparison, guessDay, guessNumber } from './value-guesses.ts';
 export type FilterOperator = 'any' | 'not' | 'like' | 'min' | 'max' | 'has';
 
 /** Type of the values of a filter, as in `filters` of the schema. */
-export type FilterType = 'string' | 'integer' | 'number' | 'boolean' | 'date';
+export type FilterType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime';
 
 /** One entry of the schema's `filters` (contract section 2). */
 export interface FilterEntry {
@@ -50,8 +53,8 @@ interface FilterKind {
 const words = (text: string) => text.split(' ');
 
 const WORDY = ['string', 'text', 'url', 'enum', 'strings'] as const;
-const LISTED = ['string', 'url', 'enum', 'strings', 'boolean', 'integer', 'number', 'date'] as const;
-const ORDERED = ['integer', 'number', 'price', 'date'] as const;
+const LISTED = ['string', 'url', 'enum', 'strings', 'boolean', 'integer', 'number', ...DATED] as const;
+const ORDERED = ['integer', 'number', 'price', ...DATED] as const;
 const EVERY = [...WORDY, 'boolean', ...ORDERED, 'geo'] as const;
 
 /** The only value of a parameter that is not a list; throws a 422 when it is repeated. */
@@ -73,6 +76,8 @@ function comparable(name: string, attribute: Attribute, raw: string): string | n
       return parseNumber(name, raw, attribute.unit);
     case 'date':
       return parseDate(name, raw);
+    case 'datetime':
+      return parseMoment(name, raw);
     default:
       return fold(raw);
   }
@@ -89,22 +94,28 @@ function values(name: string, attribute: Attribute, raw: string[]): (string | nu
   return [...new Set(parseList(name, raw).map((value) => comparable(name, attribute, value)))].sort();
 }
 
-function bound(name: string, attribute: Attribute, raw: string[]): string | number {
+/** A bound; of a time a day is its first moment for `min_`, its last for `max_`. */
+function bound(name: string, attribute: Attribute, operator: 'min' | 'max', raw: string[]): string | number {
   const text = single(name, raw);
   refuseComparison(name, attribute, text);
-  return attribute.type === 'date' ? parseDate(name, text) : parseNumber(name, text, attribute.unit);
+  if (attribute.type === 'date') return parseDate(name, text);
+  if (attribute.type !== 'datetime') return parseNumber(name, text, attribute.unit);
+  const moment = parseMoment(name, text);
+  if (moment.length > PERIODS.day) return moment;
+  return `${moment}T${operator === 'min' ? '00:00:00' : '23:59:59.999999'}`;
 }
 
 const isNumeric = ({ type }: Attribute): boolean => type === 'integer' || type === 'number' || type === 'price';
 
 /** Throws a 422 for a number or date with a sign of comparison: `population=>=1000000` is `min_population=1000000`. */
 function refuseComparison(name: string, attribute: Attribute, raw: string): void {
-  const comparison = isNumeric(attribute) || attribute.type === 'date' ? guessComparison(raw) : null;
+  const dated = DATED.includes(attribute.type);
+  const comparison = isNumeric(attribute) || dated ? guessComparison(raw) : null;
   if (comparison === null) return;
   const { operator, strict, value } = comparison;
   const sent = FILTER_KINDS.find(({ prefix }) => `${prefix}${attribute.name}` === name)?.operator;
   const kind = FILTER_KINDS.find((other) => other.operator === (operator === 'any' ? sent : operator));
-  const guess = attribute.type === 'date' ? guessDay(value) : guessNumber(value, attribute.unit);
+  const guess = dated ? guessDay(value) : guessNumber(value, attribute.unit);
   const compared = guess !== null && strict ? beyond(attribute, guess, operator === 'min' ? 1 : -1) : guess;
   const fraction =
     attribute.type === 'integer' && !Number.isInteger(compared) && (operator === 'any' || operator === 'not');
@@ -112,22 +123,24 @@ function refuseComparison(name: string, attribute: Attribute, raw: string): void
   const clear = kind && compared !== null && !fraction && sent !== 'not' && (sent === 'any' || operator !== 'not');
   const included = strict && compared === guess ? `, which includes ${guess}` : '';
   const suggestion = clear ? `; did you mean ${kind.prefix}${attribute.name}=${compared}${included}?` : '';
-  const wanted = attribute.type === 'date' ? 'date' : `number${attribute.unit === null ? '' : ` of ${attribute.unit}`}`;
+  const wanted = dated ? 'date' : `number${attribute.unit === null ? '' : ` of ${attribute.unit}`}`;
   const problem = `must be a ${wanted} without a sign of comparison (got "${printable(raw)}")${suggestion}`;
-  throw validationError(name, problem, attribute.type === 'date' ? 'date_parsing' : 'float_parsing', printable(raw));
+  throw validationError(name, problem, dated ? 'date_parsing' : 'float_parsing', printable(raw));
 }
 
 /** The next value in a direction, where an attribute has one: whole numbers and days. */
 function beyond({ type }: Attribute, value: string | number, direction: 1 | -1): string | number {
   if (type === 'integer') return direction * (Math.floor(direction * Number(value)) + 1);
-  return type === 'date' ? new Date(Date.parse(String(value)) + direction * DAY).toISOString().slice(0, 10) : value;
+  return DATED.includes(type)
+    ? new Date(Date.parse(String(value)) + direction * DAY).toISOString().slice(0, 10)
+    : value;
 }
 
 const DAY = 86_400_000;
 
-const valueType = (type: AttributeType): FilterType =>
-  type === 'boolean' || type === 'integer' || type === 'number' || type === 'date' ? type : 'string';
-const boundType = (type: AttributeType): FilterType => (type === 'date' ? 'date' : 'number');
+const TYPED: readonly AttributeType[] = ['boolean', 'integer', 'number', ...DATED];
+const valueType = (type: AttributeType) => (TYPED.includes(type) ? type : 'string') as FilterType;
+const boundType = (type: AttributeType) => (DATED.includes(type) ? type : 'number') as FilterType;
 
 /** Every kind of filter (specification section 4, "Search"; contract section 2, "Filters and sorts"). */
 export const FILTER_KINDS: readonly FilterKind[] = [
@@ -173,7 +186,11 @@ export const FILTER_KINDS: readonly FilterKind[] = [
     synonyms: words('min minimum gte gt ge from above over atleast since after greater more'),
     types: ORDERED,
     takes: boundType,
-    parse: (name, attribute, raw) => ({ kind: 'min', attribute: attribute.name, value: bound(name, attribute, raw) }),
+    parse: (name, attribute, raw) => ({
+      kind: 'min',
+      attribute: attribute.name,
+      value: bound(name, attribute, 'min', raw),
+    }),
     describe: (attribute) => `${attribute} is at least this; of a range the upper end counts.`,
   },
   {
@@ -182,7 +199,11 @@ export const FILTER_KINDS: readonly FilterKind[] = [
     synonyms: words('max maximum lte lt le to below under before until most atmost less'),
     types: ORDERED,
     takes: boundType,
-    parse: (name, attribute, raw) => ({ kind: 'max', attribute: attribute.name, value: bound(name, attribute, raw) }),
+    parse: (name, attribute, raw) => ({
+      kind: 'max',
+      attribute: attribute.name,
+      value: bound(name, attribute, 'max', raw),
+    }),
     describe: (attribute) => `${attribute} is at most this; of a range the lower end counts.`,
   },
   {

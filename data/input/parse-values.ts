@@ -1,6 +1,7 @@
 // Parsers of raw parameter texts: text, number, date, time, boolean, list. `name` is the parameter's name,
 // for the message. Each throws DataError `validation_failed` (422, contract section 4) for an invalid text.
 import { comparedNumber } from '../../packs/define/digits.ts';
+import { comparedTime, readTime, timeValue } from '../../packs/define/times.ts';
 import { DataError, type ValidationIssue, validationError } from '../model/errors.ts';
 import { guessBoolean, guessDay, guessNumber, guessTime, guessWord } from './value-guesses.ts';
 
@@ -200,17 +201,32 @@ export const TIME = new RegExp(`^(${DAY})(?:[Tt ](${CLOCK})(${ZONE})?)?$`);
  * of an offset, since query strings decode `+` to a space.
  */
 export function parseTime(name: string, raw: string): number {
+  const at = Date.parse(isoText(raw));
+  if (Number.isNaN(at)) throw timeIssue(name, raw);
+  return at;
+}
+
+/** A text that `TIME` accepts, in ISO 8601 with an offset; empty for any other text. */
+function isoText(raw: string): string {
   const [, day, clock, zone = 'Z'] = TIME.exec(raw.trim()) ?? [];
   const offset = /^z$/iu.test(zone) ? 'Z' : zone.replace(' ', '+').replace(/^(.\d{2}):?(\d{2})$/u, '$1:$2');
-  const at = day !== undefined ? Date.parse(`${day}T${clock ?? '00:00'}${offset}`) : Number.NaN;
-  if (Number.isNaN(at))
-    throw issue(
-      name,
-      `must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z${got(raw)}${didYouMean(guessTime(raw))}`,
-      'datetime_parsing',
-      raw,
-    );
-  return at;
+  return day === undefined ? '' : `${day}T${clock ?? '00:00'}${offset}`;
+}
+
+const timeIssue = (name: string, raw: string) =>
+  issue(
+    name,
+    `must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z${got(raw)}${didYouMean(guessTime(raw))}`,
+    'datetime_parsing',
+    raw,
+  );
+
+/** A time as engines compare it (`comparedTime`), or a day as `YYYY-MM-DD`; texts as for `parseTime`. */
+export function parseMoment(name: string, raw: string): string {
+  const time = readTime(isoText(raw));
+  const value = time && timeValue(time);
+  if (value === null) throw timeIssue(name, raw);
+  return isDay(raw.trim()) ? raw.trim() : comparedTime(value);
 }
 
 /** One of the allowed words, in any case. */

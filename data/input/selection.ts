@@ -2,6 +2,7 @@
 // selection itself.
 import { z } from 'zod';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
+import { DATED } from '../../packs/define/schema.ts';
 import { fold, words } from '../../packs/define/text.ts';
 import { validationError } from '../model/errors.ts';
 import { PROVENANCE_STATUSES, type ProvenanceStatus } from '../model/record.ts';
@@ -97,7 +98,7 @@ const COUNTED: readonly Attribute['type'][] = [
   'boolean',
   'integer',
   'number',
-  'date',
+  ...DATED,
   'strings',
 ];
 

@@ -46,11 +46,11 @@ export interface Test<Row> {
   readonly list?: () => Uint32Array;
 }
 
-/** The bounds of an attribute as numbers that compare like its values. */
+/** The bounds of an attribute: all numbers, or all dates and times as text. */
 export interface Bounds<Row> {
   /** NaN: the row has none. */
-  at(row: Row): number;
-  of(value: number | string): number;
+  at(row: Row): number | string;
+  of(value: number | string): number | string;
 }
 
 /** The values of rows in memory: ordinals of an index, changed records, or rows of the viewer's file. */
@@ -88,6 +88,9 @@ const DEGREE_KM = 111.19;
 /** The minimum `statusReach` that a caller of this scope may see. */
 const leastReach = (scope: Visibility): 1 | 2 => (scope === 'public' ? 2 : 1);
 
+/** Whether a bound is at most another of the same type. NaN is neither at most nor at least anything. */
+const atMost = (bound: number | string, other: number | string): boolean => (bound as number) <= (other as number);
+
 const not =
   <Row>(test: Test<Row>): Test<Row> =>
   (row) =>
@@ -118,7 +121,7 @@ const PREDICATES: { readonly [K in Predicate['kind']]: PredicateKind<Condition<K
     test: ({ attribute, value }, rows) => {
       const { at, of } = rows.bound(attribute, 'max');
       const least = of(value);
-      return (row) => at(row) >= least;
+      return (row) => atMost(least, at(row));
     },
     spell: ({ attribute, value }) => `min_${attribute}=${value}`,
   },
@@ -127,7 +130,7 @@ const PREDICATES: { readonly [K in Predicate['kind']]: PredicateKind<Condition<K
     test: ({ attribute, value }, rows) => {
       const { at, of } = rows.bound(attribute, 'min');
       const most = of(value);
-      return (row) => at(row) <= most;
+      return (row) => atMost(at(row), most);
     },
     spell: ({ attribute, value }) => `max_${attribute}=${value}`,
   },

@@ -1,7 +1,7 @@
 // Profile of a dataset: fill rate and distribution of each attribute, without revealing paid values.
 import { comparedNumber } from '../../packs/define/digits.ts';
 import type { Attribute, Value } from '../../packs/define/model.ts';
-import { NUMERIC } from '../../packs/define/schema.ts';
+import { DATED, NUMERIC } from '../../packs/define/schema.ts';
 import { counted } from '../input/selection.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { NumberStats, QueryOptions } from '../plan/plan.ts';
@@ -36,7 +36,7 @@ export interface AttributeProfile {
   distinct: number | null;
   /** For numbers and prices of a public attribute. */
   quantiles?: Pick<NumberStats, 'min' | 'q1' | 'median' | 'q3' | 'max' | 'mean'>;
-  /** For numbers, prices and dates (by year): `from` is in the bin, `to` in the next one. */
+  /** For numbers, prices, and dates and times (by year): `from` is in the bin, `to` in the next one. */
   histogram?: { from: number; to: number; count: number }[];
   /** Most common values with their counts. */
   top?: { value: Value; count: number }[];
@@ -121,7 +121,7 @@ async function ofAttribute(
     const { min, q1, median, q3, max, mean } = stats;
     profile.quantiles = { min, q1, median, q3, max, mean };
   }
-  if (numeric || type === 'date') {
+  if (numeric || DATED.includes(type)) {
     const bins = numeric
       ? spread.bins.map((count, i) => ({ from: edges[i]!, to: edges[i + 1]!, count }))
       : spread.groups.map(({ key: [year = 0], count }) => ({ from: year, to: year + 1, count }));

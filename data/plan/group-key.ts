@@ -1,0 +1,27 @@
+// What records are counted or grouped by: the values of an attribute, or the days, months or years of dates and times.
+import type { Attribute, Value } from '../../packs/define/model.ts';
+import { PERIODS } from '../../packs/define/times.ts';
+
+/** Endings of the name of a date or time in `group_by`. */
+export const KEY_PERIODS = ['month', 'year'] as const;
+
+export interface GroupKey {
+  attribute: Attribute;
+  /** Number of characters of a date or time that are its group; null: the whole value. */
+  length: number | null;
+}
+
+/** Reads `created`, of which times count by day, `created:month` or `created:year`. */
+export function groupKey(by: string, attributeOf: (name: string) => Attribute): GroupKey {
+  const [name = '', period] = by.split(':');
+  const attribute = attributeOf(name);
+  const day = attribute.type === 'datetime' ? PERIODS.day : null;
+  return { attribute, length: period === undefined ? day : PERIODS[period as keyof typeof PERIODS] };
+}
+
+/** The groups of one value, each once; of a list one for each entry. */
+export function groupsOf({ length }: GroupKey, value: Value | undefined): Value[] {
+  if (value === undefined) return [];
+  if (length !== null) return [String(value).slice(0, length)];
+  return [...new Set([value].flat())];
+}
