@@ -60,6 +60,7 @@ export async function storeDeclared(
     try {
       const fresh = await storeVersions(pack, source, { ...context, dataDir });
       for (const version of fresh.slice(-1)) notes.push(...columnNotes(pack, source.id, version, before));
+      for (const { notes: found = [] } of fresh) notes.push(...found.map((note) => `${source.id}: ${note}`));
     } catch (error) {
       if (error instanceof DeclarationError) throw new Error(`${source.id}: ${error.message}`, { cause: error });
       failures.push(`${source.id}: ${errorLine(error)}`);

@@ -1,25 +1,34 @@
 // Files of a declared source: found by path or pattern, opened as streams of bytes, remembered by size and time.
 import { createReadStream } from 'node:fs';
 import { glob, readdir, stat } from 'node:fs/promises';
-import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { basename, dirname, matchesGlob, relative, resolve, sep } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { nearestName } from '../../packs/define/mistakes.ts';
 import type { Mark, SourceContext } from './reader.ts';
+import { type ZipEntry, zipBytes, zipEntries } from './zip.ts';
 
 /** A file that was not read before, or that changed since. */
 export interface SourceFile {
-  /** Path from the folder of the source, with `/`. */
+  /** Path from the folder of the source, with `/`; in a zip archive, followed by the path there. */
   name: string;
   path: string;
   /** Size in bytes, as stored. */
   size: number;
   observed_at: Date;
   mark: Mark;
+  /** Where it is in the archive at `path`; absent: it is the file at `path`. */
+  entry?: ZipEntry | undefined;
+  /** Most bytes when unpacked. */
+  max_bytes?: number | undefined;
 }
 
 /** What a declaration contains about its files. */
 interface DeclaredFile {
   file: string;
+  /** Names or a pattern in a zip archive. */
+  inside?: string | undefined;
+  /** Most bytes when unpacked; absent: the kind of file is never packed. */
+  max_bytes?: number | undefined;
   observed_at?: { file_name?: string | undefined } | undefined;
 }
 
@@ -39,17 +48,43 @@ export async function changedFiles(
   const files: SourceFile[] = [];
   for (const path of paths) {
     const { size, mtimeMs } = await sizeAndTime(path);
-    const name = relative(folder, path).split(sep).join('/');
-    const mark = { path: name, size, mtime: Math.round(mtimeMs) };
-    // Only the newest mark counts: a file may return to an earlier size and time.
-    const last = known.findLast((each) => each['path'] === name);
-    if (last !== undefined && last['size'] === mark.size && last['mtime'] === mark.mtime) continue;
-    const pattern = declared.observed_at?.file_name;
-    const observed_at = pattern === undefined ? new Date(mark.mtime) : dateInName(basename(path), pattern);
-    files.push({ name, path, size, observed_at, mark });
+    const { max_bytes } = declared;
+    const place = relative(folder, path).split(sep).join('/');
+    const packed = max_bytes !== undefined && isZip(path);
+    for (const entry of packed ? await entriesOf(path, place, declared.inside) : [undefined]) {
+      const name = entry === undefined ? place : `${place}/${entry.name}`;
+      const mark = { path: name, size, mtime: Math.round(mtimeMs) };
+      // Only the newest mark counts: a file may return to an earlier size and time.
+      const last = known.findLast((known) => known['path'] === name);
+      if (last !== undefined && last['size'] === mark.size && last['mtime'] === mark.mtime) continue;
+      const pattern = declared.observed_at?.file_name;
+      const observed_at = pattern === undefined ? new Date(mark.mtime) : dateInName(basename(name), pattern);
+      files.push({ name, path, size, observed_at, mark, entry, max_bytes });
+    }
   }
   const byName = (a: SourceFile, b: SourceFile) => (a.name < b.name ? -1 : 1);
   return files.sort((a, b) => a.observed_at.getTime() - b.observed_at.getTime() || byName(a, b));
+}
+
+const isZip = (path: string) => path.toLowerCase().endsWith('.zip');
+
+/** Files of an archive that programs add. */
+const ADDED_BY_PROGRAMS = /^__MACOSX\/|(?:^|\/)\.[^/]*$/;
+
+/** The files of a zip archive that match a pattern, or its only one. Throws with their names when there are several. */
+async function entriesOf(path: string, place: string, inside: string | undefined): Promise<ZipEntry[]> {
+  const all = await zipEntries(path).catch((error: Error) => {
+    throw new Error(`${place}: ${error.message}`, { cause: error });
+  });
+  const entries = all.filter(({ name }) => !ADDED_BY_PROGRAMS.test(name));
+  const matching = inside === undefined ? entries : entries.filter(({ name }) => matchesGlob(name, inside));
+  if (inside === undefined ? matching.length === 1 : matching.length > 0) return matching;
+  const names = `it contains ${shortList(entries.map(({ name }) => name)) || 'no file'}`;
+  throw new Error(
+    inside === undefined
+      ? `${place} is not one file: ${names}; set inside to one of them, or to a pattern such as *.csv`
+      : `${place} has no file ${inside}: ${names}`,
+  );
 }
 
 /** Existing files at a path or matching a pattern. A file whose name contains `[` or `*` is a path first. */
@@ -70,6 +105,11 @@ const isFile = async (path: string) => (await stat(path).catch(() => null))?.isF
 /** Most names that a message lists. */
 const SHOWN_NAMES = 10;
 
+function shortList(names: readonly string[]): string {
+  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : '';
+  return `${names.slice(0, SHOWN_NAMES).join(', ')}${more}`;
+}
+
 async function noSuchFile(folder: string, file: string): Promise<string> {
   let parent = dirname(resolve(folder, file));
   let entries = await readdir(parent).catch(() => null);
@@ -78,8 +118,7 @@ async function noSuchFile(folder: string, file: string): Promise<string> {
     entries = await readdir(parent).catch(() => null);
   }
   const names = (entries ?? []).sort();
-  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : '';
-  const list = names.length === 0 ? 'is empty' : `contains ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`;
+  const list = names.length === 0 ? 'is empty' : `contains ${shortList(names)}`;
   const nearest = nearestName(basename(file), names);
   const hint = nearest === undefined ? '' : `; nearest: ${nearest}`;
   return `no file ${file} in ${folder}: ${parent === resolve(folder) ? 'the folder' : parent} ${list}${hint}`;
@@ -114,18 +153,24 @@ const CHUNK = 1 << 18;
 const MB = 1_000_000;
 
 /**
- * The bytes of a file, decompressed when its name ends with `.gz`. Reports progress of large files in MB. Throws
+ * The bytes of a file, unpacked when its name ends with `.gz` or it is in a zip archive. Reports progress of large files in MB. Throws
  * when the file is changed while it is read, because the rows would be of two versions.
  */
 export async function* fileBytes(file: SourceFile, progress?: SourceContext['progress']): AsyncGenerator<Buffer> {
   const stream = createReadStream(file.path, { highWaterMark: CHUNK });
   const unit = `MB of ${file.name}`;
-  const compressed = file.path.endsWith('.gz');
-  const bytes = compressed ? stream.pipe(createGunzip({ chunkSize: CHUNK })) : stream;
+  const compressed = file.entry === undefined && file.path.endsWith('.gz');
+  const unpacked = compressed ? stream.pipe(createGunzip({ chunkSize: CHUNK })) : stream;
+  const bytes = file.entry === undefined ? unpacked : zipBytes(file.path, file.entry);
   // `pipe` does not forward errors.
-  if (compressed) stream.on('error', (error) => bytes.destroy(error));
+  if (compressed) stream.on('error', (error) => unpacked.destroy(error));
+  const { max_bytes = Number.POSITIVE_INFINITY } = file;
+  let size = 0;
   try {
     for await (const chunk of bytes) {
+      size += chunk.length;
+      if (size > max_bytes && (compressed || file.entry !== undefined))
+        throw new Error(`it has more than ${max_bytes} bytes when unpacked (max_bytes)`);
       if (file.size >= MB) progress?.(Math.round(stream.bytesRead / MB), Math.round(file.size / MB), unit);
       yield chunk as Buffer;
     }
@@ -134,7 +179,7 @@ export async function* fileBytes(file: SourceFile, progress?: SourceContext['pro
     throw new Error(`${file.name}: ${(error as Error).message}`, { cause: error });
   } finally {
     stream.destroy();
-    bytes.destroy();
+    unpacked.destroy();
   }
 }
 

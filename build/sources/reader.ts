@@ -41,6 +41,10 @@ export interface SourceVersion {
    * to what is stored: the version was read before. JSON.
    */
   mark(): Mark;
+  /** Number formats of columns, such as `0%` and `#,##0.00 "€"`, where the source has them: in workbooks. */
+  formats?: ReadonlyMap<string, string> | undefined;
+  /** Sentences about what the source contains and the rows lack; complete when the rows were read. */
+  notes?: readonly string[] | undefined;
 }
 
 /** What a source remembers of a version: size and time of a file, ETag, value of the cursor column. */

@@ -8,6 +8,7 @@ import { readParquet } from './parquet.ts';
 import { readPostgres } from './postgres.ts';
 import type { SourceReader } from './reader.ts';
 import { readSqlite } from './sqlite.ts';
+import { readXlsx } from './xlsx.ts';
 
 /** Reads the versions of a declared source. */
 export const READERS: { readonly [K in DeclaredKind]: SourceReader<DeclaredAs<K>> } = {
@@ -15,6 +16,7 @@ export const READERS: { readonly [K in DeclaredKind]: SourceReader<DeclaredAs<K>
   jsonl: readJsonl,
   json: readJson,
   parquet: readParquet,
+  xlsx: readXlsx,
   sqlite: readSqlite,
   postgres: readPostgres,
   http: readHttp,

@@ -46,6 +46,8 @@ export interface StoredVersion {
   content: string;
   /** What of the source was stored: the columns and the filter. A declaration that needs more reads it again. */
   selection: string;
+  /** Sentences about what the source has and the rows lack; absent: none. */
+  notes?: readonly string[];
   /** Number of the version in the order of reading, which is not always that of the times. */
   read: number;
 }
@@ -215,6 +217,7 @@ async function storeVersion(
       ...{ version: name, name: version.name, columns: [...version.columns], unread },
       absent: absentColumns(source, version.columns),
       ...{ observed_at, rows, broken: broken.count, mark, content, selection, read },
+      ...(version.notes?.length ? { notes: version.notes } : {}),
     };
     await writeFile(join(work, BROKEN), broken.some.map((row) => `${JSON.stringify(row)}\n`).join(''));
     await writeFile(join(work, VERSION), versionText(stored));

@@ -18,7 +18,7 @@ export type {
   Reading,
   Value,
 } from './model.ts';
-export { csv, http, json, jsonl, npm, parquet, postgres, type SourceRow, sqlite } from './sources.ts';
+export { csv, http, json, jsonl, npm, parquet, postgres, type SourceRow, sqlite, xlsx } from './sources.ts';
 export { foldKey as fold, words } from './text.ts';
 export { z };
 

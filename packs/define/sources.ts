@@ -159,26 +159,51 @@ const FILE = {
   ...COMMON,
 };
 
+/** A file that may be packed: `.gz`, or in a zip archive. */
+const PACKED_FILE = {
+  ...FILE,
+  inside: requiredText('the name of a file in the zip archive, or a pattern such as *.csv')
+    .optional()
+    .describe('For a `.zip` file: the name of a file in it, or a pattern. Unset: the archive has one file.'),
+  max_bytes: wholeNumber('a whole number of bytes of at least 1', 1)
+    .default(10_000_000_000)
+    .describe('Most bytes of a packed file when it is unpacked; more stop the run.'),
+};
+
 const CsvShape = strictObject({
   kind: z.literal('csv'),
-  ...FILE,
+  ...PACKED_FILE,
   delimiter: Delimiter.optional().describe('Unset: the one of `,` `;` tab and `|` that the header has most.'),
   encoding: Encoding.default('utf-8').describe('A label of the WHATWG Encoding Standard, such as `windows-1252`.'),
-}).describe('A CSV file. A file whose name ends with `.gz` is decompressed.');
+}).describe('A CSV file. A file whose name ends with `.gz` or `.zip` is unpacked.');
 
-const JsonlShape = strictObject({ kind: z.literal('jsonl'), ...FILE }).describe(
+const JsonlShape = strictObject({ kind: z.literal('jsonl'), ...PACKED_FILE }).describe(
   'A file with one JSON object on each line.',
 );
 
 const JsonShape = strictObject({
   kind: z.literal('json'),
-  ...FILE,
+  ...PACKED_FILE,
   items: requiredText('a path such as data.items')
     .optional()
     .describe('Path of the list in the document. Unset: the document is the list.'),
 }).describe('A JSON file: a list of objects, or a document with such a list at the path `items`.');
 
 const ParquetShape = strictObject({ kind: z.literal('parquet'), ...FILE }).describe('A Parquet file.');
+
+const XlsxShape = strictObject({
+  kind: z.literal('xlsx'),
+  ...FILE,
+  sheet: requiredText('the name of a sheet')
+    .optional()
+    .describe('Sheet whose rows are read. Unset: the first visible one with a table.'),
+  skip_rows: wholeNumber('a whole number of at least 0', 0)
+    .optional()
+    .describe('Rows above the header. Unset: titles above the table are recognised.'),
+  max_bytes: wholeNumber('a whole number of bytes of at least 1', 1)
+    .default(2_000_000_000)
+    .describe('Most bytes of a part of the workbook when it is unpacked; more stop the run.'),
+}).describe('A workbook of a spreadsheet program: the stored values of one sheet.');
 
 const SqliteShape = strictObject({
   kind: z.literal('sqlite'),
@@ -256,8 +281,8 @@ const HttpShape = strictObject({
 /** What `from` of a source may be. */
 export const DeclaredSourceShape = z.discriminatedUnion(
   'kind',
-  [CsvShape, JsonlShape, JsonShape, ParquetShape, SqliteShape, PostgresShape, HttpShape],
-  { error: 'csv(…), jsonl(…), json(…), parquet(…), sqlite(…), postgres(…) or http(…)' },
+  [CsvShape, JsonlShape, JsonShape, ParquetShape, XlsxShape, SqliteShape, PostgresShape, HttpShape],
+  { error: 'csv(…), jsonl(…), json(…), parquet(…), xlsx(…), sqlite(…), postgres(…) or http(…)' },
 );
 export type DeclaredSource = z.output<typeof DeclaredSourceShape>;
 export type DeclaredKind = DeclaredSource['kind'];
@@ -288,6 +313,13 @@ export const json = (file: string, options: Options<'json', 'file'> = {}) => ({
 /** Reads a Parquet file. */
 export const parquet = (file: string, options: Options<'parquet', 'file'> = {}) => ({
   kind: 'parquet' as const,
+  file,
+  ...options,
+});
+
+/** Reads a sheet of a workbook: `xlsx('prices.xlsx', { sheet: 'Prices' })`. */
+export const xlsx = (file: string, options: Options<'xlsx', 'file'> = {}) => ({
+  kind: 'xlsx' as const,
   file,
   ...options,
 });

@@ -19,6 +19,8 @@ export interface SourceColumn {
   rows: number;
   /** For lists: how often each entry occurs. */
   entries: ReadonlyMap<string, number>;
+  /** Number format of a workbook. */
+  format?: string | undefined;
 }
 
 /** A cell as text, without surrounding white space; '' without a value. */

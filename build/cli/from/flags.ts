@@ -10,13 +10,14 @@ export class UsageError extends Error {}
 
 export const FROM_USAGE = `${commandLine('pack', 'from <source> [flags]')}   write a pack from data
 
-  <source> is a file (.csv, .tsv, .jsonl, .ndjson, .json, .parquet, .sqlite, .db; .gz for CSV and JSON lines),
+  <source> is a file (.csv, .tsv, .jsonl, .ndjson, .json, .geojson, .xlsx, .parquet, .sqlite, .db; .gz and .zip),
   an http or https address, or \`postgres\`.
 
   --title, --license, --license-url, --attribution, --homepage   what cannot be read from the data
   --id <id>           id of the dataset, or a path; the name of the file unless given
   --identity <a,b>    columns that identify a record
   --currency <EUR>    currency of prices whose column names none
+  --sheet <name>      of a workbook
   --table, --query    of a SQLite file: a table, or a SELECT statement
   --query, --url-env  of PostgreSQL: a SELECT statement, and the variable with the connection string
   --items, --header, --format   of an address: path of the list, request headers, json, csv or ndjson
@@ -35,6 +36,7 @@ const OPTIONS = {
   homepage: { type: 'string' },
   identity: { type: 'string' },
   currency: { type: 'string' },
+  sheet: { type: 'string' },
   table: { type: 'string' },
   query: { type: 'string' },
   'url-env': { type: 'string' },
@@ -71,11 +73,18 @@ export function readFlags(args: readonly string[]): { source: string; flags: Fla
 }
 
 /** Kinds by the end of a file's name. */
-const SUFFIXES: Readonly<Record<string, 'csv' | 'jsonl' | 'json' | 'parquet' | 'sqlite'>> = {
+const SUFFIXES: Readonly<Record<string, 'csv' | 'jsonl' | 'json' | 'parquet' | 'xlsx' | 'sqlite'>> = {
   ...{ '.csv': 'csv', '.tsv': 'csv', '.tab': 'csv', '.txt': 'csv', '.csv.gz': 'csv', '.tsv.gz': 'csv' },
   ...{ '.jsonl': 'jsonl', '.ndjson': 'jsonl', '.jsonl.gz': 'jsonl', '.ndjson.gz': 'jsonl', '.json': 'json' },
   ...{ '.json.gz': 'json', '.geojson': 'json' },
-  ...{ '.parquet': 'parquet', '.sqlite': 'sqlite', '.sqlite3': 'sqlite', '.db': 'sqlite' },
+  ...{
+    '.xlsx': 'xlsx',
+    '.xlsm': 'xlsx',
+    '.parquet': 'parquet',
+    '.sqlite': 'sqlite',
+    '.sqlite3': 'sqlite',
+    '.db': 'sqlite',
+  },
 };
 
 /** Suffix of a file name, with the one before `.gz`: `.csv.gz`. */
@@ -108,6 +117,7 @@ export function placeOf(source: string, flags: Flags): DeclaredPlace {
     sqlite: { table: flags.table, query: flags.query },
     jsonl: {},
     parquet: {},
+    xlsx: { sheet: flags.sheet },
   }[kind];
   return { kind, target: source, options: options(members), complete: true };
 }
@@ -117,7 +127,14 @@ function httpPlace(
   flags: Flags,
   options: (given: Record<string, unknown>) => Record<string, unknown>,
 ): DeclaredPlace {
-  const byName = { csv: 'csv', jsonl: 'ndjson', json: undefined, parquet: undefined, sqlite: undefined };
+  const byName = {
+    csv: 'csv',
+    jsonl: 'ndjson',
+    json: undefined,
+    parquet: undefined,
+    xlsx: undefined,
+    sqlite: undefined,
+  };
   const kind = SUFFIXES[suffixOf(new URL(source).pathname)];
   const format = flags.format ?? (kind === undefined ? undefined : byName[kind]);
   const headers = Object.fromEntries(

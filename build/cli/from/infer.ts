@@ -120,7 +120,8 @@ function readableColumns(sample: RowSample, unread: Proposal['unread']): NamedCo
       unread.push({ column: name.trim() === '' ? `column ${index + 1}` : name, reason });
       return [];
     }
-    return [{ column: countColumn(name, sample.rows, index), index, name: readName(name) }];
+    const column = { ...countColumn(name, sample.rows, index), format: sample.formats?.get(name) };
+    return [{ column, index, name: readName(name) }];
   });
 }
 

@@ -141,6 +141,12 @@ export function currencyInName({ snake, bracket }: ColumnName): string | null {
   return currencyOf(tokens.at(-1)!) ?? currencyOf(tokens[0]!);
 }
 
+/** Currency in a number format of a workbook, such as `#,##0.00 "€"` or `[$CHF-807]#,##0`; null when it has none. */
+export function currencyInFormat(format: string): string | null {
+  const parts = format.matchAll(/\[\$([^\]-]+)|"([^"]+)"|([€$£¥₹₽₩₺])/g);
+  return parts.map(([, symbol, quoted, sign]) => currencyOf((symbol ?? quoted ?? sign)!.trim())).find(Boolean) ?? null;
+}
+
 const PRICE =
   /(^|[_.])(price|prices|preis|preise|prix|precio|prezzo|cost|costs|kosten|fee|fees|gebuehr|rent|miete|fare|msrp|rrp|uvp)([_.]|$)/;
 

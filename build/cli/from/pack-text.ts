@@ -1,4 +1,5 @@
 // The text of pack.ts for a proposal.
+import type { DeclaredKind } from '../../../packs/define/sources.ts';
 import type { AttributeProposal, Proposal } from './proposal.ts';
 import { exampleOf } from './records.ts';
 
@@ -75,7 +76,7 @@ export interface PackFacts {
 
 /** Where the rows are: the call in `from`. */
 export interface DeclaredPlace {
-  kind: 'csv' | 'jsonl' | 'json' | 'parquet' | 'sqlite' | 'postgres' | 'http';
+  kind: DeclaredKind;
   /** Path or address; null for a query to PostgreSQL. */
   target: string | null;
   /** Members besides `attributes`. */
@@ -222,6 +223,7 @@ function ruleOf(
     thousands: reading.thousands,
     date: reading.date,
     missing: own.length === 0 ? undefined : own,
+    multiply: reading.multiply,
     truths: reading.truths,
     separator: reading.separator,
   };

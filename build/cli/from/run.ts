@@ -305,6 +305,7 @@ async function makePack(target: Target, flags: Flags, context: FromContext): Pro
   const identity = flags.identity?.split(',').map((name) => name.trim()) ?? null;
   const proposal = inferPack(sample, { identity, currency: flags.currency ?? null });
   await checkRest(proposal, sample, target, context);
+  proposal.notes.push(...(sample.notes ?? []));
   if (legacy) proposal.notes.push(encodingNote(sample));
   if (place.kind === 'http' && place.options['pages'] === undefined)
     proposal.notes.push('one answer was read; if the API has pages, name how with --pages (see from --help)');

@@ -14,6 +14,9 @@ export interface RowSample {
   total: number;
   /** Whether every row of the source was read or counted. */
   whole: boolean;
+  /** Number formats of columns, and what the source has and the rows lack, as its reader states them. */
+  formats?: ReadonlyMap<string, string> | undefined;
+  notes?: readonly string[] | undefined;
 }
 
 /** Bounds of a sample. Cells bound the memory for files with many columns. */
@@ -46,7 +49,8 @@ export async function readSample(
     if (total % 10_000 === 0) progress(total);
   }
   // A reader of JSON may add columns while it reads.
-  return flattened({ name: version.name, columns: [...version.columns], rows: cells, total, whole });
+  const { name, formats, notes } = version;
+  return flattened({ name, columns: [...version.columns], rows: cells, total, whole, formats, notes });
 }
 
 /** Rows of a version that repeat the cells of an earlier row in these columns. */

@@ -4,7 +4,15 @@ import { maxLength } from '../../../packs/define/schema.ts';
 import { fold } from '../../../packs/define/text.ts';
 import { missingTexts, type SourceColumn } from './column.ts';
 import { dateStyle } from './dates.ts';
-import { type ColumnName, currencyInName, currencyOf, knownUnit, namesPrice, unitInName } from './names.ts';
+import {
+  type ColumnName,
+  currencyInFormat,
+  currencyInName,
+  currencyOf,
+  knownUnit,
+  namesPrice,
+  unitInName,
+} from './names.ts';
 import { type NumberStyle, numberStyle } from './numbers.ts';
 
 /** How a column writes its values, where it differs from what readers expect. */
@@ -15,6 +23,7 @@ export interface ColumnReading {
   missing?: string[];
   truths?: { true: string[]; false: string[] };
   separator?: string;
+  multiply?: number;
   /** Sign or unit around the numbers, which a function removes. */
   affix?: string;
 }
@@ -163,16 +172,17 @@ function numberType(column: SourceColumn, counts: ReadonlyMap<string, number>, n
   if (style === null || (style.affix && knownUnit(style.affix) === null && currencyOf(style.affix) === null))
     return null;
   if (!style.fraction && Math.max(Math.abs(style.min), Math.abs(style.max)) > Number.MAX_SAFE_INTEGER) return null;
-  return describeNumber(native, counts, name, hints, style);
+  return describeNumber(column, counts, name, hints, style);
 }
 
 function describeNumber(
-  native: boolean,
+  column: SourceColumn,
   counts: ReadonlyMap<string, number>,
   name: ColumnName,
   hints: Hints,
   style: NumberStyle,
 ): TypeProposal {
+  const native = column.form === 'number';
   const reasons: string[] = [];
   const notes: string[] = [];
   const reading: ColumnReading = {};
@@ -190,10 +200,20 @@ function describeNumber(
     reading.affix = style.affix;
     reasons.push(style.affix === '' ? 'with special spaces' : `with ${style.affix}`);
   }
-  const own = (style.affix === null ? null : currencyOf(style.affix)) ?? currencyInName(name);
+  const format = column.format ?? '';
+  const own =
+    (style.affix === null ? null : currencyOf(style.affix)) ?? currencyInName(name) ?? currencyInFormat(format);
   const currency = own ?? (namesPrice(name.snake) ? hints.currency : null);
-  const unit = (style.affix === null ? null : knownUnit(style.affix)) ?? (own === null ? unitInName(name) : null);
-  const bounds = { min: style.min, max: style.max };
+  const isShare = /%/.test(format);
+  if (isShare) {
+    // A workbook stores 25 % as 0.25.
+    reading.multiply = 100;
+    reasons.push('formatted as a share');
+  }
+  const written = isShare ? '%' : style.affix === null ? null : knownUnit(style.affix);
+  const unit = written ?? (own === null ? unitInName(name) : null);
+  const factor = isShare ? 100 : 1;
+  const bounds = { min: style.min * factor, max: style.max * factor };
   const common = { counts, reading, bounds, reasons, notes };
   reasons.push(...rest(style.share));
   if (currency !== null && unit === null) {
