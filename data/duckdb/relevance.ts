@@ -60,7 +60,7 @@ function score({ text, words }: RelevanceSort): Sql {
   const sum = parts.reduce((all, part) => sql`${all} + ${part}`);
   const highest = words.map((_, i) => numbered('inverse', i)).reduce((all, each) => sql`${all} + ${each}`);
   const share = sql`coalesce(((${sum}) * ${STEPS}::BIGINT) // nullif(${highest}, 0), 0)`;
-  return sql`CASE WHEN name_words = ${phrase} THEN ${NAME_SCORES.exact}::BIGINT WHEN other_name THEN ${NAME_SCORES.other}::BIGINT WHEN starts_with(name_words, ${phrase}) THEN ${NAME_SCORES.prefix}::BIGINT ELSE ${share} END`;
+  return sql`CASE WHEN name_words = ${phrase} AND prominence IS DISTINCT FROM 0 THEN ${NAME_SCORES.exact}::BIGINT WHEN other_name OR name_words = ${phrase} THEN ${NAME_SCORES.other}::BIGINT WHEN starts_with(name_words, ${phrase}) THEN ${NAME_SCORES.prefix}::BIGINT ELSE ${share} END`;
 }
 
 /** Records after a position. */

@@ -33,7 +33,7 @@ class Relevance {
     const others = otherNames(columns, sort);
     this.#nameScore = (ordinal) => {
       const code = names.code(ordinal);
-      if (code === exact && exact >= 0) return NAME_SCORES.exact;
+      if (code === exact && exact >= 0) return this.#isProminent(ordinal) ? NAME_SCORES.exact : NAME_SCORES.other;
       if (others?.has(ordinal)) return NAME_SCORES.other;
       return code >= from && code < to ? NAME_SCORES.prefix : null;
     };
@@ -50,6 +50,10 @@ class Relevance {
       this.#frequencies[i] = terms.frequency(ordinal, range, whole, this.#sort.scope);
     }
     return bm25(this.#inverse, this.#frequencies);
+  }
+
+  #isProminent(ordinal: number): boolean {
+    return this.#prominence(ordinal) !== 0;
   }
 
   /** NaN: the record has none. */
@@ -77,8 +81,9 @@ class Relevance {
         .reduce((sum, [word, weight]) => sum + (word === prefix ? weight * WHOLE_WORD : weight), 0),
     );
     const other = names.some((attribute) => side.equal(attribute, [text])(changed));
-    const score = nameScore(nameWords(record.name), nameWords(text), other) ?? bm25(this.#inverse, frequencies);
     const prominent = prominence === null ? null : (side.sortValue(record, prominence) as number | null);
+    const score =
+      nameScore(nameWords(record.name), nameWords(text), other, prominent !== 0) ?? bm25(this.#inverse, frequencies);
     return { value: score, ties: [prominent, record.quality_score], id: record.id };
   }
 }

@@ -6,7 +6,10 @@
 // by text (data/consolidate/engine-values.ts). The frequencies of words are those of the release: an overlay
 // does not change them.
 
-/** Scores of records by name; every BM25 score is lower. */
+/**
+ * Scores of records by name; every BM25 score is lower. The name of a record whose prominence is 0 counts as another
+ * name: an airfield called San Francisco comes after the airports of San Francisco.
+ */
 export const NAME_SCORES = { exact: 3_000_000, other: 2_000_000, prefix: 1_000_000 } as const;
 
 /** Search weight of attributes whose values are names of the record, such as codes. */
@@ -41,10 +44,11 @@ export function bm25(inverse: readonly number[], frequencies: readonly number[])
 
 /**
  * Score of a record by its names: `words` are those of its displayed name, `phrase` those of the query,
- * separated by spaces; `other`: a naming attribute has the query as a value. Null: none of them.
+ * separated by spaces; `other`: a naming attribute has the query as a value; `prominent`: its prominence is not
+ * 0. Null: none of them.
  */
-export function nameScore(words: string, phrase: string, other: boolean): number | null {
-  if (words === phrase) return NAME_SCORES.exact;
+export function nameScore(words: string, phrase: string, other: boolean, prominent = true): number | null {
+  if (words === phrase) return prominent ? NAME_SCORES.exact : NAME_SCORES.other;
   if (other) return NAME_SCORES.other;
   return words.startsWith(phrase) ? NAME_SCORES.prefix : null;
 }

@@ -57,7 +57,7 @@ export const entity_report: Operation = operation<ReportInput, Received>({
     if (!ctx.owners) throw new DataError('unavailable', 'This service receives no reports.');
     const { requester } = accountsOf(ctx);
     const about = aboutDataset(release.pack, ctx.base_url);
-    const answer = (id: string) => ({ status: 202, body: { status: 'received' as const, id, ...about } });
+    const answer = (id: string) => ({ status: 202 as const, body: { status: 'received' as const, id, ...about } });
     const report = { entity_id, attribute, message, contact };
     const keep: KeepAnswer<string> = async (db, id) => ctx.keepAnswer?.(db, answer(id));
     return answer(await ctx.owners.report(release, report, requester, keep));

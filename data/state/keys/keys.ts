@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { WELCOME_CREDIT } from '../../model/subscriptions.ts';
 import { hashSecret, isWellFormedKey, newKey, sameHash } from '../key-format.ts';
 import { dropLinksOf } from '../links.ts';
+import type { Tx } from '../money/checkouts.ts';
 import { isDuplicate, moveIn } from '../money/ledger.ts';
 import { endGrantsOf, endSignInsOf } from '../oauth/grants.ts';
 import { utcDay } from '../quotas.ts';
@@ -52,7 +53,7 @@ export async function createKey(
     revoked_at: null,
   };
   try {
-    const welcome = async (tx: Store['db'], had_key: boolean) => {
+    const welcome = async (tx: Tx, had_key: boolean) => {
       if (had_key) return { balance: 0, no_welcome: 'earlier_key' as const };
       if (!(await takeWelcome(tx, given))) return { balance: 0, no_welcome: 'budget' as const };
       const credited = await moveIn(tx, {

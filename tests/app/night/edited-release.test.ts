@@ -106,7 +106,7 @@ test('the list of edits has a record that an edit emptied, also for files that a
   await first.close();
   // The source withdraws its values, so the owner's is the only one.
   const withdrawn = { code: 's5', as: { values: { code: null, name: null, status: null, mass: null } } };
-  const here = await world(folder, { ...FIRST, '01-02': [...FIRST['01-01']!.slice(0, 5), withdrawn] as [] }, at(21));
+  const here = await world(folder, { ...FIRST, '01-02': [...FIRST['01-01']!.slice(0, 5), withdrawn] as never }, at(21));
   expect((await here.records()).get(emptied.id)?.attributes).toEqual({ name: 'Of its owner' });
   await here.say(emptied.id, { name: null }, at(21, 1));
   expect((await here.records()).has(emptied.id)).toBe(false);
