@@ -1,6 +1,6 @@
 // Preconditions of RFC 9110 section 13: comparison, precedence, dates, and the limit of compared tags.
 import { describe, expect, test } from 'vitest';
-import { isRefused, isUnchanged, matches } from './conditions.ts';
+import { etagOf, isRefused, isUnchanged, matches } from './conditions.ts';
 
 const TAG = 'W/"abc"';
 const AT = '2026-11-20T12:00:00.750Z';
@@ -64,4 +64,10 @@ test('If-Match compares strongly, and If-Unmodified-Since counts without it alon
   expect(refused({ 'if-unmodified-since': DATE })).toBe(false);
   expect(refused({ 'if-unmodified-since': 'Fri, 20 Nov 2026 11:00:00 GMT' })).toBe(true);
   expect(refused({ 'if-match': '"abc"', 'if-unmodified-since': 'Fri, 20 Nov 2026 11:00:00 GMT' })).toBe(false);
+});
+
+test('the tag of a public text changes with the text', () => {
+  expect(etagOf('a')).toBe(etagOf(Buffer.from('a')));
+  expect(etagOf('a')).not.toBe(etagOf('b'));
+  expect(etagOf('a')).toMatch(/^W\/"[\w-]{22}"$/);
 });
