@@ -1,17 +1,16 @@
 // API keys: stored as a hash, one per e-mail address, revoked permanently (specification section 2, "API
 // key").
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { WELCOME_CREDIT } from '../../model/subscriptions.ts';
 import { hashSecret, isWellFormedKey, newKey, sameHash } from '../key-format.ts';
 import { dropLinksOf } from '../links.ts';
-import type { Tx } from '../money/checkouts.ts';
 import { isDuplicate, moveIn } from '../money/ledger.ts';
 import { endGrantsOf, endSignInsOf } from '../oauth/grants.ts';
 import { utcDay } from '../quotas.ts';
 import { ownerSessions } from '../sessions.ts';
 import type { Store } from '../store.ts';
-import type { KeyTable } from '../tables/schema.ts';
+import type { KeyTable, Tables } from '../tables/schema.ts';
 
 /** A key without its hash. */
 export type Key = Omit<KeyTable, 'hash'> & { balance: number };
@@ -53,7 +52,7 @@ export async function createKey(
     revoked_at: null,
   };
   try {
-    const welcome = async (tx: Tx, had_key: boolean) => {
+    const welcome = async (tx: Transaction<Tables>, had_key: boolean) => {
       if (had_key) return { balance: 0, no_welcome: 'earlier_key' as const };
       if (!(await takeWelcome(tx, given))) return { balance: 0, no_welcome: 'budget' as const };
       const credited = await moveIn(tx, {

@@ -7,7 +7,7 @@ import { rebuildDue } from '../../../data/plan/overlay.ts';
 import { getChanges } from '../../../data/queries/changes.ts';
 import { getEdits } from '../../../data/queries/edits.ts';
 import { releaseTag } from '../../../data/releases/release.ts';
-import { type Issues, scratch, stonesPack } from '../../support/night-pack.ts';
+import { type Issues, type ObservedRow, scratch, stonesPack } from '../../support/night-pack.ts';
 import { type OverlayWorld, openWorld } from '../../support/overlay-world.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -106,7 +106,8 @@ test('the list of edits has a record that an edit emptied, also for files that a
   await first.close();
   // The source withdraws its values, so the owner's is the only one.
   const withdrawn = { code: 's5', as: { values: { code: null, name: null, status: null, mass: null } } };
-  const here = await world(folder, { ...FIRST, '01-02': [...FIRST['01-01']!.slice(0, 5), withdrawn] as never }, at(21));
+  const rows = [...FIRST['01-01']!.slice(0, 5), withdrawn] as unknown as ObservedRow[];
+  const here = await world(folder, { ...FIRST, '01-02': rows }, at(21));
   expect((await here.records()).get(emptied.id)?.attributes).toEqual({ name: 'Of its owner' });
   await here.say(emptied.id, { name: null }, at(21, 1));
   expect((await here.records()).has(emptied.id)).toBe(false);
