@@ -119,7 +119,6 @@ export class Budget {
     if (fitting < 1 || fitting >= of) return undefined;
     this.of = of;
     const shorter = await run(long.shorter(input, fitting), ctx);
-    if (result.kept) shorter.kept = true;
     this.#madeOf(result, ctx).shorter = { result: shorter, of };
     return shorter;
   }
