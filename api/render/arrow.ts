@@ -14,6 +14,7 @@ import {
   Schema,
   Struct,
   Table,
+  TimestampMicrosecond,
   TimestampMillisecond,
   tableToIPC,
   Utf8,
@@ -24,6 +25,7 @@ import { mapSlices } from '../../data/plan/slices.ts';
 import { flatCells, flatColumns, recordColumn } from '../../data/write/csv.ts';
 import { licenseText } from '../../packs/define/links.ts';
 import type { Attribute, Value } from '../../packs/define/model.ts';
+import { microseconds } from '../../packs/define/times.ts';
 import type { Rows } from './rows.ts';
 
 interface Column {
@@ -46,6 +48,8 @@ function typeOf({ type }: Attribute): DataType {
       return new Float64();
     case 'date':
       return new DateDay();
+    case 'datetime':
+      return new TimestampMicrosecond('UTC');
     case 'strings':
       return new List(new Field('item', new Utf8(), false));
     default:
@@ -61,6 +65,7 @@ function cellsOf(attribute: Attribute, value: Value | undefined): unknown[] {
   if (attribute.type === 'strings') return [value];
   if (attribute.type === 'integer') return [BigInt(value as number)];
   if (attribute.type === 'date') return [new Date(`${value as string}T00:00:00Z`)];
+  if (attribute.type === 'datetime') return [microseconds(value as string)];
   return flatCells(attribute, value);
 }
 
@@ -130,7 +135,12 @@ const CELLS_A_SLICE = 2_000;
 async function dataOf(columns: readonly Column[], { items, options }: Rows): Promise<Data[]> {
   const width = Math.max(1, ...columns.map(({ field }) => field.type.children?.length ?? 1));
   const size = Math.max(1, Math.floor(CELLS_A_SLICE / (items.length * width)));
-  const build = ({ field, value }: Column) => vectorFromArray(items.map(value), field.type).data[0]!;
+  const build = ({ field: { type }, value }: Column) => {
+    const cells = items.map(value);
+    // The builder of this type takes milliseconds, of which a double has no microseconds in every year.
+    if (type instanceof TimestampMicrosecond) return vectorFromArray(cells, new Int64()).data[0]!.clone(type);
+    return vectorFromArray(cells, type).data[0]!;
+  };
   return mapSlices(columns, size, build, options);
 }
 

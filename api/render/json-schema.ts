@@ -49,6 +49,12 @@ export interface FilterSchema extends Pick<FilterEntry, 'name' | 'attribute' | '
   schema: JsonSchema;
 }
 
+/** Schemas of types that are no types of JSON; a day stands for its times. */
+const FORMATS: Partial<Record<FilterEntry['type'], JsonSchema>> = {
+  date: { type: 'string', format: 'date' },
+  datetime: { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] },
+};
+
 /** Every filter of a dataset by its exact name in `uses`, with the values of a closed list. */
 export function filterSchemas(pack: Pack, uses: readonly FilterUse[] = []): FilterSchema[] {
   const closed = new Map(pack.attributes.map(({ name, values }) => [name, values]));
@@ -58,7 +64,7 @@ export function filterSchemas(pack: Pack, uses: readonly FilterUse[] = []): Filt
     const values = closed.get(attribute);
     const example = [examples.get(attribute)].flat()[0];
     const schema: JsonSchema = {
-      ...(type === 'date' ? { type: 'string', format: 'date' } : { type }),
+      ...(FORMATS[type] ?? { type }),
       ...(list && values ? { enum: values } : {}),
       ...(!values && typeof example === type ? { examples: [example] } : {}),
     };

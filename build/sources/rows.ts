@@ -1,8 +1,15 @@
 // Turns the rows of a declared source into observations: each cell becomes a value by the rule of its column.
 import { basename } from 'node:path';
 import { nearestName, quoteValue } from '../../packs/define/mistakes.ts';
-import type { Attribute, Identity, Observed, Pack, Source, Value } from '../../packs/define/model.ts';
-import { DATED } from '../../packs/define/schema.ts';
+import {
+  type Attribute,
+  DATED,
+  type Identity,
+  type Observed,
+  type Pack,
+  type Source,
+  type Value,
+} from '../../packs/define/model.ts';
 import type { DeclaredSource, SourceRow } from '../../packs/define/sources.ts';
 import type { RawRow } from './reader.ts';
 import { cellTime, type ParsedCell, type ParseRule, parseCell, timeCell } from './values.ts';

@@ -2,8 +2,7 @@
 // guessed: `0x10`, a blank and `1.000` are not numbers.
 import { BoundedCache } from '../../data/model/bounded-cache.ts';
 import { comparedNumber, hasTooManyDigits } from '../../packs/define/digits.ts';
-import type { Attribute } from '../../packs/define/model.ts';
-import { DATED } from '../../packs/define/schema.ts';
+import { type Attribute, DATED } from '../../packs/define/model.ts';
 import type { ColumnRule } from '../../packs/define/sources.ts';
 import { readTime, timeValue, utcSeconds } from '../../packs/define/times.ts';
 

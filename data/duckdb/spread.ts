@@ -1,7 +1,7 @@
 // Distribution of one attribute as one statement: number of values and of distinct ones, and counts by bin,
 // year or cell.
 
-import { DATED } from '../../packs/define/schema.ts';
+import { DATED } from '../../packs/define/model.ts';
 import { column } from '../model/layout.ts';
 import type { SpreadAnswer, SpreadPlan } from '../plan/profile.ts';
 import { identifier, join, type Sql, sql } from '../plan/sql.ts';

@@ -1,5 +1,5 @@
 // Conditions on the index: the values of a record by ordinal, and sorted lists of matches.
-import { DATED } from '../../packs/define/schema.ts';
+import { DATED } from '../../packs/define/model.ts';
 import { PERIODS } from '../../packs/define/times.ts';
 import { column } from '../model/layout.ts';
 import type { Predicate } from '../plan/plan.ts';

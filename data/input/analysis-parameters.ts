@@ -1,8 +1,8 @@
 // Parameters of similar, compare, statistics and time series, with the split of 400 and 422 of contract
 // section 4.
 import { z } from 'zod';
-import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
-import { DATED, NUMERIC } from '../../packs/define/schema.ts';
+import { type Attribute, type AttributeType, DATED, type Pack } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { KEY_PERIODS } from '../plan/group-key.ts';
 import { single } from './filters.ts';
 import { type Parameter, type Selection, selectingParameters } from './parameters.ts';

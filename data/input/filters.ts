@@ -1,7 +1,6 @@
 // The filters of a dataset. Each kind is a row: operator, prefix, attribute types, parser, description.
 import { derive } from '../../packs/define/derive.ts';
-import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
-import { DATED } from '../../packs/define/schema.ts';
+import { type Attribute, type AttributeType, DATED, type Pack } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { PERIODS } from '../../packs/define/times.ts';
 import { validationError } from '../model/errors.ts';

@@ -1,8 +1,7 @@
 // Parameters that select records: words, place, ids, age, quality, status (contract section 4); and the
 // selection itself.
 import { z } from 'zod';
-import type { Attribute, Pack } from '../../packs/define/model.ts';
-import { DATED } from '../../packs/define/schema.ts';
+import { type Attribute, DATED, type Pack } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
 import { validationError } from '../model/errors.ts';
 import { PROVENANCE_STATUSES, type ProvenanceStatus } from '../model/record.ts';

@@ -1,7 +1,7 @@
 // Profile of a dataset: fill rate and distribution of each attribute, without revealing paid values.
 import { comparedNumber } from '../../packs/define/digits.ts';
-import type { Attribute, Value } from '../../packs/define/model.ts';
-import { DATED, NUMERIC } from '../../packs/define/schema.ts';
+import { type Attribute, DATED, type Value } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { counted } from '../input/selection.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { NumberStats, QueryOptions } from '../plan/plan.ts';

@@ -10,6 +10,7 @@ const JSON_TYPES: Partial<Record<Attribute['type'], string>> = {
   integer: 'BIGINT',
   number: 'DOUBLE',
   date: 'DATE',
+  datetime: 'TIMESTAMP',
   strings: 'VARCHAR[]',
   price: 'JSON',
   geo: 'STRUCT(lat DOUBLE, lng DOUBLE)',

@@ -20,6 +20,7 @@ const TYPES: Partial<Record<AttributeType, string>> = {
   integer: 'BIGINT',
   number: 'DOUBLE',
   date: 'DATE',
+  datetime: 'TIMESTAMP',
   strings: 'VARCHAR[]',
   price: 'DOUBLE',
   geo: 'DOUBLE',

@@ -1,8 +1,8 @@
 // Checks the attributes in a pack: names, members of each type, examples, filter names.
 import type { Mistake } from './mistakes.ts';
 import { fromZod, quoteValue } from './mistakes.ts';
-import type { Attribute, Value } from './model.ts';
-import { checkValue, DATED, NUMERIC, WORDY } from './schema.ts';
+import { type Attribute, DATED, type Value } from './model.ts';
+import { checkValue, NUMERIC, WORDY } from './schema.ts';
 import { type AttributeDraft, AttributeShape, membersAt } from './shape.ts';
 
 type Add = (mistake: Omit<Mistake, 'file'>) => void;

@@ -19,6 +19,9 @@ export const ATTRIBUTE_TYPES = [
 ] as const;
 export type AttributeType = (typeof ATTRIBUTE_TYPES)[number];
 
+/** Attribute types whose values are days or times, which have an order and belong to months and years. */
+export const DATED: readonly AttributeType[] = ['date', 'datetime'];
+
 /** A point on earth in degrees: latitude -90..90, longitude -180..180. */
 export interface Geo {
   lat: number;

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { derive } from './derive.ts';
 import { comparedNumber, hasTooManyDigits, roundCoordinate } from './digits.ts';
-import type { Attribute, AttributeType, PriceRange, Value } from './model.ts';
+import { type Attribute, type AttributeType, DATED, type PriceRange, type Value } from './model.ts';
 import { fold } from './text.ts';
 import { readTime, timeValue } from './times.ts';
 
@@ -226,7 +226,5 @@ export function checkValue(attribute: Attribute, value: unknown, now = new Date(
 
 /** Attribute types whose values are numbers, for ranges, jumps, statistics and `min_`/`max_` filters. */
 export const NUMERIC: readonly AttributeType[] = ['integer', 'number', 'price'];
-/** Attribute types whose values are days or times, which have an order and belong to months and years. */
-export const DATED: readonly AttributeType[] = ['date', 'datetime'];
 /** Attribute types whose values are words, which `q` can search. */
 export const WORDY: readonly AttributeType[] = ['string', 'text', 'url', 'enum', 'strings'];

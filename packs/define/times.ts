@@ -143,6 +143,19 @@ export const isTimeValue = (text: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\
 /** A value of type `datetime` without `Z`: these texts have the order of their times, which engines compare. */
 export const comparedTime = (value: string): string => value.slice(0, -1);
 
+/** Microseconds since 1970 of a value of type `datetime`. */
+export function microseconds(value: string): bigint {
+  const time = readTime(value)!;
+  return BigInt(utcSeconds(time)) * 1_000_000n + BigInt(time.micros);
+}
+
+/** The value of type `datetime` of microseconds since 1970. */
+export function fromMicroseconds(count: bigint): string {
+  const micros = Number(((count % 1_000_000n) + 1_000_000n) % 1_000_000n);
+  const local = Number((count - BigInt(micros)) / 1_000_000n);
+  return timeValue({ day: '', local, micros, offset: 0, leap: false }) ?? String(count);
+}
+
 /** Number of characters of a date or time that are its day, month or year. */
 export const PERIODS = { day: 10, month: 7, year: 4 } as const;
 

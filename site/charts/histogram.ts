@@ -3,6 +3,7 @@
 
 import type { SiteProfile } from '../../api/pages/site.ts';
 import { plural } from '../../api/render/print.ts';
+import { DATED } from '../../packs/define/model.ts';
 import { compact, drawChart, Plot } from './svg.ts';
 
 type Bin = NonNullable<SiteProfile['histogram']>[number];
@@ -15,7 +16,7 @@ export function histogram({ name, type, unit, histogram: bins = [], quantiles }:
   const at = (edge: number): number => (rising ? (edge <= 0 ? Math.log10(lowest) - 0.35 : Math.log10(edge)) : edge);
   const data = bins.map(({ from, to, count }) => ({ x1: at(from), x2: at(to), count }));
   const [start, end] = [data[0]!.x1, data.at(-1)!.x2];
-  const print = (value: number): string => (type === 'date' ? String(value) : compact(value));
+  const print = (value: number): string => (DATED.includes(type) ? String(value) : compact(value));
   const ticks = rising ? powers(start, end, bins[0]!.from <= 0) : undefined;
   const most = bins.reduce((best, bin) => (bin.count > best.count ? bin : best));
   const spread = quantiles ? ` Half of the values are between ${print(quantiles.q1)} and ${print(quantiles.q3)}.` : '';
@@ -33,7 +34,7 @@ export function histogram({ name, type, unit, histogram: bins = [], quantiles }:
       tickSize: 3,
       ...(ticks
         ? { ticks, tickFormat: (tick: number) => (tick < Math.log10(lowest) ? '0' : compact(10 ** tick)) }
-        : { ticks: type === 'date' ? years(start, end) : 4, tickFormat: print }),
+        : { ticks: DATED.includes(type) ? years(start, end) : 4, tickFormat: print }),
     },
     y: { axis: null },
     marks: [

@@ -1,4 +1,5 @@
 // Cells of a result: Arrow values as JSON values, and as text the way SQL prints them.
+import { fromMicroseconds } from '../../packs/define/times.ts';
 
 /** The used part of an Arrow type: its number (Type of apache-arrow). */
 interface CellType {
@@ -43,10 +44,7 @@ export function resultColumn({ name, type }: { name: string; type: CellType }): 
 export function cellOf(value: unknown, { typeId }: CellType): Cell {
   if (value === null || value === undefined) return null;
   if (typeId === DATE) return timeText(value).slice(0, 10);
-  if (typeId === TIMESTAMP)
-    return timeText(value)
-      .replace('T', ' ')
-      .replace(/(\.000)?Z$/, '');
+  if (typeId === TIMESTAMP) return timeText(value).replace('T', ' ').replace(/Z$/, '');
   if (typeId === TIME && (typeof value === 'bigint' || typeof value === 'number'))
     return new Date(Number(value) / 1000).toISOString().slice(11, 19);
   if (typeof value === 'object') return JSON.parse(JSON.stringify(value, plain)) as object;
@@ -56,7 +54,9 @@ export function cellOf(value: unknown, { typeId }: CellType): Cell {
 
 function timeText(value: unknown): string {
   const date = value instanceof Date ? value : new Date(Number(value));
-  return Number.isNaN(date.getTime()) ? String(value) : date.toISOString();
+  if (Number.isNaN(date.getTime())) return String(value);
+  // Arrow's milliseconds have the microseconds as decimals.
+  return fromMicroseconds(BigInt(Math.round(Number(value) * 1000)));
 }
 
 /** Arrow vectors and rows as JSON values. */

@@ -2,12 +2,12 @@
 // build and in the browser.
 import { plural, printNumber, printValue } from '../../api/render/print.ts';
 import type { AttributeProfile } from '../../data/queries/profile.ts';
-import type { AttributeType, Value } from '../../packs/define/model.ts';
+import { type AttributeType, DATED, type Value } from '../../packs/define/model.ts';
 
 /** Types whose cells are aligned at the right. */
 export const FIGURES: readonly AttributeType[] = ['integer', 'number', 'price'];
 /** Types with an order. */
-export const SORTED: readonly AttributeType[] = [...FIGURES, 'date', 'string', 'enum', 'boolean'];
+export const SORTED: readonly AttributeType[] = [...FIGURES, ...DATED, 'string', 'enum', 'boolean'];
 
 /** A value without its unit, which the head shows. Thousands are grouped only with a unit. */
 export function viewCell(
@@ -74,7 +74,7 @@ export function barsOf(name: string, type: AttributeType, stats: ColumnStats | u
 function histogramBars(name: string, type: AttributeType, bins: NonNullable<ColumnStats['bins']>): Bar[] {
   const most = Math.max(...bins.map(([, , count]) => count));
   const step = CHART.width / bins.length;
-  const dates = type === 'date';
+  const dates = DATED.includes(type);
   return bins.map(([from, to, count], at) => {
     const height = Math.max(2, (count / most) * CHART.height);
     const [first, last] = dates ? [`${from}-01-01`, `${to - 1}-12-31`] : [from, type === 'integer' ? to - 1 : to];
@@ -105,7 +105,7 @@ function classBars(name: string, top: NonNullable<ColumnStats['top']>, known: nu
 export function spreadText(type: AttributeType, { bins, distinct, count }: ColumnStats): string {
   const [first, last] = [bins?.[0], bins?.at(-1)];
   if (first && last)
-    return type === 'date'
+    return DATED.includes(type)
       ? `${first[0]} to ${last[1] - 1}`
       : `${compact.format(first[0])} to ${compact.format(last[1])}`;
   return distinct !== null && distinct > 1 ? `${printNumber(distinct)} values` : plural(count, 'record');

@@ -2,6 +2,7 @@
 // filter compares each distinct text once.
 import type { AttributeType, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
+import { fromMicroseconds, microseconds } from '../../packs/define/times.ts';
 
 /** How a column of the file is decoded. */
 export type ColumnKind = 'number' | 'boolean' | 'date' | 'time' | 'text' | 'list';
@@ -9,6 +10,7 @@ export type ColumnKind = 'number' | 'boolean' | 'date' | 'time' | 'text' | 'list
 const KINDS: Partial<Record<AttributeType, ColumnKind>> = {
   boolean: 'boolean',
   date: 'date',
+  datetime: 'time',
   integer: 'number',
   number: 'number',
   price: 'number',
@@ -23,7 +25,7 @@ type Cell = string | number | bigint | boolean | Date | readonly string[] | null
 
 const DAY = 86_400_000;
 
-/** Numbers, dates (days since 1970), times (milliseconds) and booleans (0, 1); NaN: missing. */
+/** Numbers, dates (days since 1970), times (milliseconds with microseconds as decimals) and booleans (0, 1); NaN: missing. */
 export class NumberColumn {
   readonly values: Float64Array;
   readonly kind: ColumnKind;
@@ -45,13 +47,19 @@ export class NumberColumn {
     this.#ranks = null;
   }
 
+  /** The number of a text that a condition or an edit contains: a date, or a time with or without `Z`. */
+  numberOf(text: string): number {
+    const ms = Number(microseconds(text)) / 1000;
+    return this.kind === 'date' ? ms / DAY : ms;
+  }
+
   value(row: number): Value | null {
     const value = this.values[row]!;
     if (Number.isNaN(value)) return null;
     if (this.kind === 'boolean') return value === 1;
     if (this.kind === 'number') return value;
-    const time = new Date(this.kind === 'date' ? value * DAY : value).toISOString();
-    return this.kind === 'date' ? time.slice(0, 10) : time;
+    if (this.kind === 'time') return fromMicroseconds(BigInt(Math.round(value * 1000)));
+    return new Date(value * DAY).toISOString().slice(0, 10);
   }
 
   has(row: number): boolean {

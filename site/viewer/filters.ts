@@ -62,8 +62,9 @@ export function connectFilterForm(model: Model, add: (name: string, value: strin
     const filter = current();
     if (filter === undefined) return;
     const bounds = filter.operator === 'min' || filter.operator === 'max';
-    value.type = filter.type === 'date' && bounds ? 'date' : 'text';
-    value.inputMode = bounds && filter.type !== 'date' ? 'decimal' : 'text';
+    const dated = filter.type === 'date' || filter.type === 'datetime';
+    value.type = dated && bounds ? 'date' : 'text';
+    value.inputMode = bounds && !dated ? 'decimal' : 'text';
     const known = filter.operator === 'has' || filter.type === 'boolean' ? ['true', 'false'] : [];
     const top =
       filter.operator === 'any' || filter.operator === 'not' ? (model.stats[filter.attribute]?.top ?? []) : [];

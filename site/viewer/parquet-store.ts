@@ -237,6 +237,8 @@ export class ParquetStore implements ViewTable {
       columns: [name],
       rowStart: from,
       rowEnd: to,
+      // Without their own parser, times lose the microseconds.
+      parsers: { timestampFromMicroseconds: (micros) => Number(micros) / 1000 },
       onChunk: ({ columnData, rowStart }) => column.write(rowStart, columnData as ArrayLike<string>),
     }).then(() => {
       for (const [row, cell] of this.#edited.get(name) ?? [])
@@ -288,6 +290,6 @@ export class ParquetStore implements ViewTable {
 
 /** A value of the API as Parquet decodes it. */
 function cellOf(column: TypedColumn, value: Value | null) {
-  const dated = column instanceof NumberColumn && column.kind === 'date' && typeof value === 'string';
-  return (dated ? new Date(value) : value) as string | null;
+  if (!(column instanceof NumberColumn) || typeof value !== 'string') return value as string | null;
+  return column.kind === 'date' ? new Date(value) : column.numberOf(value);
 }

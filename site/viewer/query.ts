@@ -3,6 +3,7 @@ import type { Predicate } from '../../data/plan/plan.ts';
 import { conditionTests, type RowValues } from '../../data/plan/predicates.ts';
 import { nameScore } from '../../data/plan/relevance.ts';
 import { words } from '../../packs/define/text.ts';
+import { PERIODS } from '../../packs/define/times.ts';
 import { NumberColumn, TextColumn, type TypedColumn } from './columns.ts';
 
 /** The columns of a query, which are loaded before it runs. */
@@ -50,8 +51,8 @@ function rowValues(table: ViewTable): RowValues<number> {
       return (row) => low.has(row);
     },
     bound: (attribute, end) => {
-      const { low, high } = table.ends(attribute);
-      return { at: of(end === 'min' ? low : high), of: numberOf };
+      const column = table.ends(attribute)[end === 'min' ? 'low' : 'high'] as NumberColumn;
+      return { at: of(column), of: (value) => (typeof value === 'string' ? column.numberOf(value) : value) };
     },
     point: () => ({ lat: of(table.point().lat), lng: of(table.point().lng) }),
     inArea: (_area, test) => test,
@@ -67,9 +68,6 @@ function rowValues(table: ViewTable): RowValues<number> {
   };
 }
 
-/** A value as a column of numbers has it: a date in days since 1970. */
-const numberOf = (value: string | number | boolean): number =>
-  typeof value === 'string' ? Date.parse(value) / DAY : Number(value);
 
 /** A test of whether a row has one of the values. */
 function equals(column: TypedColumn, values: readonly (string | number | boolean)[]): (row: number) => boolean {
@@ -77,9 +75,14 @@ function equals(column: TypedColumn, values: readonly (string | number | boolean
     const wanted = new Set(values.map(String));
     return someText(column, (texts) => texts.equalTo(wanted));
   }
-  const wanted = new Set(values.map(numberOf));
-  const { values: numbers } = column;
-  return (row) => wanted.has(numbers[row]!);
+  const { values: numbers, kind } = column;
+  const numberOf = (value: string | number | boolean) =>
+    typeof value === 'string' ? column.numberOf(value) : Number(value);
+  const isDay = (value: unknown) => kind === 'time' && String(value).length === PERIODS.day;
+  const wanted = new Set(values.filter((value) => !isDay(value)).map(numberOf));
+  const days = new Set(values.filter(isDay).map(numberOf));
+  if (days.size === 0) return (row) => wanted.has(numbers[row]!);
+  return (row) => wanted.has(numbers[row]!) || days.has(Math.floor(numbers[row]! / DAY) * DAY);
 }
 
 /** A test of whether a row has a text that `passing` marks, which compares each distinct text once. */

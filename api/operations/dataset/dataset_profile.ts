@@ -6,6 +6,7 @@ import { representation } from '../../../data/input/rows.ts';
 import { type AttributeProfile, getProfile } from '../../../data/queries/profile.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { derive, derived } from '../../../packs/define/derive.ts';
+import { DATED } from '../../../packs/define/model.ts';
 import { operation } from '../../contract/operation.ts';
 import { cell } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
@@ -77,7 +78,8 @@ function distributionText({ type, quantiles, top, histogram, cells, withheld }: 
   if (quantiles) {
     const { min, median, max } = quantiles;
     parts.push(`${printNumber(min)} to ${printNumber(max)}, median ${printNumber(median)}`);
-  } else if (type === 'date' && histogram?.length) parts.push(`${histogram[0]!.from} to ${histogram.at(-1)!.from}`);
+  } else if (DATED.includes(type) && histogram?.length)
+    parts.push(`${histogram[0]!.from} to ${histogram.at(-1)!.from}`);
   else if (histogram?.length && !top)
     // Round bounds around the values: the exact minimum and maximum are not public.
     parts.push(`between ${printNumber(histogram[0]!.from)} and ${printNumber(histogram.at(-1)!.to)}`);

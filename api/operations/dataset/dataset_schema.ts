@@ -96,7 +96,7 @@ export const dataset_schema = operation<object, Schema>({
           name: z.string().describe('The query parameter'),
           attribute: z.string(),
           operator: z.enum(['any', 'not', 'like', 'min', 'max', 'has']),
-          type: z.enum(['string', 'integer', 'number', 'boolean', 'date']),
+          type: z.enum(['string', 'integer', 'number', 'boolean', 'date', 'datetime']),
           description: z.string(),
           values: z.array(z.string()).optional().describe('The values to choose from, where they are known'),
         }),

@@ -3,6 +3,7 @@ import type { APIRoute } from 'astro';
 import { drawable, drawShareImage, type ShareImage } from '../../../api/pages/share-image.ts';
 import type { SiteDataset } from '../../../api/pages/site.ts';
 import { plural, printDate } from '../../../api/render/print.ts';
+import { DATED } from '../../../packs/define/model.ts';
 import { map } from '../../charts/map.ts';
 import { compact } from '../../charts/svg.ts';
 import { data, datasetIds, datasetOf } from '../../data.ts';
@@ -25,7 +26,7 @@ function barsOf({ profile, compare, attributes }: SiteDataset): ShareImage['bars
     const { histogram: bins = [], unit, type } = profile.find((each) => each.name === name) ?? {};
     const [first, last] = [bins[0], bins.at(-1)];
     if (!open.includes(name) || first === undefined || last === undefined || bins.length < 4) continue;
-    const print = (value: number) => (type === 'date' ? String(value) : compact(value));
+    const print = (value: number) => (type && DATED.includes(type) ? String(value) : compact(value));
     const counts = bins.map(({ count }) => count);
     return { counts, title: unit ? `${name} in ${unit}` : name, from: print(first.from), to: print(last.to) };
   }
