@@ -93,7 +93,7 @@ function readParts(parts: Record<string, string | undefined> | undefined): Writt
   const date = new Date(0);
   // Date.UTC reads the year 85 as 1985.
   date.setUTCFullYear(Number(YYYY), Number(MM) - 1, Number(DD));
-  if (date.getUTCMonth() + 1 !== Number(MM) || date.getUTCDate() !== Number(DD)) return null;
+  if (Number(YYYY) === 0 || date.getUTCMonth() + 1 !== Number(MM) || date.getUTCDate() !== Number(DD)) return null;
   const local = date.setUTCHours(hour, Number(mm), leap ? 59 : Number(second)) / 1000;
   const day = `${YYYY}-${MM.padStart(2, '0')}-${DD.padStart(2, '0')}`;
   return { day, local, micros: Number(fraction.slice(0, 6).padEnd(6, '0')), offset: offsetOf(Z), leap };

@@ -44,6 +44,34 @@ const table: ViewTable = {
 const matching = (...conditions: Predicate[]) => [...matchingRows(table, conditions)];
 const where = (test: (row: number) => boolean) => [...NAMES.keys()].filter(test);
 
+test('times compare with days and moments to the microsecond', () => {
+  const texts = [
+    '2024-03-14T00:00:00Z',
+    '2024-03-14T22:30:00.000001Z',
+    null,
+    '2024-03-15T00:00:00Z',
+    '1969-12-31T23:59:59.25Z',
+  ];
+  const times = new NumberColumn(texts.length, 'time');
+  times.write(
+    0,
+    texts.map((text) => text && times.numberOf(text)),
+  );
+  expect(texts.map((_, row) => times.value(row))).toEqual(texts);
+  const dated = { ...table, rows: texts.length, ends: () => ({ low: times, high: times }) };
+  const found = (kind: 'min' | 'max', value: string) => [...matchingRows(dated, [{ kind, attribute: 'at', value }])];
+  expect([...matchingRows(dated, [{ kind: 'any', attribute: 'at', values: ['2024-03-14'] }])]).toEqual([0, 1]);
+  expect([...matchingRows(dated, [{ kind: 'none', attribute: 'at', values: ['2024-03-14', '1969-12-31'] }])]).toEqual([
+    2, 3,
+  ]);
+  expect([...matchingRows(dated, [{ kind: 'any', attribute: 'at', values: ['2024-03-14T22:30:00.000001'] }])]).toEqual([
+    1,
+  ]);
+  expect(found('min', '2024-03-14T22:30:00.000002')).toEqual([3]);
+  expect(found('max', '2024-03-14T23:59:59.999999')).toEqual([0, 1, 4]);
+  expect([...sortedRows(Uint32Array.from(texts.keys()), times, true)]).toEqual([3, 1, 0, 4, 2]);
+});
+
 test.each(['ulm', 'zur', 'st', 'w', 'gallen', 'lodz', 'nord'])('q=%s finds the beginnings of words', (word) => {
   expect(matching({ kind: 'words', words: [word], scope: 'public' })).toEqual(
     where((row) => words(NAMES[row] ?? '').some((each) => each.startsWith(word))),

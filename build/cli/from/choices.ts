@@ -7,7 +7,7 @@ import type { RowSample } from './sample.ts';
 /** The rows do not allow a pack: the message names the cause and the flag that helps. */
 export class ProposalError extends Error {}
 
-const IDENTIFYING = ['string', 'enum', 'url', 'date', 'integer', 'number'];
+const IDENTIFYING = ['string', 'enum', 'url', 'date', 'datetime', 'integer', 'number'];
 
 /** Names of identifying columns, best first. */
 const ID_NAMES = [
@@ -234,7 +234,7 @@ export function chooseRoles(
     prominence,
     ...rest.filter(({ type }) => type === 'geo').map((each) => each.name),
   ]);
-  const order = ['enum', 'boolean', 'string', 'strings', 'url', 'date', 'integer', 'number'];
+  const order = ['enum', 'boolean', 'string', 'strings', 'url', 'date', 'datetime', 'integer', 'number'];
   const more = rest
     .filter((each) => !always.has(each.name) && order.includes(each.type) && each.filled >= rows / 2)
     .sort((a, b) => order.indexOf(a.type) - order.indexOf(b.type))

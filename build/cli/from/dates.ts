@@ -1,48 +1,29 @@
-// How a column writes dates.
+// How a column writes dates and times.
+import { readTime } from '../../../packs/define/times.ts';
 
 /** Pattern of the dates of a column. */
 export interface DateStyle {
-  /** `DD.MM.YYYY`, `unix`, …: the member `date` of a column (packs/define/sources.ts). */
-  pattern: string;
+  /** `DD.MM.YYYY`, `unix`, …, or two of them: the member `date` of a column (packs/define/sources.ts). */
+  pattern: string | string[];
   /** Share of the values, by count, that are such a date. */
   share: number;
   /** Whether day and month may be exchanged, because no value has a day above 12. */
   ambiguous: boolean;
+  /** Whether values have a clock, so that they are times. */
+  clock: boolean;
+  /** Whether values with a clock lack an offset. */
+  zoneless: boolean;
 }
 
-interface Candidate {
-  pattern: string;
-  matches: RegExp;
-}
-
-/** Candidates in order of preference; `y`, `m` and `d` are the groups of a match. */
-const CANDIDATES: readonly Candidate[] = [
-  // Readers accept times after dates of this form only.
-  { pattern: 'YYYY-MM-DD', matches: /^(?<y>\d{4})-(?<m>\d{2})-(?<d>\d{2})(?:[T ]\d{2}:\d{2}.*)?$/ },
-  ...['', ' HH:mm', ' HH:mm:ss'].flatMap((time) => [
-    ...['/', '.'].map((sign) => candidate(`YYYY${sign}MM${sign}DD${time}`)),
-    ...['.', '/', '-'].map((sign) => candidate(`DD${sign}MM${sign}YYYY${time}`)),
-    ...['/', '-', '.'].map((sign) => candidate(`MM${sign}DD${sign}YYYY${time}`)),
+/** Candidates in order of preference; the first is ISO 8601. */
+const CANDIDATES: readonly string[] = [
+  'YYYY-MM-DD',
+  ...['', ' HH:mm', ' HH:mm:ss', ' HH:mm A', ' HH:mm:ss A'].flatMap((time) => [
+    ...['/', '.'].map((sign) => `YYYY${sign}MM${sign}DD${time}`),
+    ...['.', '/', '-'].map((sign) => `DD${sign}MM${sign}YYYY${time}`),
+    ...['/', '-', '.'].map((sign) => `MM${sign}DD${sign}YYYY${time}`),
   ]),
 ];
-
-function candidate(pattern: string): Candidate {
-  const source = pattern
-    .replaceAll('.', '\\.')
-    .replace('YYYY', '(?<y>\\d{4})')
-    .replace('MM', '(?<m>\\d{1,2})')
-    .replace('DD', '(?<d>\\d{1,2})')
-    .replace(/HH|mm|ss/g, '\\d{2}');
-  return { pattern, matches: new RegExp(`^${source}$`) };
-}
-
-/** Whether the text is a day of the calendar in this form. */
-function isDay(text: string, { matches }: Candidate): boolean {
-  const { y, m, d } = matches.exec(text)?.groups ?? {};
-  if (y === undefined) return false;
-  const day = new Date(Date.UTC(Number(y), Number(m) - 1, Number(d)));
-  return day.getUTCMonth() === Number(m) - 1 && day.getUTCDate() === Number(d) && Number(y) >= 1;
-}
 
 /** Values that are looked at first, so that long columns of other values cost little. */
 const LOOKED_AT_FIRST = 200;
@@ -57,6 +38,9 @@ function mayHaveDates(counts: ReadonlyMap<string, number>): boolean {
 
 /** Words of a name that make a column of whole numbers one of times. */
 const TIME_NAME = /(^|_)(at|date|datum|time|timestamp|zeit|day|tag|updated|created|modified|epoch)(_|$)/;
+
+/** Seconds of a day. */
+const DAY = 86_400;
 
 /** Seconds from 2001 to 2100. */
 const SECONDS = { min: 1_000_000_000, max: 4_102_444_800 };
@@ -74,31 +58,54 @@ export function dateStyle(
   if (counts.size === 0 || !mayHaveDates(counts)) return null;
   const values = [...counts.entries().take(LOOKED_AT)];
   const all = values.reduce((sum, [, count]) => sum + count, 0);
-  const share = (fits: (text: string) => boolean) => {
-    let sum = 0;
-    for (const [text, count] of values) if (fits(text)) sum += count;
-    return sum / all;
+  const style = (pattern: string | string[], ambiguous: boolean): DateStyle | null => {
+    const times = values.map(([text, count]) => ({ count, time: readTime(text, pattern) }));
+    const share = times.reduce((sum, { count, time }) => (time === null ? sum : sum + count), 0) / all;
+    const clocks = times.filter(({ time }) => time !== null && (time.local % DAY !== 0 || time.micros !== 0));
+    const zoneless = clocks.some(({ time }) => time!.offset === null);
+    return share < least ? null : { pattern, share, ambiguous, clock: clocks.length > 0, zoneless };
   };
-  const scored = CANDIDATES.map((each) => ({ pattern: each.pattern, share: share((text) => isDay(text, each)) }));
-  const most = Math.max(...scored.map((each) => each.share));
-  if (most >= least) {
-    const best = scored.filter((each) => each.share === most);
-    const chosen = best.find(({ pattern }) => pattern.startsWith('MM') === (dayFirst === false)) ?? best[0]!;
-    return { ...chosen, ambiguous: best.length > 1 && dayFirst === null };
+  const first = bestPattern(values, dayFirst);
+  if (first !== null) {
+    const one = style(first.pattern, first.ambiguous);
+    const rest = values.filter(([text]) => readTime(text, first.pattern) === null);
+    if (one !== null) return one;
+    const second = bestPattern(rest, dayFirst);
+    // The same parts in another order would exchange days and months.
+    const isSame = second !== null && letters(second.pattern) === letters(first.pattern);
+    const both = second === null || isSame ? null : style([first.pattern, second.pattern], second.ambiguous);
+    if (both !== null) return both;
   }
   if (TIME_NAME.test(name)) {
     for (const [pattern, factor] of [
       ['unix', 1],
       ['unix_ms', 1000],
     ] as const) {
-      const inside = (text: string) =>
-        /^\d{10,13}(\.0+)?$/.test(text) && Number(text) >= SECONDS.min * factor && Number(text) <= SECONDS.max * factor;
-      const found = share(inside);
-      if (found >= least) return { pattern, share: found, ambiguous: false };
+      const inside = (text: string) => Number(text) >= SECONDS.min * factor && Number(text) <= SECONDS.max * factor;
+      if (values.every(([text]) => !/^\d{10,13}(\.\d+)?$/.test(text) || inside(text))) {
+        const found = style(pattern, false);
+        if (found !== null && values.some(([text]) => inside(text))) return found;
+      }
     }
-    const compact: Candidate = { pattern: 'YYYYMMDD', matches: /^(?<y>(?:19|20)\d{2})(?<m>\d{2})(?<d>\d{2})$/ };
-    const found = share((text) => isDay(text, compact));
-    if (found >= least) return { pattern: compact.pattern, share: found, ambiguous: false };
+    if (values.some(([text]) => /^(?:19|20)\d{6}$/.test(text))) return style('YYYYMMDD', false);
   }
   return null;
+}
+
+const letters = (pattern: string) => [...pattern].sort().join('');
+
+/** The pattern of most values; null: none fits any. */
+function bestPattern(
+  values: readonly (readonly [string, number])[],
+  dayFirst: boolean | null,
+): { pattern: string; ambiguous: boolean } | null {
+  const scored = CANDIDATES.map((pattern) => {
+    const share = values.reduce((sum, [text, count]) => (readTime(text, pattern) === null ? sum : sum + count), 0);
+    return { pattern, share };
+  });
+  const most = Math.max(...scored.map(({ share }) => share));
+  const best = scored.filter(({ share }) => share === most);
+  if (most === 0) return null;
+  const chosen = best.find(({ pattern }) => pattern.startsWith('MM') === (dayFirst === false)) ?? best[0]!;
+  return { pattern: chosen.pattern, ambiguous: best.length > 1 && dayFirst === null };
 }

@@ -129,13 +129,31 @@ describe('units and money', () => {
 describe('dates', () => {
   test.each([
     ['2024-01-31', {}],
-    ['2024-01-31T12:30:00Z', {}],
     ['31.01.2024', { date: 'DD.MM.YYYY' }],
     ['1/31/2024', { date: 'MM/DD/YYYY' }],
-    ['31/01/2024 18:05', { date: 'DD/MM/YYYY HH:mm' }],
     ['2024/01/31', { date: 'YYYY/MM/DD' }],
   ])('%s', (text, reading) => {
     expect(typeOf('opened', [text, text.replace('31', '17')])).toMatchObject({ type: 'date', reading });
+  });
+
+  test.each([
+    ['2024-01-31T12:30:00Z', {}],
+    ['2024-01-31T12:30:00.25+02:00', {}],
+    ['2024-01-31 12:30:00', { zoneless: true }],
+    ['31/01/2024 18:05', { date: 'DD/MM/YYYY HH:mm', zoneless: true }],
+    ['1/31/2024 6:05 PM', { date: 'MM/DD/YYYY HH:mm A', zoneless: true }],
+  ])('%s is a time', (text, reading) => {
+    const { type, reading: proposed, notes } = typeOf('opened', [text, text.replace('31', '17')]);
+    expect({ type, reading: proposed }).toEqual({ type: 'datetime', reading });
+    expect(notes.join().includes('`timezone`')).toBe('zoneless' in reading);
+  });
+
+  test('midnights are days; zones that cannot be read are texts; two patterns are listed', () => {
+    expect(typeOf('opened', ['2024-01-31 00:00:00', '2024-02-01 00:00:00']).type).toBe('date');
+    expect(typeOf('opened', ['2024-01-31T12:00:00 CEST', '2024-02-01T12:00:00 CEST']).type).toMatch(/string|enum/);
+    const mixed = ['2024-01-31', '2024-02-17', '2024-02-18', '17.03.2024'];
+    expect(typeOf('opened', mixed)).toMatchObject({ type: 'date', reading: { date: ['YYYY-MM-DD', 'DD.MM.YYYY'] } });
+    expect(typeOf('opened', ['31/12/2024', '12/31/2024', '1/2/2024']).type).toMatch(/string|enum/);
   });
 
   test('day and month are ambiguous up to 12, unless another column decides', () => {
@@ -153,10 +171,10 @@ describe('dates', () => {
 
   test('seconds since 1970 only in columns of times', () => {
     expect(typeOf('updated_at', ['1700000000', '1710000000'])).toMatchObject({
-      type: 'date',
+      type: 'datetime',
       reading: { date: 'unix' },
     });
-    expect(typeOf('updated_at', [1700000000000])).toMatchObject({ type: 'date', reading: { date: 'unix_ms' } });
+    expect(typeOf('updated_at', [1700000000000])).toMatchObject({ type: 'datetime', reading: { date: 'unix_ms' } });
     expect(typeOf('budget', ['1700000000', '1710000000']).type).toBe('integer');
   });
 

@@ -145,8 +145,8 @@ function fileHints(columns: readonly NamedColumn[], currency: string | null): Hi
     }
     if (style?.affix && currencyOf(style.affix) !== null) currencies.add(currencyOf(style.affix)!);
     const date = style === null ? dateStyle(column.counts, name.snake) : null;
-    if (date !== null && !date.ambiguous && !date.pattern.startsWith('YYYY'))
-      dayFirst ??= date.pattern.startsWith('DD');
+    const pattern = [date?.pattern ?? []].flat().find((one) => !one.startsWith('YYYY') && !one.startsWith('unix'));
+    if (pattern !== undefined && !date!.ambiguous) dayFirst ??= pattern.startsWith('DD');
   }
   return {
     decimal: comma + point === 0 ? null : comma >= point ? ',' : '.',

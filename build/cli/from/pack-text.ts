@@ -167,11 +167,31 @@ function sourcesText(proposal: Proposal, facts: PackFacts): string {
           '    // Today some cells or rows cannot be read; a reading with more of them stops the run.',
           `    tolerate: ${codeText(tolerate)},`,
         ]),
+    ...updatedLines(proposal, source.kind),
     `    from: ${source.kind}(${first}${options === '{}' ? '' : options}),`,
     '  },',
     '},',
   ];
   return lines.join('\n  ');
+}
+
+/** Names of the time of the last change of a row. */
+const UPDATED = /^(?:last_)?(?:updated|modified|changed)(?:_at|_on|_time)?$/;
+
+/** Comments with members that a time of the last change makes possible. */
+function updatedLines({ attributes }: Proposal, kind: string): string[] {
+  const column = attributes.find(({ name, type }) => type === 'datetime' && UPDATED.test(name))?.columns[0];
+  if (column === undefined) return [];
+  return [
+    '    // Add to `from`, if the values of a row were checked at this time; then their age counts from it:',
+    `    // observed_at: { column: ${quotedCode(column)} },`,
+    ...(kind === 'postgres'
+      ? [
+          '    // Add to `from`, to read only the rows that changed since the last night; removed rows then stay:',
+          `    // cursor: ${quotedCode(column)},`,
+        ]
+      : []),
+  ];
 }
 
 /** Members of the source that say how its columns are read. */
@@ -189,6 +209,7 @@ function readingOptions({ attributes, decimal, initialOf, listed, choices }: Pro
   if (listed !== null) columns[listed] = { constant: 'listed' };
   return {
     decimal: decimal ?? undefined,
+    timezone: attributes.some(({ reading }) => reading.zoneless) ? 'UTC' : undefined,
     missing: common.length === 0 ? undefined : common,
     attributes: Object.keys(columns).length === 0 ? undefined : columns,
   };

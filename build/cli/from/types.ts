@@ -19,7 +19,9 @@ import { type NumberStyle, numberStyle } from './numbers.ts';
 export interface ColumnReading {
   decimal?: '.' | ',';
   thousands?: '.' | ',' | ' ' | "'";
-  date?: string;
+  date?: string | string[];
+  /** Whether times lack an offset, so that the time zone of the source decides. */
+  zoneless?: boolean;
   missing?: string[];
   truths?: { true: string[]; false: string[] };
   separator?: string;
@@ -153,11 +155,17 @@ function booleanType(
 function dateType(counts: ReadonlyMap<string, number>, name: ColumnName, hints: Hints): TypeProposal | null {
   const style = dateStyle(counts, name.snake, hints.dayFirst);
   if (style === null) return null;
-  const { pattern, share, ambiguous } = style;
+  const { pattern, share, ambiguous, clock, zoneless } = style;
   const example = counts.keys().next().value!;
   const notes = ambiguous ? ['day and month may be exchanged: no day of the column is above 12'] : [];
-  const reading = pattern === 'YYYY-MM-DD' ? {} : { date: pattern };
-  return { type: 'date', counts, reading, reasons: [`${pattern}, such as ${example}`, ...rest(share)], notes };
+  if (zoneless)
+    notes.push(
+      'times without an offset are read in UTC; set `timezone` of the source to theirs, such as Europe/Berlin',
+    );
+  const reading = { ...(pattern === 'YYYY-MM-DD' ? {} : { date: pattern }), ...(zoneless ? { zoneless } : {}) };
+  const form = clock && pattern === 'YYYY-MM-DD' ? 'ISO 8601' : [pattern].flat().join(' or ');
+  const reasons = [`${form}, such as ${example}`, ...rest(share)];
+  return { type: clock ? 'datetime' : 'date', counts, reading, reasons, notes };
 }
 
 const rest = (share: number): string[] =>
