@@ -2,7 +2,7 @@
 import { addsDigits, SAME_DEGREES } from '../../packs/define/digits.ts';
 import type { Attribute, Geo, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
-import { isTimeValue, PERIODS } from '../../packs/define/times.ts';
+import { isTimeValue, PERIOD_LENGTHS } from '../../packs/define/times.ts';
 
 /** Lower and upper end of a numeric value; a plain number is a range of one point. Null for other values. */
 export function bounds(value: Value): { min: number; max: number } | null {
@@ -142,7 +142,7 @@ export function fitsType(attribute: Attribute, value: Value | null): boolean {
     case 'strings':
       return Array.isArray(value);
     case 'date':
-      return typeof value === 'string' && value.length === PERIODS.day;
+      return typeof value === 'string' && value.length === PERIOD_LENGTHS.day;
     case 'datetime':
       return typeof value === 'string' && isTimeValue(value);
     default:

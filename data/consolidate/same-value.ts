@@ -1,7 +1,7 @@
 // Whether a change of a value is reported: another spelling of the same text, more digits of the same number, and the
 // day as written are published, but are no change.
 import type { Attribute, AttributeType, Value } from '../../packs/define/model.ts';
-import { PERIODS, timeInEvidence, utcSeconds } from '../../packs/define/times.ts';
+import { PERIOD_LENGTHS, timeInEvidence, utcSeconds } from '../../packs/define/times.ts';
 import { onlyAddsDigits } from './compare.ts';
 import { unpublishedEntries } from './engine-values.ts';
 import type { Statement } from './model.ts';
@@ -35,7 +35,7 @@ export function movesToWrittenDay({ type }: Attribute, before: Statement, after:
   if (type !== 'date' || before.value === null || after.value === null) return false;
   const time = timeInEvidence(after.evidence ?? '');
   if (time === null || time.offset === null || timeInEvidence(before.evidence ?? '') !== null) return false;
-  const utcDay = new Date(utcSeconds(time) * 1000).toISOString().slice(0, PERIODS.day);
+  const utcDay = new Date(utcSeconds(time) * 1000).toISOString().slice(0, PERIOD_LENGTHS.day);
   return time.day === after.value && utcDay === before.value;
 }
 

@@ -1,6 +1,6 @@
 // Conditions of a plan as SQL on the table `records`.
 import type { Attribute } from '../../packs/define/model.ts';
-import { PERIODS } from '../../packs/define/times.ts';
+import { PERIOD_LENGTHS } from '../../packs/define/times.ts';
 import { column } from '../model/layout.ts';
 import type { Predicate } from '../plan/plan.ts';
 import { conditionsSql, type SqlValues } from '../plan/predicates.ts';
@@ -28,7 +28,7 @@ export function sqlValues(shape: Shape): SqlValues {
       const cell = identifier(compared);
       // A time also equals its day.
       if (attribute.type === 'datetime')
-        return sql`(${cell} IN (${list}) OR left(${cell}, ${countLiteral(PERIODS.day)}) IN (${list}))`;
+        return sql`(${cell} IN (${list}) OR left(${cell}, ${countLiteral(PERIOD_LENGTHS.day)}) IN (${list}))`;
       return attribute.type === 'strings' ? withEntry(attribute, sql`fold IN (${list})`) : sql`${cell} IN (${list})`;
     },
     containing: (name, needle) => {

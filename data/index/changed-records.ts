@@ -2,7 +2,7 @@
 // the index.
 import type { Attribute, Geo, Pack } from '../../packs/define/model.ts';
 import { byCodePoint, fold } from '../../packs/define/text.ts';
-import { comparedTime, PERIODS } from '../../packs/define/times.ts';
+import { comparedTime, PERIOD_LENGTHS } from '../../packs/define/times.ts';
 import { statusReach, type TermFlags } from '../consolidate/engine-values.ts';
 import { distanceKm, wholeMetres } from '../model/geography.ts';
 import type { ProvenanceStatus, StoredRecord } from '../model/record.ts';
@@ -95,7 +95,7 @@ export class SideTable implements RowValues<SideRecord> {
     return ({ record }) => {
       const texts = this.#texts(record, name);
       // A time also equals its day.
-      if (isTime) texts.push(...texts.map((text) => String(text).slice(0, PERIODS.day)));
+      if (isTime) texts.push(...texts.map((text) => String(text).slice(0, PERIOD_LENGTHS.day)));
       return texts.some((text) => values.includes(text));
     };
   }

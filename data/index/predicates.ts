@@ -1,6 +1,6 @@
 // Conditions on the index: the values of a record by ordinal, and sorted lists of matches.
 import { DATED } from '../../packs/define/model.ts';
-import { PERIODS } from '../../packs/define/times.ts';
+import { PERIOD_LENGTHS } from '../../packs/define/times.ts';
 import { column } from '../model/layout.ts';
 import type { Predicate } from '../plan/plan.ts';
 import { conditionTests, type RowValues, type Test } from '../plan/predicates.ts';
@@ -116,7 +116,7 @@ function rowValues(columns: Columns): RowValues<number> {
 function codesOfTimes({ raw }: Values, wanted: readonly string[]): number[] {
   const codes = wanted.flatMap((text) => {
     const code = raw.find(text);
-    if (text.length > PERIODS.day) return code < 0 ? [] : [code];
+    if (text.length > PERIOD_LENGTHS.day) return code < 0 ? [] : [code];
     const [from, to] = raw.range(text);
     return Array.from({ length: to - from }, (_, i) => from + i);
   });

@@ -2,7 +2,7 @@
 import { derive } from '../../packs/define/derive.ts';
 import { type Attribute, type AttributeType, DATED, type Pack } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
-import { PERIODS } from '../../packs/define/times.ts';
+import { PERIOD_LENGTHS } from '../../packs/define/times.ts';
 import { validationError } from '../model/errors.ts';
 import type { Manifest } from '../model/layout.ts';
 import type { Predicate, RawInput } from '../plan/plan.ts';
@@ -100,7 +100,7 @@ function bound(name: string, attribute: Attribute, operator: 'min' | 'max', raw:
   if (attribute.type === 'date') return parseDate(name, text);
   if (attribute.type !== 'datetime') return parseNumber(name, text, attribute.unit);
   const moment = parseMoment(name, text);
-  if (moment.length > PERIODS.day) return moment;
+  if (moment.length > PERIOD_LENGTHS.day) return moment;
   return `${moment}T${operator === 'min' ? '00:00:00' : '23:59:59.999999'}`;
 }
 

@@ -1,6 +1,6 @@
 // What records are counted or grouped by: the values of an attribute, or the days, months or years of dates and times.
 import type { Attribute, Value } from '../../packs/define/model.ts';
-import { PERIODS } from '../../packs/define/times.ts';
+import { PERIOD_LENGTHS } from '../../packs/define/times.ts';
 
 /** Endings of the name of a date or time in `group_by`. */
 export const KEY_PERIODS = ['month', 'year'] as const;
@@ -15,8 +15,8 @@ export interface GroupKey {
 export function groupKey(by: string, attributeOf: (name: string) => Attribute): GroupKey {
   const [name = '', period] = by.split(':');
   const attribute = attributeOf(name);
-  const day = attribute.type === 'datetime' ? PERIODS.day : null;
-  return { attribute, length: period === undefined ? day : PERIODS[period as keyof typeof PERIODS] };
+  const day = attribute.type === 'datetime' ? PERIOD_LENGTHS.day : null;
+  return { attribute, length: period === undefined ? day : PERIOD_LENGTHS[period as keyof typeof PERIOD_LENGTHS] };
 }
 
 /** The groups of one value, each once; of a list one for each entry. */

@@ -157,7 +157,7 @@ export function fromMicroseconds(count: bigint): string {
 }
 
 /** Number of characters of a date or time that are its day, month or year. */
-export const PERIODS = { day: 10, month: 7, year: 4 } as const;
+export const PERIOD_LENGTHS = { day: 10, month: 7, year: 4 } as const;
 
 /** Whether a text names a time zone, such as `Europe/Berlin`. */
 export function isTimeZone(name: string): boolean {

@@ -3,7 +3,7 @@ import type { Predicate } from '../../data/plan/plan.ts';
 import { conditionTests, type RowValues } from '../../data/plan/predicates.ts';
 import { nameScore } from '../../data/plan/relevance.ts';
 import { words } from '../../packs/define/text.ts';
-import { PERIODS } from '../../packs/define/times.ts';
+import { PERIOD_LENGTHS } from '../../packs/define/times.ts';
 import { NumberColumn, TextColumn, type TypedColumn } from './columns.ts';
 
 /** The columns of a query, which are loaded before it runs. */
@@ -78,7 +78,7 @@ function equals(column: TypedColumn, values: readonly (string | number | boolean
   const { values: numbers, kind } = column;
   const numberOf = (value: string | number | boolean) =>
     typeof value === 'string' ? column.numberOf(value) : Number(value);
-  const isDay = (value: unknown) => kind === 'time' && String(value).length === PERIODS.day;
+  const isDay = (value: unknown) => kind === 'time' && String(value).length === PERIOD_LENGTHS.day;
   const wanted = new Set(values.filter((value) => !isDay(value)).map(numberOf));
   const days = new Set(values.filter(isDay).map(numberOf));
   if (days.size === 0) return (row) => wanted.has(numbers[row]!);

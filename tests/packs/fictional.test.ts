@@ -40,7 +40,8 @@ async function misfits(folder: string): Promise<string[]> {
 
 test('they have every type, public and paid, and prices, or none', async () => {
   const packs = await loadPacks(['tests/packs']);
-  const attributes = packs.flatMap((pack) => pack.attributes);
+  const { attributes: dated } = await loadPack('tests/app/queries/tides');
+  const attributes = [...packs.flatMap((pack) => pack.attributes), ...dated];
   expect(new Set(attributes.map((each) => each.type))).toEqual(new Set(ATTRIBUTE_TYPES));
   for (const pack of packs) expect(new Set(pack.attributes.map((each) => each.public)).size).toBe(2);
   expect(packs.map((pack) => pack.price_attributes.length)).toEqual([0, 2]);
