@@ -5,7 +5,7 @@ import { parseCsv } from '../../tests/support/parse-csv.ts';
 import { CsvStream } from './csv-stream.ts';
 import type { BrokenRow, RawRow } from './reader.ts';
 
-const FORMAT = { columns: ['id', 'name'], delimiter: ',' };
+const FORMAT = { columns: ['id', 'name'], delimiter: ',', skipped: 0 };
 
 /** Parses bytes in chunks of the given sizes, which repeat. */
 async function parse(bytes: Buffer, sizes: readonly number[]): Promise<{ rows: RawRow[]; broken: BrokenRow[] }> {

@@ -7,6 +7,8 @@ import type { RawRow, SourceContext } from './reader.ts';
 export interface CsvFormat {
   columns: readonly string[];
   delimiter: string;
+  /** Lines above the header: those that are skipped, and `sep=;`. */
+  skipped: number;
 }
 
 /** Delimiters that are recognised, most common first. */
@@ -24,13 +26,19 @@ export async function headerOf(
   name: string,
   bytes: AsyncIterable<Buffer>,
   declared: string | undefined,
+  skip_lines = 0,
 ): Promise<CsvFormat> {
   let head = Buffer.alloc(0);
   for await (const chunk of bytes) {
     head = Buffer.concat([head, chunk]);
     if (head.length >= LONGEST_HEADER) break;
   }
-  const delimiter = declared ?? delimiterOf(head.toString());
+  head = head.subarray(endOfLines(head, skip_lines) ?? head.length);
+  // Spreadsheet programs write and obey this line.
+  const separator = /^sep=(.)(?=\r|\n)/i.exec(head.toString('utf8', 0, 10))?.[1];
+  const skipped = skip_lines + (separator === undefined ? 0 : 1);
+  if (separator !== undefined) head = head.subarray(endOfLines(head, 1) ?? head.length);
+  const delimiter = declared ?? separator ?? delimiterOf(head.toString());
   const options = { ...optionsOf(delimiter), skip_records_with_empty_values: true, to: 1 };
   let header: string[] | undefined;
   try {
@@ -46,7 +54,20 @@ export async function headerOf(
     const [first, second] = columns.flatMap((column, i) => (column === repeated ? [i + 1] : []));
     throw new Error(`${name}: the header has two columns '${repeated}' (columns ${first} and ${second}); rename one`);
   }
-  return { columns, delimiter };
+  return { columns, delimiter, skipped };
+}
+
+/** Offset after a number of lines; null: the bytes have fewer, or end within a line break. */
+export function endOfLines(bytes: Buffer, count: number): number | null {
+  let at = 0;
+  for (let line = 0; line < count; line++) {
+    const ends = [bytes.indexOf(LF, at), bytes.indexOf(CR, at)].filter((end) => end >= 0);
+    if (ends.length === 0) return null;
+    const end = Math.min(...ends);
+    if (bytes[end] === CR && end + 1 === bytes.length) return null;
+    at = end + (bytes[end] === CR && bytes[end + 1] === LF ? 2 : 1);
+  }
+  return at;
 }
 
 /** The delimiter that the first line with text has most, quoted texts excepted. */
@@ -96,6 +117,7 @@ export class CsvStream {
 
   constructor(format: CsvFormat, broken: SourceContext['broken']) {
     this.#format = format;
+    this.#line = format.skipped + 1;
     this.#broken = broken;
     this.#parser = this.#newParser();
   }

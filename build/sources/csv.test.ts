@@ -176,3 +176,15 @@ test('a damaged compressed file is an error with its name', async () => {
   const damaged = gzipSync(`id,n\n${'a,b\n'.repeat(10_000)}`).subarray(0, 60);
   await expect(readBytes(damaged, {}, 'stones.csv.gz')).rejects.toThrow(/^stones\.csv\.gz: unexpected end of file$/);
 });
+
+test('sep= chooses the delimiter, and lines above the header are skipped; lines count from the start of the file', async () => {
+  const folder = scratch();
+  writeFileSync(join(folder, 'a.csv'), 'sep=;\r\nid;n\r\na;1,5\r\nb\r\n');
+  const { context, broken } = sourceContext(folder);
+  const [first] = await readAll(READERS.csv(declaredAs('csv', csv('a.csv')), context));
+  expect(first!.rows).toEqual([{ line: 3, cells: ['a', '1,5'] }]);
+  expect(broken.map(({ line }) => line)).toEqual([4]);
+  writeFileSync(join(folder, 'b.csv'), '\ufeffPrices, all\n\nid,n\na,1\n');
+  const [second] = await readAll(READERS.csv(declaredAs('csv', csv('b.csv', { skip_lines: 2 })), context));
+  expect([second!.columns, second!.rows]).toEqual([['id', 'n'], [{ line: 4, cells: ['a', '1'] }]]);
+});

@@ -1,6 +1,6 @@
 // Reads CSV: streamed, with the line of every row; a broken row is reported and the next line is read.
 import type { DeclaredAs } from '../../packs/define/sources.ts';
-import { type CsvFormat, CsvStream, headerOf } from './csv-stream.ts';
+import { type CsvFormat, CsvStream, endOfLines, headerOf } from './csv-stream.ts';
 import { changedFiles, fileBytes } from './files.ts';
 import type { RawRow, SourceContext, SourceVersion } from './reader.ts';
 
@@ -15,6 +15,8 @@ export interface CsvOptions {
   delimiter?: string | undefined;
   /** Label of the WHATWG Encoding Standard. */
   encoding: string;
+  /** Lines above the header. */
+  skip_lines?: number | undefined;
 }
 
 /** Versions of a CSV file. */
@@ -38,7 +40,7 @@ export async function readCsvTable(
   broken: SourceContext['broken'],
 ): Promise<ByteTable> {
   const { encoding } = options;
-  const format = await headerOf(name, utf8Bytes(open(false), encoding), options.delimiter);
+  const format = await headerOf(name, utf8Bytes(open(false), encoding), options.delimiter, options.skip_lines);
   return { columns: format.columns, rows: csvRows(utf8Bytes(open(true), encoding), format, broken) };
 }
 
@@ -48,12 +50,28 @@ async function* csvRows(
   broken: SourceContext['broken'],
 ): AsyncGenerator<RawRow> {
   const stream = new CsvStream(format, broken);
-  for await (const chunk of bytes) {
+  for await (const chunk of withoutLines(bytes, format.skipped)) {
     await stream.write(chunk, false);
     for (const row of stream.takeRows()) yield row;
   }
   await stream.write(Buffer.alloc(0), true);
   for (const row of stream.takeRows()) yield row;
+}
+
+/** The bytes after a number of lines. */
+async function* withoutLines(bytes: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
+  let head: Buffer | null = Buffer.alloc(0);
+  for await (const chunk of bytes) {
+    if (head === null) {
+      yield chunk;
+      continue;
+    }
+    head = Buffer.concat([head, chunk]);
+    const end = endOfLines(head, count);
+    if (end === null) continue;
+    yield head.subarray(end);
+    head = null;
+  }
 }
 
 /** Byte order marks; one decides the encoding, whatever was declared (Encoding Standard section 6). */

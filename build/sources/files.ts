@@ -39,7 +39,7 @@ interface DeclaredFile {
  */
 export async function changedFiles(
   declared: DeclaredFile,
-  context: SourceContext,
+  context: Pick<SourceContext, 'folder' | 'known'>,
   sizeAndTime: (path: string) => Promise<{ size: number; mtimeMs: number }> = stat,
 ): Promise<SourceFile[]> {
   const { folder, known } = context;

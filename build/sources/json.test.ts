@@ -62,3 +62,54 @@ test.each([
 ])('digits of a database: %s', (digits, value) => {
   expect(numberOrText(digits)).toEqual(value);
 });
+
+test('an object keyed by name, and GeoJSON with points, lines and shapes that are too long', async () => {
+  const folder = scratch();
+  const feature = (id: number, geometry: unknown) => ({
+    type: 'Feature',
+    id,
+    properties: { name: `f${id}` },
+    geometry,
+  });
+  const ring = Array.from({ length: 4001 }, (_, i) => {
+    const angle = ((i % 4000) / 4000) * 2 * Math.PI;
+    return [10 + Math.cos(angle), 50 + Math.sin(angle)];
+  });
+  const features = [
+    feature(1, { type: 'Point', coordinates: [8.5, 47.4, 400] }),
+    feature(2, {
+      type: 'LineString',
+      coordinates: [
+        [1, 2],
+        [3, 4],
+      ],
+    }),
+    feature(3, { type: 'Polygon', coordinates: [ring] }),
+    feature(4, null),
+  ];
+  writeFileSync(join(folder, 'map.geojson'), JSON.stringify({ type: 'FeatureCollection', features }));
+  const { context } = sourceContext(folder);
+  const notes: unknown[] = [];
+  async function* watched() {
+    for await (const version of READERS.json(declaredAs('json', json('map.geojson', { geojson: true })), context)) {
+      notes.push(version.notes);
+      yield version;
+    }
+  }
+  const [map] = await readAll(watched());
+  const rows = objectsOf(map!);
+  expect(rows[0]).toMatchObject({ id: 1, name: 'f1', 'location.lng': 8.5, 'location.lat': 47.4 });
+  expect(rows[1]).toMatchObject({ id: 2, geometry: 'LINESTRING (1 2, 3 4)' });
+  expect(rows[2]!['location.lng']).toBeCloseTo(10, 6);
+  expect(rows[2]!['location.lat']).toBeCloseTo(50, 6);
+  expect(rows[2]!['geometry']).toBeUndefined();
+  expect(notes).toEqual([
+    ['1 shape of map.geojson with a text of more than 50,000 characters became a point, the centroid'],
+  ]);
+  writeFileSync(join(folder, 'named.json'), JSON.stringify({ shops: { a: { n: 1 }, b: { n: 2 } } }));
+  const named = READERS.json(declaredAs('json', json('named.json', { items: 'shops', entries: 'key' })), context);
+  expect(objectsOf((await readAll(named))[0]!)).toEqual([
+    { n: 1, key: 'a' },
+    { n: 2, key: 'b' },
+  ]);
+});

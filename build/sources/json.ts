@@ -3,6 +3,7 @@ import { parseJson } from '../../packs/define/digits.ts';
 import { nearestName } from '../../packs/define/mistakes.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
 import { changedFiles, fileBytes } from './files.ts';
+import { featureRows } from './geojson.ts';
 import { isJsonObject, ObjectColumns, valueAt } from './json-values.ts';
 import type { RawRow, SourceContext, SourceVersion } from './reader.ts';
 
@@ -20,9 +21,26 @@ export async function* readJson(declared: DeclaredAs<'json'>, context: SourceCon
       if (bytes > LARGEST) throw new Error(`${name} has more than ${LARGEST / 1_000_000} MB; use JSON Lines (jsonl)`);
       pieces.push(piece);
     }
-    const list = listInDocument(jsonDocument(name, Buffer.concat(pieces)), name, declared.items);
-    yield { name, observed_at, ...objectTable(list, context), mark: () => mark };
+    const { list, notes } = rowsInDocument(jsonDocument(name, Buffer.concat(pieces)), name, declared);
+    yield { name, observed_at, ...objectTable(list, context), mark: () => mark, notes };
   }
+}
+
+/** The rows of a document: a list, the members of an object keyed by name, or features. */
+function rowsInDocument(document: unknown, name: string, { items, entries, geojson }: DeclaredAs<'json'>) {
+  if (entries !== undefined) {
+    const members = items === undefined ? document : valueAt(document, items);
+    if (!isJsonObject(members))
+      throw new Error(`${name} has no object${items ? ` ${items}` : ''} of rows by name (entries)`);
+    const list = Object.entries(members).map(([key, row]) => (isJsonObject(row) ? { ...row, [entries]: key } : row));
+    return { list, notes: [] };
+  }
+  const list = listInDocument(document, name, items ?? (geojson ? 'features' : undefined));
+  if (!geojson) return { list, notes: [] };
+  const { rows, shortened } = featureRows(list);
+  const shapes = shortened === 1 ? '1 shape' : `${shortened} shapes`;
+  const note = `${shapes} of ${name} with a text of more than 50,000 characters became a point, the centroid`;
+  return { list: rows, notes: shortened === 0 ? [] : [note] };
 }
 
 /** The value of a JSON text in UTF-8. Throws with the name and the position of the mistake. */

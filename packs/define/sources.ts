@@ -175,6 +175,7 @@ const CsvShape = strictObject({
   ...PACKED_FILE,
   delimiter: Delimiter.optional().describe('Unset: the one of `,` `;` tab and `|` that the header has most.'),
   encoding: Encoding.default('utf-8').describe('A label of the WHATWG Encoding Standard, such as `windows-1252`.'),
+  skip_lines: wholeNumber('a whole number of at least 0', 0).default(0).describe('Lines above the header.'),
 }).describe('A CSV file. A file whose name ends with `.gz` or `.zip` is unpacked.');
 
 const JsonlShape = strictObject({ kind: z.literal('jsonl'), ...PACKED_FILE }).describe(
@@ -187,6 +188,12 @@ const JsonShape = strictObject({
   items: requiredText('a path such as data.items')
     .optional()
     .describe('Path of the list in the document. Unset: the document is the list.'),
+  entries: requiredText('the name of a column')
+    .optional()
+    .describe('For an object keyed by name in place of a list: the column that gets the names.'),
+  geojson: flagWithDefault(false).describe(
+    'Whether the rows are features: their properties, `location.lat` and `location.lng` of points, and `geometry`, other shapes as WKT.',
+  ),
 }).describe('A JSON file: a list of objects, or a document with such a list at the path `items`.');
 
 const ParquetShape = strictObject({ kind: z.literal('parquet'), ...FILE }).describe('A Parquet file.');

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -446,3 +447,65 @@ test('any header and any cells give a pack that passes the check, or an error of
   );
   expect(passed).toBeGreaterThan(10);
 }, 120_000);
+
+/** Zip archive with one stored file. */
+function zipOf(name: string, text: string): Buffer {
+  const [data, path] = [Buffer.from(text), Buffer.from(name)];
+  const fields = Buffer.alloc(26);
+  fields.writeUInt32LE(crc32(data), 10);
+  fields.writeUInt32LE(data.length, 14);
+  fields.writeUInt32LE(data.length, 18);
+  fields.writeUInt16LE(path.length, 22);
+  const local = Buffer.concat([Buffer.from('PK\x03\x04'), fields, path, data]);
+  const entry = Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), fields, Buffer.alloc(14), path]);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(1, 4);
+  end.writeUInt16LE(1, 6);
+  end.writeUInt32LE(entry.length, 8);
+  end.writeUInt32LE(local.length, 12);
+  return Buffer.concat([local, entry, Buffer.from('PK\x05\x06'), end]);
+}
+
+describe('files in other forms', () => {
+  const lines = (count: number, from = 0) =>
+    towers.slice(from, from + count).map(({ id, name, town }) => `${id};${name};${town}`);
+
+  test('a folder of monthly files, a zip archive, sep= and titles above the header', async () => {
+    await mkdir(join(temp, 'months'));
+    for (const month of ['2026-01', '2026-02'])
+      await writeFile(join(temp, `months/towers-${month}.csv`), ['id;name;town', ...lines(60)].join('\n'));
+    const { pack, printed } = await packFrom(['months'], 'months');
+    expect(pack.sources[0]).toMatchObject({ complete: true, from: { observed_at: { file_name: 'YYYY-MM' } } });
+    expect(printed).toContain('2 files are read as versions, oldest first; each lists all records');
+    await writeFile(join(temp, 'months/towers-2026-03.csv'), ['id;name;town', ...lines(50, 60)].join('\n'));
+    const parts = await packFrom(['months/*.csv', '--id', 'parts'], 'parts');
+    expect(parts.pack.sources[0]).toMatchObject({ complete: false });
+    await writeFile(join(temp, 'packed.zip'), zipOf('data/towers.csv', ['id;name;town', ...lines(60)].join('\n')));
+    expect((await packFrom(['packed.zip'], 'packed')).pack.sources[0]!.from).toMatchObject({
+      kind: 'csv',
+      file: 'data/packed.zip',
+      inside: 'data/towers.csv',
+    });
+    await writeFile(join(temp, 'sep.csv'), ['sep=;', 'id;name;town', ...lines(60)].join('\r\n'));
+    expect(typesOf((await packFrom(['sep.csv'], 'sep')).pack)).toMatchObject({ id: 'string', town: 'enum' });
+    await writeFile(join(temp, 'titled.csv'), ['All towers; 2026', '', 'id;name;town', ...lines(60)].join('\n'));
+    const titled = await packFrom(['titled.csv'], 'titled');
+    expect(titled.pack.sources[0]!.from).toMatchObject({ skip_lines: 2 });
+    expect(titled.printed).toContain('2 lines above the header are skipped');
+  });
+
+  test('objects keyed by name, and GeoJSON', async () => {
+    const named = Object.fromEntries(towers.map(({ id, ...rest }) => [id, rest]));
+    await writeFile(join(temp, 'named.json'), JSON.stringify({ towers: named }));
+    const { pack } = await packFrom(['named.json'], 'named');
+    expect(pack.sources[0]!.from).toMatchObject({ items: 'towers', entries: 'key' });
+    expect(pack.identity.attributes).toEqual(['key']);
+    const features = towers.map(({ id, name }, i) => ({
+      type: 'Feature',
+      properties: { id, name },
+      geometry: { type: 'Point', coordinates: [8 + i / 100, 47] },
+    }));
+    await writeFile(join(temp, 'map.geojson'), JSON.stringify({ type: 'FeatureCollection', features }));
+    expect(typesOf((await packFrom(['map.geojson'], 'map')).pack)).toMatchObject({ location: 'geo' });
+  });
+});

@@ -10,7 +10,7 @@ export class UsageError extends Error {}
 
 export const FROM_USAGE = `${commandLine('pack', 'from <source> [flags]')}   write a pack from data
 
-  <source> is a file (.csv, .tsv, .jsonl, .ndjson, .json, .geojson, .xlsx, .parquet, .sqlite, .db; .gz and .zip),
+  <source> is a file, a folder, or a pattern such as 'exports/*.csv' (.csv, .tsv, .jsonl, .ndjson, .json, .geojson, .xlsx, .parquet, .sqlite, .db; .gz and .zip),
   an http or https address, or \`postgres\`.
 
   --title, --license, --license-url, --attribution, --homepage   what cannot be read from the data
@@ -76,7 +76,7 @@ export function readFlags(args: readonly string[]): { source: string; flags: Fla
 const SUFFIXES: Readonly<Record<string, 'csv' | 'jsonl' | 'json' | 'parquet' | 'xlsx' | 'sqlite'>> = {
   ...{ '.csv': 'csv', '.tsv': 'csv', '.tab': 'csv', '.txt': 'csv', '.csv.gz': 'csv', '.tsv.gz': 'csv' },
   ...{ '.jsonl': 'jsonl', '.ndjson': 'jsonl', '.jsonl.gz': 'jsonl', '.ndjson.gz': 'jsonl', '.json': 'json' },
-  ...{ '.json.gz': 'json', '.geojson': 'json' },
+  ...{ '.json.gz': 'json', '.geojson': 'json', '.geojson.gz': 'json' },
   ...{
     '.xlsx': 'xlsx',
     '.xlsm': 'xlsx',
@@ -86,6 +86,9 @@ const SUFFIXES: Readonly<Record<string, 'csv' | 'jsonl' | 'json' | 'parquet' | '
     '.db': 'sqlite',
   },
 };
+
+/** Whether files with a suffix are read. */
+export const isSupported = (suffix: string): boolean => suffix in SUFFIXES;
 
 /** Suffix of a file name, with the one before `.gz`: `.csv.gz`. */
 export function suffixOf(file: string): string {
@@ -113,7 +116,7 @@ export function placeOf(source: string, flags: Flags): DeclaredPlace {
   }
   const members = {
     csv: { delimiter: flags.delimiter, encoding: flags.encoding },
-    json: { items: flags.items ?? (suffixOf(source) === '.geojson' ? 'features' : undefined) },
+    json: { items: flags.items, geojson: suffixOf(source).startsWith('.geojson') || undefined },
     sqlite: { table: flags.table, query: flags.query },
     jsonl: {},
     parquet: {},

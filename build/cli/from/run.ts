@@ -1,13 +1,10 @@
 // `npm run pack -- from`: reads a source, proposes a pack, asks for the rest, writes it and checks it.
 
-import { createReadStream } from 'node:fs';
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { pipeline } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { createGunzip } from 'node:zlib';
 import slugify from '@sindresorhus/slugify';
 import { publicOnly, WEB_PORTS } from '../../../data/model/guard.ts';
 import { PUBLIC_MODES } from '../../../data/model/permissions.ts';
@@ -15,10 +12,13 @@ import { commandLine } from '../../../data/model/program.ts';
 import { RESERVED_IDS } from '../../../packs/define/load.ts';
 import { type DeclaredSource, DeclaredSourceShape } from '../../../packs/define/sources.ts';
 import { Web } from '../../crawl/web.ts';
-import type { SourceContext, SourceReader, SourceVersion } from '../../sources/reader.ts';
+import { changedFiles } from '../../sources/files.ts';
+import type { Mark, SourceContext, SourceReader, SourceVersion } from '../../sources/reader.ts';
 import { READERS } from '../../sources/readers.ts';
 import { askFacts, type Prompt } from './ask.ts';
 import { ProposalError } from './choices.ts';
+import { cellText } from './column.ts';
+import { dateOfNames, filesOf, headOf, legacyEncoding, linesAbove, rowsOfDocument } from './files.ts';
 import { type Flags, FROM_USAGE, placeOf, readFlags, suffixOf, UsageError } from './flags.ts';
 import { guideText, recordText } from './guide-text.ts';
 import { inferPack } from './infer.ts';
@@ -68,13 +68,14 @@ async function openVersion(
   folder: string,
   context: ReadContext,
   broken: SourceContext['broken'],
+  known: SourceContext['known'] = [],
 ): Promise<{ version: SourceVersion; close: () => Promise<void> }> {
   const read = READERS[declared.kind] as SourceReader;
   const versions = read(declared, {
     folder,
     // Empty: all columns.
     wanted: new Set(),
-    known: [],
+    known,
     environment(name) {
       const value = context.environment[name];
       if (value === undefined || value === '') throw new Error(`the environment variable ${name} is not set`);
@@ -138,7 +139,9 @@ async function obstacles(folder: string, dataFile: string | null): Promise<strin
 /** Where a file is read from: in the folder of the pack as it is, else as a copy in `data/`. */
 async function dataFileOf(folder: string, file: string, copy: boolean): Promise<DataFile> {
   const path = relative(folder, file).split(sep).join('/');
-  if (!path.startsWith('../')) return { path, copied: null };
+  // A pattern finds the files of later nights where they are.
+  const isFile = (await stat(file).catch(() => null))?.isFile() === true;
+  if (!path.startsWith('../') || !isFile) return { path, copied: null };
   const { size } = await stat(file);
   if (size > LARGEST_COPY && !copy) return { path, copied: null };
   return { path: `data/${basename(file)}`, copied: file };
@@ -168,36 +171,6 @@ async function writePack(folder: string, proposal: Proposal, facts: PackFacts, d
   await utimes(target, atime, mtime);
 }
 
-/** Bytes of the file, decompressed, that decide. */
-const MOST_BYTES = 8_000_000;
-/** U+FFFD as UTF-8: a file with it is UTF-8 whose text was damaged before. */
-const DAMAGED = Buffer.from('\uFFFD');
-
-/**
- * `windows-1252` when the file has more bytes that are not valid in UTF-8 than characters beyond ASCII that are;
- * null for UTF-8, also with some broken bytes, and for a file with a byte order mark of UTF-16.
- */
-async function legacyEncoding(path: string): Promise<'windows-1252' | null> {
-  const file = createReadStream(path);
-  const bytes = path.toLowerCase().endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file;
-  const decoder = new TextDecoder();
-  let invalid = 0;
-  let valid = 0;
-  let read = 0;
-  for await (const chunk of bytes as AsyncIterable<Buffer>) {
-    if (read === 0 && [0xfffe, 0xfeff].includes(chunk.readUInt16BE())) return null;
-    if (chunk.includes(DAMAGED)) return null;
-    // An incomplete character at the end of a truncated file is not counted.
-    for (const [char] of decoder.decode(chunk, { stream: true }).matchAll(/\P{ASCII}/gu)) {
-      if (char === '\uFFFD') invalid++;
-      else valid++;
-    }
-    read += chunk.length;
-    if (read >= MOST_BYTES) break;
-  }
-  return invalid > valid ? 'windows-1252' : null;
-}
-
 /** What the command needs; tests pass their own. */
 export interface FromContext extends ReadContext {
   /** Base of relative paths. */
@@ -214,8 +187,10 @@ interface Target {
   id: string;
   folder: string;
   place: DeclaredPlace;
-  /** Absolute path of the file; null for a query and an address. */
+  /** Absolute path of the file, or a pattern; null for a query and an address. */
   file: string | null;
+  /** Marks of the files of a pattern, oldest first; one for a file, none for a query and an address. */
+  marks: readonly Mark[];
 }
 
 /** Runs the command. Returns 0 for a pack that passes the check, 1 for a source or folder that prevents one, 2 for wrong arguments. */
@@ -245,12 +220,17 @@ const isProgramError = (error: Error): boolean =>
   error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
 
 async function targetOf(source: string, flags: Flags, { cwd, environment }: FromContext): Promise<Target> {
-  const place = placeOf(source, flags);
-  const isFile = place.kind !== 'postgres' && place.kind !== 'http';
-  const file = isFile ? resolve(cwd, source) : null;
-  if (file !== null && !(await stat(file).catch(() => null))?.isFile())
-    throw new ProposalError(`no such file: ${file}`);
+  const isFile = source !== 'postgres' && !/^https?:\/\//i.test(source);
+  const files = isFile ? await filesOf(source, resolve(cwd, source)) : { pattern: source, inside: null };
+  const place = placeOf(files.inside ?? files.pattern, flags);
+  const file = isFile ? resolve(cwd, files.pattern) : null;
+  if (isFile) place.target = files.pattern;
+  if (files.inside !== null) place.options['inside'] = files.inside;
+  const exists = file !== null && (await stat(file).catch(() => null))?.isFile();
+  const isPattern = file !== null && !exists && /[*?[{]/.test(files.pattern);
+  if (file !== null && !exists && !isPattern) throw new ProposalError(`no such file: ${file}`);
   if (place.kind === 'sqlite' && flags.table === undefined && flags.query === undefined) chooseTable(place, file!);
+  const marks = file === null ? [] : await marksOf(place, file, cwd);
   const given = flags.id ?? idOf(source, place);
   const folder = /[/\\]/.test(given) ? resolve(cwd, given) : join(packDirs(cwd, environment)[0]!, given);
   const id = basename(folder);
@@ -265,8 +245,46 @@ async function targetOf(source: string, flags: Flags, { cwd, environment }: From
       `${folder} already exists and was not changed (it contains ${present.slice(0, 5).join(', ')}); use another --id`,
     );
   }
-  return { id, folder, place, file };
+  return { id, folder, place, file, marks };
 }
+
+/** Marks of the files of a pattern or an archive, oldest first, by the date in their names if all have one. */
+async function marksOf(place: DeclaredPlace, file: string, cwd: string): Promise<Mark[]> {
+  const read = async () => {
+    const declared = declarationOf(place, file) as DeclaredSource & { file: string };
+    return changedFiles(declared, { folder: cwd, known: [] });
+  };
+  const files = await read();
+  if (files.length === 1) return files.map(({ mark }) => mark);
+  const date = dateOfNames(files.map(({ name }) => basename(name)));
+  if (date === null) return files.map(({ mark }) => mark);
+  place.options['observed_at'] = { file_name: date };
+  return (await read()).map(({ mark }) => mark);
+}
+
+/** The declaration with the file as an absolute path, or the address. */
+const sourceOf = ({ place, file }: Target): DeclaredSource => declarationOf(place, file ?? place.target);
+
+/** What the first bytes of a file show about its form: encoding, lines above the header, place of the list. */
+async function recognise(target: Target, flags: Flags, cwd: string): Promise<boolean> {
+  const { place, file } = target;
+  if (file === null || (place.kind !== 'csv' && place.kind !== 'json')) return false;
+  const declared = sourceOf(target) as DeclaredSource & { file: string };
+  if (place.kind === 'json') {
+    const asked = flags.items !== undefined || place.options['geojson'] !== undefined;
+    if (!asked) Object.assign(place.options, rowsOfDocument(basename(file), await headOf(declared, cwd, Infinity)));
+    return false;
+  }
+  const head = await headOf(declared, cwd, HEAD_BYTES);
+  const legacy = flags.encoding === undefined ? legacyEncoding(head) : null;
+  if (legacy !== null) place.options['encoding'] = legacy;
+  const skip_lines = linesAbove(head.toString('latin1', 0, 64_000));
+  if (skip_lines > 0) place.options['skip_lines'] = skip_lines;
+  return legacy !== null;
+}
+
+/** Bytes of a CSV that decide about its encoding. */
+const HEAD_BYTES = 8_000_000;
 
 /** Takes the only table; with several, the publisher chooses. */
 function chooseTable(place: DeclaredPlace, file: string): void {
@@ -299,14 +317,16 @@ interface SourceSample {
 
 async function makePack(target: Target, flags: Flags, context: FromContext): Promise<number> {
   const { id, folder, place, file } = target;
-  const legacy = file !== null && place.kind === 'csv' && flags.encoding === undefined && (await legacyEncoding(file));
-  if (legacy) place.options['encoding'] = legacy;
+  const legacy = await recognise(target, flags, context.cwd);
   const { sample, broken } = await sampleOf(target, context);
   const identity = flags.identity?.split(',').map((name) => name.trim()) ?? null;
   const proposal = inferPack(sample, { identity, currency: flags.currency ?? null });
   await checkRest(proposal, sample, target, context);
   proposal.notes.push(...(sample.notes ?? []));
   if (legacy) proposal.notes.push(encodingNote(sample));
+  if (place.options['skip_lines'] !== undefined)
+    proposal.notes.push(`${plural(Number(place.options['skip_lines']), 'line')} above the header are skipped`);
+  const complete = sample.whole && (await listsAll(proposal, sample, target, context));
   if (place.kind === 'http' && place.options['pages'] === undefined)
     proposal.notes.push('one answer was read; if the API has pages, name how with --pages (see from --help)');
   context.log(readLine(sample));
@@ -316,7 +336,7 @@ async function makePack(target: Target, flags: Flags, context: FromContext): Pro
   const homepage = place.kind === 'http' ? new URL(place.target!).origin : null;
   const answers = await askFacts(flags, { title: titleOf(id), homepage }, context.prompt ?? null);
   const data: DataFile | null = file === null ? null : await dataFileOf(folder, file, flags.copy ?? false);
-  const source = { ...place, target: data?.path ?? place.target, complete: sample.whole };
+  const source = { ...place, target: data?.path ?? place.target, complete };
   const facts: PackFacts = { id, ...answers, source, total: sample.total, whole: isWhole(sample), tolerate: null };
   const rejections = await verified(packText(proposal, facts), sample);
   facts.tolerate = toleranceOf(rejections, broken, sample);
@@ -362,11 +382,12 @@ function readLine(sample: RowSample): string {
   return `Read ${all} of ${name}: ${plural(columns.length, 'column')}.`;
 }
 
-async function sampleOf({ place, file }: Target, context: FromContext): Promise<SourceSample> {
-  const declared = declarationOf(place, file === null ? place.target : basename(file));
-  const folder = file === null ? context.cwd : dirname(file);
+/** The sample of the source, or of the newest file of a pattern. */
+async function sampleOf(target: Target, context: FromContext): Promise<SourceSample> {
+  const { place, marks } = target;
   let broken = 0;
-  const { version, close } = await openVersion(declared, folder, context, () => broken++);
+  const older = marks.slice(0, -1);
+  const { version, close } = await openVersion(sourceOf(target), context.cwd, context, () => broken++, older);
   try {
     // Each page of an API is a request with a pause.
     const limits = place.kind === 'http' ? { ...SAMPLE_LIMITS, rows: 10_000, counted: 10_000 } : SAMPLE_LIMITS;
@@ -378,20 +399,13 @@ async function sampleOf({ place, file }: Target, context: FromContext): Promise<
 }
 
 /** Reads the rows after the sample for repeated identities. */
-async function checkRest(
-  proposal: Proposal,
-  sample: RowSample,
-  { place, file }: Target,
-  context: FromContext,
-): Promise<void> {
-  if (sample.rows.length === sample.total || place.kind === 'http') return;
-  const declared = declarationOf(place, file === null ? place.target : basename(file));
-  const folder = file === null ? context.cwd : dirname(file);
-  const { version, close } = await openVersion(declared, folder, context, () => {});
+async function checkRest(proposal: Proposal, sample: RowSample, target: Target, context: FromContext): Promise<void> {
+  if (sample.rows.length === sample.total || target.place.kind === 'http') return;
+  const older = target.marks.slice(0, -1);
+  const { version, close } = await openVersion(sourceOf(target), context.cwd, context, () => {}, older);
   try {
     const { attributes } = proposal.identity;
-    const columns = attributes.map((name) => proposal.attributes.find((each) => each.name === name)!.columns[0]!);
-    const repeated = await repeatedKeys(version, columns);
+    const repeated = await repeatedKeys(version, identityColumns(proposal));
     proposal.identity.records = sample.total - repeated;
     if (repeated <= proposal.identity.repeated) return;
     proposal.identity.repeated = repeated;
@@ -403,6 +417,39 @@ async function checkRest(
     await close();
   }
 }
+
+/**
+ * Whether each reading lists all records: one file does, and the newest of several if it has half of the records of
+ * the file before; otherwise each has records of its own.
+ */
+async function listsAll(proposal: Proposal, sample: RowSample, target: Target, context: FromContext): Promise<boolean> {
+  const { marks } = target;
+  if (marks.length < 2) return true;
+  const others = marks.filter((_, i) => i !== marks.length - 2);
+  const { version, close } = await openVersion(sourceOf(target), context.cwd, context, () => {}, others);
+  const columns = identityColumns(proposal);
+  const keyOf = (names: readonly string[], cells: readonly unknown[]) =>
+    columns.map((column) => cellText(cells[names.indexOf(column)])).join('\u0000');
+  const newest = new Set(sample.rows.map((cells) => keyOf(sample.columns, cells)));
+  let [rows, shared] = [0, 0];
+  try {
+    for await (const { cells } of version.rows) {
+      rows++;
+      if (newest.has(keyOf(version.columns, cells))) shared++;
+    }
+  } finally {
+    await close();
+  }
+  const all = shared >= rows / 2;
+  proposal.notes.push(
+    `${marks.length} files are read as versions, oldest first; ` +
+      (all ? 'each lists all records, so a record that a newer one lacks is gone' : 'each has records of its own'),
+  );
+  return all;
+}
+
+const identityColumns = ({ identity, attributes }: Proposal): string[] =>
+  identity.attributes.map((name) => attributes.find((attribute) => attribute.name === name)!.columns[0]!);
 
 /** Reads the sample with the proposed pack.ts, in a temporary folder. */
 async function verified(text: string, sample: RowSample): Promise<Rejections> {
