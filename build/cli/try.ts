@@ -56,6 +56,7 @@ export async function tryPack(
     if (night.ignored > 0) log('With these rows, the nightly run would stop: correct the mistakes above.');
     if (night.release === null) return 1;
     await showRecords(limited, { scratch, release: night.release, base_url }, log);
+    for (const line of night.balance ?? []) log(line);
     return night.records > 0 && night.ignored === 0 ? 0 : 1;
   } catch (error) {
     const stopped = error instanceof DatasetStopped ? error.sentences : null;

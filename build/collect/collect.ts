@@ -24,6 +24,7 @@ import { declaredObservations } from '../sources/observations.ts';
 import { type DeclaringSource, declares } from '../sources/rows.ts';
 import { removeReplaced, removeVersions, storedVersions, versionsFolder } from '../sources/store.ts';
 import { append, runId, writeRejected } from './append.ts';
+import type { Balance } from './balance.ts';
 import { isStored, sourceContext } from './declared.ts';
 import { Fetcher, prepare } from './fetch.ts';
 import { type DatasetState, Observer } from './observe.ts';
@@ -47,6 +48,8 @@ export interface Collected {
   warnings: string[];
   /** Sentences on data that did not become facts: rows left out, records listed twice, values rejected. */
   reports: string[];
+  /** What became of the cells of the declared sources. */
+  balances?: ReadonlyMap<string, Balance>;
   /** Mistakes that did not stop the run, because of `ignoreMistakes`; they are in `reports` too. */
   ignored?: number;
   /** Lines that the collector wrote with `context.log`; they were shown when they were written. */
@@ -177,7 +180,7 @@ async function readPlans(night: Night, plans: SourcePlan[]): Promise<Collected> 
   if ('failed' in observed) return readPlans(night, without(plans, new Set([observed.failed])));
   // The state of all sources, which is no longer needed: 0.5 GB for 4 million facts.
   collectGarbage();
-  const { report } = observed;
+  const { report, balances } = observed;
   const mistakes = [...future, ...report.mistakes()];
   const collected = { rejected: report.rejectedCount, failures, warnings, logs: [...logs] };
   if (mistakes.length > 0 && !night.ignoreMistakes) {
@@ -191,7 +194,7 @@ async function readPlans(night: Night, plans: SourcePlan[]): Promise<Collected> 
   const { rejected } = report;
   await append(duck, dataDir, work, run, { pack, plans, readings, made, facts: lines.path, rejected });
   const reports = [...mistakes, ...report.reports(rejectedFile(dataDir, pack.id, run))];
-  return { readings: readings.length, facts: lines.lines, ...collected, reports, ignored: mistakes.length };
+  return { readings: readings.length, facts: lines.lines, ...collected, reports, balances, ignored: mistakes.length };
 }
 
 /**
@@ -203,7 +206,7 @@ async function observe(
   plans: readonly SourcePlan[],
   readings: readonly Planned[],
   lines: LineWriter,
-): Promise<{ report: RunReport } | { failed: Planned }> {
+): Promise<{ report: RunReport; balances: ReadonlyMap<string, Balance> } | { failed: Planned }> {
   const { pack, dataDir, effects, work, duck, made, warnings } = night;
   const options = { now: effects.now(), acceptDrops: night.accept };
   const observer = new Observer(pack, await recall(duck, dataDir, pack, made, plans, work), lines, options);
@@ -221,7 +224,7 @@ async function observe(
       if (error instanceof StalledError) break;
     }
   }
-  return { report: observer.report };
+  return { report: observer.report, balances: observer.balances };
 }
 
 /** Why a reading failed, with the line of the pack, and advice for a collector that fetches. */

@@ -10,6 +10,7 @@ import type { Attribute, Identity, Observed, Pack, Source, Value } from '../../p
 import { cleanText, maxLength } from '../../packs/define/schema.ts';
 import type { BrokenRow } from '../sources/reader.ts';
 import { columnOf, declares, type RejectedCell } from '../sources/rows.ts';
+import { type Balance, columnsByAttribute, emptyBalance, type Outcome } from './balance.ts';
 import { checker } from './check.ts';
 import { type Planned, readingName } from './plan.ts';
 import { type RejectedValue, RunReport } from './report.ts';
@@ -104,6 +105,14 @@ export class Observer {
   #listedBefore = 0;
   /** The last address that was checked: most rows have one for all values, and many sources one for all rows. */
   #lastUrl: string | undefined;
+  /** Cells of the declared sources, by source. */
+  readonly balances = new Map<string, Balance>();
+  /** Columns of the version, those that attributes are read from, and how many each attribute has. */
+  #width = 0;
+  #mapped = 0;
+  #weights: readonly number[] = [];
+  /** Cells of the reading that were read and have no outcome yet. */
+  #open = 0;
   /** Record and time of the rows with their own times in this reading, as hashes. */
   readonly #timedRows = new Set<number>();
   /** Record numbers by identity key, so that each key is hashed once. */
@@ -132,6 +141,8 @@ export class Observer {
     this.#endless = false;
     this.#timedRows.clear();
     this.#listedBefore = this.#known.accounts.get(reading.source)!.listedCount();
+    this.#weights = [];
+    this.#open = 0;
     this.report.begin(reading);
   }
 
@@ -142,10 +153,16 @@ export class Observer {
    */
   take(observed: Observed): void {
     this.#rows++;
-    if (!this.#usable(observed)) return;
+    if (!this.#usable(observed)) {
+      this.#settleRow(observed);
+      return;
+    }
     this.#line = observed.line;
     const key = this.#key(observed);
-    if (key === null) return;
+    if (key === null) {
+      this.#settleRow(observed);
+      return;
+    }
     const record = this.#number(key);
     const { accounts, records } = this.#known;
     const [id, account] = [records.ids[record]!, accounts.get(this.#reading!.source)!];
@@ -154,7 +171,10 @@ export class Observer {
     const timed = observed.observed_at !== undefined;
     if (timed ? this.#repeated(record, observed.observed_at!) : account.seenIn(record, this.#turn)) {
       this.report.twice(record, shorten(key));
-      if (timed) return;
+      if (timed) {
+        this.#settleRow(observed);
+        return;
+      }
     }
     const fresh = account.see(record, this.#turn);
     const first = !this.#known.named.has(id);
@@ -166,21 +186,27 @@ export class Observer {
       this.report.value(i);
       const result = this.#checks[i]!(raw);
       if (!result.ok) {
+        this.#settle('rejected', i);
         this.#park(i, key, raw, result.reason);
         continue;
       }
       const hash = hashOfJson(comparedValue(attribute, result.value));
       if (!timed && account.saidIn(record, i, this.#turn)) {
         const differs = !attribute.once && hash !== account.hash(record, i);
+        this.#settle(differs ? 'rejected' : 'confirmed', i);
         if (differs) this.#park(i, key, raw, ONE_VALUE, undefined, ONE_VALUE);
         continue;
       }
       const proof = this.#proof(observed, i, key);
-      if (proof === null) continue;
+      if (proof === null) {
+        this.#settle('rejected', i);
+        continue;
+      }
       if (first) checked[attribute.name] = result.value;
-      if (attribute.once && account.has(record, i)) continue;
-      if (account.say(record, i, hash, this.#turn) || timed)
-        this.#write(id, attribute, JSON.stringify(result.value), proof, observed.observed_at);
+      const lasts = attribute.once && account.has(record, i);
+      const isNew = !lasts && (account.say(record, i, hash, this.#turn) || timed);
+      this.#settle(isNew ? 'published' : 'confirmed', i);
+      if (isNew) this.#write(id, attribute, JSON.stringify(result.value), proof, observed.observed_at);
     }
     if (first) this.#name(id, key, observed.identity, checked);
   }
@@ -193,11 +219,52 @@ export class Observer {
     return false;
   }
 
+  /** Begins a version of a declared source. */
+  columns(columns: readonly string[]): void {
+    const source = this.#sources.get(this.#reading!.source)!;
+    this.#width = columns.length;
+    this.#weights = declares(source) ? columnsByAttribute(this.#pack, source, columns) : [];
+    this.#mapped = this.#weights.reduce((sum, weight) => sum + weight, 0);
+    if (!this.balances.has(source.id)) this.balances.set(source.id, emptyBalance());
+  }
+
+  /** Counts the cells of rows: those of broken rows are rejected, those of dropped ones are dropped by rule. */
+  rows(kept: number, dropped: number, broken: number): void {
+    const balance = this.balances.get(this.#reading!.source)!;
+    balance.read += (kept + dropped + broken) * this.#width;
+    balance.outcomes.unmapped += kept * (this.#width - this.#mapped);
+    balance.outcomes.dropped += dropped * this.#width;
+    balance.outcomes.rejected += broken * this.#width;
+    this.#open += kept * this.#mapped;
+  }
+
+  missing(attribute: string): void {
+    this.#settle('missing', this.#columns.get(attribute)!);
+  }
+
+  /** Counts the cells of an attribute in the current row. */
+  #settle(outcome: Outcome, attribute: number): void {
+    const weight = this.#weights[attribute] ?? 0;
+    if (weight === 0) return;
+    this.balances.get(this.#reading!.source)!.outcomes[outcome] += weight;
+    this.#open -= weight;
+  }
+
+  /** Counts the values of a row that gives no record as rejected. */
+  #settleRow(observed: Observed): void {
+    if (this.#weights.length === 0) return;
+    const values: Observed['values'] | undefined = observed?.values;
+    this.#pack.attributes.forEach(({ name }, i) => {
+      if (values?.[name] !== undefined && values[name] !== null) this.#settle('rejected', i);
+    });
+  }
+
   /** Reports a cell of a declared source that is not a value; the rest of its row is taken as usual. */
   reject({ attribute, line, column, text, expected }: RejectedCell): void {
     const i = this.#columns.get(attribute);
     if (i === undefined) throw new Error(`'${attribute}' is not an attribute`);
     this.report.value(i);
+    this.#settle('rejected', i);
     this.report.reject(i, { record: '', attribute, value: text, expected, line, column });
   }
 
@@ -222,6 +289,8 @@ export class Observer {
     const reading = this.#reading!;
     const { gone, attributes } = this.#pack;
     this.report.end(this.#rows);
+    // What a collector leaves out of the rows that it received.
+    if (this.#open !== 0) this.balances.get(reading.source)!.outcomes.dropped += this.#open;
     this.#checkIdentified();
     const account = this.#known.accounts.get(reading.source)!;
     const { url, trust, complete } = this.#sources.get(reading.source)!;

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Duck } from '../../data/duckdb/duck.ts';
+import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { buildIndex, ensureIndex } from '../../data/index/build.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
-import { type Manifest, paths } from '../../data/model/layout.ts';
+import { type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease, makeCurrent, readManifest } from '../../data/model/manifest.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
@@ -15,6 +15,7 @@ import { type PreviousRelease, previousRelease } from '../../data/write/previous
 import { seal } from '../../data/write/seal.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
+import { type Balance, balanceLines } from '../collect/balance.ts';
 import { type Collected, CollectionStopped, type CollectOptions, collect } from '../collect/collect.ts';
 import type { Effects } from '../effects/effects.ts';
 import { checkRelease, confirmedValues } from '../release/check.ts';
@@ -34,6 +35,8 @@ export interface DatasetNight {
    * logged.
    */
   told: string[];
+  /** What became of the cells of each declared source, as sentences; empty when none was read. */
+  balance?: string[];
   /** Pins that could not be fetched, as sentences. */
   failures: string[];
   /** Mistakes that would have stopped the run without `ignoreMistakes`. */
@@ -88,7 +91,7 @@ export async function datasetNight(
   await mkdir(releases, { recursive: true });
   await clear(releases);
   const options = { accept, ignoreMistakes };
-  const { news, failures, ignored } = await collectNews(pack, dataDir, effects, collects ? options : null);
+  const { news, failures, ignored, balances } = await collectNews(pack, dataDir, effects, collects ? options : null);
   const { current, before } = await currentOf(pack, dataDir, effects);
   // The lock excludes other builds, so a range of the feed after this release is from a build that was
   // killed.
@@ -123,6 +126,7 @@ export async function datasetNight(
       news,
       failures,
       ignored,
+      balances,
       workspace,
       announce,
       indexes,
@@ -149,13 +153,18 @@ async function collectNews(pack: Pack, dataDir: string, effects: Effects, option
   };
   try {
     const collected = options === null ? NOTHING : await collect(pack, dataDir, effects, options);
-    const { failures, warnings, reports, logs, readings, facts, rejected, ignored = 0 } = collected;
+    const { failures, warnings, reports, logs, readings, facts, rejected, balances, ignored = 0 } = collected;
     show([...failures, ...warnings, ...reports]);
     if (readings > 0) {
       const values = rejected > 0 ? `, ${number(rejected)} values rejected` : '';
       progress.note(`${pack.id}: ${readings} readings, ${number(facts)} new facts${values}`);
     }
-    return { news: [...failures, ...warnings, ...reports, ...logs], failures, ignored };
+    return {
+      news: [...failures, ...warnings, ...reports, ...logs],
+      failures,
+      ignored,
+      balances: balances ?? new Map(),
+    };
   } catch (error) {
     if (!(error instanceof CollectionStopped)) throw error;
     const { mistakes, collected } = error;
@@ -198,6 +207,8 @@ interface Build {
   /** Pins that could not be fetched. */
   failures: string[];
   ignored: number;
+  /** What became of the cells of each declared source. */
+  balances: ReadonlyMap<string, Balance>;
   workspace: string;
   announce: NightOptions['announce'];
   /** The index in progress, if it has begun. */
@@ -234,9 +245,49 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
   progress.note(
     `${pack.id}: ${number(records)} records from ${number(facts)} facts${openItems}; release ${release}${fresh ? '' : ' as before'}`,
   );
+  const balance = await balanceOf(build, paths.release(dataDir, pack.id, release));
+  for (const line of balance) progress.note(`${pack.id}: ${line}`);
   const outcome = fresh ? 'released' : 'unchanged';
   const { news, failures, ignored } = build;
-  return { dataset: pack.id, outcome, release, records, facts, told: [...news, ...confirmed], failures, ignored };
+  return {
+    dataset: pack.id,
+    outcome,
+    release,
+    records,
+    facts,
+    told: [...news, ...confirmed],
+    balance,
+    failures,
+    ignored,
+  };
+}
+
+/** The balances, with the new values that are not published because another source's is, or because they are held. */
+async function balanceOf({ pack, balances, workspace }: Build, release: string): Promise<string[]> {
+  if (balances.size === 0) return [];
+  await mkdir(workspace, { recursive: true });
+  const duck = await Duck.open(join(workspace, 'balance'));
+  try {
+    const facts = `read_parquet(${quotedText(join(release, RELEASE_FILES.facts))})`;
+    const rows = await duck.rows(
+      `SELECT source, attribute, count(DISTINCT entity) FROM ${facts} WHERE run = (SELECT max(run) FROM ${facts}) ` +
+        "AND reason IN ('less_trusted', 'older_reading', 'later', 'below_floor', 'held', 'owner_overrides', 'rejected') " +
+        'GROUP BY ALL',
+    );
+    for (const [source, attribute, count] of rows) {
+      const balance = balances.get(String(source));
+      // Without a new value of this run, the newest facts are those of an earlier one.
+      if (balance === undefined || balance.outcomes.published === 0) continue;
+      const from = pack.sources.find(({ id }) => id === source)?.from?.attributes[String(attribute)];
+      if (typeof from === 'function' || (typeof from === 'object' && 'constant' in from)) continue;
+      const lost = Number(count) * (typeof from === 'object' && 'lat' in from ? 2 : 1);
+      balance.outcomes.published -= lost;
+      balance.outcomes.lost += lost;
+    }
+  } finally {
+    duck.close();
+  }
+  return balanceLines(balances);
 }
 
 /** Keeps the last release. */

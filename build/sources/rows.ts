@@ -93,6 +93,12 @@ export interface RowReport {
   reject(rejected: RejectedCell): void;
   /** A row without a usable time of observation; `count`: it stands for so many. */
   brokenRow(broken: { line: number; text: string; expected: string }, count?: number): void;
+  /** Rows that were parsed: the attribute of a cell has no value. */
+  missing?(attribute: string): void;
+  /** Begins a version with these columns. */
+  columns?(columns: readonly string[]): void;
+  /** Counts rows of the version: those that became an observation, that `where` drops, or that were broken. */
+  rows?(kept: number, dropped: number, broken: number): void;
 }
 
 /** A version of a source while its rows are read. */
@@ -172,8 +178,11 @@ export class RowParser {
     const written: Record<string, string> = {};
     for (const cell of this.#cells) {
       const parsed = this.#parse(cell, row, line);
-      if (parsed === null) continue;
       const { name } = cell.attribute;
+      if (parsed === null) {
+        this.#report.missing?.(name);
+        continue;
+      }
       if ('value' in parsed) {
         values[name] = parsed.value as Value;
         const text = DATED.includes(cell.attribute.type) ? shown(cell.raw(row)).trim() : parsed.value;

@@ -41,6 +41,8 @@ export interface StoredVersion {
   observed_at: string;
   rows: number;
   broken: number;
+  /** Rows that `where` does not keep; absent: none. */
+  dropped?: number;
   mark: Mark;
   /** Hash of the rows. */
   content: string;
@@ -195,7 +197,7 @@ async function storeVersion(
 ): Promise<StoredVersion | null> {
   const work = await mkdtemp(join(paths.sources(run.dataDir), UNFINISHED));
   try {
-    const { rows, content, latest } = await writeRows(join(work, ROWS), source, version, run);
+    const { rows, dropped, content, latest } = await writeRows(join(work, ROWS), source, version, run);
     const unread = unreadColumns(pack, source, version);
     refuseUnread(source, version.name, unread);
     const mark = version.mark();
@@ -217,6 +219,7 @@ async function storeVersion(
       ...{ version: name, name: version.name, columns: [...version.columns], unread },
       absent: absentColumns(source, version.columns),
       ...{ observed_at, rows, broken: broken.count, mark, content, selection, read },
+      ...(dropped === 0 ? {} : { dropped }),
       ...(version.notes?.length ? { notes: version.notes } : {}),
     };
     await writeFile(join(work, BROKEN), broken.some.map((row) => `${JSON.stringify(row)}\n`).join(''));
@@ -298,6 +301,7 @@ async function writeRows(
   const time = from.observed_at?.column;
   let chunk = '';
   let rows = 0;
+  let dropped = 0;
   let latest = Number.NEGATIVE_INFINITY;
   const flush = async () => {
     hash.update(chunk);
@@ -307,7 +311,10 @@ async function writeRows(
   };
   try {
     for await (const row of version.rows) {
-      if (!keepsRow(source, row, version)) continue;
+      if (!keepsRow(source, row, version)) {
+        dropped++;
+        continue;
+      }
       if (time !== undefined) {
         const at = cellTime(row.cells[version.columns.indexOf(time)] ?? '', {
           date: from.observed_at?.date,
@@ -327,7 +334,7 @@ async function writeRows(
   }
   // JSON gets columns while it is read. Another header over equal rows is another content.
   hash.update(JSON.stringify(version.columns));
-  return { rows, content: hash.digest('hex'), latest };
+  return { rows, dropped, content: hash.digest('hex'), latest };
 }
 
 /** Bytes are no value, and as JSON would take ten times their size. */
