@@ -12,13 +12,13 @@ const OUTCOMES = {
   dropped: 'dropped by rule',
   unmapped: 'in columns not mapped',
 } as const;
-export type Outcome = keyof typeof OUTCOMES;
+export type CellOutcome = keyof typeof OUTCOMES;
 
 /** Cells of one source in a run. */
 export interface Balance {
   /** Cells of all rows, those that could not be read as rows included. */
   read: number;
-  outcomes: Record<Outcome, number>;
+  outcomes: Record<CellOutcome, number>;
 }
 
 export const emptyBalance = (): Balance => ({
@@ -50,7 +50,7 @@ export function columnsByAttribute(
 export function balanceLines(balances: ReadonlyMap<string, Balance>): string[] {
   return [...balances].map(([source, { read, outcomes }]) => {
     const parts = Object.entries(OUTCOMES)
-      .map(([outcome, text]) => [outcomes[outcome as Outcome], text] as const)
+      .map(([outcome, text]) => [outcomes[outcome as CellOutcome], text] as const)
       .filter(([count]) => count !== 0)
       .map(([count, text]) => `${count.toLocaleString('en-US')} ${text}`);
     return `${source}: ${read.toLocaleString('en-US')} cells read = ${parts.join(' + ') || '0'}`;

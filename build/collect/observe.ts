@@ -10,7 +10,7 @@ import type { Attribute, Identity, Observed, Pack, Source, Value } from '../../p
 import { cleanText, maxLength } from '../../packs/define/schema.ts';
 import type { BrokenRow } from '../sources/reader.ts';
 import { columnOf, declares, type RejectedCell } from '../sources/rows.ts';
-import { type Balance, columnsByAttribute, emptyBalance, type Outcome } from './balance.ts';
+import { type Balance, type CellOutcome, columnsByAttribute, emptyBalance } from './balance.ts';
 import { checker } from './check.ts';
 import { type Planned, readingName } from './plan.ts';
 import { type RejectedValue, RunReport } from './report.ts';
@@ -243,7 +243,7 @@ export class Observer {
   }
 
   /** Counts the cells of an attribute in the current row. */
-  #settle(outcome: Outcome, attribute: number): void {
+  #settle(outcome: CellOutcome, attribute: number): void {
     const weight = this.#weights[attribute] ?? 0;
     if (weight === 0) return;
     this.balances.get(this.#reading!.source)!.outcomes[outcome] += weight;
