@@ -29,7 +29,7 @@ export const TRACKS: readonly Track[] = [
   {
     title: 'Contribute',
     about: 'How the program works, and why.',
-    guides: ['architecture', 'releases', 'performance', 'glossary'],
+    guides: ['architecture', 'releases', 'performance', 'caches', 'glossary'],
   },
 ];
 

@@ -68,7 +68,6 @@ function rowValues(table: ViewTable): RowValues<number> {
   };
 }
 
-
 /** A test of whether a row has one of the values. */
 function equals(column: TypedColumn, values: readonly (string | number | boolean)[]): (row: number) => boolean {
   if (!(column instanceof NumberColumn)) {
