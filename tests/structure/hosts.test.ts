@@ -18,8 +18,15 @@ const NAMES = [
   'www.w3.org',
 ];
 
-/** The guides use the address of a first start; the page of a guide replaces it with BASE_URL. */
-const WRITTEN = new Set(['site/guides.ts: localhost']);
+/**
+ * The guides use the address of a first start; the page of a guide replaces it with BASE_URL. Rules for nginx and
+ * Caddy send API paths to the first start's port unless `--api` names another origin.
+ */
+const WRITTEN = new Set([
+  'site/guides.ts: localhost',
+  'build/cli/upload.ts: 127.0.0.1',
+  'build/static/host-configs.ts: 127.0.0.1',
+]);
 
 /** Reserved for documents (RFC 2606). */
 const isExample = (host: string) => /(^|\.)example(\.(com|net|org))?$/.test(host);
