@@ -49,7 +49,7 @@ export interface FilterSchema extends Pick<FilterEntry, 'name' | 'attribute' | '
   schema: JsonSchema;
 }
 
-/** Schemas of types that are no types of JSON; a day stands for its times. */
+/** Schemas of types that JSON does not have. A day selects all times of that day. */
 const FORMATS: Partial<Record<FilterEntry['type'], JsonSchema>> = {
   date: { type: 'string', format: 'date' },
   datetime: { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] },

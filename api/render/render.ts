@@ -16,15 +16,15 @@ const ORIGIN = ['url', 'license', 'attribution'] as const;
  * on the page at `url`.
  */
 function csvTable({ pack, attributes, items, distances, options }: Rows): string | Promise<string> {
-  const own = distances ? (['distance_km', ...ORIGIN] as const) : ORIGIN;
-  const header = [...csvHeader(pack, attributes), ...own.map((name) => recordColumn(pack, name))];
+  const lastColumns = distances ? (['distance_km', ...ORIGIN] as const) : ORIGIN;
+  const header = [...csvHeader(pack, attributes), ...lastColumns.map((name) => recordColumn(pack, name))];
   const line = (cells: Parameters<typeof csvRow>[0]) => `${csvRow(cells)}\r\n`;
   const row = (record: PublicRecord) =>
     line([
       ...[record.id, record.slug, record.name],
       ...attributes.flatMap((attribute) => flatCells(attribute, record.attributes[attribute.name])),
       ...[record.quality_score, record.completeness, record.verified_owner, record.updated_at],
-      ...own.map((name) => record[name] ?? null),
+      ...lastColumns.map((name) => record[name] ?? null),
     ]);
   return whenReady(mapSlices(items, ROWS_A_SLICE, row, options), (rows) => line(header) + rows.join(''));
 }

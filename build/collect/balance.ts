@@ -37,12 +37,14 @@ export function columnsByAttribute(
 ): number[] {
   const counted = new Set<string>();
   return attributes.map(({ name }) => {
-    const given = source.from.attributes[name];
-    const isPoint = typeof given === 'object' && 'lat' in given;
-    const read = isPoint ? [given.lat, given.lng] : [columnOf(source, name)];
-    const own = read.filter((column) => column !== undefined && columns.includes(column) && !counted.has(column));
-    for (const column of own) counted.add(column!);
-    return own.length;
+    const rule = source.from.attributes[name];
+    const isPoint = typeof rule === 'object' && 'lat' in rule;
+    const columnsRead = isPoint ? [rule.lat, rule.lng] : [columnOf(source, name)];
+    const uncounted = columnsRead.filter(
+      (column) => column !== undefined && columns.includes(column) && !counted.has(column),
+    );
+    for (const column of uncounted) counted.add(column!);
+    return uncounted.length;
   });
 }
 

@@ -18,9 +18,9 @@ const MOST_VALUES = 5000;
 export function checker(attribute: Attribute, now: Date): (raw: unknown) => CheckedValue {
   const { min, max } = attribute.range;
   const inRange = (n: number) => (min === null || n >= min) && (max === null || n <= max);
-  const known = new BoundedCache<string, CheckedValue>('checked values', { most: MOST_VALUES });
+  const checked = new BoundedCache<string, CheckedValue>('checked values', { most: MOST_VALUES });
   const remembering = (raw: unknown): CheckedValue =>
-    typeof raw === 'string' ? known.of(raw, () => checkValue(attribute, raw, now)) : checkValue(attribute, raw, now);
+    typeof raw === 'string' ? checked.of(raw, () => checkValue(attribute, raw, now)) : checkValue(attribute, raw, now);
   switch (attribute.type) {
     case 'string':
     case 'text': {

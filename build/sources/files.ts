@@ -4,6 +4,7 @@ import { glob, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, matchesGlob, relative, resolve, sep } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { nearestName } from '../../packs/define/mistakes.ts';
+import { readTime } from '../../packs/define/times.ts';
 import type { Mark, SourceContext } from './reader.ts';
 import { type ZipEntry, zipBytes, zipEntries } from './zip.ts';
 
@@ -129,21 +130,13 @@ const PARTS = { YYYY: 4, MM: 2, DD: 2, HH: 2, mm: 2, ss: 2 } as const;
 
 /** The time (UTC) in a file name, by a pattern such as `YYYY-MM-DD`. Throws when the name does not contain it. */
 export function dateInName(name: string, pattern: string): Date {
-  const names: (keyof typeof PARTS)[] = [];
-  const source = pattern.replace(/YYYY|MM|DD|HH|mm|ss|[^A-Za-z0-9]/g, (part) => {
-    if (!(part in PARTS)) return `\\u{${part.codePointAt(0)!.toString(16)}}`;
-    names.push(part as keyof typeof PARTS);
-    return `(\\d{${PARTS[part as keyof typeof PARTS]}})`;
-  });
-  const digits = new RegExp(`(?<!\\d)${source}(?!\\d)`, 'u').exec(name)?.slice(1);
-  const part = (wanted: keyof typeof PARTS) => digits?.[names.indexOf(wanted)];
-  const day = `${part('YYYY')}-${part('MM') ?? '01'}-${part('DD') ?? '01'}`;
-  const time = `${part('HH') ?? '00'}:${part('mm') ?? '00'}:${part('ss') ?? '00'}`;
-  const date = new Date(`${day}T${time}Z`);
-  // JavaScript accepts 31 February as 3 March.
-  if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== day)
-    throw new Error(`the file name ${name} contains no date like ${pattern} (observed_at.file_name)`);
-  return date;
+  const source = pattern.replace(/YYYY|MM|DD|HH|mm|ss|[^A-Za-z0-9]/g, (part) =>
+    part in PARTS ? `\\d{${PARTS[part as keyof typeof PARTS]}}` : `\\u{${part.codePointAt(0)!.toString(16)}}`,
+  );
+  const text = new RegExp(`(?<!\\d)${source}(?!\\d)`, 'u').exec(name)?.[0];
+  const time = text === undefined ? null : readTime(text, pattern);
+  if (time === null) throw new Error(`the file name ${name} contains no date like ${pattern} (observed_at.file_name)`);
+  return new Date(time.local * 1000);
 }
 
 /** Bytes per chunk: large chunks, because each costs a few turns of the event loop. */

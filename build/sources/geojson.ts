@@ -13,15 +13,15 @@ export function featureRows(features: readonly unknown[]): { rows: unknown[]; sh
   const rows = features.map((feature) => {
     if (!isJsonObject(feature) || feature['type'] !== 'Feature') return feature;
     const { id, properties, geometry } = feature;
-    const own = isJsonObject(properties) ? properties : {};
+    const members = isJsonObject(properties) ? properties : {};
     const shape = shapeColumns(geometry);
     if (shape.shortened) shortened++;
-    const named = Object.entries(own).map(([name, value]) => [
+    const columns = Object.entries(members).map(([name, value]) => [
       name in shape.columns ? `properties.${name}` : name,
       value,
     ]);
-    const identified = id === undefined || 'id' in own ? {} : { id };
-    return { ...identified, ...Object.fromEntries(named), ...shape.columns };
+    const identified = id === undefined || 'id' in members ? {} : { id };
+    return { ...identified, ...Object.fromEntries(columns), ...shape.columns };
   });
   return { rows, shortened };
 }

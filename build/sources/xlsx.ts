@@ -124,14 +124,14 @@ interface SheetTable {
 /** The sheet by its name, else the first visible one with a table. Throws with the names of the sheets. */
 async function chosenSheet(book: Workbook, { sheet: wanted, skip_rows }: Declared) {
   const names = book.sheets.map(({ name }) => name);
-  const named = book.sheets.find(({ name }) => name === wanted);
-  if (wanted !== undefined && named === undefined) {
+  const chosen = book.sheets.find(({ name }) => name === wanted);
+  if (wanted !== undefined && chosen === undefined) {
     const near = nearestName(wanted, names);
     throw new Error(
       `it has no sheet '${wanted}': its sheets are ${names.join(', ')}${near === undefined ? '' : `; nearest: ${near}`}`,
     );
   }
-  for (const sheet of named === undefined ? book.sheets.filter(({ hidden }) => !hidden) : [named]) {
+  for (const sheet of chosen === undefined ? book.sheets.filter(({ hidden }) => !hidden) : [chosen]) {
     const table = await headOf(book, sheet, skip_rows);
     if (table !== null) return { sheet, table };
   }

@@ -22,7 +22,7 @@ export interface SqlValues {
   equal(attribute: string, values: readonly Compared[]): Sql;
   /** Whether its folded text, or that of an entry, contains a text. */
   containing(attribute: string, needle: string): Sql;
-  /** The column that tells whether there is a value. */
+  /** The column that is NULL without a value. */
   compared(attribute: string): Sql;
   bound(attribute: string, end: End): Sql;
   /** Coordinates in degrees. */

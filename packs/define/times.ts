@@ -32,7 +32,9 @@ const PLACES: Readonly<Record<string, string>> = {
   Z: `\\s?(?<Z>${OFFSET})`,
 };
 
-const patterns = new Map<string, RegExp>([['YYYY-MM-DD', ISO]]);
+/** Expressions by their pattern: a few for each source (docs/caches.md). */
+const patterns = new Map<string, RegExp>();
+patterns.set('YYYY-MM-DD', ISO);
 
 /** The regular expression of a pattern such as `DD.MM.YYYY HH:mm`. */
 function expressionOf(pattern: string): RegExp {

@@ -79,9 +79,9 @@ async function chooseOrdinals(
   limit: number | undefined,
 ): Promise<{ ordinals: number[]; further: Value[] }> {
   if (group !== null) {
-    const known = await derived<Promise<Showcase>>(release, 'showcase');
+    const showcase = await derived<Promise<Showcase>>(release, 'showcase');
     return {
-      ordinals: (known?.groups.get(fold(group))?.ordinals ?? (await bestOfGroup(release, group))).slice(0, limit),
+      ordinals: (showcase?.groups.get(fold(group))?.ordinals ?? (await bestOfGroup(release, group))).slice(0, limit),
       further: [],
     };
   }

@@ -67,14 +67,14 @@ export function dateStyle(
   };
   const first = bestPattern(values, dayFirst);
   if (first !== null) {
-    const one = style(first.pattern, first.ambiguous);
+    const single = style(first.pattern, first.ambiguous);
     const rest = values.filter(([text]) => readTime(text, first.pattern) === null);
-    if (one !== null) return one;
+    if (single !== null) return single;
     const second = bestPattern(rest, dayFirst);
     // The same parts in another order would exchange days and months.
     const isSame = second !== null && letters(second.pattern) === letters(first.pattern);
-    const both = second === null || isSame ? null : style([first.pattern, second.pattern], second.ambiguous);
-    if (both !== null) return both;
+    const pair = second === null || isSame ? null : style([first.pattern, second.pattern], second.ambiguous);
+    if (pair !== null) return pair;
   }
   if (TIME_NAME.test(name)) {
     for (const [pattern, factor] of [
@@ -83,8 +83,8 @@ export function dateStyle(
     ] as const) {
       const inside = (text: string) => Number(text) >= SECONDS.min * factor && Number(text) <= SECONDS.max * factor;
       if (values.every(([text]) => !/^\d{10,13}(\.\d+)?$/.test(text) || inside(text))) {
-        const found = style(pattern, false);
-        if (found !== null && values.some(([text]) => inside(text))) return found;
+        const countStyle = style(pattern, false);
+        if (countStyle !== null && values.some(([text]) => inside(text))) return countStyle;
       }
     }
     if (values.some(([text]) => /^(?:19|20)\d{6}$/.test(text))) return style('YYYYMMDD', false);

@@ -121,9 +121,9 @@ export function rowsOfDocument(name: string, bytes: Buffer): { items?: string; e
   if (document['type'] === 'FeatureCollection') return { geojson: true };
   const lists = Object.entries(document).filter(([, value]) => Array.isArray(value) && value.some(isJsonObject));
   if (lists.length === 1) return { items: lists[0]![0] };
-  const named = (value: unknown) =>
+  const isKeyedByName = (value: unknown) =>
     isJsonObject(value) && Object.keys(value).length >= 2 && Object.values(value).every(isJsonObject);
-  const path = named(document) ? null : Object.keys(document).find((key) => named(document[key]));
+  const path = isKeyedByName(document) ? null : Object.keys(document).find((key) => isKeyedByName(document[key]));
   if (path === undefined || lists.length > 0) return {};
   const rows = Object.values((path === null ? document : document[path]) as object) as object[];
   const entries = ['key', 'name_key', 'row_key'].find((name) => !rows.some((row) => name in row))!;

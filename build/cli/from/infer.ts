@@ -145,7 +145,9 @@ function fileHints(columns: readonly NamedColumn[], currency: string | null): Hi
     }
     if (style?.affix && currencyOf(style.affix) !== null) currencies.add(currencyOf(style.affix)!);
     const date = style === null ? dateStyle(column.counts, name.snake) : null;
-    const pattern = [date?.pattern ?? []].flat().find((one) => !one.startsWith('YYYY') && !one.startsWith('unix'));
+    const pattern = [date?.pattern ?? []]
+      .flat()
+      .find((pattern) => !pattern.startsWith('YYYY') && !pattern.startsWith('unix'));
     if (pattern !== undefined && !date!.ambiguous) dayFirst ??= pattern.startsWith('DD');
   }
   return {

@@ -209,9 +209,9 @@ function describeNumber(
     reasons.push(style.affix === '' ? 'with special spaces' : `with ${style.affix}`);
   }
   const format = column.format ?? '';
-  const own =
+  const currencyOfColumn =
     (style.affix === null ? null : currencyOf(style.affix)) ?? currencyInName(name) ?? currencyInFormat(format);
-  const currency = own ?? (namesPrice(name.snake) ? hints.currency : null);
+  const currency = currencyOfColumn ?? (namesPrice(name.snake) ? hints.currency : null);
   const isShare = /%/.test(format);
   if (isShare) {
     // A workbook stores 25 % as 0.25.
@@ -219,7 +219,7 @@ function describeNumber(
     reasons.push('formatted as a share');
   }
   const written = isShare ? '%' : style.affix === null ? null : knownUnit(style.affix);
-  const unit = written ?? (own === null ? unitInName(name) : null);
+  const unit = written ?? (currencyOfColumn === null ? unitInName(name) : null);
   const factor = isShare ? 100 : 1;
   const bounds = { min: style.min * factor, max: style.max * factor };
   const common = { counts, reading, bounds, reasons, notes };
@@ -227,7 +227,9 @@ function describeNumber(
   if (currency !== null && unit === null) {
     const per = /(?:^|_)(?:per|pro)_([a-z]+\d?)/.exec(name.snake)?.[1];
     const priced = per === undefined || currencyOf(per) !== null ? currency : `${currency}/${knownUnit(per) ?? per}`;
-    reasons.unshift(own === null ? `an amount in ${currency}, the currency of the file` : `an amount in ${currency}`);
+    reasons.unshift(
+      currencyOfColumn === null ? `an amount in ${currency}, the currency of the file` : `an amount in ${currency}`,
+    );
     if (!style.negative) return { type: 'price', unit: priced, currency, ...common };
     reasons.push('negative values, so no price');
     return { type: 'number', unit: priced, ...common };
