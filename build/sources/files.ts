@@ -4,6 +4,7 @@ import { glob, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, matchesGlob, relative, resolve, sep } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { nearestName } from '../../packs/define/mistakes.ts';
+import type { DeclaredKind } from '../../packs/define/sources.ts';
 import { readTime } from '../../packs/define/times.ts';
 import type { Mark, SourceContext } from './reader.ts';
 import { type ZipEntry, zipBytes, zipEntries } from './zip.ts';
@@ -20,15 +21,21 @@ export interface SourceFile {
   /** Where it is in the archive at `path`; absent: it is the file at `path`. */
   entry?: ZipEntry | undefined;
   /** Most bytes when unpacked. */
-  max_bytes?: number | undefined;
+  max_bytes: number;
 }
+
+/** Kinds of files that may be in a zip archive. */
+const PACKED: readonly DeclaredKind[] = ['csv', 'jsonl', 'json'];
+/** Most bytes of a file when it is unpacked. */
+const MOST_BYTES = 10_000_000_000;
 
 /** What a declaration contains about its files. */
 interface DeclaredFile {
   file: string;
+  kind: DeclaredKind;
   /** Names or a pattern in a zip archive. */
   inside?: string | undefined;
-  /** Most bytes when unpacked; absent: the kind of file is never packed. */
+  /** Most bytes when unpacked; absent: `MOST_BYTES`. */
   max_bytes?: number | undefined;
   observed_at?: { file_name?: string | undefined } | undefined;
 }
@@ -49,9 +56,9 @@ export async function changedFiles(
   const files: SourceFile[] = [];
   for (const path of paths) {
     const { size, mtimeMs } = await sizeAndTime(path);
-    const { max_bytes } = declared;
+    const { kind, max_bytes = MOST_BYTES } = declared;
     const place = relative(folder, path).split(sep).join('/');
-    const packed = max_bytes !== undefined && isZip(path);
+    const packed = PACKED.includes(kind) && isZip(path);
     for (const entry of packed ? await entriesOf(path, place, declared.inside) : [undefined]) {
       const name = entry === undefined ? place : `${place}/${entry.name}`;
       const mark = { path: name, size, mtime: Math.round(mtimeMs) };
@@ -157,7 +164,7 @@ export async function* fileBytes(file: SourceFile, progress?: SourceContext['pro
   const bytes = file.entry === undefined ? unpacked : zipBytes(file.path, file.entry);
   // `pipe` does not forward errors.
   if (compressed) stream.on('error', (error) => unpacked.destroy(error));
-  const { max_bytes = Number.POSITIVE_INFINITY } = file;
+  const { max_bytes } = file;
   let size = 0;
   try {
     for await (const chunk of bytes) {

@@ -159,15 +159,19 @@ const FILE = {
   ...COMMON,
 };
 
-/** A file that may be packed: `.gz`, or in a zip archive. */
+/**
+ * A file that may be packed: `.gz`, or in a zip archive. Members of a declaration that a later version adds have no
+ * `default`: it would change the hash of declarations that lack them, and all their readings would be repeated
+ * (build/collect/declared.ts).
+ */
 const PACKED_FILE = {
   ...FILE,
   inside: requiredText('the name of a file in the zip archive, or a pattern such as *.csv')
     .optional()
     .describe('For a `.zip` file: the name of a file in it, or a pattern. Unset: the archive has one file.'),
   max_bytes: wholeNumber('a whole number of bytes of at least 1', 1)
-    .default(10_000_000_000)
-    .describe('Most bytes of a packed file when it is unpacked; more stop the run.'),
+    .optional()
+    .describe('Most bytes of a packed file when it is unpacked; more stop the run. Unset: 10,000,000,000.'),
 };
 
 const CsvShape = strictObject({
@@ -175,7 +179,7 @@ const CsvShape = strictObject({
   ...PACKED_FILE,
   delimiter: Delimiter.optional().describe('Unset: the one of `,` `;` tab and `|` that the header has most.'),
   encoding: Encoding.default('utf-8').describe('A label of the WHATWG Encoding Standard, such as `windows-1252`.'),
-  skip_lines: wholeNumber('a whole number of at least 0', 0).default(0).describe('Lines above the header.'),
+  skip_lines: wholeNumber('a whole number of at least 0', 0).optional().describe('Lines above the header. Unset: 0.'),
 }).describe('A CSV file. A file whose name ends with `.gz` or `.zip` is unpacked.');
 
 const JsonlShape = strictObject({ kind: z.literal('jsonl'), ...PACKED_FILE }).describe(
@@ -191,9 +195,12 @@ const JsonShape = strictObject({
   entries: requiredText('the name of a column')
     .optional()
     .describe('For an object keyed by name in place of a list: the column that gets the names.'),
-  geojson: flagWithDefault(false).describe(
-    'Whether the rows are features: their properties, `location.lat` and `location.lng` of points, and `geometry`, other shapes as WKT.',
-  ),
+  geojson: z
+    .boolean({ error: 'true or false' })
+    .optional()
+    .describe(
+      'Whether the rows are features: their properties, `location.lat` and `location.lng` of points, and `geometry`, other shapes as WKT.',
+    ),
 }).describe('A JSON file: a list of objects, or a document with such a list at the path `items`.');
 
 const ParquetShape = strictObject({ kind: z.literal('parquet'), ...FILE }).describe('A Parquet file.');

@@ -316,13 +316,13 @@ const IN_PACK: Mistake[] = [
     inPack('observed_at: {', 'observedAt: {'),
     (text) =>
       expect(text).toMatchInlineSnapshot(`
-      "1 mistake in pack <pack>
+        "1 mistake in pack <pack>
 
-      <pack>/pack.ts: sources.survey.from.observedAt
-        found     a member 'observedAt'
-        expected  one of kind, file, attributes, decimal, thousands, date, missing, columns, where, observed_at, source_url, evidence, delimiter, encoding
-        nearest   'observed_at'"
-    `),
+        <pack>/pack.ts: sources.survey.from.observedAt
+          found     a member 'observedAt'
+          expected  one of kind, file, attributes, decimal, thousands, date, timezone, missing, columns, where, observed_at, source_url, evidence, inside, max_bytes, delimiter, encoding, skip_lines
+          nearest   'observed_at'"
+      `),
   ],
   [
     'a misspelt member of a column rule',
@@ -393,13 +393,13 @@ const IN_PACK: Mistake[] = [
     inPack("type: 'date'", "type: 'dat'"),
     (text) =>
       expect(text).toMatchInlineSnapshot(`
-      "1 mistake in pack <pack>
+        "1 mistake in pack <pack>
 
-      <pack>/pack.ts: attributes.built.type
-        found     'dat'
-        expected  one of string, text, url, enum, boolean, integer, number, date, strings, geo, price
-        nearest   'date'"
-    `),
+        <pack>/pack.ts: attributes.built.type
+          found     'dat'
+          expected  one of string, text, url, enum, boolean, integer, number, date, datetime, strings, geo, price
+          nearest   'date'"
+      `),
   ],
   [
     'a misspelt kind of test',
@@ -743,12 +743,12 @@ const IN_PACK: Mistake[] = [
     inPack("csv('towers.csv', {", "csv('towers.csv', { date: 'TT.MM.JJJJ',"),
     (text) =>
       expect(text).toMatchInlineSnapshot(`
-      "1 mistake in pack <pack>
+        "1 mistake in pack <pack>
 
-      <pack>/pack.ts: sources.survey.from.date
-        found     'TT.MM.JJJJ'
-        expected  a pattern with YYYY, such as 'DD.MM.YYYY', or 'unix' or 'unix_ms'"
-    `),
+        <pack>/pack.ts: sources.survey.from.date
+          found     'TT.MM.JJJJ'
+          expected  a pattern with YYYY, such as 'DD.MM.YYYY', or 'unix' or 'unix_ms', or a list of them"
+      `),
   ],
   [
     'an import that does not exist',
