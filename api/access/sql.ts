@@ -1,0 +1,40 @@
+// The columns and the limits of callers of SQL (contract section 9, "SQL").
+import type { SqlAnswer } from '../../data/sql/engine.ts';
+import type { SqlRunner } from '../../data/sql/process.ts';
+import { ApiError, retryOf } from '../contract/errors.ts';
+import type { SqlStatement } from '../contract/operation.ts';
+import { type Caller, mayBulk } from './caller.ts';
+import type { Limits } from './limits.ts';
+
+/** Seconds that a statement may run: on public columns, and on all columns with a plan that includes exports. */
+const SQL_SECONDS = { public: 5, all: 20 } as const;
+
+/** Runs a statement of a caller. Throws `rate_limited` when its statements ran too long within a minute. */
+export type SqlAccess = (
+  statement: SqlStatement,
+  caller: Caller,
+  address: string,
+  signal: AbortSignal,
+) => Promise<SqlAnswer>;
+
+/** Runs statements with the columns of their callers, and counts the time. */
+export function sqlAccess(runner: SqlRunner, limits: Limits): SqlAccess {
+  return async ({ sources, ...statement }, caller, address, signal) => {
+    const tier = mayBulk(caller) ? 'all' : 'public';
+    const who = caller.kind === 'key' ? `key ${caller.id}` : caller.kind === 'admin' ? 'operator' : `ip ${address}`;
+    const plan = caller.kind === 'key' ? caller.plan : undefined;
+    const spend = (ms: number) => (caller.kind === 'admin' ? null : limits.spend('sql_time', who, plan, ms));
+    const spent = await spend(0);
+    if (spent !== null && (!spent.allowed || spent.remaining === 0))
+      throw new ApiError('rate_limited', `Your statements ran ${spent.limit / 1000} s within a minute.`, {
+        retry_after_seconds: spent.reset,
+      });
+    const query = { ...statement, tier, seconds: SQL_SECONDS[tier], sources: sources(tier) } as const;
+    const outcome = await runner.run({ query, caller: who, alone: tier === 'public' }, signal);
+    await spend(Math.ceil(outcome.ms));
+    if ('answer' in outcome) return outcome.answer;
+    const { code, message, detail, retry_after_seconds } = outcome.error;
+    const retry = retry_after_seconds === undefined ? retryOf(code) : { retry_after_seconds };
+    throw new ApiError(code, message, { detail, ...retry });
+  };
+}
