@@ -67,7 +67,7 @@ function inAscii<T>(value: T): T {
   if (typeof value === 'string') return ascii(value) as T;
   if (Array.isArray(value)) return value.map(inAscii) as T;
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inAscii(each)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inAscii(member)])) as T;
 }
 
 const MARKS: Record<string, string> = { '…': '...', '’': "'", '‘': "'", '“': '"', '”': '"', '–': '-', '—': '-' };
@@ -89,15 +89,15 @@ function skill({ name, title, description, operation }: Tool, packs: readonly Pa
     id: name,
     name: title,
     description,
-    tags: [operation.group, operation.access],
+    tags: [operation.docs.group, operation.charge.access],
     ...(example ? { examples: [JSON.stringify(example)] } : {}),
   };
 }
 
 /** A data part that calls a skill, if its example needs no record by name. */
-function exampleOf(skill: string, { example, route }: Tool['operation'], pack: Pack | undefined) {
-  const dataset = route.path.includes(':ds');
-  if (!example || (dataset && !pack) || route.path.includes(':entity_id')) return null;
+function exampleOf(skill: string, { docs: { example }, rest }: Tool['operation'], pack: Pack | undefined) {
+  const dataset = rest.path.includes(':ds');
+  if (!example || (dataset && !pack) || rest.path.includes(':entity_id')) return null;
   const input = example(pack as Pack, ['<slug>', '<slug>']);
   return input && { skill, ...(dataset ? { dataset: pack?.id } : {}), ...input };
 }

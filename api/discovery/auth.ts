@@ -59,7 +59,7 @@ export const auth: Document = {
 /** Metadata of one resource by its path; null for an unknown path (an allow-list: no input is echoed). */
 export function protectedResource(base_url: string, path: string): Record<string, unknown> | null {
   const resource = path === '/' ? '' : path;
-  if (!TOKEN_RESOURCES.some((known) => known === resource)) return null;
+  if (!TOKEN_RESOURCES.some((tokenResource) => tokenResource === resource)) return null;
   return {
     resource: `${base_url}${resource}`,
     authorization_servers: [base_url],

@@ -1,11 +1,11 @@
 // Type of a discovery document, such as llms.txt or openapi.json: a path, a content type, and a function that
 // builds its content from the register and the table of operations.
 
-import type { Context } from '../contract/operation.ts';
+import type { Context, RegisterFacts } from '../contract/operation.ts';
 import type { CallDeps } from '../gate/execute.ts';
 
 /** Input of documents; the same for the live API and the nightly build. */
-export type View = Pick<Context, 'releases' | 'operations' | 'base_url' | 'eur_usd' | 'now'> & {
+export interface View extends RegisterFacts, Pick<Context, 'base_url' | 'now'> {
   /** Whether calls can be paid with x402, so that documents agree with the 402. */
   x402?: boolean;
   /** Cursors in examples; absent in a build, which shows a placeholder. */
@@ -14,7 +14,7 @@ export type View = Pick<Context, 'releases' | 'operations' | 'base_url' | 'eur_u
   published?: (path: string) => Promise<Uint8Array<ArrayBuffer> | null>;
   /** Quotes of the 402; absent in a build. */
   quote?: CallDeps['payments']['quote'];
-};
+}
 
 /** Path parameters of a document, by name. */
 export type Params = Record<string, string>;
@@ -46,6 +46,8 @@ export interface Document {
    * section 1).
    */
   markdown?: (view: View) => string;
+  /** The same in other formats, which `Accept` selects. */
+  alternates?: readonly Document[];
   /** null: no such document. Documents that are slow to build derive their parts from releases. */
   text(view: View, params: Params): Content | null | Promise<Content | null>;
 }

@@ -32,12 +32,13 @@ export const COPIES = '.build/compressed';
 export const COPY_ENDINGS = { br: 'br', gzip: 'gz' } as const;
 
 /** Files that are worth a compressed copy: other types are compressed formats already. */
-export const COMPRESSIBLE = /(^|\/)[^./]+$|\.(html|css|js|json|jsonld|geojson|md|txt|xml|svg|csv|tsv|wasm)$/;
+export const COMPRESSIBLE = /(^|\/)[^./]+$|\.(html|css|js|json|jsonld|geojson|md|ttl|txt|xml|svg|csv|tsv|wasm)$/;
 
 /** Types by extension that hosts may not know. */
 export const EXTENSION_TYPES: Readonly<Record<string, string>> = {
   md: 'text/markdown; charset=utf-8',
   jsonld: 'application/ld+json',
+  ttl: 'text/turtle; charset=utf-8',
   ...Object.fromEntries([...BULK_TYPES].filter(([, type]) => type !== 'application/octet-stream')),
 };
 
@@ -50,7 +51,18 @@ export const FOR_EVER = '/assets/*';
  */
 export const API_PATHS: readonly string[] = [
   '/files/:dataset/edits.json',
-  ...['/mcp', '/mcp/*', '/a2a/*', '/oauth/*', '/.well-known/*', '/compare/*', '/checkout/*', '/webhooks/*'],
+  ...[
+    '/mcp',
+    '/mcp/*',
+    '/a2a/*',
+    '/ogc',
+    '/ogc/*',
+    '/oauth/*',
+    '/.well-known/*',
+    '/compare/*',
+    '/checkout/*',
+    '/webhooks/*',
+  ],
   ...['/keys', '/keys/*', '/account', '/account/*', '/optout/*', '/claim/*', '/ops', '/ops/*', '/healthz', '/readyz'],
 ];
 
@@ -108,8 +120,8 @@ export function hostingRules({
  * documents.
  */
 function bareTypes(operations: readonly Operation[]): { path: string; type: string }[] {
-  const answers = operations.flatMap(({ route, prerender, formats }) =>
-    prerender && formats[0] === 'json' ? [{ path: route.path, type: 'application/json' }] : [],
+  const answers = operations.flatMap(({ rest, formats }) =>
+    rest.prerender && formats[0] === 'json' ? [{ path: rest.path, type: 'application/json' }] : [],
   );
   const documents = DOCUMENTS.filter(({ live, file, path }) => !live && file === undefined && !/\.\w+$/.test(path)).map(
     ({ path, content_type }) => ({ path, type: content_type }),

@@ -2,6 +2,7 @@
 import { COMPARE_MODULES, FAVICON, KEYS_ASSET, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
 import type { Asset } from '../pages/modules.ts';
 import { auth } from './auth.ts';
+import { dcat } from './dcat.ts';
 import type { Document } from './document.ts';
 import { feeds } from './feed.ts';
 import { datasetsJsonld } from './jsonld.ts';
@@ -38,7 +39,7 @@ const assets: readonly Document[] = [
   ...COMPARE_MODULES.map((module) => shared(module, 'Script of comparisons')),
 ];
 
-export type { Content, Document, View } from './document.ts';
+export type { Document, View } from './document.ts';
 
 export const DOCUMENTS: readonly Document[] = [
   llms,
@@ -51,6 +52,7 @@ export const DOCUMENTS: readonly Document[] = [
   skillsIndex,
   skillFiles,
   datasetsJsonld,
+  ...dcat,
   x402Terms,
   x402Resources,
   sitemap,

@@ -1,6 +1,8 @@
 // /v1/catalog (RFC 9264) and /.well-known/api-catalog (RFC 9727): the register as typed links for machines.
 import { datasetUrl } from '../../packs/define/links.ts';
+import { hasFeatures } from '../render/data-files.ts';
 import { blocks, escapeText, link } from '../render/markdown.ts';
+import { dcat } from './dcat.ts';
 import type { Document, View } from './document.ts';
 
 interface Target {
@@ -22,7 +24,10 @@ function datasetLinks({ base_url, releases }: View): Context[] {
       anchor: datasetUrl(base_url, pack.id),
       collection: [{ href: `${base_url}/v1/datasets`, type: 'application/json' }],
       'service-doc': [{ href: `${at}/llms.txt`, type: 'text/plain', title: `Guide of ${pack.title}` }],
-      describedby: [{ href: `${at}/schema`, type: 'application/json', title: 'Schema and filters' }],
+      describedby: [
+        { href: `${at}/schema`, type: 'application/json', title: 'Schema and filters' },
+        { href: `${base_url}/files/${pack.id}/croissant.jsonld`, type: 'application/ld+json', title: 'Croissant' },
+      ],
       status: [{ href: `${at}/status`, type: 'application/json' }],
       item: [
         { href: `${at}/entities`, type: 'application/json', title: 'Records' },
@@ -30,6 +35,9 @@ function datasetLinks({ base_url, releases }: View): Context[] {
         { href: `${at}/examples`, type: 'application/json', title: 'Real examples' },
         { href: `${at}/changelog`, type: 'application/json', title: 'Changes' },
         { href: `${at}/llms-full.txt`, type: 'text/plain', title: 'Public values of every record' },
+        ...(hasFeatures(pack)
+          ? [{ href: `${base_url}/ogc/collections/${pack.id}`, type: 'application/json', title: 'Features for GIS' }]
+          : []),
       ],
       license: [{ href: pack.license.url, title: pack.license.name }],
     };
@@ -77,6 +85,11 @@ function protocols({ base_url }: View): Context[] {
       'service-desc': [{ href: `${base_url}/.well-known/agent-card.json`, type: 'application/json' }],
       'service-doc': [{ href: `${base_url}/llms.txt`, type: 'text/plain' }],
     },
+    {
+      anchor: `${base_url}/ogc`,
+      'service-desc': [{ href: `${base_url}/ogc/api`, type: 'application/vnd.oai.openapi+json;version=3.0' }],
+      'service-doc': [{ href: `${base_url}/guides/gis/`, type: 'text/html' }],
+    },
   ];
 }
 
@@ -102,11 +115,13 @@ export const catalog: Document = {
   text: (view) => {
     const root: Context = {
       ...interfaceLinks(view),
+      describedby: dcat.map(({ path, content_type: type, title }) => ({ href: view.base_url + path, type, title })),
       item: view.releases.map(({ pack }) => ({ href: datasetUrl(view.base_url, pack.id), title: pack.title })),
     };
     return linkset([root, ...datasetLinks(view)]);
   },
   markdown,
+  alternates: dcat,
 };
 
 const PROFILE = 'https://www.rfc-editor.org/info/rfc9727';
@@ -125,6 +140,7 @@ export const apiCatalog: Document = {
         { href: `${base_url}/v1/catalog`, type: 'application/linkset+json', title: 'REST API' },
         { href: `${base_url}/mcp`, title: 'MCP server' },
         { href: `${base_url}/a2a/v1`, title: 'A2A agent' },
+        { href: `${base_url}/ogc`, type: 'application/json', title: 'OGC API Features' },
       ],
       profile: [{ href: PROFILE }],
     };

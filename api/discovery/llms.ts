@@ -1,11 +1,14 @@
 // /llms.txt: the entry point for agents: datasets, the cheapest call for each question, rules (llmstxt.org).
+
+import type { Pack } from '../../packs/define/model.ts';
 import { WELCOME } from '../contract/errors.ts';
 import { callsTable, stepsText } from '../render/call-table.ts';
 import { blocks, escapeText } from '../render/markdown.ts';
+import { sqlJoins } from '../render/sql-guide.ts';
 import type { Document, View } from './document.ts';
 
 const ORDER = [
-  'List the datasets: below, or GET {base}/v1/datasets',
+  'List the datasets: below, or GET {base}/v1/datasets. GET {base}/v1/search?q=<name or code> searches all of them, and GET {base}/v1/fetch?id=<dataset>/<slug> is a public page; both are free',
   'Choose one and read its guide: fields, filters and prices by their exact names. GET {base}/v1/{dataset}/status has its freshness, GET {base}/v1/{dataset}/llms.txt is the guide',
   'Find valid filter values: GET {base}/v1/{dataset}/facets?by=<field>',
   'Search with only the fields you need: GET {base}/v1/{dataset}/entities.md?q=<words>&sort=relevance&fields=<a,b>. `q` finds records that contain these words, and `sort=relevance` lists those with this name first; filter by a field whose value you have',
@@ -28,6 +31,12 @@ export function callsText({ operations, releases }: View, dataset: string): stri
   return blocks(stepsText(), callsTable(operations, pack)).trim();
 }
 
+/** SQL over all datasets: the call, and how their tables are joined. */
+function sqlText(packs: readonly Pack[]): string {
+  const joins = sqlJoins(packs);
+  return `\`POST /v1/sql\` with \`{"sql": "SELECT …"}\` (one statement in the SQL of DuckDB, free for public columns). Tables are the ids of the datasets with \`_\` for \`-\`, with \`_history\`, \`_provenance\` and \`_as_of(time)\`; the guide of a dataset lists the columns.${joins === '' ? '' : ` Joins ${joins}.`}`;
+}
+
 /** Text of the document, the same that the nightly build writes to `llms.txt`. */
 export function llmsText(view: View): string {
   const { base_url, releases } = view;
@@ -46,6 +55,8 @@ export function llmsText(view: View): string {
     '## The cheapest call for each question',
     'The guide of a dataset has this table with its own prices.',
     callsText(view, ''),
+    '## SQL',
+    sqlText(releases.map(({ pack }) => pack)),
     '## Rules',
     RULES.map((rule) => `- ${filled(rule)}`).join('\n'),
     '## Other ways in',
@@ -53,6 +64,7 @@ export function llmsText(view: View): string {
       `- [OpenAPI 3.1](${base_url}/openapi.json): every operation, parameter and answer`,
       `- [MCP server](${base_url}/mcp/server-card): the same operations as tools, at ${base_url}/mcp`,
       `- [A2A agent](${base_url}/.well-known/agent-card.json): the same as skills`,
+      `- [OGC API Features](${base_url}/ogc): records with a public point, for GIS clients; free`,
       `- [Skills for agents](${base_url}/.well-known/agent-skills/index.json)`,
       `- [How to authenticate](${base_url}/auth.md)`,
       `- [API reference for people](${base_url}/docs)`,
@@ -63,7 +75,7 @@ export function llmsText(view: View): string {
         ({ pack }) =>
           `- [All public values of ${escapeText(pack.title)}](${base_url}/v1/${pack.id}/llms-full.txt): long`,
       ),
-      `- [Catalogue as links](${base_url}/v1/catalog)`,
+      `- [Catalogue as links](${base_url}/v1/catalog), [in DCAT 3](${base_url}/catalog.jsonld), [as Turtle](${base_url}/catalog.ttl)`,
       `- [Liveness](${base_url}/healthz)`,
     ].join('\n'),
   );

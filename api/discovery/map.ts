@@ -45,11 +45,11 @@ export function rootMap(view: View): Record<string, unknown> {
       guide: `${base_url}/v1/${pack.id}/llms.txt`,
       page: `${base_url}/datasets/${pack.id}`,
     })),
-    operations: operations.map(({ name, title, route, access }) => ({
+    operations: operations.map(({ name, title, rest, charge: { access } }) => ({
       name,
       title,
-      method: route.method,
-      url: base_url + route.path.replace(':ds', '{dataset}').replace(/:(\w+)/g, '{$1}'),
+      method: rest.method,
+      url: base_url + rest.path.replace(':ds', '{dataset}').replace(/:(\w+)/g, '{$1}'),
       access,
     })),
     links: rootLinks(base_url),

@@ -41,7 +41,7 @@ const SHOWN_ITEMS = 5;
 export function shortenLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, SHOWN_ITEMS).map(shortenLists);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortenLists(each)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortenLists(member)]));
 }
 
 type Raw = Parameters<Operation['parse']>[0];
@@ -64,12 +64,12 @@ export async function examplesOf(view: View, release: Release | undefined): Prom
   const slugs = release ? await slugsOf(view, release) : [];
   const examples = new Map<string, ExampleAnswer>();
   for (const operation of view.operations) {
-    if (operation.route.path.includes(':ds') !== (release !== undefined)) continue;
+    if (operation.rest.path.includes(':ds') !== (release !== undefined)) continue;
     // The register as a whole has no pack, and its examples do not use one.
-    const input = operation.example?.(pack as Pack, slugs) ?? null;
+    const input = operation.docs.example?.(pack as Pack, slugs) ?? null;
     if (input === null) continue;
     examples.set(operation.name, {
-      question: `${operation.route.method} ${decodeURIComponent(exampleUrl(operation, pack, input))}`,
+      question: `${operation.rest.method} ${decodeURIComponent(exampleUrl(operation, pack, input))}`,
       answer: shortenLists(await ask(view, release, operation, input)),
     });
     await nextTurn();

@@ -23,8 +23,8 @@ export function schemaName(name: string, pack: Pack | null): string {
 }
 
 /** The path of an operation in OpenAPI form, for one dataset if given. */
-export function openPath({ route }: Operation, pack: Pack | null): string {
-  return (pack === null ? route.path : route.path.replace(':ds', pack.id)).replace(/:(\w+)/g, '{$1}');
+export function openPath({ rest }: Operation, pack: Pack | null): string {
+  return (pack === null ? rest.path : rest.path.replace(':ds', pack.id)).replace(/:(\w+)/g, '{$1}');
 }
 
 /** `getWellKnownAgentCardJson`: the id of an operation that is not in the table. */

@@ -49,9 +49,9 @@ export const HEADERS: Record<string, Json> = {
   },
 };
 
-/** The dataset's filters as components, which the operations that select records share. */
-export function filterParameters(pack: Pack, operations: readonly Operation[]): Record<string, Json> {
-  const entries = filterUses(operations).flatMap((use) =>
+/** The filters of an operation on a dataset as components, which the operations that select records share. */
+export function filterParameters(pack: Pack, operation: Operation): Record<string, Json> {
+  const entries = filterUses([operation]).flatMap((use) =>
     filterSchemas(pack, [use]).map(({ name, description, list, schema }) => [
       filterName(pack, name),
       { name, in: 'query', description, ...(list ? commaList(schema) : { schema }) },
@@ -71,12 +71,13 @@ const commaList = (items: unknown, bounds: Json = {}): Json => ({
 
 /** Path, query and header parameters of an operation. */
 export function parametersOf(operation: Operation, pack: Pack | null): Json[] {
-  const { route, price, formats, own_format } = operation;
+  const { rest, formats, own_format } = operation;
+  const { price } = operation.charge;
   const { properties = {}, required = [], additionalProperties } = inputSchema(operation, pack) as Input;
-  const inPath = (name: string) => route.path.includes(`:${name}`);
-  const dataset = route.path.includes(':ds') && pack === null ? [componentRef('parameters', 'Dataset')] : [];
-  const own = Object.entries(properties)
-    .filter(([name]) => inPath(name) || route.method === 'GET')
+  const inPath = (name: string) => rest.path.includes(`:${name}`);
+  const dataset = rest.path.includes(':ds') && pack === null ? [componentRef('parameters', 'Dataset')] : [];
+  const parameters = Object.entries(properties)
+    .filter(([name]) => inPath(name) || rest.method === 'GET')
     .map(([name, schema]) => parameter(name, schema, inPath(name) ? 'path' : 'query', required.includes(name)));
   const format = formats.length > 2 && !own_format ? [formatParameter(formats)] : [];
   const filters =
@@ -87,8 +88,8 @@ export function parametersOf(operation: Operation, pack: Pack | null): Json[] {
       : [];
   const repeated = price || isChange(operation) ? [componentRef('parameters', 'IdempotencyKey')] : [];
   const paid = price ? [componentRef('parameters', 'MaxPrice')] : [];
-  const known = hasEntityTag(operation) ? [componentRef('parameters', 'IfNoneMatch')] : [];
-  return [...dataset, ...own, ...format, ...filters, ...repeated, ...paid, ...known];
+  const validator = hasEntityTag(operation) ? [componentRef('parameters', 'IfNoneMatch')] : [];
+  return [...dataset, ...parameters, ...format, ...filters, ...repeated, ...paid, ...validator];
 }
 
 function parameter(name: string, schema: JsonSchema, where: 'path' | 'query', required: boolean): Json {
@@ -116,12 +117,16 @@ function formatParameter(formats: Operation['formats']): Json {
 
 /** The JSON body of an operation that is not a GET; undefined if it has none. */
 export function bodySchema(operation: Operation): Json | undefined {
-  const { route } = operation;
+  const { rest: route } = operation;
   if (route.method === 'GET') return undefined;
   const { properties = {}, required = [], ...rest } = inputSchema(operation, null) as Input;
-  const own = Object.entries(properties).filter(([name]) => !route.path.includes(`:${name}`));
-  if (own.length === 0) return undefined;
-  const needed = required.filter((name) => own.some(([member]) => member === name));
-  const schema = { ...rest, properties: Object.fromEntries(own), ...(needed.length > 0 ? { required: needed } : {}) };
+  const members = Object.entries(properties).filter(([name]) => !route.path.includes(`:${name}`));
+  if (members.length === 0) return undefined;
+  const needed = required.filter((name) => members.some(([member]) => member === name));
+  const schema = {
+    ...rest,
+    properties: Object.fromEntries(members),
+    ...(needed.length > 0 ? { required: needed } : {}),
+  };
   return { required: needed.length > 0, content: { 'application/json': { schema } } };
 }

@@ -109,20 +109,23 @@ function headersOf(status: number): Json {
 const NAMES = new Map(SHOWN.map(([name, code]) => [ERRORS[code].status as number, name]));
 
 /** Possible errors of an operation, by status. */
-export function errorsOf({ route, access, formats, errors = [] }: Operation, sold: boolean): Record<string, Json> {
-  const dataset = route.path.includes(':ds');
-  const others = route.path.replace(':ds', '').includes(':');
+export function errorsOf(
+  { rest, charge: { access }, formats, docs: { errors = [] } }: Operation,
+  sold: boolean,
+): Record<string, Json> {
+  const dataset = rest.path.includes(':ds');
+  const others = rest.path.replace(':ds', '').includes(':');
   const statuses = [
     400,
     401,
     ...(sold ? [402] : []),
     ...(access === 'plan' || access === 'admin' ? [403] : []),
     ...(dataset || others ? [404] : []),
-    ...(access === 'free' && route.method === 'GET' ? [] : [409]),
+    ...(access === 'free' && rest.method === 'GET' ? [] : [409]),
     ...errors.map((code) => ERRORS[code].status),
     413,
-    ...(route.method === 'GET' ? [] : [415]),
-    ...(route.method !== 'GET' || others || formats.includes('json') ? [422] : []),
+    ...(rest.method === 'GET' ? [] : [415]),
+    ...(rest.method !== 'GET' || others || formats.includes('json') ? [422] : []),
     429,
     500,
     503,
@@ -150,17 +153,17 @@ export const RESPONSE_HEADERS: Record<string, Json> = {
 };
 
 /** Whether responses have a tag, and may be 304. */
-export function hasEntityTag({ route, access, validators }: Operation): boolean {
-  return route.method === 'GET' && (access === 'free' || validators !== undefined);
+export function hasEntityTag({ rest, charge: { access } }: Operation): boolean {
+  return rest.method === 'GET' && (access === 'free' || rest.validators !== undefined);
 }
 
 /** Headers of a successful response. */
 export function successHeaders(operation: Operation, sold: boolean): Json {
-  const { route, formats } = operation;
+  const { rest, formats } = operation;
   return {
     'X-Request-Id': componentRef('headers', 'RequestId'),
     RateLimit: componentRef('headers', 'RateLimit'),
-    ...(route.path.includes(':ds') ? { 'X-Dataset-Version': componentRef('headers', 'Release') } : {}),
+    ...(rest.path.includes(':ds') ? { 'X-Dataset-Version': componentRef('headers', 'Release') } : {}),
     ...(hasEntityTag(operation) ? { ETag: componentRef('headers', 'ETag') } : {}),
     ...(sold
       ? { 'X-Charge-EUR': componentRef('headers', 'Charge'), 'X-Balance-EUR': componentRef('headers', 'Balance') }

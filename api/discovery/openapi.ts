@@ -29,7 +29,7 @@ import {
 type Json = Record<string, unknown>;
 
 /** Tag of each group of the table. */
-const TAGS: Record<Operation['group'], string> = {
+const TAGS: Record<Operation['docs']['group'], string> = {
   register: 'The whole register',
   dataset: 'One dataset: its guide, schema, status, values with counts, changes',
   records: 'Records: search, get, history, prices',
@@ -50,19 +50,20 @@ interface Place {
   pack: Pack | null;
   /** Names of component schemas by their JSON, so that equal answers share one. */
   schemas: Map<string, string>;
-  components: Record<string, unknown>;
+  /** Schemas as JSON, by name. */
+  components: Record<string, string>;
   examples: Map<string, ExampleAnswer>;
 }
 
 /** The name of the component with this schema: the general one if it is equal. */
 function component(name: string, schema: JsonSchema, { pack, schemas, components }: Place): string {
   const text = JSON.stringify(schema);
-  const known = schemas.get(`${name} ${text}`);
-  if (known !== undefined) return known;
-  const own = schemaName(name, pack);
-  schemas.set(`${name} ${text}`, own);
-  components[own] = schema;
-  return own;
+  const match = schemas.get(`${name} ${text}`);
+  if (match !== undefined) return match;
+  const key = schemaName(name, pack);
+  schemas.set(`${name} ${text}`, key);
+  components[key] = text;
+  return key;
 }
 
 /** The answer's schema as a component; records and provenance become components of their own. */
@@ -74,8 +75,8 @@ function answerSchema(operation: Operation, place: Place): Json | undefined {
   const resolve = (part: JsonSchema): JsonSchema =>
     JSON.parse(
       JSON.stringify(part).replace(/"#\/\$defs\/(\w+)"/g, (_, name: string) => {
-        const own = component(name, resolve(defs[name] ?? {}), place);
-        return JSON.stringify(`#/components/schemas/${own}`);
+        const target = component(name, resolve(defs[name] ?? {}), place);
+        return JSON.stringify(`#/components/schemas/${target}`);
       }),
     ) as JsonSchema;
   // A record itself is already a reference.
@@ -107,10 +108,12 @@ function success(operation: Operation, place: Place, sold: boolean): Json {
 /** One operation in general, or for one dataset. */
 function describeOperation(operation: Operation, place: Place): Json {
   const { view, pack } = place;
-  const { group, title, description, statuses = [200] } = operation;
+  const { title, description } = operation;
+  const { group, statuses = [200] } = operation.docs;
   const sold = mayCost(operation, pack);
   const condition = priceCondition(operation);
   const body = bodySchema(operation);
+  const answer = success(operation, place, sold);
   return {
     operationId: operationId(operation, pack),
     tags: [pack === null ? group : pack.id],
@@ -119,7 +122,7 @@ function describeOperation(operation: Operation, place: Place): Json {
     parameters: parametersOf(operation, pack),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      ...Object.fromEntries(statuses.map((status) => [String(status), success(operation, place, sold)])),
+      ...Object.fromEntries(statuses.map((status) => [String(status), answer])),
       ...(hasEntityTag(operation) ? { 304: { description: 'The copy you have is still good' } } : {}),
       ...errorsOf(operation, sold),
     },
@@ -128,12 +131,12 @@ function describeOperation(operation: Operation, place: Place): Json {
   };
 }
 
-/** The Markdown twin of a general path. */
-function twin(operation: Operation, place: Place): Json {
-  const { 200: ok, ...rest } = describeOperation(operation, place)['responses'] as Record<string, Json>;
+/** The Markdown twin of a general path, from the description of its operation. */
+function twin(operation: Operation, described: Json): Json {
+  const { 200: ok, ...rest } = described['responses'] as Record<string, Json>;
   const content = { 'text/markdown': { schema: { type: 'string' } } };
   return {
-    ...describeOperation(operation, place),
+    ...described,
     operationId: `${operation.name}_markdown`,
     summary: `${operation.title}, as Markdown`,
     responses: { 200: { ...ok, content }, ...rest },
@@ -169,45 +172,54 @@ function documentItem({ path, title, content_type }: Document): Json {
   };
 }
 
+/** The JSON of each member of an object. */
+const membersOf = (item: Json): Record<string, string> =>
+  Object.fromEntries(Object.entries(item).map(([name, member]) => [name, JSON.stringify(member)]));
+
+/** The JSON of an object from that of its members. */
+const objectOf = (members: Record<string, string>): string =>
+  `{${Object.entries(members)
+    .map(([name, text]) => `${JSON.stringify(name)}:${text}`)
+    .join()}}`;
+
 /**
- * The whole description; yields to the event loop after each operation. `documents` are the other addresses
- * that answer GET.
+ * The whole description as JSON; yields to the event loop after each operation, which is written at once, since
+ * writing all of them takes too long for one turn. `documents` are the other addresses that answer GET.
  */
-async function openapi(current: View, documents: readonly Document[], version: string): Promise<Json> {
+async function openapi(current: View, documents: readonly Document[], version: string): Promise<string> {
   // Cursors are placeholders, so that every process makes the same document.
   const { cursors: _, ...view } = current;
   const { base_url, releases, operations } = view;
-  const place = { view, schemas: new Map<string, string>(), components: { ...ERROR_SCHEMAS } as Json };
-  const paths: Record<string, Json> = {};
-  const add = (path: string, method: string, item: Json) => {
-    paths[path] = { ...paths[path], [method.toLowerCase()]: item };
+  const place = { view, schemas: new Map<string, string>(), components: membersOf(ERROR_SCHEMAS) };
+  const paths: Record<string, Record<string, string>> = {};
+  const add = (path: string, item: Json) => {
+    paths[path] = { ...paths[path], ...membersOf(item) };
   };
   const register = { ...place, pack: null, examples: await examplesOf(view, undefined) };
   for (const operation of operations) {
     const path = openPath(operation, null);
-    add(path, operation.route.method, describeOperation(operation, register));
+    const described = describeOperation(operation, register);
+    add(path, { [operation.rest.method.toLowerCase()]: described });
     const twins =
-      operation.route.method === 'GET' && operation.formats.includes('markdown') && !/\.(md|txt)$/.test(path);
-    if (twins) add(`${path}.md`, 'GET', twin(operation, register));
+      operation.rest.method === 'GET' && operation.formats.includes('markdown') && !/\.(md|txt)$/.test(path);
+    if (twins) add(`${path}.md`, { get: twin(operation, described) });
     await nextTurn();
   }
-  const parameters: Record<string, Json> = {
-    Dataset: datasetParameter(releases.map(({ pack }) => pack.id)),
-    ...HEADERS,
-  };
+  const parameters = membersOf({ Dataset: datasetParameter(releases.map(({ pack }) => pack.id)), ...HEADERS });
   for (const release of releases) {
     const { pack } = release;
-    const own = { ...place, pack, examples: await examplesOf(view, release) };
-    Object.assign(parameters, filterParameters(pack, operations));
-    for (const operation of operations.filter(({ route }) => route.path.includes(':ds'))) {
-      add(openPath(operation, pack), operation.route.method, describeOperation(operation, own));
+    const datasetPlace = { ...place, pack, examples: await examplesOf(view, release) };
+    for (const operation of operations.filter(({ rest }) => rest.path.includes(':ds'))) {
+      Object.assign(parameters, membersOf(filterParameters(pack, operation)));
+      const method = operation.rest.method.toLowerCase();
+      add(openPath(operation, pack), { [method]: describeOperation(operation, datasetPlace) });
       await nextTurn();
     }
   }
   for (const document of documents.filter(({ part }) => !part))
-    paths[document.path.replace(/:(\w+)/g, '{$1}')] = documentItem(document);
-  Object.assign(paths, protocolPaths());
-  return {
+    add(document.path.replace(/:(\w+)/g, '{$1}'), documentItem(document));
+  for (const [path, item] of Object.entries(protocolPaths())) add(path, item);
+  const members = membersOf({
     openapi: '3.1.0',
     info: {
       title: 'Dataset register',
@@ -227,15 +239,18 @@ async function openapi(current: View, documents: readonly Document[], version: s
       ...PROTOCOL_TAGS,
       { name: 'documents', description: 'What machines read about this service' },
     ],
-    paths,
-    components: {
-      schemas: place.components,
-      parameters,
+  });
+  const items = Object.entries(paths).map(([path, methods]) => [path, objectOf(methods)]);
+  const components = {
+    schemas: objectOf(place.components),
+    parameters: objectOf(parameters),
+    ...membersOf({
       headers: RESPONSE_HEADERS,
       responses: errorResponses(view),
       securitySchemes: securitySchemes(view),
-    },
+    }),
   };
+  return objectOf({ ...members, paths: objectOf(Object.fromEntries(items)), components: objectOf(components) });
 }
 
 /**
@@ -282,7 +297,7 @@ export function openapiDocument(documents: () => readonly Document[]): Document 
     const file = (reuse && (await view.published?.(OPENAPI_PATH))) || null;
     if (file && Buffer.from(file).includes(`"x-document-version":"${version}"`)) return file;
     for (const { pack, overlay } of view.releases) edits.set(pack.id, overlay?.version ?? 0);
-    return Buffer.from(JSON.stringify(await openapi(view, documents(), version)));
+    return Buffer.from(await openapi(view, documents(), version));
   };
   /** Replaces the newest document, so that requests meanwhile wait for the same one. */
   const renew = (view: View, version: string, reuse: boolean): NewestDocument => {
@@ -350,16 +365,16 @@ function securitySchemes({ base_url, x402 }: View): Record<string, Json> {
 }
 
 /** Security schemes of an operation; any one of them is enough. */
-function securityOf({ access, key_only, previews, price }: Operation, { x402 }: View): Json[] {
+function securityOf({ charge: { access, key_only, previews, price } }: Operation, { x402 }: View): Json[] {
   if (access === 'admin') return [{ bearer: [] }];
   const byToken = !key_only ? [{ oauth: ['read'] }] : [];
-  const known = [{ apiKey: [] }, { bearer: [] }, ...byToken];
-  if (access === 'key') return known;
+  const schemes = [{ apiKey: [] }, { bearer: [] }, ...byToken];
+  if (access === 'key') return schemes;
   // Clients read an empty list as public; alternatives are for operations that are partly public.
   if (access === 'free' && price === undefined) return [];
   const open = access === 'free' || previews ? [{}] : [];
   const paying = price !== undefined && x402 ? [{ x402: [] }] : [];
-  return [...open, ...known, ...paying];
+  return [...open, ...schemes, ...paying];
 }
 
 /**

@@ -10,7 +10,15 @@ export function releaseTime(releases: readonly Release[]): Date {
   return new Date(Math.max(0, ...releases.map(({ manifest }) => Date.parse(manifest.created_at))));
 }
 
-/** The gate's context of a public call to this path, for a dataset, or for the register as a whole. */
+/**
+ * The gate's context of a public call to this path, for a dataset, or for the register as a whole.
+ *
+ * @example
+ * ```ts
+ * const context = prerenderContext(view, { release, path: '/v1/:ds/examples', format: 'json' });
+ * const { body } = await dataset_examples.run({}, context);
+ * ```
+ */
 export function prerenderContext(
   view: Pick<View, 'releases' | 'operations' | 'base_url' | 'eur_usd' | 'cursors'>,
   { release, path, format }: { release: Release | undefined; path: string; format: Context['format'] },
@@ -18,18 +26,16 @@ export function prerenderContext(
   const releases = release ? [release] : view.releases;
   return {
     ...(release ? { release } : {}),
-    releases,
-    leaseEarlier: async () => null,
     visibility: 'public',
     admin: false,
     previews: null,
     now: releaseTime(releases),
     base_url: view.base_url,
-    eur_usd: view.eur_usd,
-    operations: view.operations,
     url: new URL(view.base_url + path),
     signal: new AbortController().signal,
-    ...(view.cursors ? { cursors: view.cursors } : {}),
     format,
+    leaseEarlier: async () => null,
+    ...(view.cursors ? { cursors: view.cursors } : {}),
+    register: { releases, operations: view.operations, eur_usd: view.eur_usd },
   };
 }

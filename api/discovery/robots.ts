@@ -26,6 +26,7 @@ const RULES = [
   'Allow: /v1/*/llms.txt',
   'Allow: /v1/*/llms-full.txt',
   'Disallow: /v1/*/entities',
+  'Disallow: /ogc/collections/*/items',
   'Disallow: /*?*api_key=',
   'Disallow: /owners/',
   'Disallow: /ops',

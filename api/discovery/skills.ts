@@ -24,7 +24,7 @@ function skill(name: string, description: string, ...parts: string[]): Skill {
 
 function skillsOf(view: View): Skill[] {
   const { base_url, releases } = view;
-  const [register = '', ...own] = skillNames(releases.map(({ pack }) => pack.id));
+  const [register = '', ...names] = skillNames(releases.map(({ pack }) => pack.id));
   const datasets = releases.map(({ pack }) => `- ${pack.title}: GET ${base_url}/v1/${pack.id}/llms.txt`);
   return [
     skill(
@@ -40,7 +40,7 @@ function skillsOf(view: View): Skill[] {
     ),
     ...releases.map(({ pack }, at) =>
       skill(
-        own[at] ?? pack.id,
+        names[at] ?? pack.id,
         `${pack.title}: ${pack.description} Use it for questions about ${pack.keywords.slice(0, 5).join(', ')}.`,
         `# ${pack.title}`,
         `Filters and fields by their exact names: GET ${base_url}/v1/${pack.id}/llms.txt`,

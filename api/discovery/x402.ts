@@ -23,18 +23,22 @@ const NOT_OFFERED =
 
 /** Operations without a free preview: each answers 402 to a call without a credential. */
 const soldBy = (operations: readonly Operation[], { pack }: Release) =>
-  operations.filter((each) => isSold(each, pack) && !each.previews && each.price && each.route.path.includes(':ds'));
+  operations.filter(
+    (operation) =>
+      isSold(operation, pack) &&
+      !operation.charge.previews &&
+      operation.charge.price &&
+      operation.rest.path.includes(':ds'),
+  );
 
 /** The 402's payment requirements for one call of this operation. */
 function requirementsOf(quote: Quote, { pack }: Release, operation: Operation, url: string) {
-  const { total, ...price } = callPrice(operation, pack);
   return quote(
     { kind: 'anonymous' },
     {
       operation: operation.name,
       dataset: pack.id,
-      micros: total,
-      price,
+      ...callPrice(operation, pack),
       resource: { url, description: operation.title, mimeType: 'application/json' },
       request_id: '',
     },
@@ -46,24 +50,25 @@ async function itemsOf(view: View, release: Release, quote: Quote): Promise<obje
   const slugs = await slugsOf(view, release);
   const updated = Math.floor(Date.parse(release.manifest.created_at) / 1000);
   return soldBy(view.operations, release).map((operation) => {
-    const example = operation.example?.(pack, slugs) ?? (operation.entity ? { entity_id: slugs[0] ?? '' } : {});
+    const example =
+      operation.docs.example?.(pack, slugs) ?? (operation.rest.entity ? { entity_id: slugs[0] ?? '' } : {});
     const url = view.base_url + exampleUrl(operation, pack, example);
     const { resource, accepts, extensions, price_eur, price_usd } = requirementsOf(quote, release, operation, url);
     const { properties = {} } = inputSchema(operation, pack) as { properties?: Record<string, unknown> };
     const { entity_id, ...query } = properties;
     return {
-      resource: { ...resource, serviceName: 'Dataset register', tags: [pack.id, operation.group] },
+      resource: { ...resource, serviceName: 'Dataset register', tags: [pack.id, operation.docs.group] },
       type: 'http',
       accepts,
       ...(extensions ? { extensions } : {}),
       lastUpdated: updated,
       input: {
-        method: operation.route.method,
+        method: operation.rest.method,
         routeTemplate: openPath(operation, pack),
         ...(entity_id === undefined ? {} : { pathParams: { entity_id } }),
         queryParams: query,
       },
-      price: { eur: price_eur, usd: price_usd, ...(operation.price?.times ? { each: 'id' } : {}) },
+      price: { eur: price_eur, usd: price_usd, ...(operation.charge.price?.times ? { each: 'id' } : {}) },
     };
   });
 }

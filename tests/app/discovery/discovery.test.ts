@@ -1,10 +1,10 @@
 // Discovery from the root by following links: every document, no dead link, no contradiction.
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { appOfAll, BASE } from '../../support/app.ts';
+import { scratchOfAll } from '../../support/night-pack.ts';
 import { verifies } from '../../support/verifies.ts';
 
 type Json = Record<string, unknown>;
@@ -14,6 +14,7 @@ const LISTED = [
   ...['/llms.txt', '/robots.txt', '/openapi.json', '/docs', '/auth.md', '/healthz', '/sitemap.xml', '/favicon.ico'],
   ...['/v1/catalog', '/.well-known/api-catalog', '/.well-known/mcp/server-card.json', '/mcp/server-card'],
   ...['/.well-known/ai-catalog.json', '/.well-known/agent-skills/index.json', '/.well-known/datasets.jsonld'],
+  ...['/catalog.jsonld', '/catalog.ttl', '/ogc', '/ogc/api', '/ogc/collections/harbours/items'],
   ...['/.well-known/agent-skills/dataset-register-tools/SKILL.md', '/sitemap/tools-1.xml', '/v1/tools/llms.txt'],
   ...[
     '/.well-known/x402.json',
@@ -32,8 +33,6 @@ const LISTED = [
 /** Prefixes of addresses in documents, which have no answer themselves. */
 const BEGINNINGS: readonly string[] = ['/v1', '/a2a/v1'];
 
-let app: TestApp;
-let dist: string;
 /** Answers by path. */
 const found = new Map<string, { status: number; type: string; text: string; headers: Headers }>();
 
@@ -44,31 +43,25 @@ function linksIn(text: string, type: string): string[] {
   return named.map((url) => url.slice(BASE.length).replace(/[.:]+$/, '')).filter((path) => !/[{}…]|=$|^$/.test(path));
 }
 
-beforeAll(async () => {
-  dist = mkdtempSync(join(tmpdir(), 'discovery-'));
-  // Astro's pages for people; their links are tested elsewhere (tests/app/site).
-  for (const page of ['.', 'docs', 'guides', 'changes', 'status', 'datasets/tools', 'datasets/harbours']) {
-    mkdirSync(join(dist, page), { recursive: true });
-    writeFileSync(join(dist, page, 'index.html'), '<!doctype html><title>page</title>');
-  }
-  app = await testApp({ dist, records: 12 });
-  const queue = ['/'];
-  while (queue.length > 0) {
-    const path = queue.shift() ?? '/';
-    const key = path.replace(/#.*$/, '');
-    if (found.has(key)) continue;
-    const response = await app.ask(key, { headers: { Accept: 'application/json, */*;q=0.5' } });
-    const type = response.headers.get('content-type') ?? '';
-    const text = await response.text();
-    found.set(key, { status: response.status, type, text, headers: response.headers });
-    const links = (response.headers.get('link') ?? '').match(/<[^>]+>/g) ?? [];
-    if (response.status === 200) queue.push(...linksIn(links.join(' '), ''), ...linksIn(text, type));
-  }
-}, 120_000);
-afterAll(async () => {
-  await app.close();
-  rmSync(dist, { recursive: true, force: true });
-});
+const dist = scratchOfAll();
+// Astro's pages for people; their links are tested elsewhere (tests/app/site).
+for (const page of ['.', 'docs', 'guides', 'changes', 'status', 'datasets/tools', 'datasets/harbours']) {
+  mkdirSync(join(dist, page), { recursive: true });
+  writeFileSync(join(dist, page, 'index.html'), '<!doctype html><title>page</title>');
+}
+const app = await appOfAll({ dist, records: 12 });
+const queue = ['/'];
+while (queue.length > 0) {
+  const path = queue.shift() ?? '/';
+  const key = path.replace(/#.*$/, '');
+  if (found.has(key)) continue;
+  const response = await app.ask(key, { headers: { Accept: 'application/json, */*;q=0.5' } });
+  const type = response.headers.get('content-type') ?? '';
+  const text = await response.text();
+  found.set(key, { status: response.status, type, text, headers: response.headers });
+  const links = (response.headers.get('link') ?? '').match(/<[^>]+>/g) ?? [];
+  if (response.status === 200) queue.push(...linksIn(links.join(' '), ''), ...linksIn(text, type));
+}
 
 const document = (path: string) => JSON.parse(found.get(path)?.text ?? 'null') as Json;
 
@@ -207,6 +200,34 @@ describe('documents', () => {
     }
   });
 
+  test('the catalogue in DCAT has every dataset with its files and services, and is selected by Accept', async () => {
+    const graph = document('/catalog.jsonld')['@graph'] as Record<string, Json & Json[]>[];
+    const ofType = (type: string) => graph.filter((node) => (node['@type'] as unknown) === type);
+    expect(ofType('dcat:Dataset').map((node) => node['dct:identifier'])).toEqual(['harbours', 'tools']);
+    expect(ofType('dcat:DataService').map((node) => node['dcat:endpointURL']!['@id'])).toEqual([
+      `${BASE}/v1`,
+      `${BASE}/ogc`,
+    ]);
+    for (const dataset of ofType('dcat:Dataset')) {
+      const { '@id': id } = dataset as unknown as Json;
+      expect(ofType('dcat:Catalog')[0]!['dcat:dataset']).toContainEqual({ '@id': id });
+      for (const file of dataset['dcat:distribution']!) {
+        expect(file['dct:license']).toEqual({ '@id': 'https://creativecommons.org/publicdomain/zero/1.0/' });
+        expect(found.get('/catalog.ttl')!.text).toContain(`<${file['@id']}> a dcat:Distribution ;`);
+      }
+    }
+    for (const [type, path] of [
+      ['text/turtle', '/catalog.ttl'],
+      ['application/ld+json', '/catalog.jsonld'],
+      ['application/linkset+json', '/v1/catalog'],
+    ]) {
+      const answer = await app.ask('/v1/catalog', { headers: { Accept: type! } });
+      expect(answer.headers.get('content-type')).toMatch(type!);
+      expect(answer.headers.get('vary')).toContain('Accept');
+      expect(await answer.text()).toBe(found.get(path!)!.text);
+    }
+  });
+
   test('the site map has the page of every record, once', () => {
     const maps = [...found.keys()].filter((path) => path.startsWith('/sitemap/'));
     expect(maps.sort()).toEqual(['/sitemap/harbours-1.xml', '/sitemap/pages.xml', '/sitemap/tools-1.xml']);
@@ -249,7 +270,9 @@ describe('nothing contradicts another', () => {
       };
       expect(Number(told.price.amount)).toBe(prices['stats']!.usd);
       expect(told.protocols.length > 0).toBe((refused.body['accepts'] as unknown[]).length > 0);
-      expect(found.get(`/v1/${id}/llms.txt`)!.text).toContain(`|dataset_stats|${prices['stats']!.eur}|`);
+      expect(found.get(`/v1/${id}/llms.txt`)!.text).toContain(
+        `|dataset_stats|${prices['stats']!.eur} for each attribute|`,
+      );
     }
   });
 

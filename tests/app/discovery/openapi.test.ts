@@ -74,10 +74,10 @@ describe('the document', () => {
     const names = everything().flatMap(({ operationId }) => operationId ?? []);
     expect(new Set(names).size).toBe(names.length);
     expect(names).toEqual(expect.arrayContaining(OPERATIONS.map(({ name }) => name)));
-    for (const { name, route } of OPERATIONS.filter(({ route }) => route.path.includes(':ds')))
+    for (const { name, rest } of OPERATIONS.filter(({ rest }) => rest.path.includes(':ds')))
       for (const dataset of ['harbours', 'tools']) {
-        const path = route.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
-        expect([name, document.paths[path]?.[route.method.toLowerCase()]?.tags]).toEqual([name, [dataset]]);
+        const path = rest.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
+        expect([name, document.paths[path]?.[rest.method.toLowerCase()]?.tags]).toEqual([name, [dataset]]);
       }
   });
 
@@ -131,7 +131,7 @@ describe('the document', () => {
   });
 
   test('marks paid operations, with the price of one call and the 402 answer', () => {
-    const paid = OPERATIONS.filter(({ price }) => price !== undefined).map(({ name }) => name);
+    const paid = OPERATIONS.filter(({ charge: { price } }) => price !== undefined).map(({ name }) => name);
     for (const each of everything()) {
       const name = each.operationId?.replace(/_markdown$/, '');
       const priced = paid.includes(name ?? '');
@@ -255,7 +255,7 @@ describe('its accuracy', () => {
       if (response.status === 503) continue;
       const described = describedAt(path, method);
       const answer = described?.responses[String(response.status)];
-      expect([name, response.status, answer !== undefined]).toEqual([name, operation.statuses?.[0] ?? 200, true]);
+      expect([name, response.status, answer !== undefined]).toEqual([name, operation.docs.statuses?.[0] ?? 200, true]);
       const type = response.headers.get('content-type')?.split(';')[0] ?? '';
       const media = resolved(answer!).content?.[type];
       expect([name, media !== undefined]).toEqual([name, true]);
@@ -273,7 +273,7 @@ describe('its accuracy', () => {
       seen.add(described!.operationId);
     }
     for (const each of OPERATIONS)
-      if (each.route.path.includes(':ds'))
+      if (each.rest.path.includes(':ds'))
         expect([...seen].filter((id) => /^tools_/.test(id))).toContain(
           `tools_${each.name.replace(/^(dataset|entity)_/, '')}`,
         );
