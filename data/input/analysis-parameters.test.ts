@@ -1,7 +1,7 @@
 // Input of similar, compare, statistics and time series: defaults, bounds, the split of 400 and 422, names
 // for the gate.
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { verifies } from '../../tests/support/verifies.ts';
@@ -9,28 +9,12 @@ import { DataError } from '../model/errors.ts';
 import type { RawInput } from '../plan/plan.ts';
 import { compareParameters, similarParameters, statsParameters, timeseriesParameters } from './analysis-parameters.ts';
 
-verifies(
-  'similar.limit',
-  'similar.fields',
-  'stats.attribute',
-  'timeseries.attribute',
-  'timeseries.days',
-  'timeseries.step',
-  'compare.ids',
-  'compare.attribute',
-  'limit.similar',
-  'limit.compare',
-  'limit.timeseries',
-  'error.400-attribute',
-  'error.400-statistics',
-);
+verifies('similar.limit', 'similar.fields', 'stats.attribute', 'timeseries.attribute', 'timeseries.days');
+verifies('timeseries.step', 'compare.ids', 'compare.attribute', 'limit.similar', 'limit.compare', 'limit.timeseries');
+verifies('error.400-attribute', 'error.400-statistics');
 
-let pack: Pack;
-let harbours: Pack;
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
-  harbours = await loadPack(join(import.meta.dirname, '../../tests/packs/harbours'));
-});
+const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+const harbours = await loadPack(join(import.meta.dirname, '../../tests/packs/harbours'));
 
 /** Status, code and message of each refusal. */
 function refusals(parse: (raw: RawInput, pack: Pack) => unknown, inputs: RawInput[]): string[] {
@@ -55,6 +39,8 @@ describe('similar', () => {
       text: '',
       statuses: [],
       names: [],
+      // A record without common words is left out.
+      conditions: ['name', 'maker', 'model', 'materials', 'summary'],
       limit: 10,
       differ_by: 'maker',
       fields: null,
@@ -79,6 +65,7 @@ describe('similar', () => {
       text: 'saw',
       statuses: [],
       names: ['mass', 'name', 'price.list', 'kind'],
+      conditions: ['mass', 'name', 'maker', 'model', 'materials', 'summary', 'kind'],
       limit: 100,
       differ_by: 'kind',
       fields: ['name', 'price.list', 'price.rental'],
@@ -110,8 +97,8 @@ describe('similar', () => {
         "400 invalid_parameter differ_by: price.list (price) is not an attribute with a single plain value.",
         "422 validation_failed differ_by: must not be empty",
         "400 invalid_parameter fields: tools has no attribute "colour". Known, the nearest first: maker, name, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
-        "400 unknown_filter "sort" is not a filter or parameter of this operation. Known, the nearest first: format, limit, differ_by, fields, q, near, bbox, ids, updated_since, min_quality, provenance_status, name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
-        "400 unknown_filter "cursor" is not a filter or parameter of this operation. Known, the nearest first: maker, limit, differ_by, fields, q, near, bbox, ids, updated_since, min_quality, provenance_status, format, name, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "400 unknown_filter "sort" is not a filter or parameter of this operation. Known, the nearest first: format, limit, differ_by, fields, q, filter, filter-lang, match, near, bbox, ids, updated_since, min_quality, provenance_status, as_of, name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "400 unknown_filter "cursor" is not a filter or parameter of this operation. Known, the nearest first: maker, limit, differ_by, fields, q, filter, filter-lang, match, near, bbox, ids, updated_since, min_quality, provenance_status, as_of, format, name, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
         "422 validation_failed format: must be one of json, md (got "csv")",
         "422 validation_failed limit: must be between 1 and 100 (got 0) (and 1 more)",
       ]
@@ -127,15 +114,26 @@ describe('statistics', () => {
       text: '',
       statuses: [],
       names: ['mass'],
-      attribute: 'mass',
+      attributes: ['mass'],
       group_by: [],
+      order: '-count',
+      limit: 1000,
+      having_min_count: 1,
+      buckets: null,
+    });
+    const several = { attribute: 'mass,runtime', order: '-MEDIAN', limit: '10', having_min_count: '3', buckets: '50' };
+    expect(statsParameters.parse(several, pack)).toMatchObject({
+      names: ['mass', 'runtime'],
+      attributes: ['mass', 'runtime'],
+      order: '-median',
+      ...{ limit: 10, having_min_count: 3, buckets: 50 },
     });
     expect(
       statsParameters.parse({ attribute: ' runtime ', group_by: 'kind , materials', kind: 'Saw' }, pack),
     ).toMatchObject({
       where: [{ kind: 'any', attribute: 'kind', values: ['saw'] }],
       names: ['kind', 'runtime', 'materials'],
-      attribute: 'runtime',
+      attributes: ['runtime'],
       group_by: ['kind', 'materials'],
     });
     expect(statsParameters.parse({ attribute: 'mass', group_by: ['kind', 'maker'] }, pack).group_by).toEqual([
@@ -148,7 +146,7 @@ describe('statistics', () => {
     const wrong = [
       {},
       { attribute: '' },
-      { attribute: ['mass', 'runtime'] },
+      { attribute: ['mass', 'colour'] },
       { attribute: 'colour' },
       { attribute: 'name' },
       { attribute: 'price' },
@@ -160,13 +158,17 @@ describe('statistics', () => {
       { attribute: 'mass', group_by: 'kind,kind' },
       { attribute: 'mass', group_by: 'kind,maker,name' },
       { attribute: 'mass', grop_by: 'kind' },
-      { attribute: 'mass', limit: '5' },
+      { attribute: 'mass', limit: '1001' },
+      { attribute: 'mass', order: 'count desc' },
+      { attribute: 'mass', having_min_count: '0' },
+      { attribute: 'mass', buckets: '1' },
+      { attribute: 'mass', buckets: '51' },
     ];
     expect(refusals(statsParameters.parse, wrong)).toMatchInlineSnapshot(`
       [
         "422 validation_failed attribute: is required",
-        "422 validation_failed attribute: must not be empty",
-        "422 validation_failed attribute: must be sent once",
+        "422 validation_failed attribute: needs at least one value",
+        "400 invalid_parameter attribute: tools has no attribute "colour". Known, the nearest first: mass, runtime, price.list, price.rental.",
         "400 invalid_parameter attribute: tools has no attribute "colour". Known, the nearest first: mass, runtime, price.list, price.rental.",
         "400 invalid_parameter attribute: name (string) is not numeric; choose one of mass, runtime, price.list, price.rental.",
         "400 invalid_parameter attribute: tools has no attribute "price". price is a group: name one of its members, price.list, price.rental.",
@@ -178,7 +180,11 @@ describe('statistics', () => {
         "400 invalid_parameter group_by: contains the same attribute twice.",
         "400 invalid_parameter group_by: must have at most 2 attributes here.",
         "400 unknown_filter "grop_by" is not a filter or parameter of this operation. Did you mean "group_by"? Write group_by=<attribute>.",
-        "400 unknown_filter "limit" is not a filter or parameter of this operation. Known, the nearest first: name, attribute, group_by, q, near, bbox, ids, updated_since, min_quality, provenance_status, format, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "422 validation_failed limit: must be between 1 and 1000 (got 1001)",
+        "422 validation_failed order: must be one of -count, count, -sum, sum, -median, median, -min, min, -max, max, -mean, mean (got "count desc")",
+        "422 validation_failed having_min_count: must be at least 1 (got 0)",
+        "422 validation_failed buckets: must be between 2 and 50 (got 1)",
+        "422 validation_failed buckets: must be between 2 and 50 (got 51)",
       ]
     `);
   });
@@ -233,12 +239,14 @@ describe('a comparison', () => {
       text: '',
       statuses: [],
       names: [],
+      conditions: [],
       ids: ['A', 'b', 'a'],
       columns: pack.compare,
     });
     expect(compareParameters.parse({ ids: ['a', 'b'], attribute: 'mass', has_mass: 'true' }, pack)).toMatchObject({
       where: [{ kind: 'has', attribute: 'mass', present: true }],
       names: ['mass'],
+      conditions: ['mass'],
       ids: ['a', 'b'],
       columns: ['mass'],
     });

@@ -6,22 +6,23 @@ import { NUMERIC } from '../../packs/define/schema.ts';
 import { KEY_PERIODS } from '../plan/group-key.ts';
 import { single } from './filters.ts';
 import { type Parameter, type Selection, selectingParameters } from './parameters.ts';
-import { listValues, parseList, parseText, printable } from './parse-values.ts';
+import { BOUNDS, listValues, parseList, parseText, printable } from './parse-values.ts';
 import {
   type AttributeRule,
   allowedAttribute,
   attributeParameter,
+  attributesParameter,
   choice,
   ENTITY_ID,
-  FIELDS,
   idsParameter,
   integerParameter,
   invalid,
+  LIST_FIELDS,
   listSchema,
   optional,
   representation,
 } from './rows.ts';
-import { COUNTABLE, counted, SELECTION } from './selection.ts';
+import { COUNTABLE, counted, MOMENT, SELECTION } from './selection.ts';
 
 /** Documented bounds of analysis. */
 export const ANALYSIS_BOUNDS = {
@@ -35,12 +36,14 @@ export const ANALYSIS_BOUNDS = {
   records: 5_000,
   /** Groups of one statistics answer, both levels together. */
   groups: 1_000,
+  /** Buckets of a histogram. */
+  buckets: 50,
   /** Points of one time series answer, all groups together. */
   points: 10_000,
 } as const;
 
 export interface SimilarInput extends Selection {
-  /** Id or slug, as in the path. */
+  /** Id, slug or key, as in the path. */
   entity_id: string;
   limit: number;
   /** The parameter, or the default of the pack; null: any record. */
@@ -48,11 +51,25 @@ export interface SimilarInput extends Selection {
   fields: string[] | null;
 }
 
-/** `names` also contains `attribute` and the keys. */
+/** `names` also contains the attributes and the keys. */
 export interface StatsInput extends Selection {
-  attribute: string;
+  /** At least one. */
+  attributes: string[];
   group_by: string[];
+  order: (typeof STATS_ORDERS)[number];
+  /** Most rows of each level. */
+  limit: number;
+  /** Rows with fewer values are left out. */
+  having_min_count: number;
+  /** Buckets of each row's histogram; null: no histogram. */
+  buckets: number | null;
 }
+
+/** Figures that order the rows of statistics. */
+const ORDERING_FIGURES = ['count', 'sum', 'median', 'min', 'max', 'mean'] as const;
+
+/** A figure, with `-` in front for descending order. */
+const STATS_ORDERS = ORDERING_FIGURES.flatMap((figure) => [`-${figure}` as const, figure]);
 
 export interface TimeseriesInput extends Selection {
   attribute: string;
@@ -83,8 +100,8 @@ const COMPARABLE: AttributeRule = {
 const DIFFER_BY: Parameter<string | null> = {
   ...optional(attributeParameter('', COMPARABLE)),
   schema: (pack, as) => {
-    const own = pack?.serving.similar_differ_by;
-    const description = `Only records with another value of this attribute${own ? `; ${own} by default` : ''}`;
+    const name = pack?.serving.similar_differ_by;
+    const description = `Only records with another value of this attribute${name ? `; ${name} by default` : ''}`;
     return optional(attributeParameter(description, COMPARABLE)).schema!(pack, as);
   },
 };
@@ -95,13 +112,20 @@ export const similarParameters = selectingParameters(
     entity_id: ENTITY_ID,
     limit: integerParameter('Records to answer', { min: 1, max: ANALYSIS_BOUNDS.similar, fallback: 10 }),
     differ_by: DIFFER_BY,
-    fields: FIELDS,
+    fields: LIST_FIELDS,
     ...SELECTION,
+    ...MOMENT,
     format: FORMAT,
   },
   ({ entity_id, limit, differ_by, fields }, selection, { pack }): SimilarInput => ({
     ...selection,
     names: union(selection.names, fields?.names ?? [], differ_by === null ? [] : [differ_by]),
+    // A record without common words is no answer.
+    conditions: union(
+      selection.names,
+      pack.serving.similar_by,
+      [differ_by ?? pack.serving.similar_differ_by ?? []].flat(),
+    ),
     entity_id,
     limit,
     differ_by: differ_by ?? pack.serving.similar_differ_by,
@@ -109,11 +133,11 @@ export const similarParameters = selectingParameters(
   }),
 );
 
-/** `attribute` of statistics: an integer, a number or a price. */
-const NUMBER = attributeParameter('Numeric attribute: integer, number or price', {
+/** Attributes that have statistics. */
+const NUMBER: AttributeRule = {
   may: ({ type }) => NUMERIC.includes(type),
   otherwise: ({ name, type }, choices) => `${name} (${type}) is not numeric; choose one of ${choices.join(', ')}.`,
-});
+};
 
 /** Parses attributes to group by, at most `most`, each once. */
 function parseKeys(values: string[], pack: Pack, most: number): string[] {
@@ -153,38 +177,42 @@ const keysOfPack = (pack: Pack) =>
 /** Parameters of `GET /v1/{ds}/stats`: `group_by` is `a` or `a,b`. */
 export const statsParameters = selectingParameters(
   {
-    attribute: NUMBER,
+    attribute: attributesParameter(`Numeric attributes, at most ${BOUNDS.by}`, {
+      rule: NUMBER,
+      most: BOUNDS.by,
+    }),
     group_by: {
       schema: () =>
-        listSchema(
-          'One attribute, or two for groups inside groups; of a date also name:month or name:year',
-          2,
-        ).optional(),
+        listSchema('One attribute, or two (groups inside groups); of a date also name:month, name:year', 2).optional(),
       parse: (values, { pack }) => parseKeys(values, pack, 2),
       fallback: [],
     } satisfies Parameter<string[]>,
+    order: choice('- puts the largest first', STATS_ORDERS, '-count'),
+    limit: integerParameter('Rows a level', { min: 1, max: ANALYSIS_BOUNDS.groups, fallback: 1_000 }),
+    having_min_count: integerParameter('Least count', { min: 1, fallback: 1 }),
+    buckets: optional(integerParameter('Parts of a histogram', { min: 2, max: ANALYSIS_BOUNDS.buckets })),
     ...SELECTION,
+    ...MOMENT,
     format: FORMAT,
   },
-  ({ attribute, group_by }, selection): StatsInput => ({
+  ({ attribute: attributes, group_by, order, limit, having_min_count, buckets }, selection): StatsInput => ({
     ...selection,
-    names: union(selection.names, [attribute], attributesOfKeys(group_by)),
-    attribute,
-    group_by,
+    names: union(selection.names, attributes, attributesOfKeys(group_by)),
+    ...{ attributes, group_by, order, limit, having_min_count, buckets },
   }),
 );
 
 /** Parameters of `GET /v1/{ds}/timeseries`. */
 export const timeseriesParameters = selectingParameters(
   {
-    attribute: NUMBER,
-    days: integerParameter('Number of days before today', { min: 1, max: ANALYSIS_BOUNDS.days, fallback: 90 }),
+    attribute: attributeParameter('Numeric attribute', NUMBER),
+    days: integerParameter('Days before today', { min: 1, max: ANALYSIS_BOUNDS.days, fallback: 90 }),
     step: choice('Days from point to point: 1 or 7', ['day', 'week'], 'day'),
     group_by: {
       schema: (pack) => {
         const keys = pack === null ? [] : keysOfPack(pack);
         const schema = keys.length > 0 ? z.enum(keys) : z.string().min(1);
-        return schema.describe('Attribute to group by; of a date also name:month or name:year').optional();
+        return schema.describe('Attribute; of a date also name:month, name:year').optional();
       },
       parse: (values, { pack }) => parseKeys(values, pack, 1)[0]!,
       fallback: null,
@@ -218,13 +246,15 @@ const COLUMN: Parameter<string | null> = {
 export const compareParameters = selectingParameters(
   {
     ...SELECTION,
-    ids: idsParameter(`Ids or slugs, at most ${ANALYSIS_BOUNDS.compare}`, ANALYSIS_BOUNDS.compare),
+    ...MOMENT,
+    ids: idsParameter(`Ids, slugs or keys, at most ${ANALYSIS_BOUNDS.compare}`, ANALYSIS_BOUNDS.compare),
     attribute: COLUMN,
     format: FORMAT,
   },
   ({ ids, attribute }, selection, { pack }): CompareInput => ({
     ...selection,
     names: union(selection.names, attribute === null ? [] : [attribute]),
+    conditions: selection.names,
     ids,
     columns: attribute === null ? pack.compare : [attribute],
   }),

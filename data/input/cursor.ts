@@ -5,6 +5,7 @@
 //   const text = cursors.write(query, release, { value: 600, id: 'r-107888dabb4c3c7b' });
 //   cursors.read(query, text, 'number'); // { release, after: { value: 600, id: … } }
 import { type CipherGCM, createCipheriv, createDecipheriv, type DecipherGCM, hash } from 'node:crypto';
+import type { Geo } from '../../packs/define/model.ts';
 import { DataError } from '../model/errors.ts';
 import { derivedKey } from '../model/keyed.ts';
 import type { Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
@@ -20,6 +21,8 @@ export interface Cursor {
   after: Position;
   /** Texts that the pages before were ranked by; only of a relevance sort. */
   scope?: Visibility;
+  /** The position of the record that `near` names, as it was on the first page. */
+  point?: Geo;
 }
 
 /** The query that a cursor is bound to. Page size, fields and format may change between pages. */
@@ -27,6 +30,8 @@ export interface Question {
   dataset: string;
   where: readonly Predicate[];
   sort: Sort;
+  /** Attribute that a search groups by; null: none. */
+  group_by?: string | null;
 }
 
 /** Writes and reads cursors. */
@@ -50,11 +55,20 @@ const TAG_BYTES = 16;
  * SHA-256 of a query, for any order of its conditions. It omits the visibility of words and statuses, so that
  * a client can pay and continue from a preview.
  */
-export function questionHash({ dataset, where, sort }: Question): Buffer {
-  const text = sort.relevance ? [sort.relevance.text] : [];
-  const conditions = where.map((one) => JSON.stringify('scope' in one ? { ...one, scope: undefined } : one));
+export function questionHash({ dataset, where, sort, group_by = null }: Question): Buffer {
+  const text = [...(sort.relevance ? [sort.relevance.text] : []), ...(group_by === null ? [] : [{ group_by }])];
+  const conditions = where.map((one) => {
+    if ('scope' in one) return JSON.stringify({ ...one, scope: undefined });
+    // The record of `near` may move between pages: the cursor has its point.
+    return JSON.stringify(isNearRecord(one) ? { ...one, lat: undefined, lng: undefined } : one);
+  });
   return hash('sha256', JSON.stringify([dataset, conditions.sort(), sort.key, sort.descending, ...text]), 'buffer');
 }
+
+type Near = Extract<Predicate, { kind: 'near' }>;
+
+const isNearRecord = (condition: Predicate): condition is Near =>
+  condition.kind === 'near' && condition.ref !== undefined;
 
 /**
  * Cursors encrypted with AES-256-GCM-SIV (RFC 8452), whose initialisation vector is made from the plaintext:
@@ -64,17 +78,23 @@ export function questionHash({ dataset, where, sort }: Question): Buffer {
 export function sealedCursors(secret: string): Cursors {
   const key = derivedKey(secret, 'cursors');
   return {
-    write(question, release, { value, id, ties = [] }) {
+    write(question, release, { value, id, ties = [], group }) {
       const { relevance } = question.sort;
-      const body = JSON.stringify([release, value, id, ...(relevance ? [ties, relevance.scope] : [])]);
+      const further = relevance ? [ties, relevance.scope] : group === undefined ? [] : [ties, null];
+      const near = question.where.find(isNearRecord);
+      const ending = [...(group === undefined ? [] : [group]), ...(near ? [[near.lat, near.lng]] : [])];
+      const body = JSON.stringify([release, value, id, ...further, ...ending]);
       return encrypt(key, questionHash(question), body).toString('base64url');
     },
     read(question, raw, type) {
       const body = opened(raw, (bytes) => decrypt(key, questionHash(question), bytes));
       if (body === null) throw new DataError('invalid_cursor', INVALID);
-      const [release, value, id, ties, scope] = body;
+      const isNear = question.where.some(isNearRecord);
+      const [lat, lng] = isNear ? (body.at(-1) as unknown as [number, number]) : [0, 0];
+      const [release, value, id, ties, scope, group] = isNear ? (body.slice(0, -1) as Body) : body;
       if (value !== null && typeof value !== type) throw new DataError('invalid_cursor', INVALID);
-      return { release, after: { value, id, ...(ties && { ties }) }, ...(scope && { scope }) };
+      const after = { value, id, ...(ties && { ties }), ...(group !== undefined && { group }) };
+      return { release, after, ...(scope && { scope }), ...(isNear && { point: { lat, lng } }) };
     },
   };
 }
@@ -107,7 +127,8 @@ export const EXAMPLE_CURSORS: Cursors = {
   },
 };
 
-type Body = [release: string, value: Position['value'], id: string, ties?: (number | null)[], scope?: Visibility];
+/** Release, value and id; by relevance or group ties and scope; the group; and the point of the record of `near`. */
+type Body = [string, Position['value'], string, Position['ties']?, (Visibility | null)?, Position['group']?];
 
 function opened(raw: string, decrypted: (bytes: Buffer) => string): Body | null {
   if (raw.length > BOUNDS.cursor || !/^[\w-]+$/u.test(raw)) return null;
@@ -122,7 +143,7 @@ function opened(raw: string, decrypted: (bytes: Buffer) => string): Body | null 
 }
 
 function isBody(parsed: unknown): parsed is Body {
-  if (!Array.isArray(parsed) || ![3, 5].includes(parsed.length)) return false;
+  if (!Array.isArray(parsed) || parsed.length < 3 || parsed.length > 7) return false;
   const [release, value, id, ties = []] = parsed as unknown[];
   const scalar = value === null || ['string', 'number', 'boolean'].includes(typeof value);
   return (

@@ -1,8 +1,7 @@
 // Filters of a dataset: the grammar, what each kind parses to, and what is refused.
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
-import type { Pack } from '../../packs/define/model.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import type { DataError } from '../model/errors.ts';
 import type { Manifest } from '../model/layout.ts';
@@ -12,10 +11,7 @@ import { filterGrammar, parseFilters } from './filters.ts';
 
 verifies('search.filters-generated', 'filter.unknown', 'error.suggestion', 'shape.schema-filters');
 
-let pack: Pack;
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
-});
+const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
 
 const where = (raw: RawInput) => parseFilters(raw, pack, ['q', 'limit']).where;
 
@@ -34,58 +30,34 @@ describe('grammar', () => {
       filterGrammar(pack, null).flatMap((entry) =>
         entry.attribute === attribute ? [`${entry.name}: ${entry.type}`] : [],
       );
-    expect(names('maker')).toMatchInlineSnapshot(`
-      [
-        "maker: string",
-        "not_maker: string",
-        "like_maker: string",
-        "has_maker: boolean",
-      ]
-    `);
-    expect(names('runtime')).toMatchInlineSnapshot(`
-      [
-        "runtime: integer",
-        "not_runtime: integer",
-        "min_runtime: number",
-        "max_runtime: number",
-        "has_runtime: boolean",
-      ]
-    `);
-    expect(names('price.list')).toMatchInlineSnapshot(`
-      [
-        "min_price.list: number",
-        "max_price.list: number",
-        "has_price.list: boolean",
-      ]
-    `);
-    expect(names('materials')).toMatchInlineSnapshot(`
-      [
-        "materials: string",
-        "not_materials: string",
-        "like_materials: string",
-        "has_materials: boolean",
-      ]
-    `);
-    expect(names('workshop')).toMatchInlineSnapshot(`
-      [
-        "has_workshop: boolean",
-      ]
-    `);
-    expect(names('tested_on')).toMatchInlineSnapshot(`
-      [
-        "tested_on: date",
-        "not_tested_on: date",
-        "min_tested_on: date",
-        "max_tested_on: date",
-        "has_tested_on: boolean",
-      ]
-    `);
-    expect(names('summary')).toMatchInlineSnapshot(`
-      [
-        "like_summary: string",
-        "has_summary: boolean",
-      ]
-    `);
+    expect(names('maker')).toEqual(['maker: string', 'not_maker: string', 'like_maker: string', 'has_maker: boolean']);
+    expect(names('runtime')).toEqual([
+      'runtime: integer',
+      'not_runtime: integer',
+      'min_runtime: number',
+      'max_runtime: number',
+      'has_runtime: boolean',
+    ]);
+    expect(names('price.list')).toEqual([
+      'min_price.list: number',
+      'max_price.list: number',
+      'has_price.list: boolean',
+    ]);
+    expect(names('materials')).toEqual([
+      'materials: string',
+      'not_materials: string',
+      'like_materials: string',
+      'has_materials: boolean',
+    ]);
+    expect(names('workshop')).toEqual(['has_workshop: boolean']);
+    expect(names('tested_on')).toEqual([
+      'tested_on: date',
+      'not_tested_on: date',
+      'min_tested_on: date',
+      'max_tested_on: date',
+      'has_tested_on: boolean',
+    ]);
+    expect(names('summary')).toEqual(['like_summary: string', 'has_summary: boolean']);
     expect(names('manual'), 'not filterable').toEqual([]);
   });
 
@@ -167,46 +139,13 @@ describe('refusals', () => {
   test('every wrong value has its line', () => {
     const error = refused({ min_mass: 'heavy', tested_on: '2026-02-30', cordless: 'maybe', maker: '' });
     expect(error.code).toBe('validation_failed');
-    expect(error.detail).toMatchInlineSnapshot(`
-      [
-        {
-          "input": "maybe",
-          "loc": [
-            "query",
-            "cordless",
-          ],
-          "msg": "must be true or false (got "maybe")",
-          "type": "bool_parsing",
-        },
-        {
-          "input": "",
-          "loc": [
-            "query",
-            "maker",
-          ],
-          "msg": "needs at least one value",
-          "type": "too_short",
-        },
-        {
-          "input": "heavy",
-          "loc": [
-            "query",
-            "min_mass",
-          ],
-          "msg": "must be a number of kg (got "heavy")",
-          "type": "float_parsing",
-        },
-        {
-          "input": "2026-02-30",
-          "loc": [
-            "query",
-            "tested_on",
-          ],
-          "msg": "must be a date, YYYY-MM-DD (got "2026-02-30")",
-          "type": "date_parsing",
-        },
-      ]
-    `);
+    const issues = [
+      ['cordless', 'maybe', 'must be true or false (got "maybe")', 'bool_parsing'],
+      ['maker', '', 'needs at least one value', 'too_short'],
+      ['min_mass', 'heavy', 'must be a number of kg (got "heavy")', 'float_parsing'],
+      ['tested_on', '2026-02-30', 'must be a date, YYYY-MM-DD (got "2026-02-30")', 'date_parsing'],
+    ].map(([name, input, msg, type]) => ({ loc: ['query', name], input, msg, type }));
+    expect(error.detail).toEqual(issues);
   });
 
   test.each(['min_mass', 'like_name', 'has_maker'])('%s given twice', (name) => {

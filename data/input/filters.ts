@@ -341,8 +341,8 @@ export function parseFilters(
   const issues = new ValidationIssues();
   const where = names.sort().flatMap((name) => {
     const { kind, attribute } = filters.get(name)!;
-    const given = [raw[name] ?? []].flat();
-    return issues.attempt(() => kind.parse(name, attribute, given)) ?? [];
+    const values = [raw[name] ?? []].flat();
+    return issues.attempt(() => kind.parse(name, attribute, values)) ?? [];
   });
   issues.throwIfAny();
   return { where, names: [...new Set(names.map((name) => filters.get(name)!.attribute.name))] };

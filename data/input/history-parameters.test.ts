@@ -3,9 +3,8 @@
 
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
-import type { Pack } from '../../packs/define/model.ts';
 import { DataError } from '../model/errors.ts';
 import type { RawInput } from '../plan/plan.ts';
 import { isoMicroseconds } from '../queries/changes.ts';
@@ -22,10 +21,7 @@ import { representation } from './rows.ts';
 import { searchParameters } from './search-parameters.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
-let pack: Pack;
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
-});
+const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
 
 /** Code and message of each refusal. */
 function refusals(parse: (raw: RawInput) => unknown, inputs: RawInput[]): string[] {
@@ -57,6 +53,7 @@ describe('as_of', () => {
       ids: ['a', 'b'],
       fields: null,
       names: [],
+      conditions: [],
       as_of: Date.parse('2026-03-01'),
     });
   });
@@ -89,13 +86,19 @@ describe('as_of', () => {
 
 describe('facts', () => {
   test('attribute and since', () => {
-    expect(factsParameters.parse({ entity_id: 'x' }, pack)).toEqual({ entity_id: 'x', attribute: null, since: null });
+    expect(factsParameters.parse({ entity_id: 'x' }, pack)).toEqual({
+      entity_id: 'x',
+      attribute: null,
+      since: null,
+      names: [],
+    });
     expect(
       factsParameters.parse({ entity_id: 'x', attribute: ' mass ', since: '2999-01-01', format: 'md' }, pack),
     ).toEqual({
       entity_id: 'x',
       attribute: 'mass',
       since: Date.parse('2999-01-01'),
+      names: ['mass'],
     });
     expect(
       refusals(
@@ -155,6 +158,7 @@ describe('changelog', () => {
         words: ['drill'],
         statuses: [],
         names: ['runtime', 'price.list', 'mass'],
+        conditions: ['runtime'],
       },
       where: [
         { kind: 'min', attribute: 'runtime', value: 5 },

@@ -14,13 +14,15 @@ import {
   FIELDS,
   idsParameter,
   integerParameter,
+  invalid,
+  LIST_FIELDS,
   optional,
   optionalText,
   optionalTime,
   representation,
   TIME_SCHEMA,
 } from './rows.ts';
-import { SELECTION } from './selection.ts';
+import { COUNTABLE, SELECTION } from './selection.ts';
 
 /** Documented bounds of questions about the past. */
 export const HISTORY_BOUNDS = {
@@ -40,7 +42,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** Input of one record. */
 export interface GetInput {
-  /** Id or slug, as in the path. */
+  /** Id, slug or key, as in the path. */
   entity_id: string;
   /** Attributes to keep, in the pack's order; null: all. */
   fields: string[] | null;
@@ -50,9 +52,11 @@ export interface GetInput {
   as_of: number | null;
 }
 
-/** Input of several records: ids or slugs in place of one. */
+/** Input of several records: ids, slugs or keys in place of one. */
 export interface BatchInput extends Omit<GetInput, 'entity_id'> {
   ids: string[];
+  /** None: unlike filters, `fields` do not select records. */
+  conditions: string[];
 }
 
 export interface FactsInput {
@@ -61,14 +65,20 @@ export interface FactsInput {
   since: number | null;
 }
 
-/** `names` contains also `attribute`. */
+/** `names` contains also `attribute` and `group_by`. */
 export interface ChangelogInput extends Selection {
+  /** Days before now, where `from` and `to` are null. */
   days: number;
+  /** Milliseconds since 1970: the first moment, and the end, which is excluded; null: no bound. */
+  from: number | null;
+  to: number | null;
+  /** Attribute whose values today group the changes; null: a page of changes. */
+  group_by: string | null;
   limit: number;
   offset: number;
   /** Only changes of these attributes; null: of all. */
   attributes: string[] | null;
-  /** Id or slug, as the client wrote it. */
+  /** Id, slug or key, as the client wrote it. */
   entity: string | null;
   type: ChangeType;
   direction: Direction | null;
@@ -97,11 +107,17 @@ export const getParameters = parameters(
   }),
 );
 
+/** Parameters of `GET /v1/{ds}/entities/{entity_id}/prices`. */
+export const pricesParameters = parameters(
+  { entity_id: ENTITY_ID, as_of: AS_OF, format: FORMAT },
+  ({ entity_id, as_of }, { pack }) => ({ entity_id, as_of, conditions: pack.price_attributes }),
+);
+
 /** Parameters of `GET /v1/{ds}/entities/batch`. */
 export const batchParameters = parameters(
   {
-    ids: idsParameter(`Ids or slugs, at most ${BOUNDS.ids}`, BOUNDS.ids),
-    fields: FIELDS,
+    ids: idsParameter(`Ids, slugs or keys, at most ${BOUNDS.ids}`, BOUNDS.ids),
+    fields: LIST_FIELDS,
     as_of: AS_OF,
     format: FORMAT,
   },
@@ -109,6 +125,7 @@ export const batchParameters = parameters(
     ids,
     fields: fields?.fields ?? null,
     names: fields?.names ?? [],
+    conditions: [],
     as_of,
   }),
 );
@@ -121,24 +138,36 @@ export const factsParameters = parameters(
     since: optionalTime('Only facts first observed then or later'),
     format: FORMAT,
   },
-  ({ entity_id, attribute, since }): FactsInput & { entity_id: string } => ({ entity_id, attribute, since }),
+  ({ entity_id, attribute, since }): FactsInput & { entity_id: string; names: string[] } => ({
+    ...{ entity_id, attribute, since },
+    names: attribute === null ? [] : [attribute],
+  }),
 );
 
 const TYPE = choice(
-  'added: a first value; changed: another value, or none any more',
+  'added: a first value; changed: another, or none any more',
   ['all', 'changed', 'added'] satisfies ChangeType[],
   'all',
 );
 
+/** Days of the changelog without `days`, `from` and `to`. */
+const USUAL_DAYS = 30;
+
+/** `days`; null without it, since it must not be combined with `from` and `to`. */
+const DAYS: Parameter<number | null> = {
+  ...integerParameter('Days before today', { min: 1, max: HISTORY_BOUNDS.days, fallback: USUAL_DAYS }),
+  fallback: null,
+};
+
 /** `direction`: of numbers with both values shown. */
 const DIRECTION = optional<Direction>({
-  schema: () => z.enum(DIRECTIONS).describe('Only public numbers that rose or fell'),
+  schema: () => z.enum(DIRECTIONS).describe('Only public numbers'),
   parse: (values, { name }) => parseOneOf(name, single(name, values), DIRECTIONS),
 });
 
 /** `min_change_percent`: of numbers with both values shown. */
 const MIN_CHANGE_PERCENT = optional<number>({
-  schema: () => z.number().min(0).describe('Smallest change, in percent'),
+  schema: () => z.number().min(0).describe('Smallest change'),
   parse: (values, { name }) => parseNumberBetween(name, single(name, values), 0, Number.MAX_SAFE_INTEGER),
 });
 
@@ -148,26 +177,36 @@ const MIN_CHANGE_PERCENT = optional<number>({
  */
 export const changelogParameters = selectingParameters(
   {
-    days: integerParameter('Days before today', { min: 1, max: HISTORY_BOUNDS.days, fallback: 30 }),
-    limit: integerParameter('Changes of a page', { min: 1, max: HISTORY_BOUNDS.changelog, fallback: 100 }),
-    offset: integerParameter('Changes to skip, for the next page', { min: 0, fallback: 0 }),
-    attribute: optional(attributesParameter('Only changes of these attributes')),
-    entity: optionalText('Only changes of this record: id or slug'),
+    days: DAYS,
+    from: optionalTime('First moment, in place of days'),
+    to: optionalTime('End, excluded'),
+    group_by: optional(attributeParameter('Counts changes by this attribute', COUNTABLE)),
+    limit: integerParameter('Changes, or groups', { min: 1, max: HISTORY_BOUNDS.changelog, fallback: 100 }),
+    offset: integerParameter('How many to skip', { min: 0, fallback: 0 }),
+    attribute: optional(attributesParameter('Only these attributes')),
+    entity: optionalText('Only this record: id, slug or key'),
     type: TYPE,
     direction: DIRECTION,
     min_change_percent: MIN_CHANGE_PERCENT,
-    by_day: booleanParameter('Adds days, with counts of changes'),
+    by_day: booleanParameter('Adds counts by day'),
     ...SELECTION,
     format: representation('json', 'md', 'atom'),
   },
-  (
-    { days, limit, offset, attribute: attributes, entity, type, direction, min_change_percent, by_day },
-    selection,
-  ): ChangelogInput => ({
-    ...selection,
-    names: [...new Set([...selection.names, ...(attributes ?? [])])],
-    ...{ days, limit, offset, attributes, entity, type, direction, min_change_percent, by_day },
-  }),
+  ({ attribute: attributes, format, ...values }, selection, place): ChangelogInput => {
+    const { days, from, to, group_by, by_day, limit, offset, entity, type, direction, min_change_percent } = values;
+    if (days !== null && (from !== null || to !== null))
+      throw invalid('days: counts back from now; use either days, or from and to.');
+    if (from !== null && to !== null && from >= to) throw invalid('to: must be later than from.');
+    const part = by_day ? 'by_day' : (place.format ?? format) === 'atom' ? 'format=atom' : null;
+    if (group_by !== null && part !== null) throw invalid(`group_by: groups have no items; omit ${part}.`);
+    return {
+      ...selection,
+      names: [...new Set([...selection.names, ...(attributes ?? []), ...(group_by === null ? [] : [group_by])])],
+      conditions: [...selection.names, ...(group_by === null ? [] : [group_by])],
+      ...{ days: days ?? USUAL_DAYS, from, to, group_by, limit, offset },
+      ...{ attributes, entity, type, direction, min_change_percent, by_day },
+    };
+  },
 );
 
 /** `since` of the change feed, required: changes recorded later are answered. In microseconds since 1970. */
@@ -197,11 +236,11 @@ function microseconds(name: string, raw: string): number {
   const milliseconds = Math.floor(parseTime(name, raw));
   const [, digits = ''] = /\.(\d{1,9})/u.exec(raw) ?? [];
   const finer = Number(digits.padEnd(6, '0').slice(3, 6));
-  const found = milliseconds * 1000 + finer;
-  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, found));
+  const time = milliseconds * 1000 + finer;
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, time));
 }
 
 /** Parameters of `GET /v1/{ds}/export`: the file of the snapshot. */
 export const exportParameters = parameters({
-  format: choice('Format of the file: csv and jsonl have one record per line', EXPORT_FORMATS, 'csv'),
+  format: choice('csv and jsonl have one record per line', EXPORT_FORMATS, 'csv'),
 });

@@ -8,7 +8,7 @@
 //   timeseries.schema(pack);                   // a zod object: { attribute, days? }
 //   timeseries.parse({ days: '0' }, pack);     // throws validation_failed, one line for each wrong parameter
 import { z } from 'zod';
-import type { Pack } from '../../packs/define/model.ts';
+import type { Geo, Pack } from '../../packs/define/model.ts';
 import { DataError, rewordError, validationError } from '../model/errors.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
 import type { Predicate, RawInput } from '../plan/plan.ts';
@@ -27,6 +27,10 @@ export interface ParseOptions {
   now?: Date;
   /** The negotiated format, if the channel has found one; else the `format` parameter decides. */
   format?: Format;
+  /** Lists show the core attributes of the pack where `fields` is absent: Markdown for agents. */
+  core?: boolean;
+  /** The position of the record that `near` names. */
+  point?: Geo | undefined;
   /** Reads the cursor of a search; without it every cursor is invalid. */
   cursors?: Cursors | undefined;
 }
@@ -36,6 +40,8 @@ export interface ParameterContext extends ParseOptions {
   /** Name of the parameter, for messages. */
   name: string;
   pack: Pack;
+  /** The whole request, for a parameter whose reading depends on another one. */
+  raw?: RawInput;
 }
 
 /** One parameter of an operation. */
@@ -52,6 +58,8 @@ export interface Parameter<T> {
   parse: (values: string[], place: ParameterContext) => T;
   /** The value without the parameter; absent for a required one. */
   fallback?: T;
+  /** The value without the parameter, where it depends on the call. */
+  absent?: (place: Omit<ParameterContext, 'name'>) => T;
   /** Part of the path, so that nobody may send it as a query parameter. */
   path?: true;
 }
@@ -76,10 +84,14 @@ export interface Selection {
   words: string[];
   /** `q`, folded; empty without it. */
   text: string;
+  /** One of the words is enough. */
+  any?: true;
   /** Some value of the record has one of these; empty: no condition. */
   statuses: ProvenanceStatus[];
   /** Attributes that filters and `near` name. */
   names: string[];
+  /** Attributes that decide whether there is an answer; absent: those in `names`. */
+  conditions?: string[];
 }
 
 /** The values of a table, without its conditions. */
@@ -98,18 +110,26 @@ export interface ParameterSet<I> {
   parse: (raw: RawInput, pack?: Pack | null, options?: ParseOptions) => I;
 }
 
-/** The parameters of an operation without filters. `input` computes its input from the values. */
+/**
+ * The parameters of an operation without filters. `input` computes its input from the values.
+ *
+ * @example
+ * ```ts
+ * const { parse } = parameters({ limit: integerParameter('Records', { min: 1, max: 100, fallback: 20 }) });
+ * parse({ limit: '5' }); // { limit: 5 }
+ * ```
+ */
 export function parameters<T extends ParameterTable, I = TableValues<T>>(
   table: T,
   input: (values: TableValues<T>, place: Omit<ParameterContext, 'name'>) => I = (values) => values as I,
 ): ParameterSet<I> {
-  const { known, inPath } = namesOf(table);
+  const { inCall, inPath } = namesOf(table);
   return {
     schema: (pack, as) => z.object(shapeOf(table, pack, as)),
     parse(raw, pack, options = {}) {
-      onlyParameters(raw, known, inPath);
+      onlyParameters(raw, inCall, inPath);
       // Rows of operations without a dataset do not read the pack.
-      const place = { ...options, pack: pack as Pack };
+      const place = { ...options, pack: pack as Pack, raw };
       const values = valuesOf(table, raw, place, new ValidationIssues(), false);
       return input(values as TableValues<T>, place);
     },
@@ -121,15 +141,15 @@ export function selectingParameters<T extends ParameterTable, I>(
   table: T,
   input: (values: TableValues<T>, selection: Selection, place: Omit<ParameterContext, 'name'>) => I,
 ): ParameterSet<I> {
-  const { known, inPath } = namesOf(table);
+  const { inCall, inPath } = namesOf(table);
   return {
     schema: (pack, as) => z.looseObject(shapeOf(table, pack, as)),
     parse(raw, selected, options = {}) {
       // Only operations on a dataset select records.
       const pack = selected as Pack;
       const issues = new ValidationIssues();
-      const filters = issues.attempt(() => parseFilters(raw, pack, known, inPath)) ?? { where: [], names: [] };
-      const place = { ...options, pack };
+      const filters = issues.attempt(() => parseFilters(raw, pack, inCall, inPath)) ?? { where: [], names: [] };
+      const place = { ...options, pack, raw };
       const values = valuesOf(table, raw, place, issues, true);
       const { where, names } = filters;
       const selection: Selection = { words: [], text: '', statuses: [], where: [...where], names: [...names] };
@@ -137,16 +157,18 @@ export function selectingParameters<T extends ParameterTable, I>(
         const value = values[name];
         if (value instanceof Condition) value.addTo(selection);
       }
+      if (raw['match'] !== undefined && selection.words.length === 0)
+        throw new DataError('invalid_parameter', 'match: it needs q, whose words it applies to; add q.');
       return input(values as TableValues<T>, selection, place);
     },
   };
 }
 
 /** Names of a table: those that a client may send as parameters, and those of the path. */
-function namesOf(table: ParameterTable): { known: readonly string[]; inPath: readonly string[] } {
+function namesOf(table: ParameterTable): { inCall: readonly string[]; inPath: readonly string[] } {
   const names = Object.keys(table);
   return {
-    known: names.filter((name) => !table[name]!.path),
+    inCall: names.filter((name) => !table[name]!.path),
     inPath: ['ds', ...names.filter((name) => table[name]!.path)],
   };
 }
@@ -158,9 +180,9 @@ function shapeOf(table: ParameterTable, pack: Pack | null, as: CalledAs | undefi
 }
 
 /** Rejects every name that is not a parameter (contract section 4: nothing is ignored silently). */
-function onlyParameters(raw: RawInput, known: readonly string[], inPath: readonly string[]): void {
+function onlyParameters(raw: RawInput, inCall: readonly string[], inPath: readonly string[]): void {
   for (const name of Object.keys(raw))
-    if (!known.includes(name) && !inPath.includes(name)) throw unknownParameter(name, known);
+    if (!inCall.includes(name) && !inPath.includes(name)) throw unknownParameter(name, inCall);
 }
 
 /**
@@ -178,7 +200,7 @@ function valuesOf(
   for (const name of Object.keys(table)) {
     const row = table[name]!;
     const value = raw[name];
-    if (value === undefined && 'fallback' in row) values[name] = row.fallback;
+    if (value === undefined && 'fallback' in row) values[name] = row.absent ? row.absent(place) : row.fallback;
     else values[name] = issues.attempt(() => parsed(row, value, { ...place, name }, filters));
   }
   issues.throwIfAny();

@@ -22,8 +22,12 @@ export const BOUNDS = {
   limit: 1000,
   /** Records on a page in JSON and Markdown. */
   page: 100,
+  /** Records of one group of a search. */
+  group: 10,
   /** Values of a facet. */
   facets: 200,
+  /** Attributes of one call that counts several, or computes statistics of several. */
+  by: 10,
 } as const;
 
 /** Makes a text safe for a message: at most 80 characters, control characters replaced. */
@@ -57,7 +61,7 @@ export function splitList(raw: string): string[] {
     value = piece === ',' ? '' : value + (/^\\./u.test(piece) ? piece.slice(1) : piece);
   }
   values.push(value);
-  return values.map((each) => each.trim()).filter((each) => each !== '');
+  return values.map((text) => text.trim()).filter((text) => text !== '');
 }
 
 /** Escapes one value for `splitList`, for channels whose arguments are JSON lists. */
@@ -70,7 +74,7 @@ function jsonList(raw: string): string[] | null {
   if (!/^\s*\[\s*".*\]\s*$/su.test(raw)) return null;
   try {
     const list: unknown = JSON.parse(raw);
-    return Array.isArray(list) && list.every((each) => typeof each === 'string') ? list : null;
+    return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : null;
   } catch {
     return null;
   }
@@ -231,15 +235,15 @@ export function parseMoment(name: string, raw: string): string {
 
 /** One of the allowed words, in any case. */
 export function parseOneOf<T extends string>(name: string, raw: string, allowed: readonly T[]): T {
-  const found = allowed.find((word) => word === raw.trim().toLowerCase());
-  if (found === undefined)
+  const match = allowed.find((word) => word === raw.trim().toLowerCase());
+  if (match === undefined)
     throw issue(
       name,
       `must be one of ${allowed.join(', ')}${got(raw)}${didYouMean(guessWord(raw, allowed))}`,
       'enum',
       raw,
     );
-  return found;
+  return match;
 }
 
 /** Collects the 422 issues of several parsers, so that one response lists every invalid parameter. */

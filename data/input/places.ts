@@ -1,14 +1,36 @@
 // Parsers of `near` and `bbox`, with the likely intended values in their errors.
-import type { Pack } from '../../packs/define/model.ts';
+import type { Geo, Pack } from '../../packs/define/model.ts';
 import type { Box } from '../model/geography.ts';
 import type { Predicate } from '../plan/plan.ts';
 import { DECIMALS, printable, readDecimal } from './parse-values.ts';
 import { invalid } from './rows.ts';
 import { guessNumber } from './value-guesses.ts';
 
-/** `near=lat,lng,km`; malformed or without geography it is 400 (specification section 4). */
-export function parseNear(raw: string, pack: Pack): Extract<Predicate, { kind: 'near' }> {
+/**
+ * The record and the radius of `near=<id, slug or key>,<km>`; null for a point in degrees and for other texts. A whole
+ * number is a key if it is no latitude.
+ */
+export function nearReference(raw: string): { ref: string; km: number } | null {
+  const comma = raw.lastIndexOf(',');
+  const ref = raw.slice(0, Math.max(comma, 0)).trim();
+  const km = readDecimal(raw.slice(comma + 1));
+  const isNumber = decimals(ref).every(Number.isFinite) && !(/^\d+$/.test(ref) && Number(ref) > 90);
+  return ref === '' || isNumber || !Number.isFinite(km) ? null : { ref: ref.replaceAll(/%2C/giu, ','), km };
+}
+
+/**
+ * `near=lat,lng,km`, or `near=<record>,<km>` with the `point` of the record; malformed or without geography it is 400
+ * (specification section 4).
+ */
+export function parseNear(raw: string, pack: Pack, point?: Geo): Extract<Predicate, { kind: 'near' }> {
   const attribute = pointOf(pack, 'near', 'to search around');
+  const reference = point === undefined ? null : nearReference(raw);
+  if (reference !== null) {
+    const { ref, km } = reference;
+    const negative = outOfRange(0, 0, km);
+    if (negative !== null) throw invalid(`near: ${negative}`);
+    return { kind: 'near', attribute, lat: point!.lat, lng: point!.lng, km, ref: ref.toLowerCase() };
+  }
   const parts = decimals(raw);
   const [lat = NaN, lng = NaN, km = NaN] = parts;
   const problem = parts.length === 3 && parts.every(Number.isFinite) ? outOfRange(lat, lng, km) : malformed(raw);

@@ -29,17 +29,18 @@ export function optional<T>({ schema, parse }: Parameter<T>): Parameter<T | null
   return { schema: schema && ((pack, as) => schema(pack, as).optional()), parse, fallback: null };
 }
 
-/** A whole number between two bounds, both included. */
+/** A whole number between two bounds, both included; without `fallback` a required one. */
 export function integerParameter(
   description: string,
-  { min, max, fallback }: { min: number; max?: number; fallback: number },
+  { min, max, fallback }: { min: number; max?: number; fallback?: number },
 ): Parameter<number> {
-  const bounded = z.number().int().min(min);
-  const schema = (max === undefined ? bounded : bounded.max(max)).default(fallback).describe(description);
+  const least = z.number().int().min(min);
+  const bounded = max === undefined ? least : least.max(max);
+  const schema = (fallback === undefined ? bounded : bounded.default(fallback)).describe(description);
   return {
     schema: () => schema,
     parse: (values, { name }) => parseInteger(name, single(name, values), min, max),
-    fallback,
+    ...(fallback === undefined ? {} : { fallback }),
   };
 }
 
@@ -85,9 +86,9 @@ export const cursorParameter = <T>(read: (cursor: string) => T): Parameter<T | n
 export const listSchema = (description: string, most: number = BOUNDS.values) =>
   z.union([z.array(z.string()).min(1).max(most), z.string()]).describe(`${description} (list or commas)`);
 
-/** `entity_id` in the path: id or slug of a record. The router has matched it, so that it is there. */
+/** `entity_id` in the path: id, slug or key of a record. The router has matched it, so that it is there. */
 export const ENTITY_ID: Parameter<string> = {
-  schema: () => z.string().describe('Id or slug'),
+  schema: () => z.string().describe('Id, slug or key'),
   parse: ([value = '']) => value,
   fallback: '',
   path: true,
@@ -100,17 +101,18 @@ export const representation = (...names: readonly string[]): Parameter<string | 
   fallback: null,
 });
 
-/** `ids`: ids or slugs; too many are 400 `too_many_ids`. */
+/** `ids`: ids, slugs or keys; too many are 400 `too_many_ids`. */
 export const idsParameter = (description: string, most: number): Parameter<string[]> => ({
   schema: () => listSchema(description, most),
   parse: (values) => parseIds(values, most),
 });
 
-/** Parses ids or slugs; more than `most` are 400 `too_many_ids`. */
+/** Parses ids, slugs or keys; more than `most` are 400 `too_many_ids`. */
 export function parseIds(raw: string[], most: number = BOUNDS.ids): string[] {
   const count = raw.flatMap(listValues).length;
   if (count > most) throw new DataError('too_many_ids', `ids: must have at most ${most} entries (got ${count}).`);
-  return parseList('ids', raw);
+  // A key may contain a comma.
+  return parseList('ids', raw).map((ref) => ref.replaceAll(/%2C/giu, ','));
 }
 
 /** `fields` as a client selects them: the attributes to send, and those that count as named. */
@@ -126,6 +128,12 @@ export const FIELDS: Parameter<FieldSelection | null> = {
   schema: () => listSchema('Only these attributes, or groups (price)').optional(),
   parse: (values, { pack }) => parseFields(values, pack),
   fallback: null,
+};
+
+/** `fields` of lists of records. */
+export const LIST_FIELDS: Parameter<FieldSelection | null> = {
+  ...FIELDS,
+  absent: ({ core, pack }) => (core === true ? { fields: pack.serving.core, names: [] } : null),
 };
 
 function parseFields(raw: string[], pack: Pack): FieldSelection {
@@ -185,25 +193,31 @@ export function attributeParameter(description: string, rule?: AttributeRule): P
   };
 }
 
-/** Names of attributes of the dataset, each once: a list, or one text with commas. */
-export function attributesParameter(description: string): Parameter<string[]> {
+/**
+ * Names of attributes of the dataset, each once: a list of at most `most`, or one text with commas; with a rule, of
+ * those that it allows.
+ */
+export function attributesParameter(
+  description: string,
+  { rule, most = BOUNDS.values }: { rule?: AttributeRule; most?: number } = {},
+): Parameter<string[]> {
   return {
     schema: (pack) => {
-      const one = attributeSchema(pack, description);
+      const attribute = attributeSchema(pack, undefined, rule?.may);
       return z
-        .union([one, z.array(one).min(1).max(BOUNDS.values), z.string()])
+        .union([attribute, z.array(attribute).min(1).max(most), z.string()])
         .describe(`${description} (list or commas)`);
     },
-    parse: (values, { name, pack }) => [
-      ...new Set(parseList(name, values).map((each) => allowedAttribute(pack, name, each))),
-    ],
+    parse: (values, { name, pack }) =>
+      parseList(name, values, most).map((attribute) => allowedAttribute(pack, name, attribute, rule)),
   };
 }
 
 /** Schema of attribute names that are allowed, or of any text while the dataset is unknown. */
-function attributeSchema(pack: Pack | null, description: string, may: AttributeRule['may'] = () => true) {
+function attributeSchema(pack: Pack | null, description?: string, may: AttributeRule['may'] = () => true) {
   const names = pack?.attributes.filter(may).map(({ name }) => name) ?? [];
-  return (names.length > 0 ? z.enum(names) : z.string().min(1)).describe(description);
+  const schema = names.length > 0 ? z.enum(names) : z.string().min(1);
+  return description === undefined ? schema : schema.describe(description);
 }
 
 /** The name of an attribute that the rule allows; throws 400 with the nearest of those that it allows. */
@@ -214,6 +228,6 @@ export function allowedAttribute(pack: Pack, parameter: string, name: string, ru
       `${parameter}: ${pack.id} has no attribute "${printable(name)}".${attributeSuggestion(name, pack.attributes, rule?.may)}`,
     );
   if (!rule || rule.may(attribute)) return name;
-  const choices = pack.attributes.filter(rule.may).map((each) => each.name);
+  const choices = pack.attributes.filter(rule.may).map((choice) => choice.name);
   throw invalid(`${parameter}: ${rule.otherwise(attribute, choices)}`);
 }

@@ -2,15 +2,24 @@
 import { z } from 'zod';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { DataError, rewordError } from '../model/errors.ts';
-import type { Sort } from '../plan/plan.ts';
+import type { GroupPlan, Sort } from '../plan/plan.ts';
 import { NAMING_WEIGHT } from '../plan/relevance.ts';
 import { type Cursor, EXAMPLE_CURSORS } from './cursor.ts';
 import { hasPlace, single } from './filters.ts';
 import { FORMATS, type Format, formatNamed, formatParameters, SEARCH_FORMATS } from './formats.ts';
 import { type Parameter, type ParameterContext, type Selection, selectingParameters } from './parameters.ts';
 import { BOUNDS, parseInteger, parseOneOf, parseText, printable } from './parse-values.ts';
-import { attributeParameter, booleanParameter, FIELDS, integerParameter, invalid, representation } from './rows.ts';
-import { COUNTABLE, questionOf, SELECTION } from './selection.ts';
+import {
+  attributeParameter,
+  attributesParameter,
+  booleanParameter,
+  integerParameter,
+  invalid,
+  LIST_FIELDS,
+  optional,
+  representation,
+} from './rows.ts';
+import { COUNTABLE, MOMENT, questionOf, SELECTION } from './selection.ts';
 import { attributeSuggestion, closestNames } from './suggester.ts';
 
 /** Input of search. `names` contains also the attributes of `sort` and `fields`. */
@@ -19,7 +28,10 @@ export interface SearchInput extends Selection {
   /** Whether the client named an order; else `sort` is the usual one. */
   ordered: boolean;
   cursor: Cursor | null;
+  /** Records of a page; with `group`, its groups. */
   limit: number;
+  /** The first records of each value of an attribute; null: all records. */
+  group: GroupPlan | null;
   /** Attributes to keep, in the pack's order; null: all. */
   fields: string[] | null;
   total: boolean;
@@ -28,9 +40,9 @@ export interface SearchInput extends Selection {
   bom: boolean;
 }
 
-/** Input of facets: the attribute to count by, and the most values to answer. */
+/** Input of facets: the attributes to count by, and the most values to answer for each. */
 export interface FacetsInput extends Selection {
-  by: string;
+  by: string[];
   limit: number;
 }
 
@@ -73,7 +85,7 @@ const PAGE_SIZE: Parameter<number> = {
 };
 
 /** `cursor`: read at the end, because it belongs to the whole query. */
-const CURSOR: Parameter<string | null> = {
+export const CURSOR: Parameter<string | null> = {
   schema: () => z.string().max(BOUNDS.cursor).optional().describe('next_cursor of the page before'),
   parse: (values, { name }) => single(name, values),
   fallback: null,
@@ -87,28 +99,37 @@ const SEARCH_FORMAT: Parameter<Format> = {
   fallback: 'json',
 };
 
+const GROUP_BY = optional(attributeParameter('First records of each value; limit counts groups', COUNTABLE));
+
 /** Parameters of `GET /v1/{ds}/entities` (specification section 4). */
 export const searchParameters = selectingParameters(
   {
     ...SELECTION,
     q: {
       ...SELECTION.q,
-      schema: () => {
+      schema: (_pack, as) => {
         const q = SELECTION.q.schema!(null);
-        return q.describe(`${q.description}; for the best first, sort=relevance`);
+        // Searches of tools by words are ordered by relevance.
+        return as === 'tool' ? q : q.describe(`${q.description}; for the best first, sort=relevance`);
       },
     },
-    fields: FIELDS,
+    ...MOMENT,
+    fields: LIST_FIELDS,
     sort: SORT,
     limit: PAGE_SIZE,
+    // A tool does not list the attributes, of which there may be hundreds.
+    group_by: { ...GROUP_BY, schema: (pack, as) => GROUP_BY.schema!(as === 'tool' ? null : pack) },
+    group_limit: optional(integerParameter('Records of each group', { min: 1, max: BOUNDS.group, fallback: 1 })),
     cursor: CURSOR,
     total: booleanParameter('Also count all matches'),
     bom: booleanParameter('With format=csv: begin with a byte order mark, for spreadsheets'),
     format: SEARCH_FORMAT,
   },
-  (values, selection, place): SearchInput => {
+  (values, selected, place): SearchInput => {
     const { limit, total, bom, fields: picked } = values;
     const format = place.format ?? values.format;
+    const group = groupPlan(values, format);
+    const selection = group === null ? selected : ofGroups(selected, group);
     const { sort: key, type } = values.sort ?? DEFAULT_SORT;
     const sort = completeSort(key, selection, place.pack);
     if (limit > BOUNDS.page && !FORMATS[format].bulk)
@@ -116,13 +137,18 @@ export const searchParameters = selectingParameters(
     if (bom && format !== 'csv') throw invalid('bom: only a CSV has a byte order mark; add format=csv or omit bom.');
     const fields = withPoints(picked?.fields ?? null, format, place.pack);
     const sorted = sort.key in KEYS ? [] : [sort.key];
+    const cursor = values.cursor === null ? null : readCursor(values.cursor, selection, sort, group, type, place);
+    const { point } = cursor ?? {};
     return {
       ...selection,
+      conditions: selection.names,
+      where: point ? selection.where.map((one) => (one.kind === 'near' ? { ...one, ...point } : one)) : selection.where,
       names: [...new Set([...selection.names, ...sorted, ...(picked?.names ?? [])])],
-      sort,
+      sort: point && sort.distance ? { ...sort, distance: { ...sort.distance, ...point } } : sort,
       ordered: values.sort !== null,
-      cursor: values.cursor === null ? null : readCursor(values.cursor, selection, sort, type, place),
+      cursor,
       limit,
+      group,
       fields,
       total,
       format,
@@ -134,7 +160,7 @@ export const searchParameters = selectingParameters(
 /** The order by relevance, which needs words, or by distance, which needs a point: without them it is 400. */
 function completeSort(
   sort: Sort,
-  { words, text, where }: Selection,
+  { words, text, where, any }: Selection,
   { attributes, serving: { prominence } }: Pack,
 ): Sort {
   if (sort.key === RELEVANCE) {
@@ -143,13 +169,14 @@ function completeSort(
         'sort: relevance is the order by the words of q. Add q, or sort by quality, updated or an attribute.',
       );
     const naming = attributes.filter(
-      (each) => each.searchable && each.search_weight === NAMING_WEIGHT && each.type !== 'text',
+      (attribute) => attribute.searchable && attribute.search_weight === NAMING_WEIGHT && attribute.type !== 'text',
     );
     const names = naming.map(({ name }) => name);
-    return { ...sort, descending: true, relevance: { text, words, names, scope: 'full', prominence } };
+    const relevance = { text, words, names, scope: 'full' as const, ...(any ? { any } : {}), prominence };
+    return { ...sort, descending: true, relevance };
   }
   if (sort.key === DISTANCE) {
-    const near = where.find((each) => each.kind === 'near');
+    const near = where.find((predicate) => predicate.kind === 'near');
     if (near === undefined)
       throw invalid('sort: distance needs a point; add near=<latitude>,<longitude>,<kilometres>.');
     const { attribute, lat, lng } = near;
@@ -162,11 +189,39 @@ function readCursor(
   token: string,
   selection: Selection,
   sort: Sort,
+  group: GroupPlan | null,
   type: KeyType,
   { pack, cursors = EXAMPLE_CURSORS }: Omit<ParameterContext, 'name'>,
 ): Cursor {
-  return cursors.read({ dataset: pack.id, where: questionOf(selection), sort }, token, type);
+  const question = { dataset: pack.id, where: questionOf(selection), sort, group_by: group?.by ?? null };
+  return cursors.read(question, token, type);
 }
+
+/** The groups of a search; null without `group_by`. Throws 400 for more records than a page may have. */
+function groupPlan(
+  { limit, group_by: by, group_limit }: { limit: number; group_by: string | null; group_limit: number | null },
+  format: Format,
+): GroupPlan | null {
+  if (by === null) {
+    if (group_limit === null) return null;
+    throw invalid('group_limit: counts the records of a group; add group_by=<attribute> or omit group_limit.');
+  }
+  const { bulk, geographic, parameter } = FORMATS[format];
+  if (geographic) throw invalid(`format: ${parameter} has no groups; use json, or omit group_by.`);
+  const [most, size] = [bulk ? BOUNDS.limit : BOUNDS.page, group_limit ?? 1];
+  if (limit * size > most) {
+    const problem = `limit × group_limit must be at most ${most} records${bulk ? '' : `, or ${BOUNDS.limit} in ${BULK}`}`;
+    throw invalid(`limit: ${problem} (got ${limit} × ${size}); use limit=${Math.floor(most / size)} or less.`);
+  }
+  return { by, limit: size };
+}
+
+/** The selection of the records that have a group. */
+const ofGroups = (selection: Selection, { by }: GroupPlan): Selection => ({
+  ...selection,
+  where: [...selection.where, { kind: 'has', attribute: by, present: true }],
+  names: [...selection.names, by],
+});
 
 /** Values of `format` by page size, as an error lists them. */
 const [PAGED, BULK] = [false, true].map((bulk) =>
@@ -193,16 +248,22 @@ function withPoints(fields: string[] | null, format: Format, pack: Pack): string
 /** Parameters of `GET /v1/{ds}/facets`. */
 export const facetsParameters = selectingParameters(
   {
-    by: attributeParameter('Attribute to count by', COUNTABLE),
-    limit: integerParameter('Values to answer, the commonest first', { min: 1, max: BOUNDS.facets, fallback: 50 }),
+    by: attributesParameter(`Attributes to count by, at most ${BOUNDS.by}`, { rule: COUNTABLE, most: BOUNDS.by }),
+    limit: integerParameter('Values of each', {
+      min: 1,
+      max: BOUNDS.facets,
+      fallback: 50,
+    }),
     ...SELECTION,
+    ...MOMENT,
     format: representation('json', 'md'),
   },
   ({ by, limit }, selection): FacetsInput => ({
     ...selection,
+    conditions: selection.names,
     by,
     limit,
-    names: [...new Set([...selection.names, by])],
+    names: [...new Set([...selection.names, ...by])],
   }),
 );
 
@@ -216,7 +277,8 @@ interface SortKey {
   type: KeyType;
 }
 
-const DEFAULT_SORT: SortKey = { sort: { key: 'quality', descending: true }, type: 'number' };
+/** The order of a search that names none. */
+export const DEFAULT_SORT: SortKey = { sort: { key: 'quality', descending: true }, type: 'number' };
 
 const KEY_TYPES: Partial<Record<Attribute['type'], KeyType>> = {
   boolean: 'boolean',

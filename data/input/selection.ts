@@ -6,14 +6,15 @@ import { fold, words } from '../../packs/define/text.ts';
 import { validationError } from '../model/errors.ts';
 import { PROVENANCE_STATUSES, type ProvenanceStatus } from '../model/record.ts';
 import type { Predicate, Sort, Visibility } from '../plan/plan.ts';
+import { FILTER_LANGUAGES, parseFilterExpression } from './filter-expression.ts';
 import { single } from './filters.ts';
 import { Condition, type Parameter, type ParameterContext, type Selection } from './parameters.ts';
 import { BOUNDS, parseList, parseNumberBetween, parseOneOf, parseText, parseTime, printable } from './parse-values.ts';
 import { parseBox, parseNear } from './places.ts';
-import { type AttributeRule, idsParameter, listSchema, parseIds, TIME_SCHEMA } from './rows.ts';
+import { AS_OF, type AttributeRule, idsParameter, invalid, listSchema, parseIds, TIME_SCHEMA } from './rows.ts';
 
 /** A row whose value becomes a condition of the selection. */
-function condition<T>(
+export function condition<T>(
   schema: () => z.ZodType,
   parse: (values: string[], place: ParameterContext) => T,
   add: (selection: Selection, value: T) => void,
@@ -28,6 +29,13 @@ function condition<T>(
   };
 }
 
+const FILTER_USE = 'OR, NOT, comparing attributes, areas';
+
+const languageOf = (values: string[]) => parseOneOf('filter-lang', single('filter-lang', values), FILTER_LANGUAGES);
+
+/** Values of `match`. */
+const MATCHES = ['all', 'any'] as const;
+
 /** Parameters that select records, in addition to the filters. */
 export const SELECTION = {
   q: condition(
@@ -41,14 +49,49 @@ export const SELECTION = {
       selection.text = query.text;
     },
   ),
+  filter: {
+    schema: (_pack, as) =>
+      (as === 'tool' ? z.unknown().meta({ type: 'object' }) : z.string().min(1))
+        .optional()
+        .describe(`CQL2${as === 'tool' ? ' JSON' : ''}: ${FILTER_USE}`),
+    parse: (values, { name, pack, raw = {} }) => {
+      const language = raw['filter-lang'];
+      const text = single(name, values);
+      const { where, names } = parseFilterExpression(
+        text,
+        pack,
+        language === undefined ? undefined : languageOf([language].flat()),
+      );
+      return new Condition((selection) => {
+        selection.where.push(...where);
+        selection.names.push(...names);
+      });
+    },
+    fallback: null,
+  },
+  'filter-lang': {
+    schema: () => z.enum(FILTER_LANGUAGES).optional().describe('Language of filter'),
+    parse: (values) => {
+      languageOf(values);
+      return null;
+    },
+    fallback: null,
+  },
+  match: condition(
+    () => z.enum(MATCHES).optional().describe('any: one word of q is enough'),
+    (values, { name }) => parseOneOf(name, single(name, values), MATCHES),
+    (selection, match) => {
+      if (match === 'any') selection.any = true;
+    },
+  ),
   near: condition(
     () =>
       z
         .string()
-        .regex(/^[^,]+,[^,]+,[^,]+$/)
+        .regex(/^.+,[^,]+$/)
         .optional()
-        .describe('lat,lng,km: within km of a point'),
-    (values, { name, pack }) => parseNear(single(name, values), pack),
+        .describe('lat,lng,km or <record>,<km>'),
+    (values, { name, pack, point }) => parseNear(single(name, values), pack, point),
     (selection, near) => {
       selection.where.push(near);
       selection.names.push(near.attribute);
@@ -68,7 +111,7 @@ export const SELECTION = {
     },
   ),
   ids: condition(
-    () => idsParameter('Only these ids or slugs', BOUNDS.values).schema!(null).optional(),
+    () => idsParameter('Only these ids, slugs or keys', BOUNDS.values).schema!(null).optional(),
     (values) => parseIds(values),
     ({ where }, ids) => where.push({ kind: 'ids', refs: ids.map((ref) => ref.toLowerCase()).sort() }),
   ),
@@ -85,7 +128,23 @@ export const SELECTION = {
   provenance_status: condition(
     () => listSchema(`Status of some value: ${PROVENANCE_STATUSES.join(', ')}`).optional(),
     parseStatuses,
-    ({ statuses }, found) => statuses.push(...found),
+    ({ statuses }, list) => statuses.push(...list),
+  ),
+} satisfies Record<string, Parameter<Condition | null>>;
+
+/**
+ * `as_of` of lists, after the rows of SELECTION: it is 400 with conditions on what earlier states do not have.
+ */
+export const MOMENT = {
+  as_of: condition(
+    () => AS_OF.schema!(null) as z.ZodType,
+    (values, place) => AS_OF.parse(values, place)!,
+    ({ where, statuses }, at) => {
+      const other = where.some(({ kind }) => kind === 'updated_since') ? 'updated_since' : 'provenance_status';
+      if (other === 'updated_since' || statuses.length > 0)
+        throw invalid(`as_of: cannot be combined with ${other}; omit one of them.`);
+      where.push({ kind: 'as_of', at });
+    },
   ),
 } satisfies Record<string, Parameter<Condition | null>>;
 
@@ -135,12 +194,13 @@ function parseStatuses(raw: string[]): ProvenanceStatus[] {
  * does not filter by the status of values, which for a paying caller includes every attribute.
  */
 export function isPublicQuestion(
-  { names, words: found, statuses }: Pick<Selection, 'names' | 'words' | 'statuses'>,
+  { names, words: terms, statuses }: Pick<Selection, 'names' | 'words' | 'statuses'>,
   { attributes }: Pack,
 ): boolean {
   return !attributes.some(
-    (each) =>
-      !each.public && (names.includes(each.name) || statuses.length > 0 || (found.length > 0 && each.searchable)),
+    (attribute) =>
+      !attribute.public &&
+      (names.includes(attribute.name) || statuses.length > 0 || (terms.length > 0 && attribute.searchable)),
   );
 }
 
@@ -148,7 +208,7 @@ export function isPublicQuestion(
 export function visibleSort(sort: Sort, scope: Visibility, { attributes }: Pack): Sort {
   const { relevance } = sort;
   if (!relevance) return sort;
-  const open = (name: string) => attributes.some((each) => each.public && each.name === name);
+  const open = (name: string) => attributes.some((attribute) => attribute.public && attribute.name === name);
   const names = scope === 'full' ? relevance.names : relevance.names.filter(open);
   return { ...sort, relevance: { ...relevance, names, scope } };
 }
@@ -156,9 +216,9 @@ export function visibleSort(sort: Sort, scope: Visibility, { attributes }: Pack)
 /**
  * All conditions of a selection, including its words and statuses, which apply to values of this visibility.
  */
-export function questionOf({ where, words: found, statuses }: Selection, scope: Visibility = 'full'): Predicate[] {
+export function questionOf({ where, words: terms, statuses, any }: Selection, scope: Visibility = 'full'): Predicate[] {
   const scoped: Predicate[] = [];
-  if (found.length > 0) scoped.push({ kind: 'words', words: found, scope });
+  if (terms.length > 0) scoped.push({ kind: 'words', words: terms, scope, ...(any ? { any } : {}) });
   if (statuses.length > 0) scoped.push({ kind: 'status', statuses, scope });
   return scoped.length === 0 ? where : [...where, ...scoped];
 }

@@ -25,6 +25,7 @@ const PARAMETER_ALIASES: Readonly<Record<string, string>> = {
   sort: 'order orderby sortby ordering sortorder sortdir sortkey dir direction asc desc rank rankby',
   fields: 'select columns column include field attributes properties props only projection returning keys cols',
   q: 'query search text keyword keywords term terms searchterm searchquery find fulltext s',
+  filter: 'where expression expr cql cql2 cqlfilter predicate condition conditions criteria',
   near: 'lat lng lon long latitude longitude radius radiuskm distance center centre around point coordinate coordinates geo latlng latlon location nearby km',
   bbox: 'box bounds bound boundingbox boundingrect extent envelope viewbox viewport rectangle rect within intersects area region mapbounds west east north south minlat maxlat minlng maxlng minlon maxlon xmin ymin xmax ymax',
   ids: 'id slug slugs entityid entityids recordid recordids uuid uuids entities records items',
@@ -40,6 +41,9 @@ const PARAMETER_ALIASES: Readonly<Record<string, string>> = {
   attribute:
     'metric metrics field fields column columns measure value variable attr attributes property indicator stat',
   step: 'interval granularity resolution bucket bucketsize freq frequency timeframe binsize every period',
+  order: 'sort orderby sortby ordering rank rankby',
+  from: 'after start startdate startsat begin fromdate',
+  to: 'until before end enddate endsat till todate',
   as_of: 'at date asat ason on time timestamp when pointintime version snapshot',
   differ_by: 'differ different differentby diversify diversifyby distinct distinctby unlike',
   group: 'groupby by groups category',
@@ -57,6 +61,7 @@ const PARAMETER_USAGE: Readonly<Record<string, string>> = {
   sort: 'sort=<attribute>, or sort=-<attribute> for descending',
   fields: 'fields=<attribute>,<attribute>',
   q: 'q=<words>',
+  filter: "filter=<expression>, such as filter=a > 5 OR b = 'c'",
   near: 'near=<latitude>,<longitude>,<kilometres>',
   bbox: 'bbox=<west>,<south>,<east>,<north>',
   ids: 'ids=<id or slug>,<id or slug>',
@@ -252,7 +257,7 @@ const attributesOf = (filters: Filters): Attribute[] => [
 /** A suggestion of parameters and filters for `name`; null without a similar one. */
 function parameterSuggestion(name: string, parameters: readonly string[], filters: Filters): string | null {
   const [example] = filters.keys();
-  if (example !== undefined && /^(?:filters?|where)$/iu.test(name))
+  if (example !== undefined && /^filters$/iu.test(name))
     return `Each filter is a separate parameter, such as "${example}".`;
   const same = matchAttributes(nameParts(name), attributesOf(filters));
   if (same !== null && same.fit <= SAME_NAME) return didYouMean(similarFilters(name, filters));
@@ -320,7 +325,7 @@ export function unknownFilter(
   const computed = values.some((value) => STATISTIC.test(value.trim()));
   const candidates = computed ? parameters.filter((parameter) => parameter !== 'attribute') : parameters;
   const suggestion =
-    computed && parameters.includes('group_by')
+    computed && parameters.includes('buckets')
       ? 'Answers contain every statistic: omit it.'
       : parameterSuggestion(name, candidates, filters);
   return new UnknownParameter(name, problem, suggestion, listed);

@@ -1,5 +1,6 @@
 // Plans and rows for the history of records: facts, past states, open review items, changelog and change
 // feed.
+import type { Value } from '../../packs/define/model.ts';
 import type { Decision } from '../consolidate/settle.ts';
 import type { Listing } from '../consolidate/times.ts';
 import type { FactReason, ReviewItem, SourceKind } from '../model/record.ts';
@@ -102,6 +103,21 @@ export interface ChangelogAnswer {
   total: number;
   /** The days with matching changes, newest first; null unless the plan requests them. */
   days: ChangeDay[] | null;
+  /** With `by`: at most one more than CHANGE_GROUPS, by number of changes descending, then by group. */
+  groups: ChangeGroup[] | null;
+}
+
+/** Most groups of a changelog. */
+export const CHANGE_GROUPS = 1_000;
+
+/** Changes of the records of a group, and how many of them are numbers that rose or fell. */
+export interface ChangeGroup {
+  group: Value;
+  items: number;
+  rises: number;
+  falls: number;
+  /** Median of the changes in percent, with two decimals; absent: no item has one. */
+  median_change_percent?: number;
 }
 
 /** Changes of one day (UTC, `YYYY-MM-DD`), and how many of them are numbers that rose or fell. */

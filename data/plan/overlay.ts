@@ -73,7 +73,7 @@ export const NO_OVERLAY: Overlay = {
  * removal and restoration, which readers of the change feed must see.
  */
 export function touchedSince({ ownerFacts, decided, restored }: Overlay, version: number): string[] {
-  const newer = (list: readonly { version: number }[]) => list.some((each) => each.version > version);
+  const newer = (list: readonly { version: number }[]) => list.some((item) => item.version > version);
   const touched = [...ownerFacts, ...decided].filter(([, list]) => newer(list)).map(([entity]) => entity);
   const back = [...restored].filter(([, at]) => at > version).map(([entity]) => entity);
   return [...new Set([...touched, ...back])];

@@ -5,6 +5,7 @@ import type { Awaitable } from '../model/awaitable.ts';
 import type { Box } from '../model/geography.ts';
 import type { ProvenanceStatus, ReviewItem } from '../model/record.ts';
 import type { AppliedOverlay } from './applied-overlay.ts';
+import type { Expression } from './expression.ts';
 import type {
   ChangelogAnswer,
   ChangesPlan,
@@ -28,10 +29,14 @@ export type RawInput = Record<string, string | string[]>;
  *
  * - `any`, `none`: the attribute has one, or none, of the values. `like`: it contains `needle`.
  * - `min`, `max`: bounds, inclusive. A price range matches if any part of it is within them.
- * - `words`: each word is the beginning of a word of the record, in public texts or all, by `scope`.
+ * - `words`: each word (`any`: one of them) is the beginning of a word of the record, in public texts or all, by `scope`.
  * - `status`: any of the statuses, on public attributes or all, by `scope`.
- * - `near`: within `km` kilometres of a point in degrees. `bbox`: within a box in degrees. `ids`: ids or slugs.
+ * - `near`: within `km` kilometres of a point in degrees, which is that of the record `ref` if there is one.
+ *   `bbox`: within a box in degrees. `ids`: ids, slugs or keys.
+ * - `expression`: part of `filter`, with its text (expression.ts).
  * - `updated_since`: `at` in milliseconds since 1970, inclusive. `min_quality`: 0 to 1, inclusive.
+ * - `as_of`: the plan is answered from the records as of `at` (milliseconds since 1970). At most once; search, facets,
+ *   similar and stats only.
  */
 export type Predicate =
   | { kind: 'any'; attribute: string; values: (string | number | boolean)[] }
@@ -40,13 +45,15 @@ export type Predicate =
   | { kind: 'min'; attribute: string; value: number | string }
   | { kind: 'max'; attribute: string; value: number | string }
   | { kind: 'has'; attribute: string; present: boolean }
-  | { kind: 'words'; words: string[]; scope: Visibility }
+  | { kind: 'words'; words: string[]; scope: Visibility; any?: true }
   | { kind: 'status'; statuses: ProvenanceStatus[]; scope: Visibility }
-  | { kind: 'near'; attribute: string; lat: number; lng: number; km: number }
+  | { kind: 'near'; attribute: string; lat: number; lng: number; km: number; ref?: string }
   | ({ kind: 'bbox'; attribute: string } & Box)
+  | { kind: 'expression'; expression: Expression; source: string }
   | { kind: 'ids'; refs: string[] }
   | { kind: 'updated_since'; at: number }
-  | { kind: 'min_quality'; value: number };
+  | { kind: 'min_quality'; value: number }
+  | { kind: 'as_of'; at: number };
 
 /** `public`: only public values, also for matching words. `full`: all values. */
 export type Visibility = 'public' | 'full';
@@ -77,6 +84,8 @@ export interface RelevanceSort {
   names: string[];
   /** Words, frequencies and lengths of public texts, or of all. */
   scope: Visibility;
+  /** Records with more of the words come first. */
+  any?: true;
   /** A numeric attribute, or null. */
   prominence: string | null;
 }
@@ -87,16 +96,27 @@ export interface Position {
   /** Of a relevance sort: prominence and quality, which decide between equal scores. */
   ties?: (number | null)[];
   id: string;
+  /** Of a search by groups: the group whose first record this is. */
+  group?: Value;
+}
+
+/** Only the first records of each value of an attribute; groups are in the order of their first record, then by value. */
+export interface GroupPlan {
+  /** An attribute (`COUNTABLE`); records without it are in no group, those with a list in one for each entry. */
+  by: string;
+  /** Most records of a group. */
+  limit: number;
 }
 
 export interface SearchPlan {
   where: Predicate[];
   sort: Sort;
   after: Position | null;
-  /** Most records of the page. */
+  /** Most records of the page; with `group`, most groups. */
   limit: number;
-  /** Whether to count all matching records. */
+  /** Whether to count all matching records; with `group`, all groups. */
   total: boolean;
+  group?: GroupPlan;
 }
 
 export interface FacetPlan {
@@ -157,23 +177,42 @@ export interface StatsPlan {
   by: string[];
   /** Largest number of groups, both levels together. */
   groups: number;
+  /** Groups with fewer values are left out; absent: none. */
+  minCount?: number;
+  /** Number of buckets of each group's histogram; absent: no histogram. */
+  buckets?: number;
 }
 
 /** Statistics of at least one number. Quantiles interpolate linearly between the two nearest numbers. */
 export interface NumberStats {
   count: number;
+  /** Compensated (Kahan), in ascending order. */
+  sum: number;
   min: number;
+  p10: number;
   q1: number;
   median: number;
   q3: number;
+  p90: number;
   max: number;
   mean: number;
+}
+
+/** Numbers from `from` to `to`; only the last bucket contains its end. */
+export interface HistogramBucket {
+  from: number;
+  to: number;
+  count: number;
 }
 
 /** A group with its keys, outermost first; without grouping one group without keys. */
 export interface StatsGroup {
   keys: Value[];
   figures: NumberStats;
+  /** Ordinals of the records with the smallest and the largest number; of several the lowest ordinal. */
+  lowest: number;
+  highest: number;
+  histogram?: HistogramBucket[];
 }
 
 /**
@@ -208,7 +247,7 @@ export interface SeriesSpan {
   key: Value | null;
   from: number;
   until: number;
-  figures: Omit<NumberStats, 'q1' | 'q3'>;
+  figures: Pick<NumberStats, 'count' | 'min' | 'median' | 'max' | 'mean'>;
 }
 
 /** Spans by key, then by point. A point without a span has no values in the group. */
@@ -222,6 +261,10 @@ export interface SeriesAnswer {
 /** Changes observed at `since` (milliseconds) or later, newest first. */
 export interface ChangelogPlan {
   since: number;
+  /** End of the time, exclusive; absent: none. */
+  until?: number;
+  /** Attribute by whose values of today the changes are grouped, in place of a page of changes. */
+  by?: string;
   /** Only changes of these attributes; null: of all. */
   attributes: readonly string[] | null;
   /** Ordinal of the only record to include; null: all records. */
@@ -258,6 +301,14 @@ export interface SearchAnswer {
   total: number | null;
   /** Distances of `ordinals` in whole metres, when the plan sorts by distance. */
   metres?: number[];
+  /** Groups of `ordinals`, when the plan groups. */
+  groups?: Value[];
+}
+
+/** Records that meet all conditions of one of the ways. */
+export interface MatchPlan {
+  ways: Predicate[][];
+  limit: number;
 }
 
 /** A typed word without matches; see Engine.spellings. */
@@ -266,6 +317,8 @@ export interface SpellingPlan {
   word: string;
   scope: Visibility;
   limit: number;
+  /** 2: words with at most two edits that begin with the same letter. Absent: one edit. */
+  edits?: 1 | 2;
 }
 
 /** Options of an engine call that do not change its answer. */
@@ -337,8 +390,10 @@ export interface Engine {
   spellings?(plan: SpellingPlan): string[];
   /** By attribute, then by count descending. */
   origins(options?: QueryOptions): Promise<Origin[]>;
-  /** Ordinals of ids or slugs, in the order of `refs`; null for an unknown one. */
+  /** Ordinals of ids, slugs or keys, in the order of `refs`; null for an unknown one. */
   resolve(refs: string[], options?: QueryOptions): Awaitable<(number | null)[]>;
+  /** The first ordinals that match, ascending. */
+  matching(plan: MatchPlan, options?: QueryOptions): Awaitable<number[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order of `ordinals`. */
   bodies(ordinals: number[], options?: QueryOptions): Promise<{ body: string; version: string }[]>;
   /** Slugs and dates of records without their bodies, in the order of `ordinals`. */

@@ -1,14 +1,21 @@
 // The kinds of conditions: one row for each, with its SQL, its test of rows and its spelling. DuckDB, the packed
 // index, records that an overlay changed and the viewer in the browser use this table.
+import { fold } from '../../packs/define/text.ts';
 import { boxTest, distanceKm, EARTH_KM, longitudeRanges } from '../model/geography.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
+import {
+  type End,
+  type Expression,
+  type ExpressionColumns,
+  type ExpressionRows,
+  expressionSql,
+  expressionTest,
+} from './expression.ts';
 import type { DistanceSort, Predicate, Visibility } from './plan.ts';
 import { join, type Sql, sql } from './sql.ts';
 
 type Compared = string | number | boolean;
-
-/** The end of a range that a bound compares; other values have one end. */
-export type End = 'min' | 'max';
 
 /** Numbers that every record has. */
 export type RecordNumber = 'quality' | 'updated';
@@ -17,22 +24,17 @@ export type RecordNumber = 'quality' | 'updated';
  * Columns of the engine's tables as SQL. A missing value is NULL. Attributes are those of the pack: an unknown one
  * throws.
  */
-export interface SqlValues {
+export interface SqlValues extends ExpressionColumns {
   /** Whether the attribute, or an entry of its list, is one of the values. */
   equal(attribute: string, values: readonly Compared[]): Sql;
   /** Whether its folded text, or that of an entry, contains a text. */
   containing(attribute: string, needle: string): Sql;
-  /** The column that is NULL without a value. */
-  compared(attribute: string): Sql;
-  bound(attribute: string, end: End): Sql;
-  /** Coordinates in degrees. */
-  point(attribute: string): { lat: Sql; lng: Sql };
   recordNumber(name: RecordNumber): Sql;
   /** Whether a word of the record begins with the prefix. */
   word(prefix: string, scope: Visibility): Sql;
   /** `statusReach` of the record. */
   reach(status: ProvenanceStatus): Sql;
-  /** Whether the record has one of the ids or slugs. */
+  /** Whether the record has one of the ids, slugs or keys. */
   refs(refs: readonly string[]): Sql;
 }
 
@@ -54,13 +56,11 @@ export interface Bounds<Row> {
 }
 
 /** The values of rows in memory: ordinals of an index, changed records, or rows of the viewer's file. */
-export interface RowValues<Row> {
+export interface RowValues<Row> extends ExpressionRows<Row> {
   equal(attribute: string, values: readonly Compared[]): Test<Row>;
   containing(attribute: string, needle: string): Test<Row>;
   present(attribute: string): Test<Row>;
   bound(attribute: string, end: End): Bounds<Row>;
-  /** The point in degrees; NaN: the row has none. */
-  point(attribute: string): { lat(row: Row): number; lng(row: Row): number };
   /** The test of an area, to which an index adds a list. */
   inArea(area: Area, test: Test<Row>): Test<Row>;
   recordNumber(name: RecordNumber): (row: Row) => number;
@@ -95,6 +95,17 @@ const not =
   <Row>(test: Test<Row>): Test<Row> =>
   (row) =>
     !test(row);
+
+/** Rows that pass one of the tests, with the union of their lists. */
+function oneOf<Row>(tests: readonly Test<Row>[]): Test<Row> {
+  const test: Test<Row> = (row) => tests.some((one) => one(row));
+  if (tests.some((one) => one.list === undefined)) return test;
+  const list = () => {
+    const sorted = Uint32Array.from(tests.flatMap((one) => [...one.list!()])).sort();
+    return sorted.filter((row, i) => i === 0 || row !== sorted[i - 1]);
+  };
+  return Object.assign(test, { estimate: tests.reduce((sum, one) => sum + (one.estimate ?? 0), 0), list });
+}
 
 /**
  * Every kind. A price range matches a bound if the ranges overlap: `min` compares its upper end, `max` its lower one
@@ -143,9 +154,15 @@ const PREDICATES: { readonly [K in Predicate['kind']]: PredicateKind<Condition<K
     spell: ({ attribute, present }) => `has_${attribute}=${present}`,
   },
   words: {
-    sql: ({ words, scope }, table) => words.map((word) => table.word(word, scope)),
-    test: ({ words, scope }, rows) => words.map((word) => rows.word(word, scope)),
-    spell: ({ words }, show) => `the word "${show(words.join(','))}" in q`,
+    sql: ({ words, scope, any }, table) => {
+      const fragments = words.map((word) => table.word(word, scope));
+      return any ? sql`(${join(fragments, ' OR ')})` : fragments;
+    },
+    test: ({ words, scope, any }, rows) => {
+      const tests = words.map((word) => rows.word(word, scope));
+      return any ? oneOf(tests) : tests;
+    },
+    spell: ({ words, any }, show) => `${any ? 'one of the words' : 'the word'} "${show(words.join(','))}" in q`,
   },
   status: {
     sql: ({ statuses, scope }, table) => {
@@ -172,7 +189,7 @@ const PREDICATES: { readonly [K in Predicate['kind']]: PredicateKind<Condition<K
       const { lat: latOf, lng: lngOf } = rows.point(attribute);
       return rows.inArea(condition, (row) => distanceKm(lat, lng, latOf(row), lngOf(row)) <= km);
     },
-    spell: ({ lat, lng, km }) => `near=${lat},${lng},${km}`,
+    spell: ({ lat, lng, km, ref }, show) => `near=${ref === undefined ? `${lat},${lng}` : show(ref)},${km}`,
   },
   bbox: {
     sql: ({ attribute, ...box }, table) => {
@@ -186,6 +203,14 @@ const PREDICATES: { readonly [K in Predicate['kind']]: PredicateKind<Condition<K
       return rows.inArea(condition, (row) => contains(lat(row), lng(row)));
     },
     spell: ({ west, south, east, north }) => `bbox=${west},${south},${east},${north}`,
+  },
+  expression: {
+    sql: ({ expression }, table) => expressionSql(expression, table),
+    test: ({ expression }, rows) => {
+      const test = expressionTest(expression, rows);
+      return [...candidatesOf(expression, rows), (row) => test(row) === true];
+    },
+    spell: ({ source }, show) => `filter=${show(source)}`,
   },
   ids: {
     sql: ({ refs }, table) => table.refs(refs),
@@ -208,7 +233,31 @@ const PREDICATES: { readonly [K in Predicate['kind']]: PredicateKind<Condition<K
     },
     spell: ({ value }) => `min_quality=${value}`,
   },
+  // Selects the tables (data/duckdb/moments.ts), which contain no other records.
+  as_of: {
+    sql: () => [],
+    test: () => [],
+    spell: ({ at }) => `as_of=${isoTime(at)}`,
+  },
 };
+
+/** Tests that every match passes, of which an index has lists. */
+function candidatesOf<Row>(expression: Expression, rows: RowValues<Row>): Test<Row>[] {
+  if (expression.op === 'inside' && expression.area.kind === 'bbox') {
+    const area = { attribute: expression.attribute, ...expression.area };
+    const [contains, { lat, lng }] = [boxTest(area), rows.point(area.attribute)];
+    return [rows.inArea(area, (row) => contains(lat(row), lng(row)))];
+  }
+  if (expression.op !== '=' || !('value' in expression.right) || !('attribute' in expression.left)) return [];
+  const { left, right } = expression;
+  return left.type === 'text' && left.forms.length === 0
+    ? [rows.equal(left.attribute, [fold(String(right.value))])]
+    : [];
+}
+
+/** The moment that conditions ask about, in milliseconds since 1970; null: now. */
+export const momentOf = (where: readonly Predicate[]): number | null =>
+  where.find((condition) => condition.kind === 'as_of')?.at ?? null;
 
 /** The row of a condition's kind. The cast is safe because the key is the condition's own kind. */
 const kindOf = ({ kind }: Predicate) => PREDICATES[kind] as unknown as PredicateKind<Predicate>;

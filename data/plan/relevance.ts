@@ -26,8 +26,8 @@ export const SATURATION = 12;
 
 /** Inverse document frequency in thousandths; `count`: postings of words that begin with the query's word. */
 export function inverseFrequency(records: number, count: number): number {
-  const known = Math.min(count, records);
-  return Math.round(1000 * Math.log(1 + (records - known + 0.5) / (known + 0.5)));
+  const hits = Math.min(count, records);
+  return Math.round(1000 * Math.log(1 + (records - hits + 0.5) / (hits + 0.5)));
 }
 
 /** BM25 of a record, 0 to STEPS. `frequencies` and `inverse` are by word of the query. */
@@ -41,6 +41,9 @@ export function bm25(inverse: readonly number[], frequencies: readonly number[])
   }
   return highest === 0 ? 0 : Math.floor((sum * STEPS) / highest);
 }
+
+/** Score of a record with so many of the words, where any of them is enough: more words come first. */
+export const anyScore = (matched: number, score: number): number => matched * (STEPS + 1) + score;
 
 /**
  * Score of a record by its names: `words` are those of its displayed name, `phrase` those of the query,

@@ -1,10 +1,20 @@
 // Runs long work in slices; between two slices the event loop serves other requests.
 
+import type { Awaitable } from '../model/awaitable.ts';
 import type { QueryOptions } from './plan.ts';
 import { abortedError } from './query-queue.ts';
 
 /** Changes that are read or formatted in one turn of the event loop: about 2 ms. */
 export const CHANGES_A_SLICE = 250;
+
+/** Records that are visited in one turn of the event loop: 1 to 20 ms. */
+export const RECORDS_A_SLICE = 32_768;
+
+/** Options of queries that visit records in slices. */
+export interface SliceOptions extends QueryOptions {
+  /** Records in a slice; tests use few. */
+  slice?: number | undefined;
+}
 
 /** Callers that wait for a turn, oldest first. */
 const waiting: (() => void)[] = [];
@@ -27,13 +37,23 @@ export async function nextTurn({ signal }: QueryOptions = {}): Promise<void> {
 
 /**
  * Runs a generator to its end, with a turn of the event loop at each `yield`, and returns its result; throws there
- * after an abort.
+ * after an abort. Without a `yield` it runs synchronously and returns no promise.
  */
-export async function runSlices<T>(slices: Generator<void, T>, options: QueryOptions = {}): Promise<T> {
-  for (;;) {
-    const step = slices.next();
-    if (step.done) return step.value;
-    await nextTurn(options);
+export function runSlices<T>(slices: Generator<void, T>, options: QueryOptions = {}): Awaitable<T> {
+  const step = slices.next();
+  if (step.done) return step.value;
+  return nextTurn(options).then(() => runSlices(slices, options));
+}
+
+/** Calls `work` with ranges of at most `slice` of `length` items, with a `yield` between two of them. */
+export function* ranges(
+  { slice = RECORDS_A_SLICE }: SliceOptions,
+  length: number,
+  work: (from: number, to: number) => void,
+): Generator<void, void> {
+  for (let from = 0; from < length; from += slice) {
+    if (from > 0) yield;
+    work(from, Math.min(from + slice, length));
   }
 }
 

@@ -13,7 +13,11 @@ const isSql = (part: Sql | SqlValue): part is Sql => typeof part === 'object' &&
 
 /**
  * Template of a statement: a fragment is inserted, anything else becomes a bound value.
- * `sql\`${name('country:fold')} = ${'peru'}\`` is `{text: '"country:fold" = ?', values: ['peru']}`.
+ *
+ * @example
+ * ```ts
+ * sql`${identifier('country:fold')} = ${'peru'}`; // {text: '"country:fold" = ?', values: ['peru']}
+ * ```
  */
 export function sql(texts: TemplateStringsArray, ...parts: (Sql | SqlValue)[]): Sql {
   let text = texts[0] ?? '';
@@ -32,7 +36,7 @@ export function identifier(text: string): Sql {
 }
 
 /** Fragments with a separator. */
-export function join(parts: readonly Sql[], separator: ', ' | ' AND ' | ' OR '): Sql {
+export function join(parts: readonly Sql[], separator: ', ' | ' AND ' | ' OR ' | ' UNION ALL '): Sql {
   return { text: parts.map((part) => part.text).join(separator), values: parts.flatMap((part) => part.values) };
 }
 

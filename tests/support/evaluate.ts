@@ -3,6 +3,7 @@
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold, words } from '../../packs/define/text.ts';
+import { holdsFilter } from './evaluate-filter.ts';
 
 /** Query parameters that are valid for the pack. */
 export type SearchQuery = Record<string, string | string[]>;
@@ -18,7 +19,9 @@ export interface EvaluateOptions {
 
 const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
 const PARAMETERS =
-  'q near bbox sort limit cursor fields total ids updated_since min_quality provenance_status format by'.split(' ');
+  'q match filter filter-lang near bbox sort limit cursor fields total ids updated_since min_quality provenance_status format by group_by group_limit'.split(
+    ' ',
+  );
 
 /** Caches a pure function, since every query reads the same texts again. */
 function remembering<Key, Result>(compute: (key: Key) => Result): (key: Key) => Result {
@@ -98,9 +101,14 @@ function passes(attribute: Attribute, prefix: string, raw: string | string[], va
   return prefix === 'min_' ? high(value) >= Number(only) : low(value) <= Number(only);
 }
 
-function holdsWords(pack: Pack, record: StoredRecord, q: string, publicOnly: boolean): boolean {
+function holdsWords(pack: Pack, record: StoredRecord, { q, match }: SearchQuery, publicOnly: boolean): boolean {
+  const has = hasWord(pack, record, publicOnly);
+  return match === 'any' ? wordsIn(String(q)).some(has) : wordsIn(String(q)).every(has);
+}
+
+function hasWord(pack: Pack, record: StoredRecord, publicOnly: boolean): (word: string) => boolean {
   const seen = wordsOf(pack, record)[publicOnly ? 'open' : 'all'];
-  return wordsIn(q).every((word) => seen.some((other) => other.startsWith(word)));
+  return (word) => seen.some((other) => other.startsWith(word));
 }
 
 /**
@@ -178,6 +186,26 @@ export function isUnclear(pack: Pack, record: StoredRecord, { near, sort }: Sear
   return Math.abs(((km * 1000) % 1) - 0.5) < 1e-7 / Math.max(1e-7, Math.cos(km / 2 / 6371.0088));
 }
 
+/** The values that name a record in place of its id or slug. */
+export const keysOf = (pack: Pack, { attributes }: StoredRecord): string[] => {
+  const isPublic = (name: string) => pack.attributes.some((attribute) => attribute.name === name && attribute.public);
+  const identity = pack.identity.attributes.map((name) => (isPublic(name) ? attributes[name] : undefined));
+  const joined = identity.includes(undefined) ? [] : [identity.join('/')];
+  const single = pack.attributes.flatMap(({ key, name }) => (key ? (attributes[name] ?? []) : [])).map(String);
+  return [...single, ...joined];
+};
+
+/** The record of an id, slug or key: of records with the same key the only listed one, or the only one. */
+export function recordNamed(pack: Pack, records: StoredRecord[], ref: string): StoredRecord | undefined {
+  const text = ref.replaceAll(/%2c/gi, ',');
+  const named = records.find(({ id, slug }) => [id, slug].includes(text.toLowerCase()));
+  if (named !== undefined) return named;
+  const sharing = records.filter((record) => keysOf(pack, record).some((key) => folded(key) === folded(text)));
+  const listed = sharing.filter(({ attributes }) => attributes[pack.gone?.attribute ?? ''] !== pack.gone?.value);
+  const candidates = listed.length > 0 ? listed : sharing;
+  return candidates.length === 1 ? candidates[0] : undefined;
+}
+
 /** The records that match a request, in any order. */
 export function matching(
   pack: Pack,
@@ -188,18 +216,18 @@ export function matching(
   const conditions = Object.entries(query)
     .filter(([name]) => !PARAMETERS.includes(name))
     .map(([name, raw]) => condition(pack, name, raw));
+  const ids = query['ids'];
+  const named = ids === undefined ? null : new Set(values(ids).map((ref) => recordNamed(pack, records, ref)));
   return records.filter((record) => {
     if (!conditions.every((holds) => holds(record))) return false;
-    if (query['q'] !== undefined && !holdsWords(pack, record, String(query['q']), publicOnly)) return false;
-    if (query['ids'] !== undefined) {
-      const wanted = values(query['ids']).map((ref) => ref.toLowerCase());
-      if (!wanted.includes(record.id) && !wanted.includes(record.slug)) return false;
-    }
+    if (query['q'] !== undefined && !holdsWords(pack, record, query, publicOnly)) return false;
+    if (named !== null && !named.has(record)) return false;
     if (
       query['updated_since'] !== undefined &&
       Date.parse(record.updated_at) < Date.parse(String(query['updated_since']))
     )
       return false;
+    if (query['filter'] !== undefined && !holdsFilter(pack, record, String(query['filter']))) return false;
     const statuses = query['provenance_status'];
     if (statuses !== undefined && !hasStatus(pack, record, values(statuses).map(folded), publicOnly)) return false;
     if (query['min_quality'] !== undefined && record.quality_score < Number(query['min_quality'])) return false;
@@ -270,7 +298,8 @@ export function edits(a: string, b: string): number {
 }
 
 /** Scores by relevance: the formula of BM25 (k1 1.2, b 0), without the shortcuts of the service. */
-function relevanceScores(pack: Pack, corpus: StoredRecord[], q: string, publicOnly: boolean) {
+function relevanceScores(pack: Pack, corpus: StoredRecord[], { q: raw, match }: SearchQuery, publicOnly: boolean) {
+  const q = String(raw);
   const terms = [...new Set(wordsIn(q))];
   const documents = corpus.map((record) => weightedWords(pack, record, publicOnly));
   const idf = terms.map((term) => {
@@ -303,17 +332,19 @@ function relevanceScores(pack: Pack, corpus: StoredRecord[], q: string, publicOn
       return (BigInt(idf[i]!) * BigInt(frequency) * 10n) / BigInt(frequency * 10 + 12);
     });
     const highest = idf.reduce((sum, each) => sum + each, 0);
-    return highest === 0 ? 0 : Number((parts.reduce((sum, part) => sum + part, 0n) * 20n) / BigInt(highest));
+    const share = highest === 0 ? 0 : Number((parts.reduce((sum, part) => sum + part, 0n) * 20n) / BigInt(highest));
+    // Where any word is enough, more of them come first.
+    return match === 'any' ? 21 * terms.filter(hasWord(pack, record, publicOnly)).length + share : share;
   };
 }
 
 function byRelevance(
   pack: Pack,
   corpus: StoredRecord[],
-  q: string,
+  query: SearchQuery,
   publicOnly: boolean,
 ): (a: StoredRecord, b: StoredRecord) => number {
-  const score = remembering(relevanceScores(pack, corpus, q, publicOnly));
+  const score = remembering(relevanceScores(pack, corpus, query, publicOnly));
   const prominence = (record: StoredRecord) =>
     pack.serving.prominence === null
       ? undefined
@@ -341,7 +372,7 @@ export function evaluateSearch(
   const turn = sort.startsWith('-') ? -1 : 1;
   if (key === 'relevance')
     return matching(pack, records, query, options)
-      .sort(byRelevance(pack, options.corpus ?? records, String(query['q']), options.publicOnly ?? false))
+      .sort(byRelevance(pack, options.corpus ?? records, query, options.publicOnly ?? false))
       .map(({ id }) => id);
   return matching(pack, records, query, options)
     .map((record) => ({
@@ -354,6 +385,27 @@ export function evaluateSearch(
       return turn * compare(a.value, b.value) || byPoint(a.id, b.id);
     })
     .map(({ id }) => id);
+}
+
+/** The groups of a search in order, whatever the page size: each value with its first records. */
+export function evaluateGroups(
+  pack: Pack,
+  records: StoredRecord[],
+  query: SearchQuery,
+  options: EvaluateOptions = {},
+): { group: string | number | boolean; ids: string[] }[] {
+  const by = String(query['group_by']);
+  const { type } = pack.attributes.find(({ name }) => name === by)!;
+  const byId = new Map(records.map((record) => [record.id, record]));
+  const groups = new Map<string | number | boolean, string[]>();
+  for (const id of evaluateSearch(pack, records, query, options)) {
+    const values = [...new Set(entriesOf(byId.get(id)!, by))];
+    const keys = type === 'datetime' ? values.map((time) => String(time).slice(0, 10)) : values;
+    // Groups that begin with the same record are in the order of their values.
+    for (const key of keys.sort(compare)) groups.set(key, [...(groups.get(key) ?? []), id]);
+  }
+  const most = Number(query['group_limit'] ?? 1);
+  return [...groups].map(([group, ids]) => ({ group, ids: ids.slice(0, most) }));
 }
 
 const entriesOf = (record: StoredRecord, by: string) =>
