@@ -1,26 +1,20 @@
 // Analysis plans: their SQL text with values, and their rows on the real engine, in memory and from the file.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
-import type { Pack, Value } from '../../packs/define/model.ts';
+import type { Value } from '../../packs/define/model.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
-import { type WrittenRelease, writeRelease } from '../../tests/support/write-release.ts';
+import { spellSql } from '../../tests/support/spell-sql.ts';
+import { writeRelease } from '../../tests/support/write-release.ts';
 import type { PublishedInterval, StoredRecord } from '../model/record.ts';
-import type { Engine, Predicate, SeriesPlan, SimilarPlan, StatsPlan } from '../plan/plan.ts';
+import type { Predicate, SeriesPlan, SimilarPlan, StatsPlan } from '../plan/plan.ts';
 import { openEngine } from './engine.ts';
 import { seriesStatement, statsStatement } from './questions.ts';
 import type { Shape } from './shape.ts';
 import { similarStatement } from './similar.ts';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'analysis-'));
-let pack: Pack;
-let release: WrittenRelease;
-let shape: Shape;
-let engine: Engine;
-/** The same release with its history read from the file. */
-let frugal: Engine;
+const dataDir = scratchOfAll();
 
 const VALUES: Record<string, Value>[] = [
   { name: 'Cordless saw', maker: 'Zürich Tools', kind: 'saw', mass: 2, materials: ['Steel', 'Oak'], 'price.list': 100 },
@@ -52,35 +46,31 @@ function intervals(record: StoredRecord, ...steps: [from: string, value: Value |
   }));
 }
 
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
-  const bare = randomRecords(pack, VALUES.length, 1);
-  const records = VALUES.map((attributes, index) => ({
-    ...bare[index]!,
-    // The best record has the highest id, so that order by id differs from order by rank.
-    id: `r-${9 - index}`,
-    slug: `tool-${index}`,
-    attributes,
-    quality_score: 0.9 - index / 10,
-  }));
-  const [one, two, three, four] = records as [StoredRecord, StoredRecord, StoredRecord, StoredRecord];
-  const history = [
-    ...intervals(one, [at(-300), 90], [at(3, 86_399_999), 100]),
-    ...intervals(two, [at(2), { min: 150, max: 160, currency: 'EUR' }], [at(5), null], [at(6), 200]),
-    ...intervals(three, [at(1, 1), 70], [at(1, 2), 75], [at(1, 3), 80]),
-    ...intervals(four, [at(40), 20]),
-    ...intervals({ ...four, id: 'r-gone' }, [at(0), 1]),
-  ];
-  release = await writeRelease(dataDir, pack, records, true, history);
-  const { folder, manifest } = release;
-  shape = { attributes: new Map(pack.attributes.map((one) => [one.name, one])), enums: new Map() };
-  engine = await openEngine(folder, pack, manifest);
-  frugal = await openEngine(folder, pack, manifest, { history: 0 });
-});
-afterAll(async () => {
-  await Promise.all([engine.close(), frugal.close()]);
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+const bare = randomRecords(pack, VALUES.length, 1);
+const records = VALUES.map((attributes, index) => ({
+  ...bare[index]!,
+  // The best record has the highest id, so that order by id differs from order by rank.
+  id: `r-${9 - index}`,
+  slug: `tool-${index}`,
+  attributes,
+  quality_score: 0.9 - index / 10,
+}));
+const [one, two, three, four] = records as [StoredRecord, StoredRecord, StoredRecord, StoredRecord];
+const history = [
+  ...intervals(one, [at(-300), 90], [at(3, 86_399_999), 100]),
+  ...intervals(two, [at(2), { min: 150, max: 160, currency: 'EUR' }], [at(5), null], [at(6), 200]),
+  ...intervals(three, [at(1, 1), 70], [at(1, 2), 75], [at(1, 3), 80]),
+  ...intervals(four, [at(40), 20]),
+  ...intervals({ ...four, id: 'r-gone' }, [at(0), 1]),
+];
+const release = await writeRelease(dataDir, pack, records, true, history);
+const { folder, manifest } = release;
+const shape: Shape = { attributes: new Map(pack.attributes.map((one) => [one.name, one])), enums: new Map() };
+const engine = await openEngine(folder, pack, manifest);
+/** The same release with its history read from the file. */
+const frugal = await openEngine(folder, pack, manifest, { history: 0 });
+afterAll(() => Promise.all([engine.close(), frugal.close()]));
 
 describe('similar', () => {
   const plan = (rest: Partial<SimilarPlan> = {}): SimilarPlan => ({
@@ -92,29 +82,13 @@ describe('similar', () => {
   });
 
   test('statement', () => {
-    expect(similarStatement(plan(), shape)).toMatchInlineSnapshot(`
-      {
-        "text": "WITH mine AS MATERIALIZED (SELECT code FROM terms WHERE compared AND ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE compared AND code IN (SELECT code FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE true) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) WHERE score >= ?::DOUBLE ORDER BY score DESC, id LIMIT 10",
-        "values": [
-          0,
-          0,
-          0,
-        ],
-      }
-    `);
+    expect(spellSql(similarStatement(plan(), shape))).toMatchInlineSnapshot(
+      `"WITH mine AS MATERIALIZED (SELECT code FROM terms WHERE compared AND ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE compared AND code IN (SELECT code FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE true) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) WHERE score >= ?::DOUBLE ORDER BY score DESC, id LIMIT 10 -- [0,0,0]"`,
+    );
     const asked = plan({ differBy: 'maker', where: [{ kind: 'any', attribute: 'kind', values: ['saw'] }] });
-    expect(similarStatement(asked, shape)).toMatchInlineSnapshot(`
-      {
-        "text": "WITH mine AS MATERIALIZED (SELECT code FROM terms WHERE compared AND ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE compared AND code IN (SELECT code FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE "kind:fold" IN (?) AND "maker:fold" IS NOT NULL AND "maker:fold" IS DISTINCT FROM (SELECT "maker:fold" FROM records WHERE ord = ?::UINTEGER)) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) WHERE score >= ?::DOUBLE ORDER BY score DESC, id LIMIT 10",
-        "values": [
-          0,
-          0,
-          "saw",
-          0,
-          0,
-        ],
-      }
-    `);
+    expect(spellSql(similarStatement(asked, shape))).toMatchInlineSnapshot(
+      `"WITH mine AS MATERIALIZED (SELECT code FROM terms WHERE compared AND ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE compared AND code IN (SELECT code FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE "kind:fold" IN (?) AND "maker:fold" IS NOT NULL AND "maker:fold" IS DISTINCT FROM (SELECT "maker:fold" FROM records WHERE ord = ?::UINTEGER)) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) WHERE score >= ?::DOUBLE ORDER BY score DESC, id LIMIT 10 -- [0,0,"saw",0,0]"`,
+    );
   });
 
   test('Jaccard index, highest first, ties by id, without the subject', async () => {
@@ -152,20 +126,23 @@ describe('statistics', () => {
     (await engine.stats(plan(rest))).groups.map(({ keys, figures }) => [...keys, figures.count]);
 
   test('statement', () => {
-    expect(statsStatement(plan(), shape)).toMatchInlineSnapshot(`
-      {
-        "text": "WITH matched AS MATERIALIZED (SELECT ord, "price.list:min" AS number FROM records WHERE true AND "price.list:min" IS NOT NULL) SELECT *, count(*) OVER () AS total FROM (SELECT 0 AS depth, NULL AS key0, NULL AS key1, count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number ORDER BY number) FROM matched) WHERE n > 0 ORDER BY depth, n DESC, key0, key1 LIMIT 101",
-        "values": [],
-      }
-    `);
+    expect(spellSql(statsStatement(plan(), shape))).toMatchInlineSnapshot(
+      `"WITH matched AS MATERIALIZED (SELECT ord, "price.list:min" AS number FROM records WHERE true AND "price.list:min" IS NOT NULL) SELECT *, 1 AS total FROM (SELECT 0 AS depth, NULL AS key0, NULL AS key1, count(*) AS n, min(number), quantile_cont(number, [0.1, 0.25, 0.5, 0.75, 0.9]), max(number), fsum(number ORDER BY number), favg(number ORDER BY number), first(ord ORDER BY number, ord), first(ord ORDER BY number DESC, ord), NULL FROM matched) WHERE n >= 1 -- []"`,
+    );
     expect(statsStatement(plan({ by: ['kind', 'materials'] }), shape).text).toMatchInlineSnapshot(
-      `"WITH matched AS MATERIALIZED (SELECT ord, "price.list:min" AS number, "kind:value" AS key0 FROM records WHERE true AND "price.list:min" IS NOT NULL) SELECT *, count(*) OVER () AS total FROM (SELECT 1 AS depth, key0, NULL AS key1, count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number ORDER BY number) FROM matched WHERE key0 IS NOT NULL GROUP BY key0 UNION ALL SELECT 2 AS depth, key0, key1, count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number ORDER BY number) FROM matched JOIN (SELECT ord, value AS key1 FROM "entries:materials") USING (ord) WHERE key0 IS NOT NULL AND key1 IS NOT NULL GROUP BY key0, key1) WHERE n > 0 ORDER BY depth, n DESC, key0, key1 LIMIT 101"`,
+      `"WITH matched AS MATERIALIZED (SELECT ord, "price.list:min" AS number, "kind:value" AS key0 FROM records WHERE true AND "price.list:min" IS NOT NULL), sizes AS MATERIALIZED (SELECT 1 AS depth, key0, NULL AS key1, count(*) AS n FROM (SELECT * FROM matched WHERE key0 IS NOT NULL) GROUP BY key0 HAVING n >= 1 UNION ALL SELECT 2 AS depth, key0, key1, count(*) AS n FROM (SELECT * FROM matched JOIN (SELECT ord, value AS key1 FROM "entries:materials") USING (ord) WHERE key0 IS NOT NULL AND key1 IS NOT NULL) GROUP BY key0, key1 HAVING n >= 1), totals AS (SELECT count(*) AS total FROM sizes) SELECT answer.*, total FROM totals LEFT JOIN (SELECT 1 AS depth, key0, NULL AS key1, count(*) AS n, min(number), quantile_cont(number, [0.1, 0.25, 0.5, 0.75, 0.9]), max(number), fsum(number ORDER BY number), favg(number ORDER BY number), first(ord ORDER BY number, ord), first(ord ORDER BY number DESC, ord), NULL FROM (SELECT * FROM matched WHERE key0 IS NOT NULL) SEMI JOIN (SELECT key0 FROM sizes WHERE depth = 1 AND (SELECT total FROM totals) <= 100) USING (key0) GROUP BY key0 UNION ALL SELECT 2 AS depth, key0, key1, count(*) AS n, min(number), quantile_cont(number, [0.1, 0.25, 0.5, 0.75, 0.9]), max(number), fsum(number ORDER BY number), favg(number ORDER BY number), first(ord ORDER BY number, ord), first(ord ORDER BY number DESC, ord), NULL FROM (SELECT * FROM matched JOIN (SELECT ord, value AS key1 FROM "entries:materials") USING (ord) WHERE key0 IS NOT NULL AND key1 IS NOT NULL) SEMI JOIN (SELECT key0, key1 FROM sizes WHERE depth = 2 AND (SELECT total FROM totals) <= 100) USING (key0, key1) GROUP BY key0, key1) AS answer ON true ORDER BY depth, n DESC, key0, key1"`,
     );
   });
 
   test('of all records: a range counts with its minimum, quartiles interpolate', async () => {
     expect(await engine.stats(plan())).toEqual({
-      groups: [{ keys: [], figures: { count: 4, min: 20, q1: 65, median: 90, q3: 125, max: 200, mean: 100 } }],
+      groups: [
+        {
+          keys: [],
+          figures: { count: 4, sum: 400, min: 20, p10: 38, q1: 65, median: 90, q3: 125, p90: 170, max: 200, mean: 100 },
+          ...{ lowest: 3, highest: 1 },
+        },
+      ],
       total: 1,
     });
     expect(await engine.stats(plan({ attribute: 'runtime' }))).toEqual({ groups: [], total: 0 });
@@ -223,12 +200,9 @@ describe('time series', () => {
     );
 
   test('statement', () => {
-    expect(seriesStatement(plan({ step: 7 }), shape)).toMatchInlineSnapshot(`
-      {
-        "text": "WITH matched AS MATERIALIZED (SELECT ord FROM records WHERE true), keyed AS MATERIALIZED (SELECT ord, NULL AS key FROM matched), sums AS MATERIALIZED (SELECT (SELECT count(*) FROM matched) AS matched, (SELECT count(DISTINCT key) FROM keyed) AS groups), spans AS MATERIALIZED (SELECT * FROM (SELECT key, value, (greatest(since, 20758) - 20758 + 6) // 7 AS since, least((greatest(until, 20758) - 20758 + 6) // 7, 7) AS until FROM "steps:price.list" JOIN keyed USING (ord) WHERE since <= 20800 AND until > 20758 AND (SELECT matched <= 100 AND groups <= 100 FROM sums)) WHERE since < until), marks AS MATERIALIZED (SELECT point, lead(point) OVER (ORDER BY point) AS next, row_number() OVER (ORDER BY point) AS mark FROM (SELECT since AS point FROM spans UNION SELECT until FROM spans)), counted AS (SELECT key, value, unnest(range(a.mark, b.mark)) AS mark FROM spans JOIN marks AS a ON a.point = since JOIN marks AS b ON b.point = until), figures AS (SELECT key, mark, count(*) AS n, min(value) AS low, quantile_cont(value, 0.5) AS middle, max(value) AS high, favg(value ORDER BY value) AS mean FROM counted GROUP BY key, mark), found AS (SELECT key, point, next, n, low, middle, high, mean FROM figures JOIN marks USING (mark)) SELECT matched, groups, found.* FROM sums LEFT JOIN found ON true ORDER BY key, point",
-        "values": [],
-      }
-    `);
+    expect(spellSql(seriesStatement(plan({ step: 7 }), shape))).toMatchInlineSnapshot(
+      `"WITH matched AS MATERIALIZED (SELECT ord FROM records WHERE true), keyed AS MATERIALIZED (SELECT ord, NULL AS key FROM matched), sums AS MATERIALIZED (SELECT (SELECT count(*) FROM matched) AS matched, (SELECT count(DISTINCT key) FROM keyed) AS groups), spans AS MATERIALIZED (SELECT * FROM (SELECT key, value, (greatest(since, 20758) - 20758 + 6) // 7 AS since, least((greatest(until, 20758) - 20758 + 6) // 7, 7) AS until FROM "steps:price.list" JOIN keyed USING (ord) WHERE since <= 20800 AND until > 20758 AND (SELECT matched <= 100 AND groups <= 100 FROM sums)) WHERE since < until), marks AS MATERIALIZED (SELECT point, lead(point) OVER (ORDER BY point) AS next, row_number() OVER (ORDER BY point) AS mark FROM (SELECT since AS point FROM spans UNION SELECT until FROM spans)), counted AS (SELECT key, value, unnest(range(a.mark, b.mark)) AS mark FROM spans JOIN marks AS a ON a.point = since JOIN marks AS b ON b.point = until), figures AS (SELECT key, mark, count(*) AS n, min(value) AS low, quantile_cont(value, 0.5) AS middle, max(value) AS high, favg(value ORDER BY value) AS mean FROM counted GROUP BY key, mark), found AS (SELECT key, point, next, n, low, middle, high, mean FROM figures JOIN marks USING (mark)) SELECT matched, groups, found.* FROM sums LEFT JOIN found ON true ORDER BY key, point -- []"`,
+    );
     expect(seriesStatement(plan({ by: 'materials' }), shape).text).toContain('"entries:materials"');
   });
 

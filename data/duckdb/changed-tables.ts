@@ -7,7 +7,7 @@ import { column } from '../model/layout.ts';
 import { PROVENANCE_STATUSES, type StoredRecord } from '../model/record.ts';
 import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
 import { identifier, join, literal, type Sql, sql, textsOf } from '../plan/sql.ts';
-import { comparedColumn, entriesTable, type Shape } from './shape.ts';
+import { comparedColumn, entriesTable, type Shape, tableSql } from './shape.ts';
 import { dayNumber, OPEN_INTERVAL_END, stepsTable } from './steps.ts';
 import { FIXED_COLUMNS, neededColumns, type RunStatement, typeOf } from './tables.ts';
 import { TERM_COLUMNS } from './terms.ts';
@@ -19,7 +19,7 @@ export interface ChangedTables {
 }
 
 type Row = Record<string, unknown>;
-type Placed = { ord: number } & Pick<ChangedRecord, 'record' | 'unpublished' | 'history'>;
+type NumberedRecord = { ord: number } & Pick<ChangedRecord, 'record' | 'unpublished' | 'history'>;
 
 let instances = 0;
 
@@ -31,40 +31,44 @@ export async function makeChangedTables(
   { removed, changed }: AppliedOverlay,
 ): Promise<ChangedTables> {
   const ids = [...removed, ...changed.map(({ record }) => record.id)];
-  const found = await run(sql`SELECT ref, ord FROM refs WHERE ref IN (${textsOf(ids)})`);
-  const ordinals = new Map(found.map(([ref, ord]) => [String(ref), Number(ord)]));
-  const placed = changed.flatMap(({ record, unpublished, history }): Placed[] => {
+  const rows = await run(sql`SELECT ref, ord FROM refs WHERE ref IN (${textsOf(ids)})`);
+  const ordinals = new Map(rows.map(([ref, ord]) => [String(ref), Number(ord)]));
+  const records = changed.flatMap(({ record, unpublished, history }): NumberedRecord[] => {
     const ord = ordinals.get(record.id);
     return ord === undefined || removed.has(record.id) ? [] : [{ ord, record, unpublished, history }];
   });
   if (ordinals.size === 0) return { shape: base, drop: async () => {} };
-  const making = new Making(run, pack, base);
+  const builder = new ChangedTablesBuilder(run, pack, base);
   try {
-    await making.hide(
+    await builder.hide(
       [...ordinals.values()],
       [...removed].flatMap((id) => ordinals.get(id) ?? []),
     );
-    await making.records(placed);
-    await making.terms(placed);
+    await builder.createRecords(records);
+    await builder.createTerms(records);
     for (const attribute of pack.attributes) {
-      if (attribute.type === 'strings') await making.entries(attribute, placed);
-      if (NUMERIC.includes(attribute.type)) await making.steps(attribute, placed);
+      if (attribute.type === 'strings') await builder.createEntries(attribute, records);
+      if (NUMERIC.includes(attribute.type)) await builder.createSteps(attribute, records);
     }
-    const { stands, enums } = making;
-    return { shape: { ...base, stands, enums, ranked: placed.length === 0 }, drop: () => making.drop() };
+    const { enums } = builder;
+    const viewByTable = new Map([...(base.viewByTable ?? []), ...builder.viewByTable]);
+    return {
+      shape: { ...base, viewByTable, enums, ranked: base.ranked !== false && records.length === 0 },
+      drop: () => builder.drop(),
+    };
   } catch (error) {
-    await making.drop();
+    await builder.drop();
     throw error;
   }
 }
 
-class Making {
-  readonly stands = new Map<string, string>();
+class ChangedTablesBuilder {
+  readonly viewByTable = new Map<string, string>();
   /** Text columns whose ENUM has all values that the overlay adds. */
   readonly enums: Map<string, string>;
   readonly #run: RunStatement;
   readonly #pack: Pack;
-  readonly #numbered: boolean;
+  readonly #base: Shape;
   readonly #prefix = `overlay ${++instances}`;
   readonly #dropped: Sql[] = [];
 
@@ -72,18 +76,23 @@ class Making {
     this.#run = run;
     this.#pack = pack;
     this.enums = new Map(base.enums);
-    this.#numbered = base.numbered !== false;
+    this.#base = base;
   }
 
-  #own(of: string): string {
+  /** A table that the overlay changes. */
+  #stored(of: string): Sql {
+    return tableSql(this.#base, of);
+  }
+
+  #nameOf(of: string): string {
     return `${this.#prefix}: ${of}`;
   }
 
   async #create(of: string, query: Sql): Promise<Sql> {
-    const own = identifier(this.#own(of));
-    this.#dropped.push(sql`DROP TABLE IF EXISTS ${own}`);
-    await this.#run(sql`CREATE TABLE ${own} AS ${query}`);
-    return own;
+    const table = identifier(this.#nameOf(of));
+    this.#dropped.push(sql`DROP TABLE IF EXISTS ${table}`);
+    await this.#run(sql`CREATE TABLE ${table} AS ${query}`);
+    return table;
   }
 
   /** A table of rows with a type for every column. */
@@ -99,38 +108,38 @@ class Making {
 
   /** Creates a view and uses it instead of the table. */
   async #view(of: string, query: Sql): Promise<void> {
-    const own = this.#own(`view of ${of}`);
-    this.#dropped.unshift(sql`DROP VIEW IF EXISTS ${identifier(own)}`);
-    await this.#run(sql`CREATE VIEW ${identifier(own)} AS ${query}`);
-    this.stands.set(of, own);
+    const view = this.#nameOf(`view of ${of}`);
+    this.#dropped.unshift(sql`DROP VIEW IF EXISTS ${identifier(view)}`);
+    await this.#run(sql`CREATE VIEW ${identifier(view)} AS ${query}`);
+    this.viewByTable.set(of, view);
   }
 
   /** Stores the ordinals of hidden rows: removed records, and changed records, which are added again. */
-  async hide(hidden: readonly number[], gone: readonly number[]): Promise<void> {
-    const ord = (list: readonly number[]) => list.map((each) => ({ ord: each }));
+  async hide(hidden: readonly number[], removed: readonly number[]): Promise<void> {
+    const ord = (list: readonly number[]) => list.map((ordinal) => ({ ord: ordinal }));
     await this.#table('hidden', { ord: sql`UINTEGER` }, ord(hidden));
-    const away = await this.#table('gone', { ord: sql`UINTEGER` }, ord(gone));
-    await this.#view('refs', sql`SELECT ref, ord FROM refs WHERE ord NOT IN (SELECT ord FROM ${away})`);
+    const removedTable = await this.#table('gone', { ord: sql`UINTEGER` }, ord(removed));
+    await this.#view('refs', sql`SELECT ref, ord FROM refs WHERE ord NOT IN (SELECT ord FROM ${removedTable})`);
   }
 
   get #hidden(): Sql {
-    return sql`ord NOT IN (SELECT ord FROM ${identifier(this.#own('hidden'))})`;
+    return sql`ord NOT IN (SELECT ord FROM ${identifier(this.#nameOf('hidden'))})`;
   }
 
   /** A column of a stored table: an ENUM only if every new value is a member. */
-  async #column(own: string, side: Sql): Promise<{ stored: Sql; added: Sql }> {
-    const type = this.enums.get(own);
-    if (type === undefined) return { stored: identifier(own), added: identifier(own) };
-    const [[strange] = []] = await this.#run(
-      sql`SELECT count(*) FROM ${side} WHERE ${identifier(own)} IS NOT NULL AND TRY_CAST(${identifier(own)} AS ${identifier(type)}) IS NULL`,
+  async #column(name: string, side: Sql): Promise<{ stored: Sql; added: Sql }> {
+    const type = this.enums.get(name);
+    if (type === undefined) return { stored: identifier(name), added: identifier(name) };
+    const [[unknownValues] = []] = await this.#run(
+      sql`SELECT count(*) FROM ${side} WHERE ${identifier(name)} IS NOT NULL AND TRY_CAST(${identifier(name)} AS ${identifier(type)}) IS NULL`,
     );
-    if (Number(strange) === 0)
-      return { stored: identifier(own), added: sql`${identifier(own)}::${identifier(type)} AS ${identifier(own)}` };
-    this.enums.delete(own);
-    return { stored: sql`${identifier(own)}::VARCHAR AS ${identifier(own)}`, added: identifier(own) };
+    if (Number(unknownValues) === 0)
+      return { stored: identifier(name), added: sql`${identifier(name)}::${identifier(type)} AS ${identifier(name)}` };
+    this.enums.delete(name);
+    return { stored: sql`${identifier(name)}::VARCHAR AS ${identifier(name)}`, added: identifier(name) };
   }
 
-  async records(placed: readonly Placed[]): Promise<void> {
+  async createRecords(records: readonly NumberedRecord[]): Promise<void> {
     const columns: Record<string, Sql> = {
       ord: sql`UINTEGER`,
       id: sql`VARCHAR`,
@@ -141,53 +150,53 @@ class Making {
       ...Object.fromEntries(PROVENANCE_STATUSES.map((status) => [status, sql`UTINYINT`])),
     };
     const listed = this.#pack.attributes.filter(({ type }) => type === 'strings').map(comparedColumn);
-    for (const own of listed) columns[own] = sql`BOOLEAN`;
+    for (const name of listed) columns[name] = sql`BOOLEAN`;
     for (const attribute of this.#pack.attributes.filter(({ type }) => type !== 'strings'))
-      for (const own of neededColumns(attribute)) columns[own] = typeOf(attribute);
+      for (const neededColumn of neededColumns(attribute)) columns[neededColumn] = typeOf(attribute);
     const side = await this.#table(
       'records',
       columns,
-      placed.map(({ ord, record }) => rowOf(this.#pack, ord, record)),
+      records.map(({ ord, record }) => rowOf(this.#pack, ord, record)),
     );
-    const both = { stored: [...FIXED_COLUMNS], added: [...FIXED_COLUMNS] };
-    for (const own of Object.keys(columns).slice(FIXED_COLUMNS.length)) {
-      const plain = { stored: identifier(own), added: identifier(own) };
-      const { stored, added } = listed.includes(own) ? plain : await this.#column(own, side);
-      both.stored.push(stored);
-      both.added.push(added);
+    const lists = { stored: [...FIXED_COLUMNS], added: [...FIXED_COLUMNS] };
+    for (const name of Object.keys(columns).slice(FIXED_COLUMNS.length)) {
+      const plain = { stored: identifier(name), added: identifier(name) };
+      const { stored, added } = listed.includes(name) ? plain : await this.#column(name, side);
+      lists.stored.push(stored);
+      lists.added.push(added);
     }
     await this.#view(
       'records',
-      sql`SELECT ${join(both.stored, ', ')} FROM records WHERE ${this.#hidden} UNION ALL SELECT ${join(both.added, ', ')} FROM ${side}`,
+      sql`SELECT ${join(lists.stored, ', ')} FROM ${this.#stored('records')} WHERE ${this.#hidden} UNION ALL SELECT ${join(lists.added, ', ')} FROM ${side}`,
     );
   }
 
   /** New words get numbers above all others, so that they match no stored word. */
-  async terms(placed: readonly Placed[]): Promise<void> {
-    const rows = placed.flatMap(({ ord, record, unpublished }) =>
+  async createTerms(records: readonly NumberedRecord[]): Promise<void> {
+    const rows = records.flatMap(({ ord, record, unpublished }) =>
       [...recordTerms(this.#pack, record, unpublished)].map(([term, flags]) => ({ term, ord, ...flags })),
     );
     const columns = { term: sql`VARCHAR`, ord: sql`UINTEGER`, ...TERM_COLUMNS };
     const words = await this.#table('words', columns, rows);
-    const known = sql`SELECT DISTINCT term, code FROM terms WHERE term IN (SELECT term FROM ${words})`;
+    const codes = sql`SELECT DISTINCT term, code FROM terms WHERE term IN (SELECT term FROM ${words})`;
     const code = sql`coalesce(code, 4294967296 - dense_rank() OVER (ORDER BY term))::UINTEGER AS code`;
-    const own = sql`term, ord, ${join(Object.keys(TERM_COLUMNS).map(identifier), ', ')}`;
-    const numbered = sql`SELECT ${own}, ${code} FROM ${words} LEFT JOIN (${known}) USING (term)`;
-    const plain = sql`SELECT ${own}, term AS code FROM ${words}`;
-    const side = await this.#create('terms', this.#numbered ? numbered : plain);
+    const fields = sql`term, ord, ${join(Object.keys(TERM_COLUMNS).map(identifier), ', ')}`;
+    const numbered = sql`SELECT ${fields}, ${code} FROM ${words} LEFT JOIN (${codes}) USING (term)`;
+    const plain = sql`SELECT ${fields}, term AS code FROM ${words}`;
+    const side = await this.#create('terms', this.#base.numbered === false ? plain : numbered);
     await this.#view(
       'terms',
-      sql`SELECT ${own}, code FROM terms WHERE ${this.#hidden} UNION ALL SELECT ${own}, code FROM ${side}`,
+      sql`SELECT ${fields}, code FROM ${this.#stored('terms')} WHERE ${this.#hidden} UNION ALL SELECT ${fields}, code FROM ${side}`,
     );
     await this.#view(
       'term_counts',
-      sql`SELECT ord, words FROM term_counts WHERE ${this.#hidden} UNION ALL SELECT ord, count(*)::UINTEGER FROM ${side} WHERE compared GROUP BY ord`,
+      sql`SELECT ord, words FROM ${this.#stored('term_counts')} WHERE ${this.#hidden} UNION ALL SELECT ord, count(*)::UINTEGER FROM ${side} WHERE compared GROUP BY ord`,
     );
   }
 
-  async entries(attribute: Attribute, placed: readonly Placed[]): Promise<void> {
+  async createEntries(attribute: Attribute, records: readonly NumberedRecord[]): Promise<void> {
     const [fold, value] = [column(attribute.name, 'fold'), column(attribute.name, 'value')];
-    const rows = placed.flatMap(({ ord, record }) => {
+    const rows = records.flatMap(({ ord, record }) => {
       const list = (record.attributes[attribute.name] ?? []) as string[];
       const folded = engineValues(attribute, list).fold as string[];
       const entries = new Map(
@@ -199,13 +208,13 @@ class Making {
     const side = await this.#table(of, { [fold]: sql`VARCHAR`, [value]: sql`VARCHAR`, ord: sql`UINTEGER` }, rows);
     const folds = await this.#column(fold, side);
     const values = await this.#column(value, side);
-    const base = sql`SELECT fold AS ${identifier(fold)}, value AS ${identifier(value)}, ord FROM ${identifier(of)} WHERE ${this.#hidden}`;
-    const both = sql`SELECT ${folds.stored}, ${values.stored}, ord FROM (${base}) UNION ALL SELECT ${folds.added}, ${values.added}, ord FROM ${side}`;
-    await this.#view(of, sql`SELECT ${identifier(fold)} AS fold, ${identifier(value)} AS value, ord FROM (${both})`);
+    const base = sql`SELECT fold AS ${identifier(fold)}, value AS ${identifier(value)}, ord FROM ${this.#stored(of)} WHERE ${this.#hidden}`;
+    const union = sql`SELECT ${folds.stored}, ${values.stored}, ord FROM (${base}) UNION ALL SELECT ${folds.added}, ${values.added}, ord FROM ${side}`;
+    await this.#view(of, sql`SELECT ${identifier(fold)} AS fold, ${identifier(value)} AS value, ord FROM (${union})`);
   }
 
-  async steps(attribute: Attribute, placed: readonly Placed[]): Promise<void> {
-    const rows = placed.flatMap(({ ord, history }) =>
+  async createSteps(attribute: Attribute, records: readonly NumberedRecord[]): Promise<void> {
+    const rows = records.flatMap(({ ord, history }) =>
       history
         .filter((row) => row.attribute === attribute.name)
         .flatMap(({ cells: [, , min, , from, to] }) => {

@@ -1,8 +1,16 @@
 // The changelog: pages of changelog.parquet, newest first, and counts of its days.
-import type { ChangeDay, ChangelogAnswer, ChangeRow } from '../plan/history.ts';
+import type { Value } from '../../packs/define/model.ts';
+import { groupKey } from '../plan/group-key.ts';
+import {
+  CHANGE_GROUPS,
+  type ChangeDay,
+  type ChangeGroup,
+  type ChangelogAnswer,
+  type ChangeRow,
+} from '../plan/history.ts';
 import type { ChangelogPlan, Direction } from '../plan/plan.ts';
 import { countLiteral, join, literal, type Sql, sql, textsOf } from '../plan/sql.ts';
-import { type Shape, tableSql } from './shape.ts';
+import { attributeOf, entriesTable, groupSql, type Shape, tableSql } from './shape.ts';
 import { conditions } from './where.ts';
 
 /** Columns of a change, in the order that `changeRow` reads. */
@@ -39,6 +47,10 @@ const [BEFORE, AFTER] = [numberIn(sql`old_value`), numberIn(sql`new_value`)];
 const moved = (numbers: readonly string[], direction: Direction): Sql =>
   sql`CASE WHEN ${listed(numbers)} THEN coalesce(${AFTER} ${SIGNS[direction]} ${BEFORE}, false) ELSE false END`;
 
+/** The change of a number in percent, rounded as answers show it; NULL for other values, and where the old one is 0. */
+const percentOf = (numbers: readonly string[]): Sql =>
+  sql`CASE WHEN ${listed(numbers)} THEN round(100 * (${AFTER} - ${BEFORE}) / abs(nullif(${BEFORE}, 0)), 2) END`;
+
 /** Whether a number changed by a percentage, which is rounded as answers show it. */
 const movedBy = (numbers: readonly string[], percent: number): Sql =>
   sql`CASE WHEN ${listed(numbers)} THEN coalesce(${BEFORE} <> 0 AND round(abs(100 * (${AFTER} - ${BEFORE}) / ${BEFORE}), 2) >= ${percent}::DOUBLE, false) ELSE false END`;
@@ -48,8 +60,9 @@ const listed = (attributes: readonly string[]): Sql =>
 
 /** The condition of a plan; `shape` is that of the records as they are now. */
 function matching(plan: ChangelogPlan, shape: Shape): Sql {
-  const { since, attributes, ordinal, type, numbers, direction, minPercent } = plan;
+  const { since, until, attributes, ordinal, type, numbers, direction, minPercent } = plan;
   const where = [sql`observed_at >= make_timestamp_ms(${since})`];
+  if (until !== undefined) where.push(sql`observed_at < make_timestamp_ms(${until})`);
   if (attributes !== null) where.push(listed(attributes));
   if (ordinal !== null) where.push(sql`ord = ${ordinal}::UINTEGER`);
   if (type !== 'all') where.push(sql`type = ${type}`);
@@ -76,6 +89,28 @@ function dayRow([date, changes, rises, falls]: readonly unknown[]): ChangeDay {
   return { date: String(date), changes: Number(changes), rises: Number(rises), falls: Number(falls) };
 }
 
+/**
+ * Counts the matching changes by a key of their records, most first: rows `[key, changes, rises, falls, median]`, at
+ * most one more than `CHANGE_GROUPS`. A record is in the group of each entry of a list.
+ */
+export function groupsStatement(plan: ChangelogPlan, by: string, changelog: Sql, shape: Shape): Sql {
+  const key = groupKey(by, (name) => attributeOf(shape, name));
+  const keyed =
+    key.attribute.type === 'strings'
+      ? sql`SELECT ord, value AS key FROM ${tableSql(shape, entriesTable(by))}`
+      : sql`SELECT ord, ${groupSql(key)} AS key FROM ${tableSql(shape, 'records')}`;
+  const counted = (direction: Direction) => sql`count(*) FILTER (${moved(plan.numbers, direction)})`;
+  return sql`SELECT key, count(*) AS n, ${counted('rise')}, ${counted('fall')}, quantile_cont(${percentOf(plan.numbers)}, 0.5) FROM (SELECT * FROM ${changelog} WHERE ${matching(plan, shape)}) JOIN (${keyed}) USING (ord) WHERE key IS NOT NULL GROUP BY key ORDER BY n DESC, key LIMIT ${countLiteral(CHANGE_GROUPS + 1)}`;
+}
+
+/** Reads a row of `groupsStatement`. */
+function groupRow([group, items, rises, falls, median]: readonly unknown[]): ChangeGroup {
+  return {
+    ...{ group: group as Value, items: Number(items), rises: Number(rises), falls: Number(falls) },
+    ...(median === null ? {} : { median_change_percent: Number(Number(median).toFixed(2)) + 0 }),
+  };
+}
+
 /** The rows of a changelog file with their position as `place`. */
 export const placedFile = (path: Sql): Sql =>
   sql`(SELECT *, file_row_number AS place FROM read_parquet(${path}, file_row_number = true))`;
@@ -84,7 +119,7 @@ export const placedFile = (path: Sql): Sql =>
 function pageOrder(first: readonly string[], rest: Sql): Sql {
   const [one, ...others] = first.map((name, place) => sql`WHEN ${name} THEN ${place}::INTEGER`);
   if (one === undefined) return sql`observed_at DESC, ${rest}`;
-  const cases = others.reduce((all, each) => sql`${all} ${each}`, one);
+  const cases = others.reduce((all, other) => sql`${all} ${other}`, one);
   return sql`observed_at DESC, CASE attribute ${cases} ELSE ${first.length}::INTEGER END, ${rest}`;
 }
 
@@ -92,10 +127,10 @@ function pageOrder(first: readonly string[], rest: Sql): Sql {
  * A page: newest first, at one time the plan's first attributes first, then as in the file. The wide columns
  * are read for the page only, which takes half the time of sorting them.
  */
-export function pageStatement(plan: ChangelogPlan, placed: Sql, shape: Shape): Sql {
+export function pageStatement(plan: ChangelogPlan, places: Sql, shape: Shape): Sql {
   const order = pageOrder(plan.first, sql`place`);
-  const page = sql`SELECT place FROM ${placed} WHERE ${matching(plan, shape)} ORDER BY ${order} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
-  return sql`SELECT ${CHANGE_COLUMNS} FROM ${placed} WHERE place IN (${page}) ORDER BY ${order}`;
+  const page = sql`SELECT place FROM ${places} WHERE ${matching(plan, shape)} ORDER BY ${order} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
+  return sql`SELECT ${CHANGE_COLUMNS} FROM ${places} WHERE place IN (${page}) ORDER BY ${order}`;
 }
 
 /** A page of a changelog with an overlay, whose rows have no place: only the rows of the page are kept in memory. */
@@ -124,20 +159,24 @@ export function changeRow(row: readonly unknown[]): ChangeRow {
 /** What the statements of a changelog read: its rows, the same with their position (null: an overlay), the records. */
 interface ChangelogTables {
   changelog: Sql;
-  placed: Sql | null;
+  places: Sql | null;
   shape: Shape;
 }
 
 /** Answers a plan by a statement for the counts and one for the page; `ask` runs a statement. */
 export async function answerChangelog(
   plan: ChangelogPlan,
-  { changelog, placed, shape }: ChangelogTables,
+  { changelog, places, shape }: ChangelogTables,
   ask: (statement: Sql) => Promise<unknown[][]>,
 ): Promise<ChangelogAnswer> {
+  if (plan.by !== undefined) {
+    const groups = (await ask(groupsStatement(plan, plan.by, changelog, shape))).map(groupRow);
+    return { rows: [], total: groups.length, days: null, groups };
+  }
   const days = plan.byDay ? (await ask(daysStatement(plan, changelog, shape))).map(dayRow) : null;
   const [[counted] = []] = days ? [] : await ask(countStatement(plan, changelog, shape));
   const total = days ? days.reduce((sum, { changes }) => sum + changes, 0) : Number(counted);
-  const page = placed === null ? overlaidPageStatement(plan, changelog, shape) : pageStatement(plan, placed, shape);
+  const page = places === null ? overlaidPageStatement(plan, changelog, shape) : pageStatement(plan, places, shape);
   const rows = plan.offset < total ? await ask(page) : [];
-  return { rows: rows.map(changeRow), total, days };
+  return { rows: rows.map(changeRow), total, days, groups: null };
 }

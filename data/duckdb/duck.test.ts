@@ -1,15 +1,14 @@
 // Rows that the build reads from DuckDB.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { Duck, quotedText, rowGroup, setDuckMemory } from './duck.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
+import { batchMemory, Duck, memoryShortage, quotedText, rowGroup, setDuckMemory } from './duck.ts';
 
 const TEXTS = ['', 'a,b]', '"quoted" \\', 'line\nand\ttab', '\u0000', '\u2028', 'Zürich 東京 🛫', "it's"];
 const LIST = TEXTS.map(quotedText).join(', ').replaceAll(quotedText('\u0000'), 'chr(0)');
 
-const folder = mkdtempSync(join(tmpdir(), 'duck-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchOfAll();
 
 test('values returns any text, missing values, and more rows than one chunk has', async () => {
   const duck = await Duck.open(folder, 1);
@@ -94,6 +93,48 @@ describe('memory', () => {
     await withMemory(256, (duck) => duck.parquet(wide(40, 100_000), path));
     const read = withMemory(8, (duck) => duck.rows(`SELECT list(t) FROM read_parquet(${quotedText(path)}) t`));
     await expect(read).rejects.toThrow(`a query of few.parquet ${limit}`);
+  });
+
+  test('a batch of records needs memory for five copies', () => {
+    expect(batchMemory(2000 * 50_000, 2000)).toBe(500_000_000);
+    expect(batchMemory(20_000 * 50_000, 20_000)).toBe(512_000_000);
+    expect(batchMemory(0, 0)).toBe(0);
+  });
+
+  test('a table that a night cannot hold gives both figures', () => {
+    vi.spyOn(process, 'constrainedMemory').mockReturnValue(2 * 2 ** 30);
+    expect(memoryShortage(60_000, 40, 20_000_000)).toBeNull();
+    const [many, wide] = [memoryShortage(200_000, 400, 600_000_000), memoryShortage(20_000, 3, 20_000 * 200_000)];
+    expect(many).toMatch(/^a night needs about [7-9]\.\d GB of memory, and this machine has 2\.0 GB/);
+    expect(wide).toMatch(/^a night needs about [2-9]\.\d GB of memory/);
+  });
+
+  test('statements that lack memory run again with half of the memory, one after the other', async () => {
+    const duck = await Duck.open(join(folder, 'spill'), 2);
+    try {
+      const limit = async () =>
+        (await duck.rows("SELECT current_setting('memory_limit'), current_setting('threads')"))[0]!;
+      const bytes = async () =>
+        (await duck.rows(`SELECT sum(octet_length(content)) FROM read_blob('${join(folder, 'again-*')}')`))[0]![0];
+      const write = (name: string) => duck.parquet(wide(100, 20_000), join(folder, `again-${name}`));
+      expect(await write('0')).toBe(20_000);
+      const once = await bytes();
+      const before = await limit();
+      await duck.run("SET memory_limit = '20MB'");
+      expect(await Promise.all(['1', '2', '3'].map(write))).toEqual([20_000, 20_000, 20_000]);
+      const after = await limit();
+      expect(after).not.toEqual(before);
+      expect(after[1]).toBe(1n);
+      expect(await bytes()).toBeGreaterThan(Number(once) * 3);
+      await duck.run("SET memory_limit = '12MB'");
+      const lists: unknown[] = [];
+      const table = `(SELECT c0, row_number() OVER () - 1 AS ord FROM (${wide(1, 20_000)}))`;
+      for await (const values of duck.ordered('repeat(c0, 200)', table)) lists.push(...values);
+      expect(lists).toHaveLength(20_000);
+      expect(await limit()).toEqual(after);
+    } finally {
+      duck.close();
+    }
   });
 
   test('row groups have at most 80 MB of rows, and whole vectors', () => {

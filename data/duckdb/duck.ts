@@ -28,17 +28,21 @@ const MEMORY = 'register.duckdb_memory';
 /**
  * Sets the bytes of memory of each database that this thread, and threads that start later, open. Undefined: a sixth
  * of the memory of the machine or container, because a night has up to four databases open, and the heaps of its
- * threads.
+ * threads; half of it for a statement that needs more (`Duck`).
  */
 export function setDuckMemory(bytes: number | undefined): void {
   setEnvironmentData(MEMORY, bytes);
 }
 
-const duckMemory = () =>
+/** Bytes of memory of a database that this thread opens. */
+export const duckMemory = (): number =>
   (getEnvironmentData(MEMORY) as number | undefined) ?? Math.max(256 * MIB, Math.floor(memoryLimit() / 6));
 
 /** Most rows and most uncompressed bytes of a row group: a COPY holds one in memory, which cannot spill. */
 const GROUP = { rows: 20_480, bytes: 80 * MIB };
+
+/** Rows of one statement of `ordered`, which holds their values in memory. */
+const RANGE = 16_384;
 
 /** Rows that DuckDB processes together. A row group has a multiple of them. */
 const VECTOR = 2048;
@@ -52,13 +56,50 @@ export function rowGroup(bytes: number, rows: number): number {
   return Math.max(VECTOR, Math.min(GROUP.rows, fitting));
 }
 
+/** Copies of a batch of rows that a statement holds at once, estimated with rows of 50 kB of text. */
+const COPIES = 5;
+
+/** Bytes of memory that a statement over `rows` with together `bytes` needs: DuckDB processes `VECTOR` of them at once. */
+export const batchMemory = (bytes: number, rows: number): number =>
+  Math.ceil(COPIES * bytes * Math.min(1, VECTOR / Math.max(1, rows)));
+
+/** Bytes of memory of a night, as docs/capacity.md measured it: for the process, a value, and the sources of a value. */
+const NIGHT = { process: 2 ** 30, value: 90, sources: 200 };
+
+/**
+ * Why a night of a table may lack memory, as a message with both figures in GB; null when the memory is sufficient.
+ *
+ * @param bytes size of all values as text
+ */
+export function memoryShortage(records: number, attributes: number, bytes: number): string | null {
+  const batch = batchMemory(bytes + records * attributes * NIGHT.sources, records);
+  // A database gets at most half of the memory.
+  const needed = Math.max(NIGHT.process + records * attributes * NIGHT.value + batch, 2 * batch);
+  const [need, present] = [needed, memoryLimit()].map((memory) => (memory / 2 ** 30).toFixed(1));
+  if (Number(need) <= Number(present)) return null;
+  return `a night needs about ${need} GB of memory, and this machine has ${present} GB (docs/capacity.md)`;
+}
+
 /** Bytes for the dictionaries of all text columns of a Parquet file. Each gets at most 1 MiB, DuckDB's default. */
 const DICTIONARIES = 128 * MIB;
 
+/**
+ * A DuckDB instance with its own limit of memory; close it after use.
+ *
+ * @example
+ * ```ts
+ * const duck = await Duck.open('/tmp/spill');
+ * const rows = await duck.rows("SELECT name FROM read_parquet('records.parquet')");
+ * duck.close();
+ * ```
+ */
 export class Duck {
   readonly #instance: DuckDBInstance;
-  readonly #memory: number;
+  #memory: number;
   readonly #idle: DuckDBConnection[] = [];
+  readonly #running = new Set<Promise<unknown>>();
+  /** Resolves when the statements that lacked memory have run again. */
+  #again: Promise<unknown> = Promise.resolve();
 
   private constructor(instance: DuckDBInstance, memory: number) {
     this.#instance = instance;
@@ -89,11 +130,42 @@ export class Duck {
     return this.#idle.pop() ?? (await this.#instance.connect());
   }
 
+  /**
+   * Runs a statement; when it lacks memory, again: alone, with one thread and up to half of the memory of the machine.
+   * DUCKDB_MEMORY is not exceeded.
+   */
+  async #enough<T>(statement: () => Promise<T>): Promise<T> {
+    await this.#again;
+    const first = statement();
+    this.#running.add(first);
+    try {
+      return await first;
+    } catch (error) {
+      if (!lacksMemory(error)) throw error;
+    } finally {
+      this.#running.delete(first);
+    }
+    const second = this.#again.then(async () => {
+      await Promise.allSettled(this.#running);
+      await this.#grow();
+      return statement();
+    });
+    this.#again = second.catch(() => {});
+    return second;
+  }
+
+  async #grow(): Promise<void> {
+    if (getEnvironmentData(MEMORY) === undefined) this.#memory = Math.max(this.#memory, Math.floor(memoryLimit() / 2));
+    const connection = await this.#connection();
+    await connection.run(`SET memory_limit = '${Math.floor(this.#memory / 1024)}KiB'; SET threads = 1`);
+    this.#idle.push(connection);
+  }
+
   /** Runs a statement and returns its rows. Concurrent statements use separate connections. */
   async rows(sql: string): Promise<unknown[][]> {
     const connection = await this.#connection();
     try {
-      return (await connection.runAndReadAll(sql)).getRows();
+      return await this.#enough(async () => (await connection.runAndReadAll(sql)).getRows());
     } catch (error) {
       throw withRemedy(error, sql, this.#memory);
     } finally {
@@ -104,9 +176,12 @@ export class Duck {
   async *#stream(sql: string): AsyncGenerator<DuckDBDataChunk> {
     const connection = await this.#connection();
     try {
-      const result = await connection.stream(sql);
-      for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
-        yield chunk;
+      // Once a chunk has been delivered, the statement cannot run again.
+      const { result, first } = await this.#enough(async () => {
+        const result = await connection.stream(sql);
+        return { result, first: await result.fetchChunk() };
+      });
+      for (let chunk = first; chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) yield chunk;
     } catch (error) {
       throw withRemedy(error, sql, this.#memory);
     } finally {
@@ -130,12 +205,18 @@ export class Duck {
 
   /**
    * Values of one expression for the rows of `from`, as JSON values in the order of the column `ord`. One call of DuckDB reads
-   * 8,192 values; in `chunks` each text is a call.
+   * the values of a range; in `chunks` each text is a call. `from` is read once for each range, so it is a table or file.
    */
   async *ordered(expression: string, from: string): AsyncGenerator<unknown[]> {
-    const query = `SELECT to_json(list(${expression} ORDER BY ord))::VARCHAR FROM ${from} GROUP BY ord // 8192 ORDER BY ord // 8192`;
-    for await (const { columns } of this.chunks(query))
-      for (const texts of columns[0] as string[]) yield JSON.parse(texts) as unknown[];
+    const last = await this.count(`SELECT coalesce(max(ord), -1) FROM ${from}`);
+    for (let first = 0; first <= last; first += RANGE) {
+      const range = `ord >= ${first} AND ord < ${first + RANGE}`;
+      const rows = await this.rows(
+        `SELECT to_json(list(${expression} ORDER BY ord))::VARCHAR FROM ${from} WHERE ${range}`,
+      );
+      const texts = rows[0]?.[0];
+      if (typeof texts === 'string') yield JSON.parse(texts) as unknown[];
+    }
   }
 
   /** Rows of a statement in its order, a few thousand at a time, to limit memory. */
@@ -178,6 +259,12 @@ export class Duck {
   }
 }
 
+/** Whether an error of DuckDB is for lack of memory, and not of space for temporary files. */
+const lacksMemory = (error: unknown) =>
+  error instanceof Error &&
+  error.message.startsWith('Out of Memory') &&
+  !error.message.includes('max_temp_directory_size');
+
 /** An error of DuckDB; one of memory or temporary files names the file, the limit and the remedy. */
 function withRemedy(error: unknown, sql: string, memory: number): unknown {
   const text = error instanceof Error ? error.message : '';
@@ -185,7 +272,7 @@ function withRemedy(error: unknown, sql: string, memory: number): unknown {
   const [, target] = / TO '(?:[^']*\/)?([^'/]+)'/.exec(sql) ?? [];
   const files = [...sql.matchAll(/'(?:[^']*\/)?([^'/]+\.(?:parquet|jsonl))'/g)].map(([, name]) => name);
   const step = target ? `writing ${target}` : `a query of ${[...new Set(files)].join(', ') || 'the facts'}`;
-  const full = text.includes('max_temp_directory_size');
+  const full = !lacksMemory(error);
   const remedy = full ? 'free space on the disk of DATA_DIR' : 'set DUCKDB_MEMORY to more, or use more memory';
   const limit = `${Math.round(memory / MIB)} MB${full ? ' and half of the free disk space' : ''}`;
   return new Error(`${step} needs more than ${limit}, the bound of one database of a nightly run: ${remedy}`);
@@ -204,4 +291,10 @@ export function fromParquet(files: readonly string[], columns: ColumnTypes): str
   if (files.length > 0) return `read_parquet([${files.map(quotedText).join(', ')}])`;
   const shape = Object.entries(columns).map(([name, type]) => `NULL::${type} AS ${quotedIdentifier(name)}`);
   return `(SELECT ${shape.join(', ')} LIMIT 0)`;
+}
+
+/** The rows of a JSON list of objects, which a parameter or text expression contains, with these columns. */
+export function fromJsonRows(json: string, columns: ColumnTypes): string {
+  const shape = Object.entries(columns).map(([name, type]) => [name, type.endsWith('[]') ? [type.slice(0, -2)] : type]);
+  return `SELECT row.* FROM (SELECT unnest(from_json(${json}, ${quotedText(JSON.stringify([Object.fromEntries(shape)]))})) AS row)`;
 }

@@ -84,9 +84,10 @@ export class SharedEngines {
   readonly #load: Int32Array;
   readonly #byFolder = new Map<string, SharedEngine>();
 
-  constructor(engines: Engines, packs: readonly Pack[], load: Int32Array) {
+  /** `packs`: by dataset; later packs may be added to it. */
+  constructor(engines: Engines, packs: ReadonlyMap<string, Pack>, load: Int32Array) {
     this.#engines = engines;
-    this.#packs = new Map(packs.map((pack) => [pack.id, pack]));
+    this.#packs = packs;
     this.#load = load;
   }
 

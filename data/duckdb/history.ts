@@ -70,9 +70,9 @@ export function historyQuestions(
       const stored = file(RELEASE_FILES.changelog);
       const over = await hidden?.();
       const changelog = over ? overlayChangelog(stored, over.gone, over.changelog) : stored;
-      const placed = over ? null : placedFile(literal(path(folder, RELEASE_FILES.changelog)));
-      const table = plan.where.length > 0 ? await shape() : NO_SHAPE;
-      return answerChangelog(plan, { changelog, placed, shape: table }, (statement) => pool.ask(statement, options));
+      const places = over ? null : placedFile(literal(path(folder, RELEASE_FILES.changelog)));
+      const table = plan.where.length > 0 || plan.by !== undefined ? await shape() : NO_SHAPE;
+      return answerChangelog(plan, { changelog, places, shape: table }, (statement) => pool.ask(statement, options));
     },
     async changes(plan, options) {
       const { removed = [] } = (await hidden?.()) ?? {};
@@ -97,17 +97,17 @@ export function historyQuestions(
   };
 
   async function records(ordinals: readonly number[], options: QueryOptions | undefined) {
-    const found = await pool.ask(
+    const resultRows = await pool.ask(
       sql`SELECT b.ord, b.id, r.slug, b.identity FROM ${file(RELEASE_FILES.bodies)} b JOIN records r ON r.ord = b.ord WHERE b.ord IN (${ordinalsIn(ordinals)})`,
       options,
     );
-    const ids = found.map((row) => String(row[1]));
+    const ids = resultRows.map((row) => String(row[1]));
     const facts = Map.groupBy(factRows(await pool.ask(pastStatement(ids, factsFile), options)), ({ entity }) => entity);
     const listings = await pool.ask(
       sql`SELECT entity, source, listed, epoch_ms("at") FROM ${file(RELEASE_FILES.listings)} WHERE entity IN (${idList(ids)}) ORDER BY entity, "at"`,
       options,
     );
-    return found.map((row) => ({
+    return resultRows.map((row) => ({
       ordinal: Number(row[0]),
       id: String(row[1]),
       slug: String(row[2]),

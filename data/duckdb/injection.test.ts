@@ -1,10 +1,9 @@
 // Hostile text in every text parameter matches nothing, breaks nothing and is never part of a statement.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
 import type { Engine, Predicate } from '../plan/plan.ts';
@@ -39,7 +38,7 @@ const HOSTILE = [
   'x'.repeat(100_000),
 ];
 
-const dataDir = mkdtempSync(join(tmpdir(), 'injection-'));
+const dataDir = scratchOfAll();
 let pack: Pack;
 let engine: Engine;
 let shape: Shape;
@@ -57,7 +56,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await engine.close();
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 const sort = { key: 'name', descending: false };

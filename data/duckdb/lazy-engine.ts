@@ -16,6 +16,7 @@ export const QUERIES = [
   'spread',
   'origins',
   'resolve',
+  'matching',
   'bodies',
   'heads',
   'facts',

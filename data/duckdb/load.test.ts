@@ -1,25 +1,19 @@
 // Opening a release: the locked instance, older and damaged releases, and where bodies are read.
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
-import type { Pack } from '../../packs/define/model.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
-import { type WrittenRelease, writeRelease } from '../../tests/support/write-release.ts';
+import { writeRelease } from '../../tests/support/write-release.ts';
 import { DEFAULT_LIMITS } from '../plan/limits.ts';
 import { openEngine } from './engine.ts';
 import { load } from './load.ts';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'load-'));
-let pack: Pack;
-let written: WrittenRelease;
+const dataDir = scratchOfAll();
 
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
-  written = await writeRelease(dataDir, pack, randomRecords(pack, 60, 5));
-});
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+const written = await writeRelease(dataDir, pack, randomRecords(pack, 60, 5));
 
 const open = (limits = {}) => load(written.folder, pack, 60, { ...DEFAULT_LIMITS, ...limits });
 

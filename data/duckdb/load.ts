@@ -1,10 +1,13 @@
 // Opens a DuckDB instance for one release: loads the narrow tables, compresses them, then locks all settings.
+import { statSync } from 'node:fs';
 import { join as path } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Pack } from '../../packs/define/model.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { EngineLimits } from '../plan/limits.ts';
 import { literal, type Sql, sql } from '../plan/sql.ts';
+import { batchMemory } from './duck.ts';
+import { MOMENT_BYTES } from './moments.ts';
 import type { Shape } from './shape.ts';
 import { loadSteps } from './steps.ts';
 import { loadRecords, type RunStatement } from './tables.ts';
@@ -73,12 +76,13 @@ export async function load(
     const refs = sql`SELECT id AS ref, ord FROM records UNION ALL SELECT slug, ord FROM records WHERE slug <> id`;
     await run(sql`CREATE ${indexed ? sql`VIEW` : sql`TABLE`} refs AS ${refs}${indexed ? sql`` : sql` ORDER BY ref`}`);
     if (!indexed) await run(sql`CREATE UNIQUE INDEX refs_by_ref ON refs (ref)`);
-    const [[found] = []] = await run(sql`SELECT count(*) FROM records`);
-    if (Number(found) !== rows)
-      throw new Error(`${RELEASE_FILES.engine} has ${String(found)} records (expected ${rows})`);
+    const [[count] = []] = await run(sql`SELECT count(*) FROM records`);
+    if (Number(count) !== rows)
+      throw new Error(`${RELEASE_FILES.engine} has ${String(count)} records (expected ${rows})`);
     const bodies = await loadBodies(run, path(folder, RELEASE_FILES.bodies), rows, indexed ? 0 : limits.bodies);
     await run(sql`CHECKPOINT ${PACKED}`);
-    await lock(connection, folder, limits.working_memory);
+    const wide = batchMemory(statSync(path(folder, RELEASE_FILES.jsonl)).size, rows);
+    await lock(connection, folder, Math.max(limits.working_memory, wide) + rows * MOMENT_BYTES);
     connection.closeSync();
     return { instance, connect, shape, bodies };
   } catch (error) {

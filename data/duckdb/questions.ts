@@ -3,23 +3,31 @@
 import type { Value } from '../../packs/define/model.ts';
 import { isoTime } from '../model/time.ts';
 import { type GroupKey, groupKey } from '../plan/group-key.ts';
+import { histogramOf } from '../plan/histogram.ts';
 import type {
   Engine,
   FacetAnswer,
   FacetPlan,
+  GroupPlan,
+  MatchPlan,
   Position,
+  Predicate,
+  QueryOptions,
   RecordHead,
   SearchAnswer,
   SearchPlan,
   SeriesAnswer,
   SeriesPlan,
+  SimilarPlan,
   StatsAnswer,
+  StatsGroup,
   StatsPlan,
 } from '../plan/plan.ts';
-import { kilometres } from '../plan/predicates.ts';
+import { kilometres, momentOf } from '../plan/predicates.ts';
 import { countLiteral, identifier, join, type Sql, sql } from '../plan/sql.ts';
+import type { WithShape } from './moments.ts';
 import type { Pool } from './pool.ts';
-import { relevanceStatement } from './relevance.ts';
+import { relevanceStatement, scoredRecords } from './relevance.ts';
 import {
   attributeOf,
   comparedColumn,
@@ -37,26 +45,44 @@ import { conditions, sqlValues } from './where.ts';
 
 type TableQuestions = Pick<
   Engine,
-  'search' | 'facets' | 'similar' | 'stats' | 'timeseries' | 'spread' | 'resolve' | 'bodies' | 'heads'
+  'search' | 'facets' | 'similar' | 'stats' | 'timeseries' | 'spread' | 'resolve' | 'matching' | 'bodies' | 'heads'
 >;
 
-/** The queries over `shape`, which may still load; `bodies` is the source of bodies. */
-export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Shape>): TableQuestions {
+/** The queries over the tables now or, for plans with `as_of`, at a moment; `bodies` is the source of bodies. */
+export function tableQuestions(pool: Pool, bodies: Sql, withShape: WithShape): TableQuestions {
+  /** A query of one statement. */
+  const query =
+    <P extends { where: readonly Predicate[] }, T>(
+      statement: (plan: P, shape: Shape) => Sql,
+      answer: (plan: P, rows: unknown[][]) => T,
+    ) =>
+    (plan: P, options?: QueryOptions): Promise<T> =>
+      withShape(momentOf(plan.where), async (shape) => answer(plan, await pool.ask(statement(plan, shape), options)));
   return {
-    search: async (plan, options) => searchAnswer(plan, await pool.ask(searchStatement(plan, await shape()), options)),
-    facets: async (plan, options) => facetAnswer(await pool.ask(facetStatement(plan, await shape()), options)),
-    similar: async (plan, options) => similarAnswer(await pool.ask(similarStatement(plan, await shape()), options)),
-    stats: async (plan, options) => statsAnswer(plan, await pool.ask(statsStatement(plan, await shape()), options)),
-    timeseries: async (plan, options) => seriesAnswer(await pool.ask(seriesStatement(plan, await shape()), options)),
-    spread: async (plan, options) => spreadAnswer(plan, await pool.ask(spreadStatement(plan, await shape()), options)),
+    search: query(searchStatement, searchAnswer),
+    facets: query(facetStatement, (_plan: FacetPlan, rows) => facetAnswer(rows)),
+    similar: query(similarStatement, (_plan: SimilarPlan, rows) => similarAnswer(rows)),
+    stats: query(statsStatement, statsAnswer),
+    timeseries: query(seriesStatement, (_plan: SeriesPlan, rows) => seriesAnswer(rows)),
+    spread: (plan, options) =>
+      withShape(null, async (shape) => spreadAnswer(plan, await pool.ask(spreadStatement(plan, shape), options))),
     resolve: async (refs, options) =>
-      refs.length === 0 ? [] : resolveAnswer(refs, await pool.ask(resolveStatement(refs, await shape()), options)),
+      refs.length === 0
+        ? []
+        : withShape(null, async (shape) => resolveAnswer(refs, await pool.ask(resolveStatement(refs, shape), options))),
+    matching: async (plan, options) => {
+      if (plan.ways.length === 0) return [];
+      const rows = await withShape(null, async (shape) => pool.ask(matchStatement(plan, shape), options));
+      return rows.map(([ordinal]) => Number(ordinal));
+    },
     bodies: async (ordinals, options) =>
       ordinals.length === 0 ? [] : bodiesAnswer(ordinals, await pool.ask(bodiesStatement(ordinals, bodies), options)),
     heads: async (ordinals, options) =>
       ordinals.length === 0
         ? []
-        : headsAnswer(ordinals, await pool.ask(headsStatement(ordinals, await shape()), options)),
+        : withShape(null, async (shape) =>
+            headsAnswer(ordinals, await pool.ask(headsStatement(ordinals, shape), options)),
+          ),
   };
 }
 
@@ -65,6 +91,7 @@ export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Sha
  * relevance `key` is the score, and prominence and quality follow at the end.
  */
 export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
+  if (plan.group) return groupedStatement(plan, plan.group, shape);
   if (plan.sort.relevance) return relevanceStatement(plan, plan.sort.relevance, shape);
   const key = sortSql(plan, shape);
   const matches = conditions(plan.where, shape);
@@ -73,6 +100,39 @@ export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
   if (!plan.total) return page;
   const count = sql`SELECT count(*) AS total FROM ${tableSql(shape, 'records')} WHERE ${matches}`;
   return sql`SELECT ord, id, key, total FROM (${count}) LEFT JOIN (${page}) ON true ORDER BY ${order(plan, shape)}`;
+}
+
+/**
+ * Rows `[ord, id, key, total, value, place]` of the groups of a page and one more, each group in order; `value` is the
+ * group, `place` its number on the page. By relevance prominence and quality follow.
+ */
+function groupedStatement(plan: SearchPlan, { by, limit }: GroupPlan, shape: Shape): Sql {
+  const { sort, after, where } = plan;
+  const scored = sort.relevance && scoredRecords(plan, sort.relevance, shape);
+  const sorted = scored ? scored.order : order(plan, shape);
+  const key = groupKey(by, (name) => attributeOf(shape, name));
+  const values =
+    key.attribute.type === 'strings'
+      ? sql`SELECT ord, value FROM ${tableSql(shape, entriesTable(by))}`
+      : sql`SELECT ord, ${groupSql(key)} AS value FROM ${tableSql(shape, 'records')}`;
+  const matches = scored
+    ? scored.rows
+    : sql`SELECT ord, id, ${sortSql(plan, shape)} AS key FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}`;
+  const place = sql`row_number() OVER (PARTITION BY value ORDER BY ${sorted})`;
+  const best = sql`SELECT *, ${place} AS n FROM (${matches}) JOIN (${values}) USING (ord) WHERE value IS NOT NULL QUALIFY n <= ${countLiteral(limit)}`;
+  const later = scored ? scored.beyond : beyond;
+  const rest = after === null ? sql`` : sql` AND (${later(plan, after, sql`key`, shape)} OR ${laterGroup(after)})`;
+  const page = sql`SELECT value, row_number() OVER (ORDER BY ${sorted}, value) AS place FROM best WHERE n = 1${rest} QUALIFY place <= ${countLiteral(plan.limit + 1)}`;
+  const ties = scored ? sql`, prominence, quality` : sql``;
+  const tables = sql`${scored ? sql`${scored.tables}, ` : sql``}best AS MATERIALIZED (${best}), page AS (${page})`;
+  const count = plan.total ? sql`(SELECT count(*) FROM best WHERE n = 1)` : sql`NULL`;
+  return sql`WITH ${tables} SELECT ord, id, key, total, value, place${ties} FROM (SELECT ${count} AS total) LEFT JOIN (SELECT * FROM best JOIN page USING (value)) ON true ORDER BY place, n`;
+}
+
+/** Of the groups whose first record is the last one of the page before: those with a greater value. */
+function laterGroup({ id, group }: Position): Sql {
+  const value = typeof group === 'string' ? sql`value::VARCHAR` : sql`value`;
+  return sql`(id = ${id} AND ${value} > ${group as string | number | boolean})`;
 }
 
 function sortSql({ sort }: SearchPlan, shape: Shape): Sql {
@@ -99,21 +159,27 @@ function beyond({ sort }: SearchPlan, { value, id }: Position, key: Sql, shape: 
 
 /** Reads the rows of `searchStatement`. */
 function searchAnswer(plan: SearchPlan, rows: readonly (readonly unknown[])[]): SearchAnswer {
-  const found = rows.filter((row) => row[0] !== null);
-  const page = found.slice(0, plan.limit);
-  const last = page.at(-1);
-  const more = found.length > plan.limit && last !== undefined;
+  const matches = rows.filter((row) => row[0] !== null);
+  const page = plan.group ? matches.filter((row) => Number(row[5]) <= plan.limit) : matches.slice(0, plan.limit);
+  // Of a group its first record.
+  const last = plan.group ? page.find((row) => row[5] === page.at(-1)![5]) : page.at(-1);
+  const more = matches.length > page.length && last !== undefined;
   return {
     ordinals: page.map((row) => Number(row[0])),
     next: more ? { value: keyValue(last[2]), ...tiesOf(plan, last), id: String(last[1]) } : null,
     total: plan.total ? Number(rows[0]?.[3] ?? 0) : null,
     ...(plan.sort.distance ? { metres: page.map((row) => Number(row[2])) } : {}),
+    ...(plan.group ? { groups: page.map(groupValue) } : {}),
   };
 }
 
-/** Prominence and quality, the last columns of a row of `relevanceStatement`. */
-function tiesOf({ sort }: SearchPlan, row: readonly unknown[]): Pick<Position, 'ties'> {
-  return sort.relevance ? { ties: row.slice(-2).map((tie) => (tie === null ? null : Number(tie))) } : {};
+/** The group of a row of `groupedStatement`. */
+const groupValue = (row: readonly unknown[]): Value => keyValue(row[4])!;
+
+/** Prominence and quality, the last columns of a row by relevance, and the group. */
+function tiesOf({ sort, group }: SearchPlan, row: readonly unknown[]): Pick<Position, 'ties' | 'group'> {
+  const ties = sort.relevance ? { ties: row.slice(-2).map((tie) => (tie === null ? null : Number(tie))) } : {};
+  return group ? { ...ties, group: groupValue(row) } : ties;
 }
 
 function keyValue(value: unknown): Position['value'] {
@@ -152,19 +218,30 @@ function facetAnswer(rows: readonly (readonly unknown[])[]): FacetAnswer {
 const KEYS = [sql`key0`, sql`key1`] as const;
 
 /**
- * Rows `[depth, key0, key1, count, min, quartiles, max, mean, total]`: outer groups first, each level by
- * count and then by keys, at most one more than the plan allows. `quantile_cont` interpolates linearly
- * between the two nearest numbers. The mean is summed in ascending order, as in the index, so that both have the same
- * 15 digits.
+ * Rows `[depth, key0, key1, count, min, quantiles, max, sum, mean, lowest, highest, numbers, total]`: outer groups
+ * first, each level by count and then by keys; one row with the total alone when the plan allows fewer. Groups are
+ * counted first: their figures need memory for each number, and are computed for groups of the answer only.
+ * `quantile_cont` interpolates linearly between the two nearest numbers. Numbers are added in ascending order, as in
+ * the index, so that both have the same 15 digits. `numbers` are those of a histogram.
  */
-export function statsStatement({ where, attribute, by, groups }: StatsPlan, shape: Shape): Sql {
+export function statsStatement(plan: StatsPlan, shape: Shape): Sql {
+  const { where, attribute, by, groups, minCount = 1 } = plan;
   const keys = by.map((key) => groupKey(key, (name) => attributeOf(shape, name)));
   const number = identifier(comparedColumn(attributeOf(shape, attribute)));
   const columns = [sql`ord`, sql`${number} AS number`, ...keys.flatMap(keyColumn)];
   const matched = sql`SELECT ${join(columns, ', ')} FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)} AND ${number} IS NOT NULL`;
-  const outer = level(keys.slice(0, 1), shape);
-  const rows = keys.length === 2 ? sql`${outer} UNION ALL ${level(keys, shape)}` : outer;
-  return sql`WITH matched AS MATERIALIZED (${matched}) SELECT *, count(*) OVER () AS total FROM (${rows}) WHERE n > 0 ORDER BY depth, n DESC, key0, key1 LIMIT ${countLiteral(groups + 1)}`;
+  if (keys.length === 0)
+    return sql`WITH matched AS MATERIALIZED (${matched}) SELECT *, 1 AS total FROM (SELECT 0 AS depth, NULL AS key0, NULL AS key1, ${figures(plan)} FROM matched) WHERE n >= ${countLiteral(minCount)}`;
+  const levels = keys.map((_, index) => level(keys.slice(0, index + 1), shape));
+  const sizes = levels.map(
+    ({ depth, shown, from, used }) =>
+      sql`SELECT ${depth} AS depth, ${shown}, count(*) AS n FROM ${from} GROUP BY ${used} HAVING n >= ${countLiteral(minCount)}`,
+  );
+  const rows = levels.map(
+    ({ depth, shown, from, used }) =>
+      sql`SELECT ${depth} AS depth, ${shown}, ${figures(plan)} FROM ${from} SEMI JOIN (SELECT ${used} FROM sizes WHERE depth = ${depth} AND (SELECT total FROM totals) <= ${countLiteral(groups)}) USING (${used}) GROUP BY ${used}`,
+  );
+  return sql`WITH matched AS MATERIALIZED (${matched}), sizes AS MATERIALIZED (${join(sizes, ' UNION ALL ')}), totals AS (SELECT count(*) AS total FROM sizes) SELECT answer.*, total FROM totals LEFT JOIN (${join(rows, ' UNION ALL ')}) AS answer ON true ORDER BY depth, n DESC, key0, key1`;
 }
 
 /** A key with one value per record is a column of `matched`; list entries are joined when grouping. */
@@ -172,11 +249,16 @@ function keyColumn(key: GroupKey, level: number): Sql[] {
   return key.attribute.type === 'strings' ? [] : [sql`${groupSql(key)} AS ${KEYS[level]!}`];
 }
 
+/** The figures of a group, in the order of `groupOf`. */
+function figures({ buckets }: StatsPlan): Sql {
+  const ofHistogram = buckets === undefined ? sql`NULL` : sql`list(number ORDER BY number)`;
+  return sql`count(*) AS n, min(number), quantile_cont(number, [0.1, 0.25, 0.5, 0.75, 0.9]), max(number), fsum(number ORDER BY number), favg(number ORDER BY number), first(ord ORDER BY number, ord), first(ord ORDER BY number DESC, ord), ${ofHistogram}`;
+}
+
 /**
  * The groups of one level. A record is in the group of each entry of a list, and in no group without a key.
  */
-function level(keys: readonly GroupKey[], shape: Shape): Sql {
-  const figures = sql`count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number ORDER BY number)`;
+function level(keys: readonly GroupKey[], shape: Shape): { depth: Sql; shown: Sql; from: Sql; used: Sql } {
   const shown = KEYS.map((key, index) => (index < keys.length ? key : sql`NULL AS ${key}`));
   const from = keys.reduce(
     (all, { attribute: { name, type } }, index) =>
@@ -186,23 +268,36 @@ function level(keys: readonly GroupKey[], shape: Shape): Sql {
     sql`matched`,
   );
   const used = KEYS.slice(0, keys.length);
-  const given = used.map((key) => sql`${key} IS NOT NULL`);
-  const grouped = used.length === 0 ? sql`` : sql` WHERE ${join(given, ' AND ')} GROUP BY ${join(used, ', ')}`;
-  return sql`SELECT ${countLiteral(keys.length)} AS depth, ${join(shown, ', ')}, ${figures} FROM ${from}${grouped}`;
+  const present = join(
+    used.map((key) => sql`${key} IS NOT NULL`),
+    ' AND ',
+  );
+  return {
+    depth: countLiteral(keys.length),
+    shown: join(shown, ', '),
+    from: sql`(SELECT * FROM ${from} WHERE ${present})`,
+    used: join(used, ', '),
+  };
 }
 
 /** Reads the rows of `statsStatement`. */
-function statsAnswer({ groups }: StatsPlan, rows: readonly (readonly unknown[])[]): StatsAnswer {
+function statsAnswer({ groups, buckets }: StatsPlan, rows: readonly (readonly unknown[])[]): StatsAnswer {
   const total = Number(rows[0]?.at(-1) ?? 0);
-  if (total > groups) return { groups: [], total };
-  return { groups: rows.map(groupOf), total };
+  if (total === 0 || total > groups) return { groups: [], total };
+  return { groups: rows.map((row) => groupOf(row, buckets)), total };
 }
 
-function groupOf([depth, key0, key1, count, min, quartiles, max, mean]: readonly unknown[]) {
-  const [q1 = NaN, median = NaN, q3 = NaN] = numbersOf(quartiles);
+function groupOf(row: readonly unknown[], buckets: number | undefined): StatsGroup {
+  const [depth, key0, key1, count, min, quantiles, max, sum, mean, lowest, highest, numbers] = row;
+  const [p10 = NaN, q1 = NaN, median = NaN, q3 = NaN, p90 = NaN] = numbersOf(quantiles);
   return {
     keys: [key0, key1].slice(0, Number(depth)) as Value[],
-    figures: { count: Number(count), min: Number(min), q1, median, q3, max: Number(max), mean: Number(mean) },
+    figures: {
+      ...{ count: Number(count), sum: Number(sum), min: Number(min), p10, q1, median, q3, p90 },
+      ...{ max: Number(max), mean: Number(mean) },
+    },
+    ...{ lowest: Number(lowest), highest: Number(highest) },
+    ...(buckets === undefined ? {} : { histogram: histogramOf(numbersOf(numbers), buckets) }),
   };
 }
 
@@ -275,6 +370,12 @@ function seriesAnswer(rows: readonly (readonly unknown[])[]): SeriesAnswer {
   return { matched: Number(matched), groups: Number(groups), spans };
 }
 
+/** Rows `[ord]`, ascending. */
+function matchStatement({ ways, limit }: MatchPlan, shape: Shape): Sql {
+  const matches = ways.map((where) => sql`(${conditions(where, shape)})`);
+  return sql`SELECT ord FROM ${tableSql(shape, 'records')} WHERE ${join(matches, ' OR ')} ORDER BY ord LIMIT ${countLiteral(limit)}`;
+}
+
 /** Rows `[ref, ord]` of the known ids and slugs. */
 export function resolveStatement(refs: readonly string[], shape: Shape): Sql {
   return sql`SELECT ref, ord FROM ${tableSql(shape, 'refs')} WHERE ref IN (${join(
@@ -285,8 +386,8 @@ export function resolveStatement(refs: readonly string[], shape: Shape): Sql {
 
 /** Ordinals in the order of `refs`, null for unknown ones. */
 function resolveAnswer(refs: readonly string[], rows: readonly (readonly unknown[])[]): (number | null)[] {
-  const found = new Map(rows.map((row) => [String(row[0]), Number(row[1])]));
-  return refs.map((ref) => found.get(ref) ?? null);
+  const ordinals = new Map(rows.map((row) => [String(row[0]), Number(row[1])]));
+  return refs.map((ref) => ordinals.get(ref) ?? null);
 }
 
 /**
@@ -321,9 +422,9 @@ type Rows = readonly (readonly unknown[])[];
 
 /** The rows, which begin with an ordinal, in the order of `ordinals`. A missing one means a damaged release. */
 function inOrder<T>(ordinals: readonly number[], rows: Rows, read: (row: readonly unknown[]) => T): T[] {
-  const found = new Map(rows.map((row) => [Number(row[0]), read(row)]));
+  const byOrdinal = new Map(rows.map((row) => [Number(row[0]), read(row)]));
   return ordinals.map((ordinal) => {
-    const record = found.get(ordinal);
+    const record = byOrdinal.get(ordinal);
     if (!record) throw new Error(`the release is damaged: no record for ordinal ${ordinal}`);
     return record;
   });

@@ -14,23 +14,29 @@ export interface Shape {
   enums: ReadonlyMap<string, string>;
   /** Whether the `terms` table has numbers instead of words. */
   numbered?: boolean;
-  /** Replacements of tables by an overlay, by name; absent: none. */
-  stands?: ReadonlyMap<string, string>;
+  /** Views of an overlay that replace tables, by table; absent: none. */
+  viewByTable?: ReadonlyMap<string, string>;
+  /** Views of all records as of an earlier moment, without the overlay; absent: the tables. */
+  whole?: ReadonlyMap<string, string>;
   /** False: an overlay changed the quality of records, so ordinals are not the order by quality. */
   ranked?: boolean;
 }
 
-/** A table of the release, or its replacement by an overlay. */
-export function tableSql({ stands }: Shape, own: string): Sql {
-  const stand = stands?.get(own) ?? own;
-  return /^[a-z_]+$/.test(stand) ? { text: stand, values: [] } : identifier(stand);
+/** A table of the release, or its replacement by an overlay or at an earlier moment. */
+export function tableSql({ viewByTable }: Pick<Shape, 'viewByTable'>, table: string): Sql {
+  const name = viewByTable?.get(table) ?? table;
+  return /^[a-z_]+$/.test(name) ? { text: name, values: [] } : identifier(name);
 }
+
+/** A table of the release without its overlay. */
+export const wholeTableSql = ({ whole }: Shape, table: string): Sql =>
+  tableSql(whole ? { viewByTable: whole } : {}, table);
 
 /** An attribute in a plan. Plans are built from the pack, so an unknown one is a bug, not bad input. */
 export function attributeOf(shape: Shape, attribute: string): Attribute {
-  const found = shape.attributes.get(attribute);
-  if (!found) throw new Error(`the pack has no attribute ${attribute}, which the plan names`);
-  return found;
+  const definition = shape.attributes.get(attribute);
+  if (!definition) throw new Error(`the pack has no attribute ${attribute}, which the plan names`);
+  return definition;
 }
 
 /** Attributes whose engine column holds folded text. */

@@ -25,8 +25,8 @@ export function similarStatement(plan: SimilarPlan, shape: Shape): Sql {
 /** Another value than the subject's, texts compared folded; any value when the subject has none. */
 function otherThan(attribute: string, subject: number, shape: Shape): Sql {
   const compared = identifier(comparedColumn(attributeOf(shape, attribute)));
-  const own = sql`SELECT ${compared} FROM ${tableSql(shape, 'records')} WHERE ord = ${subject}::UINTEGER`;
-  return sql`${compared} IS NOT NULL AND ${compared} IS DISTINCT FROM (${own})`;
+  const value = sql`SELECT ${compared} FROM ${tableSql(shape, 'records')} WHERE ord = ${subject}::UINTEGER`;
+  return sql`${compared} IS NOT NULL AND ${compared} IS DISTINCT FROM (${value})`;
 }
 
 /** Reads the rows of `similarStatement`. */

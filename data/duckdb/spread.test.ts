@@ -1,16 +1,14 @@
 // The distribution of a number over many bins, with an overlay and little memory.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
 import { FIXED_EDGES } from '../queries/profile.ts';
 import { openEngine } from './engine.ts';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'spread-'));
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const dataDir = scratchOfAll();
 
 test('a profile of many bins under an overlay needs 16 MB at most', async () => {
   const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));

@@ -12,25 +12,25 @@ import { attributeOf, comparedColumn, countedColumn, entriesTable, type Shape, t
  * are left out), `group` with a year, or with the south and west edge of a cell.
  */
 export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: Shape): Sql {
-  const own = attributeOf(shape, attribute);
+  const definition = attributeOf(shape, attribute);
   const records = tableSql(shape, 'records');
-  const compared = identifier(comparedColumn(own));
+  const compared = identifier(comparedColumn(definition));
   // The values that facets count; the engine has no unfolded texts of other attributes.
-  const facets = own.filterable && own.type !== 'text';
-  const grouped = identifier(facets ? countedColumn(own) : comparedColumn(own));
+  const facets = definition.filterable && definition.type !== 'text';
+  const grouped = identifier(facets ? countedColumn(definition) : comparedColumn(definition));
   const counts = sql`SELECT 'count' AS kind, NULL::DOUBLE AS a, NULL::DOUBLE AS b, count(${compared}) AS n FROM ${records}`;
   const different =
-    own.type === 'strings'
+    definition.type === 'strings'
       ? sql`SELECT 'distinct', NULL, NULL, count(DISTINCT value) FROM ${tableSql(shape, entriesTable(attribute))}`
-      : own.type === 'geo'
+      : definition.type === 'geo'
         ? sql`SELECT 'distinct', NULL, NULL, count(*) FROM (SELECT DISTINCT ${identifier(column(attribute, 'lat'))}, ${identifier(column(attribute, 'lng'))} FROM ${records} WHERE ${compared} IS NOT NULL)`
         : sql`SELECT 'distinct', NULL, NULL, count(DISTINCT ${grouped}) FROM ${records}`;
   const parts = [counts, different];
-  if (DATED.includes(own.type))
+  if (DATED.includes(definition.type))
     parts.push(
       sql`SELECT 'group', left(${compared}::VARCHAR, 4)::DOUBLE, NULL, count(*) FROM ${records} WHERE ${compared} IS NOT NULL GROUP BY ALL`,
     );
-  else if (own.type === 'geo') {
+  else if (definition.type === 'geo') {
     const [lat, lng] = [identifier(column(attribute, 'lat')), identifier(column(attribute, 'lng'))];
     parts.push(
       sql`SELECT 'group', floor(${lat} / ${cell}) * ${cell}, floor(${lng} / ${cell}) * ${cell}, count(*) FROM ${records} WHERE ${lat} IS NOT NULL GROUP BY ALL`,

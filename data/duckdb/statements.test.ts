@@ -1,25 +1,21 @@
 // Plans: their SQL text with values, and their rows on the real engine.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
-import type { Pack, Value } from '../../packs/define/model.ts';
+import type { Value } from '../../packs/define/model.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
+import { spellSql } from '../../tests/support/spell-sql.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
-import type { Engine, Predicate, SearchPlan } from '../plan/plan.ts';
+import type { Predicate, SearchPlan } from '../plan/plan.ts';
 import { countLiteral, identifier, join as joined, literal, sql } from '../plan/sql.ts';
 import { openEngine } from './engine.ts';
 import { bodiesStatement, facetStatement, resolveStatement, searchStatement } from './questions.ts';
 import type { Shape } from './shape.ts';
 import { conditions } from './where.ts';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'statements-'));
-let pack: Pack;
-let shape: Shape;
-let engine: Engine;
-let records: StoredRecord[];
+const dataDir = scratchOfAll();
 
 /** Five tools, best first; `maker` has few repeated values, so it stays a text unless there are more rows. */
 const VALUES: Record<string, Value>[] = [
@@ -54,28 +50,23 @@ const VALUES: Record<string, Value>[] = [
   { maker: 'O\'Brien, "Sons"', mass: 0.5, workshop: { lat: -17, lng: 179.99 }, tested_on: '2025-12-31' },
 ];
 
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
-  const bare = randomRecords(pack, VALUES.length, 1);
-  records = VALUES.map((attributes, index) => ({
-    ...bare[index]!,
-    id: `r-${index}`,
-    slug: `tool-${index}`,
-    attributes,
-    quality_score: 0.9 - index / 10,
-    updated_at: `2026-0${5 - index}-01T00:00:00Z`,
-  }));
-  const { folder, manifest } = await writeRelease(dataDir, pack, records);
-  shape = {
-    attributes: new Map(pack.attributes.map((attribute) => [attribute.name, attribute])),
-    enums: new Map([['status:fold', 'status:fold']]),
-  };
-  engine = await openEngine(folder, pack, manifest);
-});
-afterAll(async () => {
-  await engine.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+const bare = randomRecords(pack, VALUES.length, 1);
+const records: StoredRecord[] = VALUES.map((attributes, index) => ({
+  ...bare[index]!,
+  id: `r-${index}`,
+  slug: `tool-${index}`,
+  attributes,
+  quality_score: 0.9 - index / 10,
+  updated_at: `2026-0${5 - index}-01T00:00:00Z`,
+}));
+const { folder, manifest } = await writeRelease(dataDir, pack, records);
+const shape: Shape = {
+  attributes: new Map(pack.attributes.map((attribute) => [attribute.name, attribute])),
+  enums: new Map([['status:fold', 'status:fold']]),
+};
+const engine = await openEngine(folder, pack, manifest);
+afterAll(() => engine.close());
 
 const plan = (where: Predicate[], rest: Partial<SearchPlan> = {}): SearchPlan => ({
   where,
@@ -88,10 +79,7 @@ const plan = (where: Predicate[], rest: Partial<SearchPlan> = {}): SearchPlan =>
 
 /** Ordinals that the conditions match. */
 const found = async (...where: Predicate[]) => (await engine.search(plan(where))).ordinals;
-const compiled = (predicate: Predicate) => {
-  const { text, values } = conditions([predicate], shape);
-  return `${text} -- ${JSON.stringify(values)}`;
-};
+const compiled = (predicate: Predicate) => spellSql(conditions([predicate], shape));
 
 describe('conditions', () => {
   test('any and none', async () => {
@@ -144,17 +132,9 @@ describe('conditions', () => {
 
   test('words begin words, all of them; a preview sees public ones', async () => {
     const words: Predicate = { kind: 'words', words: ['oak', 'sa'], scope: 'full' };
-    expect(conditions([words], shape)).toMatchInlineSnapshot(`
-      {
-        "text": "ord IN (SELECT ord FROM terms WHERE term >= ? AND term < ?) AND ord IN (SELECT ord FROM terms WHERE term >= ? AND term < ?)",
-        "values": [
-          "oak",
-          "oak􏿿",
-          "sa",
-          "sa􏿿",
-        ],
-      }
-    `);
+    expect(spellSql(conditions([words], shape))).toMatchInlineSnapshot(
+      `"ord IN (SELECT ord FROM terms WHERE term >= ? AND term < ?) AND ord IN (SELECT ord FROM terms WHERE term >= ? AND term < ?) -- ["oak","oak􏿿","sa","sa􏿿"]"`,
+    );
     expect(await found(words)).toEqual([0, 1]);
     expect(await found({ ...words, scope: 'public' }), 'the summary is not public').toEqual([0]);
     expect(await found({ ...words, words: ['angstrom'] })).toEqual([3]);
@@ -208,30 +188,18 @@ describe('searches', () => {
   });
 
   test('statements', () => {
-    expect(searchStatement(plan([]), shape)).toMatchInlineSnapshot(`
-      {
-        "text": "SELECT ord, id, "quality" AS key FROM records WHERE true ORDER BY ord LIMIT 21",
-        "values": [],
-      }
-    `);
+    expect(spellSql(searchStatement(plan([]), shape))).toMatchInlineSnapshot(
+      `"SELECT ord, id, "quality" AS key FROM records WHERE true ORDER BY ord LIMIT 21 -- []"`,
+    );
     const asked = plan([{ kind: 'any', attribute: 'cordless', values: [true] }], {
       sort: { key: 'status', descending: false },
       after: { value: 'listed', id: 'r-1' },
       limit: 5,
       total: true,
     });
-    expect(searchStatement(asked, shape)).toMatchInlineSnapshot(`
-      {
-        "text": "SELECT ord, id, key, total FROM (SELECT count(*) AS total FROM records WHERE "cordless:value" IN (?)) LEFT JOIN (SELECT ord, id, "status:fold" AS key FROM records WHERE "cordless:value" IN (?) AND ("status:fold"::VARCHAR > ? OR ("status:fold"::VARCHAR = ? AND id > ?) OR "status:fold" IS NULL) ORDER BY key ASC NULLS LAST, id LIMIT 6) ON true ORDER BY key ASC NULLS LAST, id",
-        "values": [
-          true,
-          true,
-          "listed",
-          "listed",
-          "r-1",
-        ],
-      }
-    `);
+    expect(spellSql(searchStatement(asked, shape))).toMatchInlineSnapshot(
+      `"SELECT ord, id, key, total FROM (SELECT count(*) AS total FROM records WHERE "cordless:value" IN (?)) LEFT JOIN (SELECT ord, id, "status:fold" AS key FROM records WHERE "cordless:value" IN (?) AND ("status:fold"::VARCHAR > ? OR ("status:fold"::VARCHAR = ? AND id > ?) OR "status:fold" IS NULL) ORDER BY key ASC NULLS LAST, id LIMIT 6) ON true ORDER BY key ASC NULLS LAST, id -- [true,true,"listed","listed","r-1"]"`,
+    );
     expect(
       searchStatement({ ...asked, total: false, after: { value: null, id: 'r-1' } }, shape).text,
     ).toMatchInlineSnapshot(
@@ -261,21 +229,13 @@ describe('facets', () => {
   const facets = (by: string, floor = 0, where: Predicate[] = []) => engine.facets({ where, by, limit: 3, floor });
 
   test('statements', () => {
-    expect(facetStatement({ where: [], by: 'cordless', limit: 3, floor: 0 }, shape)).toMatchInlineSnapshot(`
-      {
-        "text": "WITH matched AS MATERIALIZED (SELECT ord, "cordless:value" AS subject FROM records WHERE true), groups AS MATERIALIZED (SELECT subject AS value, count(*) AS n FROM matched WHERE subject IS NOT NULL GROUP BY subject), sums AS (SELECT count(*) AS matched, count(*) FILTER (subject IS NULL) AS missing, (SELECT count(*) FROM groups WHERE n < 0) AS withheld FROM matched), best AS (SELECT value, n FROM groups WHERE n >= 0 ORDER BY n DESC, value LIMIT 3) SELECT best.value, n, matched, missing, withheld FROM sums LEFT JOIN best ON true ORDER BY n DESC, best.value",
-        "values": [],
-      }
-    `);
+    expect(spellSql(facetStatement({ where: [], by: 'cordless', limit: 3, floor: 0 }, shape))).toMatchInlineSnapshot(
+      `"WITH matched AS MATERIALIZED (SELECT ord, "cordless:value" AS subject FROM records WHERE true), groups AS MATERIALIZED (SELECT subject AS value, count(*) AS n FROM matched WHERE subject IS NOT NULL GROUP BY subject), sums AS (SELECT count(*) AS matched, count(*) FILTER (subject IS NULL) AS missing, (SELECT count(*) FROM groups WHERE n < 0) AS withheld FROM matched), best AS (SELECT value, n FROM groups WHERE n >= 0 ORDER BY n DESC, value LIMIT 3) SELECT best.value, n, matched, missing, withheld FROM sums LEFT JOIN best ON true ORDER BY n DESC, best.value -- []"`,
+    );
     const where: Predicate[] = [{ kind: 'min', attribute: 'mass', value: 1 }];
-    expect(facetStatement({ where, by: 'materials', limit: 3, floor: 5 }, shape)).toMatchInlineSnapshot(`
-      {
-        "text": "WITH matched AS MATERIALIZED (SELECT ord, "materials:fold" AS subject FROM records WHERE "mass:value" >= ?), groups AS MATERIALIZED (SELECT value, count(*) AS n FROM "entries:materials" WHERE ord IN (SELECT ord FROM matched) GROUP BY value), sums AS (SELECT count(*) AS matched, count(*) FILTER (subject IS NULL) AS missing, (SELECT count(*) FROM groups WHERE n < 5) AS withheld FROM matched), best AS (SELECT value, n FROM groups WHERE n >= 5 ORDER BY n DESC, value LIMIT 3) SELECT best.value, n, matched, missing, withheld FROM sums LEFT JOIN best ON true ORDER BY n DESC, best.value",
-        "values": [
-          1,
-        ],
-      }
-    `);
+    expect(spellSql(facetStatement({ where, by: 'materials', limit: 3, floor: 5 }, shape))).toMatchInlineSnapshot(
+      `"WITH matched AS MATERIALIZED (SELECT ord, "materials:fold" AS subject FROM records WHERE "mass:value" >= ?), groups AS MATERIALIZED (SELECT value, count(*) AS n FROM "entries:materials" WHERE ord IN (SELECT ord FROM matched) GROUP BY value), sums AS (SELECT count(*) AS matched, count(*) FILTER (subject IS NULL) AS missing, (SELECT count(*) FROM groups WHERE n < 5) AS withheld FROM matched), best AS (SELECT value, n FROM groups WHERE n >= 5 ORDER BY n DESC, value LIMIT 3) SELECT best.value, n, matched, missing, withheld FROM sums LEFT JOIN best ON true ORDER BY n DESC, best.value -- [1]"`,
+    );
   });
 
   test('values as published, by count descending, ties by code point', async () => {
@@ -322,15 +282,9 @@ describe('facets', () => {
 });
 
 test('lookups keep the order of the request', async () => {
-  expect(resolveStatement(['r-1', 'x'], shape)).toMatchInlineSnapshot(`
-    {
-      "text": "SELECT ref, ord FROM refs WHERE ref IN (?, ?)",
-      "values": [
-        "r-1",
-        "x",
-      ],
-    }
-  `);
+  expect(spellSql(resolveStatement(['r-1', 'x'], shape))).toMatchInlineSnapshot(
+    `"SELECT ref, ord FROM refs WHERE ref IN (?, ?) -- ["r-1","x"]"`,
+  );
   expect(bodiesStatement([3, 1], sql`bodies`)).toMatchInlineSnapshot(`
     {
       "text": "SELECT ord, version, body FROM bodies WHERE ord IN (?::UINTEGER, ?::UINTEGER)",

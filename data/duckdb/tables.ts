@@ -29,10 +29,9 @@ export function typeOf({ type }: Attribute): Sql {
   return type === 'integer' || type === 'number' || type === 'price' || type === 'geo' ? sql`DOUBLE` : sql`VARCHAR`;
 }
 
-/** Engine columns that queries use: the unfolded text only matters for facets. */
+/** Engine columns that queries use: the unfolded text only matters for facets and `filter`. */
 export function neededColumns(attribute: Attribute): string[] {
-  const counted = attribute.filterable && attribute.type !== 'text';
-  const parts = columnParts(attribute).filter((part) => part !== 'value' || counted || !isText(attribute));
+  const parts = columnParts(attribute).filter((part) => part !== 'value' || attribute.filterable || !isText(attribute));
   return parts.map((part) => column(attribute.name, part));
 }
 
@@ -41,16 +40,16 @@ export function neededColumns(attribute: Attribute): string[] {
  * that the pack gained later, are NULL.
  */
 export async function loadRecords(run: RunStatement, file: Sql, pack: Pack, tables = true): Promise<Shape> {
-  const present = new Set((await run(sql`DESCRIBE SELECT * FROM ${file}`)).map(([found]) => String(found)));
+  const present = new Set((await run(sql`DESCRIBE SELECT * FROM ${file}`)).map(([name]) => String(name)));
   const stored = pack.attributes.flatMap((attribute) =>
-    neededColumns(attribute).map((own) => {
-      const value = present.has(own) ? identifier(own) : sql`NULL`;
-      return sql`${value}::${typeOf(attribute)} AS ${identifier(own)}`;
+    neededColumns(attribute).map((neededColumn) => {
+      const value = present.has(neededColumn) ? identifier(neededColumn) : sql`NULL`;
+      return sql`${value}::${typeOf(attribute)} AS ${identifier(neededColumn)}`;
     }),
   );
-  const fixed = FIXED_COLUMNS.map((own) => {
-    const added = present.has(own.text.replaceAll('"', '')) ? undefined : ADDED_COLUMNS[own.text];
-    return added ? sql`${added} AS ${own}` : own;
+  const fixed = FIXED_COLUMNS.map((fixedColumn) => {
+    const added = present.has(fixedColumn.text.replaceAll('"', '')) ? undefined : ADDED_COLUMNS[fixedColumn.text];
+    return added ? sql`${added} AS ${fixedColumn}` : fixedColumn;
   });
   await run(
     sql`CREATE ${tables ? sql`TEMP VIEW` : sql`VIEW`} stored AS SELECT ${join([...fixed, ...stored], ', ')} FROM ${file}`,
@@ -63,7 +62,9 @@ export async function loadRecords(run: RunStatement, file: Sql, pack: Pack, tabl
   const columns = [...FIXED_COLUMNS];
   for (const attribute of pack.attributes) {
     if (attribute.type === 'strings') columns.push(await loadEntries(run, attribute, shape));
-    else for (const own of neededColumns(attribute)) columns.push(await columnOf(run, attribute, own, shape));
+    else
+      for (const neededColumn of neededColumns(attribute))
+        columns.push(await columnOf(run, attribute, neededColumn, shape));
   }
   await run(sql`CREATE ${shape.kind} records AS SELECT ${join(columns, ', ')} FROM stored`);
   if (tables) await run(sql`DROP VIEW stored`);
@@ -77,37 +78,42 @@ interface Building extends Shape {
   kind: Sql;
 }
 
-async function columnOf(run: RunStatement, attribute: Attribute, own: string, shape: Building): Promise<Sql> {
+async function columnOf(run: RunStatement, attribute: Attribute, name: string, shape: Building): Promise<Sql> {
   if (isText(attribute) && shape.kind.text === 'TABLE')
-    await declareEnum(run, own, sql`SELECT ${identifier(own)} AS word FROM stored`, shape);
-  return asMember(own, shape);
+    await declareEnum(run, name, sql`SELECT ${identifier(name)} AS word FROM stored`, shape);
+  return asMember(name, shape);
 }
 
 /** A text column as its ENUM, if it has one. */
-function asMember(own: string, shape: Building): Sql {
-  return shape.enums.has(own) ? sql`${identifier(own)}::${identifier(own)} AS ${identifier(own)}` : identifier(own);
+function asMember(name: string, shape: Building): Sql {
+  return shape.enums.has(name)
+    ? sql`${identifier(name)}::${identifier(name)} AS ${identifier(name)}`
+    : identifier(name);
 }
 
 /** Loads the entries of a list attribute. `records` only has whether the list has entries. */
 async function loadEntries(run: RunStatement, attribute: Attribute, shape: Building): Promise<Sql> {
   const [fold, value] = [column(attribute.name, 'fold'), column(attribute.name, 'value')];
-  const rows = sql`SELECT unnest(${identifier(fold)}) AS ${identifier(fold)}, unnest(${identifier(value)}) AS ${identifier(value)}, ord FROM stored`;
-  for (const own of shape.kind.text === 'TABLE' ? [fold, value] : [])
-    await declareEnum(run, own, sql`SELECT ${identifier(own)} AS word FROM (${rows})`, shape);
+  // Equal entries of one list, not of all: a DISTINCT of all rows would hold them in memory.
+  const pairs = sql`SELECT unnest(list_distinct(list_zip(${identifier(fold)}, ${identifier(value)}))) AS pair, ord FROM stored`;
+  const rows = sql`SELECT pair[1] AS ${identifier(fold)}, pair[2] AS ${identifier(value)}, ord FROM (${pairs})`;
+  for (const name of shape.kind.text === 'TABLE' ? [fold, value] : [])
+    await declareEnum(run, name, sql`SELECT ${identifier(name)} AS word FROM (${rows})`, shape);
   const entries = sql`SELECT ${asMember(fold, shape)}, ${asMember(value, shape)}, ord FROM (${rows})`;
+  const order = shape.kind.text === 'TABLE' ? sql` ORDER BY fold, ord` : sql``;
   await run(
-    sql`CREATE ${shape.kind} ${identifier(entriesTable(attribute.name))} AS SELECT DISTINCT ${identifier(fold)} AS fold, ${identifier(value)} AS value, ord FROM (${entries}) ORDER BY fold, ord`,
+    sql`CREATE ${shape.kind} ${identifier(entriesTable(attribute.name))} AS SELECT ${identifier(fold)} AS fold, ${identifier(value)} AS value, ord FROM (${entries})${order}`,
   );
-  const own = identifier(comparedColumn(attribute));
-  return sql`CASE WHEN ${own} IS NOT NULL THEN true END AS ${own}`;
+  const list = identifier(comparedColumn(attribute));
+  return sql`CASE WHEN ${list} IS NOT NULL THEN true END AS ${list}`;
 }
 
 /** Declares an ENUM named like its column when values repeat enough; members in code point order. */
-async function declareEnum(run: RunStatement, own: string, rows: Sql, shape: Building): Promise<void> {
+async function declareEnum(run: RunStatement, name: string, rows: Sql, shape: Building): Promise<void> {
   const words = sql`(SELECT word FROM (${rows}) WHERE word IS NOT NULL)`;
   const [[distinct, filled] = []] = await run(sql`SELECT count(DISTINCT word), count(*) FROM ${words}`);
   const many = Number(distinct);
   if (many === 0 || many > ENUM_VALUES || many * 4 > Number(filled)) return;
-  await run(sql`CREATE TYPE ${identifier(own)} AS ENUM (SELECT DISTINCT word FROM ${words} ORDER BY word)`);
-  shape.enums.set(own, own);
+  await run(sql`CREATE TYPE ${identifier(name)} AS ENUM (SELECT DISTINCT word FROM ${words} ORDER BY word)`);
+  shape.enums.set(name, name);
 }

@@ -38,6 +38,12 @@ export function sqlValues(shape: Shape): SqlValues {
         : sql`contains(${identifier(comparedColumn(attribute))}, ${needle})`;
     },
     compared: (name) => identifier(comparedColumn(attributeOf(shape, name))),
+    text: (name) => sql`${identifier(column(name, 'value'))}::VARCHAR`,
+    entry: (name, condition) => {
+      const attribute = attributeOf(shape, name);
+      const matches = withEntry(attribute, condition(sql`value::VARCHAR`));
+      return sql`(CASE WHEN ${identifier(comparedColumn(attribute))} IS NOT NULL THEN ${matches} END)`;
+    },
     bound: (name, end) => {
       const { type } = attributeOf(shape, name);
       return identifier(column(name, type === 'price' ? end : 'value'));

@@ -1,14 +1,13 @@
 // The name of a release in the metadata of records.parquet.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { Duck, quotedText } from '../duckdb/duck.ts';
 import { nameRecords, recordsNotes } from './analysts-files.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'analysts-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchOfAll();
 
 test('a file that is named later has the bytes of one that was written with the name', async () => {
   const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));

@@ -181,15 +181,15 @@ const without = (id: string, removed: readonly string[]) =>
 const rowsVersion = ({ info, removed }: PublicSource) =>
   hash('sha256', JSON.stringify([info, removed]), 'hex').slice(0, 16);
 
-/** Rows of `history.parquet` as in the release, not sorted. */
-function storedHistory(pack: Pack, folder: string): string {
+/** Rows of `history.parquet` as in the release, not sorted; `all`: of every attribute. */
+export function storedHistory(pack: Pack, folder: string, only: 'all' | 'public' = 'public'): string {
   const records = `SELECT ord, slug, name FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.engine))})`;
   // Releases of earlier program versions lack the last two columns.
   const added = 'SELECT NULL::VARCHAR AS source, NULL::DOUBLE AS confidence WHERE false';
   const stored =
     `SELECT * FROM (FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.history))}) UNION ALL BY NAME ${added}) ` +
     `JOIN (${records}) USING (ord)`;
-  return publicHistoryQuery(pack, stored);
+  return publicHistoryQuery(pack, stored, only);
 }
 
 /** Writes the database from the Parquet file. */
@@ -199,8 +199,8 @@ async function writeDatabase(duck: Duck, source: PublicSource, parquet: string, 
   const flat = dictionary(pack, 'public', false);
   const names = flat.map(({ name }) => quotedIdentifier(name)).join(', ');
   await duck.run(`CREATE TABLE made.records AS SELECT ${names} FROM read_parquet(${quotedText(parquet)})`);
-  const values = (each: readonly (string | null)[]) =>
-    `(${each.map((text) => (text === null ? 'NULL' : quotedText(text))).join(', ')})`;
+  const values = (texts: readonly (string | null)[]) =>
+    `(${texts.map((text) => (text === null ? 'NULL' : quotedText(text))).join(', ')})`;
   const descriptions = flat.map(({ name, type, unit, description, attribute }) =>
     values([name, type, unit, description, attribute]),
   );
@@ -231,7 +231,7 @@ async function writeTable(duck: Duck, query: string, version: string, database: 
 /** Metadata of `history.parquet`: also the order of its rows, and the attributes that they name. */
 function historyNotes(pack: Pack, info: ReleaseInfo): Record<string, string> {
   const attributes = pack.attributes
-    .filter((each) => each.public)
+    .filter((attribute) => attribute.public)
     .map(({ name, type, unit, currency, description }) => ({ name, type, unit, currency, description }));
   return {
     ...notes(pack, info, HISTORY_FILE_COLUMNS),

@@ -25,7 +25,7 @@ const TOLD =
 /** Typed columns and provenance, read back from records.jsonl in its order. */
 export function recordsQuery(pack: Pack, jsonl: string): string {
   const shape = (type: (attribute: Attribute) => string) =>
-    `STRUCT(${pack.attributes.map((each) => `${quotedIdentifier(each.name)} ${type(each)}`).join(', ')})`;
+    `STRUCT(${pack.attributes.map((attribute) => `${quotedIdentifier(attribute.name)} ${type(attribute)}`).join(', ')})`;
   const columns: ColumnTypes = { id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR', updated_at: 'TIMESTAMP' };
   columns['attributes'] = shape((attribute) => JSON_TYPES[attribute.type] ?? 'VARCHAR');
   columns['provenance'] = shape(() => `STRUCT(${TOLD})`);
@@ -33,16 +33,16 @@ export function recordsQuery(pack: Pack, jsonl: string): string {
   const read = Object.entries(columns).map(([name, type]) => `${name}: ${quotedText(type)}`);
   const values = pack.attributes.flatMap(valueColumns);
   const provenance = pack.attributes.map(({ name }) => `${quotedIdentifier(name)} := ${provenanceOf(name)}`);
-  const own = RECORD_COLUMNS.map((name) => `${name} AS ${quotedIdentifier(recordColumn(pack, name))}`);
+  const recordColumns = RECORD_COLUMNS.map((name) => `${name} AS ${quotedIdentifier(recordColumn(pack, name))}`);
   return (
-    `SELECT ${[...own, ...values].join(', ')}, struct_pack(${provenance.join(', ')}) AS ${quotedIdentifier(recordColumn(pack, 'provenance'))} ` +
+    `SELECT ${[...recordColumns, ...values].join(', ')}, struct_pack(${provenance.join(', ')}) AS ${quotedIdentifier(recordColumn(pack, 'provenance'))} ` +
     `FROM read_json(${quotedText(jsonl)}, format = 'newline_delimited', columns = {${read.join(', ')}})`
   );
 }
 
 function provenanceOf(name: string): string {
   const struct = `provenance.${quotedIdentifier(name)}`;
-  const members = ['source_url', 'observed_at', 'confidence', 'evidence'].map((each) => `${each} := ${struct}.${each}`);
+  const members = ['source_url', 'observed_at', 'confidence', 'evidence'].map((part) => `${part} := ${struct}.${part}`);
   return `CASE WHEN ${struct} IS NULL THEN NULL ELSE struct_pack(${members.join(', ')}, source_kind := ${struct}.source.kind, status := ${struct}.status) END`;
 }
 
@@ -60,20 +60,20 @@ function valueColumns(attribute: Attribute): string[] {
 
 /** The same with public attributes only, from records.parquet. */
 export function publicQuery(pack: Pack, records: string): string {
-  const open = pack.attributes.filter((each) => each.public);
+  const open = pack.attributes.filter((attribute) => attribute.public);
   const values = open.flatMap(flatColumns).map(quotedIdentifier);
   const all = quotedIdentifier(recordColumn(pack, 'provenance'));
   const provenance = open.map(({ name }) => `${quotedIdentifier(name)} := ${all}.${quotedIdentifier(name)}`);
   const provenanceColumn = open.length === 0 ? '' : `, struct_pack(${provenance.join(', ')}) AS ${all}`;
-  const own = RECORD_COLUMNS.map((name) => quotedIdentifier(recordColumn(pack, name)));
-  return `SELECT ${[...own, ...values].join(', ')}${provenanceColumn} FROM read_parquet(${quotedText(records)})`;
+  const columns = RECORD_COLUMNS.map((name) => quotedIdentifier(recordColumn(pack, name)));
+  return `SELECT ${[...columns, ...values].join(', ')}${provenanceColumn} FROM read_parquet(${quotedText(records)})`;
 }
 
 /**
- * The rows of `history.parquet`, not sorted: public values of a query with the columns of a release's history, and the
- * `slug` and `name` of its records. Values lose the quotes of JSON texts.
+ * The rows of `history.parquet`, not sorted: public values (or those of all attributes) of a query with the columns of a
+ * release's history, and the `slug` and `name` of its records. Values lose the quotes of JSON texts.
  */
-export function publicHistoryQuery(pack: Pack, history: string): string {
+export function publicHistoryQuery(pack: Pack, history: string, only: 'all' | 'public' = 'public'): string {
   const expressions: Record<string, string> = {
     id: 'entity',
     value: `CASE WHEN starts_with(value, '"') THEN value->>'$' ELSE value END`,
@@ -83,7 +83,9 @@ export function publicHistoryQuery(pack: Pack, history: string): string {
   const columns = HISTORY_FILE_COLUMNS.map(
     ({ name }) => `${expressions[name] ?? quotedIdentifier(name)} AS ${quotedIdentifier(name)}`,
   );
-  const open = pack.attributes.filter((each) => each.public).map(({ name }) => quotedText(name));
+  const open = pack.attributes
+    .filter((attribute) => only === 'all' || attribute.public)
+    .map(({ name }) => quotedText(name));
   const published = `value IS NOT NULL AND attribute IN (${['NULL', ...open].join(', ')})`;
   return `SELECT ${columns.join(', ')} FROM (${history}) WHERE ${published}`;
 }

@@ -108,7 +108,7 @@ export async function writeChanges(
   // A release without changes also needs a place in the feed: later rows must not be read before it.
   const first = await reserve(Math.max(1, count), latest);
   const engines = [folder, ...(before === null ? [] : [before.folder])].map(
-    (each, age) => `SELECT id, slug, name, ${age} AS age FROM ${table(each, RELEASE_FILES.engine)}`,
+    (release, age) => `SELECT id, slug, name, ${age} AS age FROM ${table(release, RELEASE_FILES.engine)}`,
   );
   const names =
     engines.length === 1
@@ -120,9 +120,9 @@ export async function writeChanges(
     `new_value, observed_at, source_url FROM (${ordered})`;
   const out = [...removed].map(quotedText).join(', ');
   const visible = out === '' ? '' : ` WHERE entity_id NOT IN (${out})`;
-  const both = `SELECT * FROM ${earlier}${visible} UNION ALL (${fresh})`;
+  const union = `SELECT * FROM ${earlier}${visible} UNION ALL (${fresh})`;
   // The order is not guaranteed when rows are left out.
-  const query = earlier === null ? fresh : visible === '' ? both : `SELECT * FROM (${both}) ORDER BY recorded_at`;
+  const query = earlier === null ? fresh : visible === '' ? union : `SELECT * FROM (${union}) ORDER BY recorded_at`;
   const rows = await duck.parquet(query, join(folder, RELEASE_FILES.changes));
   return { rows, recorded_to: first + Math.max(1, count) - 1 };
 }

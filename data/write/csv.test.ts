@@ -1,19 +1,18 @@
 // CSV: read back by an RFC 4180 parser and by DuckDB, without cells that spreadsheets execute.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { parseCsv } from '../../tests/support/parse-csv.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { csvCell, csvHeader, csvRow, flatCells } from './csv.ts';
 
 verifies('format.csv', 'format.csv-formula');
 
-const folder = mkdtempSync(join(tmpdir(), 'csv-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchOfAll();
 
 /** Texts with special characters of CSV, spreadsheets and encodings. */
 const text = fc.string({

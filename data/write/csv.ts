@@ -16,7 +16,7 @@ export function flatColumns(attribute: Pick<Attribute, 'name' | 'type'>): string
  * Name of a record's own column (`name`, `slug`…) in flat files; `record.name` when an attribute has that
  * name.
  */
-export function recordColumn(pack: Pick<Pack, 'attributes'>, name: string): string {
+export function recordColumn(pack: { attributes: readonly Pick<Attribute, 'name'>[] }, name: string): string {
   return pack.attributes.some((attribute) => attribute.name === name) ? `record.${name}` : name;
 }
 
@@ -62,7 +62,7 @@ export function csvRow(cells: readonly (string | number | boolean | null)[]): st
 
 /** Column names of a record: its own first and last, its attributes between. */
 export function csvHeader(pack: Pack, attributes: readonly Attribute[] = pack.attributes): string[] {
-  const own = (names: string[]) => names.map((name) => recordColumn(pack, name));
-  const last = own(['quality_score', 'completeness', 'verified_owner', 'updated_at']);
-  return [...own(['id', 'slug', 'name']), ...attributes.flatMap(flatColumns), ...last];
+  const columnsOf = (names: string[]) => names.map((name) => recordColumn(pack, name));
+  const last = columnsOf(['quality_score', 'completeness', 'verified_owner', 'updated_at']);
+  return [...columnsOf(['id', 'slug', 'name']), ...attributes.flatMap(flatColumns), ...last];
 }

@@ -97,7 +97,7 @@ const PARTS: Record<string, string> = {
  * `public.duckdb`.
  */
 export function dictionary(pack: Pick<Pack, 'attributes'>, only: 'all' | 'public', provenance = true): Column[] {
-  const own = OWN.map(([name, type, description]): Column => {
+  const columns = OWN.map(([name, type, description]): Column => {
     return { name: recordColumn(pack, name), type, attribute: null, unit: null, description, public: true };
   });
   const included = pack.attributes.filter((attribute) => only === 'all' || attribute.public);
@@ -109,7 +109,7 @@ export function dictionary(pack: Pick<Pack, 'attributes'>, only: 'all' | 'public
     description: PROVENANCE,
     public: true,
   };
-  return [...own, ...included.flatMap(columnsOf), ...(provenance && included.length > 0 ? [provenanceColumn] : [])];
+  return [...columns, ...included.flatMap(columnsOf), ...(provenance && included.length > 0 ? [provenanceColumn] : [])];
 }
 
 function columnsOf(attribute: Attribute): Column[] {

@@ -43,7 +43,7 @@ export class Draft {
   constructor(folder: string) {
     this.#folder = folder;
     rmSync(folder, { recursive: true, force: true });
-    for (const each of ['out', 'lines']) mkdirSync(join(folder, each), { recursive: true });
+    for (const name of ['out', 'lines']) mkdirSync(join(folder, name), { recursive: true });
   }
 
   /** Folder of the release's files. */
@@ -82,7 +82,7 @@ export class Draft {
   async #finish(duck: Duck, parts: readonly PartFiles[], drafting: DraftInput): Promise<Record<string, number>> {
     const { pack, names, before, log } = drafting;
     const rows: Record<string, number> = {};
-    const each = (table: Parameters<typeof linesOf>[1]) => parts.map(({ folder }) => linesOf(folder, table));
+    const filesOf = (table: Parameters<typeof linesOf>[1]) => parts.map(({ folder }) => linesOf(folder, table));
     const out = (name: string) => join(this.out, name);
     const write = async (name: string, query: string, group?: number, notes?: Record<string, string>) => {
       rows[name] = await duck.parquet(query, out(name), group, notes);
@@ -93,12 +93,12 @@ export class Draft {
     log('write facts');
     const history = write(
       RELEASE_FILES.history,
-      tables.historyQuery(each('history'), this.#file('records'), attributes),
+      tables.historyQuery(filesOf('history'), this.#file('records'), attributes),
       122_880,
     );
     // Parquet is read in less than half the time of lines.
     const stored = drafting.facts ?? tables.storedQuery(this.stored, names);
-    const facts = write(RELEASE_FILES.facts, tables.factsQuery(stored, each('verdicts')));
+    const facts = write(RELEASE_FILES.facts, tables.factsQuery(stored, filesOf('verdicts')));
     // Prevents an unhandled rejection when another step fails first.
     facts.catch(() => {});
     // Changes since the previous release are computed from the histories of both; without one there is
@@ -116,16 +116,16 @@ export class Draft {
     rows[RELEASE_FILES.jsonl] = order.length;
     rows[RELEASE_FILES.csv] = order.length;
     log('write Parquet');
-    const terms = tables.termsQuery(each('terms'), this.#file('records'));
-    const review = tables.withTimestamps(each('review'), tables.REVIEW_LINES, ['opened_at', 'confirmed_at']);
+    const terms = tables.termsQuery(filesOf('terms'), this.#file('records'));
+    const review = tables.withTimestamps(filesOf('review'), tables.REVIEW_LINES, ['opened_at', 'confirmed_at']);
     const groupOf = (path: string) => rowGroup(statSync(path).size, order.length);
     const group = groupOf(out(RELEASE_FILES.jsonl));
-    await Promise.all([
-      (async () => {
+    const writers = [
+      async () => {
         await write(RELEASE_FILES.records, recordsQuery(pack, out(RELEASE_FILES.jsonl)), group, drafting.notes);
         await write(RELEASE_FILES.public, publicQuery(pack, out(RELEASE_FILES.records)), group);
-      })(),
-      (async () => {
+      },
+      async () => {
         await write(RELEASE_FILES.bodies, tables.bodiesQuery(this.#file('bodies'), out(RELEASE_FILES.jsonl)), 2048);
         await write(
           RELEASE_FILES.engine,
@@ -134,12 +134,15 @@ export class Draft {
         );
         await write(RELEASE_FILES.terms, terms);
         drafting.indexable(order.length);
-        await write(RELEASE_FILES.listings, tables.withTimestamps(each('listings'), tables.LISTING_LINES, ['at']));
+        await write(RELEASE_FILES.past_terms, tables.pastTermsQuery(filesOf('past_terms'), this.#file('records')));
+        await write(RELEASE_FILES.moments, tables.momentsQuery(pack, filesOf('moments'), this.#file('records')));
+        await write(RELEASE_FILES.listings, tables.withTimestamps(filesOf('listings'), tables.LISTING_LINES, ['at']));
         await write(RELEASE_FILES.readings, this.#readings(drafting.readings));
         await write(RELEASE_FILES.review, `${review} ORDER BY opened_at, id`);
         await write(RELEASE_FILES.changelog, changelogQuery(this.out));
-      })(),
-    ]);
+      },
+    ];
+    await Promise.all(writers.map((writer) => writer()));
     return rows;
   }
 

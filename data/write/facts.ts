@@ -56,7 +56,14 @@ export interface ReadingRow {
 /** Attributes of the register itself, stored as facts. */
 export const REGISTER_ATTRIBUTES = { identity: '@identity', slug: '@slug', listed: '@listed' } as const;
 
-/** Runs with complete files, oldest first (run ids sort by time), with the paths of their files. */
+/**
+ * Runs with complete files, oldest first (run ids sort by time), with the paths of their files.
+ *
+ * @example
+ * ```ts
+ * const runs = await listRuns('data/var', 'airports'); // oldest first
+ * ```
+ */
 export async function listRuns(
   dataDir: string,
   dataset: string,
@@ -109,10 +116,10 @@ export async function allReadings(duck: Duck, dataDir: string, dataset: string):
 export function validReadings(readings: readonly ReadingRow[]): ReadingRow[] {
   const since = new Map<string, string>();
   for (const { source, since: began } of readings) {
-    const known = since.get(source);
-    if (known === undefined || began > known) since.set(source, began);
+    const time = since.get(source);
+    if (time === undefined || began > time) since.set(source, began);
   }
-  return readings.filter((each) => each.since === since.get(each.source));
+  return readings.filter((reading) => reading.since === since.get(reading.source));
 }
 
 /** SQL condition for valid facts: those of valid readings, the owners' and our own. */
@@ -122,6 +129,6 @@ export function validFactsCondition(readings: readonly ReadingRow[]): string {
   const gone = [...all].filter((pair) => !standing.has(pair)).map((pair) => pair.split('\t'));
   if (gone.length === 0) return 'true';
   const pairs = gone.map(([source = '', run = '']) => `('${source.replaceAll("'", "''")}', '${run}')`);
-  const own = `attribute IN ('${REGISTER_ATTRIBUTES.identity}', '${REGISTER_ATTRIBUTES.slug}')`;
-  return `((source, run) NOT IN (${pairs.join(', ')}) OR source_kind = 'owner' OR ${own})`;
+  const isRegister = `attribute IN ('${REGISTER_ATTRIBUTES.identity}', '${REGISTER_ATTRIBUTES.slug}')`;
+  return `((source, run) NOT IN (${pairs.join(', ')}) OR source_kind = 'owner' OR ${isRegister})`;
 }

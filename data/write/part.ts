@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import type { HistoryCells } from '../consolidate/history-rows.ts';
 import { LineWriter, NULL, Shelf } from '../duckdb/lines.ts';
-import { bodyOf, csvOf, engineOf, type SettledRecord, termsOf } from './record.ts';
+import { type RecordPast, writeMoments } from './moments.ts';
+import { bodyOf, csvOf, engineOf, type SettledRecord } from './record.ts';
 
 /**
  * Tables written as lines, with columns in tables.ts; `ids`: all records ever observed, with their place on
  * the shelf or nothing.
  */
-const TABLES = ['verdicts', 'history', 'listings', 'review', 'terms', 'ids'] as const;
+const TABLES = ['verdicts', 'history', 'listings', 'review', 'terms', 'past_terms', 'moments', 'ids'] as const;
 type Table = (typeof TABLES)[number];
 
 /** Maximum number of records in a part: parts number their records from multiples of this. */
@@ -95,18 +96,17 @@ export class Part {
     return this.#first + this.#lines.ids.lines;
   }
 
-  /** Writes the next record, in ascending order of ids; null: nothing is published. */
-  record(id: string, record: SettledRecord | null): void {
+  /** Writes the next record with its states, in ascending order of ids; null: nothing is published. */
+  record(id: string, record: null): void;
+  record(id: string, record: SettledRecord, past: RecordPast): void;
+  record(id: string, record: SettledRecord | null, past?: RecordPast): void {
     const number = this.#next;
     this.#lines.ids.line(`${id}\t${record === null ? '' : this.#shelf.size}`);
-    if (record === null) return;
+    if (record === null || past === undefined) return;
     const pack = this.#pack;
     this.#quality.push(record.quality);
     this.#shelf.put([bodyOf(pack, record), record.identity, csvOf(pack, record), engineOf(pack, record)]);
-    for (const [term, flags] of termsOf(pack, record)) {
-      const { public: open, compared, weight, public_weight } = flags;
-      this.#lines.terms.line(`${number}\t${term}\t${open}\t${compared}\t${weight}\t${public_weight}`);
-    }
+    writeMoments(pack, number, record, past, (table, line) => this.#lines[table].line(line));
   }
 
   /** Writes the buffers. */

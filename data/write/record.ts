@@ -4,7 +4,7 @@ import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { comparedTime } from '../../packs/define/times.ts';
 import { bounds } from '../consolidate/compare.ts';
-import { nameWords, searchTerms, statusReach, type TermFlags, type Unpublished } from '../consolidate/engine-values.ts';
+import { nameWords, statusReach, type Unpublished } from '../consolidate/engine-values.ts';
 import type { ColumnTypes } from '../duckdb/duck.ts';
 import { NULL } from '../duckdb/lines.ts';
 import { column, columnParts } from '../model/layout.ts';
@@ -94,6 +94,12 @@ export function engineColumns(pack: Pack): ColumnTypes {
   const columns: ColumnTypes = { ord: 'UINTEGER', updated: 'BIGINT', id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR' };
   Object.assign(columns, { name_words: 'VARCHAR', quality: 'DOUBLE', completeness: 'DOUBLE', owner: 'BOOLEAN' });
   Object.assign(columns, { held: 'UTINYINT', contested: 'UTINYINT' });
+  return Object.assign(columns, engineCells(pack));
+}
+
+/** The columns of the attributes in lines of the engine table. */
+export function engineCells(pack: Pack): ColumnTypes {
+  const columns: ColumnTypes = {};
   for (const attribute of pack.attributes)
     for (const part of columnParts(attribute)) columns[column(attribute.name, part)] = engineType(attribute);
   return columns;
@@ -113,7 +119,8 @@ export function engineOf(pack: Pack, record: SettledRecord): string {
   return line;
 }
 
-function engineParts(attribute: Attribute, value: Value | undefined): string {
+/** Cells of a value in a line of the engine table, each with a tab in front; NULL without a value. */
+export function engineParts(attribute: Attribute, value: Value | undefined): string {
   switch (attribute.type) {
     case 'string':
     case 'text':
@@ -135,11 +142,4 @@ function engineParts(attribute: Attribute, value: Value | undefined): string {
     default:
       return `\t${value === undefined ? NULL : String(value)}`;
   }
-}
-
-/** Search terms of a record, which a part writes as TERM_LINES. */
-export function termsOf(pack: Pack, record: SettledRecord): Map<string, TermFlags> {
-  const { name, slug, unpublished } = record;
-  const values = record.values.map((settled) => settled?.value);
-  return searchTerms(pack, { name, slug, values, unpublished });
 }

@@ -1,12 +1,12 @@
 // Turns a finished draft into a release: computes its content name, dates its changes, writes the manifest,
 // makes it current.
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { Duck } from '../duckdb/duck.ts';
 import { putInPlace, replaceFile, temporaryPath } from '../model/atomic.ts';
 import { INDEX_FOLDER, type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
-import { contentName, makeCurrent, measureFile } from '../model/manifest.ts';
+import { contentName, makeCurrent, measureFile, readManifest } from '../model/manifest.ts';
 import { type FeedInput, writeChanges } from './changes.ts';
 
 /** The parts of the manifest that `seal` does not compute. */
@@ -71,7 +71,7 @@ export async function seal(
  * fingerprint of its inputs, so that the next run has nothing to do.
  */
 async function renewDerived(folder: string, place: string, inputs: string | undefined): Promise<void> {
-  const [built, index] = [folder, place].map((each) => join(each, INDEX_FOLDER)) as [string, string];
+  const [built, index] = [folder, place].map((parent) => join(parent, INDEX_FOLDER)) as [string, string];
   if (!(await sameIndex(built, index))) {
     const aside = temporaryPath(index);
     await rename(index, aside).catch(() => undefined);
@@ -79,7 +79,7 @@ async function renewDerived(folder: string, place: string, inputs: string | unde
     await rm(aside, { recursive: true, force: true });
   }
   const path = join(place, RELEASE_FILES.manifest);
-  const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
+  const manifest = await readManifest(place);
   await replaceFile(path, `${JSON.stringify({ ...manifest, inputs }, null, 1)}\n`);
 }
 

@@ -4,6 +4,7 @@ import type { Pack } from '../../packs/define/model.ts';
 import { quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { recordColumn } from './csv.ts';
 import { type Column, dictionary, HISTORY_FILE_COLUMNS, PROVENANCE_COLUMNS } from './dictionary.ts';
+import { tableName } from './sql-names.ts';
 
 /** A table of the SQL console. */
 export interface SqlTable {
@@ -12,35 +13,36 @@ export interface SqlTable {
   file: string;
   columns: Column[];
   description: string;
-  /** A query over `records` and `file.rows`; null: the file itself has the table. */
-  view: string | null;
+  /** A query over the tables of the files. */
+  view: string;
 }
 
-/** The table of every public database file: one row for each record. */
-export const SQL_TABLE = 'records';
+/** The table of `public.duckdb`: one row for each record. */
+const SQL_TABLE = 'records';
 
 /** Columns that a view takes from `records` instead of its own file. */
 const RECORD = ['id', 'slug', 'name'];
 
 /** The tables of a dataset, in the order of the console. */
-export function sqlTables(pack: Pick<Pack, 'attributes'>): SqlTable[] {
+export function sqlTables(pack: Pick<Pack, 'id' | 'attributes'>): SqlTable[] {
+  const table = tableName(pack.id);
   return [
     {
-      name: SQL_TABLE,
+      name: table,
       file: 'public.duckdb',
       columns: dictionary(pack, 'public', false),
       description: 'one row for each record',
-      view: null,
+      view: `SELECT * FROM register.${SQL_TABLE}`,
     },
     {
-      name: `${SQL_TABLE}_history`,
+      name: `${table}_history`,
       file: 'history.duckdb',
       columns: [...HISTORY_FILE_COLUMNS],
       description: 'one row for each value that was published, and when it was',
       view: viewOf(pack, 'history', HISTORY_FILE_COLUMNS),
     },
     {
-      name: `${SQL_TABLE}_provenance`,
+      name: `${table}_provenance`,
       file: 'provenance.duckdb',
       columns: [...PROVENANCE_COLUMNS],
       description: 'one row for each value, with its source',
@@ -54,35 +56,43 @@ const stored = (columns: readonly Column[]) => columns.filter(({ name }) => !REC
 
 function viewOf(pack: Pick<Pack, 'attributes'>, database: string, columns: readonly Column[]): string {
   const record = RECORD.map((name) => `r.${quotedIdentifier(recordColumn(pack, name))} AS ${name}`);
-  const own = stored(columns).map(({ name }) => `f.${quotedIdentifier(name)}`);
-  return `SELECT ${[...record, ...own].join(', ')} FROM ${database}.rows f JOIN register.${SQL_TABLE} r ON r.rowid = f.record`;
+  const factColumns = stored(columns).map(({ name }) => `f.${quotedIdentifier(name)}`);
+  return `SELECT ${[...record, ...factColumns].join(', ')} FROM ${database}.rows f JOIN register.${SQL_TABLE} r ON r.rowid = f.record`;
 }
 
 /** The rows of `history.duckdb`, from the public files of the same release. */
 export function historyTableQuery(pack: Pick<Pack, 'attributes'>, parquet: string, history: string): string {
   const id = quotedIdentifier(recordColumn(pack, 'id'));
-  const own = stored(HISTORY_FILE_COLUMNS).map(({ name }) => `h.${quotedIdentifier(name)}`);
+  const columns = stored(HISTORY_FILE_COLUMNS).map(({ name }) => `h.${quotedIdentifier(name)}`);
   return (
-    `SELECT r.record, ${own.join(', ')} FROM read_parquet(${quotedText(history)}) h ` +
+    `SELECT r.record, ${columns.join(', ')} FROM read_parquet(${quotedText(history)}) h ` +
     `JOIN (SELECT ${id} AS id, file_row_number::UINTEGER AS record FROM read_parquet(${quotedText(parquet)}, file_row_number = true)) r USING (id) ` +
     `ORDER BY attribute, valid_from, record`
   );
 }
 
-/** The rows of `provenance.duckdb`, from the public file. */
-export function provenanceTableQuery(pack: Pick<Pack, 'attributes'>, parquet: string): string {
+/**
+ * The rows of `provenance.duckdb`, from the public file. `record`: expressions that identify the record; `all`: rows of
+ * every attribute, from `records.parquet`.
+ */
+export function provenanceTableQuery(
+  pack: Pick<Pack, 'attributes'>,
+  parquet: string,
+  record = 'file_row_number::UINTEGER AS record',
+  only: 'all' | 'public' = 'public',
+): string {
   const file = `read_parquet(${quotedText(parquet)}, file_row_number = true)`;
-  const own = stored(PROVENANCE_COLUMNS).filter(({ name }) => name !== 'attribute');
+  const columns = stored(PROVENANCE_COLUMNS).filter(({ name }) => name !== 'attribute');
   const provenance = quotedIdentifier(recordColumn(pack, 'provenance'));
-  const each = pack.attributes
-    .filter((attribute) => attribute.public)
+  const rows = pack.attributes
+    .filter((attribute) => only === 'all' || attribute.public)
     .map(({ name }) => {
       const member = `${provenance}.${quotedIdentifier(name)}`;
-      const cells = own.map((column) => `${member}.${column.name} AS ${column.name}`).join(', ');
-      return `SELECT file_row_number::UINTEGER AS record, ${quotedText(name)} AS attribute, ${cells} FROM ${file} WHERE ${member} IS NOT NULL`;
+      const cells = columns.map((column) => `${member}.${column.name} AS ${column.name}`).join(', ');
+      return `SELECT ${record}, ${quotedText(name)} AS attribute, ${cells} FROM ${file} WHERE ${member} IS NOT NULL`;
     });
-  const empty = own.map(({ name, type }) => `NULL::${type} AS ${name}`).join(', ');
-  return each.length > 0
-    ? each.join(' UNION ALL ')
-    : `SELECT NULL::UINTEGER AS record, NULL::VARCHAR AS attribute, ${empty} WHERE false`;
+  const empty = columns.map(({ name, type }) => `NULL::${type} AS ${name}`).join(', ');
+  return rows.length > 0
+    ? rows.join(' UNION ALL ')
+    : `SELECT ${record}, NULL::VARCHAR AS attribute, ${empty} FROM ${file} WHERE false`;
 }

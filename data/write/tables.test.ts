@@ -1,15 +1,13 @@
 // Queries over the lines of a build.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { Duck, fromParquet } from '../duckdb/duck.ts';
 import { LineWriter, NULL } from '../duckdb/lines.ts';
 import { FACT_COLUMNS } from './facts.ts';
 import { factsQuery, storedQuery, termsQuery } from './tables.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'tables-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchOfAll();
 
 async function withDuck<T>(use: (duck: Duck) => Promise<T>): Promise<T> {
   const duck = await Duck.open(join(folder, 'spill'));
@@ -60,10 +58,14 @@ test('facts with verdicts are the same from stored lines and from Parquet, witho
 
 test('terms have the rank of their record and are sorted by it', async () => {
   const records = lines('records', ['0\tr-a\t1', '1\tr-b\t0', `2\tr-c\t${NULL}`]);
-  const terms = lines('terms', ['0\tzoo\ttrue\tfalse\t9\t3', '0\tart\tfalse\ttrue\t1\t0', '1\tzoo\ttrue\ttrue\t2\t2']);
+  const terms = lines('terms', [
+    '0\tzoo\ttrue\tfalse\t9\t3\t5',
+    '0\tart\tfalse\ttrue\t1\t0\t6',
+    '1\tzoo\ttrue\ttrue\t2\t2\t7',
+  ]);
   expect(await withDuck((duck) => duck.rows(termsQuery([terms], records)))).toEqual([
-    ['art', 1, false, true, 1, 0],
-    ['zoo', 0, true, true, 2, 2],
-    ['zoo', 1, true, false, 9, 3],
+    ['art', 1, false, true, 1, 0, expect.objectContaining({ micros: 6_000n })],
+    ['zoo', 0, true, true, 2, 2, expect.objectContaining({ micros: 7_000n })],
+    ['zoo', 1, true, false, 9, 3, expect.objectContaining({ micros: 5_000n })],
   ]);
 });

@@ -2,7 +2,8 @@
 // (columns: docs/releases.md).
 import type { Pack } from '../../packs/define/model.ts';
 import { type ColumnTypes, fromLines, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
-import { engineColumns } from './record.ts';
+import { keptColumn } from '../model/layout.ts';
+import { engineCells, engineColumns } from './record.ts';
 
 /** Names that lines contain as numbers, counted from 1. */
 export interface Names {
@@ -82,6 +83,16 @@ const TERM_LINES: ColumnTypes = {
   compared: 'BOOLEAN',
   weight: 'UTINYINT',
   public_weight: 'UTINYINT',
+  since: 'BIGINT',
+};
+
+/** Lines of search terms that records had from `since` to `until`. */
+const PAST_TERM_LINES: ColumnTypes = { ...TERM_LINES, until: 'BIGINT' };
+
+/** Lines of the states of records (`writeMoments`); `kept`: a digit for each attribute, 1: it has its current value. */
+const MOMENT_LINES: ColumnTypes = {
+  ...{ record: 'UBIGINT', since: 'BIGINT', until: 'BIGINT', updated: 'BIGINT', quality: 'DOUBLE' },
+  ...{ name_words: 'VARCHAR', kept: 'VARCHAR' },
 };
 
 /** Columns of bodies that are not in records.jsonl. */
@@ -138,8 +149,28 @@ export function historyQuery(history: readonly string[], records: string, attrib
 /** Search terms by word and rank. */
 export function termsQuery(terms: readonly string[], records: string): string {
   return (
-    'SELECT term, ord, public, compared, weight, public_weight ' +
+    'SELECT term, ord, public, compared, weight, public_weight, make_timestamp_ms(since) AS since ' +
     `FROM ${fromLines(terms, TERM_LINES)} AS terms JOIN ${fromLines(records, RECORD_LINES)} AS records USING (record) ORDER BY term, ord`
+  );
+}
+
+/** Search terms that records no longer have in this form, by word and rank. */
+export function pastTermsQuery(terms: readonly string[], records: string): string {
+  return (
+    'SELECT term, ord, public, compared, weight, public_weight, make_timestamp_ms(since) AS since, make_timestamp_ms(until) AS until ' +
+    `FROM ${fromLines(terms, PAST_TERM_LINES)} AS terms JOIN ${fromLines(records, RECORD_LINES)} AS records USING (record) ORDER BY term, ord, since`
+  );
+}
+
+/** States of records by time and rank. */
+export function momentsQuery(pack: Pack, moments: readonly string[], records: string): string {
+  const cells = engineCells(pack);
+  const kept = pack.attributes.map(({ name }, i) => `kept[${i + 1}] = '1' AS ${quotedIdentifier(keptColumn(name))}`);
+  const parts = selectedColumns(pack, Object.keys(cells));
+  return (
+    'SELECT ord, make_timestamp_ms(since) AS since, make_timestamp_ms(until) AS until, updated, quality, name_words, ' +
+    `${[...kept, ...parts].join(', ')} FROM ${fromLines(moments, { ...MOMENT_LINES, ...cells })} AS moments ` +
+    `JOIN ${fromLines(records, RECORD_LINES)} AS records USING (record) ORDER BY since, ord`
   );
 }
 
@@ -151,12 +182,15 @@ export function bodiesQuery(lines: string, jsonl: string): string {
 
 /** The engine table; the lines are in the order of `ord`. */
 export function engineQuery(pack: Pack, path: string): string {
-  const lists = new Set(pack.attributes.filter((each) => each.type === 'strings').map((each) => each.name));
   const columns = engineColumns(pack);
-  const list = Object.keys(columns).map((name) =>
-    lists.has(name.split(':')[0]!)
-      ? `from_json(${quotedIdentifier(name)}, '["VARCHAR"]') AS ${quotedIdentifier(name)}`
-      : quotedIdentifier(name),
-  );
-  return `SELECT ${list.join(', ')} FROM ${fromLines(path, columns)}`;
+  return `SELECT ${selectedColumns(pack, Object.keys(columns)).join(', ')} FROM ${fromLines(path, columns)}`;
+}
+
+/** Columns of engine lines; lists are JSON text there. */
+function selectedColumns(pack: Pack, names: readonly string[]): string[] {
+  const lists = new Set(pack.attributes.filter(({ type }) => type === 'strings').map(({ name }) => name));
+  return names.map((name) => {
+    const quoted = quotedIdentifier(name);
+    return lists.has(name.split(':')[0]!) ? `from_json(${quoted}, '["VARCHAR"]') AS ${quoted}` : quoted;
+  });
 }
