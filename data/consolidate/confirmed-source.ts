@@ -38,9 +38,9 @@ export function confirmedSource(
   { versions }: Pick<ConsolidationContext, 'versions'>,
   confirmed_at: number,
 ): { source_url: string; evidence: string } {
-  const known = versions?.get(source);
-  const from = known?.get(at);
-  const to = known?.get(confirmed_at);
+  const version = versions?.get(source);
+  const from = version?.get(at);
+  const to = version?.get(confirmed_at);
   if (from === undefined || to === undefined || from === to) return { source_url, evidence };
   const url = collector.confirmedUrl?.(source_url, { source, from, to }) ?? replaceVersion(source_url, from, to);
   return { source_url: url, evidence: replaceInEvidence(evidence, from, to) };

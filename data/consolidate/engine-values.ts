@@ -62,12 +62,12 @@ export type Unpublished = Readonly<Record<string, readonly string[]>>;
  */
 export function searchTerms(pack: Pack, { name, slug, values, unpublished }: SearchTexts): Map<string, TermFlags> {
   const terms = new Map<string, TermFlags>();
-  let [first, last]: { text: string; found: string[] }[] = [];
+  let [first, last]: { text: string; list: string[] }[] = [];
   const add = (text: string, isPublic: boolean, compared: boolean, weight: number) => {
     // Names often repeat: the displayed one is mostly the first attribute.
-    if (last?.text !== text) last = first?.text === text ? first : { text, found: words(text) };
+    if (last?.text !== text) last = first?.text === text ? first : { text, list: words(text) };
     first ??= last;
-    for (const word of last.found) {
+    for (const word of last.list) {
       let term = terms.get(word);
       if (term === undefined) {
         term = { public: false, compared: false, weight: 0, public_weight: 0 };

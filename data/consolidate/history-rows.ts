@@ -45,7 +45,7 @@ export function historyCells(
     const cut = unpublishedEntries(attribute, fact?.value ?? null);
     const json = cut === null ? (fact?.json ?? null) : JSON.stringify(cut.published);
     // For a withdrawal the address of the newest statement.
-    const began = facts[first] ?? facts.findLast((each) => each.at <= from);
+    const began = facts[first] ?? facts.findLast((sourcedStatement) => sourcedStatement.at <= from);
     const cells: HistoryCells = [
       json,
       old,

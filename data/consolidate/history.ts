@@ -53,7 +53,8 @@ export function timeline(input: SettlementInput, context: ConsolidationContext):
     // A repetition by the winner's own source changes nothing: the other sources only get older.
     if (reading !== null && winner >= 0 && statements[winner]!.source === reading) continue;
     const outcome = settle(input, context, at);
-    for (const each of outcome.disputes) if (!disputes.has(each.id)) disputes.set(each.id, { ...each, opened_at: at });
+    for (const dispute of outcome.disputes)
+      if (!disputes.has(dispute.id)) disputes.set(dispute.id, { ...dispute, opened_at: at });
     winner = outcome.winner;
     const last = periods.at(-1);
     if (winner < 0 ? last === undefined || last.winner < 0 : last !== undefined && same(input, last.winner, winner)) {
@@ -62,10 +63,13 @@ export function timeline(input: SettlementInput, context: ConsolidationContext):
     }
     periods.push({ from: at, winner, first: winner });
   }
-  for (const each of now.disputes)
-    if (!disputes.has(each.id)) disputes.set(each.id, { ...each, opened_at: openedAt(input, each) });
-  const open = [...disputes.values()].filter((each) => stillOpen(input, now, each));
-  const confirmed = now.confirmed.map((each) => ({ ...each, opened_at: openedAt(input, each) }));
+  for (const dispute of now.disputes)
+    if (!disputes.has(dispute.id)) disputes.set(dispute.id, { ...dispute, opened_at: openedAt(input, dispute) });
+  const open = [...disputes.values()].filter((dispute) => stillOpen(input, now, dispute));
+  const confirmed = now.confirmed.map((confirmation) => ({
+    ...confirmation,
+    opened_at: openedAt(input, confirmation),
+  }));
   return { periods, now, disputes: open, confirmed, status: statusOf(input, now, open) };
 }
 
@@ -86,14 +90,14 @@ function same(input: SettlementInput, a: number, b: number): boolean {
 }
 
 function openedAt(input: SettlementInput, dispute: Dispute): number {
-  return Math.max(...dispute.statements.map((each) => input.statements[each]!.at));
+  return Math.max(...dispute.statements.map((statement) => input.statements[statement]!.at));
 }
 
 /** Both statements are the newest of sources that list the record, and there is no decision. */
 function stillOpen(input: SettlementInput, now: AttributeSettlement, dispute: Dispute): boolean {
   if (input.decisions.has(dispute.id)) return false;
-  if (dispute.kind !== 'conflict') return now.disputes.some((each) => each.id === dispute.id);
-  const stands = (position: number) => {
+  if (dispute.kind !== 'conflict') return now.disputes.some((candidate) => candidate.id === dispute.id);
+  const isOpen = (position: number) => {
     const reason = now.reasons[position];
     return (
       reason !== 'superseded' &&
@@ -103,7 +107,7 @@ function stillOpen(input: SettlementInput, now: AttributeSettlement, dispute: Di
       reason !== 'rejected'
     );
   };
-  return dispute.statements.every(stands);
+  return dispute.statements.every(isOpen);
 }
 
 /**
@@ -119,14 +123,14 @@ function moments(
   const { statements, listings, attribute } = input;
   const times = new Map<number, string | null>();
   const first = new Map<string, number>();
-  for (const each of statements) {
-    times.set(each.at, null);
-    if (!first.has(each.source)) first.set(each.source, each.at);
+  for (const statement of statements) {
+    times.set(statement.at, null);
+    if (!first.has(statement.source)) first.set(statement.source, statement.at);
   }
   for (const decision of input.decisions.values()) if (decision.at >= statements[0]!.at) times.set(decision.at, null);
   for (const { confirmed_at } of confirmed) times.set(confirmed_at, null);
   if (first.size > 1 && !attribute.once && !allEqual(input)) {
-    for (const each of listings) if (first.has(each.source)) times.set(each.at, null);
+    for (const listing of listings) if (first.has(listing.source)) times.set(listing.at, null);
     for (const [source, since] of first) {
       for (const at of context.readings.get(source) ?? []) {
         if (at <= since || !listedAt(listings, source, at)) continue;
@@ -142,6 +146,8 @@ function allEqual(input: SettlementInput): boolean {
   const { statements } = input;
   const value = statements[0]!.value;
   return statements.every(
-    (each) => each.value !== null && (each.value === value || JSON.stringify(each.value) === JSON.stringify(value)),
+    (statement) =>
+      statement.value !== null &&
+      (statement.value === value || JSON.stringify(statement.value) === JSON.stringify(value)),
   );
 }

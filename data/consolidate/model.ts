@@ -109,8 +109,8 @@ export function disputeId(
   a: Statement,
   b: Statement,
 ): string {
-  const facts = [a, b].map((each) => {
-    const { source, at, value } = firstDigits(input, each);
+  const facts = [a, b].map((statement) => {
+    const { source, at, value } = firstDigits(input, statement);
     return [source, at, value];
   });
   const identity = JSON.stringify([context.dataset, input.entity, input.attribute.name, kind, facts]);

@@ -77,11 +77,11 @@ function compete(
 }
 
 function isOld({ read }: Contender, contenders: readonly Contender[], context: ConsolidationContext): boolean {
-  return read < Math.max(...contenders.map((each) => each.read)) - context.consolidation.apart_days * DAY;
+  return read < Math.max(...contenders.map((contender) => contender.read)) - context.consolidation.apart_days * DAY;
 }
 
 function mostTrusted(contenders: readonly Contender[], context: ConsolidationContext): Contender {
-  const recent = contenders.filter((each) => !isOld(each, contenders, context));
+  const recent = contenders.filter((contender) => !isOld(contender, contenders, context));
   return recent.sort((a, b) => b.trust - a.trust || b.read - a.read)[0]!;
 }
 
@@ -100,9 +100,9 @@ function fuller(
   contenders: readonly Contender[],
   pick: Contender,
 ): Contender {
-  const value = (each: Contender) => statements[each.position]!.value!;
+  const value = (contender: Contender) => statements[contender.position]!.value!;
   const ranges = contenders.filter(
-    (each) => each.trust >= pick.trust && isRangeFrom(attribute, value(each), value(pick)),
+    (contender) => contender.trust >= pick.trust && isRangeFrom(attribute, value(contender), value(pick)),
   );
   return ranges.sort((a, b) => b.trust - a.trust || b.read - a.read)[0] ?? pick;
 }
@@ -128,8 +128,8 @@ function decide(
     }
   }
   if (out.size === candidates.length) return candidates;
-  for (const each of out) outcome.reasons[each] = 'rejected';
-  return candidates.filter((each) => !out.has(each));
+  for (const index of out) outcome.reasons[index] = 'rejected';
+  return candidates.filter((candidate) => !out.has(candidate));
 }
 
 export {
@@ -144,7 +144,15 @@ export {
   versionsOf,
 } from './model.ts';
 
-/** Settles one attribute of one record as of a time (milliseconds since 1970; Infinity: now). */
+/**
+ * Settles one attribute of one record as of a time (milliseconds since 1970; Infinity: now).
+ *
+ * @example
+ * ```ts
+ * const { winner, confidence, reasons } = settle(input, context, Number.POSITIVE_INFINITY);
+ * const value = input.statements[winner]?.value;
+ * ```
+ */
 export function settle(input: SettlementInput, context: ConsolidationContext, at: number): AttributeSettlement {
   const { statements } = input;
   const outcome: AttributeSettlement = {
@@ -263,9 +271,9 @@ function ownerFirst(input: SettlementInput, candidates: number[], outcome: Attri
 /** A source that no longer lists the record counts only when no source lists it. */
 function listedFirst(input: SettlementInput, at: number, candidates: number[], outcome: AttributeSettlement): number[] {
   if (candidates.length < 2) return candidates;
-  const listed = candidates.filter((each) => listedAt(input.listings, input.statements[each]!.source, at));
+  const listed = candidates.filter((candidate) => listedAt(input.listings, input.statements[candidate]!.source, at));
   if (listed.length === 0) return candidates;
-  for (const each of candidates) if (!listed.includes(each)) outcome.reasons[each] = 'not_listed';
+  for (const candidate of candidates) if (!listed.includes(candidate)) outcome.reasons[candidate] = 'not_listed';
   return listed;
 }
 
@@ -280,7 +288,7 @@ function earliest(
   const order = [...candidates].sort(
     (a, b) => input.statements[a]!.at - input.statements[b]!.at || trust(b) - trust(a) || a - b,
   );
-  for (const each of order) outcome.reasons[each] = 'later';
+  for (const index of order) outcome.reasons[index] = 'later';
   publishStatement(input, outcome, order[0]!, 'earliest');
 }
 
@@ -339,19 +347,19 @@ function confirmedFrom(
   const others = new Map<string, number>();
   let end = until;
   let first = reading !== undefined && reading <= until ? reading : null;
-  for (const each of statements) {
-    if (each.at > end) break;
-    if (each.source_kind === 'owner') continue;
-    if (each.source === source) {
-      if (each.at > at) end = Math.min(end, each.at);
+  for (const statement of statements) {
+    if (statement.at > end) break;
+    if (statement.source_kind === 'owner') continue;
+    if (statement.source === source) {
+      if (statement.at > at) end = Math.min(end, statement.at);
       continue;
     }
-    if (each.value !== null && each.confidence < context.consolidation.floor) continue;
+    if (statement.value !== null && statement.confidence < context.consolidation.floor) continue;
     // Before the time of the value only the newest statement of each source counts; afterwards every
     // statement.
-    const close = each.value !== null && !isJump(attribute, value!, each.value);
-    if (each.at <= at) others.set(each.source, close ? at : Number.POSITIVE_INFINITY);
-    else if (close) first = Math.min(first ?? each.at, each.at);
+    const close = statement.value !== null && !isJump(attribute, value!, statement.value);
+    if (statement.at <= at) others.set(statement.source, close ? at : Number.POSITIVE_INFINITY);
+    else if (close) first = Math.min(first ?? statement.at, statement.at);
   }
   for (const [other, from] of others) if (from === at && listedAt(listings, other, at)) first = at;
   return first;

@@ -1,12 +1,11 @@
 // Statistics, time series and similar records of the packed index equal DuckDB's, with and without an overlay, and
 // the index leaves the rest to DuckDB.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { draws } from '../../tests/support/draws.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { randomHistory } from '../../tests/support/random-history.ts';
 import { randomOverlay } from '../../tests/support/random-overlay.ts';
 import { randomStats, randomTimeseries } from '../../tests/support/random-queries.ts';
@@ -19,8 +18,7 @@ import type { StoredRecord } from '../model/record.ts';
 import type { Engine, SeriesPlan, SimilarPlan, StatsPlan } from '../plan/plan.ts';
 import { PackedIndex } from './packed-index.ts';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'analysis-'));
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const dataDir = scratchOfAll();
 
 const END = Date.UTC(2026, 10, 20, 12);
 const TODAY = Math.floor(END / 86_400_000);
@@ -61,8 +59,18 @@ describe.each([
     let answered = 0;
     let groups = 0;
     for (let i = 0; i < QUERIES; i += 1) {
-      const { attribute, group_by, ...input } = statsParameters.parse(randomStats(next, pack, records), pack);
-      const plan: StatsPlan = { where: i % 3 === 0 ? [] : questionOf(input), attribute, by: group_by, groups: 1_000 };
+      const input = statsParameters.parse(randomStats(next, pack, records), pack);
+      const { group_by: by, having_min_count: minCount, buckets } = input;
+      const plan: StatsPlan = {
+        ...{
+          where: i % 3 === 0 ? [] : questionOf(input),
+          attribute: input.attributes[0]!,
+          by,
+          groups: 1_000,
+          minCount,
+        },
+        ...(buckets === null ? {} : { buckets }),
+      };
       for (const { duckdb, index } of engines) {
         // Two queries at the same time, in slices of a few records.
         const slice = { slice: Math.ceil(next() * 1_000) };

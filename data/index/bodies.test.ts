@@ -1,38 +1,31 @@
 // Record bodies: split points, age patterns and checksums.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
-import type { Pack } from '../../packs/define/model.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
-import { type WrittenRelease, writeRelease } from '../../tests/support/write-release.ts';
+import { writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { RecordRenderer } from '../plan/plan.ts';
 import { openRelease } from '../releases/release.ts';
 import { buildIndex } from './build.ts';
 import { PackedIndex } from './packed-index.ts';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'bodies-'));
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const dataDir = scratchOfAll();
 
-let pack: Pack;
-let records: StoredRecord[];
-let written: WrittenRelease;
 const columns = () => join(written.folder, 'index/columns.bin');
 const lines = () => join(written.folder, 'records.jsonl');
 
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
-  records = randomRecords(pack, 80, 3).map((record, i) => ({
-    ...record,
-    // A text that imitates the markers at which bodies are split.
-    name: i % 7 === 0 ? `","updated_at":"x" ,"provenance":{"a":{"source_url":"u","observed_at":"1999"}}` : record.name,
-    // A text that is longer than the read buffer.
-    ...(i === 5 && { name: 'long '.repeat(8_000) }),
-  }));
-  written = await writeRelease(dataDir, pack, records);
-});
+const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+const records: StoredRecord[] = randomRecords(pack, 80, 3).map((record, i) => ({
+  ...record,
+  // A text that imitates the markers at which bodies are split.
+  name: i % 7 === 0 ? `","updated_at":"x" ,"provenance":{"a":{"source_url":"u","observed_at":"1999"}}` : record.name,
+  // A text that is longer than the read buffer.
+  ...(i === 5 && { name: 'long '.repeat(8_000) }),
+}));
+const written = await writeRelease(dataDir, pack, records);
 beforeEach(() => buildIndex(written.folder, pack));
 
 describe.each([

@@ -118,7 +118,7 @@ class Reader {
     this.#duck = duck;
   }
 
-  async #each(sql: string, take: (columns: unknown[][], rows: number) => void): Promise<void> {
+  async #chunks(sql: string, take: (columns: unknown[][], rows: number) => void): Promise<void> {
     for await (const { columns, rows } of this.#duck.chunks(sql)) take(columns, rows);
   }
 
@@ -132,8 +132,15 @@ class Reader {
   /** Lists of texts of a column by ordinal; empty where a record has none. */
   async lists(column: string, from: string): Promise<string[][]> {
     const out: string[][] = [];
+    // Entries repeat: one text for equal ones needs less memory.
+    const entries = new Map<string, string>();
+    const shared = (entry: string) => {
+      const first = entries.get(entry);
+      if (first === undefined) entries.set(entry, entry);
+      return first ?? entry;
+    };
     for await (const lists of this.#duck.ordered(column, from))
-      for (const list of lists as (string[] | null)[]) out.push(list ?? []);
+      for (const list of lists as (string[] | null)[]) out.push(list?.map(shared) ?? []);
     return out;
   }
 
@@ -152,7 +159,7 @@ class Reader {
   async numbers(sql: string, length: number): Promise<Float64Array> {
     const out = new Float64Array(length);
     let at = 0;
-    await this.#each(sql, ([values]) => {
+    await this.#chunks(sql, ([values]) => {
       for (const value of values as (number | null)[]) out[at++] = value === null ? Number.NaN : Number(value);
     });
     return out;
@@ -161,7 +168,7 @@ class Reader {
   /** The four columns of the intervals of an attribute. */
   async intervals(sql: string): Promise<IntervalRows> {
     const out: IntervalRows = { ordinal: [], value: [], since: [], until: [] };
-    await this.#each(sql, ([ordinal, value, since, until], rows) => {
+    await this.#chunks(sql, ([ordinal, value, since, until], rows) => {
       for (let i = 0; i < rows; i += 1) {
         out.ordinal.push(ordinal![i] as number);
         out.value.push(value![i] as number);
@@ -173,10 +180,12 @@ class Reader {
   }
 
   async terms(source: string): Promise<TermRows> {
-    const grouped = `(select term, count(*) as rows, row_number() over (order by term) as ord from ${source} group by term)`;
+    await this.#duck.run(
+      `create table terms as select term, count(*) as rows, row_number() over (order by term) as ord from ${source} group by term`,
+    );
     const words: string[] = [];
     const counts: number[] = [];
-    for await (const pairs of this.#duck.ordered('json_array(term, rows)', grouped))
+    for await (const pairs of this.#duck.ordered('json_array(term, rows)', 'terms'))
       for (const [word, count] of pairs as [string, number][]) {
         words.push(word);
         counts.push(count);
@@ -187,11 +196,14 @@ class Reader {
     const columns = await this.names(source);
     const others = TERM_DEFAULTS.map(([name, otherwise]) => `${columns.includes(name) ? name : otherwise}::utinyint`);
     let at = 0;
-    await this.#each(`select ord, ${others.join(', ')} from ${source} order by term, ord`, ([ords, ...cells], rows) => {
-      ordinal.set(ords as number[], at);
-      for (const [i, list] of flags.entries()) list.set(cells[i] as number[], at);
-      at += rows;
-    });
+    await this.#chunks(
+      `select ord, ${others.join(', ')} from ${source} order by term, ord`,
+      ([ords, ...cells], rows) => {
+        ordinal.set(ords as number[], at);
+        for (const [i, list] of flags.entries()) list.set(cells[i] as number[], at);
+        at += rows;
+      },
+    );
     const arrays = TERM_DEFAULTS.map(([name], i) => [name, flags[i]]);
     return { words, counts, ordinal, ...Object.fromEntries(arrays) } as TermRows;
   }
@@ -287,7 +299,7 @@ const TIME = '"observed_at":"';
 /** Numbers the distinct patterns of (attribute, observed_at) in order of appearance. */
 class Patterns {
   readonly list: Ages[] = [];
-  readonly #known = new Map<string, number>();
+  readonly #ids = new Map<string, number>();
 
   of(body: Buffer): number {
     // Parsing every body would take most of the build time. We wrote the text: keys are in this order, and
@@ -300,7 +312,7 @@ class Patterns {
       at = text.indexOf('"', time);
       key += `${name}\n${text.slice(time, at)}\n`;
     }
-    let id = this.#known.get(key);
+    let id = this.#ids.get(key);
     if (id === undefined) {
       const cells = key.split('\n').slice(0, -1);
       id = this.list.length;
@@ -308,7 +320,7 @@ class Patterns {
         names: cells.filter((_, i) => i % 2 === 0),
         times: cells.filter((_, i) => i % 2 === 1).map((time) => Date.parse(time)),
       });
-      this.#known.set(key, id);
+      this.#ids.set(key, id);
     }
     return id;
   }

@@ -7,12 +7,12 @@ import { statusReach, type TermFlags } from '../consolidate/engine-values.ts';
 import { distanceKm, wholeMetres } from '../model/geography.ts';
 import type { ProvenanceStatus, StoredRecord } from '../model/record.ts';
 import type { HistoryRow } from '../plan/applied-overlay.ts';
+import type { End, Truth } from '../plan/expression.ts';
 import type { DistanceSort, Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
 import {
   type Area,
   type Bounds,
   conditionTests,
-  type End,
   type RecordNumber,
   type RowValues,
   type Test,
@@ -102,6 +102,20 @@ export class SideTable implements RowValues<SideRecord> {
 
   containing(name: string, needle: string): Test<SideRecord> {
     return ({ record }) => this.#texts(record, name).some((value) => String(value).includes(needle));
+  }
+
+  texts(name: string): (changed: SideRecord) => readonly string[] {
+    const isTime = this.#attributes.get(name)?.type === 'datetime';
+    return ({ record }) => {
+      const value = record.attributes[name];
+      if (value === undefined) return [];
+      return Array.isArray(value) ? value : [isTime ? comparedTime(String(value)) : String(value)];
+    };
+  }
+
+  someText(name: string, passes: (text: string) => boolean): (changed: SideRecord) => Truth {
+    const texts = this.texts(name);
+    return (changed) => (texts(changed).length === 0 ? null : texts(changed).some(passes));
   }
 
   present(name: string): Test<SideRecord> {

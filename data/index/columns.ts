@@ -4,12 +4,13 @@ import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { BoundedCache } from '../model/bounded-cache.ts';
 import { column } from '../model/layout.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
+import type { SliceOptions } from '../plan/slices.ts';
 import type { Container } from './container.ts';
 import { Grid } from './grid.ts';
 import { Intervals } from './intervals.ts';
 import { Keys } from './keys.ts';
 import { Numbers } from './numbers.ts';
-import { type DenseRanks, denseRanks, orderBy, SortOrder } from './orders.ts';
+import { orderBy, SortOrder } from './orders.ts';
 import { Terms } from './terms.ts';
 import { Values } from './values.ts';
 
@@ -125,20 +126,6 @@ export class Columns {
     return this.numbers(column(key, this.attribute(key).type === 'price' ? 'min' : 'value'));
   }
 
-  /** Dense ranks, when the index stores codes; null: computed from the sort numbers. */
-  #denseRanks(key: string): DenseRanks | null {
-    if (this.#numeric(key)) {
-      const { codes, distinct } = this.sortNumbers(key);
-      return codes && { count: distinct, of: (ordinal) => codes[ordinal]! };
-    }
-    if (this.attribute(key).type === 'boolean') {
-      const flags = this.flags(key);
-      return { count: 2, of: (ordinal) => flags[ordinal]! };
-    }
-    const values = this.values(key);
-    return { count: values.folded.length, of: (ordinal) => values.code(ordinal) + 1 };
-  }
-
   /** Sort number of any value; a string that does not occur is between its neighbours. */
   sortNumberOf(key: string, value: number | string | boolean): number {
     if (typeof value === 'number') return value;
@@ -146,15 +133,12 @@ export class Columns {
     return this.values(key).folded.rank(value);
   }
 
-  order(key: string): SortOrder {
-    const known = this.#orders.get(key);
-    if (known) return known;
+  /** The records in the order of a sort key; yields between slices while it is computed. */
+  *order(key: string, options?: SliceOptions): Generator<void, SortOrder> {
+    const entry = this.#orders.get(key);
+    if (entry) return entry;
     const sortNumber = this.sortNumber(key);
-    const order = new SortOrder(
-      orderBy(this.keys.byId, this.#denseRanks(key) ?? denseRanks(this.size, sortNumber)),
-      sortNumber,
-      this.keys,
-    );
+    const order = new SortOrder(yield* orderBy(this.keys.byId, sortNumber, options), sortNumber, this.keys);
     this.#orders.set(key, order);
     return order;
   }

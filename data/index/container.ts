@@ -6,6 +6,7 @@
 // every array starts at a multiple of 8. A wrong magic, length or checksum throws IndexDamaged.
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import { z } from 'zod';
 
 const MAGIC = 'DSRIDX07';
 const FIXED = 16;
@@ -16,14 +17,17 @@ export type Codes = Uint8Array | Uint16Array | Uint32Array;
 
 const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array, f64: Float64Array } as const;
 type Kind = keyof typeof KINDS;
-type ArrayOf<K extends Kind> = InstanceType<(typeof KINDS)[K]>;
 
-interface Entry {
-  name: string;
-  type: Kind;
-  offset: number;
-  length: number;
-}
+const Header = z.array(
+  z.object({
+    name: z.string(),
+    type: z.enum(['u8', 'u16', 'u32', 'i32', 'f64']),
+    offset: z.number(),
+    length: z.number(),
+  }),
+);
+type Entry = z.infer<typeof Header>[number];
+type ArrayOf<K extends Kind> = InstanceType<(typeof KINDS)[K]>;
 
 /** The index is unusable; the caller uses DuckDB instead. */
 export class IndexDamaged extends Error {}
@@ -57,14 +61,14 @@ export function writeContainer(file: string, arrays: Record<string, Packed>): vo
  * not, also for a file that is no index.
  */
 export function newerFormat(file: string): string | null {
-  const found = formatOf(file);
-  return found !== null && found > MAGIC ? found : null;
+  const format = formatOf(file);
+  return format !== null && format > MAGIC ? format : null;
 }
 
 /** Whether a file is an index of an earlier program version. */
 export function olderFormat(file: string): boolean {
-  const found = formatOf(file);
-  return found !== null && found < MAGIC;
+  const format = formatOf(file);
+  return format !== null && format < MAGIC;
 }
 
 /** The magic bytes of a file, also of another program version; null for a file that is no index. */
@@ -76,8 +80,8 @@ function formatOf(file: string): string | null {
   } finally {
     closeSync(opened);
   }
-  const found = begin.toString('latin1');
-  return /^DSRIDX\d\d$/.test(found) ? found : null;
+  const magic = begin.toString('latin1');
+  return /^DSRIDX\d\d$/.test(magic) ? magic : null;
 }
 
 /** The format that this program reads and writes. */
@@ -107,7 +111,7 @@ export class Container {
     if (FIXED + header > this.bytes || crc32(this.#data.subarray(FIXED)) !== this.#data.readUInt32LE(12)) {
       throw new IndexDamaged(`${file}: checksum differs`);
     }
-    const entries = JSON.parse(this.#data.toString('utf8', FIXED, FIXED + header)) as Entry[];
+    const entries = Header.parse(JSON.parse(this.#data.toString('utf8', FIXED, FIXED + header)));
     this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
     this.#start = padded(FIXED + header);
   }

@@ -3,12 +3,13 @@ import type { Value } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { type GroupKey, groupKey, groupsOf } from '../plan/group-key.ts';
 import type { FacetAnswer, FacetPlan } from '../plan/plan.ts';
+import type { SliceOptions } from '../plan/slices.ts';
 import type { Bitset } from './bitset.ts';
 import type { SideTable } from './changed-records.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 import type { Codes } from './container.ts';
 import { codedOf } from './group-keys.ts';
-import { matcherFor, type RecordMatcher, visit } from './matcher.ts';
+import { matcherFor, visitSlices } from './matcher.ts';
 import type { Postings } from './postings.ts';
 
 type Count = { value: Value; count: number };
@@ -21,21 +22,26 @@ export function isCountable(columns: Columns, by: string): boolean {
   return TEXTUAL.has(type) || type === 'boolean';
 }
 
-/** Counts by raw value, times by day; most common first, ties by value in code point order. */
-export function countFacets(
+/** Counts by raw value, times by day; most common first, ties by value in code point order. Yields between slices. */
+export function* countFacets(
   columns: Columns,
   plan: FacetPlan,
   removed: Bitset | null,
   side: SideTable | null,
-): FacetAnswer {
+  options: SliceOptions,
+): Generator<void, FacetAnswer> {
   const key = keyOf(columns, plan.by);
   const { codes: size, single, lists, value, find } = codedOf(columns, key)!;
   // Codes start at 1 in the columns; 0 is a record without a value.
   const all = new Uint32Array(size + 1);
   const tally = { matched: 0, missing: 0 };
   const chosen = matcherFor(columns, plan.where, removed);
-  if (single) tally.matched = countSingle(columns, chosen, single, all);
-  else if (lists) tally.matched = countLists(columns, chosen, lists, all);
+  const count = single ? singleCounter(single, all) : listCounter(lists!, all);
+  const add = (ordinal: number) => {
+    tally.matched += 1;
+    count(ordinal);
+  };
+  yield* visitSlices(columns, chosen, add, options);
   tally.missing = all[0]!;
   const counts = all.subarray(1);
   // Values of changed records that no other record has.
@@ -60,26 +66,20 @@ export function countFacets(
   return { values: page.slice(0, plan.limit), ...tally, withheld };
 }
 
-/** Counts single values by code; returns the number of matching records. */
-function countSingle(columns: Columns, chosen: RecordMatcher, codes: Codes, counts: Uint32Array): number {
-  let matched = 0;
-  visit(columns, chosen, (ordinal) => {
-    matched += 1;
+/** Counts the single value of a record by code. */
+function singleCounter(codes: Codes, counts: Uint32Array): (ordinal: number) => void {
+  return (ordinal) => {
     counts[codes[ordinal]!]! += 1;
-  });
-  return matched;
+  };
 }
 
-/** Counts list entries by code (codes start at 0); returns the number of matching records. */
-function countLists(columns: Columns, chosen: RecordMatcher, lists: Postings, counts: Uint32Array): number {
-  let matched = 0;
-  visit(columns, chosen, (ordinal) => {
-    matched += 1;
+/** Counts the list entries of a record by code (codes start at 0). */
+function listCounter(lists: Postings, counts: Uint32Array): (ordinal: number) => void {
+  return (ordinal) => {
     const [start, end] = [lists.start(ordinal), lists.end(ordinal)];
     if (start === end) counts[0]! += 1;
     for (let i = start; i < end; i += 1) counts[lists.list[i]! + 1]! += 1;
-  });
-  return matched;
+  };
 }
 
 /** Adds the changed records that match. */

@@ -1,11 +1,15 @@
 // Statistics of numbers in ascending order.
 import type { NumberStats } from '../plan/plan.ts';
 
+/** Shares of p10, q1, median, q3 and p90. */
+const QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9];
+
 /** Statistics of at least one number, in ascending order. */
 export function figuresOf(numbers: Float64Array): NumberStats {
   const last = numbers.length - 1;
-  const [q1, median, q3] = [quantile(numbers, 0.25), quantile(numbers, 0.5), quantile(numbers, 0.75)];
-  return { count: numbers.length, min: numbers[0]!, q1, median, q3, max: numbers[last]!, mean: mean(numbers) };
+  const [p10 = NaN, q1 = NaN, median = NaN, q3 = NaN, p90 = NaN] = QUANTILES.map((share) => quantile(numbers, share));
+  const [min, max] = [numbers[0]!, numbers[last]!];
+  return { count: numbers.length, min, p10, q1, median, q3, p90, max, ...sumAndMean(numbers) };
 }
 
 /** Interpolates linearly between the two nearest numbers, as DuckDB's `quantile_cont`. */
@@ -16,10 +20,10 @@ export function quantile(numbers: Float64Array, share: number): number {
   return part === 0 ? numbers[below]! : numbers[below]! * (1 - part) + numbers[below + 1]! * part;
 }
 
-/** The mean from a compensated sum in ascending order, as DuckDB's `favg(number ORDER BY number)`. */
-export function mean(numbers: Float64Array): number {
+/** A compensated sum in ascending order, and the mean from it, as DuckDB's `fsum` and `favg(number ORDER BY number)`. */
+export function sumAndMean(numbers: Float64Array): Pick<NumberStats, 'sum' | 'mean'> {
   const whole = wholeSum(numbers);
-  return whole === null ? compensatedMean(numbers) : whole / numbers.length;
+  return whole === null ? compensatedSum(numbers) : { sum: whole, mean: whole / numbers.length };
 }
 
 /** The sum of whole numbers when no partial sum can exceed 2^53, so that it is exact; otherwise null. */
@@ -36,7 +40,7 @@ function wholeSum(numbers: Float64Array): number | null {
 }
 
 /** Kahan summation as in DuckDB, which adds the rest to the mean; four times as slow. */
-function compensatedMean(numbers: Float64Array): number {
+function compensatedSum(numbers: Float64Array): Pick<NumberStats, 'sum' | 'mean'> {
   let sum = 0;
   let lost = 0;
   for (let i = 0; i < numbers.length; i += 1) {
@@ -45,5 +49,5 @@ function compensatedMean(numbers: Float64Array): number {
     lost = total - sum - next;
     sum = total;
   }
-  return sum / numbers.length + lost / numbers.length;
+  return { sum, mean: sum / numbers.length + lost / numbers.length };
 }

@@ -16,16 +16,16 @@ const columnOf = (lng: number) => Math.min(COLUMNS - 1, Math.max(0, Math.floor((
 
 /** Packs points by ordinal; NaN latitude: no point. */
 export function packGrid(name: string, lat: Float64Array, lng: Float64Array): Record<string, Packed> {
-  const placed: { cell: number; ordinal: number }[] = [];
+  const points: { cell: number; ordinal: number }[] = [];
   for (let ordinal = 0; ordinal < lat.length; ordinal += 1) {
     const y = lat[ordinal]!;
-    if (!Number.isNaN(y)) placed.push({ cell: rowOf(y) * COLUMNS + columnOf(lng[ordinal]!), ordinal });
+    if (!Number.isNaN(y)) points.push({ cell: rowOf(y) * COLUMNS + columnOf(lng[ordinal]!), ordinal });
   }
-  placed.sort((a, b) => a.cell - b.cell || a.ordinal - b.ordinal);
-  const cells = [...new Set(placed.map((p) => p.cell))];
+  points.sort((a, b) => a.cell - b.cell || a.ordinal - b.ordinal);
+  const cells = [...new Set(points.map((p) => p.cell))];
   const index = new Map(cells.map((cell, i) => [cell, i]));
-  const key = Uint32Array.from(placed, (p) => index.get(p.cell) as number);
-  const ordinal = Uint32Array.from(placed, (p) => p.ordinal);
+  const key = Uint32Array.from(points, (p) => index.get(p.cell) as number);
+  const ordinal = Uint32Array.from(points, (p) => p.ordinal);
   return {
     [`${name}.cells`]: Uint32Array.from(cells),
     ...packPostings(`${name}.grid`, cells.length, { key, ordinal }),
@@ -56,13 +56,13 @@ export class Grid {
 
   /** Ordinals within `km` of a point, ascending. */
   near(lat: number, lng: number, km: number): Uint32Array {
-    const found: number[] = [];
-    this.circle(lat, lng, km, (ordinal) => void found.push(ordinal));
-    return Uint32Array.from(found).sort();
+    const ordinals: number[] = [];
+    this.circle(lat, lng, km, (ordinal) => void ordinals.push(ordinal));
+    return Uint32Array.from(ordinals).sort();
   }
 
   /** Visits the records within `km` of a point in no order, with their distances in km. */
-  circle(lat: number, lng: number, km: number, each: VisitPoint): void {
+  circle(lat: number, lng: number, km: number, visitPoint: VisitPoint): void {
     // Slightly larger than the exact angle, so that rounding never loses a record on the rim.
     const angle = km / EARTH_KM / RAD + 1e-9;
     const first = rowOf(lat - angle);
@@ -70,7 +70,7 @@ export class Grid {
     const spread = longitudes(lat, angle);
     for (let row = first; row <= last; row += 1) {
       for (const [from, to] of columns(lng, spread))
-        this.#scan(row * COLUMNS + from, row * COLUMNS + to, lat, lng, km, angle, each);
+        this.#scan(row * COLUMNS + from, row * COLUMNS + to, lat, lng, km, angle, visitPoint);
     }
   }
 
@@ -82,30 +82,30 @@ export class Grid {
   /** Ordinals in a box, ascending. */
   box(box: Box): Uint32Array {
     const test = boxTest(box);
-    const found: number[] = [];
+    const ordinals: number[] = [];
     for (const cell of this.#cellsOf(box))
       for (const ordinal of this.#postings.of(cell))
-        if (test(this.lat.at(ordinal), this.lng.at(ordinal))) found.push(ordinal);
-    return Uint32Array.from(found).sort();
+        if (test(this.lat.at(ordinal), this.lng.at(ordinal))) ordinals.push(ordinal);
+    return Uint32Array.from(ordinals).sort();
   }
 
   /** Positions in `#cells` of the cells that a box touches. */
   #cellsOf(box: Box): number[] {
-    const found: number[] = [];
+    const indices: number[] = [];
     const ranges = columnRanges(box);
     for (let row = rowOf(box.south); row <= rowOf(box.north); row += 1) {
       for (const [from, to] of ranges) {
         const last = row * COLUMNS + to;
         for (let i = lowerBound(this.#cells, row * COLUMNS + from); i < this.#cells.length; i += 1) {
           if (this.#cells[i]! > last) break;
-          found.push(i);
+          indices.push(i);
         }
       }
     }
-    return found;
+    return indices;
   }
 
-  #scan(from: number, to: number, lat: number, lng: number, km: number, angle: number, each: VisitPoint): void {
+  #scan(from: number, to: number, lat: number, lng: number, km: number, angle: number, visitPoint: VisitPoint): void {
     for (let i = lowerBound(this.#cells, from); i < this.#cells.length && this.#cells[i]! <= to; i += 1) {
       for (let p = this.#postings.start(i); p < this.#postings.end(i); p += 1) {
         const ordinal = this.#postings.list[p]!;
@@ -113,7 +113,7 @@ export class Grid {
         const y = this.lat.at(ordinal);
         if (Math.abs(y - lat) > angle) continue;
         const away = distanceKm(lat, lng, y, this.lng.at(ordinal));
-        if (away <= km) each(ordinal, away);
+        if (away <= km) visitPoint(ordinal, away);
       }
     }
   }

@@ -1,6 +1,5 @@
 // Codes of the values that facets, statistics and time series group by.
 import type { Value } from '../../packs/define/model.ts';
-import { byCodePoint } from '../../packs/define/text.ts';
 import { column } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
 import { type GroupKey, groupKey, groupsOf } from '../plan/group-key.ts';
@@ -16,11 +15,6 @@ export interface Coded {
   value(code: number): Value;
   /** -1: the value does not occur. */
   find(value: Value): number;
-}
-
-/** Compares two keys of one attribute: texts by code point. */
-export function compareKeys(a: Value, b: Value): number {
-  return typeof a === 'string' ? byCodePoint(a, String(b)) : Number(a) - Number(b);
 }
 
 /** The keys of one attribute during one query. Values of changed records that the index lacks get further codes. */
@@ -56,8 +50,8 @@ export class GroupKeys {
   }
 
   #add(value: Value): number {
-    const known = this.#coded.find(value);
-    if (known >= 0) return known;
+    const code = this.#coded.find(value);
+    if (code >= 0) return code;
     const at = this.#added.indexOf(value);
     return this.#coded.codes + (at >= 0 ? at : this.#added.push(value) - 1);
   }

@@ -1,7 +1,8 @@
 // Engine of an indexed release: the index answers the plans that it is faster at, DuckDB all others. Answers
 // from a damaged index also come from DuckDB; the damage is logged once.
 import type { Awaitable } from '../model/awaitable.ts';
-import type { Engine, QueryOptions } from '../plan/plan.ts';
+import type { Engine, Predicate, QueryOptions } from '../plan/plan.ts';
+import { momentOf } from '../plan/predicates.ts';
 import { nextTurn } from '../plan/slices.ts';
 import { IndexDamaged } from './container.ts';
 import type { PackedIndex } from './packed-index.ts';
@@ -20,7 +21,7 @@ export function withIndex(duckdb: Engine, opened: PackedIndex, log: (message: st
     trusted = false;
     await duckdb.close();
   };
-  return { ...both(duckdb, opened, { trusted: () => trusted, give }), close };
+  return { ...pairEngines(duckdb, opened, { trusted: () => trusted, give }), close };
 }
 
 /** State that all views of one index share: whether it is usable, and the handler of damage. */
@@ -29,7 +30,7 @@ interface Trust {
   give(error: IndexDamaged): void;
 }
 
-function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
+function pairEngines(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
   /** The answer of the index, or of DuckDB when the index returns null or is damaged. */
   const firstNow = <T>(ask: (index: PackedIndex) => Awaitable<T> | null, otherwise: () => Awaitable<T>) => {
     if (!trust.trusted()) return otherwise();
@@ -47,13 +48,24 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
   };
   type Query<P, T> = (plan: P, options?: QueryOptions) => Promise<T>;
   type IndexQuery<P, T> = (index: PackedIndex, plan: P, options?: QueryOptions) => Awaitable<T> | null;
-  const first =
-    <P, T>(ask: IndexQuery<P, T>, otherwise: Query<P, T>): Query<P, T> =>
-    async (plan, options) =>
+  /** Without a promise where the index needs none. */
+  const atOnce =
+    <P, T>(ask: IndexQuery<P, T>, otherwise: (plan: P, options?: QueryOptions) => Awaitable<T>) =>
+    (plan: P, options?: QueryOptions): Awaitable<T> =>
       firstNow(
-        (one) => ask(one, plan, options),
+        (index) => ask(index, plan, options),
         () => otherwise(plan, options),
       );
+  const first = <P, T>(ask: IndexQuery<P, T>, otherwise: Query<P, T>): Query<P, T> => {
+    const query = atOnce(ask, otherwise);
+    return async (plan, options) => query(plan, options);
+  };
+  /** As `first`; the index has no earlier states. */
+  const firstOfNow = <P extends { where: readonly Predicate[] }, T>(ask: IndexQuery<P, T>, otherwise: Query<P, T>) =>
+    first<P, T>(
+      (index, plan, options) => (momentOf(plan.where) === null ? ask(index, plan, options) : null),
+      otherwise,
+    );
   /** As `first`, in its own turn of the event loop: one of several concurrent queries at a time. */
   const inTurn = <P, T>(ask: IndexQuery<P, T>, otherwise: Query<P, T>): Query<P, T> => {
     const query = first(ask, otherwise);
@@ -65,24 +77,21 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
 
   return {
     ...duckdb,
-    search: first((one, plan) => one.search(plan), duckdb.search),
-    facets: first((one, plan) => one.facets(plan), duckdb.facets),
-    stats: first((one, plan, options) => one.stats(plan, options), duckdb.stats),
-    timeseries: inTurn((one, plan, options) => one.timeseries(plan, options), duckdb.timeseries),
+    search: firstOfNow((index, plan, options) => index.search(plan, options), duckdb.search),
+    facets: firstOfNow((index, plan, options) => index.facets(plan, options), duckdb.facets),
+    stats: firstOfNow((index, plan, options) => index.stats(plan, options), duckdb.stats),
+    timeseries: inTurn((index, plan, options) => index.timeseries(plan, options), duckdb.timeseries),
     // Both are synchronous.
     spellings: (plan) =>
       firstNow(
-        (one) => one.spellings(plan),
+        (index) => index.spellings(plan),
         () => [],
       ) as string[],
-    similar: first((one, plan) => one.similar(plan), duckdb.similar),
-    resolve: (refs, options) =>
-      firstNow(
-        (one) => one.resolve(refs),
-        () => duckdb.resolve(refs, options),
-      ),
-    bodies: first((one, ordinals) => one.stored(ordinals), duckdb.bodies),
-    heads: first((one, ordinals) => one.heads(ordinals), duckdb.heads),
+    similar: firstOfNow((index, plan) => index.similar(plan), duckdb.similar),
+    resolve: atOnce((index, refs) => index.resolve(refs), duckdb.resolve),
+    matching: atOnce((index, plan) => index.matching(plan), duckdb.matching),
+    bodies: first((index, ordinals) => index.stored(ordinals), duckdb.bodies),
+    heads: first((index, ordinals) => index.heads(ordinals), duckdb.heads),
     text: (ordinal, now, renderer) => {
       if (!trust.trusted()) return null;
       try {
@@ -93,7 +102,7 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
         return null;
       }
     },
-    withOverlay: (overlay) => both(duckdb.withOverlay(overlay), index.withOverlay(overlay), trust),
+    withOverlay: (overlay) => pairEngines(duckdb.withOverlay(overlay), index.withOverlay(overlay), trust),
     close: () => duckdb.close(),
   };
 }

@@ -44,7 +44,7 @@ function packScaled(name: string, numbers: Float64Array): Record<string, Packed>
 }
 
 /** The distinct numbers, ascending, without NaN. */
-export function distinct(numbers: Float64Array): Float64Array {
+function distinct(numbers: Float64Array): Float64Array {
   const sorted = numbers.filter((number) => !Number.isNaN(number)).sort();
   return sorted.filter((number, i) => i === 0 || number !== sorted[i - 1]);
 }

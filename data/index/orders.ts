@@ -7,38 +7,58 @@
 //
 // Descending order walks groups of equal values from the end, each group forwards: ties are by id ascending
 // in both directions.
+import { ranges, type SliceOptions } from '../plan/slices.ts';
 import type { Keys } from './keys.ts';
-import { distinct } from './numbers.ts';
+
+/** Digits of a sort number as a 64-bit integer, and the values of a digit. */
+const DIGITS = 4;
+const RADIX = 65_536;
+
+/** Sign of a number in the upper half of its bits, and the largest half. */
+const SIGN = 0x80000000;
+const LARGEST = 0xffffffff;
 
 /**
- * Dense ranks of a sort key by ordinal: 1 to `count`, ascending with the value and equal for equal values; 0
- * for a record without a value.
+ * All ordinals sorted by sort number, records without a value last. A radix sort from the order of ids, so that equal
+ * numbers stay sorted by id; yields between slices.
  */
-export interface DenseRanks {
-  count: number;
-  of(ordinal: number): number;
-}
-
-/** Dense ranks of sort numbers. */
-export function denseRanks(records: number, sortNumber: (ordinal: number) => number): DenseRanks {
-  const numbers = Float64Array.from({ length: records }, (_, ordinal) => sortNumber(ordinal));
-  const values = distinct(numbers);
-  const ranks = new Map(Array.from(values, (value, i) => [value, i + 1]));
-  return { count: values.length, of: (ordinal) => ranks.get(numbers[ordinal]!) ?? 0 };
-}
-
-/**
- * All ordinals sorted by dense rank, records without a value last. A counting sort from the order of ids, so
- * that equal ranks stay sorted by id.
- */
-export function orderBy(byId: Uint32Array, { count, of }: DenseRanks): Uint32Array {
-  // Records without a value are last.
-  const slot = (ordinal: number) => (of(ordinal) || count + 1) - 1;
-  const at = new Uint32Array(count + 2);
-  for (const ordinal of byId) at[slot(ordinal) + 1]! += 1;
-  for (let i = 0; i <= count; i += 1) at[i + 1]! += at[i]!;
-  const order = new Uint32Array(byId.length);
-  for (const ordinal of byId) order[at[slot(ordinal)]!++] = ordinal;
+export function* orderBy(
+  byId: Uint32Array,
+  sortNumber: (ordinal: number) => number,
+  options: SliceOptions = {},
+): Generator<void, Uint32Array> {
+  const records = byId.length;
+  const numbers = new Float64Array(records);
+  const halves = new Uint32Array(numbers.buffer);
+  const digits = new Uint16Array(numbers.buffer);
+  // Their bits as integers that compare like them: the sign is inverted, and all bits of a negative number.
+  yield* ranges(options, records, (from, to) => {
+    for (let ordinal = from; ordinal < to; ordinal += 1) {
+      // Zero has two forms that are equal.
+      numbers[ordinal] = sortNumber(ordinal) + 0;
+      const [low, high] = [2 * ordinal, 2 * ordinal + 1];
+      if (Number.isNaN(numbers[ordinal])) halves.fill(LARGEST, low, high + 1);
+      else if (halves[high]! < SIGN) halves[high]! += SIGN;
+      else {
+        halves[low]! ^= LARGEST;
+        halves[high]! ^= LARGEST;
+      }
+    }
+  });
+  let order = byId;
+  for (let digit = 0; digit < DIGITS; digit += 1) {
+    /** Where the next ordinal with a value of the digit is written. */
+    const at = new Uint32Array(RADIX + 1);
+    yield* ranges(options, records, (from, to) => {
+      for (let ordinal = from; ordinal < to; ordinal += 1) at[digits[DIGITS * ordinal + digit]! + 1]! += 1;
+    });
+    for (let value = 0; value < RADIX; value += 1) at[value + 1]! += at[value]!;
+    const [previous, next] = [order, new Uint32Array(records)];
+    yield* ranges(options, records, (from, to) => {
+      for (let i = from; i < to; i += 1) next[at[digits[DIGITS * previous[i]! + digit]!]!++] = previous[i]!;
+    });
+    order = next;
+  }
   return order;
 }
 

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
+import { type Awaitable, whenReady } from '../model/awaitable.ts';
 import { INDEX_FILE, INDEX_FOLDER, RELEASE_FILES } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
 import { isoTime, minuteOf } from '../model/time.ts';
@@ -11,6 +12,7 @@ import type {
   Ages,
   FacetAnswer,
   FacetPlan,
+  MatchPlan,
   Position,
   QueryOptions,
   RecordHead,
@@ -22,20 +24,21 @@ import type {
   SeriesAnswer,
   SeriesPlan,
   SimilarPlan,
-  Sort,
   SpellingPlan,
   StatsAnswer,
   StatsPlan,
 } from '../plan/plan.ts';
+import { runSlices, type SliceOptions } from '../plan/slices.ts';
+import { bestOfGroups } from './best-of-groups.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { comparePositions, type SideRecord, SideTable } from './changed-records.ts';
 import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged, type ReadIndexFile } from './container.ts';
 import { countFacets, isCountable } from './facets.ts';
-import { matcherFor } from './matcher.ts';
-import { relevanceOf } from './relevance.ts';
-import { positionsOf, select } from './select.ts';
+import { GroupKeys } from './group-keys.ts';
+import { matcherFor, visit } from './matcher.ts';
+import { changedPositionsOf, positionsOf, select } from './select.ts';
 import { computeSeries } from './series.ts';
 import {
   changedSubject,
@@ -45,7 +48,7 @@ import {
   similarRecords,
   storedSubject,
 } from './similar.ts';
-import { computeStats, type StatsOptions } from './stats.ts';
+import { computeStats } from './stats.ts';
 
 /** The text of one changed record; the last one that was rendered is kept for its minute. */
 class ChangedText {
@@ -78,15 +81,15 @@ class ChangedText {
   /** The JSON of the record in the pieces and the order of a stored one; notes its ages. */
   #split(): Omit<RecordPieces, 'ages'> {
     const { id, slug, name, dataset, updated_at, quality_score, completeness, verified_owner, ...of } = this.record;
-    const known = this.#pack.attributes.flatMap((attribute) => {
+    const members = this.#pack.attributes.flatMap((attribute) => {
       const [value, provenance] = [of.attributes[attribute.name], of.provenance[attribute.name]];
       return value === undefined || provenance === undefined ? [] : [{ name: attribute.name, value, provenance }];
     });
-    const attributes = Object.fromEntries(known.map((each) => [each.name, each.value]));
-    const provenance = Object.fromEntries(known.map((each) => [each.name, each.provenance]));
+    const attributes = Object.fromEntries(members.map((member) => [member.name, member.value]));
+    const provenance = Object.fromEntries(members.map((member) => [member.name, member.provenance]));
     this.#ages = {
-      names: known.map((each) => each.name),
-      times: known.map((each) => Date.parse(each.provenance.observed_at)),
+      names: members.map((member) => member.name),
+      times: members.map((member) => Date.parse(member.provenance.observed_at)),
     };
     return {
       head: Buffer.from(`${JSON.stringify({ id, slug, name, dataset }).slice(0, -1)},`),
@@ -108,6 +111,12 @@ export interface IndexOptions {
 /**
  * An open index, for the plans that it answers faster than DuckDB. Every method may throw IndexDamaged; the
  * caller then uses DuckDB.
+ *
+ * @example
+ * ```ts
+ * const index = new PackedIndex(folder, pack, { records: 4_500 });
+ * const answer = index.search({ where, sort, after: null, limit: 20, total: true });
+ * ```
  */
 export class PackedIndex {
   readonly columns: Columns;
@@ -146,15 +155,20 @@ export class PackedIndex {
     if (this.columns.size !== options.records) {
       throw new IndexDamaged(`the index has ${this.columns.size} records (expected ${options.records})`);
     }
-    const known = new Set(pack.attributes.map(({ name }) => name));
+    const names = new Set(pack.attributes.map(({ name }) => name));
     this.bodies = new Bodies(container, join(release, RELEASE_FILES.jsonl), options.bodiesInMemory, options.read);
-    this.#plain = this.bodies.attributes().isSubsetOf(known);
+    this.#plain = this.bodies.attributes().isSubsetOf(names);
   }
 
-  /** A page of ordinals. */
-  search(plan: SearchPlan): SearchAnswer {
-    const found = select(this.columns, plan, this.#removed);
-    return this.#side ? merge(this.columns, this.#side, plan, found) : found;
+  /** A page of ordinals. Null when the index has no codes for the values to group by. */
+  search(plan: SearchPlan, options: SliceOptions = {}): Awaitable<SearchAnswer> | null {
+    if (plan.group) {
+      const keys = GroupKeys.of(this.columns, plan.group.by);
+      return keys && runSlices(bestOfGroups(this.columns, keys, plan, this.#removed, this.#side, options), options);
+    }
+    const page = runSlices(select(this.columns, plan, this.#removed, options), options);
+    const side = this.#side;
+    return side ? whenReady(page, (stored) => merge(this.columns, side, plan, stored)) : page;
   }
 
   spellings(plan: SpellingPlan): string[] {
@@ -162,12 +176,13 @@ export class PackedIndex {
   }
 
   /** Null when the index has no codes for the values of the attribute. */
-  facets(plan: FacetPlan): FacetAnswer | null {
-    return isCountable(this.columns, plan.by) ? countFacets(this.columns, plan, this.#removed, this.#side) : null;
+  facets(plan: FacetPlan, options: SliceOptions = {}): Awaitable<FacetAnswer> | null {
+    if (!isCountable(this.columns, plan.by)) return null;
+    return runSlices(countFacets(this.columns, plan, this.#removed, this.#side, options), options);
   }
 
   /** Null when DuckDB should answer. */
-  stats(plan: StatsPlan, options?: StatsOptions): Promise<StatsAnswer> | null {
+  stats(plan: StatsPlan, options?: SliceOptions): Promise<StatsAnswer> | null {
     return computeStats(this.columns, plan, this.#removed, this.#side, options);
   }
 
@@ -204,6 +219,16 @@ export class PackedIndex {
       const ordinal = this.columns.keys.find(ref);
       return ordinal === null || (this.#removed?.has(ordinal) && !this.#changed.has(ordinal)) ? null : ordinal;
     });
+  }
+
+  /** The first ordinals that match, ascending. */
+  matching({ ways, limit }: MatchPlan): number[] {
+    const ordinals = new Set<number>();
+    for (const where of ways) {
+      visit(this.columns, matcherFor(this.columns, where, this.#removed), (ordinal) => ordinals.add(ordinal));
+      for (const { ordinal } of this.#side?.matching(where) ?? []) ordinals.add(ordinal);
+    }
+    return [...ordinals].sort((a, b) => a - b).slice(0, limit);
   }
 
   /**
@@ -243,15 +268,15 @@ export class PackedIndex {
     const { subject, where, differBy, scope = 'full', limit } = plan;
     if (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)) return null;
     const { test } = matcherFor(this.columns, where, this.#removed, 0);
-    const own = differBy === null ? null : this.#folded(subject, differBy);
-    const differs = differBy === null ? null : this.#differs(own, differBy);
+    const text = differBy === null ? null : this.#folded(subject, differBy);
+    const differs = differBy === null ? null : this.#differs(text, differBy);
     const { terms, keys } = this.columns;
     const changed = this.#side?.at(subject);
     const words = changed ? changedSubject(terms, changed, scope) : storedSubject(terms, subject, scope);
     const allowed = (ordinal: number) => (differs === null || differs(ordinal)) && (test === null || test(ordinal));
-    const found = (scope === 'public' ? similarByPublicWords : similarRecords)(terms, keys, plan, words, allowed);
-    if (!this.#side) return found;
-    return [...found, ...similarChanged(this.#side, plan, words, own)]
+    const hits = (scope === 'public' ? similarByPublicWords : similarRecords)(terms, keys, plan, words, allowed);
+    if (!this.#side) return hits;
+    return [...hits, ...similarChanged(this.#side, plan, words, text)]
       .sort((a, b) => b.score - a.score || keys.compare(a.ordinal, b.ordinal))
       .slice(0, limit);
   }
@@ -272,8 +297,8 @@ export class PackedIndex {
   #differs(subject: string | null, name: string): (ordinal: number) => boolean {
     const values = this.columns.values(name);
     if (!values.single) return () => true;
-    const own = subject === null ? -1 : values.folded.find(subject);
-    return (ordinal) => values.code(ordinal) !== -1 && values.code(ordinal) !== own;
+    const code = subject === null ? -1 : values.folded.find(subject);
+    return (ordinal) => values.code(ordinal) !== -1 && values.code(ordinal) !== code;
   }
 
   close(): void {
@@ -285,42 +310,27 @@ export class PackedIndex {
  * Merges a page of the index and the matching changed records in sort order. `found` is the answer to the
  * same plan without the changed records.
  */
-function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: SearchAnswer): SearchAnswer {
+function merge(columns: Columns, side: SideTable, plan: SearchPlan, searchAnswer: SearchAnswer): SearchAnswer {
   const matches = side.matching(plan.where);
-  if (matches.length === 0) return found;
-  const { changedPosition, position } = mergedPositions(columns, side, plan.sort);
+  if (matches.length === 0) return searchAnswer;
+  const position = positionsOf(columns, plan.sort);
+  const changedPosition = changedPositionsOf(columns, side, plan.sort);
   const changed = matches
-    .map((each) => ({ ordinal: each.ordinal, ...changedPosition(each) }))
+    .map((match) => ({ ordinal: match.ordinal, ...changedPosition(match) }))
     .filter((entry) => plan.after === null || comparePositions(plan.sort, entry, plan.after) > 0);
-  const page = found.ordinals.map((ordinal) => ({ ordinal, ...position(ordinal) }));
+  const page = searchAnswer.ordinals.map((ordinal) => ({ ordinal, ...position(ordinal) }));
   // When the index has more pages, changed records after its last record belong to a later page.
-  const last = found.next && page.at(-1);
+  const last = searchAnswer.next && page.at(-1);
   const here = last ? changed.filter((entry) => comparePositions(plan.sort, entry, last) < 0) : changed;
   const merged = [...page, ...here].sort((a, b) => comparePositions(plan.sort, a, b));
   const kept = merged.slice(0, plan.limit);
-  const more = found.next !== null || merged.length > plan.limit || here.length < changed.length;
+  const more = searchAnswer.next !== null || merged.length > plan.limit || here.length < changed.length;
   return {
     ordinals: kept.map(({ ordinal }) => ordinal),
     next: more ? endOf(kept.at(-1)) : null,
-    total: found.total === null ? null : found.total + matches.length,
-    ...(found.metres ? { metres: kept.map(({ value }) => Number(value)) } : {}),
+    total: searchAnswer.total === null ? null : searchAnswer.total + matches.length,
+    ...(searchAnswer.metres ? { metres: kept.map(({ value }) => Number(value)) } : {}),
   };
-}
-
-/** Positions of the index's records and of changed records in one order. */
-function mergedPositions(columns: Columns, side: SideTable, sort: Sort) {
-  const position = positionsOf(columns, sort);
-  const { distance } = sort;
-  if (!sort.relevance)
-    return {
-      position,
-      changedPosition: ({ record }: SideRecord): Position => ({
-        value: distance ? side.metres(record, distance) : side.sortValue(record, sort.key),
-        id: record.id,
-      }),
-    };
-  const relevance = relevanceOf(columns, sort.relevance);
-  return { position, changedPosition: (each: SideRecord) => relevance.changedPosition(each, side) };
 }
 
 function endOf(entry: (Position & { ordinal: number }) | undefined): Position | null {

@@ -1,22 +1,23 @@
 // The packed structures: numbers are lossless in every form, and an index in another format is built again.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { random, randomRecords } from '../../tests/support/random-records.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
+import { runSlices } from '../plan/slices.ts';
 import { ensureIndex } from './build.ts';
 import { Container, type Packed, writeContainer } from './container.ts';
 import { Ends, packEnds } from './ends.ts';
 import { Hex, packHex } from './hex.ts';
 import { Keys, packKeys } from './keys.ts';
 import { Numbers, packNumbers } from './numbers.ts';
-import { denseRanks, orderBy } from './orders.ts';
+import { orderBy } from './orders.ts';
+import { PackedIndex } from './packed-index.ts';
 import { packStrings, SortedStrings } from './strings.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'packed-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchOfAll();
 
 /** Writes arrays to a file and loads it. */
 function stored(arrays: Record<string, Packed>): Container {
@@ -82,14 +83,52 @@ test('a table three quarters full finds every id and slug and nothing else', () 
 });
 
 test('an order is by value, then id; records without a value are last', () => {
-  const ranks = [5, Number.NaN, 2, 5, Number.NaN, -1];
-  const byId = Uint32Array.of(4, 3, 5, 0, 2, 1);
-  expect([
-    ...orderBy(
-      byId,
-      denseRanks(6, (ordinal) => ranks[ordinal]!),
-    ),
-  ]).toEqual([5, 2, 3, 0, 4, 1]);
+  const values = [5, Number.NaN, 2, 5, -Number.NaN, -1, 0, -0, -0.5, Number.POSITIVE_INFINITY, -1e300, 1e-300];
+  const byId = Uint32Array.of(4, 3, 5, 0, 2, 1, 7, 6, 8, 9, 10, 11);
+  const order = runSlices(orderBy(byId, (ordinal) => values[ordinal]!));
+  expect([...(order as Uint32Array)]).toEqual([10, 5, 8, 7, 6, 11, 2, 3, 0, 9, 4, 1]);
+});
+
+test('the order of many records is made in slices, and equals a sort by comparison', async () => {
+  const next = random(41);
+  const values = Array.from({ length: 5_000 }, () =>
+    next() < 0.1 ? Number.NaN : Math.round((next() - 0.5) * 3e9) / 1e6,
+  );
+  const byId = Uint32Array.from(values.keys()).reverse();
+  const reads: number[] = [];
+  const sortNumber = (ordinal: number) => {
+    reads[reads.length - 1]! += 1;
+    return values[ordinal]!;
+  };
+  const slices = orderBy(byId, sortNumber, { slice: 1_000 });
+  let step: IteratorResult<void, Uint32Array>;
+  do {
+    reads.push(0);
+    step = slices.next();
+  } while (!step.done);
+  expect(Math.max(...reads)).toBe(1_000);
+  // Each digit counts the records and moves them.
+  expect(reads).toHaveLength(1 + 4 * (1 + 2 * 4));
+  const rank = (ordinal: number) => (Number.isNaN(values[ordinal]) ? Number.MAX_VALUE : values[ordinal]!);
+  expect([...step.value]).toEqual([...byId].sort((a, b) => rank(a) - rank(b)));
+});
+
+test('an index that answers a search or facets over many records lets the event loop run in between', async () => {
+  const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+  const written = await writeRelease(folder, pack, randomRecords(pack, 500, 7));
+  const index = new PackedIndex(written.folder, pack, written.manifest);
+  const options = { slice: 100 };
+  const search = { where: [], sort: { key: 'mass', descending: true }, after: null, limit: 5, total: false };
+  const facets = { where: [], by: 'maker', limit: 5, floor: 0 };
+  for (const query of [() => index.search(search, options), () => index.facets(facets, options)!]) {
+    const answer = query();
+    expect(answer).toBeInstanceOf(Promise);
+    await answer;
+  }
+  // The order is known now, and its pages need no promise.
+  expect(index.search(search, options)).not.toBeInstanceOf(Promise);
+  expect(await index.facets(facets, options)).toEqual(index.facets(facets));
+  index.close();
 });
 
 describe('an index in an earlier format', () => {

@@ -67,6 +67,11 @@ function rowValues(columns: Columns): RowValues<number> {
       return test.estimate! > size * WIDE ? values.tester(codes) : test;
     },
     present: (name) => columns.present(name),
+    texts: (name) => {
+      const values = columns.values(name);
+      return (ordinal) => values.codesAt(ordinal).map((code) => values.raw.at(code));
+    },
+    someText: (name, passes) => columns.values(name).someText(passes),
     bound: (name, end) => {
       const { type } = columns.attribute(name);
       if (!DATED.includes(type)) {
@@ -128,7 +133,7 @@ function byCodes({ size }: Columns, values: Values, codes: readonly number[]): T
   const { by } = values;
   const estimate = codes.reduce((sum, code) => sum + by.count(code), 0);
   const list = () => {
-    if (codes.length === 1) return by.of(codes[0]!);
+    if (codes.length < 2) return codes.length === 0 ? new Uint32Array(0) : by.of(codes[0]!);
     const union = new Bitset(size);
     for (const code of codes) for (const ordinal of by.of(code)) union.add(ordinal);
     return union.toArray();

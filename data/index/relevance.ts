@@ -2,7 +2,7 @@
 import { derive } from '../../packs/define/derive.ts';
 import { nameWords } from '../consolidate/engine-values.ts';
 import type { Position, RelevanceSort, SearchPlan } from '../plan/plan.ts';
-import { bm25, inverseFrequency, NAME_SCORES, nameScore, STEPS, WHOLE_WORD } from '../plan/relevance.ts';
+import { anyScore, bm25, inverseFrequency, NAME_SCORES, nameScore, STEPS, WHOLE_WORD } from '../plan/relevance.ts';
 import { Bitset } from './bitset.ts';
 import { comparePositions, type SideRecord, type SideTable } from './changed-records.ts';
 import { type Columns, NAME_WORDS } from './columns.ts';
@@ -16,6 +16,8 @@ class Relevance {
   /** Of the record that is scored; one list for all, since every match is scored. */
   readonly #frequencies: number[] = [];
   readonly #words: { range: readonly [number, number]; whole: number }[];
+  /** The records with each word, where any of them is enough. */
+  readonly #recordsByWord: readonly Bitset[];
   readonly #prominence: (ordinal: number) => number;
   readonly #nameScore: (ordinal: number) => number | null;
 
@@ -25,6 +27,9 @@ class Relevance {
     this.#sort = sort;
     this.#words = sort.words.map((word) => ({ range: terms.range(word), whole: terms.words.find(word) }));
     this.#inverse = this.#words.map(({ range }) => inverseFrequency(size, terms.countIn(range, sort.scope)));
+    this.#recordsByWord = sort.any
+      ? this.#words.map(({ range }) => Bitset.of(terms.list(range, sort.scope), size))
+      : [];
     this.#prominence = sort.prominence === null ? () => Number.NaN : columns.sortNumber(sort.prominence);
     const names = columns.values(NAME_WORDS);
     const phrase = nameWords(sort.text);
@@ -43,13 +48,15 @@ class Relevance {
   score(ordinal: number, above = 0): number | null {
     const named = this.#nameScore(ordinal);
     if (named !== null) return named;
-    if (above > STEPS) return null;
+    if (above > STEPS && !this.#sort.any) return null;
     const { terms } = this.#columns;
     for (let i = 0; i < this.#words.length; i += 1) {
       const { range, whole } = this.#words[i]!;
       this.#frequencies[i] = terms.frequency(ordinal, range, whole, this.#sort.scope);
     }
-    return bm25(this.#inverse, this.#frequencies);
+    const score = bm25(this.#inverse, this.#frequencies);
+    if (!this.#sort.any) return score;
+    return anyScore(this.#recordsByWord.filter((records) => records.has(ordinal)).length, score);
   }
 
   #isProminent(ordinal: number): boolean {
@@ -82,8 +89,11 @@ class Relevance {
     );
     const other = names.some((attribute) => side.equal(attribute, [text])(changed));
     const prominent = prominence === null ? null : (side.sortValue(record, prominence) as number | null);
+    const matched = words.filter((word) => side.word(word, scope)(changed)).length;
+    const share = bm25(this.#inverse, frequencies);
     const score =
-      nameScore(nameWords(record.name), nameWords(text), other, prominent !== 0) ?? bm25(this.#inverse, frequencies);
+      nameScore(nameWords(record.name), nameWords(text), other, prominent !== 0) ??
+      (this.#sort.any ? anyScore(matched, share) : share);
     return { value: score, ties: [prominent, record.quality_score], id: record.id };
   }
 }

@@ -1,7 +1,9 @@
 // Selects the requested page of the matching records.
 import { wholeMetres } from '../model/geography.ts';
 import type { DistanceSort, Position, SearchAnswer, SearchPlan, Sort } from '../plan/plan.ts';
+import type { SliceOptions } from '../plan/slices.ts';
 import { Bitset } from './bitset.ts';
+import type { SideRecord, SideTable } from './changed-records.ts';
 import type { Columns } from './columns.ts';
 import { lowerBound } from './grid.ts';
 import { countMatches, matcherFor, type RecordMatcher, visit } from './matcher.ts';
@@ -18,17 +20,22 @@ interface Candidate {
 const FEW = 1 / 32;
 
 /** Answers a plan sorted by distance. */
-function selectNearest(columns: Columns, plan: SearchPlan, sort: DistanceSort, removed: Bitset | null): SearchAnswer {
-  const found = candidates(columns, plan, sort, removed)
+function* selectNearest(
+  columns: Columns,
+  plan: SearchPlan,
+  sort: DistanceSort,
+  removed: Bitset | null,
+): Generator<void, SearchAnswer> {
+  const hits = candidates(columns, plan, sort, removed)
     .sort((a, b) => a.metres - b.metres || columns.keys.compare(a.ordinal, b.ordinal))
     .slice(0, plan.limit + 1);
-  const page = found.slice(0, plan.limit);
+  const page = hits.slice(0, plan.limit);
   const last = page.at(-1);
-  const more = found.length > plan.limit && last !== undefined;
+  const more = hits.length > plan.limit && last !== undefined;
   return {
     ordinals: page.map(({ ordinal }) => ordinal),
     next: more ? { value: last.metres, id: columns.keys.id(last.ordinal) } : null,
-    total: plan.total ? countMatches(columns, matcherFor(columns, plan.where, removed)) : null,
+    total: plan.total ? yield* countMatches(columns, matcherFor(columns, plan.where, removed)) : null,
     metres: page.map(({ metres }) => metres),
   };
 }
@@ -40,20 +47,20 @@ function candidates(
   { attribute, lat, lng }: DistanceSort,
   removed: Bitset | null,
 ): Candidate[] {
-  const km = where.find((each) => each.kind === 'near')?.km ?? Number.POSITIVE_INFINITY;
+  const km = where.find((predicate) => predicate.kind === 'near')?.km ?? Number.POSITIVE_INFINITY;
   const others = where.filter(({ kind }) => kind !== 'near');
   const { size } = columns;
   const grid = columns.grid(attribute);
   const matcher = matcherFor(columns, others, removed, Math.min(estimateCircle(km, size), size * FEW));
-  let found: Candidate[] = [];
+  let hits: Candidate[] = [];
   const rare = matcher.driver ? matcher : rareMatches(columns, matcher, size * FEW);
   if (rare !== null) {
     visit(columns, rare, (ordinal) => {
       const away = grid.distance(ordinal, lat, lng);
       const metres = wholeMetres(away);
-      if (away <= km && isAfter(columns, { ordinal, metres }, after)) found.push({ ordinal, metres });
+      if (away <= km && isAfter(columns, { ordinal, metres }, after)) hits.push({ ordinal, metres });
     });
-    return found;
+    return hits;
   }
   const start = wholeMetres(usualRadius(limit, size));
   const passed = after === null ? 0 : Number(after.value);
@@ -62,13 +69,13 @@ function candidates(
     const most = Math.ceil(Math.hypot(passed, start * growth));
     // A record in the circle may round to a metre more, of which the circle lacks others.
     const radius = (most + 0.5) / 1000;
-    found = [];
+    hits = [];
     grid.circle(lat, lng, Math.min(radius, km), (ordinal, away) => {
       const candidate = { ordinal, metres: wholeMetres(away) };
       if (candidate.metres > most || !isAfter(columns, candidate, after)) return;
-      if (matcher.test === null || matcher.test(ordinal)) found.push(candidate);
+      if (matcher.test === null || matcher.test(ordinal)) hits.push(candidate);
     });
-    if (found.length > limit || radius >= Math.min(km, HALF_AROUND)) return found;
+    if (hits.length > limit || radius >= Math.min(km, HALF_AROUND)) return hits;
   }
 }
 
@@ -103,38 +110,59 @@ function isAfter(columns: Columns, { ordinal, metres }: Candidate, after: Positi
  */
 const SORT_UP_TO = 512;
 
-/** Answers a search plan: ordinals of a page, the position after it, and the count when the plan wants it. */
-export function select(columns: Columns, plan: SearchPlan, removed: Bitset | null): SearchAnswer {
-  if (plan.sort.distance) return selectNearest(columns, plan, plan.sort.distance, removed);
+/**
+ * Answers a search plan: ordinals of a page, the position after it, and the count when the plan wants it. Yields while
+ * an order is computed (Columns.order).
+ */
+export function* select(
+  columns: Columns,
+  plan: SearchPlan,
+  removed: Bitset | null,
+  options: SliceOptions,
+): Generator<void, SearchAnswer> {
+  if (plan.sort.distance) return yield* selectNearest(columns, plan, plan.sort.distance, removed);
   const chosen = matcherFor(columns, plan.where, removed);
-  const total = plan.total ? countMatches(columns, chosen) : null;
+  const total = plan.total ? yield* countMatches(columns, chosen) : null;
   // One more than the page, to see whether another page follows.
-  const found = inOrder(columns, plan, chosen);
-  const ordinals = found.slice(0, plan.limit);
+  const hits = yield* inOrder(columns, plan, chosen, options);
+  const ordinals = hits.slice(0, plan.limit);
   const last = ordinals.at(-1);
-  if (found.length <= plan.limit || last === undefined) return { ordinals, next: null, total };
+  if (hits.length <= plan.limit || last === undefined) return { ordinals, next: null, total };
   return { ordinals, next: positionsOf(columns, plan.sort)(last), total };
 }
 
-function inOrder(columns: Columns, plan: SearchPlan, chosen: RecordMatcher): number[] {
+function* inOrder(
+  columns: Columns,
+  plan: SearchPlan,
+  chosen: RecordMatcher,
+  options: SliceOptions,
+): Generator<void, number[]> {
   const { key, descending, relevance } = plan.sort;
   if (relevance) return byRelevance(columns, plan, relevance, chosen);
-  return key === 'quality' && descending ? byQuality(columns, plan, chosen) : sorted(columns, plan, chosen);
+  return key === 'quality' && descending
+    ? yield* byQuality(columns, plan, chosen)
+    : yield* sorted(columns, plan, chosen, options);
 }
 
 /** Ordinals are the rank by quality: start after the cursor and stop when the page is full. */
-function byQuality(columns: Columns, plan: SearchPlan, { driver, test }: RecordMatcher): number[] {
+function* byQuality(
+  columns: Columns,
+  plan: SearchPlan,
+  { driver, test, slice = Number.MAX_SAFE_INTEGER }: RecordMatcher,
+): Generator<void, number[]> {
   const start = plan.after === null ? 0 : after(columns, plan.after);
-  const found: number[] = [];
+  const ordinals: number[] = [];
   if (driver) {
-    for (let i = lowerBound(driver, start); i < driver.length && found.length <= plan.limit; i += 1) {
-      if (test === null || test(driver[i]!)) found.push(driver[i]!);
+    for (let i = lowerBound(driver, start); i < driver.length && ordinals.length <= plan.limit; i += 1) {
+      if (test === null || test(driver[i]!)) ordinals.push(driver[i]!);
     }
   } else {
-    for (let ordinal = start; ordinal < columns.size && found.length <= plan.limit; ordinal += 1)
-      if (test === null || test(ordinal)) found.push(ordinal);
+    for (let ordinal = start; ordinal < columns.size && ordinals.length <= plan.limit; ordinal += 1) {
+      if (ordinal > start && (ordinal - start) % slice === 0) yield;
+      if (test === null || test(ordinal)) ordinals.push(ordinal);
+    }
   }
-  return found;
+  return ordinals;
 }
 
 /** First ordinal after a position in (quality descending, id ascending). */
@@ -152,31 +180,39 @@ function after(columns: Columns, position: { value: unknown; id: string }): numb
   return low;
 }
 
-function sorted(columns: Columns, plan: SearchPlan, chosen: RecordMatcher): number[] {
+function* sorted(
+  columns: Columns,
+  plan: SearchPlan,
+  chosen: RecordMatcher,
+  options: SliceOptions,
+): Generator<void, number[]> {
   const { key, descending } = plan.sort;
   const position = plan.after && {
     sortNumber: plan.after.value === null ? null : columns.sortNumberOf(key, plan.after.value),
     id: plan.after.id,
   };
-  const { driver, test } = chosen;
+  const { driver, test, slice = Number.MAX_SAFE_INTEGER } = chosen;
   if (driver && driver.length <= SORT_UP_TO) {
     const few = [...driver].filter((ordinal) => test === null || test(ordinal));
     return sortFew(columns, plan, few, position);
   }
-  const walk = columns.order(key).walk(descending, position);
-  const found: number[] = [];
+  const walk = (yield* columns.order(key, options)).walk(descending, position);
+  const ordinals: number[] = [];
   const members = driver ? Bitset.of(driver, columns.size) : null;
+  let visited = 0;
   for (const ordinal of walk) {
-    if ((members === null || members.has(ordinal)) && (test === null || test(ordinal))) found.push(ordinal);
-    if (found.length > plan.limit) break;
+    visited += 1;
+    if (visited % slice === 0) yield;
+    if ((members === null || members.has(ordinal)) && (test === null || test(ordinal))) ordinals.push(ordinal);
+    if (ordinals.length > plan.limit) break;
   }
-  return found;
+  return ordinals;
 }
 
 function sortFew(
   columns: Columns,
   plan: SearchPlan,
-  found: number[],
+  ordinals: number[],
   position: { sortNumber: number | null; id: string } | null,
 ): number[] {
   const sortNumber = columns.sortNumber(plan.sort.key);
@@ -196,13 +232,19 @@ function sortFew(
     if (x === position.sortNumber) return columns.keys.compareId(ordinal, position.id) > 0;
     return descends(x, position.sortNumber, sign);
   };
-  return found
+  return ordinals
     .filter(beyond)
     .sort((a, b) => compare(a, b) || columns.keys.compare(a, b))
     .slice(0, plan.limit + 1);
 }
 
 const descends = (x: number, y: number, sign: number) => (x - y) * sign > 0;
+
+/** Whole metres of records from the point of a sort. */
+export function metresOf(columns: Columns, { attribute, lat, lng }: DistanceSort): (ordinal: number) => number {
+  const grid = columns.grid(attribute);
+  return (ordinal) => wholeMetres(grid.distance(ordinal, lat, lng));
+}
 
 /** Positions of records in an order, for cursors and to merge changed records. */
 export function positionsOf(columns: Columns, { key, relevance, distance }: Sort): (ordinal: number) => Position {
@@ -211,11 +253,23 @@ export function positionsOf(columns: Columns, { key, relevance, distance }: Sort
     return (ordinal) => order.position(ordinal);
   }
   if (distance) {
-    const { attribute, lat, lng } = distance;
-    const grid = columns.grid(attribute);
-    return (ordinal) => ({ value: wholeMetres(grid.distance(ordinal, lat, lng)), id: columns.keys.id(ordinal) });
+    const metres = metresOf(columns, distance);
+    return (ordinal) => ({ value: metres(ordinal), id: columns.keys.id(ordinal) });
   }
   return (ordinal) => ({ value: sortValue(columns, key, ordinal), id: columns.keys.id(ordinal) });
+}
+
+/** Positions of changed records in the same order. */
+export function changedPositionsOf(columns: Columns, side: SideTable, sort: Sort): (changed: SideRecord) => Position {
+  const { key, relevance, distance } = sort;
+  if (relevance) {
+    const order = relevanceOf(columns, relevance);
+    return (changed) => order.changedPosition(changed, side);
+  }
+  return ({ record }) => ({
+    value: distance ? side.metres(record, distance) : side.sortValue(record, key),
+    id: record.id,
+  });
 }
 
 /** Null: the record has no value. */

@@ -5,13 +5,14 @@
 // end, and the figures are computed again.
 import type { Value } from '../../packs/define/model.ts';
 import { dayNumber, OPEN_INTERVAL_END } from '../duckdb/steps.ts';
+import { compareKeys } from '../plan/group-key.ts';
 import type { QueryOptions, SeriesAnswer, SeriesPlan, SeriesSpan } from '../plan/plan.ts';
 import { nextTurn } from '../plan/slices.ts';
 import type { Bitset } from './bitset.ts';
 import type { SideRecord, SideTable } from './changed-records.ts';
 import type { Columns } from './columns.ts';
-import { mean, quantile } from './figures.ts';
-import { compareKeys, GroupKeys } from './group-keys.ts';
+import { quantile, sumAndMean } from './figures.ts';
+import { GroupKeys } from './group-keys.ts';
 import type { Intervals } from './intervals.ts';
 import { matcherFor, visit } from './matcher.ts';
 
@@ -65,13 +66,13 @@ class Group {
     const numbers = this.#numbers;
     if (numbers.length === 0) return null;
     const [min, max] = [numbers[0]!, numbers[numbers.length - 1]!];
-    return { count: numbers.length, min, median: quantile(numbers, 0.5), max, mean: mean(numbers) };
+    return { count: numbers.length, min, median: quantile(numbers, 0.5), max, mean: sumAndMean(numbers).mean };
   }
 }
 
 function listAt(lists: Map<number, number[]>, mark: number): number[] {
-  const known = lists.get(mark);
-  if (known) return known;
+  const entry = lists.get(mark);
+  if (entry) return entry;
   const list: number[] = [];
   lists.set(mark, list);
   return list;
@@ -110,7 +111,7 @@ export function computeSeries(
   const answer = { matched, groups: codes.size };
   if (matched > plan.records || codes.size > plan.groups) return Promise.resolve({ ...answer, spans: [] });
   const spans = groupsOf(plan, matches, keys, intervals, options).then((groups) => spansOf(groups, options));
-  return spans.then((found) => ({ ...answer, spans: found }));
+  return spans.then((list) => ({ ...answer, spans: list }));
 }
 
 /** The matching records, and the codes of all their keys. */
@@ -177,8 +178,8 @@ async function groupsOf(
 
 /** The intervals of a changed record, as packed for the others. */
 function changedIntervals({ history }: SideRecord, attribute: string) {
-  return history.flatMap(({ attribute: own, cells: [, , number, , from, to] }) => {
-    if (own !== attribute || number === null) return [];
+  return history.flatMap(({ attribute: name, cells: [, , number, , from, to] }) => {
+    if (name !== attribute || number === null) return [];
     const [since, until] = [dayNumber(from), to === null ? OPEN_INTERVAL_END : dayNumber(to)];
     return since < until ? [{ number, since, until }] : [];
   });

@@ -53,13 +53,13 @@ export function similarRecords(
   { codes: mine, size }: SubjectWords,
   allowed: (ordinal: number) => boolean,
 ): Scored[] {
-  const own = [...mine].sort((a, b) => terms.recordsByWord.count(a) - terms.recordsByWord.count(b));
+  const words = [...mine].sort((a, b) => terms.recordsByWord.count(a) - terms.recordsByWord.count(b));
   const seen = new Bitset(keys.size);
   seen.add(subject);
   const best: Scored[] = [];
   let worst = minScore;
-  for (const [i, word] of own.entries()) {
-    const left = own.length - i;
+  for (const [i, word] of words.entries()) {
+    const left = words.length - i;
     // A record not met so far shares at most the words from here on.
     if (left / size < worst) break;
     const end = terms.recordsByWord.end(word);
@@ -126,18 +126,18 @@ function overlap({ comparedByRecord: of }: Terms, mine: Uint32Array, size: numbe
 }
 
 /** Inserts into the list sorted by score descending, then id, and cuts it to its limit. */
-function insert(best: Scored[], found: Scored, limit: number, keys: Keys): void {
+function insert(best: Scored[], scored: Scored, limit: number, keys: Keys): void {
   const before = (a: Scored, b: Scored) =>
     a.score > b.score || (a.score === b.score && keys.compare(a.ordinal, b.ordinal) < 0);
   let low = 0;
   let high = best.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (before(best[middle]!, found)) low = middle + 1;
+    if (before(best[middle]!, scored)) low = middle + 1;
     else high = middle;
   }
   if (low >= limit) return;
-  best.splice(low, 0, found);
+  best.splice(low, 0, scored);
   if (best.length > limit) best.pop();
 }
 
@@ -149,10 +149,10 @@ export function similarChanged(
   side: SideTable,
   { subject, where, differBy, scope = 'full', minScore = 0 }: SimilarPlan,
   { texts, size }: SubjectWords,
-  own: string | null,
+  text: string | null,
 ): Scored[] {
   const mine = texts();
-  const differs = (value: unknown) => differBy === null || (value !== undefined && fold(String(value)) !== own);
+  const differs = (value: unknown) => differBy === null || (value !== undefined && fold(String(value)) !== text);
   return side
     .matching(where)
     .filter(({ ordinal, record }) => ordinal !== subject && differs(record.attributes[differBy ?? '']))

@@ -96,6 +96,28 @@ export class SortedStrings {
     return codes;
   }
 
+  /** Indices of the strings that begin with the first letter of a text and are at most two edits from it. */
+  twoEdits(text: string): Set<number> {
+    const letters = [...text];
+    const codes = new Set<number>();
+    // `row` has the distances of the node's prefix from the beginnings of the text.
+    const walk = (node: Node, row: readonly number[]): void => {
+      const length = this.#ends.end(node.from) - this.#ends.start(node.from);
+      if (length === node.depth && row.at(-1)! <= 2) codes.add(node.from);
+      for (const child of this.#children(node)) {
+        const letter = child.letter.toString();
+        const next = [row[0]! + 1];
+        for (let i = 1; i <= letters.length; i += 1)
+          next.push(Math.min(row[i]! + 1, next[i - 1]! + 1, row[i - 1]! + Number(letters[i - 1] !== letter)));
+        if (Math.min(...next) <= 2) walk(child, next);
+      }
+    };
+    const first = Buffer.from(letters[0] ?? '');
+    const [from, to] = this.range(letters[0] ?? '');
+    if (from < to) walk({ from, to, depth: first.length }, [1, ...letters.keys()]);
+    return codes;
+  }
+
   /** The strings of a node by their next letter. */
   *#children({ from, to, depth }: Node): Generator<Node & { letter: Buffer }> {
     let at = from;
@@ -136,14 +158,14 @@ export class SortedStrings {
   containing(needle: string): number[] {
     const bytes = Buffer.from(needle);
     if (bytes.length === 0) return [...Array(this.length).keys()];
-    const found: number[] = [];
+    const indices: number[] = [];
     for (let from = 0; ; ) {
       const hit = this.#text.indexOf(bytes, from);
-      if (hit < 0) return found;
-      const i = this.#ending(hit, found.length === 0 ? 0 : found.at(-1)! + 1);
+      if (hit < 0) return indices;
+      const i = this.#ending(hit, indices.length === 0 ? 0 : indices.at(-1)! + 1);
       // A hit that crosses the end of its string does not count; the next one may begin within it.
       if (hit + bytes.length <= this.#ends.end(i)) {
-        found.push(i);
+        indices.push(i);
         from = this.#ends.end(i);
       } else from = hit + 1;
     }

@@ -145,9 +145,9 @@ export class Terms {
     return sum;
   }
 
-  /** Words within one edit of a word, those of most records first. */
-  spellings({ word, scope, limit }: SpellingPlan): string[] {
-    return [...this.words.oneEdit(word)]
+  /** Words within one or two edits of a word, those of most records first. */
+  spellings({ word, scope, limit, edits }: SpellingPlan): string[] {
+    return [...(edits === 2 ? this.words.twoEdits(word) : this.words.oneEdit(word))]
       .map((code) => ({ term: this.words.at(code), count: this.countIn([code, code + 1], scope) }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count || byCodePoint(a.term, b.term))
@@ -202,12 +202,12 @@ export class Terms {
   }
 
   #marked(part: Uint32Array, scope: 'public' | 'full'): Bitset {
-    const found = new Bitset(this.#records);
+    const records = new Bitset(this.#records);
     for (let i = 0; i < part.length; i += 1) {
       const entry = part[i]!;
-      if (scope === 'full' || entry >= PUBLIC) found.add(entry & ORDINAL);
+      if (scope === 'full' || entry >= PUBLIC) records.add(entry & ORDINAL);
     }
-    return found;
+    return records;
   }
 }
 

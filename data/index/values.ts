@@ -91,10 +91,10 @@ export function packValues(
   const ordinals = new Uint32Array(present.length);
   const keys = new Uint32Array(present.length);
   let at = 0;
-  for (const [ordinal, each] of codes.entries()) {
-    if (each === 0) continue;
+  for (const [ordinal, number] of codes.entries()) {
+    if (number === 0) continue;
     ordinals[at] = ordinal;
-    keys[at++] = toFold[each - 1]!;
+    keys[at++] = toFold[number - 1]!;
   }
   return {
     ...packed,
@@ -110,12 +110,12 @@ export function packLists(
   fold: (text: string) => string,
 ): Record<string, Packed> {
   const { packed, code, toFold, folds } = packDistinct(name, lists.flat(), fold);
-  const own = lists.map((list) => [...new Set(list.map((text) => code.get(text)!))].sort((a, b) => a - b));
-  const compared = own.map((codes) => [...new Set(codes.map((each) => toFold[each]!))]);
+  const codeLists = lists.map((list) => [...new Set(list.map((text) => code.get(text)!))].sort((a, b) => a - b));
+  const compared = codeLists.map((codes) => [...new Set(codes.map((number) => toFold[number]!))]);
   const { key, ordinal } = pairs(compared);
   return {
     ...packed,
-    ...packPostings(`${name}.codes`, own.length, swapped(pairs(own))),
+    ...packPostings(`${name}.codes`, codeLists.length, swapped(pairs(codeLists))),
     ...packPostings(`${name}.by`, folds, inverted(key, ordinal, folds)),
   };
 }
@@ -126,11 +126,11 @@ interface Pairs {
 }
 
 /** (code, ordinal) pairs, ordinal by ordinal. */
-function pairs(own: readonly number[][]): Pairs {
-  const key = Uint32Array.from(own.flat());
+function pairs(lists: readonly number[][]): Pairs {
+  const key = Uint32Array.from(lists.flat());
   const ordinal = new Uint32Array(key.length);
   let at = 0;
-  for (const [o, codes] of own.entries()) {
+  for (const [o, codes] of lists.entries()) {
     ordinal.fill(o, at, at + codes.length);
     at += codes.length;
   }
@@ -180,6 +180,29 @@ export class Values {
 
   has(ordinal: number): boolean {
     return this.single ? this.single[ordinal] !== 0 : (this.lists as Postings).count(ordinal) > 0;
+  }
+
+  /** Raw codes of a record. */
+  codesAt(ordinal: number): number[] {
+    if (this.single) return this.single[ordinal] === 0 ? [] : [this.single[ordinal]! - 1];
+    const lists = this.lists as Postings;
+    return Array.from(lists.list.subarray(lists.start(ordinal), lists.end(ordinal)));
+  }
+
+  /** A test of whether some text of a record passes, which reads each distinct text once; null without a text. */
+  someText(passes: (text: string) => boolean): (ordinal: number) => boolean | null {
+    /** By raw code: 0 not read yet, 1 no, 2 yes. */
+    const verdicts = new Uint8Array(this.raw.length);
+    const passing = (code: number) => {
+      if (verdicts[code] === 0) verdicts[code] = passes(this.raw.at(code)) ? 2 : 1;
+      return verdicts[code] === 2;
+    };
+    const { single } = this;
+    if (single) return (ordinal) => (single[ordinal] === 0 ? null : passing(single[ordinal]! - 1));
+    return (ordinal) => {
+      const codes = this.codesAt(ordinal);
+      return codes.length === 0 ? null : codes.some(passing);
+    };
   }
 
   /** Folded code of a raw code. */

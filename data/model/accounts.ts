@@ -88,7 +88,7 @@ export interface Accounts {
   /** Revokes a key at once. Error: `not_found`. */
   revoke(id: string, requester: Requester): Promise<void>;
   /** Adds credit and sets the plan. Error: `not_found`. */
-  grant(id: string, given: CreditGrant, requester: Requester): Promise<Account>;
+  grant(id: string, creditGrant: CreditGrant, requester: Requester): Promise<Account>;
   /**
    * Mails a link that rotates the key of this address. The answer is the same when the address has no key.
    */

@@ -55,7 +55,7 @@ export async function flushAll(path: string): Promise<void> {
   if (!(await stat(path)).isDirectory()) return flush(path);
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const at = (folders: boolean) =>
-    entries.filter((each) => each.isDirectory() === folders).map(({ parentPath, name }) => join(parentPath, name));
+    entries.filter((entry) => entry.isDirectory() === folders).map(({ parentPath, name }) => join(parentPath, name));
   const files = at(false);
   const worker = async () => {
     for (let next = files.pop(); next !== undefined; next = files.pop()) await flush(next);

@@ -9,13 +9,13 @@ const FOLDERS = [
   '../../packs/define/',
 ];
 
-let known: string | undefined;
+let fingerprint: string | undefined;
 
 /**
  * 16 hex digits of SHA-256 over the source files in FOLDERS, tests excepted. Computed once for each process.
  */
 export function codeFingerprint(): string {
-  if (known !== undefined) return known;
+  if (fingerprint !== undefined) return fingerprint;
   const digest = createHash('sha256');
   for (const folder of FOLDERS.map((path) => new URL(path, import.meta.url))) {
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
@@ -23,6 +23,6 @@ export function codeFingerprint(): string {
     );
     for (const name of names.sort()) digest.update(name).update(readFileSync(new URL(name, folder)));
   }
-  known = digest.digest('hex').slice(0, 16);
-  return known;
+  fingerprint = digest.digest('hex').slice(0, 16);
+  return fingerprint;
 }

@@ -3,6 +3,8 @@
 /** Codes of contract section 4 that a query or its engine can raise. */
 export type DataErrorCode =
   | 'unknown_filter'
+  | 'invalid_filter'
+  | 'invalid_sql'
   | 'invalid_parameter'
   | 'invalid_cursor'
   | 'too_many_ids'
@@ -10,6 +12,7 @@ export type DataErrorCode =
   | 'unknown_dataset'
   | 'unknown_entity'
   | 'validation_failed'
+  | 'rate_limited'
   | 'unavailable'
   | 'query_timeout'
   | 'internal';
@@ -38,7 +41,7 @@ export class DataError extends Error {
   }
 }
 
-/** An unknown parameter. Channels may replace `known` where another operation has the parameter. */
+/** An unknown parameter. Channels may replace `hint` where another operation has the parameter. */
 export class UnknownParameter extends DataError {
   /** The name that the client sent. */
   readonly parameter: string;
@@ -47,8 +50,8 @@ export class UnknownParameter extends DataError {
   /** The likely intended name as a sentence; null when no name is similar. */
   readonly suggestion: string | null;
 
-  constructor(parameter: string, problem: string, suggestion: string | null, known: string) {
-    super('unknown_filter', `${problem} ${suggestion ?? known}`.trim());
+  constructor(parameter: string, problem: string, suggestion: string | null, hint: string) {
+    super('unknown_filter', `${problem} ${suggestion ?? hint}`.trim());
     this.parameter = parameter;
     this.problem = problem;
     this.suggestion = suggestion;

@@ -34,13 +34,13 @@ const CONNECT = 10_000;
  */
 export function guardedAgent(allowed: Allowed, open = NO_HOSTS): Agent {
   const checked: LookupFunction = (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);
-      const wrong = found.find(({ address }) => !allowed(address));
+      const wrong = addresses.find(({ address }) => !allowed(address));
       if (wrong)
         return callback(new Refused(`${hostname} resolves to ${wrong.address}, which is not a public address`), '', 0);
-      if (options.all) return callback(null, found);
-      const [first] = found;
+      if (options.all) return callback(null, addresses);
+      const [first] = addresses;
       return callback(null, first?.address ?? '', first?.family ?? 0);
     });
   };

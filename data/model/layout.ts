@@ -22,11 +22,15 @@ export const paths = {
   state: (dataDir: string) => join(dataDir, 'state'),
   /** Pages that collectors fetched, named by the hash of their bytes. */
   evidence: (dataDir: string) => join(dataDir, 'evidence'),
+  /** Databases of the current releases for SQL, one for each dataset and set of columns; made when they are needed. */
+  sql: (dataDir: string) => join(dataDir, 'sql'),
   /** Unfinished transfers from and to object storage; a killed one continues with what is there. */
   transfers: (dataDir: string) => join(dataDir, 'transfers'),
   /** The listing in object storage that a release was downloaded from or stored as. */
   listing: (dataDir: string, dataset: string, release: string) =>
     join(dataDir, 'releases', dataset, release, '.listing'),
+  /** State of the nightly run in progress (data/releases/night-state.ts). */
+  night: (dataDir: string) => join(dataDir, 'nightly.json'),
   /** Results of the runs of a dataset (data/releases/runs.ts). */
   runs: (dataDir: string, dataset: string) => join(dataDir, 'runs', `${dataset}.jsonl`),
 } as const;
@@ -56,9 +60,17 @@ export const RELEASE_FILES = {
   /**
    * term VARCHAR, ord UINTEGER, public BOOLEAN (a public text has the term), compared BOOLEAN (it counts for
    * similar records), weight UTINYINT and public_weight UTINYINT (its weighted frequency in all and in public
-   * texts); sorted by term, ord.
+   * texts), since (the record has the term in this form); sorted by term, ord.
    */
   terms: 'terms.parquet',
+  /**
+   * States of records over time, for `as_of` of lists: ord, since, until (null: the current state), updated (as in
+   * the engine table), quality, name_words (null: the current ones), for each attribute whether it has its current
+   * value (`keptColumn`), and the engine columns of the attributes with another value; sorted by since, ord.
+   */
+  moments: 'moments.parquet',
+  /** Terms that records had from since to until, otherwise as `terms`; sorted by term, ord, since. */
+  past_terms: 'past_terms.parquet',
   /**
    * ord UINTEGER, id VARCHAR, version VARCHAR, identity VARCHAR (JSON), body VARCHAR (JSON of a
    * StoredRecord); sorted by ord.
@@ -143,6 +155,11 @@ export function columnParts(attribute: Attribute): ColumnPart[] {
  */
 export function column(name: string, part: ColumnPart): string {
   return `${name}:${part}`;
+}
+
+/** Column of moments.parquet: whether an attribute has its current value. */
+export function keptColumn(name: string): string {
+  return `${name}:kept`;
 }
 
 // Fixed engine columns: ord UINTEGER, id, slug, name VARCHAR, updated BIGINT (ms since 1970), quality,

@@ -68,7 +68,14 @@ export function contentName(files: Manifest['files']): string {
   return createHash('sha256').update(lines.join('')).digest('hex').slice(0, 16);
 }
 
-/** Reads the manifest of a release folder. Throws when it is missing or invalid. */
+/**
+ * Reads the manifest of a release folder. Throws when it is missing or invalid.
+ *
+ * @example
+ * ```ts
+ * const { release, records } = await readManifest('data/var/releases/airports/0123456789abcdef');
+ * ```
+ */
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, RELEASE_FILES.manifest), 'utf8');
   const content = JSON.parse(text) as { schema_version?: unknown };
@@ -89,11 +96,11 @@ export async function verifyRelease(folder: string): Promise<string[]> {
   const manifest = await readManifest(folder);
   const wrong: string[] = [];
   for (const [file, expected] of Object.entries(manifest.files)) {
-    const found = await measureFile(join(folder, file)).catch(() => null);
-    if (found === null) wrong.push(`${file} is missing`);
-    else if (found.bytes !== expected.bytes)
-      wrong.push(`${file} has ${found.bytes} bytes (expected ${expected.bytes})`);
-    else if (found.sha256 !== expected.sha256) wrong.push(`${file} does not have the SHA-256 of the manifest`);
+    const measured = await measureFile(join(folder, file)).catch(() => null);
+    if (measured === null) wrong.push(`${file} is missing`);
+    else if (measured.bytes !== expected.bytes)
+      wrong.push(`${file} has ${measured.bytes} bytes (expected ${expected.bytes})`);
+    else if (measured.sha256 !== expected.sha256) wrong.push(`${file} does not have the SHA-256 of the manifest`);
   }
   if (contentName(manifest.files) !== manifest.release)
     wrong.push(`the content does not have the name ${manifest.release}`);
@@ -142,14 +149,14 @@ export async function currentRelease(
 /** Ids of releases whose files all exist with their sizes, newest first. */
 export async function completeReleases(dataDir: string, dataset: string): Promise<string[]> {
   const names = await readdir(paths.releases(dataDir, dataset)).catch(() => []);
-  const found: { id: string; at: string; written: number }[] = [];
+  const releases: { id: string; at: string; written: number }[] = [];
   for (const id of names.filter((name) => ID.test(name))) {
     const folder = paths.release(dataDir, dataset, id);
     if ((await missingIn(folder)) !== null) continue;
     const { mtimeMs } = await stat(join(folder, RELEASE_FILES.manifest));
-    found.push({ id, at: (await readManifest(folder)).created_at, written: mtimeMs });
+    releases.push({ id, at: (await readManifest(folder)).created_at, written: mtimeMs });
   }
-  return found.sort((a, b) => byCodePoint(b.at, a.at) || b.written - a.written).map(({ id }) => id);
+  return releases.sort((a, b) => byCodePoint(b.at, a.at) || b.written - a.written).map(({ id }) => id);
 }
 
 /**
@@ -159,8 +166,8 @@ async function missingIn(folder: string): Promise<string | null> {
   try {
     for (const [file, { bytes }] of Object.entries((await readManifest(folder)).files)) {
       const path = join(folder, file);
-      const found = await stat(path).catch(() => null);
-      if (found?.size !== bytes) return `${path} has ${found?.size ?? 'no'} bytes (expected ${bytes})`;
+      const stats = await stat(path).catch(() => null);
+      if (stats?.size !== bytes) return `${path} has ${stats?.size ?? 'no'} bytes (expected ${bytes})`;
     }
     return null;
   } catch (error) {
@@ -176,12 +183,12 @@ export async function makeCurrent(dataDir: string, dataset: string, release: str
 
 async function prune(dataDir: string, dataset: string, current: string): Promise<void> {
   const folder = paths.releases(dataDir, dataset);
-  const found: { id: string; at: number }[] = [];
+  const releases: { id: string; at: number }[] = [];
   for (const id of await readdir(folder)) {
     if (!ID.test(id) || id === current) continue;
     const written = await stat(join(folder, id, RELEASE_FILES.manifest)).catch(() => null);
-    found.push({ id, at: written?.mtimeMs ?? 0 });
+    releases.push({ id, at: written?.mtimeMs ?? 0 });
   }
-  const old = found.sort((a, b) => b.at - a.at).slice(KEPT - 1);
+  const old = releases.sort((a, b) => b.at - a.at).slice(KEPT - 1);
   for (const { id } of old) await rm(join(folder, id), { recursive: true, force: true });
 }

@@ -89,14 +89,14 @@ class Telemetry implements Tracing {
   }
 
   serve({ method, path, headers }: ServerRequest, work: () => void): (status: number, complete: boolean) => void {
-    const known = METHODS.has(method) ? method : '_OTHER';
+    const name = METHODS.has(method) ? method : '_OTHER';
     const parent = propagator.extract(ROOT_CONTEXT, headers, {
       keys: (carrier) => Object.keys(carrier),
       get: (carrier, key) => carrier[key],
     });
-    const attributes = { 'http.request.method': known, 'url.path': path, 'url.scheme': 'http' };
-    const span = this.#tracer.startSpan(known, { kind: SpanKind.SERVER, attributes }, parent);
-    const inside = routeNamed(span, known);
+    const attributes = { 'http.request.method': name, 'url.path': path, 'url.scheme': 'http' };
+    const span = this.#tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
+    const inside = routeNamed(span, name);
     context.with(trace.setSpan(parent, inside), work);
     return (status, complete) => {
       span.setAttribute('http.response.status_code', status);

@@ -36,7 +36,7 @@ function restrict(folder: string, keep: 'user' | 'group', log: (line: string) =>
     return true;
   };
   try {
-    const files = keep === 'user' ? readdirSync(folder, { withFileTypes: true }).filter((each) => each.isFile()) : [];
+    const files = keep === 'user' ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile()) : [];
     const wider = [folder, ...files.map(({ name }) => join(folder, name))].filter(narrow);
     if (wider.length > 0)
       log(`${folder} was readable by other users of this machine; its permissions are now restricted`);

@@ -47,15 +47,20 @@ export function commandLine(name: string, args = ''): string {
 /** Milliseconds between two checks of the parent process. */
 const PARENT_CHECK = 500;
 
+/** Variable that a process sets for a child that must not outlive it. */
+export const STOP_WITH_PARENT = 'STOP_WITH_PARENT';
+
 /**
- * Stops this process, as SIGTERM does, when the shell that npm started it with has ended: npm passes a signal to
- * that shell, which may end without passing it on.
+ * Stops this process, as SIGTERM does, when its parent has ended: a service that was killed, or the shell that npm
+ * started it with. npm passes a signal to that shell, which may end without passing it on.
  */
-export function stopWithNpm(env: NodeJS.ProcessEnv): void {
-  if (env['npm_lifecycle_event'] === undefined) return;
-  const shell = process.ppid;
+export function stopWithParent(env: NodeJS.ProcessEnv): void {
+  if (env['npm_lifecycle_event'] === undefined && env[STOP_WITH_PARENT] === undefined) return;
+  // Its output went to the parent.
+  process.stdout.on('error', () => process.exit(143));
+  const parent = process.ppid;
   const timer = setInterval(() => {
-    if (process.ppid === shell) return;
+    if (process.ppid === parent) return;
     clearInterval(timer);
     process.kill(process.pid, 'SIGTERM');
   }, PARENT_CHECK);

@@ -52,6 +52,8 @@ export interface PublicRecord extends StoredRecord {
   score?: number;
   /** Distance from `near`, when a search is sorted by it. */
   distance_km?: number;
+  /** The attribute that a search groups by, and the group of the record. */
+  group?: Record<string, Value>;
 }
 
 /** One observed value of one attribute of one record (contract section 5). Never rewritten. */

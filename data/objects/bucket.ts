@@ -15,6 +15,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { z } from 'zod';
 import { replaceFile } from '../model/atomic.ts';
 import {
   MissingObject,
@@ -42,12 +43,13 @@ export interface BucketSettings extends StorageSettings {
 }
 
 /** The state of an unfinished upload in parts, on the local disk. */
-interface UploadState {
-  id: string;
-  sha256: string;
+const Upload = z.object({
+  id: z.string(),
+  sha256: z.string(),
   /** Entity tags of the sent parts, in order. */
-  tags: string[];
-}
+  tags: z.array(z.string()),
+});
+type UploadState = z.infer<typeof Upload>;
 
 /** Opens a bucket; it must exist. */
 export function bucketStorage(settings: BucketSettings): ObjectStorage {
@@ -241,7 +243,7 @@ const statusOf = (error: unknown): number | undefined =>
 
 async function readState(note: string, sha256: string): Promise<UploadState | null> {
   try {
-    const state = JSON.parse(await readFile(note, 'utf8')) as UploadState;
+    const state = Upload.parse(JSON.parse(await readFile(note, 'utf8')));
     return state.sha256 === sha256 ? state : null;
   } catch {
     return null;

@@ -46,7 +46,7 @@ const keyOf = (sha256: string) => `objects/${sha256.slice(0, 2)}/${sha256}`;
 
 /** A listing as text, the same for the same files, and its SHA-256. */
 export function formatListing({ kind, dataset, release, files }: FileListing): { text: string; name: string } {
-  const rows = [...files].sort(([a], [b]) => byCodePoint(a, b)).map(([path, each]) => [path, each.bytes, each.sha256]);
+  const rows = [...files].sort(([a], [b]) => byCodePoint(a, b)).map(([path, sum]) => [path, sum.bytes, sum.sha256]);
   const text = `${JSON.stringify({ format: 1, kind, dataset, release, files: rows })}\n`;
   return { text, name: createHash('sha256').update(text).digest('hex') };
 }

@@ -7,8 +7,8 @@ import { DataError } from '../model/errors.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import type { QueryOptions } from '../plan/plan.ts';
+import { contextAt, settlePast } from '../plan/settled.ts';
 import type { Release } from '../releases/release.ts';
-import { contextAt, settlePast } from '../releases/settled.ts';
 import { type PresentOptions, presentRecord } from './present.ts';
 
 /** A record that had no facts at that time throws `unknown_entity` (404). */
@@ -26,29 +26,45 @@ export async function getRecordAsOf(
 
 /**
  * Records as of a time, in the order of the references, with ages relative to that time; `missing` includes
- * records without facts at that time. `unknown`: none of the ids exists, then or now.
+ * records without facts at that time.
  */
 export async function getBatchAsOf(
   release: Release,
   { ids, fields }: Pick<BatchInput, 'ids' | 'fields'>,
   at: number,
   presenting: PresentOptions,
-): Promise<{ items: PublicRecord[]; missing: string[]; unknown: boolean }> {
+): Promise<{ items: PublicRecord[]; missing: string[] }> {
   const options: QueryOptions = presenting.signal ? { signal: presenting.signal } : {};
   const refs = ids.map((id) => id.toLowerCase());
   const ordinals = await release.engine.resolve(refs, options);
-  const known = [...new Set(ordinals.filter((ordinal) => ordinal !== null))];
-  const records = await recordsAsOf(release, known, at, options);
-  const matches = ordinals.map((ordinal) => (ordinal === null ? null : (records[known.indexOf(ordinal)] ?? null)));
+  const hits = [...new Set(ordinals.filter((ordinal) => ordinal !== null))];
+  const records = await recordsAsOf(release, hits, at, options);
+  const matches = ordinals.map((ordinal) => (ordinal === null ? null : (records[hits.indexOf(ordinal)] ?? null)));
   const then = { ...presenting, now: new Date(at) };
   return {
     items: matches
       .filter((record) => record !== null)
       .map((record) => presentRecord(record, release.pack, then, fields)),
     missing: ids.filter((_, index) => matches[index] === null),
-    unknown: known.length === 0,
   };
 }
+
+/**
+ * The release for answers as of a time (null: now): the bodies of its records are those of then. Its plans need the
+ * condition `as_of`.
+ */
+export function releaseAsOf(release: Release, at: number | null): Release {
+  if (at === null) return release;
+  const { text: _text, ...engine } = release.engine;
+  const bodies: typeof engine.bodies = async (ordinals, options = {}) => {
+    const records = await recordsAsOf(release, ordinals, at, options);
+    return records.map((record) => ({ body: JSON.stringify(record), version: '' }));
+  };
+  return { ...release, engine: { ...engine, bodies } };
+}
+
+/** The time to which the ages of an answer are relative. */
+export const timeAsOf = (at: number | null, now: Date): Date => (at === null ? now : new Date(at));
 
 /**
  * Records as of a time (milliseconds since 1970), in the order of their ordinals; null for a record without

@@ -67,12 +67,12 @@ export async function audit(
   const facts = Map.groupBy((past?.facts ?? []).toReversed(), ({ attribute }) => attribute);
   const items = Map.groupBy(await engine.openItems(record.id, options), ({ attribute }) => attribute);
   return pack.attributes.map((attribute) => {
-    const own = facts.get(attribute.name) ?? [];
+    const rows = facts.get(attribute.name) ?? [];
     const open = attribute.public ? (items.get(attribute.name) ?? []) : [];
     return {
       attribute,
-      published: publishedValue(attribute, record, own),
-      sourceStatuses: statusesOf(own, lists, attribute),
+      published: publishedValue(attribute, record, rows),
+      sourceStatuses: statusesOf(rows, lists, attribute),
       openItems: open.map(({ kind, opened_at }) => ({ kind, opened_at: isoTime(opened_at) })),
     };
   });

@@ -4,13 +4,13 @@ import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { bounds } from '../consolidate/compare.ts';
 import type { ChangelogInput } from '../input/history-parameters.ts';
-import { printable } from '../input/parse-values.ts';
 import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import { isoTime } from '../model/time.ts';
-import type { ChangeDay, ChangeRow } from '../plan/history.ts';
+import { CHANGE_GROUPS, type ChangeDay, type ChangeGroup, type ChangeRow } from '../plan/history.ts';
 import type { QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
+import { unknownEntity } from './nearest.ts';
 
 /**
  * A change as the API returns it (contract section 2, "changelog"). For a removed record without attribute,
@@ -34,33 +34,52 @@ export interface Change {
   source_url?: string;
 }
 
+/** A page of the changelog; `total` counts changes, or groups where `groups` is not null. */
+export interface Changelog {
+  items: Change[];
+  total: number;
+  days: ChangeDay[] | null;
+  groups: ChangeGroup[] | null;
+}
+
 const DAY = 86_400_000;
 
 /**
  * A page of the changelog, relative to `now`, of the records that the filters select now. It contains values
  * of public attributes only, so that every caller gets the same answer; `direction` and `min_change_percent`
  * compare only these. Among changes of one time the pack's compare columns come first.
- * Words and statuses of non-public values match for operators only. Throws `unknown_entity` (404).
+ * Words and statuses of non-public values match for operators only. With `group_by` the changes are counted by the
+ * values that their records have now; other records are left out. Throws `unknown_entity` (404), and
+ * `invalid_parameter` (400) for too many groups.
  */
 export async function getChangelog(
-  { engine, pack }: Pick<Release, 'engine' | 'pack'>,
+  release: Pick<Release, 'engine' | 'pack'>,
   input: ChangelogInput,
   now: Date,
   options: QueryOptions & { admin?: boolean },
-): Promise<{ items: Change[]; total: number; days: ChangeDay[] | null }> {
+): Promise<Changelog> {
+  const { engine, pack } = release;
   const { limit, offset, attributes, entity, type, direction, min_change_percent: minPercent, by_day: byDay } = input;
+  const { from, to, group_by: by } = input;
   const [ordinal] = entity === null ? [null] : await engine.resolve([entity.toLowerCase()], options);
   if (entity !== null && (ordinal === null || ordinal === undefined))
-    throw new DataError('unknown_entity', `entity: ${pack.id} has no record "${printable(entity)}".`);
-  const since = now.getTime() - input.days * DAY;
-  const open = pack.attributes.filter((each) => each.public);
-  const numbers = open.filter((each) => NUMERIC.includes(each.type)).map(({ name }) => name);
+    throw await unknownEntity(release, entity, options, 'entity');
+  const since = from ?? (to === null ? now.getTime() - input.days * DAY : 0);
+  const range = { ...(to === null ? {} : { until: to }), ...(by === null ? {} : { by }) };
+  const open = pack.attributes.filter((attribute) => attribute.public);
+  const numbers = open.filter((attribute) => NUMERIC.includes(attribute.type)).map(({ name }) => name);
   const where = questionOf(input, options.admin ? 'full' : 'public');
   const selection = { since, attributes, ordinal: ordinal ?? null, type, where, numbers, direction, minPercent };
-  const plan = { ...selection, first: pack.compare, byDay, limit, offset };
-  const { rows, total, days } = await engine.changelog(plan, options);
+  const plan = { ...selection, ...range, first: pack.compare, byDay, limit, offset };
+  const { rows, total, days, groups } = await engine.changelog(plan, options);
+  if (groups && groups.length > CHANGE_GROUPS)
+    throw new DataError(
+      'invalid_parameter',
+      `group_by: ${by} makes more than ${CHANGE_GROUPS} groups, the maximum. Narrow the query with filters, or by from and to.`,
+    );
   const shown = new Set(open.map(({ name }) => name));
-  return { items: rows.map((row) => publicChange(row, (name) => shown.has(name))), total, days };
+  const page = groups === null ? null : groups.slice(offset, offset + limit);
+  return { items: rows.map((row) => publicChange(row, (name) => shown.has(name))), total, days, groups: page };
 }
 
 /** The row as the API returns it; `shows` decides whether an attribute's values are included. */

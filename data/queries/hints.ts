@@ -3,14 +3,15 @@ import type { Attribute } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
 import { printable } from '../input/parse-values.ts';
 import type { SearchInput } from '../input/search-parameters.ts';
-import { counted, questionOf } from '../input/selection.ts';
+import { counted, isPublicQuestion, questionOf } from '../input/selection.ts';
 import { nearestValues } from '../input/suggester.ts';
 import { WorkBudget } from '../plan/budget.ts';
-import type { Predicate, QueryOptions, Visibility } from '../plan/plan.ts';
+import type { Predicate, QueryOptions, SearchAnswer, Visibility } from '../plan/plan.ts';
 import { spellCondition } from '../plan/predicates.ts';
 import { nextTurn } from '../plan/slices.ts';
 import type { Release } from '../releases/release.ts';
 import { FACET_FLOOR } from './facets.ts';
+import { type Suggestion, suggestWords } from './suggestion.ts';
 
 /** The caller: a hint names nothing that facets would withhold from the caller. */
 type HintOptions = QueryOptions & { visibility: Visibility; admin: boolean };
@@ -21,9 +22,6 @@ type Word = Extract<Predicate, { kind: 'words' }>;
 const [CHECKED, SHOWN] = [6, 3];
 /** Number of values searched for the nearest one; number of common values named when none is near. */
 const [COMPARED, COMMON] = [300, 6];
-/** Letters of the shortest word that is corrected, and spellings to try for each word. */
-const [SHORTEST, SPELLINGS] = [5, 3];
-
 const QUALITY = { key: 'quality', descending: true };
 
 /**
@@ -34,9 +32,15 @@ export async function whyEmpty(
   release: Release,
   input: SearchInput,
   options: HintOptions,
-): Promise<string | undefined> {
-  return new EmptyPage(release, input, options).explain();
+): Promise<{ hint?: string; suggestion?: Suggestion }> {
+  const page = new EmptyPage(release, input, options);
+  const hint = await page.explain();
+  const suggestion = input.words.length > 0 && isOpen(input, release) ? await page.suggestion() : null;
+  return { ...(hint === undefined ? {} : { hint }), ...(suggestion === null ? {} : { suggestion }) };
 }
+
+/** Whether the conditions besides the words are public. */
+const isOpen = (input: SearchInput, { pack }: Release): boolean => isPublicQuestion({ ...input, words: [] }, pack);
 
 /** An empty page and what is known about its conditions. */
 class EmptyPage {
@@ -47,12 +51,20 @@ class EmptyPage {
   /** A condition for each word of `q`, and the other conditions. */
   readonly #words: Word[];
   readonly #where: Predicate[];
+  readonly #isOpen: boolean;
+  #suggestion: Promise<Suggestion | null> | null = null;
 
   constructor(release: Release, input: SearchInput, options: HintOptions) {
     this.#release = release;
     this.#options = options;
     this.#text = input.text;
-    this.#words = input.words.map((word) => ({ kind: 'words', words: [word], scope: options.visibility }));
+    const words = input.any ? [input.words] : input.words.map((word) => [word]);
+    const any = input.any ? { any: true as const } : {};
+    this.#words =
+      input.words.length === 0
+        ? []
+        : words.map((list) => ({ kind: 'words', words: list, scope: options.visibility, ...any }));
+    this.#isOpen = isOpen(input, release);
     this.#where = questionOf({ ...input, words: [] }, options.visibility);
   }
 
@@ -88,8 +100,9 @@ class EmptyPage {
     const parts: string[] = [];
     for (const condition of unmet.slice(0, SHOWN)) parts.push(await this.#problemOf(condition, context));
     const unmatched = unmet.flatMap((condition) => (condition.kind === 'words' ? condition.words : []));
-    const corrected = unmatched.length > 0 ? await this.#correctedWords(unmatched) : null;
-    const suggestion = corrected === null ? '' : ` Did you mean "${printable(corrected)}"?`;
+    const other = unmatched.length > 0 ? await this.suggestion() : null;
+    const isRespelled = other?.changes.every(({ use }) => use !== undefined) === true;
+    const suggestion = isRespelled ? ` Did you mean "${printable(other.q)}"?` : '';
     const text = parts.join('; ');
     return `${text.charAt(0).toUpperCase()}${text.slice(1)}.${suggestion}`;
   }
@@ -127,6 +140,8 @@ class EmptyPage {
   async #alternatives(condition: Any, context: Predicate[]): Promise<string> {
     const attribute = this.#release.pack.attributes.find(({ name }) => name === condition.attribute);
     if (attribute === undefined) return '';
+    const listed = await this.#asList(condition);
+    if (listed !== null) return `; did you mean ${listed}? A comma means "or"`;
     const where = attribute.public ? context : [];
     const { values, complete } = await this.#existingValues(attribute, condition, where);
     const facets = `; ${[`facets?by=${attribute.name}`, ...where.map(spelt)].join('&')} lists them`;
@@ -182,6 +197,14 @@ class EmptyPage {
     return { values: [...new Set([...values, ...alike])], complete };
   }
 
+  /** Suggests e.g. `country=de,fr` for `de or fr`. */
+  async #asList(condition: Any): Promise<string | null> {
+    const values = condition.values.flatMap((value) => String(value).split(/\s+or\s+|\s*\|+\s*/u));
+    const list: Predicate = { ...condition, values };
+    const isList = values.length > condition.values.length && this.#isPublic(condition) && !this.#budget.spent;
+    return isList && (await this.#finds([list])) ? spelt(list) : null;
+  }
+
   /** Suggests e.g. `country_name=germany` when another public attribute has the value. */
   async #otherAttribute({ attribute, values }: Any): Promise<string | null> {
     if (!values.every((value) => typeof value === 'string')) return null;
@@ -205,27 +228,16 @@ class EmptyPage {
     return matches ? `q=${printable(String(values[0]))}` : null;
   }
 
-  /** The words of `q` with a spelling that records have for each word without matches; null: there is none. */
-  async #correctedWords(unmatched: readonly string[]): Promise<string | null> {
-    const scope = this.#options.visibility;
-    const { engine } = this.#release;
-    let typed = words(this.#text);
-    for (const word of unmatched) {
-      if ([...word].length < SHORTEST || this.#budget.spent) return null;
-      let corrected: string[] | null = null;
-      for (const spelling of await this.#budget.run(
-        async () => engine.spellings?.({ word, scope, limit: SPELLINGS }) ?? [],
-      )) {
-        const replaced = typed.map((other) => (other === word ? spelling : other));
-        const rest = replaced.filter((other) => !unmatched.includes(other));
-        if (this.#budget.spent || !(await this.#finds([{ kind: 'words', words: rest, scope }]))) continue;
-        corrected = replaced;
-        break;
-      }
-      if (corrected === null) return null;
-      typed = corrected;
-    }
-    return typed.join(' ');
+  /** Other words that match in public text; under the other conditions if they are public. */
+  suggestion(): Promise<Suggestion | null> {
+    this.#suggestion ??= suggestWords(
+      this.#release,
+      this.#text,
+      this.#isOpen ? this.#where : [],
+      this.#budget,
+      this.#options,
+    );
+    return this.#suggestion;
   }
 
   async #finds(where: Predicate[]): Promise<boolean> {
@@ -258,23 +270,30 @@ function problemOf(condition: Predicate): string {
     case 'words':
       return `no record has a word that begins with "${printable(condition.words.join(' '))}"`;
     case 'near':
-      return `no record is within ${condition.km} km of ${condition.lat},${condition.lng}`;
+      return `no record is within ${condition.km} km of ${condition.ref === undefined ? `${condition.lat},${condition.lng}` : printable(condition.ref)}`;
     case 'bbox':
       return `no record is in ${spelt(condition)}`;
+    case 'as_of':
+      return `no record was known at ${spelt(condition)}`;
     case 'ids':
-      return `no record has the id or slug ${printable(condition.refs.join(' or '))}`;
+      return `no record has the id, slug or key ${printable(condition.refs.join(' or '))}`;
+    case 'expression': {
+      const { expression } = condition;
+      const isExact = expression.op === '=' && expression.left.type === 'text' && 'forms' in expression.left;
+      const advice = isExact ? '; letter case counts there, CASEI on both sides ignores it' : '';
+      return `no record has ${spelt(condition)}${advice}`;
+    }
     default:
       return `no record has ${spelt(condition)}`;
   }
 }
 
-/** For a search by words or place in the usual order, when more records match than the page shows. */
-export function orderHint({ words: typed, where, ordered }: SearchInput): string | undefined {
-  const ways = [
-    ...(typed.length > 0 ? ['sort=relevance lists the best matches first'] : []),
-    ...(where.some(({ kind }) => kind === 'near') ? ['sort=distance lists the nearest first'] : []),
-  ];
-  return ordered || ways.length === 0 ? undefined : `Results are sorted by quality: ${ways.join(', ')}.`;
+/** For a search by words or place in the usual order, when several records match. */
+export function orderHint({ words: typed, where, ordered }: SearchInput, page: SearchAnswer): string | undefined {
+  if (ordered || (page.ordinals.length < 2 && page.next === null)) return undefined;
+  if (typed.length > 0) return 'Ordered by quality; sort=relevance puts the best match first.';
+  const isNear = page.next !== null && where.some(({ kind }) => kind === 'near');
+  return isNear ? 'Results are sorted by quality: sort=distance lists the nearest first.' : undefined;
 }
 
 let loading: Promise<(text: string) => string | null> | undefined;

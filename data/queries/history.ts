@@ -41,9 +41,9 @@ export async function getFacts(
       'too_many_records',
       `The record has more than ${most} facts. Narrow the query with attribute or since.`,
     );
-  const known = new Set(pack.attributes.map(({ name }) => name));
+  const names = new Set(pack.attributes.map(({ name }) => name));
   return rows
-    .filter((row) => known.has(row.attribute))
+    .filter((row) => names.has(row.attribute))
     .map((row) => ({
       attribute: row.attribute,
       ...(row.value === null ? {} : { value: JSON.parse(row.value) as Value }),

@@ -152,14 +152,14 @@ function withhold(profile: AttributeProfile, groups: number): void {
 
 /** Oldest, median and newest confirmation of an attribute's values, from the times in the manifest. */
 function freshnessOf(ages: Release['manifest']['ages'], name: string): AttributeProfile['freshness'] {
-  const own = ages
+  const rows = ages
     .filter(({ attribute }) => attribute === name)
     .toSorted((a, b) => Date.parse(a.observed_at) - Date.parse(b.observed_at));
-  const [oldest, newest] = [own[0], own.at(-1)];
+  const [oldest, newest] = [rows[0], rows.at(-1)];
   if (!oldest || !newest) return null;
-  const all = own.reduce((sum, { count }) => sum + count, 0);
+  const all = rows.reduce((sum, { count }) => sum + count, 0);
   let cumulative = 0;
-  const median = own.find(({ count }) => {
+  const median = rows.find(({ count }) => {
     cumulative += count;
     return cumulative * 2 >= all;
   });

@@ -2,6 +2,7 @@
 import type { PublicRecord } from '../model/record.ts';
 import { nextTurn } from '../plan/slices.ts';
 import type { Release } from '../releases/release.ts';
+import { timeAsOf } from './as-of.ts';
 import { type PresentOptions, presentRecord } from './present.ts';
 import { recordRenderer } from './raw.ts';
 
@@ -14,20 +15,23 @@ export interface RecordList {
   ordinals: readonly number[];
   /** Attributes to include; null: all. */
   fields: readonly string[] | null;
-  /** A number for each record, in the order of `ordinals`, and the member of the record that shows it. */
-  figures?: { member: 'score' | 'distance_km'; values: readonly number[] };
+  /** The moment that ages are relative to (milliseconds since 1970); absent or null: now. */
+  as_of?: number | null;
+  /** Further members of each record, in the order of `ordinals`. */
+  members?: readonly Pick<PublicRecord, 'score' | 'distance_km' | 'group'>[] | undefined;
 }
 
 /** The records as objects, with a turn of the event loop after each slice. */
 export async function pageRecords(list: RecordList, presenting: PresentOptions): Promise<PublicRecord[]> {
-  const { release, ordinals, fields, figures } = list;
+  const { release, ordinals, fields, members, as_of = null } = list;
+  const then = { ...presenting, now: timeAsOf(as_of, presenting.now) };
   const records: PublicRecord[] = [];
   for (let at = 0; at < ordinals.length; at += SLICE) {
     if (at > 0) await nextTurn(presenting);
     const bodies = await release.engine.bodies(ordinals.slice(at, at + SLICE), presenting);
     for (const [i, { body }] of bodies.entries()) {
-      const record = presentRecord(body, release.pack, presenting, fields);
-      records.push(figures ? { ...record, [figures.member]: figures.values[at + i]! } : record);
+      const record = presentRecord(body, release.pack, then, fields);
+      records.push(members ? { ...record, ...members[at + i]! } : record);
     }
   }
   return records;
@@ -43,12 +47,12 @@ export interface PageJson {
 }
 
 /**
- * `{"items":[…],…members}` from the stored texts, equal to JSON.stringify of the objects; cached records are
+ * `{"items":[…],…about}` from the stored texts, equal to JSON.stringify of the objects; cached records are
  * the same Buffer objects. Null when a record must be parsed: for a preview, or when the release has
  * no usable text.
  */
-export function pageJson(list: RecordList, members: object, presenting: PresentOptions): PageJson | null {
-  const { release, ordinals, fields, figures } = list;
+export function pageJson(list: RecordList, about: object, presenting: PresentOptions): PageJson | null {
+  const { release, ordinals, fields, members } = list;
   const { engine, pack } = release;
   if (!engine.text || presenting.visibility !== 'full') return null;
   const renderer = recordRenderer(pack, presenting.base_url, fields);
@@ -58,11 +62,11 @@ export function pageJson(list: RecordList, members: object, presenting: PresentO
     const text = engine.text(ordinals[i]!, presenting.now, renderer);
     if (text === null) return null;
     if (i > 0) parts.push(NEXT);
-    if (figures) parts.push(text.json.subarray(0, -1), Buffer.from(`,"${figures.member}":${figures.values[i]!}}`));
+    if (members) parts.push(text.json.subarray(0, -1), Buffer.from(`,${JSON.stringify(members[i]).slice(1)}`));
     else parts.push(text.json);
     record_ends.push(parts.length);
   }
-  const rest = JSON.stringify(members).slice(1);
+  const rest = JSON.stringify(about).slice(1);
   parts.push(rest === '}' ? Buffer.from(']}') : Buffer.from(`],${rest}`));
   return { parts, record_ends };
 }

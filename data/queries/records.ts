@@ -1,12 +1,11 @@
-// Reads single records and batches, by id or slug (specification section 4, "Record endpoints").
+// Reads single records and batches, by id, slug or key (specification section 4, "Record endpoints").
 import type { Pack } from '../../packs/define/model.ts';
 import type { BatchInput } from '../input/history-parameters.ts';
-import { printable } from '../input/parse-values.ts';
 import { type Awaitable, whenReady } from '../model/awaitable.ts';
-import { DataError } from '../model/errors.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';
 import type { RecordText } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
+import { unknownEntity } from './nearest.ts';
 import { type PresentOptions, presentRecord } from './present.ts';
 import { recordRenderer } from './raw.ts';
 import type { RecordList } from './record-page.ts';
@@ -33,7 +32,7 @@ type Moment = Pick<PresentOptions, 'now' | 'base_url' | 'signal'>;
 export function getRecord(release: Release, ref: string, options: Moment): Awaitable<LoadedRecord> {
   return whenReady(release.engine.resolve([normal(ref)], options), ([ordinal]) => {
     if (ordinal === null || ordinal === undefined)
-      throw new DataError('unknown_entity', `${release.pack.id} has no record "${printable(ref)}".`);
+      return unknownEntity(release, ref, options).then((error) => Promise.reject(error));
     return readRecord(release, ordinal, options);
   });
 }

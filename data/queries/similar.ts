@@ -5,7 +5,11 @@ import { printable } from '../input/parse-values.ts';
 import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import type { PublicRecord } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
+import { momentOf } from '../plan/predicates.ts';
 import type { Release } from '../releases/release.ts';
+import { recordsAsOf, releaseAsOf } from './as-of.ts';
+import { unknownEntity } from './nearest.ts';
 import type { PresentOptions } from './present.ts';
 import type { RecordList } from './record-page.ts';
 
@@ -25,17 +29,20 @@ export async function getSimilar(
 ): Promise<RecordList> {
   const { pack, engine } = release;
   const [subject] = await engine.resolve([ref.toLowerCase()], presenting);
-  if (subject === null || subject === undefined)
-    throw new DataError('unknown_entity', `${pack.id} has no record "${printable(ref)}".`);
+  if (subject === null || subject === undefined) throw await unknownEntity(release, ref, presenting);
+  const as_of = momentOf(input.where);
+  if (as_of !== null && (await recordsAsOf(release, [subject], as_of, presenting))[0] === null)
+    throw new DataError('unknown_entity', `${pack.id} has no record "${printable(ref)}" as of ${isoTime(as_of)}.`);
   const { limit, differ_by, fields } = input;
   const scope = presenting.visibility;
   const minScore = pack.serving.similar_min_score;
   const plan = { subject, where: questionOf(input, scope), scope, differBy: differ_by, minScore, limit };
   const best = await engine.similar(plan, presenting);
   return {
-    release,
+    release: releaseAsOf(release, as_of),
+    as_of,
     ordinals: best.map(({ ordinal }) => ordinal),
     fields,
-    figures: { member: 'score', values: best.map(({ score }) => Math.max(1e-6, Number(score.toFixed(6)))) },
+    members: best.map(({ score }) => ({ score: Math.max(1e-6, Number(score.toFixed(6))) })),
   };
 }

@@ -71,7 +71,7 @@ export async function getTimeseries(
   return derive(answer, `report of ${days} days`, () => {
     if (by === null) return { ...about, series: seriesOf(spans, range) };
     const byGroup = Map.groupBy(spans, ({ key }) => key as Value);
-    return { ...about, groups: [...byGroup].map(([group, own]) => ({ group, series: seriesOf(own, range) })) };
+    return { ...about, groups: [...byGroup].map(([group, list]) => ({ group, series: seriesOf(list, range) })) };
   });
 }
 

@@ -11,8 +11,8 @@ import { isoTime } from '../model/time.ts';
 import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
 import type { FactRow, Past, PastRecord } from '../plan/history.ts';
 import { type Overlay, OWNER_SOURCE, type OwnerFact, touchedSince } from '../plan/overlay.ts';
+import { contextAt, type SettledPast, settledHistory, settlePast } from '../plan/settled.ts';
 import type { Release } from './release.ts';
-import { contextAt, type SettledPast, settledHistory, settlePast } from './settled.ts';
 
 /**
  * A release with its overlay; `problem` is the error when edits and decisions could not be applied, else
@@ -49,7 +49,7 @@ export async function applyOverlay(base: Release, overlay: Overlay): Promise<Ove
   } catch (error) {
     const engine = base.engine.withOverlay(plain);
     const touched = { gone: [...outs.values()], changed: [] };
-    return { release: { ...base, engine, touched, ...over }, problem: (error as Error).message };
+    return { release: { ...base, engine, touched, applied: plain, ...over }, problem: (error as Error).message };
   }
 }
 
@@ -79,7 +79,7 @@ async function changeOf(
   plain: AppliedOverlay,
   outs: ReadonlyMap<string, number>,
   held: number,
-): Promise<Pick<Release, 'engine' | 'manifest' | 'touched'>> {
+): Promise<Pick<Release, 'engine' | 'manifest' | 'touched' | 'applied'>> {
   const { engine, manifest } = base;
   const touched = await resolved(
     base,
@@ -101,7 +101,8 @@ async function changeOf(
   const changed = settled.flatMap(({ changed: one }) => one ?? []);
   const empty = settled.flatMap(({ id, changed: one }) => (one === null ? [id] : []));
   const applied: AppliedOverlay = { ...plain, removed: new Set([...plain.removed, ...empty]), changed };
-  const facts = (records: { facts: readonly unknown[] }[]) => records.reduce((sum, each) => sum + each.facts.length, 0);
+  const facts = (records: { facts: readonly unknown[] }[]) =>
+    records.reduce((sum, record) => sum + record.facts.length, 0);
   const view = engine.withOverlay(applied);
   const counts = {
     records: manifest.records - outs.size - empty.length,
@@ -116,7 +117,7 @@ async function changeOf(
     const enums = await enumsOf({ ...base, engine: view }, [...before, ...changed.map(({ record }) => record)]);
     const gone = [...outs.values(), ...empty.map((id) => touched.get(id)!)];
     const others = changed.map(({ record }) => touched.get(record.id)!);
-    return { manifest: { ...manifest, ...counts, enums }, engine: view, touched: { gone, changed: others } };
+    return { manifest: { ...manifest, ...counts, enums }, engine: view, touched: { gone, changed: others }, applied };
   } catch (error) {
     await view.close();
     throw error;
@@ -137,8 +138,8 @@ function settleTouched(
     .filter(({ id }) => touched.has(id))
     .map((record) => {
       const { id } = record;
-      const own = (overlay.ownerFacts.get(id) ?? []).filter(({ version }) => version > held);
-      const facts = [...record.facts, ...own.map(factOf)].sort(inOrder);
+      const additions = (overlay.ownerFacts.get(id) ?? []).filter(({ version }) => version > held);
+      const facts = [...record.facts, ...additions.map(factOf)].sort(inOrder);
       const decided = overlay.decided.get(id) ?? [];
       const settled = settlePast(pack, { ...record, facts, decided }, context, Number.POSITIVE_INFINITY);
       const shown = overlay.feed.findLast((row) => row.entity_id === id && row.version > held);
@@ -189,9 +190,9 @@ function changedOf(
 ): ChangedRecord {
   const facts: FactRow[] = [];
   const review: ReviewItem[] = [];
-  for (const { attribute: own, input, timeline: course } of settled.attributes) {
+  for (const { attribute: definition, input, timeline: course } of settled.attributes) {
     const { statements } = input;
-    const attribute = own.name;
+    const attribute = definition.name;
     for (const [i, { at, json, value, group_median = null, ...rest }] of statements.entries()) {
       const confirmed_at = confirmedAt(input, context.readings, i, Number.POSITIVE_INFINITY);
       const verdict = { won: i === course.now.winner, reason: course.now.reasons[i]! };
@@ -207,15 +208,15 @@ function changedOf(
       });
     }
     const items: (Dispute & { opened_at: number; confirmed_at?: number })[] = [...course.disputes, ...course.confirmed];
-    for (const each of items) {
-      const about = itemStatements(statements, each.statements);
+    for (const reviewItem of items) {
+      const about = itemStatements(statements, reviewItem.statements);
       const facts = JSON.parse(reviewFacts(id, attribute, about)) as Fact[];
-      const group_median = each.kind === 'outlier' ? about[0]!.group_median : undefined;
-      const { id: item, kind } = each;
+      const group_median = reviewItem.kind === 'outlier' ? about[0]!.group_median : undefined;
+      const { id: item, kind } = reviewItem;
       review.push({
         ...{ id: item, kind, dataset: record.dataset, entity_id: id, attribute, facts: facts },
-        opened_at: isoTime(each.opened_at),
-        ...(each.confirmed_at !== undefined ? { confirmed_at: isoTime(each.confirmed_at) } : {}),
+        opened_at: isoTime(reviewItem.opened_at),
+        ...(reviewItem.confirmed_at !== undefined ? { confirmed_at: isoTime(reviewItem.confirmed_at) } : {}),
         ...(group_median === undefined ? {} : { group_median }),
       });
     }
@@ -257,8 +258,8 @@ async function enumsOf(
   for (const { name, type, values } of pack.attributes) {
     if (type !== 'enum' || values !== null || !records.some(({ attributes }) => attributes[name] !== undefined))
       continue;
-    const found = await engine.facets({ where: [], by: name, limit: 500, floor: 0 });
-    enums[name] = found.values.map(({ value }) => String(value));
+    const facetAnswer = await engine.facets({ where: [], by: name, limit: 500, floor: 0 });
+    enums[name] = facetAnswer.values.map(({ value }) => String(value));
   }
   return enums;
 }

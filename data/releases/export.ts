@@ -95,18 +95,18 @@ export function exportLinks(dataDir: string, secret: string, served: ServedRelea
       };
     },
     async open(dataset, name, { expires, signature }, now) {
-      const given = Buffer.from(signature, 'base64url');
+      const digest = Buffer.from(signature, 'base64url');
       const right = sign(dataset, name, expires);
-      if (given.length !== right.length || !timingSafeEqual(given, right)) return 'forged';
+      if (digest.length !== right.length || !timingSafeEqual(digest, right)) return 'forged';
       if (Number(expires) * 1000 <= now.getTime()) return 'expired';
       const { release = '', format } = NAME.exec(name)?.groups ?? {};
       const { file, content_type } = FILES[format as ExportFormat];
       const folder = paths.release(dataDir, dataset, release);
       const manifest = await readManifest(folder).catch(() => null);
       const path = join(folder, file);
-      const found = await stat(path).catch(() => null);
+      const stats = await stat(path).catch(() => null);
       const named = manifest?.files[file];
-      if (!manifest || !named || found?.size !== named.bytes) return 'gone';
+      if (!manifest || !named || stats?.size !== named.bytes) return 'gone';
       if (over(served, dataset, manifest)) return 'gone';
       return {
         path,

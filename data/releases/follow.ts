@@ -7,7 +7,7 @@ import { paths } from '../model/layout.ts';
 import { LockedError, lockFolder } from '../model/lock.ts';
 import { currentRelease, makeCurrent } from '../model/manifest.ts';
 import { textOf } from '../objects/listing.ts';
-import { nodesWithout, noteNode, removeNode } from '../state/nodes.ts';
+import { nodesWithout, noteNode, removeNode } from '../state/leases.ts';
 import { type ReleasePointer, readPointers } from '../state/pointers.ts';
 import type { Store } from '../state/store.ts';
 import { clearTransfers, fetchRelease, type RemoteCopy } from './remote.ts';
@@ -51,7 +51,7 @@ export interface Follower {
 
 export interface FollowOptions extends RemoteCopy {
   store: Store;
-  datasets: readonly string[];
+  datasets(): readonly string[];
   log(line: string): void;
   now(): Date;
 }
@@ -101,7 +101,7 @@ class ReleaseFollower implements Follower {
   async #note(): Promise<void> {
     const { store, datasets, dataDir } = this.#options;
     const have = [...this.#fetched.values()].map(({ listing }) => listing);
-    for (const dataset of datasets) {
+    for (const dataset of datasets()) {
       const release = await currentRelease(dataDir, dataset);
       const listing = release === null ? null : await textOf(paths.listing(dataDir, dataset, release));
       if (listing !== null) have.push(listing);
@@ -114,7 +114,7 @@ class ReleaseFollower implements Follower {
     try {
       const pointers = await readPointers(store);
       const news: [string, ReleasePointer][] = [];
-      for (const dataset of datasets) {
+      for (const dataset of datasets()) {
         const pointer = pointers.get(dataset);
         if (pointer === undefined) continue;
         if (pointer.release === null || (await currentRelease(dataDir, dataset)) === pointer.release)

@@ -17,16 +17,16 @@ export interface Overlays {
  * version changed.
  */
 export async function openOverlays(store: Store): Promise<Overlays> {
-  const known = new Map<string, Overlay>();
+  const overlays = new Map<string, Overlay>();
   const refresh = coalesce(async () => {
     for (const [dataset, { version, reserved }] of await overlayStates(store)) {
-      const before = known.get(dataset);
-      if (before?.version !== version) known.set(dataset, await readOverlay(store, dataset));
-      else if (before.reserved.join() !== reserved.join()) known.set(dataset, { ...before, reserved });
+      const before = overlays.get(dataset);
+      if (before?.version !== version) overlays.set(dataset, await readOverlay(store, dataset));
+      else if (before.reserved.join() !== reserved.join()) overlays.set(dataset, { ...before, reserved });
     }
   });
   await refresh();
-  return { of: (dataset) => known.get(dataset) ?? NO_OVERLAY, refresh };
+  return { of: (dataset) => overlays.get(dataset) ?? NO_OVERLAY, refresh };
 }
 
 /** Always the empty overlay: for releases without a store. */

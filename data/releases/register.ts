@@ -44,6 +44,8 @@ export interface Register {
    * datasets with a new release.
    */
   refresh(): Promise<string[]>;
+  /** Replaces the packs: new datasets open with the next refresh, those of missing packs close after their last lease. */
+  setPacks(packs: readonly Pack[]): void;
   /** Queries that run and wait now. */
   load(): ReturnType<Engines['load']>;
   /** Interrupts running queries and closes every release. */
@@ -91,7 +93,15 @@ interface Dataset {
   held: Map<string, Promise<Holding>>;
 }
 
-/** Opens the register. Datasets that cannot be served are logged; the others open. */
+/**
+ * Opens the register. Datasets that cannot be served are logged; the others open.
+ *
+ * @example
+ * ```ts
+ * const register = await openRegister({ dataDir, packs, log: console.error });
+ * const lease = await register.lease('airports');
+ * ```
+ */
 export async function openRegister(options: RegisterOptions): Promise<Register> {
   const register = new DatasetRegister(options);
   await register.refresh();
@@ -99,7 +109,7 @@ export async function openRegister(options: RegisterOptions): Promise<Register> 
 }
 
 class DatasetRegister implements Register {
-  readonly packs: ReadonlyMap<string, Pack>;
+  readonly packs = new Map<string, Pack>();
   readonly refresh = coalesce(() => this.#refresh());
   readonly #dataDir: string;
   readonly #log: (message: string) => void;
@@ -107,23 +117,34 @@ class DatasetRegister implements Register {
   readonly #overlays: Overlays;
   readonly #shared: NonNullable<RegisterOptions['shared']>;
   readonly #answers: AnswerCache;
-  readonly #datasets: ReadonlyMap<string, Dataset>;
+  readonly #datasets = new Map<string, Dataset>();
   /** Last logged problem of the overlay, by dataset. */
   readonly #problems = new Map<string, string | null>();
   #refreshProblem: string | null = null;
   #closed = false;
 
   constructor({ dataDir, packs, log, limits = {}, overlays = NO_OVERLAYS, shared }: RegisterOptions) {
-    this.packs = new Map(packs.map((pack) => [pack.id, pack]));
     this.#dataDir = dataDir;
     this.#log = log;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#overlays = overlays;
     this.#shared = shared ?? { engines: localEngines(this.#limits) };
     this.#answers = new AnswerCache(this.#limits.answers);
-    this.#datasets = new Map(
-      packs.map((pack) => [pack.id, { pack, current: null, damaged: null, problem: null, held: new Map() }]),
-    );
+    this.setPacks(packs);
+  }
+
+  setPacks(packs: readonly Pack[]): void {
+    this.packs.clear();
+    for (const pack of packs) {
+      this.packs.set(pack.id, pack);
+      if (!this.#datasets.has(pack.id))
+        this.#datasets.set(pack.id, { pack, current: null, damaged: null, problem: null, held: new Map() });
+    }
+    for (const [id, dataset] of this.#datasets) {
+      if (this.packs.has(id)) continue;
+      this.#datasets.delete(id);
+      if (dataset.current !== null) this.#settle(dataset, dataset.current);
+    }
   }
 
   // A property, because it is passed on as a function, like `refresh`.
@@ -244,8 +265,8 @@ class DatasetRegister implements Register {
 
   /** An open release by id, opened on first use. */
   #hold(dataset: Dataset, id: string): Promise<Holding> {
-    const found = dataset.held.get(id);
-    if (found) return found;
+    const release = dataset.held.get(id);
+    if (release) return release;
     const opening = this.#open(dataset, id);
     dataset.held.set(id, opening);
     opening.catch(() => dataset.held.delete(id));
@@ -281,7 +302,8 @@ class DatasetRegister implements Register {
   #settle(dataset: Dataset, holding: Holding): void {
     if (holding.idle) clearTimeout(holding.idle);
     holding.idle = null;
-    if (this.#closed || holding.leases > 0 || dataset.current === holding) return;
+    const served = dataset.current === holding && this.#datasets.get(dataset.pack.id) === dataset;
+    if (this.#closed || holding.leases > 0 || served) return;
     holding.idle = setTimeout(() => void this.#drop(dataset, holding), this.#limits.idle);
     holding.idle.unref();
   }

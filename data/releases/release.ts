@@ -10,9 +10,11 @@ import { withIndex } from '../index/indexed-engine.ts';
 import { PackedIndex } from '../index/packed-index.ts';
 import { INDEX_FILE, INDEX_FOLDER, type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
 import { measureFile, readManifest } from '../model/manifest.ts';
+import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import { DEFAULT_LIMITS } from '../plan/limits.ts';
 import type { Overlay } from '../plan/overlay.ts';
 import type { Engine } from '../plan/plan.ts';
+import { acceptKeys } from './record-keys.ts';
 
 export interface Release {
   pack: Pack;
@@ -24,6 +26,8 @@ export interface Release {
   warm?: () => boolean;
   /** The overlay that `engine` and `manifest` include. */
   overlay?: Overlay;
+  /** Its effect on the records. */
+  applied?: AppliedOverlay;
   /** The same release without its overlay. */
   base?: Release;
   /** Ordinals of records in the files that the overlay removed or changed. */
@@ -49,8 +53,8 @@ async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
   for (const file of [...HASHED, RELEASE_FILES.bodies])
     if (!files[file]) throw new Error(`the manifest has no file ${file}`);
   for (const [file, { bytes, sha256 }] of Object.entries(files)) {
-    const found = await stat(join(folder, file)).catch(() => null);
-    if (found?.size !== bytes) throw new Error(`${file} has ${found?.size ?? 'no'} bytes (expected ${bytes})`);
+    const stats = await stat(join(folder, file)).catch(() => null);
+    if (stats?.size !== bytes) throw new Error(`${file} has ${stats?.size ?? 'no'} bytes (expected ${bytes})`);
     if (HASHED.includes(file) && (await measureFile(join(folder, file))).sha256 !== sha256)
       throw new Error(`${file} does not have the SHA-256 of the manifest`);
   }
@@ -89,7 +93,7 @@ export async function openRelease(
   const index = openIndex(folder, pack, manifest, tell, read);
   // The index answers most queries while DuckDB loads; without an index, opening waits for DuckDB.
   const open = () => engines.open({ pack, folder, manifest, indexed: index !== null });
-  if (index === null) return { pack, manifest, folder, engine: await open() };
+  if (index === null) return { pack, manifest, folder, engine: acceptKeys(await open(), pack) };
   let loaded = false;
   const duckdb = lazyEngine(async () => {
     try {
@@ -101,7 +105,7 @@ export async function openRelease(
       throw error;
     }
   });
-  return { pack, manifest, folder, engine: withIndex(duckdb, index, tell), warm: () => loaded };
+  return { pack, manifest, folder, engine: acceptKeys(withIndex(duckdb, index, tell), pack), warm: () => loaded };
 }
 
 /** Throws when the index of a release has a newer format than this program reads. */

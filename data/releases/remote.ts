@@ -46,14 +46,14 @@ export async function fetchRelease(
   listing: string,
 ): Promise<Transferred | null> {
   if (await hasRelease(dataDir, dataset, release, listing)) return null;
-  const found = await readListing(storage, listing);
-  if (found.kind !== 'release' || found.dataset !== dataset || found.release !== release)
+  const fileListing = await readListing(storage, listing);
+  if (fileListing.kind !== 'release' || fileListing.dataset !== dataset || fileListing.release !== release)
     throw new Error(
-      `${storage.place}: the listing ${listing} is of ${found.dataset} ${found.release} (expected ${dataset} ${release})`,
+      `${storage.place}: the listing ${listing} is of ${fileListing.dataset} ${fileListing.release} (expected ${dataset} ${release})`,
     );
   const arriving = join(paths.transfers(dataDir), listing);
   const local = await localFiles(dataDir, dataset);
-  const done = await download(storage, found.files, arriving, ({ sha256 }) => local.get(sha256) ?? null);
+  const done = await download(storage, fileListing.files, arriving, ({ sha256 }) => local.get(sha256) ?? null);
   await writeFile(join(arriving, '.listing'), listing);
   const place = paths.release(dataDir, dataset, release);
   await mkdir(dirname(place), { recursive: true });
@@ -68,13 +68,13 @@ export async function fetchRelease(
 
 /** Files of the local releases of a dataset, by SHA-256. */
 async function localFiles(dataDir: string, dataset: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
+  const hashes = new Map<string, string>();
   for (const id of await completeReleases(dataDir, dataset)) {
     const folder = paths.release(dataDir, dataset, id);
     const { files } = await readManifest(folder);
-    for (const [path, { sha256 }] of Object.entries(files)) found.set(sha256, join(folder, path));
+    for (const [path, { sha256 }] of Object.entries(files)) hashes.set(sha256, join(folder, path));
   }
-  return found;
+  return hashes;
 }
 
 /** Removes unfinished downloads of listings that are not current any more. */

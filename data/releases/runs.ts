@@ -2,28 +2,33 @@
 // DATA_DIR/runs/<dataset>.jsonl.
 import { appendFile, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
 import { paths } from '../model/layout.ts';
 
-/** The nightly run of one dataset. */
-export interface NightlyRun {
+/** `failed`: it threw. The others are the results of a nightly run. */
+export const RunOutcome = z.enum(['released', 'unchanged', 'refused', 'failed']);
+
+const Line = z.object({
   /** Start time, ISO 8601. */
-  at: string;
-  seconds: number;
-  /** `failed`: it threw. The others are the results of a nightly run. */
-  outcome: 'released' | 'unchanged' | 'refused' | 'failed';
+  at: z.string(),
+  seconds: z.number(),
+  outcome: RunOutcome,
   /** The current release after the run. */
-  release: string | null;
-  records: number;
+  release: z.string().nullable(),
+  records: z.number(),
   /** Durations of the steps, in order. */
-  steps: { step: string; seconds: number }[];
+  steps: z.array(z.object({ step: z.string(), seconds: z.number() })),
   /**
    * Why the run was refused or failed, which sources were not available, and which values did not become
    * facts.
    */
-  told: string[];
+  messages: z.array(z.string()),
   /** Nights in a row, this one included, whose run was refused or failed. Absent: unknown, of an earlier version. */
-  bad_nights?: number;
-}
+  bad_nights: z.number().exactOptional(),
+});
+
+/** The nightly run of one dataset. */
+export type NightlyRun = z.infer<typeof Line>;
 
 const isBad = ({ outcome }: Pick<NightlyRun, 'outcome'>) => outcome === 'refused' || outcome === 'failed';
 
@@ -31,12 +36,12 @@ const isBad = ({ outcome }: Pick<NightlyRun, 'outcome'>) => outcome === 'refused
 const TAIL = 131_072;
 
 /**
- * Stored characters per sentence and bytes per run: a longer run would fill TAIL and not be readable again.
+ * Stored characters per message and bytes per run: a longer run would fill TAIL and not be readable again.
  */
-const KEPT = { sentence: 2_000, told: TAIL / 4 };
+const LIMITS = { message: 2_000, messages: TAIL / 4 };
 
 /**
- * Appends a run to the log of a dataset in one write; long sentences are cut. `retry`: it repeats a failed run of the
+ * Appends a run to the log of a dataset in one write; long messages are cut. `retry`: it repeats a failed run of the
  * same night. Returns its `bad_nights`.
  */
 export async function recordRun(dataDir: string, dataset: string, run: NightlyRun, retry = false): Promise<number> {
@@ -47,17 +52,20 @@ export async function recordRun(dataDir: string, dataset: string, run: NightlyRu
   await mkdir(dirname(path), { recursive: true });
   // A killed write leaves half a line: start a new one.
   const whole = (await tail(path)).endsWith('\n');
-  await appendFile(path, `${whole ? '' : '\n'}${JSON.stringify({ ...run, told: bounded(run.told), bad_nights })}\n`);
+  await appendFile(
+    path,
+    `${whole ? '' : '\n'}${JSON.stringify({ ...run, messages: bounded(run.messages), bad_nights })}\n`,
+  );
   return bad_nights;
 }
 
-function bounded(told: readonly string[]): string[] {
+function bounded(messages: readonly string[]): string[] {
   const kept: string[] = [];
   let bytes = 0;
-  for (const each of told) {
-    const short = each.length > KEPT.sentence ? `${each.slice(0, KEPT.sentence).toWellFormed()}…` : each;
+  for (const message of messages) {
+    const short = message.length > LIMITS.message ? `${message.slice(0, LIMITS.message).toWellFormed()}…` : message;
     bytes += Buffer.byteLength(JSON.stringify(short));
-    if (bytes > KEPT.told) return [...kept, `… and ${told.length - kept.length} more`];
+    if (bytes > LIMITS.messages) return [...kept, `… and ${messages.length - kept.length} more`];
     kept.push(short);
   }
   return kept;
@@ -91,8 +99,9 @@ export async function lastCollected(release: {
 
 function parsed(line: string): NightlyRun | null {
   try {
-    const run = JSON.parse(line) as NightlyRun;
-    return typeof run?.at === 'string' && typeof run.outcome === 'string' ? run : null;
+    const { told, ...run } = JSON.parse(line) as Record<string, unknown>;
+    // Versions before 1.0 wrote `told`.
+    return Line.safeParse({ messages: told, ...run }).data ?? null;
   } catch {
     return null;
   }

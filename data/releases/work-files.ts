@@ -2,6 +2,7 @@
 // pages, stored versions of declared sources, run logs.
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
 import { UNFINISHED } from '../model/atomic.ts';
 import { paths } from '../model/layout.ts';
 import { measureFile } from '../model/manifest.ts';
@@ -21,8 +22,8 @@ export async function workListing(
 ): Promise<FileListing> {
   const files = new Map<string, FileSum>();
   for (const path of await workPaths(dataDir, dataset)) {
-    const known = isFinal(path) ? before.get(path) : undefined;
-    files.set(path, known ?? (await measureFile(join(dataDir, path))));
+    const sum = isFinal(path) ? before.get(path) : undefined;
+    files.set(path, sum ?? (await measureFile(join(dataDir, path))));
   }
   return { kind: 'work', dataset, release: null, files };
 }
@@ -33,31 +34,33 @@ const folders = (dataset: string) => [`facts/${dataset}`, `sources/crawl/${datas
 const runLogs = (dataset: string) => [`runs/${dataset}.jsonl`, `runs/${dataset}.rejected.jsonl`];
 
 async function workPaths(dataDir: string, dataset: string): Promise<string[]> {
-  const found: string[] = [];
+  const workFiles: string[] = [];
   for (const folder of folders(dataset)) {
     const entries = await readdir(join(dataDir, folder), { recursive: true, withFileTypes: true }).catch(() => []);
-    for (const { parentPath, name } of entries.filter((each) => each.isFile())) {
+    for (const { parentPath, name } of entries.filter((entry) => entry.isFile())) {
       const path = join(parentPath, name).slice(join(dataDir, '/').length);
-      if (!path.includes(UNFINISHED)) found.push(path);
+      if (!path.includes(UNFINISHED)) workFiles.push(path);
     }
   }
   const logs = await readdir(join(dataDir, 'runs')).catch(() => [] as string[]);
-  found.push(...runLogs(dataset).filter((path) => logs.includes(basename(path))));
-  const pages = new Set(found.map((path) => basename(path)).filter((name) => HASH_NAME.test(name)));
-  for (const note of found.filter((path) => path.endsWith('/known.json')))
+  workFiles.push(...runLogs(dataset).filter((path) => logs.includes(basename(path))));
+  const pages = new Set(workFiles.map((path) => basename(path)).filter((name) => HASH_NAME.test(name)));
+  for (const note of workFiles.filter((path) => path.endsWith('/known.json')))
     for (const sha256 of await knownPages(join(dataDir, note))) pages.add(sha256);
   for (const sha256 of pages) {
     const path = `evidence/${sha256.slice(0, 2)}/${sha256}`;
     const there = await readdir(join(dataDir, dirname(path))).catch(() => [] as string[]);
-    if (there.includes(sha256)) found.push(path);
+    if (there.includes(sha256)) workFiles.push(path);
   }
-  return found.sort();
+  return workFiles.sort();
 }
 
-/** Hashes of the pages that a crawler remembers. */
+const KnownPages = z.record(z.string(), z.object({ sha256: z.string() }));
+
+/** Hashes of the pages that a crawler has stored in earlier nights. */
 async function knownPages(note: string): Promise<string[]> {
-  const known = JSON.parse(await readFile(note, 'utf8')) as Record<string, { sha256: string }>;
-  return Object.values(known).map(({ sha256 }) => sha256);
+  const pages = KnownPages.parse(JSON.parse(await readFile(note, 'utf8')));
+  return Object.values(pages).map(({ sha256 }) => sha256);
 }
 
 /**
@@ -97,9 +100,9 @@ export async function fetchRunLogs({ storage, dataDir }: RemoteCopy, dataset: st
 
 /** Size of a file and, unless that is enough, its SHA-256; null when it is missing. */
 async function measured(path: string, sizeIsEnough: boolean): Promise<{ bytes: number; sha256: string | null } | null> {
-  const found = await stat(path).catch(() => null);
-  if (found === null) return null;
-  return sizeIsEnough ? { bytes: found.size, sha256: null } : measureFile(path);
+  const stats = await stat(path).catch(() => null);
+  if (stats === null) return null;
+  return sizeIsEnough ? { bytes: stats.size, sha256: null } : measureFile(path);
 }
 
 async function move(from: string, to: string): Promise<void> {

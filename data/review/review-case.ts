@@ -69,11 +69,11 @@ export async function recordNames(
   entries: readonly Pick<ReviewEntry, 'dataset' | 'entity_id'>[],
 ): Promise<Map<string, Pick<StoredRecord, 'name' | 'slug'>>> {
   const names = new Map<string, Pick<StoredRecord, 'name' | 'slug'>>();
-  for (const [dataset, list] of Map.groupBy(entries, (each) => each.dataset)) {
+  for (const [dataset, list] of Map.groupBy(entries, (entry) => entry.dataset)) {
     const engine = editing.current(dataset)?.engine;
     if (!engine) continue;
     const ids = [...new Set(list.map(({ entity_id }) => entity_id))];
-    const ordinals = (await engine.resolve(ids)).filter((each) => each !== null);
+    const ordinals = (await engine.resolve(ids)).filter((ordinal) => ordinal !== null);
     for (const { body } of await engine.bodies(ordinals)) {
       const { id, name, slug } = JSON.parse(body) as StoredRecord;
       names.set(`${dataset} ${id}`, { name, slug });

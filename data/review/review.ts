@@ -105,6 +105,11 @@ export interface ReviewQuery {
 /**
  * Entries and their total number. Open ones: requests first, then the newest disagreement; decided ones after
  * them, newest decision first.
+ *
+ * @example
+ * ```ts
+ * const { items, total } = await reviewEntries(context, { status: 'open', dataset: null, limit: 20, offset: 0 });
+ * ```
  */
 export async function reviewEntries(
   { editing, datasets }: ReviewContext,
@@ -114,9 +119,9 @@ export async function reviewEntries(
   const wanted = datasets.filter((id) => dataset === null || id === dataset);
   const releases = wanted.flatMap((id) => editing.current(id) ?? []);
   const listed: ReviewEntry[] = [];
-  for (const each of ['open', 'confirmed'] as const) {
-    if (status !== null && status !== each) continue;
-    listed.push(...(await Promise.all(releases.map((release) => itemsOf(release, each)))).flat().map(ofItem));
+  for (const state of ['open', 'confirmed'] as const) {
+    if (status !== null && status !== state) continue;
+    listed.push(...(await Promise.all(releases.map((release) => itemsOf(release, state)))).flat().map(ofItem));
   }
   const decided =
     status === 'open' || status === 'confirmed' ? [] : (await decidedItems(store, status, MOST)).map(ofDecision);
@@ -193,7 +198,7 @@ async function decideItem(
     entity,
     now: at,
     alter: (overlay, version) => {
-      if (overlay.decided.get(entity)?.some((each) => each.id === id)) throw new Already();
+      if (overlay.decided.get(entity)?.some((operatorDecision) => operatorDecision.id === id)) throw new Already();
       return withDecision(overlay, { id, entity, attribute, status: verdict, at, version });
     },
     write: async (db, version) => {
@@ -214,10 +219,7 @@ async function decideItem(
         .execute();
       const action = verdict === 'approved' ? 'approve' : 'reject';
       const details = { kind, attribute, values: facts.map(({ value }) => value) };
-      await recordAudit(
-        { db },
-        { at, who, action, dataset, entity_id: entity, subject: id, request_id, told: details },
-      );
+      await recordAudit({ db }, { at, who, action, dataset, entity_id: entity, subject: id, request_id, details });
     },
   });
 }

@@ -1,6 +1,8 @@
 // Similar, compare, statistics and time series over the real app: shapes, prices, refusals, Markdown.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../support/app.ts';
+
+import { describe, expect, test } from 'vitest';
+import { appOfAll } from '../../support/app.ts';
+import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies(
@@ -19,11 +21,7 @@ verifies(
   'shape.timeseries',
 );
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp();
-});
-afterAll(() => app.close());
+const app = await appOfAll();
 
 const admin = { admin: true };
 type Body = Record<string, unknown>;
@@ -65,14 +63,16 @@ describe('similar', () => {
       expect(Object.keys(item.attributes).every((name) => ['name', 'maker'].includes(name))).toBe(true);
     }
     expect(await text('/v1/tools/entities/record-3/similar.md?limit=2&fields=maker')).toMatchInlineSnapshot(`
-      "|slug|score|name|maker|quality|
-      |-|-|-|-|-|
-      |record-7|0.333333|Record 7|42|0.65|
-      |record-0|0.333333|Record 0|東京|0.65|
+      "|slug|score|maker|
+      |-|-|-|
+      |record-7|0.333333|42|
+      |record-0|0.333333|東京|
 
-      score: share of all words of both records that both have. Sources and ages of a record: https://register.example/v1/tools/entities/<slug>.md
+      Source: source.example 2026-11-09 to 2026-11-16.
 
-      Tools of nowhere. Fictional data of the dataset register’s own tests. https://register.example/datasets/tools License: CC0-1.0 (https://creativecommons.org/publicdomain/zero/1.0/)
+      score: share of all words of both records that both have.
+
+      Tools of nowhere. Fictional data of the dataset register’s own tests. https://register.example/datasets/tools (a record: /<slug>) License: CC0-1.0 (https://creativecommons.org/publicdomain/zero/1.0/)
       "
     `);
   });
@@ -133,9 +133,9 @@ describe('compare', () => {
 
       Missing: x
 
-      Sources and ages of a record: https://register.example/v1/tools/entities/<slug>.md
+      Sources: runtime: source.example 2026-11-06; status: source.example 2026-11-01; other columns: source.example 2026-11-01 to 2026-11-06.
 
-      Tools of nowhere. Fictional data of the dataset register’s own tests. https://register.example/datasets/tools License: CC0-1.0 (https://creativecommons.org/publicdomain/zero/1.0/)
+      Tools of nowhere. Fictional data of the dataset register’s own tests. https://register.example/datasets/tools (a record: /<slug>) License: CC0-1.0 (https://creativecommons.org/publicdomain/zero/1.0/)
       "
     `);
     expect(await text('/v1/tools/compare.md?ids=x')).toContain('Missing: x');
@@ -148,11 +148,12 @@ describe('compare', () => {
 });
 
 describe('statistics', () => {
-  const ROW = ['group', 'count', 'min', 'q1', 'median', 'q3', 'max', 'mean'];
+  const FIGURES = ['count', 'sum', 'min', 'p10', 'q1', 'median', 'q3', 'p90', 'max', 'mean'];
+  const ROW = ['group', ...FIGURES, 'min_record', 'max_record'];
 
   test('of all records', async () => {
     const body = await ask('/v1/tools/stats?attribute=price.list');
-    expect(Object.keys(body)).toEqual(['attribute', 'unit', 'group_by', 'rows', ...ABOUT]);
+    expect(Object.keys(body)).toEqual(['attribute', 'unit', 'group_by', 'rows', 'hint', ...ABOUT]);
     expect(body).toMatchObject({ attribute: 'price.list', unit: 'EUR/piece', group_by: null });
     const [row, more] = body['rows'] as Body[];
     expect([Object.keys(row!), row!['group'], more]).toEqual([ROW, null, undefined]);
@@ -172,6 +173,41 @@ describe('statistics', () => {
     }
   });
 
+  test('rows in the order of a figure, the first of them, without rare ones, with a histogram', async () => {
+    const all = (await ask('/v1/tools/stats?attribute=price.list&group_by=kind')) as { rows: Body[] };
+    const path = '/v1/tools/stats?attribute=price.list&group_by=kind&order=-max&limit=2&having_min_count=3&buckets=2';
+    const { rows } = (await ask(path)) as { rows: Body[] };
+    const expected = all.rows
+      .filter(({ count }) => Number(count) >= 3)
+      .sort((a, b) => Number(b['max']) - Number(a['max']) || (String(a['group']) < String(b['group']) ? -1 : 1));
+    expect(rows.map(({ histogram: _, ...row }) => row)).toEqual(expected.slice(0, 2));
+    for (const { histogram, count, min, max, max_record } of rows) {
+      const [low, high] = histogram as { from: number; to: number; count: number }[];
+      expect([low!.from, low!.to, high!.to]).toEqual([min, high!.from, max]);
+      expect(low!.count + high!.count).toBe(count);
+      const { body } = await app.json(`/v1/tools/entities/${(max_record as { id: string }).id}`, admin);
+      const price = (body['attributes'] as Record<string, { min: number } | number>)['price.list']!;
+      expect(typeof price === 'object' ? price.min : price).toBe(max);
+    }
+    const markdown = await text(path.replace('stats?', 'stats.md?'));
+    expect(markdown).toContain('|kind|from|to|count|');
+  });
+
+  test('several attributes cost one call each', async () => {
+    const one = await ask('/v1/tools/stats?attribute=price.list&kind=saw');
+    const two = await ask('/v1/tools/stats?attribute=price.list,mass&kind=saw');
+    const { attribute, unit, rows } = one;
+    expect(Object.keys(two)).toEqual(['attributes', 'group_by', 'hint', ...ABOUT]);
+    expect(two['attributes']).toMatchObject([{ attribute, unit, rows }, { attribute: 'mass' }]);
+    const { headers } = await newKey(app);
+    const charge = async (query: string) =>
+      (await app.ask(`/v1/tools/stats?${query}`, { headers })).headers.get('x-charge-eur');
+    const once = Number(await charge('attribute=mass'));
+    expect(once).toBeGreaterThan(0);
+    expect(Number(await charge('attribute=mass,price.list'))).toBe(2 * once);
+    expect(await charge('attribute=mass,price.list&maker=nobody')).toBeNull();
+  });
+
   test('nothing to count', async () => {
     expect((await ask('/v1/tools/stats?attribute=mass&maker=nobody'))['rows']).toEqual([{ group: null, count: 0 }]);
     expect((await ask('/v1/tools/stats?attribute=mass&maker=nobody&group_by=kind'))['rows']).toEqual([]);
@@ -182,16 +218,16 @@ describe('statistics', () => {
     expect(await text('/v1/tools/stats.md?attribute=price.list&group_by=cordless,status')).toMatchInlineSnapshot(`
       "price.list (EUR/piece) by cordless, then status
 
-      |cordless|status|count|min|q1|median|q3|max|mean|
-      |-|-|-|-|-|-|-|-|-|
-      |no|(all)|17|0|1.625|2.5|3.625|4.75|2.40441|
-      |no|discontinued|8|0.875|1.8125|3.25|3.75|4.75|2.92188|
-      |no|listed|6|0|0.125|1.125|2.40625|3.875|1.45833|
-      |yes|(all)|16|0.125|0.84375|1.9375|3.15625|4.75|2.21875|
-      |yes|discontinued|7|0.75|1.75|2.125|2.625|4.625|2.32143|
-      |yes|listed|6|0.125|0.3125|1.3125|2.78125|3.25|1.54167|
+      |cordless|status|count|sum|min|p10|q1|median|q3|p90|max|mean|min record|max record|
+      |-|-|-|-|-|-|-|-|-|-|-|-|-|-|
+      |no|(all)|17|40.875|0|0.125|1.625|2.5|3.625|3.975|4.75|2.40441|record-32|record-3|
+      |no|discontinued|8|23.375|0.875|1.4|1.8125|3.25|3.75|4.3125|4.75|2.92188|record-16|record-3|
+      |no|listed|6|8.75|0|0.0625|0.125|1.125|2.40625|3.1875|3.875|1.45833|record-32|record-21|
+      |yes|(all)|16|35.5|0.125|0.4375|0.84375|1.9375|3.15625|4.5625|4.75|2.21875|record-23|record-39|
+      |yes|discontinued|7|16.25|0.75|1.35|1.75|2.125|2.625|3.65|4.625|2.32143|record-28|record-24|
+      |yes|listed|6|9.25|0.125|0.125|0.3125|1.3125|2.78125|3.1875|3.25|1.54167|record-23|record-58|
 
-      count: values, one a record. Quartiles interpolate linearly. Of a price range the lower end counts.
+      count: values, one a record. Quantiles interpolate linearly. Of a price range the lower end counts.
 
       Tools of nowhere. Fictional data of the dataset register’s own tests. https://register.example/datasets/tools License: CC0-1.0 (https://creativecommons.org/publicdomain/zero/1.0/)
       "
@@ -281,7 +317,7 @@ describe('time series', () => {
     expect([grouped.status, grouped.body['message']]).toMatchInlineSnapshot(`
       [
         400,
-        "group_by: code makes more than 1000 groups, the maximum. Narrow the query with filters.",
+        "group_by: code makes more than 1000 groups, the maximum. Narrow the query with filters, or raise having_min_count.",
       ]
     `);
   });

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { statsParameters } from '../../../data/input/analysis-parameters.ts';
 import { facetsParameters } from '../../../data/input/search-parameters.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
@@ -11,23 +11,17 @@ import type { Engine, StatsPlan } from '../../../data/plan/plan.ts';
 import { getFacets } from '../../../data/queries/facets.ts';
 import { getStats } from '../../../data/queries/stats.ts';
 import { AnswerCache, cacheAnswers, canonicalPlan } from '../../../data/releases/answers.ts';
-import { openRelease, type Release } from '../../../data/releases/release.ts';
+import { openRelease } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
-import type { Pack } from '../../../packs/define/model.ts';
 import { randomRecords } from '../../support/random-records.ts';
 import { writeRelease } from '../../support/write-release.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'answers-'));
-let pack: Pack;
-let records: StoredRecord[];
-let release: Release;
 
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../packs/harbours'));
-  records = randomRecords(pack, 120, 5);
-  const written = await writeRelease(dataDir, pack, records);
-  release = await openRelease(dataDir, pack, written.release);
-});
+const pack = await loadPack(join(import.meta.dirname, '../../packs/harbours'));
+const records: StoredRecord[] = randomRecords(pack, 120, 5);
+const written = await writeRelease(dataDir, pack, records);
+const release = await openRelease(dataDir, pack, written.release);
 afterAll(async () => {
   await release.engine.close();
   rmSync(dataDir, { recursive: true, force: true });

@@ -1,18 +1,12 @@
 // Every correction that a message proposes is accepted when it is followed, and means what was written.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { nearMisses } from '../../near-misses/cases.ts';
 import { type AttributeInfo, readWorld } from '../../near-misses/world.ts';
-import { type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll } from '../../support/app.ts';
 import { pickOne, type Random, random } from '../../support/random-records.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ nights: true });
-});
-afterAll(async () => {
-  expect(app.faults).toEqual([]);
-  await app.close();
-});
+const app = await appOfAll({ nights: true });
+afterAll(() => expect(app.faults).toEqual([]));
 
 const send = (path: string, query: URLSearchParams) => app.json(`${path}?${query}`, { admin: true });
 

@@ -7,28 +7,38 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEngine } from '../../../data/duckdb/engine.ts';
 import { similarParameters, statsParameters, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
 import { changelogParameters } from '../../../data/input/history-parameters.ts';
+import { facetsParameters } from '../../../data/input/search-parameters.ts';
 import type { PublishedInterval, StoredRecord } from '../../../data/model/record.ts';
 import type { Engine } from '../../../data/plan/plan.ts';
 import { getChangelog } from '../../../data/queries/changelog.ts';
+import { exceedsFreeAnswers, getFacets } from '../../../data/queries/facets.ts';
 import { pageRecords } from '../../../data/queries/record-page.ts';
 import { getSimilar } from '../../../data/queries/similar.ts';
 import { getStats } from '../../../data/queries/stats.ts';
 import { getTimeseries } from '../../../data/queries/timeseries.ts';
+import { acceptKeys } from '../../../data/releases/record-keys.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { draws } from '../../support/draws.ts';
-import { onEdge, type SearchQuery } from '../../support/evaluate.ts';
+import { evaluateFacets, onEdge, type SearchQuery } from '../../support/evaluate.ts';
 import {
   type ExpectedRow,
   evaluateSimilar,
   evaluateStats,
   evaluateTimeseries,
+  firstRows,
 } from '../../support/evaluate-analysis.ts';
-import { evaluateChangelog } from '../../support/evaluate-changelog.ts';
+import { evaluateChangeGroups, evaluateChangelog } from '../../support/evaluate-changelog.ts';
 import { randomHistory } from '../../support/random-history.ts';
 import { randomOverlay } from '../../support/random-overlay.ts';
-import { randomChangelog, randomSimilar, randomStats, randomTimeseries } from '../../support/random-queries.ts';
+import {
+  randomChangelog,
+  randomSeveralFacets,
+  randomSimilar,
+  randomStats,
+  randomTimeseries,
+} from '../../support/random-queries.ts';
 import { pickOne, random, randomRecords } from '../../support/random-records.ts';
 import { verifies } from '../../support/verifies.ts';
 import { writeRelease } from '../../support/write-release.ts';
@@ -97,7 +107,7 @@ describe.each([
     const { folder, manifest, release } = await writeRelease(dataDir, pack, records, true, history);
     const log = (text: string) => expect.fail(text);
     indexed = await openRelease(dataDir, pack, release, { log });
-    duckdb = { pack, manifest, folder, engine: await openEngine(folder, pack, manifest) };
+    duckdb = { pack, manifest, folder, engine: acceptKeys(await openEngine(folder, pack, manifest), pack) };
     opened = [duckdb, indexed].map(({ engine }) => engine);
     if (!overlaid) return;
     const overlay = randomOverlay(pack, records, 31, history, END + 43_200_000);
@@ -120,23 +130,52 @@ describe.each([
     }
   }
 
+  test(`${asked} facets by one or several attributes`, async () => {
+    let several = 0;
+    for (const { query, next } of questions(5, randomSeveralFacets)) {
+      const input = facetsParameters.parse(query, pack);
+      const admin = next() < 0.3;
+      const exact = admin || exceedsFreeAnswers(input, pack);
+      const expected = input.by.map((by) => {
+        const hidden = !pack.attributes.find(({ name }) => name === by)!.public;
+        const options = { publicOnly: !admin, floor: hidden && !exact ? 5 : 0 };
+        const { withheld, ...facet } = evaluateFacets(pack, records, { ...query, by }, options);
+        return { by, ...facet, ...(withheld > 0 ? { withheld } : {}) };
+      });
+      for (const release of [duckdb, indexed]) {
+        const { hint: _, ...answer } = await getFacets(release, input, { admin });
+        expect(answer, JSON.stringify(query)).toEqual(expected.length === 1 ? expected[0] : { facets: expected });
+      }
+      several += expected.length > 1 ? 1 : 0;
+    }
+    expect(several).toBeGreaterThan(asked / 3);
+  }, 120_000);
+
   test(`${asked} statistics`, async () => {
     let rows = 0;
     let refused = 0;
     for (const { query } of questions(1, randomStats)) {
-      const expected = evaluateStats(pack, records, query);
+      const input = statsParameters.parse(query, pack);
+      const places = new Map(order.map((id, place) => [id, place]));
+      const all = input.attributes.map((attribute) => ({
+        ...{ attribute, unit: pack.attributes.find(({ name }) => name === attribute)!.unit },
+        rows: evaluateStats(pack, records, { ...query, attribute }, places),
+      }));
       const context = JSON.stringify(query);
       for (const release of [duckdb, indexed]) {
-        const answering = getStats(release, statsParameters.parse(query, pack));
-        if (rowsIn(expected) > 1000) {
+        const answering = getStats(release, input);
+        if (all.some((stats) => rowsIn(stats.rows) > 1000)) {
           await expect(answering, context).rejects.toMatchObject({ code: 'invalid_parameter' });
           refused += 1;
           continue;
         }
         const answer = await answering;
-        expectAlike(answer.rows, expected, context);
-        expect(answer.group_by, context).toBe(query['group_by'] ?? null);
-        rows += rowsIn(expected);
+        const expected = all.map((stats) => ({ ...stats, rows: firstRows(stats.rows, input.limit) }));
+        const { group_by, hint: _, attributes, ...stats } = answer;
+        expectAlike(attributes ?? [stats], expected, context);
+        expect(attributes === undefined, context).toBe(input.attributes.length === 1);
+        expect(group_by, context).toBe(query['group_by'] ?? null);
+        rows += expected.reduce((sum, stats) => sum + rowsIn(stats.rows), 0);
       }
     }
     expect(rows).toBeGreaterThan(2 * asked);
@@ -169,7 +208,7 @@ describe.each([
   }, 120_000);
 
   test(`${asked} changelogs, over all pages`, async () => {
-    let changes = 0;
+    let [changes, grouped] = [0, 0];
     const directions = new Set<unknown>();
     for (const { query, next } of questions(4, randomChangelog)) {
       const now = pickOne(next, MOMENTS);
@@ -180,13 +219,33 @@ describe.each([
         for (let offset = 0; offset === 0 || offset < expected.length; offset += limit) {
           const input = changelogParameters.parse({ ...query, limit: String(limit), offset: String(offset) }, pack);
           const answer = await getChangelog(release, input, now, { admin });
+          const context = JSON.stringify([query, now, offset]);
           const page = { items: expected.slice(offset, offset + limit), total: expected.length, days: null };
-          expect(answer, JSON.stringify([query, now, offset])).toEqual(page);
+          if (input.group_by === null) expect(answer, context).toEqual({ ...page, groups: null });
+          else {
+            const all = evaluateChangeGroups(expected, records, input.group_by);
+            expect([answer.items, answer.total, answer.days], context).toEqual([[], all.length, null]);
+            // A median is rounded to two decimals, and each change on the way to it.
+            const coarse = (groups: readonly { median_change_percent?: number }[]) =>
+              groups.map(({ median_change_percent: median, ...group }) => ({
+                ...group,
+                measured: median !== undefined,
+              }));
+            expect(coarse(answer.groups!), context).toEqual(coarse(all.slice(offset, offset + limit)));
+            for (const [i, { median_change_percent: median = 0 }] of answer.groups!.entries()) {
+              const { median_change_percent: expectedMedian = 0 } = all[offset + i] as {
+                median_change_percent?: number;
+              };
+              expect(Math.abs(median - expectedMedian), context).toBeLessThan(0.011 + 1e-9 * Math.abs(median));
+            }
+            grouped += all.length;
+          }
         }
       changes += expected.length;
       if (expected.length > 0 && Object.keys(query).length > 2) directions.add(query['direction']);
     }
     expect(changes).toBeGreaterThan(asked);
+    expect(grouped).toBeGreaterThan(asked);
     expect(directions.size).toBeGreaterThan(2);
   }, 120_000);
 

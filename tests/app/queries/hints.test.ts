@@ -1,20 +1,13 @@
 // The hint on an empty page of search or on the first of many, over REST, MCP and A2A.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ADMIN, appOfAll } from '../../support/app.ts';
 import { startListener } from '../../support/listening.ts';
 import { connectMcp } from '../../support/mcp-clients.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 
-let app: TestApp;
-let key: Record<string, string>;
-beforeAll(async () => {
-  app = await testApp({ nights: true });
-  ({ headers: key } = await newKey(app, 5));
-});
-afterAll(async () => {
-  expect(app.faults).toEqual([]);
-  await app.close();
-});
+const app = await appOfAll({ nights: true });
+const { headers: key } = await newKey(app, 5);
+afterAll(() => expect(app.faults).toEqual([]));
 
 const hint = async (query: string, headers: Record<string, string> = key) => {
   const { status, body } = await app.json(`/v1/tools/entities?${query}`, { headers });
@@ -40,7 +33,7 @@ describe('an empty page has a hint', () => {
       'No record has a word that begins with "qqqq"; no record has kind=sow; nearest: saw; facets?by=kind lists them.',
     ],
     ['min_mass=499', 'No record has min_mass=499.'],
-    ['ids=abc,def', 'No record has the id or slug abc or def.'],
+    ['ids=abc,def', 'No record has the id, slug or key abc or def.'],
     ['kind=saws', 'No record has kind=saws; nearest: saw; facets?by=kind lists them.'],
     ['maker=nord-werk', 'No record has maker=nord-werk; nearest: Nordwerk; facets?by=maker lists them.'],
     [
@@ -48,6 +41,16 @@ describe('an empty page has a hint', () => {
       expect.stringMatching(
         /^No record has kind=zzz; known with maker=nordwerk: .+; facets\?by=kind&maker=nordwerk lists them\.$/,
       ),
+    ],
+    ['kind=saw OR drill', 'No record has kind=saw or drill; did you mean kind=saw,drill? A comma means "or".'],
+    ['kind=saw|zzz', 'No record has kind=saw|zzz; did you mean kind=saw,zzz? A comma means "or".'],
+    [
+      "filter=kind='Saw' AND mass>0",
+      "No record has filter=kind='Saw'; letter case counts there, CASEI on both sides ignores it.",
+    ],
+    [
+      "filter=kind='lamp' AND NOT kind='lamp'",
+      "Each condition matches records, but no record meets all of them; remove one of these: filter=kind='lamp', filter=NOT kind='lamp'.",
     ],
     ['near=-80,0,1', 'No record is within 1 km of -80,0.'],
     ['bbox=179,-80,-179,-79', 'No record is in bbox=179,-80,-179,-79.'],
@@ -70,8 +73,8 @@ describe('an empty page has a hint', () => {
 
   it('which ids are unknown, also when others are found', async () => {
     const { id, slug } = app.records['tools']?.[0] ?? { id: '', slug: '' };
-    expect(await hint(`ids=${slug},nobody,${id}`)).toBe('No record has the id or slug nobody.');
-    expect(await hint(`ids=${slug},nobody`, {})).toBe('No record has the id or slug nobody.');
+    expect(await hint(`ids=${slug},nobody,${id}`)).toBe('No record has the id, slug or key nobody.');
+    expect(await hint(`ids=${slug},nobody`, {})).toBe('No record has the id, slug or key nobody.');
     expect(await hint(`ids=${slug}`)).toBeUndefined();
   });
 
@@ -102,12 +105,12 @@ describe('an empty page has a hint', () => {
   it('the same in Markdown and to tools and skills', async () => {
     const line = await hint('maker=nordwrk');
     const text = await (await app.ask('/v1/tools/entities.md?maker=nordwrk', { headers: key })).text();
-    expect(text.replaceAll('\\', '')).toContain(`\n${line}\n`);
+    expect(text.replaceAll('\\', '')).toContain(` ${line}\n`);
     const at = await startListener(app);
     const client = await connectMcp('2025-11-25', `${at.base}/mcp`, key);
-    const { structuredContent, content } = await client.call('tools_search', { maker: 'nordwrk' });
-    const paged = await client.call('tools_search', { limit: 1, format: 'md' });
-    expect(paged.content[0]?.text).toMatch(/\nNext page: the same call with cursor: [\w-]+\n$/);
+    const { structuredContent, content } = await client.call('tools_search', { maker: 'nordwrk', format: 'json' });
+    const paged = await client.call('tools_search', { limit: 1 });
+    expect(paged.content[0]?.text).toMatch(/\nNext page: the same call with cursor: [\w-]+\n\nCharged 0\.008 EUR\.\n$/);
     await client.close();
     await at.stop();
     expect([structuredContent?.['hint'], content[0]?.text]).toEqual([
@@ -123,22 +126,23 @@ describe('an empty page has a hint', () => {
 
 describe('the first of many that hold some words', () => {
   it('names the order by relevance', async () => {
-    const line = 'Results are sorted by quality: sort=relevance lists the best matches first.';
+    const line = 'Ordered by quality; sort=relevance puts the best match first.';
     expect(await hint('q=a&limit=1')).toBe(line);
-    expect(await hint('q=a&limit=1&fields=name')).toBe(line);
+    expect(await hint('q=a&limit=1&not_status=discontinued&fields=name')).toBe(line);
+    expect(await hint('q=a&limit=1&fields=name')).toBe(
+      `${line} Counted too: records that no source lists any more (status=discontinued, 1 in the dataset); not_status=discontinued leaves them out.`,
+    );
   });
   it('names the order by distance of a search with near', async () => {
     const near = 'near=47,8.5,20020';
     expect(await hint(`${near}&limit=1`)).toBe('Results are sorted by quality: sort=distance lists the nearest first.');
-    expect(await hint(`q=a&limit=1&${near}`)).toBe(
-      'Results are sorted by quality: sort=relevance lists the best matches first, sort=distance lists the nearest first.',
-    );
+    expect(await hint(`q=a&limit=1&${near}`)).toBe('Ordered by quality; sort=relevance puts the best match first.');
     expect(await hint(`${near}&limit=1&sort=distance`)).toBeUndefined();
   });
   it('but not with an explicit order, or when all are shown', async () => {
     expect(await hint('q=a&limit=1&sort=-quality')).toBeUndefined();
     expect(await hint('q=a&limit=1&sort=relevance')).toBeUndefined();
     expect(await hint('limit=1')).toBeUndefined();
-    expect(await hint('q=nordwerk&limit=100')).toBeUndefined();
+    expect(await hint('q=nordwerk&limit=100')).toBe('Ordered by quality; sort=relevance puts the best match first.');
   });
 });

@@ -1,11 +1,11 @@
 // The profile equals a count over all records, and reveals nothing about paid values that fewer than five
 // records share.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mergeCells } from '../../../api/operations/dataset/dataset_profile.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { type AttributeProfile, edgesFor, FIXED_EDGES, getProfile } from '../../../data/queries/profile.ts';
 import type { PriceRange, Value } from '../../../packs/define/model.ts';
-import { type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 
 interface Told {
@@ -24,11 +24,7 @@ interface Told {
   freshness: object | null;
 }
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ records: 120 });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ records: 120 });
 
 const profile = async (dataset: string) => {
   const { status, body } = await app.json(`/v1/${dataset}/profile`);

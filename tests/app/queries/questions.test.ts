@@ -2,17 +2,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { facetsParameters, searchParameters } from '../../../data/input/search-parameters.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { exceedsFreeAnswers, getFacets } from '../../../data/queries/facets.ts';
+import { exceedsFreeAnswers, type Facet, getFacets } from '../../../data/queries/facets.ts';
 import { type PresentOptions, presentRecord } from '../../../data/queries/present.ts';
 import { pageRecords } from '../../../data/queries/record-page.ts';
 import { getBatch, getRecord } from '../../../data/queries/records.ts';
 import { releaseFor, search } from '../../../data/queries/search.ts';
-import { openRelease, type Release } from '../../../data/releases/release.ts';
+import { openRelease } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
-import type { Pack } from '../../../packs/define/model.ts';
 import { fold, words } from '../../../packs/define/text.ts';
 import { cursors } from '../../support/cursors.ts';
 import { randomRecords } from '../../support/random-records.ts';
@@ -47,16 +46,11 @@ verifies(
 );
 
 const dataDir = mkdtempSync(join(tmpdir(), 'questions-'));
-let pack: Pack;
-let release: Release;
-let records: StoredRecord[];
 
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../packs/tools'));
-  records = randomRecords(pack, 80, 21);
-  const written = await writeRelease(dataDir, pack, records);
-  release = await openRelease(dataDir, pack, written.release);
-});
+const pack = await loadPack(join(import.meta.dirname, '../../packs/tools'));
+const records: StoredRecord[] = randomRecords(pack, 80, 21);
+const written = await writeRelease(dataDir, pack, records);
+const release = await openRelease(dataDir, pack, written.release);
 afterAll(async () => {
   await release.engine.close();
   rmSync(dataDir, { recursive: true, force: true });
@@ -273,8 +267,8 @@ describe('search', () => {
 });
 
 describe('facets', () => {
-  const ask = (raw: Record<string, string>, admin = false) =>
-    getFacets(release, facetsParameters.parse(raw, pack), { admin });
+  const ask = async (raw: Record<string, string>, admin = false) =>
+    (await getFacets(release, facetsParameters.parse(raw, pack), { admin })) as Facet;
   const paid = (raw: Record<string, string>) => exceedsFreeAnswers(facetsParameters.parse(raw, pack), pack);
 
   test('public attributes are counted without a floor', async () => {
@@ -296,6 +290,9 @@ describe('facets', () => {
     [{ by: 'maker' }, false],
     [{ by: 'runtime' }, false],
     [{ by: 'maker', kind: 'saw', q: 'a', min_quality: '0.1', near: '47,8,5', ids: 'x' }, false],
+    [{ by: 'maker,runtime' }, false],
+    [{ by: 'maker,kind', kind: 'saw' }, false],
+    [{ by: 'maker,runtime', kind: 'saw' }, true],
     [{ by: 'maker', min_runtime: '1' }, true],
     [{ by: 'maker', not_domain: 'a.example' }, true],
     [{ by: 'maker', has_runtime: 'false' }, true],

@@ -40,12 +40,13 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
       expect(found.json(presenting)?.toString()).toBe(JSON.stringify(presentRecord(record, pack, presenting)));
       expect(found.updated_at).toBe(record.updated_at);
     }
-    const lists: Pick<RecordList, 'ordinals' | 'figures'>[] = [
+    const lists: Pick<RecordList, 'ordinals' | 'members'>[] = [
       { ordinals: [] },
       { ordinals: [3] },
       { ordinals: [5, 0, 99, 5] },
-      { ordinals: [7, 20], figures: { member: 'score', values: [1, 0.000001] } },
-      { ordinals: [2, 9], figures: { member: 'distance_km', values: [0, 20015.115] } },
+      { ordinals: [7, 20], members: [{ score: 1 }, { score: 0.000001 }] },
+      { ordinals: [2, 9], members: [{ distance_km: 0 }, { distance_km: 20015.115 }] },
+      { ordinals: [2, 2], members: [{ group: { tags: 'a"' } }, { distance_km: 1, group: { tags: 'b' } }] },
     ];
     for (const list of lists) {
       for (const view of [release, underOverlay])

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { searchParameters } from '../../../data/input/search-parameters.ts';
 import { paths } from '../../../data/model/layout.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
@@ -12,7 +12,6 @@ import { releaseFor, search } from '../../../data/queries/search.ts';
 import { openRegister, type Register } from '../../../data/releases/register.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
-import type { Pack } from '../../../packs/define/model.ts';
 import { cursors } from '../../support/cursors.ts';
 import { randomRecords } from '../../support/random-records.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -20,25 +19,19 @@ import { writeRelease } from '../../support/write-release.ts';
 
 verifies('release.reload');
 
-let tools: Pack;
-let harbours: Pack;
-let old: StoredRecord[];
-let young: StoredRecord[];
 let dataDir: string;
 let register: Register;
 let log: string[];
 
-beforeAll(async () => {
-  const packs = join(import.meta.dirname, '../../packs');
-  tools = await loadPack(join(packs, 'tools'));
-  harbours = await loadPack(join(packs, 'harbours'));
-  old = randomRecords(tools, 60, 1);
-  young = [...old.slice(10), ...randomRecords(tools, 20, 2)].map((record, index) => ({
-    ...record,
-    slug: `tool-${index}`,
-  }));
-  young.sort((a, b) => b.quality_score - a.quality_score || (a.id < b.id ? -1 : 1));
-});
+const packs = join(import.meta.dirname, '../../packs');
+const tools = await loadPack(join(packs, 'tools'));
+const harbours = await loadPack(join(packs, 'harbours'));
+const old: StoredRecord[] = randomRecords(tools, 60, 1);
+const young: StoredRecord[] = [...old.slice(10), ...randomRecords(tools, 20, 2)].map((record, index) => ({
+  ...record,
+  slug: `tool-${index}`,
+}));
+young.sort((a, b) => b.quality_score - a.quality_score || (a.id < b.id ? -1 : 1));
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'register-'));
   log = [];

@@ -100,8 +100,9 @@ describe.each([['DuckDB'], ['the packed index']])('on %s', (kind) => {
 
   test('an unknown word is suggested in a spelling that finds records', async () => {
     expect((await page({ q: 'albny' }, 'public')).hint).toMatch(/ Did you mean "albany"\?$/);
-    expect((await page({ q: 'brewton' }, 'full')).hint).toMatch(/ Did you mean "breton"\?$/);
-    expect((await page({ q: 'brewton' }, 'public')).hint).not.toContain('Did you mean');
+    // "breton" is a word of a non-public value.
+    for (const scope of ['full', 'public'] as const)
+      expect((await page({ q: 'brewton' }, scope)).hint).not.toContain('Did you mean');
     expect((await page({ q: 'albny point' }, 'public')).hint).not.toContain('Did you mean');
   });
 });

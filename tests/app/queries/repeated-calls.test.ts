@@ -1,15 +1,12 @@
 // Equal calls of a minute over REST: the same answers as without memory, for every caller, price and change.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { NOW, type TestApp } from '../../support/app.ts';
+import { afterAll, expect, test } from 'vitest';
+import { NOW } from '../../support/app.ts';
 import { balance, newKey } from '../../support/money-on-stores.ts';
 import { claim, edit, linkTo, optOut, owned, verify } from '../../support/owners-stage.ts';
 
 let clock = NOW;
-let app: TestApp;
 
-beforeAll(async () => {
-  app = await owned({ now: () => clock });
-});
+const app = await owned({ now: () => clock });
 afterAll(() => app.close());
 
 const SEARCH = '/v1/harbours/entities?limit=50';

@@ -2,7 +2,7 @@
 // and by DuckDB.
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Duck, quotedText } from '../../../data/duckdb/duck.ts';
 import { openEngine } from '../../../data/duckdb/engine.ts';
 import { buildIndex } from '../../../data/index/build.ts';
@@ -15,9 +15,8 @@ import { paths } from '../../../data/model/layout.ts';
 import { readManifest } from '../../../data/model/manifest.ts';
 import type { Engine } from '../../../data/plan/plan.ts';
 import { loadPack } from '../../../packs/define/load.ts';
-import type { Pack } from '../../../packs/define/model.ts';
 import { readTime, timeValue } from '../../../packs/define/times.ts';
-import { type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll } from '../../support/app.ts';
 import { pickOne, random } from '../../support/random-records.ts';
 
 /** Published times by record, oldest first. */
@@ -39,15 +38,9 @@ const TIMES: readonly (readonly [name: string, value: string, day: string])[] = 
 ];
 const VALUES = TIMES.map(([, value]) => value);
 
-let app: TestApp;
-let pack: Pack;
-let folder: string;
-beforeAll(async () => {
-  app = await testApp({ nights: true, packs: ['app/queries/tides'] });
-  pack = await loadPack(join(import.meta.dirname, 'tides'));
-  folder = paths.release(app.dataDir, 'tides', app.releases['tides']!);
-});
-afterAll(() => app.close());
+const app = await appOfAll({ nights: true, packs: ['app/queries/tides'] });
+const pack = await loadPack(join(import.meta.dirname, 'tides'));
+const folder = paths.release(app.dataDir, 'tides', app.releases['tides']!);
 
 const text = async (query: string) => (await app.ask(`/v1/tides/${query}`, { admin: true })).text();
 const json = async (query: string) => JSON.parse(await text(query)) as Record<string, never>;
@@ -193,10 +186,13 @@ test('DuckDB and the packed index answer alike', async () => {
     const { where: _, ...facets } = { where, by: pickOne(next, ['read_at', 'read_on']), limit: 50, floor: 0 };
     expect(await index.facets({ where, ...facets })).toEqual(await duckdb.facets({ where, ...facets }));
     const group_by = pickOne(next, ['read_at', 'read_at:month', 'read_at:year,gauge', 'gauge,read_on:month']);
-    const { attribute, group_by: by } = statsParameters.parse({ attribute: 'height', group_by }, pack);
+    const {
+      attributes: [attribute = ''],
+      group_by: by,
+    } = statsParameters.parse({ attribute: 'height', group_by }, pack);
     const stats = (engine: Engine) => engine.stats({ where, attribute, by, groups: 100 });
     expect(await stats(index), JSON.stringify({ ...raw, group_by })).toEqual(await stats(duckdb));
   }
-  expect(facetsParameters.parse({ by: 'read_at' }, pack).by).toBe('read_at');
+  expect(facetsParameters.parse({ by: 'read_at' }, pack).by).toEqual(['read_at']);
   await Promise.all([duckdb.close(), index.close()]);
 });

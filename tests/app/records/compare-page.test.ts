@@ -1,16 +1,12 @@
 // The comparison page: columns and rows, hostile and wrong addresses, opted-out records, and the paid page.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll, BASE } from '../../support/app.ts';
 import { balance, newKey } from '../../support/money-on-stores.ts';
 import { optOut, SERVED } from '../../support/owners-stage.ts';
 import { mistakesIn } from '../../support/pages-stage.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp(SERVED);
-}, 120_000);
-afterAll(() => app.close());
+const app = await appOfAll(SERVED);
 
 const HTML = { headers: { Accept: 'text/html' } };
 async function page(path: string): Promise<string> {
@@ -99,7 +95,7 @@ describe('the table', () => {
 
   test('computes the declared amount from public values', async () => {
     const record = app.records['tools']!.find(numbers)!;
-    const total = (text: string) => /<tr class="total">.*?<span class="said">(.*?)<\/span>/s.exec(text)![1];
+    const total = (text: string) => /<tr class="total">.*?<span class="value-text">(.*?)<\/span>/s.exec(text)![1];
     const price = Number(record.attributes['price.list']);
     expect(total(await page(`/compare/tools?ids=${record.slug}&pieces=3`))).toMatch(
       new RegExp(`^${Math.round(price * 300) / 100} EUR$`),

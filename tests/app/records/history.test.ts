@@ -1,21 +1,15 @@
 // Facts, prices, audits, changelog, change feed and time travel over the real app, on the nights of the
 // fictional packs.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll, BASE, NOW, type TestApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({
-    nights: true,
-    known: ({ secret }) => (secret === 'payg' ? { kind: 'key', id: '1', plan: 'payg' } : null),
-  });
+const app = await appOfAll({
+  nights: true,
+  known: ({ secret }) => (secret === 'payg' ? { kind: 'key', id: '1', plan: 'payg' } : null),
 });
-afterAll(async () => {
-  expect(app.faults).toEqual([]);
-  await app.close();
-});
+afterAll(() => expect(app.faults).toEqual([]));
 
 type Body = Record<string, unknown>;
 const admin = { admin: true };
@@ -294,6 +288,49 @@ describe('the changelog', () => {
     expect(both).toEqual(every.filter(({ attribute }) => ['mass', 'price.list'].includes(attribute)));
   });
 
+  test('reaches any time by from and to, of which the end is excluded', async () => {
+    const items = async (query: string) =>
+      (await body(`/v1/tools/changelog?limit=500&${query}`, {}))['items'] as { observed_at: string }[];
+    const every = await items('from=2000-01-01');
+    const times = [...new Set(every.map(({ observed_at }) => observed_at))].sort();
+    const [first = '', last = ''] = [times[0], times.at(-1)];
+    expect(times.length).toBeGreaterThan(1);
+    expect(await items(`to=${last}`)).toEqual(every.filter(({ observed_at }) => observed_at < last));
+    expect(await items(`from=${first}&to=${last}`)).toEqual(await items(`to=${last}`));
+    expect(await items(`from=${last}`)).toEqual(every.filter(({ observed_at }) => observed_at === last));
+    for (const [query, status] of [
+      ['from=2026-01-01&days=3', 400],
+      ['from=2026-01-02&to=2026-01-02', 400],
+      ['to=yesterday', 422],
+      ['group_by=kind&by_day=true', 400],
+      ['group_by=kind&format=atom', 400],
+      ['group_by=summary', 400],
+    ])
+      expect((await app.json(`/v1/tools/changelog?${query}`, {})).status, String(query)).toBe(status);
+  });
+
+  test('counts changes by a value of their records', async () => {
+    const year = '/v1/tools/changelog?days=365&attribute=mass&group_by=kind';
+    const answer = await body(year, {});
+    expect(members(answer)).toEqual(['groups', 'limit', 'offset', 'total', ...about].sort());
+    const groups = answer['groups'] as { group: string; items: number; rises: number; falls: number }[];
+    expect(groups.length).toBeGreaterThan(1);
+    expect(answer['total']).toBe(groups.length);
+    for (const { group, items, rises, falls } of groups) {
+      const query = `/v1/tools/changelog?days=365&attribute=mass&kind=${group}`;
+      const total = async (direction: string) => (await body(`${query}${direction}`, {}))['total'];
+      expect([items, rises, falls]).toEqual([
+        await total(''),
+        await total('&direction=rise'),
+        await total('&direction=fall'),
+      ]);
+    }
+    expect((await body(`${year}&limit=1&offset=1`, {}))['groups']).toEqual(groups.slice(1, 2));
+    expect(await text(year.replace('changelog?', 'changelog.md?'), {})).toContain(
+      '|group|changes|rises|falls|median change in %|',
+    );
+  });
+
   test('counts the changes of each day', async () => {
     const year = '/v1/tools/changelog?days=365&limit=500';
     type Counted = { items: { observed_at: string; change?: number }[]; days: Body[]; total: number };
@@ -360,11 +397,13 @@ describe('the changelog', () => {
 
   test('costs one search where a filter depends on a non-public attribute', async () => {
     const key = { headers: { Authorization: 'Bearer payg' } };
-    for (const query of ['min_runtime=1', 'has_runtime=true', 'attribute=runtime&kind=drill']) {
+    const paid = ['min_runtime=1', 'has_runtime=true', 'attribute=runtime&kind=drill'];
+    for (const query of [...paid, 'group_by=runtime', 'group_by=kind&attribute=runtime']) {
       expect(await refused(`/v1/tools/changelog?${query}`, {}), query).toEqual([402, 'payment_required']);
       expect((await app.json(`/v1/tools/changelog?${query}`, admin)).status, query).toBe(200);
     }
-    for (const query of ['attribute=runtime', 'kind=drill', 'q=drill', 'min_quality=0.1', 'direction=fall']) {
+    const free = ['attribute=runtime', 'kind=drill', 'q=drill', 'min_quality=0.1', 'direction=fall'];
+    for (const query of [...free, 'group_by=kind&attribute=mass&has_mass=true&from=2020-01-01']) {
       const { status, headers } = await app.json(`/v1/tools/changelog?${query}`, key);
       expect([status, headers.get('x-charge-eur')], query).toEqual([200, null]);
     }
@@ -464,6 +503,51 @@ describe('time travel', () => {
     const again = await app.ask(`${path}?as_of=2026-06-15`, { ...admin, headers: { 'If-None-Match': tag } });
     expect(again.status).toBe(304);
     for (const each of [now, then]) await each.text();
+  });
+
+  test('of lists: the records of then with their values, ages and figures', async () => {
+    const { slug } = named('Cordless drill 12');
+    const late = of('tools').find(({ attributes }) => String(attributes['first_seen']) > '2026-06-15')!.slug;
+    const at = 'as_of=2026-06-15';
+    const one = await body(`/v1/tools/entities/${slug}?${at}`);
+    const list = await body(`/v1/tools/entities?ids=${slug},${late}&${at}&total=true`);
+    const { as_of: _at, attribution: _by, license: _under, ...record } = one;
+    expect(list).toMatchObject({
+      total: 1,
+      items: [{ attributes: record['attributes'], freshness: record['freshness'] }],
+    });
+    expect((await body(`/v1/tools/entities?ids=${slug}&min_runtime=100&${at}`))['items']).toEqual([]);
+    expect((await body(`/v1/tools/entities?ids=${slug}&min_runtime=100`))['items']).toHaveLength(1);
+    const compared = await body(`/v1/tools/compare?ids=${slug},${late}&${at}`);
+    expect(compared).toMatchObject({ items: [{ slug }], missing: [late] });
+    const stats = await body(`/v1/tools/stats?attribute=runtime&ids=${slug}&${at}`);
+    expect(stats['rows']).toMatchObject([{ count: 1, min: 90, max: 90 }]);
+    const facets = await body(`/v1/tools/facets?by=kind&${at}`);
+    const all = await body(`/v1/tools/facets?by=kind`);
+    expect(Number(facets['matched'])).toBeLessThan(Number(all['matched']));
+    const similar = await body(`/v1/tools/entities/${slug}/similar?${at}`);
+    expect((similar['items'] as Body[]).map((item) => item['slug'])).not.toContain(late);
+    expect(await refused(`/v1/tools/entities/${late}/similar?${at}`)).toEqual([404, 'unknown_entity']);
+    expect(await refused(`/v1/tools/entities/${late}/prices?${at}`)).toEqual([404, 'unknown_entity']);
+    expect((await body(`/v1/tools/entities?as_of=0001-01-01&total=true`))['total']).toBe(0);
+    expect(await text(`/v1/tools/entities.md?ids=${slug}&${at}`)).toContain('Cordless drill 12');
+  });
+
+  test('of lists: pages, errors, and no previews', async () => {
+    const list = '/v1/tools/entities?limit=2';
+    const page = await body(`${list}&as_of=2026-06-15`);
+    const next = `${list}&cursor=${page['next_cursor']}`;
+    expect((await body(`${next}&as_of=2026-06-15`))['items']).toHaveLength(2);
+    expect(await refused(next)).toEqual([400, 'invalid_cursor']);
+    expect(await refused(`${next}&as_of=2026-06-16`)).toEqual([400, 'invalid_cursor']);
+    for (const other of ['updated_since=2026-01-01', 'provenance_status=held'])
+      expect(await refused(`${list}&as_of=2026-06-15&${other}`), other).toEqual([400, 'invalid_parameter']);
+    const ahead = new Date(NOW.getTime() + 1000).toISOString();
+    expect(await refused(`${list}&as_of=${ahead}`)).toEqual([422, 'validation_failed']);
+    expect(await refused(`${list}&as_of=2026-06-15`, {})).toEqual([402, 'payment_required']);
+    expect((await app.json(list, {})).status).toBe(200);
+    expect((await app.json('/v1/tools/facets?by=kind&as_of=2026-06-15', {})).status).toBe(200);
+    expect(await refused('/v1/tools/facets?by=runtime&as_of=2026-06-15', {})).toEqual([402, 'payment_required']);
   });
 
   test('answers every record of every reading', async () => {

@@ -5,12 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
 import type { ChangelogInput } from '../../../data/input/history-parameters.ts';
 import { isoTime } from '../../../data/model/time.ts';
+import { NO_OVERLAY, type Overlay } from '../../../data/plan/overlay.ts';
 import { recordsAsOf } from '../../../data/queries/as-of.ts';
 import { getChangelog } from '../../../data/queries/changelog.ts';
 import { getFacts } from '../../../data/queries/history.ts';
+import { applyOverlay } from '../../../data/releases/apply-overlay.ts';
+import { NO_OVERLAY_SOURCE } from '../../../data/releases/overlay-source.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
+import { compareMoment } from '../../support/compare-moments.ts';
 import { draws } from '../../support/draws.ts';
 import { PastWorld } from '../../support/evaluate-past.ts';
 import { scratch, scratchOfAll, still, stonesPack } from '../../support/night-pack.ts';
@@ -24,12 +28,13 @@ const NOW = new Date('2026-11-20T00:00:00Z');
 const DAY = 86_400_000;
 const EVERYTHING: ChangelogInput = {
   ...{ days: 365, limit: 500, offset: 0, attributes: null, entity: null, type: 'all' },
-  ...{ direction: null, min_change_percent: null, by_day: false },
+  ...{ direction: null, min_change_percent: null, by_day: false, from: null, to: null, group_by: null },
   ...{ where: [], words: [], text: '', statuses: [], names: [] },
 };
 
-async function nightOf(pack: Pack, folder: string): Promise<Release> {
-  const { release } = await datasetNight(pack, folder, still(), { accept: true });
+async function nightOf(pack: Pack, folder: string, overlay: Overlay = NO_OVERLAY): Promise<Release> {
+  const overlays = { ...NO_OVERLAY_SOURCE, read: async () => overlay };
+  const { release } = await datasetNight(pack, folder, still(), { accept: true, overlays });
   return openRelease(folder, pack, release!);
 }
 
@@ -176,7 +181,7 @@ describe.each([1, 2, 3, 4].slice(0, draws(4)))('world %i', (seed) => {
         .filter((each) => attribute === null || each.attribute === attribute)
         .filter((each) => type === 'all' || each.type === type)
         .filter((each) => entity === null || each.slug === slug);
-      expect(some).toEqual({ items: kept, total: kept.length, days: null });
+      expect(some).toEqual({ items: kept, total: kept.length, days: null, groups: null });
     }
   });
 });
@@ -195,6 +200,7 @@ describe('a record as of a day is what a night of that day would have published'
   async function compare(pack: Pack, dates: string[]) {
     const release = await nightOf(pack, scratch());
     const { ordinals, records } = await all(release);
+    const next = random(7);
     for (const date of dates) {
       const then = await nightOf(known(pack, date), scratch());
       const published = new Map((await all(then)).records.map((record) => [record.id, record]));
@@ -206,6 +212,7 @@ describe('a record as of a day is what a night of that day would have published'
           expected === undefined ? null : { ...expected, updated_at: '' },
         );
       });
+      await compareMoment(release, Date.parse(`${date}T23:59:59.999Z`), then, next, draws(4));
       await then.engine.close();
     }
     await release.engine.close();
@@ -220,6 +227,44 @@ describe('a record as of a day is what a night of that day would have published'
     const pack = stonesPack(scratch(), randomPast(11));
     const ruled = { ...pack, consolidation: { ...pack.consolidation, ...rule } };
     await compare(ruled, ['2026-02-20', '2026-05-01', '2026-07-15', '2026-09-30']);
+  });
+
+  test('with opted-out records absent at every moment, and owners’ values from their edit', async () => {
+    const pack = stonesPack(scratch(), randomPast(12));
+    const base = await nightOf(pack, scratch());
+    const { records } = await all(base);
+    const [gone, edited] = records.map(({ id, slug }) => ({ entity: id as string, slug: slug as string }));
+    const at = Date.parse('2026-05-10T12:00:00Z');
+    const fact = {
+      attribute: 'mass',
+      value: '77',
+      source_url: 'https://owner.example/',
+      evidence: 'owner',
+      at,
+      version: 2,
+    };
+    const overlay = {
+      ...NO_OVERLAY,
+      version: 2,
+      removed: new Map([[gone!.entity, { ...gone!, version: 1 }]]),
+      ownerFacts: new Map([[edited!.entity, [{ ...fact, entity: edited!.entity }]]]),
+    };
+    const { release, problem } = await applyOverlay(base, overlay);
+    expect(problem).toBeNull();
+    const next = random(8);
+    for (const date of ['2026-03-20', '2026-05-10', '2026-09-30']) {
+      const moment = Date.parse(`${date}T23:59:59.999Z`);
+      const facts = moment < at ? new Map() : overlay.ownerFacts;
+      const then = await nightOf(known(pack, date), scratch(), { ...overlay, ownerFacts: facts });
+      await compareMoment(release, moment, then, next, draws(4));
+      const where = [{ kind: 'as_of' as const, at: moment }];
+      const plan = { where, sort: { key: 'quality', descending: true }, after: null, limit: 100, total: true };
+      const { total } = await release.engine.search(plan);
+      expect(total).toBe(then.manifest.records);
+      await then.engine.close();
+    }
+    await release.engine.close();
+    await base.engine.close();
   });
 
   test.each(['tools', 'harbours'])('of %s', async (dataset) => {
