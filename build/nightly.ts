@@ -1,42 +1,16 @@
-// Entry of the nightly run. Exits with 0 when every step succeeded; USAGE lists the options.
+// Entry of the nightly run. Exits with 0 when every step succeeded, with 75 while another run is in progress; USAGE lists
+// the options.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { olderFormat } from '../data/index/container.ts';
-import { INDEX_FILE, INDEX_FOLDER } from '../data/model/layout.ts';
 import { createPrivateFiles } from '../data/model/permissions.ts';
-import { commandLine, stopWithNpm } from '../data/model/program.ts';
+import { commandLine, stopWithParent } from '../data/model/program.ts';
 
 const USAGE = `${commandLine('nightly')}: collect, consolidate, check, release, prerender, publish
   --only <dataset>                   only this dataset; repeatable
-  --if-missing                       do nothing when every pack has a release, or RELEASES_URL is set
+  --if-missing                       only datasets without a release, and their files; nothing where RELEASES_URL is set
   --daemon                           keep running: run each dataset on its schedule, and catch up on missed runs
   --rewrite                          read no source; build releases and files again with the latest opt-outs, edits and decisions
   --accept                           accept a release that differs a lot from the last one`;
-
-/**
- * Whether every pack has a release, with an index that this program can read. Reads only some bytes, so that a
- * service start is not delayed.
- */
-function nothingMissing(env: NodeJS.ProcessEnv): boolean {
-  // A process of several machines fetches what one of them built.
-  if (env['RELEASES_URL']) return true;
-  const dataDir = resolve(env['DATA_DIR'] || './data/var');
-  const dirs = (env['PACK_DIRS'] || './packs').split(',').map((dir) => resolve(dir.trim()));
-  const packs = dirs.flatMap((dir) =>
-    existsSync(dir) ? readdirSync(dir).filter((name) => existsSync(join(dir, name, 'pack.ts'))) : [],
-  );
-  return packs.length > 0 && packs.every((name) => isReadable(join(dataDir, 'releases', name)));
-}
-
-/** Whether a dataset has a release, and its index is not of an earlier program version. */
-function isReadable(releases: string): boolean {
-  const current = join(releases, 'current');
-  if (!existsSync(current)) return false;
-  const index = join(releases, readFileSync(current, 'utf8').trim(), INDEX_FOLDER, INDEX_FILE);
-  return !existsSync(index) || !olderFormat(index);
-}
 
 /** Loads nothing that the run did not load. */
 async function stopTraces(): Promise<void> {
@@ -59,15 +33,23 @@ async function main(args: string[]): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  if (values['if-missing'] && nothingMissing(process.env)) return 0;
-  const [{ readConfig, ConfigError }, { realEffects }, { LockedError }, { anyReleased, runNight }] = await Promise.all([
+  const [
+    { readConfig, ConfigError },
+    { realEffects },
+    { EXIT_BUSY, LockedError },
+    { runNight },
+    { findMissing, packIds },
+  ] = await Promise.all([
     import('../config.ts'),
     import('./effects/effects.ts'),
     import('../data/model/lock.ts'),
     import('./night/run.ts'),
+    import('../data/releases/missing.ts'),
   ]);
   try {
     const config = readConfig(process.env);
+    const missing = values['if-missing'] ? findMissing(config, values.only ?? packIds(config.PACK_DIRS)) : null;
+    if (values['if-missing'] && missing === null) return 0;
     const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio } = config;
     // Sources are other people's servers: no header is added to requests.
     if (endpoint !== undefined) {
@@ -80,7 +62,7 @@ async function main(args: string[]): Promise<number> {
       environment: process.env,
       open_hosts: config.COLLECT_ALLOW_HOSTS,
     });
-    stopWithNpm(process.env);
+    stopWithParent(process.env);
     if (values.daemon) {
       const { daemonUntilStopped } = await import('./night/daemon.ts');
       await daemonUntilStopped(config, effects);
@@ -89,16 +71,16 @@ async function main(args: string[]): Promise<number> {
     // Without a handler the first process of a container ignores the signals.
     for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(143));
     const { failures } = await runNight(config, effects, {
-      only: values.only ?? null,
+      only: missing?.releases ?? values.only ?? null,
       accept: values.accept,
       rewrite: values.rewrite,
+      ...(missing && { files: missing.files }),
     });
-    if (values['if-missing']) return (await anyReleased(config.DATA_DIR, config.PACK_DIRS)) ? 0 : 1;
     return failures.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof LockedError)) throw error;
     process.stderr.write(`${error.message}\n`);
-    return 1;
+    return error instanceof LockedError ? EXIT_BUSY : 1;
   }
 }
 

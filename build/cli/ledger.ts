@@ -20,10 +20,10 @@ const USAGE = `usage: ${commandLine('ledger', 'verify')}
 /** Prints every mismatch and returns the exit code. */
 async function check(store: Store): Promise<number> {
   const { entries, accounts, sum, unbalanced, wrong } = await verify(store);
-  for (const each of unbalanced)
-    print(`transaction ${each.transaction_id} does not balance: its rows sum to ${each.sum} micro-EUR`);
-  for (const each of wrong)
-    print(`${each.account}: balance ${each.stored ?? 'missing'}, its rows sum to ${each.sum} micro-EUR`);
+  for (const transaction of unbalanced)
+    print(`transaction ${transaction.transaction_id} does not balance: its rows sum to ${transaction.sum} micro-EUR`);
+  for (const entry of wrong)
+    print(`${entry.account}: balance ${entry.stored ?? 'missing'}, its rows sum to ${entry.sum} micro-EUR`);
   const right = sum === 0 && unbalanced.length === 0 && wrong.length === 0;
   const verdict =
     entries === 0 ? 'the ledger is empty' : 'every balance is the sum of its rows, and all rows sum to zero';

@@ -1,16 +1,12 @@
 // The command of pack authors: summaries, mistakes, skeletons, exit codes.
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { runPackCommand } from './pack.ts';
 
-let temp: string;
-beforeAll(async () => {
-  temp = await mkdtemp(join(tmpdir(), 'pack-'));
-});
-afterAll(() => rm(temp, { recursive: true }));
+const temp = scratchOfAll();
 
 /** Returns the exit code and the printed lines of a call from `cwd`. */
 async function shell(args: string[], cwd = temp): Promise<[number, string]> {
@@ -39,7 +35,8 @@ test('new writes a pack that passes check and reads its own source; a second cal
       /^bell-towers: no mistakes\..+\nNot replaced yet, still the text of the skeleton: description in pack\.ts, .+, guide\.md\.$/,
     ),
   ]);
-  expect(printed).toContain('docs/packs.md, "collect.ts"');
+  const [, guide] = /in collect\.ts: (\S+), "collect\.ts"/.exec(printed)!;
+  expect(await readFile(guide!, 'utf8')).toContain('## collect.ts');
 
   const pack = await loadPack(folder);
   expect(pack.title).toBe('Bell towers');
@@ -93,7 +90,29 @@ test('any other call prints the usage', async () => {
   }
 });
 
-test('try shows records, provenance, rejected values, the answer of the API and the page', async () => {
+test('names that SQL or a later version uses are refused, unless the dataset has a release', async () => {
+  await shell(['new', 'chimes']);
+  const named = async (id: string) => {
+    await cp(join(temp, 'packs', 'chimes'), join(temp, 'packs', id), { recursive: true });
+    const answer = await shell(['check', `packs/${id}`]);
+    await rm(join(temp, 'packs', id), { recursive: true });
+    return answer;
+  };
+  expect(await named('chimes-history')).toEqual([1, expect.stringContaining('would be named like those of chimes')]);
+  expect(await named('ogc')).toEqual([
+    1,
+    expect.stringContaining('sql, search, quote, fetch, account, ogc are reserved'),
+  ]);
+  expect(await shell(['new', 'quote'])).toEqual([1, expect.stringContaining("'quote' is not a valid dataset id")]);
+  await mkdir(join(temp, 'data/var/releases/ogc'), { recursive: true });
+  await writeFile(join(temp, 'data/var/releases/ogc/current'), '0123456789abcdef\n');
+  expect(await named('ogc')).toEqual([
+    0,
+    expect.stringContaining('Warning: the name ogc is reserved; the dataset keeps it'),
+  ]);
+});
+
+test('try shows a table of records, the provenance once, rejected values and the balance of cells', async () => {
   await shell(['new', 'chimes']);
   const folder = join(temp, 'packs', 'chimes');
   const settings = await readFile(join(folder, 'pack.ts'), 'utf8');
@@ -117,14 +136,12 @@ test('try shows records, provenance, rejected values, the answer of the API and 
   expect(printed).toContain(`price.list in line 2, column Price, is "cheap", expected a number with ',' as decimal`);
   expect(printed.split('"cheap"').length).toBe(2);
   expect(printed).toContain('With these rows, the nightly run would stop');
-  expect(printed).toMatch(
-    /price\.list\s+0\.5 EUR\/piece {3}\(\d{4}-\d\d-\d\d, confidence 0\.9, line 3 of things\.csv, https/,
-  );
-  expect(printed).toMatch(/GET \/v1\/chimes\/entities\/\S+ answers:\n\{/);
-  expect(printed).toMatch(/\n {2}"attributes": \{\n {4}"name": "Thing \d+",\n/);
-  expect(printed).toMatch(/\n {4}"price\.list": \{"source_url":"https.*"line \d of things\.csv".*\},?\n/);
+  expect(printed).toMatch(/\n {2}price\.list \(EUR\/piece\) {2}2\.5 +1\.5 +0\.5\n/);
+  // Where the values are from is printed once, for one record.
+  expect(printed.match(/, confidence /g)).toHaveLength(1);
+  expect(printed).toMatch(/\n {2}name, kind, status, price\.list: line 5 of things\.csv, https.*, confidence 0\.9\n/);
+  expect(printed).toContain('example: 20 cells read = 19 published + 1 rejected');
   expect(printed).not.toContain('<scratch>');
-  expect(printed).toContain('The page of the record');
   expect(await shell(['try', 'packs/chimes', '--source', 'nope'])).toEqual([
     2,
     "there is no source 'nope'; the pack has example",

@@ -8,9 +8,11 @@ import { filterUses } from '../../api/contract/operation.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { parseTemplate } from '../../api/render/record-template.ts';
 import { respelledFilters } from '../../data/input/filters.ts';
+import { currentRelease } from '../../data/model/manifest.ts';
 import { createPrivateFiles, PUBLIC_MODES } from '../../data/model/permissions.ts';
 import { commandLine } from '../../data/model/program.ts';
-import { loadPack, PackError, RESERVED_IDS } from '../../packs/define/load.ts';
+import { tableNames } from '../../data/sql/tables.ts';
+import { idProblem, LATER_RESERVED_IDS, loadPack, PackError, packFolders } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { packWarnings } from '../../packs/define/references.ts';
 import { packDirs } from './from/pack-dirs.ts';
@@ -56,12 +58,35 @@ function checkLiquid(pack: Pack): void {
     parseTemplate(pack.template);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const [, found = message, line, column] = /^(.*), line:(\d+), col:(\d+)/.exec(message) ?? [];
+    const [, reason = message, line, column] = /^(.*), line:(\d+), col:(\d+)/.exec(message) ?? [];
     const path = line === undefined ? '' : `line ${line}, column ${column}`;
-    throw new PackError(pack.folder, [{ file: 'record.md', path, found, expected: 'a LiquidJS template' }]);
+    throw new PackError(pack.folder, [{ file: 'record.md', path, actual: reason, expected: 'a LiquidJS template' }]);
   }
 }
 
+/** Checks that the tables of SQL have other names than those of the other packs: `a-history` has one of `a`. */
+async function checkTables(pack: Pack, dirs: readonly string[]): Promise<void> {
+  const folders = await packFolders(dirs).catch(() => []);
+  const names = new Set(tableNames(pack.id));
+  const other = folders
+    .map((folder) => basename(folder))
+    .find((id) => id !== pack.id && tableNames(id).some((name) => names.has(name)));
+  if (other === undefined) return;
+  const expected = `another name: its tables in SQL would be named like those of ${other}`;
+  throw new PackError(pack.folder, [{ file: '', path: '', actual: `the name '${pack.id}'`, expected }]);
+}
+
+/** Refuses an id that a later version reserved; a warning for a dataset that has a release. */
+async function checkId(id: string, folder: string, dataDir: string): Promise<string[]> {
+  if (!LATER_RESERVED_IDS.includes(id)) return [];
+  const release = await currentRelease(dataDir, id).catch(() => null);
+  if (release !== null) return [`the name ${id} is reserved; the dataset keeps it, because it has a release`];
+  const expected = `another name: ${LATER_RESERVED_IDS.join(', ')} are reserved`;
+  throw new PackError(folder, [{ file: '', path: '', actual: `the name '${id}'`, expected }]);
+}
+
+/** The guide for publishers, of the clone or of the installed package. */
+const GUIDE = fileURLToPath(new URL('../../docs/packs.md', import.meta.url));
 const SKELETON = fileURLToPath(new URL('../skeleton', import.meta.url));
 
 /** The texts of the skeleton that the publisher has not replaced. */
@@ -77,12 +102,14 @@ async function skeletonTexts(pack: Pack): Promise<string[]> {
   return left;
 }
 
-async function check(folder: string, { cwd, log }: CommandContext): Promise<number> {
+async function check(folder: string, { cwd, log, environment }: CommandContext): Promise<number> {
   try {
     const pack = await loadPack(resolve(cwd, folder));
     checkLiquid(pack);
+    await checkTables(pack, packDirs(cwd, environment));
+    const warnings = await checkId(pack.id, folder, resolve(cwd, environment['DATA_DIR'] ?? 'data/var'));
     log(summary(pack));
-    for (const warning of packWarnings(pack)) log(`Warning: ${warning}`);
+    for (const warning of [...warnings, ...packWarnings(pack)]) log(`Warning: ${warning}`);
     for (const [name, operations] of respelledFilters(pack, filterUses(OPERATIONS)))
       log(`Note: ${name} is a parameter of ${operations.join(', ')}; there, is_${name}= filters by the attribute.`);
     const left = await skeletonTexts(pack);
@@ -104,10 +131,9 @@ function titled(id: string): string {
 async function create(name: string, { cwd, log, environment }: CommandContext): Promise<number> {
   const folder = /[/\\]/.test(name) ? resolve(cwd, name) : join(packDirs(cwd, environment)[0]!, name);
   const id = basename(folder);
-  if (!/^[a-z][a-z0-9-]*$/.test(id) || RESERVED_IDS.includes(id)) {
-    log(
-      `'${id}' is not a valid dataset id: use lower-case letters, digits and -, and none of ${RESERVED_IDS.join(', ')}`,
-    );
+  const problem = idProblem(id);
+  if (problem !== null) {
+    log(problem);
     return 1;
   }
   await mkdir(dirname(folder), { recursive: true });
@@ -128,7 +154,7 @@ async function create(name: string, { cwd, log, environment }: CommandContext): 
   await writeFile(pack, text.replace("title: 'Skeleton'", `title: '${titled(id)}'`));
   log(`Wrote ${folder}: pack.ts, collect.ts, samples.json, record.md, guide.md and fixtures/.`);
   log(
-    'Put your data into fixtures/ or name its source in pack.ts, and read it in collect.ts: docs/packs.md, "collect.ts", shows how, a CSV too.',
+    `Put your data into fixtures/ or name its source in pack.ts, and read it in collect.ts: ${GUIDE}, "collect.ts", shows how.`,
   );
   const parent = dirname(folder);
   const served = packDirs(cwd, environment).includes(parent) ? '' : ` (PACK_DIRS must contain ${parent})`;
@@ -154,16 +180,29 @@ async function attempt(folder: string, args: string[], { cwd, log, environment }
   const open_hosts = config.COLLECT_ALLOW_HOSTS;
   const effects = realEffects(undefined, { base_url, database_url, environment, open_hosts });
   const quiet = { step: () => {}, at: () => {}, note: () => {}, warn: () => {}, end: () => {} };
-  return tryPack(
-    pack,
-    { rows, source: values.source ?? null, dataDir, base_url },
-    { ...effects, progress: quiet },
-    log,
-  );
+  return tryPack(pack, { rows, source: values.source ?? null, dataDir }, { ...effects, progress: quiet }, log);
 }
 
-/** Runs the command and returns its exit code: 0 success, 1 invalid pack, 2 wrong arguments. */
+/**
+ * Runs the command and returns its exit code: 0 success, 1 invalid pack, 2 wrong arguments.
+ *
+ * @example
+ * ```ts
+ * await runPackCommand(['check', 'airports'], context); // prints every mistake of the pack
+ * ```
+ */
 export async function runPackCommand(args: string[], surroundings: CommandContext): Promise<number> {
+  try {
+    return await chosenCommand(args, surroundings);
+  } catch (error) {
+    const { ConfigError } = await import('../../config.ts');
+    if (!(error instanceof ConfigError)) throw error;
+    surroundings.log(error.message);
+    return 2;
+  }
+}
+
+async function chosenCommand(args: string[], surroundings: CommandContext): Promise<number> {
   const [command, name, ...rest] = args;
   if (command === 'try' && name !== undefined) {
     try {

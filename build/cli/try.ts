@@ -1,17 +1,15 @@
-// `npm run pack -- try <folder>`: runs the collector on a few rows in a scratch folder, and shows the records,
-// where their values are from, what was rejected, and what the API and the page would show.
+// `npm run pack -- try <folder>`: runs the collector on a few rows in a scratch folder, and shows what was rejected,
+// the records, where the values of one are from, and the balance of cells.
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { prerenderContext } from '../../api/discovery/prerender-context.ts';
-import { entity_get } from '../../api/operations/record/entity_get.ts';
-import { OPERATIONS } from '../../api/operations/table.ts';
-import { recordPage } from '../../api/pages/record-markdown.ts';
+import { printValue } from '../../api/render/print.ts';
 import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { paths, RELEASE_FILES } from '../../data/model/layout.ts';
+import { readManifest } from '../../data/model/manifest.ts';
+import { commandLine } from '../../data/model/program.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import { openRelease } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { errorLine } from '../collect/report.ts';
 import type { Effects } from '../effects/effects.ts';
@@ -25,10 +23,9 @@ export interface TryOptions {
   source: string | null;
   /** DATA_DIR: packages that were fetched before are read from there. */
   dataDir: string;
-  base_url: string;
 }
 
-/** Records that are shown with all their values. */
+/** Records in the table. */
 const SHOWN = 3;
 
 /**
@@ -37,7 +34,7 @@ const SHOWN = 3;
  */
 export async function tryPack(
   pack: Pack,
-  { rows, source, dataDir, base_url }: TryOptions,
+  { rows, source, dataDir }: TryOptions,
   effects: Effects,
   log: (line: string) => void,
 ): Promise<number> {
@@ -52,10 +49,9 @@ export async function tryPack(
     await linkPackages(limited, dataDir, scratch);
     const night = await datasetNight(limited, scratch, { ...effects, row_limit: rows }, OPTIONS);
     log(`Read at most ${rows} rows of ${limited.sources.map(({ id }) => id).join(', ')}. Nothing was published.`);
-    show(night.told, scratch, log);
+    show(night.messages, scratch, log);
     if (night.ignored > 0) log('With these rows, the nightly run would stop: correct the mistakes above.');
-    if (night.release === null) return 1;
-    await showRecords(limited, { scratch, release: night.release, base_url }, log);
+    if (night.release !== null) await showRecords(limited, { scratch, release: night.release }, log);
     for (const line of night.balance ?? []) log(line);
     return night.records > 0 && night.ignored === 0 ? 0 : 1;
   } catch (error) {
@@ -106,42 +102,21 @@ async function linkPackages(pack: Pack, dataDir: string, scratch: string): Promi
   }
 }
 
-/** The records of a release, the first ones with all their values, then one as the API and the page show it. */
+/** The first records as a table, and where the values of one are from. */
 async function showRecords(
   pack: Pack,
-  { scratch, release: id, base_url }: { scratch: string; release: string; base_url: string },
+  { scratch, release: id }: { scratch: string; release: string },
   log: (line: string) => void,
 ): Promise<void> {
-  const release = await openRelease(scratch, pack, id);
-  try {
-    const records = await firstRecords(release.folder, scratch);
-    log(`\nRecords: ${release.manifest.records}`);
-    for (const record of records) log(recordLines(record, pack).join('\n'));
-    const [first] = records;
-    if (first === undefined) return;
-    const path = `/v1/${pack.id}/entities/${first.slug}`;
-    const about = { releases: [release], operations: OPERATIONS, base_url, eur_usd: 1 };
-    const context = { ...prerenderContext(about, { release, path, format: 'json' }), visibility: 'full' as const };
-    const { body } = await entity_get.run({ entity_id: first.slug, fields: null, as_of: null }, context);
-    log(`\nGET ${path} answers:\n${jsonLines(body as object)}`);
-    log(`\nThe page of the record, with public values, by record.md:\n${recordPage(first, pack, base_url)}`);
-  } finally {
-    await release.engine.close();
-  }
-}
-
-/** JSON with a line for each member of the answer and of its objects; deeper ones are in the line. */
-function jsonLines(body: object): string {
-  const isObject = (value: unknown): value is object =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
-  const block = (value: object, indent: string, deeper: boolean): string => {
-    const lines = Object.entries(value).map(([name, each]) => {
-      const text = deeper && isObject(each) ? block(each, `${indent}  `, false) : JSON.stringify(each);
-      return `${indent}  ${JSON.stringify(name)}: ${text}`;
-    });
-    return lines.length === 0 ? '{}' : `{\n${lines.join(',\n')}\n${indent}}`;
-  };
-  return block(body, '', true);
+  const { records: count } = await readManifest(paths.release(scratch, pack.id, id));
+  const records = await firstRecords(paths.release(scratch, pack.id, id), scratch);
+  log(`\nRecords: ${count}${count > records.length ? `, of which ${records.length} are shown` : ''}\n`);
+  const [first] = records;
+  if (first === undefined) return;
+  log(recordsTable(records, pack).join('\n'));
+  log(`\nWhere the values of ${first.slug} are from:`);
+  for (const [origin, names] of originsOf(first)) log(`  ${names.join(', ')}: ${origin}`);
+  log(`\n\`${commandLine('dev')}\` shows the pages of records.`);
 }
 
 async function firstRecords(folder: string, scratch: string): Promise<StoredRecord[]> {
@@ -155,16 +130,32 @@ async function firstRecords(folder: string, scratch: string): Promise<StoredReco
   }
 }
 
-/** A record as lines: attribute, value, then source, time, confidence and evidence. */
-function recordLines({ name, slug, attributes, provenance }: StoredRecord, pack: Pack): string[] {
-  const names = pack.attributes.filter((attribute) => attribute.name in attributes);
-  const width = Math.max(...names.map((attribute) => attribute.name.length));
-  return [
-    `\n  ${name} (${slug})`,
-    ...names.map(({ name: attribute, unit }) => {
-      const { source_url, observed_at, confidence, evidence } = provenance[attribute]!;
-      const value = `${JSON.stringify(attributes[attribute])}${unit === null ? '' : ` ${unit}`}`;
-      return `    ${attribute.padEnd(width)}  ${value}   (${observed_at.slice(0, 10)}, confidence ${confidence}, ${evidence}, ${source_url})`;
-    }),
-  ];
+/** Characters of a value in the table. */
+const CELL = 32;
+
+/** A row for each attribute and a column for each record. */
+function recordsTable(records: readonly StoredRecord[], pack: Pack): string[] {
+  const rows = pack.attributes
+    .filter(({ name }) => records.some(({ attributes }) => name in attributes))
+    .map(({ name, unit }) => [
+      unit === null ? name : `${name} (${unit})`,
+      ...records.map(({ attributes }) => {
+        const value = attributes[name];
+        const text = (value === undefined ? '' : printValue(value)).replace(/\s+/g, ' ');
+        return text.length > CELL ? `${text.slice(0, CELL - 1).toWellFormed()}…` : text;
+      }),
+    ]);
+  const table = [['attribute', ...records.map(({ slug }) => slug)], ...rows];
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
+  return table.map((row) => `  ${row.map((text, column) => text.padEnd(widths[column]!)).join('  ')}`.trimEnd());
+}
+
+/** Attributes by where and when their values were found. */
+function originsOf({ provenance }: StoredRecord): Map<string, string[]> {
+  const origins = Map.groupBy(
+    Object.entries(provenance),
+    ([, { source_url, observed_at, confidence, evidence }]) =>
+      `${evidence === '' ? '' : `${evidence}, `}${source_url}, ${observed_at.slice(0, 10)}, confidence ${confidence}`,
+  );
+  return new Map([...origins].map(([origin, values]) => [origin, values.map(([name]) => name)]));
 }

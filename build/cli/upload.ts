@@ -85,10 +85,10 @@ try {
   createPrivateFiles();
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  const known = error instanceof PublishError || error instanceof LockedError || error instanceof ConfigError;
+  const isExpected = error instanceof PublishError || error instanceof LockedError || error instanceof ConfigError;
   const { code } = error as NodeJS.ErrnoException;
   const unread = code?.startsWith('ERR_PARSE_ARGS');
-  if (!known && !unread && code === undefined) throw error;
+  if (!isExpected && !unread && code === undefined) throw error;
   // A system error, such as a full disk or a missing permission, has a message of its own.
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${unread ? USAGE : ''}`);
   process.exitCode = unread ? 2 : 1;

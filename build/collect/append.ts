@@ -84,15 +84,15 @@ async function newFacts(dataDir: string, { pack, plans, readings, made, facts }:
   if (timed.size === 0) return lines;
   const list = (sources: Iterable<string>) => [...sources].map(quotedText).join(', ');
   const first = `row_number() OVER (PARTITION BY source, entity, attribute, observed_at, value ORDER BY evidence) = 1`;
-  const each = `SELECT * FROM ${lines} QUALIFY source NOT IN (${list(timed)}) OR ${first}`;
+  const lastRows = `SELECT * FROM ${lines} QUALIFY source NOT IN (${list(timed)}) OR ${first}`;
   const kept = plans.filter(({ source, restart }) => timed.has(source) && !restart).map(({ source }) => source);
-  const files = (await listRuns(dataDir, pack.id)).map((each) => each.facts);
-  if (kept.length === 0 || files.length === 0) return `(${each})`;
+  const files = (await listRuns(dataDir, pack.id)).map((run) => run.facts);
+  if (kept.length === 0 || files.length === 0) return `(${lastRows})`;
   const stored =
     `SELECT entity, attribute, source, value, epoch_ms(observed_at) AS observed_at FROM ${fromParquet(files, FACT_COLUMNS)} ` +
     `WHERE source IN (${list(kept)}) AND ${validFactsCondition(made)}`;
   return (
-    `(SELECT * FROM (${each}) AS row WHERE NOT EXISTS (SELECT 1 FROM (${stored}) AS old WHERE old.source = row.source ` +
+    `(SELECT * FROM (${lastRows}) AS row WHERE NOT EXISTS (SELECT 1 FROM (${stored}) AS old WHERE old.source = row.source ` +
     'AND old.entity = row.entity AND old.attribute = row.attribute AND old.observed_at = row.observed_at ' +
     'AND old.value IS NOT DISTINCT FROM row.value))'
   );
@@ -101,7 +101,7 @@ async function newFacts(dataDir: string, { pack, plans, readings, made, facts }:
 /** Writes the rejected values, a line of JSON each; no file when there are none. */
 export async function writeRejected(path: string, rejected: readonly RejectedValue[]): Promise<void> {
   if (rejected.length === 0) return;
-  await writeFile(path, rejected.map((each) => `${jsonText(each)}\n`).join(''));
+  await writeFile(path, rejected.map((rejectedValue) => `${jsonText(rejectedValue)}\n`).join(''));
   await flushAll(path);
 }
 

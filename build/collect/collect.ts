@@ -20,12 +20,11 @@ import {
 import { comparedText } from '../../packs/define/digits.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
-import { declaredObservations } from '../sources/observations.ts';
 import { type DeclaringSource, declares } from '../sources/rows.ts';
 import { removeReplaced, removeVersions, storedVersions, versionsFolder } from '../sources/store.ts';
 import { append, runId, writeRejected } from './append.ts';
 import type { Balance } from './balance.ts';
-import { isStored, sourceContext } from './declared.ts';
+import { declaredObservations, isStored, sourceContext } from './declared.ts';
 import { Fetcher, prepare } from './fetch.ts';
 import { type DatasetState, Observer } from './observe.ts';
 import { lineInStack } from './pack-lines.ts';
@@ -48,6 +47,8 @@ export interface Collected {
   warnings: string[];
   /** Sentences on data that did not become facts: rows left out, records listed twice, values rejected. */
   reports: string[];
+  /** Id of the run; absent: nothing was appended. */
+  run?: string;
   /** What became of the cells of the declared sources. */
   balances?: ReadonlyMap<string, Balance>;
   /** Mistakes that did not stop the run, because of `ignoreMistakes`; they are in `reports` too. */
@@ -79,6 +80,11 @@ export class CollectionStopped extends Error {
  * Collects what is new in the sources of a pack. Appends only after all possible readings are made, so that a
  * killed run leaves nothing behind. Throws CollectionStopped with every mistake that was found in the readings,
  * and when files cannot be written.
+ *
+ * @example
+ * ```ts
+ * const { facts, rejected, warnings } = await collect(pack, 'data/var', realEffects(undefined, identity));
+ * ```
  */
 export async function collect(
   pack: Pack,
@@ -96,8 +102,8 @@ export async function collect(
     const made = await allReadings(duck, dataDir, pack.id);
     effects.progress.step(pack.id, 'fetch');
     const fetcher = new Fetcher(pack, dataDir, effects);
-    const { plans, failures, warnings, notes: found } = await prepare(pack, made, fetcher, dataDir, effects);
-    notes.push(...found);
+    const { plans, failures, warnings, notes: planNotes } = await prepare(pack, made, fetcher, dataDir, effects);
+    notes.push(...planNotes);
     const logs = new Set<string>();
     const night = {
       pack,
@@ -187,14 +193,15 @@ async function readPlans(night: Night, plans: SourcePlan[]): Promise<Collected> 
     const file = rejectedFile(dataDir, pack.id, null);
     await mkdir(dirname(file), { recursive: true });
     await writeRejected(file, report.rejected);
-    throw new CollectionStopped(mistakes, { ...collected, reports: report.reports(file) });
+    throw new CollectionStopped(mistakes, { ...collected, reports: report.reports(file), balances });
   }
   const run = await runId(dataDir, pack, readings, effects.now());
   effects.progress.step(pack.id, 'append facts');
   const { rejected } = report;
   await append(duck, dataDir, work, run, { pack, plans, readings, made, facts: lines.path, rejected });
   const reports = [...mistakes, ...report.reports(rejectedFile(dataDir, pack.id, run))];
-  return { readings: readings.length, facts: lines.lines, ...collected, reports, balances, ignored: mistakes.length };
+  const added = { readings: readings.length, facts: lines.lines, run };
+  return { ...added, ...collected, reports, balances, ignored: mistakes.length };
 }
 
 /**
@@ -263,7 +270,7 @@ async function read(night: Night, reading: Planned, observer: Observer): Promise
   const context = {
     folder: (other: string, wanted: string) => {
       const pins = pack.sources.flatMap(({ pins }) => pins);
-      const pin = pins.find((each) => each.package === other && each.version === wanted);
+      const pin = pins.find((candidate) => candidate.package === other && candidate.version === wanted);
       return pin ? fetcher.folder(pin) : Promise.reject(new Error(`${other}@${wanted} is not a pin of this pack`));
     },
     log: (text: string) => {
@@ -293,9 +300,9 @@ async function recall(
   work: string,
 ): Promise<DatasetState> {
   const accounts = new Map(pack.sources.map(({ id }) => [id, new SourceState(pack.attributes.length)]));
-  const known: DatasetState = { records: new Records(), named: new Set(), slugs: new Set(), accounts };
+  const datasetState: DatasetState = { records: new Records(), named: new Set(), slugs: new Set(), accounts };
   const files = (await listRuns(dataDir, pack.id)).map(({ facts }) => facts);
-  if (files.length === 0) return known;
+  if (files.length === 0) return datasetState;
   const facts = fromParquet(files, FACT_COLUMNS);
   const path = join(work, 'recalled');
   await duck.lines(
@@ -305,9 +312,9 @@ async function recall(
   for (const line of readLines(path)) {
     const [id = '', slug = '""'] = line.split('\t');
     const entity = copyText(id);
-    known.records.number(entity);
-    known.named.add(entity);
-    known.slugs.add(JSON.parse(slug) as string);
+    datasetState.records.number(entity);
+    datasetState.named.add(entity);
+    datasetState.slugs.add(JSON.parse(slug) as string);
   }
   const columns = new Map(pack.attributes.map(({ name }, i) => [name, i]));
   for (const { source, restart, readings } of plans) {
@@ -320,12 +327,12 @@ async function recall(
     await duck.lines(last, path);
     for (const line of readLines(path)) {
       const [entity = '', attribute = '', text = NULL] = line.split('\t');
-      const record = known.records.number(entity);
+      const record = datasetState.records.number(entity);
       if (attribute === REGISTER_ATTRIBUTES.listed) account.restoreListed(record, text === 'true');
       const column = columns.get(attribute);
       if (column === undefined || text === NULL) continue;
       account.restore(record, column, hash53(comparedText(pack.attributes[column]!, text)));
     }
   }
-  return known;
+  return datasetState;
 }

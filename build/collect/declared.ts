@@ -1,18 +1,32 @@
-// Stores what is new in the declared sources of a pack, so that their versions are planned like pins.
+// Stores what is new in the declared sources of a pack, so that their versions are planned like pins, and reads them.
 import { createHash } from 'node:crypto';
 import { nearestName, quoteValue } from '../../packs/define/mistakes.ts';
-import type { Pack, Pin, Source } from '../../packs/define/model.ts';
+import type { Observed, Pack, Pin, Source } from '../../packs/define/model.ts';
 import type { DeclaredSource } from '../../packs/define/sources.ts';
 import type { Effects } from '../effects/effects.ts';
-import { DeclarationError, type DeclaringSource } from '../sources/rows.ts';
+import type { BrokenRow, SourceContext, SourceVersion } from '../sources/reader.ts';
+import { READERS } from '../sources/readers.ts';
 import {
+  DeclarationError,
+  type DeclaringSource,
+  keepsRow,
+  RowParser,
+  type RowReport,
+  refuseUnread,
+  unreadColumns,
+} from '../sources/rows.ts';
+import {
+  brokenRows,
   currentVersions,
   declaredPackage,
+  readVersion,
   type StoreContext,
   type StoredVersion,
+  storedRows,
   storedVersions,
   storeVersions,
   versionsFolder,
+  wantedColumns,
 } from '../sources/store.ts';
 import { errorLine } from './report.ts';
 
@@ -60,7 +74,8 @@ export async function storeDeclared(
     try {
       const fresh = await storeVersions(pack, source, { ...context, dataDir });
       for (const version of fresh.slice(-1)) notes.push(...columnNotes(pack, source.id, version, before));
-      for (const { notes: found = [] } of fresh) notes.push(...found.map((note) => `${source.id}: ${note}`));
+      for (const { notes: versionNotes = [] } of fresh)
+        notes.push(...versionNotes.map((note) => `${source.id}: ${note}`));
     } catch (error) {
       if (error instanceof DeclarationError) throw new Error(`${source.id}: ${error.message}`, { cause: error });
       failures.push(`${source.id}: ${errorLine(error)}`);
@@ -90,10 +105,10 @@ function columnNotes(
   { name, columns, unread, absent, rows, broken }: StoredVersion,
   before: StoredVersion | null,
 ): string[] {
-  const note = (text: string, of: readonly string[], earlier: readonly string[], known: readonly string[]) => {
+  const note = (text: string, of: readonly string[], earlier: readonly string[], names: readonly string[]) => {
     if (of.length === 0 || of.join('\n') === earlier.join('\n')) return [];
     const shown = of.slice(0, NAMED).map((column) => {
-      const nearest = nearestName(column.toLowerCase(), known);
+      const nearest = nearestName(column.toLowerCase(), names);
       return `${quoteValue(column)}${nearest === undefined ? '' : ` (nearest ${quoteValue(nearest)})`}`;
     });
     const more = of.length > shown.length ? ` and ${of.length - shown.length} more` : '';
@@ -107,4 +122,71 @@ function columnNotes(
     ...note(`nothing reads these columns of ${name}`, unread, before?.unread ?? [], names),
     ...note(`no row of ${name} has these columns`, absent, before?.absent ?? [], columns),
   ];
+}
+
+/** A folder with the rows: a stored version, or an unpacked package that contains the declared file. */
+interface RowsFolder {
+  folder: string;
+  /** Whether `folder` is a stored version. */
+  stored: boolean;
+}
+
+/**
+ * Reads the rows of one version with typed values. Cells and rows that cannot be read go to `report`. Throws
+ * DeclarationError when the declaration does not fit the source.
+ */
+export async function* declaredObservations(
+  pack: Pack,
+  source: DeclaringSource,
+  { folder, stored }: RowsFolder,
+  run: Pick<SourceContext, 'environment' | 'web' | 'now' | 'progress'>,
+  report: RowReport,
+): AsyncGenerator<Observed> {
+  const now = run.now().getTime();
+  if (stored) {
+    const version = await readVersion(folder);
+    if (version === null) throw new Error('the stored version is damaged: version.json is missing');
+    const broken = await brokenRows(folder);
+    // Of many broken rows the first ones are stored; the first of them represents the others.
+    for (const [i, row] of broken.entries()) report.brokenRow(row, i === 0 ? version.broken - broken.length + 1 : 1);
+    report.columns?.(version.columns);
+    report.rows?.(0, version.dropped ?? 0, version.broken);
+    const parser = new RowParser(pack, source, { ...version, now }, report);
+    for await (const row of storedRows(folder, version.rows)) {
+      const observed = parser.observation(row);
+      report.rows?.(observed === null ? 0 : 1, 0, observed === null ? 1 : 0);
+      if (observed !== null) yield observed;
+    }
+    return;
+  }
+  const wanted = wantedColumns(pack, source);
+  /** Broken rows that the reader met before it named the columns. */
+  let early: number | null = 0;
+  const broken = (row: BrokenRow) => {
+    report.brokenRow(row);
+    if (early === null) report.rows?.(0, 0, 1);
+    else early++;
+  };
+  const context: SourceContext = { ...run, folder, wanted, marks: [], broken };
+  const read = READERS[source.from.kind] as (
+    from: typeof source.from,
+    sourceContext: SourceContext,
+  ) => AsyncIterable<SourceVersion>;
+  for await (const version of read(source.from, context)) {
+    refuseUnread(source, version.name, unreadColumns(pack, source, version));
+    const parser = new RowParser(pack, source, { name: version.name, columns: version.columns, now }, report);
+    report.columns?.(version.columns);
+    report.rows?.(0, 0, early);
+    early = null;
+    for await (const row of version.rows) {
+      if (!keepsRow(source, row, version)) {
+        report.rows?.(0, 1, 0);
+        continue;
+      }
+      const observed = parser.observation(row);
+      report.rows?.(observed === null ? 0 : 1, 0, observed === null ? 1 : 0);
+      if (observed !== null) yield observed;
+    }
+    early = 0;
+  }
 }

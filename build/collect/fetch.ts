@@ -37,8 +37,8 @@ export class Fetcher {
 
   folder(wanted: PackageVersion): Promise<string> {
     const key = `${wanted.package}@${wanted.version} ${wanted.integrity}`;
-    const known = this.#folders.get(key);
-    if (known !== undefined) return known;
+    const pending = this.#folders.get(key);
+    if (pending !== undefined) return pending;
     const folder = obtain(this.#effects.npm, this.#dataDir, this.#pack, wanted);
     this.#folders.set(key, folder);
     // Callers handle the rejection; an unawaited one must not end the process.
@@ -77,7 +77,7 @@ export async function prepare(
   const wanted = pins.flatMap(({ readings }) => readings);
   const failed = new Set<Planned>();
   let done = 0;
-  await each(wanted, AT_ONCE, async (reading) => {
+  await forEach(wanted, AT_ONCE, async (reading) => {
     try {
       await fetcher.folder(reading);
     } catch (error) {
@@ -97,7 +97,7 @@ export async function prepare(
         warnings.push(newest);
         continue;
       }
-      const plan = plans.find((each) => each.source === source.id)!;
+      const plan = plans.find((sourcePlan) => sourcePlan.source === source.id)!;
       plan.readings = [...plan.readings, newest];
       if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, newest];
     } catch (error) {
@@ -107,10 +107,10 @@ export async function prepare(
   for (const { id, crawl } of pack.sources) {
     if (crawl === null) continue;
     try {
-      const found = await look(pack, id, crawl, dataDir, effects);
+      const planned = await look(pack, id, crawl, dataDir, effects);
       const plan = plans.find(({ source }) => source === id)!;
-      plan.readings = [...plan.readings, found];
-      if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, found];
+      plan.readings = [...plan.readings, planned];
+      if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, planned];
     } catch (error) {
       warnings.push(`${id}: ${errorLine(error)}`);
     }
@@ -126,7 +126,7 @@ async function look(pack: Pack, source: string, crawl: Crawl, dataDir: string, e
   const web = await effects.web(dataDir);
   try {
     const follow = (url: string, body: Buffer) => pack.collector.follow?.({ source, url, body }) ?? [];
-    const progress = (done: number, known: number) => effects.progress.at(done, known, `pages of ${source}`);
+    const progress = (done: number, total: number) => effects.progress.at(done, total, `pages of ${source}`);
     const work = { dataDir, dataset: pack.id, source, crawl, follow, progress };
     const { version, observed_at } = await crawlSource(web, work);
     const named = { source, package: crawlPackage(source), version, integrity: version };
@@ -150,19 +150,19 @@ async function findNewest(
 ): Promise<Planned | string | null> {
   const { id: source, timeout_minutes } = described;
   const { version, integrity, published } = await effects.npm.newest(pkg);
-  const found = { source, package: pkg, version, integrity };
-  if (!isNews(pack, validReadings(made), found)) return null;
-  const folder = await fetcher.folder(found);
+  const candidate = { source, package: pkg, version, integrity };
+  if (!isNews(pack, validReadings(made), candidate)) return null;
+  const folder = await fetcher.folder(candidate);
   const inside = (await within(timeout_minutes, 'observedAt', pack.collector.observedAt?.(folder))) ?? null;
   const now = effects.now().getTime();
   const time = Math.min(Date.parse(inside ?? published ?? effects.now().toISOString()), now);
   if (Number.isNaN(time)) throw new Error(`${pkg}@${version} has an invalid date: ${inside ?? published}`);
   const date_source = timedRows(described) ? 'rows' : inside === null ? 'registry' : 'data';
-  const reading: Planned = { ...found, observed_at: time, date_source };
+  const reading: Planned = { ...candidate, observed_at: time, date_source };
   return isNews(pack, made, reading) ? reading : olderThanCollected(made, reading);
 }
 
-async function each<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items];
   const worker = async () => {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);

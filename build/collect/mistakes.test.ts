@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { listRuns } from '../../data/write/facts.ts';
 import type { CollectContext, Observed, Pack } from '../../packs/define/model.ts';
 import { scratch, still, stonesPack } from '../../tests/support/night-pack.ts';
@@ -183,6 +184,28 @@ describe('wrong values', () => {
     const { rejected, reports } = await collect(packOf({ '01-01': wrong }, { tolerate: 0.1 }), data, still());
     expect(rejected).toBe(2);
     expect(reports.join()).toContain('mass source_url of x is "quarry.example", expected an http or https address');
+  });
+
+  test('a value without an address has that of its source', async () => {
+    const data = scratch();
+    const { source_url: _, ...plain } = row('a', { mass: 1 });
+    const some = { ...row('b', { mass: 2 }), source_url: { mass: 'https://other.example/b' } };
+    expect(await collect(packOf({ '01-01': [plain, some] }), data, still())).toMatchObject({
+      rejected: 0,
+      reports: [],
+    });
+    const [run] = await listRuns(data, 'stones');
+    const duck = await Duck.open(join(data, 'spill'));
+    const rows = await duck.rows(
+      `SELECT attribute, source_url FROM read_parquet(${quotedText(run!.facts)}) WHERE attribute IN ('code', 'mass') ORDER BY ALL`,
+    );
+    duck.close();
+    expect(rows).toEqual([
+      ['code', 'https://quarry.example/'],
+      ['code', 'https://quarry.example/'],
+      ['mass', 'https://other.example/b'],
+      ['mass', 'https://quarry.example/'],
+    ]);
   });
 
   test('values that JSON cannot write', async () => {

@@ -9,8 +9,8 @@ import { comparedValue } from '../../packs/define/digits.ts';
 import type { Attribute, Identity, Observed, Pack, Source, Value } from '../../packs/define/model.ts';
 import { cleanText, maxLength } from '../../packs/define/schema.ts';
 import type { BrokenRow } from '../sources/reader.ts';
-import { columnOf, declares, type RejectedCell } from '../sources/rows.ts';
-import { type Balance, type CellOutcome, columnsByAttribute, emptyBalance } from './balance.ts';
+import { columnOf, type DeclaringSource, declares, type RejectedCell } from '../sources/rows.ts';
+import { CellCounter } from './balance.ts';
 import { checker } from './check.ts';
 import { type Planned, readingName } from './plan.ts';
 import { type RejectedValue, RunReport } from './report.ts';
@@ -80,7 +80,7 @@ interface Proof {
 export class Observer {
   readonly report: RunReport;
   readonly #pack: Pack;
-  readonly #known: DatasetState;
+  readonly #dataset: DatasetState;
   readonly #facts: LineWriter;
   readonly #checks: ((raw: unknown) => ReturnType<ReturnType<typeof checker>>)[];
   readonly #lasting: boolean[];
@@ -88,15 +88,17 @@ export class Observer {
   readonly #rowChecker: RowChecker;
   readonly #columns: Map<string, number>;
   readonly #acceptDrops: boolean;
+  /** The current reading, and the state of its source; set by begin(). */
   #reading: Planned | null = null;
-  /** Number of the current reading, from 1. */
-  #turn = 0;
+  #account!: SourceState;
+  /** From 1. */
+  #readingNumber = 0;
   /** Rows of the reading so far, and those that did not give a record. */
   #rows = 0;
   #leftOut = 0;
   /** Rows without an identified record, and whether an identity of theirs is too long. */
-  #nameless = 0;
-  #endless = false;
+  #withoutIdentity = 0;
+  #overlong = false;
   /** Whether the current row has members that observations do not have. */
   #misspelt = false;
   /** Line of the current row in a declared source. */
@@ -105,25 +107,19 @@ export class Observer {
   #listedBefore = 0;
   /** The last address that was checked: most rows have one for all values, and many sources one for all rows. */
   #lastUrl: string | undefined;
-  /** Cells of the declared sources, by source. */
-  readonly balances = new Map<string, Balance>();
-  /** Columns of the version, those that attributes are read from, and how many each attribute has. */
-  #width = 0;
-  #mapped = 0;
-  #weights: readonly number[] = [];
-  /** Cells of the reading that were read and have no outcome yet. */
-  #open = 0;
+  readonly #cells: CellCounter;
   /** Record and time of the rows with their own times in this reading, as hashes. */
   readonly #timedRows = new Set<number>();
   /** Record numbers by identity key, so that each key is hashed once. */
   readonly #keys = new Map<string, number>();
 
-  constructor(pack: Pack, known: DatasetState, facts: LineWriter, { now, acceptDrops }: ObserverOptions) {
+  constructor(pack: Pack, datasetState: DatasetState, facts: LineWriter, { now, acceptDrops }: ObserverOptions) {
     this.#pack = pack;
-    this.#known = known;
+    this.#dataset = datasetState;
     this.#facts = facts;
     this.#acceptDrops = acceptDrops;
     this.report = new RunReport(pack);
+    this.#cells = new CellCounter(pack.attributes);
     this.#checks = pack.attributes.map((attribute) => checker(attribute, now));
     this.#lasting = pack.attributes.map(({ once }) => once);
     this.#sources = new Map(pack.sources.map((source) => [source.id, source]));
@@ -132,17 +128,22 @@ export class Observer {
     this.#rowChecker = new RowChecker({ attributes, identity: pack.identity.attributes }, now);
   }
 
+  /** Cells of the declared sources, by source. */
+  get balances() {
+    return this.#cells.balances;
+  }
+
   begin(reading: Planned): void {
     this.#reading = reading;
-    this.#turn++;
+    this.#readingNumber++;
     this.#rows = 0;
     this.#leftOut = 0;
-    this.#nameless = 0;
-    this.#endless = false;
+    this.#withoutIdentity = 0;
+    this.#overlong = false;
     this.#timedRows.clear();
-    this.#listedBefore = this.#known.accounts.get(reading.source)!.listedCount();
-    this.#weights = [];
-    this.#open = 0;
+    this.#account = this.#dataset.accounts.get(reading.source)!;
+    this.#listedBefore = this.#account.listedCount();
+    this.#cells.beginReading();
     this.report.begin(reading);
   }
 
@@ -153,62 +154,77 @@ export class Observer {
    */
   take(observed: Observed): void {
     this.#rows++;
-    if (!this.#usable(observed)) {
-      this.#settleRow(observed);
+    if (!this.#isObservation(observed)) {
+      this.#cells.rejectAll(observed);
       return;
     }
     this.#line = observed.line;
-    const key = this.#key(observed);
+    const key = this.#keyOf(observed);
     if (key === null) {
-      this.#settleRow(observed);
+      this.#cells.rejectAll(observed);
       return;
     }
-    const record = this.#number(key);
-    const { accounts, records } = this.#known;
-    const [id, account] = [records.ids[record]!, accounts.get(this.#reading!.source)!];
-    const checked: Record<string, Value> = {};
+    const record = this.#recordNumber(key);
+    const account = this.#account;
+    const id = this.#dataset.records.ids[record]!;
     // A row with its own time may be one of several about its record: each is a fact at its time.
     const timed = observed.observed_at !== undefined;
-    if (timed ? this.#repeated(record, observed.observed_at!) : account.seenIn(record, this.#turn)) {
+    if (timed ? this.#repeated(record, observed.observed_at!) : account.isListedIn(record, this.#readingNumber)) {
       this.report.twice(record, shorten(key));
       if (timed) {
-        this.#settleRow(observed);
+        this.#cells.rejectAll(observed);
         return;
       }
     }
-    const fresh = account.see(record, this.#turn);
-    const first = !this.#known.named.has(id);
-    if (fresh) this.#own(id, REGISTER_ATTRIBUTES.listed, 'true');
+    if (account.markListed(record, this.#readingNumber))
+      this.#writeRegisterFact(id, REGISTER_ATTRIBUTES.listed, 'true');
+    const isNewRecord = !this.#dataset.named.has(id);
+    const values: Record<string, Value> = {};
     for (let i = 0; i < this.#pack.attributes.length; i++) {
-      const attribute = this.#pack.attributes[i]!;
-      const raw = observed.values[attribute.name];
-      if (raw === undefined || raw === null) continue;
-      this.report.value(i);
-      const result = this.#checks[i]!(raw);
-      if (!result.ok) {
-        this.#settle('rejected', i);
-        this.#park(i, key, raw, result.reason);
-        continue;
-      }
-      const hash = hashOfJson(comparedValue(attribute, result.value));
-      if (!timed && account.saidIn(record, i, this.#turn)) {
-        const differs = !attribute.once && hash !== account.hash(record, i);
-        this.#settle(differs ? 'rejected' : 'confirmed', i);
-        if (differs) this.#park(i, key, raw, ONE_VALUE, undefined, ONE_VALUE);
-        continue;
-      }
-      const proof = this.#proof(observed, i, key);
-      if (proof === null) {
-        this.#settle('rejected', i);
-        continue;
-      }
-      if (first) checked[attribute.name] = result.value;
-      const lasts = attribute.once && account.has(record, i);
-      const isNew = !lasts && (account.say(record, i, hash, this.#turn) || timed);
-      this.#settle(isNew ? 'published' : 'confirmed', i);
-      if (isNew) this.#write(id, attribute, JSON.stringify(result.value), proof, observed.observed_at);
+      const value = this.#takeValue(observed, i, key, record);
+      if (isNewRecord && value !== null) values[this.#pack.attributes[i]!.name] = value;
     }
-    if (first) this.#name(id, key, observed.identity, checked);
+    if (isNewRecord) this.#nameRecord(id, key, observed.identity, values);
+  }
+
+  /** Writes the fact of one attribute if it is news. Returns the checked value; null without a usable one. */
+  #takeValue(observed: Observed, i: number, key: string, record: number): Value | null {
+    const attribute = this.#pack.attributes[i]!;
+    const raw = observed.values[attribute.name];
+    if (raw === undefined || raw === null) return null;
+    const account = this.#account;
+    const timed = observed.observed_at !== undefined;
+    this.report.value(i);
+    const result = this.#checks[i]!(raw);
+    if (!result.ok) {
+      this.#cells.take('rejected', i);
+      this.#rejectValue(i, key, raw, result.reason);
+      return null;
+    }
+    const hash = hashOfJson(comparedValue(attribute, result.value));
+    if (!timed && account.hasValueIn(record, i, this.#readingNumber)) {
+      const differs = !attribute.once && hash !== account.hash(record, i);
+      this.#cells.take(differs ? 'rejected' : 'confirmed', i);
+      if (differs) this.#rejectValue(i, key, raw, ONE_VALUE, undefined, ONE_VALUE);
+      return null;
+    }
+    const proof = this.#proof(observed, i, key);
+    if (proof === null) {
+      this.#cells.take('rejected', i);
+      return null;
+    }
+    const lasts = attribute.once && account.has(record, i);
+    const isNew = !lasts && (account.setValue(record, i, hash, this.#readingNumber) || timed);
+    this.#cells.take(isNew ? 'published' : 'confirmed', i);
+    if (isNew)
+      this.#write(
+        this.#dataset.records.ids[record]!,
+        attribute,
+        JSON.stringify(result.value),
+        proof,
+        observed.observed_at,
+      );
+    return result.value;
   }
 
   /** Whether an earlier row of this reading is about the same record at the same time. */
@@ -219,44 +235,18 @@ export class Observer {
     return false;
   }
 
-  /** Begins a version of a declared source. */
+  /** Begins a version of a declared source; JSON gets columns while its rows are read. */
   columns(columns: readonly string[]): void {
-    const source = this.#sources.get(this.#reading!.source)!;
-    this.#width = columns.length;
-    this.#weights = declares(source) ? columnsByAttribute(this.#pack, source, columns) : [];
-    this.#mapped = this.#weights.reduce((sum, weight) => sum + weight, 0);
-    if (!this.balances.has(source.id)) this.balances.set(source.id, emptyBalance());
+    this.#cells.beginVersion(this.#sources.get(this.#reading!.source) as DeclaringSource, columns);
   }
 
-  /** Counts the cells of rows: those of broken rows are rejected, those of dropped ones are dropped by rule. */
+  /** Counts rows of the version; see RowReport. */
   rows(kept: number, dropped: number, broken: number): void {
-    const balance = this.balances.get(this.#reading!.source)!;
-    balance.read += (kept + dropped + broken) * this.#width;
-    balance.outcomes.unmapped += kept * (this.#width - this.#mapped);
-    balance.outcomes.dropped += dropped * this.#width;
-    balance.outcomes.rejected += broken * this.#width;
-    this.#open += kept * this.#mapped;
+    this.#cells.rows(kept, dropped, broken);
   }
 
   missing(attribute: string): void {
-    this.#settle('missing', this.#columns.get(attribute)!);
-  }
-
-  /** Counts the cells of an attribute in the current row. */
-  #settle(outcome: CellOutcome, attribute: number): void {
-    const weight = this.#weights[attribute] ?? 0;
-    if (weight === 0) return;
-    this.balances.get(this.#reading!.source)!.outcomes[outcome] += weight;
-    this.#open -= weight;
-  }
-
-  /** Counts the values of a row that gives no record as rejected. */
-  #settleRow(observed: Observed): void {
-    if (this.#weights.length === 0) return;
-    const values: Observed['values'] | undefined = observed?.values;
-    this.#pack.attributes.forEach(({ name }, i) => {
-      if (values?.[name] !== undefined && values[name] !== null) this.#settle('rejected', i);
-    });
+    this.#cells.unread('missing', this.#columns.get(attribute)!);
   }
 
   /** Reports a cell of a declared source that is not a value; the rest of its row is taken as usual. */
@@ -264,11 +254,11 @@ export class Observer {
     const i = this.#columns.get(attribute);
     if (i === undefined) throw new Error(`'${attribute}' is not an attribute`);
     this.report.value(i);
-    this.#settle('rejected', i);
+    this.#cells.unread('rejected', i);
     this.report.reject(i, { record: '', attribute, value: text, expected, line, column });
   }
 
-  /** Reports a row of a declared source that could not be read as a row; it stands for `count` rows. */
+  /** Reports a row of a declared source that could not be read as a row; it represents `count` rows. */
   brokenRow(row: BrokenRow, count = 1): void {
     this.#rows += count;
     this.#leftOut += count;
@@ -279,6 +269,7 @@ export class Observer {
   abandon(sentence: string): void {
     this.report.mistake(this.#reading!.source, sentence);
     this.report.end(this.#rows);
+    this.#cells.endReading();
   }
 
   /**
@@ -289,37 +280,36 @@ export class Observer {
     const reading = this.#reading!;
     const { gone, attributes } = this.#pack;
     this.report.end(this.#rows);
-    // What a collector leaves out of the rows that it received.
-    if (this.#open !== 0) this.balances.get(reading.source)!.outcomes.dropped += this.#open;
+    this.#cells.endReading();
     this.#checkIdentified();
-    const account = this.#known.accounts.get(reading.source)!;
+    const account = this.#account;
     const { url, trust, complete } = this.#sources.get(reading.source)!;
-    for (const [record, attribute] of account.withdraw(this.#turn, this.#lasting)) {
+    for (const [record, attribute] of account.withdraw(this.#readingNumber, this.#lasting)) {
       const proof = { url, confidence: trust, evidence: 'no longer stated' };
-      this.#write(this.#known.records.ids[record]!, attributes[attribute]!, NULL, proof);
+      this.#write(this.#dataset.records.ids[record]!, attributes[attribute]!, NULL, proof);
     }
     if (!complete) return;
-    this.#checkDrop(account.seenCount(this.#turn));
+    this.#checkDrop(account.listedCountIn(this.#readingNumber));
     if (this.#leftOut > 0) return;
     const column = attributes.findIndex(({ name }) => name === gone?.attribute);
-    for (const record of account.drop(this.#turn)) {
-      const id = this.#known.records.ids[record]!;
-      this.#own(id, REGISTER_ATTRIBUTES.listed, 'false');
+    for (const record of account.drop(this.#readingNumber)) {
+      const id = this.#dataset.records.ids[record]!;
+      this.#writeRegisterFact(id, REGISTER_ATTRIBUTES.listed, 'false');
       if (!gone || column < 0) continue;
       const text = JSON.stringify(gone.value);
-      if (!account.say(record, column, hash53(text), this.#turn)) continue;
+      if (!account.setValue(record, column, hash53(text), this.#readingNumber)) continue;
       this.#write(id, attributes[column]!, text, { url, confidence: gone.confidence, evidence: 'no longer listed' });
     }
   }
 
   /** Reports a reading in which no row identifies its record. */
   #checkIdentified(): void {
-    if (this.#rows === 0 || this.#nameless < this.#rows) return;
+    if (this.#rows === 0 || this.#withoutIdentity < this.#rows) return;
     const reading = this.#reading!;
     const { attributes } = this.#pack.identity;
     const rows = this.#rows === 1 ? 'its one row lacks' : `all of its ${this.#rows.toLocaleString('en-US')} rows lack`;
     const [only, ...more] = attributes;
-    const fit = this.#endless ? ` of at most ${AT_MOST}` : '';
+    const fit = this.#overlong ? ` of at most ${AT_MOST}` : '';
     const needed =
       more.length === 0
         ? `${only}${fit}, which identifies`
@@ -344,13 +334,13 @@ export class Observer {
   }
 
   /** Whether a row is an observation. Reports the row and every name in it that is not known. */
-  #usable(observed: unknown): observed is Observed {
+  #isObservation(observed: unknown): observed is Observed {
     let unknown = 0;
     let misspelt = false;
     const report = (name: UnknownName) => {
       unknown++;
       misspelt ||= name.nearest === 'source_url';
-      this.report.unknown(name, this.#place(observed));
+      this.report.unknown(name, this.#rowName(observed));
     };
     this.#rowChecker.unknownMembers(observed, report);
     this.#misspelt = unknown > 0;
@@ -364,37 +354,37 @@ export class Observer {
     }
     this.#leftOut++;
     // `value` for `values` is one mistake.
-    if (unknown === 0) this.report.noObservation(this.#place(observed), observed, broken);
+    if (unknown === 0) this.report.noObservation(this.#rowName(observed), observed, broken);
     return false;
   }
 
   /** `row 3`, or the line of a declared source. */
-  #place(observed: unknown): string {
+  #rowName(observed: unknown): string {
     const line = (observed as Partial<Observed> | null | undefined)?.line;
     return line === undefined ? `row ${this.#rows}` : `line ${line}`;
   }
 
   /** The key of the record; null for a row that does not identify one, which is reported. */
-  #key(observed: Observed): string | null {
+  #keyOf(observed: Observed): string | null {
     const { identity } = observed;
     const why = this.#unidentified(identity);
     if (why !== null) {
-      this.#nameless++;
+      this.#withoutIdentity++;
       this.#leftOut++;
-      this.report.unidentified(why, this.#place(observed));
+      this.report.unidentified(why, this.#rowName(observed));
       return null;
     }
-    let found: string;
+    let problem: string;
     try {
       const key = this.#pack.identity.key(identity);
       if (typeof key === 'string' && key !== '') return key;
-      found = `identity.key of the pack returns ${valueText(key)}`;
+      problem = `identity.key of the pack returns ${valueText(key)}`;
     } catch (error) {
-      found = `identity.key of the pack throws: ${error instanceof Error ? error.message : String(error)}`;
+      problem = `identity.key of the pack throws: ${error instanceof Error ? error.message : String(error)}`;
     }
     this.#leftOut++;
-    const predicate = `has the identity ${valueText(identity)}: ${found}`;
-    this.report.noObservation(this.#place(observed), identity, { predicate, expected: 'a text' });
+    const predicate = `has the identity ${valueText(identity)}: ${problem}`;
+    this.report.noObservation(this.#rowName(observed), identity, { predicate, expected: 'a text' });
     return null;
   }
 
@@ -404,33 +394,33 @@ export class Observer {
     if (lacking !== undefined) return `without \`${lacking}\``;
     const endless = Object.keys(identity!).find((name) => isTooLong(identity![name]));
     if (endless === undefined) return null;
-    this.#endless = true;
+    this.#overlong = true;
     return `with a \`${endless}\` of more than ${AT_MOST}`;
   }
 
-  #number(key: string): number {
+  #recordNumber(key: string): number {
     let record = this.#keys.get(key);
     if (record === undefined) {
-      record = this.#known.records.number(recordId(this.#pack.id, key));
+      record = this.#dataset.records.number(recordId(this.#pack.id, key));
       this.#keys.set(key, record);
     }
     return record;
   }
 
   /** Stores identity and slug of a new record. */
-  #name(id: string, key: string, identity: Identity, values: Record<string, Value>): void {
-    const slug = freeSlug(this.#pack.identity.slug(identity, values), key, this.#known.slugs);
-    this.#known.named.add(id);
-    this.#known.slugs.add(slug);
+  #nameRecord(id: string, key: string, identity: Identity, values: Record<string, Value>): void {
+    const slug = freeSlug(this.#pack.identity.slug(identity, values), key, this.#dataset.slugs);
+    this.#dataset.named.add(id);
+    this.#dataset.slugs.add(slug);
     const cleaned = Object.entries(identity).map(([name, value]) => [
       name,
       typeof value === 'string' ? cleanText(value) : value,
     ]);
-    this.#own(id, REGISTER_ATTRIBUTES.identity, JSON.stringify(Object.fromEntries(cleaned)));
-    this.#own(id, REGISTER_ATTRIBUTES.slug, JSON.stringify(slug));
+    this.#writeRegisterFact(id, REGISTER_ATTRIBUTES.identity, JSON.stringify(Object.fromEntries(cleaned)));
+    this.#writeRegisterFact(id, REGISTER_ATTRIBUTES.slug, JSON.stringify(slug));
   }
 
-  #own(id: string, name: string, text: string): void {
+  #writeRegisterFact(id: string, name: string, text: string): void {
     const { url } = this.#sources.get(this.#reading!.source)!;
     this.#write(id, { name, unit: null }, text, { url, confidence: 1, evidence: '' });
   }
@@ -453,30 +443,39 @@ export class Observer {
   /** Where a value is from; null when the row does not give it correctly: then the value is rejected. */
   #proof(observed: Observed, attribute: number, key: string): Proof | null {
     const { name } = this.#pack.attributes[attribute]!;
-    const url = entryFor<string>(observed.source_url, name);
+    const source = this.#sources.get(this.#reading!.source)!;
+    const stated = entryFor<string>(observed.source_url, name);
     // `source_ulr` for `source_url` is one mistake.
-    if (url === undefined && this.#misspelt) return null;
-    if (url === undefined || (url !== this.#lastUrl && !isAddress(url))) {
-      this.#park(attribute, key, url, 'an http or https address', `${name} source_url`, 'source_url');
+    if (stated === undefined && this.#misspelt) return null;
+    const url = stated ?? source.url;
+    if (url !== this.#lastUrl && !isAddress(url)) {
+      this.#rejectValue(attribute, key, url, 'an http or https address', `${name} source_url`, 'source_url');
       return null;
     }
     this.#lastUrl = url;
-    const confidence = entryFor<number>(observed.confidence, name) ?? this.#sources.get(this.#reading!.source)!.trust;
+    const confidence = entryFor<number>(observed.confidence, name) ?? source.trust;
     if (!(typeof confidence === 'number' && confidence >= 0 && confidence <= 1)) {
-      this.#park(attribute, key, confidence, 'a number from 0 to 1', `${name} confidence`, 'confidence');
+      this.#rejectValue(attribute, key, confidence, 'a number from 0 to 1', `${name} confidence`, 'confidence');
       return null;
     }
     const evidence = entryFor<string>(observed.evidence, name) ?? '';
     if (typeof evidence === 'string') return { url, confidence, evidence };
-    this.#park(attribute, key, evidence, 'a text', `${name} evidence`, 'evidence');
+    this.#rejectValue(attribute, key, evidence, 'a text', `${name} evidence`, 'evidence');
     return null;
   }
 
   /** Rejects a value; `cause` is what is wrong with the whole row. */
-  #park(attribute: number, record: string, value: unknown, expected: string, name?: string, cause?: string): void {
-    const known = this.#pack.attributes[attribute]!.name;
-    const place = this.#line === undefined ? {} : this.#placeInFile(known, this.#line);
-    this.report.reject(attribute, { record, attribute: name ?? known, value, expected, ...place }, cause);
+  #rejectValue(
+    attribute: number,
+    record: string,
+    value: unknown,
+    expected: string,
+    name?: string,
+    cause?: string,
+  ): void {
+    const attributeName = this.#pack.attributes[attribute]!.name;
+    const place = this.#line === undefined ? {} : this.#placeInFile(attributeName, this.#line);
+    this.report.reject(attribute, { record, attribute: name ?? attributeName, value, expected, ...place }, cause);
   }
 
   /** Line of the row and column of the attribute in a declared source. */

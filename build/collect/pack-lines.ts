@@ -10,7 +10,7 @@ function programs(folder: string): string[] {
   let names: string[];
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
-    names = entries.filter((each) => each.isFile()).map(({ name }) => name);
+    names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   } catch {
     return [];
   }
@@ -26,7 +26,7 @@ export function lineInPack(folder: string, wanted: string | RegExp): string | un
   for (const name of programs(folder)) {
     const text = readFileSync(join(folder, name), 'utf8');
     if (text.length > LARGEST) continue;
-    const line = text.split('\n').findIndex((each) => pattern.test(each));
+    const line = text.split('\n').findIndex((content) => pattern.test(content));
     if (line >= 0) return `${name}:${line + 1}`;
   }
   return undefined;
@@ -38,7 +38,7 @@ const wholeName = (name: string) => new RegExp(`(?<![\\w.])${RegExp.escape(name)
 export function lineInStack(folder: string, error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   // The message may contain the folder too: only frames end with a file and a line.
-  for (const frame of (error.stack ?? '').split('\n').filter((each) => each.includes(`/${basename(folder)}/`))) {
+  for (const frame of (error.stack ?? '').split('\n').filter((entry) => entry.includes(`/${basename(folder)}/`))) {
     const line = /([\w.-]+\.ts:\d+)(?::\d+)?\)?$/.exec(frame)?.[1];
     if (line !== undefined) return line;
   }

@@ -146,15 +146,15 @@ function rowAsPlanned(row: ReadingRow): Planned {
  * A warning about a newest version that is not read because it is older than one that was collected; null when
  * it is not.
  */
-export function olderThanCollected(made: readonly ReadingRow[], found: Planned): string | null {
+export function olderThanCollected(made: readonly ReadingRow[], plan: Planned): string | null {
   const rows = validReadings(made).filter(
-    ({ source, confirmed_at }) => source === found.source && confirmed_at > found.observed_at,
+    ({ source, confirmed_at }) => source === plan.source && confirmed_at > plan.observed_at,
   );
   const latest = rows.sort((a, b) => b.confirmed_at - a.confirmed_at)[0];
   if (latest === undefined) return null;
   const day = (time: number) => new Date(time).toISOString().slice(0, 10);
   return (
-    `${found.source}: the newest version ${found.package}@${found.version} of ${day(found.observed_at)} is older than ` +
+    `${plan.source}: the newest version ${plan.package}@${plan.version} of ${day(plan.observed_at)} is older than ` +
     `${latest.package}@${latest.version} of ${day(latest.confirmed_at)}, which was collected; it is not read`
   );
 }
@@ -163,12 +163,12 @@ export function olderThanCollected(made: readonly ReadingRow[], found: Planned):
 export function isNews(
   pack: Pack,
   made: readonly ReadingRow[],
-  found: { source: string; package: string; version: string; observed_at?: number },
+  reading: { source: string; package: string; version: string; observed_at?: number },
 ): boolean {
-  const source = pack.sources.find(({ id }) => id === found.source);
-  const rows = validReadings(made).filter((row) => row.source === found.source);
+  const source = pack.sources.find(({ id }) => id === reading.source);
+  const rows = validReadings(made).filter((row) => row.source === reading.source);
   const pins = source?.pins ?? [];
-  if (rows.some((row) => same(row, found)) || pins.some((pin) => same(pin, found))) return false;
+  if (rows.some((row) => same(row, reading)) || pins.some((pin) => same(pin, reading))) return false;
   const times = [...rows.map((row) => row.confirmed_at), ...pins.map((pin) => Date.parse(pin.observed_at))];
-  return found.observed_at === undefined || times.every((time) => time < found.observed_at!);
+  return reading.observed_at === undefined || times.every((time) => time < reading.observed_at!);
 }

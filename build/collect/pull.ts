@@ -62,8 +62,8 @@ export async function within<T>(limit: number, name: string, result: T | Promise
 }
 
 function iteratorOf<T>(rows: Rows<T>): AsyncIterator<T> | Iterator<T> {
-  const given = rows as Partial<AsyncIterable<T> & Iterable<T>> | null | undefined;
-  const iterator = given?.[Symbol.asyncIterator]?.() ?? given?.[Symbol.iterator]?.();
+  const iterable = rows as Partial<AsyncIterable<T> & Iterable<T>> | null | undefined;
+  const iterator = iterable?.[Symbol.asyncIterator]?.() ?? iterable?.[Symbol.iterator]?.();
   if (iterator !== undefined && typeof rows !== 'string') return iterator;
   throw new Error(
     '`read` returns no rows: write `async *read(reading, context)`, with the asterisk, and `yield` each row',

@@ -119,24 +119,24 @@ export class RunReport {
     const examples = this.#examples.get(attribute) ?? [];
     const kind = `${source}\n${value.attribute}\n${value.expected}`;
     if (examples.length < MOST.examples) this.#examples.set(attribute, [...examples, rejectedText(rejected, values)]);
-    const known = this.#kinds.get(kind);
-    if (known !== undefined) known.count++;
-    if (known !== undefined || this.#kinds.size >= MOST.rejected) return;
+    const occurrences = this.#kinds.get(kind);
+    if (occurrences !== undefined) occurrences.count++;
+    if (occurrences !== undefined || this.#kinds.size >= MOST.rejected) return;
     const share = `${source}\n${this.#pack.attributes[attribute]?.name}`;
     this.#kinds.set(kind, { share, text: rejectedText(rejected, values), count: 1 });
   }
 
-  /** Adds a row of a declared source that could not be read as a row; it stands for `count` rows. */
+  /** Adds a row of a declared source that could not be read as a row; it represents `count` rows. */
   brokenRow({ line, text, expected }: BrokenRow, count = 1): void {
     this.#addBroken(`line ${line} is ${valueText(text)}, expected ${expected}`, { value: text, expected, line });
     this.#broken.count += count - 1;
   }
 
   /** Adds a row that is no observation; `place` is its number or line. */
-  noObservation(place: string, found: unknown, { predicate, expected }: { predicate: string; expected: string }): void {
-    const yields = found === null || found === undefined ? lineInPack(this.#pack.folder, YIELDS_NOTHING) : undefined;
+  noObservation(place: string, value: unknown, { predicate, expected }: { predicate: string; expected: string }): void {
+    const yields = value === null || value === undefined ? lineInPack(this.#pack.folder, YIELDS_NOTHING) : undefined;
     const sentence = `${place} ${predicate}, expected ${expected}${lineInFile(yields)}`;
-    this.#addBroken(sentence, { value: found, expected });
+    this.#addBroken(sentence, { value, expected });
   }
 
   #addBroken(sentence: string, rejected: Pick<RejectedValue, 'value' | 'expected' | 'line'>): void {
@@ -176,8 +176,8 @@ export class RunReport {
   /** Adds a row without an identified record; `why` follows "row", as in "without `code`". */
   unidentified(why: string, place: string): void {
     const reading = this.#reading!;
-    const known = entry(this.#unidentified, reading.source, () => new Map<string, Occurrences>());
-    entry(known, why, () => ({ count: 0, first: `${place} of ${readingName(reading)}` })).count++;
+    const identities = entry(this.#unidentified, reading.source, () => new Map<string, Occurrences>());
+    entry(identities, why, () => ({ count: 0, first: `${place} of ${readingName(reading)}` })).count++;
   }
 
   /** The mistake that no row of the reading identifies its record; the rows are not reported again. */
@@ -189,8 +189,8 @@ export class RunReport {
 
   /** Adds a record that a reading lists again. */
   twice(record: number, key: string): void {
-    const known = entry(this.#twice, this.#reading!.source, () => new Map<number, string>());
-    if (!known.has(record)) known.set(record, key);
+    const records = entry(this.#twice, this.#reading!.source, () => new Map<number, string>());
+    if (!records.has(record)) records.set(record, key);
   }
 
   /** Ends the reading: compares its wrong values and broken rows with the shares that its source tolerates. */
@@ -290,9 +290,9 @@ const tolerated = (wrong: number, all: number, tolerate: Source['tolerate'], of:
   ` (${percent(wrong / all)}; tolerate.${of}: ${percent(tolerate[of])})`;
 
 function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key) ?? make();
-  map.set(key, known);
-  return known;
+  const item = map.get(key) ?? make();
+  map.set(key, item);
+  return item;
 }
 
 /** `price.list of s904 is NaN, expected a price`; for a file: `price.list in line 14, column Price, is …`. */

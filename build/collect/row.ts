@@ -83,14 +83,14 @@ export class RowChecker {
     }
     for (const name in identity) {
       if (this.#identity.has(name)) continue;
-      const { identity: known } = this.#names;
-      const expected = `only ${known.join(', ')}, which identify a record`;
-      report({ text: 'rows with the identity', name, expected, nearest: nearest(name, known) });
+      const { identity: identityNames } = this.#names;
+      const expected = `only ${identityNames.join(', ')}, which identify a record`;
+      report({ text: 'rows with the identity', name, expected, nearest: nearest(name, identityNames) });
     }
     for (const member of BY_ATTRIBUTE) {
-      const given = row[member];
-      if (!isObject(given)) continue;
-      for (const name in given)
+      const value = row[member];
+      if (!isObject(value)) continue;
+      for (const name in value)
         if (name !== '*' && !this.#attributes.has(name)) report(this.#unknown(`rows with ${member} for`, name));
     }
   }
@@ -107,19 +107,19 @@ function unknownMember(name: string): UnknownName {
 }
 
 /** The closest known name; one that differs only in case and separators first. */
-function nearest(name: string, known: readonly string[]): string | undefined {
+function nearest(name: string, names: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]+/g, '');
-  const same = known.find((each) => plain(each) === plain(name));
-  return same ?? nearestName(name, known);
+  const same = names.find((candidate) => plain(candidate) === plain(name));
+  return same ?? nearestName(name, names);
 }
 
 /** The entry for an attribute, of one for all or of an object with `*` for the others. */
 export function entryFor<T extends string | number>(
-  given: T | Record<string, T> | undefined,
+  entries: T | Record<string, T> | undefined,
   attribute: string,
 ): T | undefined {
-  if (given === undefined || given === null || typeof given !== 'object') return given ?? undefined;
-  return given[attribute] ?? given['*'];
+  if (entries === undefined || entries === null || typeof entries !== 'object') return entries ?? undefined;
+  return entries[attribute] ?? entries['*'];
 }
 
 /** Most characters of an address. */

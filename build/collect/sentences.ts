@@ -7,9 +7,9 @@ const VALUE = 60;
 /** JSON of a value. NaN, infinities and big integers are texts, which JSON cannot write as numbers. */
 export function jsonText(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value, (_, each: unknown) => {
-      if (typeof each === 'bigint' || (typeof each === 'number' && !Number.isFinite(each))) return String(each);
-      return typeof each === 'function' ? 'a function' : each;
+    return JSON.stringify(value, (_, member: unknown) => {
+      if (typeof member === 'bigint' || (typeof member === 'number' && !Number.isFinite(member))) return String(member);
+      return typeof member === 'function' ? 'a function' : member;
     });
   } catch {
     return 'a value that contains itself';
@@ -27,8 +27,11 @@ export function shorten(text: string): string {
   return text.length > VALUE ? `${text.slice(0, VALUE).toWellFormed()}…` : text;
 }
 
-/** `15 %`, `0.1 %`: three significant digits. */
-export const percent = (share: number): string => `${Number((share * 100).toPrecision(3))} %`;
+/** `15 %`, `0.1 %`: three significant digits, but never 100 for less: `99.96 %`. */
+export const percent = (share: number): string => {
+  const rounded = Number((share * 100).toPrecision(3));
+  return `${rounded === 100 && share < 1 ? Math.floor(share * 10_000) / 100 : rounded} %`;
+};
 
 /** What to do about a difference that is right, as the beginning of a sentence. */
 export const acceptOnce = (dataset: string): string =>

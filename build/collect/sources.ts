@@ -38,8 +38,8 @@ const LARGEST = 2 ** 30;
  * hashes do not count).
  */
 export function hasIntegrity(tarball: Buffer, integrity: string): boolean {
-  const found = createHash('sha512').update(tarball).digest('base64');
-  return integrity.split(/\s+/).some((each) => each.split('?')[0] === `sha512-${found}`);
+  const digest = createHash('sha512').update(tarball).digest('base64');
+  return integrity.split(/\s+/).some((entry) => entry.split('?')[0] === `sha512-${digest}`);
 }
 
 /** Folder of an unpacked source, whether or not it exists yet. */
@@ -67,8 +67,8 @@ export async function obtain(npm: Npm, dataDir: string, pack: Pack, wanted: Pack
   }
   const folder = cached(dataDir, wanted);
   const note = `${folder}.integrity`;
-  const known = await readFile(note, 'utf8').catch(() => '');
-  if (known.trim() === wanted.integrity && (await isFolder(folder))) return folder;
+  const notedHash = await readFile(note, 'utf8').catch(() => '');
+  if (notedHash.trim() === wanted.integrity && (await isFolder(folder))) return folder;
   await mkdir(dirname(folder), { recursive: true });
   const work = await mkdtemp(join(paths.sources(dataDir), UNFINISHED));
   try {

@@ -62,30 +62,31 @@ describe('an account', () => {
   test('distinguishes new values from repeated ones, those of earlier runs included', () => {
     const account = new SourceState(2);
     account.restore(0, 1, 7);
-    expect(account.say(0, 1, 7, 1)).toBe(false);
-    expect(account.say(0, 1, 8, 1)).toBe(true);
-    expect(account.saidIn(0, 1, 1)).toBe(true);
-    expect(account.saidIn(0, 1, 2)).toBe(false);
+    expect(account.setValue(0, 1, 7, 1)).toBe(false);
+    expect(account.setValue(0, 1, 8, 1)).toBe(true);
+    expect(account.hasValueIn(0, 1, 1)).toBe(true);
+    expect(account.hasValueIn(0, 1, 2)).toBe(false);
     expect([account.has(0, 0), account.has(0, 1)]).toEqual([false, true]);
   });
 
   test('grows without losing values', () => {
     const account = new SourceState(3);
     for (let record = 0; record < 5000; record++) {
-      account.see(record, 1);
-      account.say(record, record % 3, record + 1, 1);
+      account.markListed(record, 1);
+      account.setValue(record, record % 3, record + 1, 1);
     }
-    for (let record = 0; record < 5000; record++) expect(account.say(record, record % 3, record + 1, 2)).toBe(false);
+    for (let record = 0; record < 5000; record++)
+      expect(account.setValue(record, record % 3, record + 1, 2)).toBe(false);
   });
 
   test('withdraws missing values of a listed record, except lasting ones', () => {
     const account = new SourceState(3);
     for (const record of [0, 1]) {
-      account.see(record, 1);
-      for (const attribute of [0, 1, 2]) account.say(record, attribute, 5, 1);
+      account.markListed(record, 1);
+      for (const attribute of [0, 1, 2]) account.setValue(record, attribute, 5, 1);
     }
-    account.see(0, 2);
-    account.say(0, 0, 5, 2);
+    account.markListed(0, 2);
+    account.setValue(0, 0, 5, 2);
     expect([...account.withdraw(2, [false, false, true])]).toEqual([[0, 1]]);
     expect([...account.withdraw(2, [false, false, true])]).toEqual([]);
     expect(account.has(0, 1)).toBe(false);
@@ -96,9 +97,9 @@ describe('an account', () => {
     account.restoreListed(0, true);
     account.restoreListed(1, true);
     account.restoreListed(2, false);
-    expect(account.see(0, 1)).toBe(false);
+    expect(account.markListed(0, 1)).toBe(false);
     expect([...account.drop(1)]).toEqual([1]);
     expect([...account.drop(1)]).toEqual([]);
-    expect([account.see(1, 2), account.see(2, 2)]).toEqual([true, true]);
+    expect([account.markListed(1, 2), account.markListed(2, 2)]).toEqual([true, true]);
   });
 });

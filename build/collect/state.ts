@@ -50,8 +50,8 @@ export class Records {
   readonly #numbers = new Map<string, number>();
 
   number(id: string): number {
-    const known = this.#numbers.get(id);
-    if (known !== undefined) return known;
+    const number = this.#numbers.get(id);
+    if (number !== undefined) return number;
     this.#numbers.set(id, this.ids.length);
     return this.ids.push(id) - 1;
   }
@@ -63,7 +63,7 @@ export class SourceState {
   #room = 0;
   #cells = new Float64Array(0);
   /** Last reading that had a value for the cell; 0: before this run. */
-  #said = new Uint16Array(0);
+  #readings = new Uint16Array(0);
   #listed = new Uint8Array(0);
   #seen = new Uint16Array(0);
 
@@ -79,7 +79,7 @@ export class SourceState {
       return larger;
     };
     this.#cells = enlarge(this.#cells, new Float64Array(this.#room * this.#width));
-    this.#said = enlarge(this.#said, new Uint16Array(this.#room * this.#width));
+    this.#readings = enlarge(this.#readings, new Uint16Array(this.#room * this.#width));
     this.#listed = enlarge(this.#listed, new Uint8Array(this.#room));
     this.#seen = enlarge(this.#seen, new Uint16Array(this.#room));
   }
@@ -96,7 +96,7 @@ export class SourceState {
   }
 
   /** Notes that a reading (numbered from 1) lists the record; returns whether it was not listed before. */
-  see(record: number, reading: number): boolean {
+  markListed(record: number, reading: number): boolean {
     this.#grow(record);
     this.#seen[record] = reading;
     if (this.#listed[record] === 1) return false;
@@ -105,7 +105,7 @@ export class SourceState {
   }
 
   /** Whether this reading listed the record before. */
-  seenIn(record: number, reading: number): boolean {
+  isListedIn(record: number, reading: number): boolean {
     return this.#seen[record] === reading;
   }
 
@@ -115,13 +115,13 @@ export class SourceState {
   }
 
   /** Number of records that a reading lists. */
-  seenCount(reading: number): number {
+  listedCountIn(reading: number): number {
     return this.#seen.reduce((sum, seen) => sum + (seen === reading ? 1 : 0), 0);
   }
 
   /** Whether this reading already had a value for the cell. */
-  saidIn(record: number, attribute: number, reading: number): boolean {
-    return this.#said[record * this.#width + attribute] === reading;
+  hasValueIn(record: number, attribute: number, reading: number): boolean {
+    return this.#readings[record * this.#width + attribute] === reading;
   }
 
   has(record: number, attribute: number): boolean {
@@ -134,9 +134,9 @@ export class SourceState {
   }
 
   /** Notes a value of a reading; returns whether it is new. */
-  say(record: number, attribute: number, hash: number, reading: number): boolean {
+  setValue(record: number, attribute: number, hash: number, reading: number): boolean {
     const at = record * this.#width + attribute;
-    this.#said[at] = reading;
+    this.#readings[at] = reading;
     if (this.#cells[at] === hash) return false;
     this.#cells[at] = hash;
     return true;
@@ -148,7 +148,7 @@ export class SourceState {
       if (this.#seen[record] !== reading) continue;
       for (let attribute = 0; attribute < this.#width; attribute++) {
         const at = record * this.#width + attribute;
-        if (this.#cells[at] === 0 || this.#said[at] === reading || lasting[attribute]) continue;
+        if (this.#cells[at] === 0 || this.#readings[at] === reading || lasting[attribute]) continue;
         this.#cells[at] = 0;
         yield [record, attribute];
       }

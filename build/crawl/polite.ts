@@ -75,13 +75,13 @@ export class Crawler {
    * Fetches a page. Returns 200, 304 (the known copy is valid), 404 or 410 (no page); otherwise throws
    * Forbidden, Refused, TooMuch, or an Error with the last answer of the site.
    */
-  async page(address: string, known: KnownCopy, policy: CrawlPolicy): Promise<FetchedPage> {
+  async page(address: string, knownCopy: KnownCopy, policy: CrawlPolicy): Promise<FetchedPage> {
     let url = new URL(address);
     let headers = policy.headers;
     const seen = new Set<string>();
     while (seen.size <= HOPS) {
       seen.add(url.href);
-      const answer = await this.#patiently(url, known, { ...policy, headers });
+      const answer = await this.#patiently(url, knownCopy, { ...policy, headers });
       if (answer.status < 300 || answer.status === 304 || answer.status > 399) return { ...answer, url };
       const { location = '' } = answer.headers;
       if (!URL.canParse(location, url)) throw new Error(`${url.href} redirects to an invalid address`);
@@ -94,11 +94,11 @@ export class Crawler {
   }
 
   /** Retries until there is a final answer. */
-  async #patiently(url: URL, known: KnownCopy, policy: CrawlPolicy): Promise<WebResponse> {
+  async #patiently(url: URL, knownCopy: KnownCopy, policy: CrawlPolicy): Promise<WebResponse> {
     const { now, wait, random } = this.#web.options;
     const headers: Record<string, string> = { ...policy.headers };
-    if (known.etag !== undefined) headers['If-None-Match'] = known.etag;
-    if (known.last_modified !== undefined) headers['If-Modified-Since'] = known.last_modified;
+    if (knownCopy.etag !== undefined) headers['If-None-Match'] = knownCopy.etag;
+    if (knownCopy.last_modified !== undefined) headers['If-Modified-Since'] = knownCopy.last_modified;
     for (let tried = 1; ; tried++) {
       const last = tried === TRIES;
       let pause = BACKOFF * 2 ** (tried - 1) * (0.5 + random());
@@ -147,8 +147,8 @@ export class Crawler {
   }
 
   #host(url: URL): Host {
-    const found = this.#hosts.get(url.origin);
-    if (found !== undefined) return found;
+    const state = this.#hosts.get(url.origin);
+    if (state !== undefined) return state;
     const host: Host = { rules: null, turn: Promise.resolve(), last: -Infinity };
     this.#hosts.set(url.origin, host);
     return host;

@@ -2,15 +2,25 @@
 import { createHash } from 'node:crypto';
 import { link, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { putInPlace, replaceFile, temporaryPath, UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import type { Crawl, CrawledPage } from '../../packs/define/model.ts';
-import { Crawler, type KnownCopy } from './polite.ts';
+import { Crawler } from './polite.ts';
 import type { Web } from './web.ts';
 
-/** Stored validators, hash and type of a page between two nights. */
-type Remembered = KnownCopy & { sha256: string; content_type: string };
+/** Stored validators, hash and type of the pages between two nights, by URL. */
+const KnownPages = z.record(
+  z.string(),
+  z.object({
+    etag: z.string().optional(),
+    last_modified: z.string().optional(),
+    sha256: z.string(),
+    content_type: z.string(),
+  }),
+);
+type KnownPage = z.infer<typeof KnownPages>[string];
 
 /** What to crawl, and where to store it. */
 export interface CrawlWork {
@@ -21,7 +31,7 @@ export interface CrawlWork {
   /** The URLs that a page links to and that are crawled too. */
   follow: (url: string, body: Buffer) => Iterable<string>;
   /** Called after every page with the number of crawled pages and of known ones. */
-  progress: (done: number, known: number) => void;
+  progress: (done: number, total: number) => void;
 }
 
 /** The package name of the readings of a crawled source. */
@@ -36,13 +46,18 @@ export const crawlFolder = (dataDir: string, dataset: string, source: string) =>
  * crawl and a hash of the pages. Throws when a page fails, except with 404 or 410, because an incomplete
  * reading would withdraw values. Fetched pages are stored also then, so that the next try requests only
  * changed ones.
+ *
+ * @example
+ * ```ts
+ * const { version, observed_at } = await crawlSource(web, { dataDir, dataset: 'tools', source: 'site', crawl, follow, progress });
+ * ```
  */
 export async function crawlSource(web: Web, work: CrawlWork): Promise<{ version: string; observed_at: string }> {
   const { dataDir, dataset, source, crawl } = work;
   const folder = crawlFolder(dataDir, dataset, source);
   const note = join(folder, 'known.json');
   await mkdir(folder, { recursive: true });
-  const known = new Map(Object.entries(await remembered(note)));
+  const knownPages = new Map(Object.entries(await readKnownPages(note)));
   const began = web.options.now();
   const pages: CrawledPage[] = [];
   const crawler = new Crawler(web);
@@ -51,7 +66,7 @@ export async function crawlSource(web: Web, work: CrawlWork): Promise<{ version:
     for (let i = 0; i < queue.length; i++) {
       if (i === crawl.max_pages) throw new Error(`more than ${crawl.max_pages} pages`);
       const address = queue[i]!;
-      const page = await fetchPage(crawler, work, known, address);
+      const page = await fetchPage(crawler, work, knownPages, address);
       work.progress(i + 1, queue.length);
       if (page === null) continue;
       pages.push({ ...page.entry, fetched_at: isoTime(web.options.now().getTime()) });
@@ -61,10 +76,10 @@ export async function crawlSource(web: Web, work: CrawlWork): Promise<{ version:
       }
     }
   } finally {
-    await replaceFile(note, `${JSON.stringify(Object.fromEntries(known))}\n`);
+    await replaceFile(note, `${JSON.stringify(Object.fromEntries(knownPages))}\n`);
   }
-  const found = createHash('sha256').update(JSON.stringify(pages.map(({ url, sha256 }) => [url, sha256])));
-  const version = `${isoTime(began.getTime()).replace(/[-:]/g, '')}-${found.digest('hex').slice(0, 12)}`;
+  const digest = createHash('sha256').update(JSON.stringify(pages.map(({ url, sha256 }) => [url, sha256])));
+  const version = `${isoTime(began.getTime()).replace(/[-:]/g, '')}-${digest.digest('hex').slice(0, 12)}`;
   await keepReading(dataDir, folder, version, pages);
   return { version, observed_at: isoTime(began.getTime()) };
 }
@@ -76,16 +91,16 @@ export async function crawlSource(web: Web, work: CrawlWork): Promise<{ version:
 async function fetchPage(
   crawler: Crawler,
   { dataDir, crawl }: CrawlWork,
-  known: Map<string, Remembered>,
+  knownPages: Map<string, KnownPage>,
   address: string,
 ): Promise<{ entry: Omit<CrawledPage, 'fetched_at'>; body: Buffer } | null> {
   const policy = { delay: crawl.delay_seconds * 1000, max_bytes: crawl.max_bytes };
-  const before = known.get(address);
+  const before = knownPages.get(address);
   // A validator is useless without the stored bytes.
   const kept = before === undefined ? null : await readEvidence(dataDir, before.sha256);
   const page = await crawler.page(address, kept === null ? {} : before!, policy);
   if (page.status === 404 || page.status === 410) {
-    known.delete(address);
+    knownPages.delete(address);
     return null;
   }
   if (page.status === 304) {
@@ -96,7 +111,7 @@ async function fetchPage(
   if (page.status !== 200) throw new Error(`${address} answered ${page.status}`);
   const sha256 = await keepEvidence(dataDir, page.body);
   const content_type = page.headers['content-type'] ?? '';
-  known.set(address, {
+  knownPages.set(address, {
     etag: page.headers['etag'],
     last_modified: page.headers['last-modified'],
     sha256,
@@ -127,9 +142,10 @@ async function keepReading(
   }
 }
 
-async function remembered(path: string): Promise<Record<string, Remembered>> {
+/** The pages of earlier nights; none when the file does not exist or is damaged. */
+async function readKnownPages(path: string): Promise<z.infer<typeof KnownPages>> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Record<string, Remembered>;
+    return KnownPages.parse(JSON.parse(await readFile(path, 'utf8')));
   } catch {
     return {};
   }

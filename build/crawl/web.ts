@@ -73,12 +73,12 @@ export class Web {
   ): Promise<WebResponse> {
     const { allowed, ports, open_hosts, sign, base_url, now, patience = PATIENCE } = this.options;
     checkUrl(url, allowed, ports, open ? open_hosts : undefined);
-    const own = { 'user-agent': `${AGENT}/1.0 (+${base_url})`, accept: '*/*', 'accept-encoding': 'identity' };
-    const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+    const defaults = { 'user-agent': `${AGENT}/1.0 (+${base_url})`, accept: '*/*', 'accept-encoding': 'identity' };
+    const overrides = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     const signal = AbortSignal.timeout(WHOLE);
     const answer = await request(url, {
       dispatcher: open ? this.#openAgent : this.#agent,
-      headers: { ...own, ...Object.fromEntries(given), ...(signed ? await sign?.(url, now()) : {}) },
+      headers: { ...defaults, ...Object.fromEntries(overrides), ...(signed ? await sign?.(url, now()) : {}) },
       headersTimeout: patience,
       bodyTimeout: patience,
       signal,

@@ -156,8 +156,8 @@ export class Children {
     if (begun.child.connected) begun.child.send(args);
     // A moment later, so that they do not slow down this one.
     setTimeout(() => {
-      for (const each of [SERVICE, CHECK])
-        if (!this.#closed && !this.#waiting.has(each)) this.#waiting.set(each, this.#prepare(each));
+      for (const program of [SERVICE, CHECK])
+        if (!this.#closed && !this.#waiting.has(program)) this.#waiting.set(program, this.#prepare(program));
     }, DELAY).unref();
     return begun;
   }

@@ -1,5 +1,5 @@
 // The development server of a pack author: serves the packs, and brings into effect what changes in them.
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, type FSWatcher, mkdirSync, readdirSync, rmSync, statSync, watch } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Config } from '../../config.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
@@ -8,7 +8,6 @@ import { Children, type Service } from './children.ts';
 import { type DevProxy, openProxy } from './proxy.ts';
 import type { SiteInput } from './site.ts';
 import { type DevFolders, devFolders, updateView } from './view.ts';
-import { type Changes, Watcher } from './watch.ts';
 
 export interface DevOptions {
   config: Config;
@@ -21,7 +20,14 @@ const SITE = join(import.meta.dirname, '../../site');
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 
-/** Listens, and watches from now on. Throws when the port is taken. */
+/**
+ * Listens, and watches from now on. Throws when the port is taken.
+ *
+ * @example
+ * ```ts
+ * const server = await openDevServer({ config, env, print: (text) => process.stdout.write(text) });
+ * ```
+ */
 export async function openDevServer(options: DevOptions): Promise<DevServer> {
   const { HOST, PORT } = options.config;
   return new DevServer(options, await openProxy(HOST, PORT));
@@ -183,7 +189,7 @@ class DevServer {
     this.#siteDue = false;
     const changed = updateView(this.#folders);
     if (!(await (served ?? serveBuilt()))) return this.#print('The build failed; the last valid state is served.');
-    for (const id of ids.filter((each) => !output.includes(`${each}: collect\n`)))
+    for (const id of ids.filter((candidate) => !output.includes(`${candidate}: collect\n`)))
       this.#print(`${id}: no reading was repeated. After a change of collect.ts or its data, increase \`revision\`.`);
     if (code !== 0 || changed === 0) return;
     this.#proxy.reload();
@@ -243,3 +249,89 @@ class DevServer {
 }
 
 const names = (folders: Iterable<string>): string => [...folders].map((folder) => basename(folder)).join(', ');
+
+/** Changes that arrived together. */
+interface Changes {
+  /** Folders of packs whose texts changed (template, guide, samples): the service loads them again. */
+  texts: Set<string>;
+  /** Folders of packs with other changes: the dataset is built again. */
+  builds: Set<string>;
+  /** Whether a source of the pages for people changed. */
+  site: boolean;
+}
+
+/** Milliseconds without a further change, since an editor and a checkout write several files. */
+const QUIET = 100;
+
+const TEXTS = ['record.md', 'guide.md', 'samples.json'];
+/** Files of editors, and tests. */
+const IGNORED = /(^|\/)(\.[^/]*|[^/]*~|4913|[^/]*\.(swp|tmp)|node_modules\/.*)$|\.test\.ts$|(^|\/)fixtures-test\//;
+
+/** What a change below a folder of packs affects; null: nothing. `path` is relative, with `/`. */
+function packChange(path: string): { dataset: string; kind: 'texts' | 'builds' } | null {
+  const [dataset = '', ...rest] = path.split('/');
+  const file = rest.join('/');
+  return { dataset, kind: TEXTS.includes(file) ? 'texts' : 'builds' };
+}
+
+/** Collects changes below the folders of packs and of the pages, sorted by the work that they need. */
+class Watcher {
+  readonly #watchers: FSWatcher[] = [];
+  /** Version of each watched file and folder, by path. */
+  readonly #versions = new Map<string, string>();
+  /** Paths of new events, by the folder that is watched. */
+  readonly #events = new Map<string, Set<string>>();
+  #timer: NodeJS.Timeout | null = null;
+  readonly #site: string;
+  readonly #onChange: (changes: Changes) => void;
+
+  /** `onChange` receives changes when no further one arrived for a moment. */
+  constructor(packDirs: readonly string[], site: string, onChange: (changes: Changes) => void) {
+    this.#site = site;
+    this.#onChange = onChange;
+    for (const dir of [...packDirs, site]) {
+      for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) this.#changed(join(dir, name));
+      this.#events.set(dir, new Set());
+      this.#watchers.push(watch(dir, { recursive: true }, (_event, name) => this.#note(dir, name)));
+    }
+  }
+
+  /** Reports what the events changed, if anything. */
+  #report(): void {
+    const [texts, builds] = [new Set<string>(), new Set<string>()];
+    let site = false;
+    for (const [dir, paths] of this.#events) {
+      for (const path of [...paths].filter(
+        (candidate) => !IGNORED.test(candidate) && this.#changed(join(dir, candidate)),
+      )) {
+        const change = packChange(path);
+        if (dir === this.#site) site = true;
+        else if (change !== null) (change.kind === 'texts' ? texts : builds).add(join(dir, change.dataset));
+      }
+      paths.clear();
+    }
+    if (texts.size > 0 || builds.size > 0 || site) this.#onChange({ texts, builds, site });
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    for (const watcher of this.#watchers) watcher.close();
+  }
+
+  #note(dir: string, name: string | null): void {
+    if (name === null) return;
+    this.#events.get(dir)?.add(name.replaceAll('\\', '/'));
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#report(), QUIET);
+  }
+
+  /** Whether a path has another version than at the last call. A file that came and went has not. */
+  #changed(path: string): boolean {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    const version = stats?.isDirectory() ? 'folder' : stats && `${stats.mtimeMs} ${stats.size}`;
+    if (version === this.#versions.get(path)) return false;
+    if (version === undefined) this.#versions.delete(path);
+    else this.#versions.set(path, version);
+    return true;
+  }
+}

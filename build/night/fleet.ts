@@ -174,8 +174,8 @@ class FleetRun implements Fleet {
   }
 
   async #uploadWork(dataset: string, before: string | null): Promise<string> {
-    const known = before === null ? undefined : (await readListing(this.#storage, before)).files;
-    const listing = await workListing(this.#dataDir, dataset, known);
+    const files = before === null ? undefined : (await readListing(this.#storage, before)).files;
+    const listing = await workListing(this.#dataDir, dataset, files);
     if (formatListing(listing).name === before) return before;
     return this.#upload(listing, (path) => join(this.#dataDir, path));
   }

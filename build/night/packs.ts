@@ -28,7 +28,7 @@ export async function goodPacks(dirs: readonly string[]): Promise<Pack[]> {
 }
 
 /** Pack folders in PACK_DIRS, by dataset id; of two with one id the first is used. */
-export async function distinctFolders(dirs: readonly string[]): Promise<string[]> {
-  const found = await packFolders(dirs);
-  return found.filter((folder, i) => i === 0 || basename(found[i - 1] as string) !== basename(folder));
+async function distinctFolders(dirs: readonly string[]): Promise<string[]> {
+  const folders = await packFolders(dirs);
+  return folders.filter((folder, i) => i === 0 || basename(folders[i - 1] as string) !== basename(folder));
 }

@@ -1,16 +1,17 @@
 // A nightly run: every dataset in turn, then the static files. A dataset that fails keeps its last release
 // and does not stop the others.
 import { readdir, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Config } from '../../config.ts';
 import { setDuckMemory } from '../../data/duckdb/duck.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { lockNight } from '../../data/model/lock.ts';
-import { currentRelease } from '../../data/model/manifest.ts';
+import { currentRelease, readManifest } from '../../data/model/manifest.ts';
 import { restrictDataDir } from '../../data/model/permissions.ts';
 import { isoTime } from '../../data/model/time.ts';
 import { trace, tracing } from '../../data/model/tracing.ts';
+import { NightStateFile } from '../../data/releases/night-state.ts';
 import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-source.ts';
 import { type NightlyRun, recordRun } from '../../data/releases/runs.ts';
 import { MailQueue } from '../../data/state/mail.ts';
@@ -25,7 +26,7 @@ import { prerender } from '../static/prerender.ts';
 import { lockFiles, publish } from '../static/publish.ts';
 import { type DatasetNight, DatasetStopped, datasetNight } from './dataset.ts';
 import { type Fleet, joinFleet } from './fleet.ts';
-import { distinctFolders, loadValidPacks } from './packs.ts';
+import { loadValidPacks } from './packs.ts';
 
 /**
  * Most releases of a dataset that one rewrite builds before the pages: the number of immediate opt-outs an
@@ -40,6 +41,8 @@ export interface RunOptions {
   accept: boolean;
   /** No source is read: releases and files are built again from the stored facts and the current overlay. */
   rewrite?: boolean;
+  /** False: static files are written only after a new release. */
+  files?: boolean;
   /** Datasets whose run failed in this night, and which are tried again. */
   retries?: ReadonlySet<string>;
 }
@@ -58,12 +61,20 @@ function noSuchPack(name: string, packs: readonly Pack[]): string {
   return `${name}: no such pack; the packs are ${listed}${near === undefined ? '' : `; nearest: ${near}`}`;
 }
 
-/** Runs the night. Throws LockedError while another run is in progress, here or on another machine. */
+/**
+ * Runs the night. Throws LockedError while another run is in progress, here or on another machine.
+ *
+ * @example
+ * ```ts
+ * const { failures } = await runNight(config, effects, { only: ['airports'], accept: false });
+ * ```
+ */
 export async function runNight(config: Config, effects: Effects, options: RunOptions): Promise<NightReport> {
   const unlock = lockNight(config.DATA_DIR);
   setDuckMemory(config.DUCKDB_MEMORY);
   let store: Store | null = null;
   let fleet: Fleet | null = null;
+  let state: NightStateFile | null = null;
   try {
     restrictDataDir(config.DATA_DIR, effects.progress.warn);
     const wait = { seconds: config.DATABASE_WAIT_SECONDS, report: effects.progress.note };
@@ -78,24 +89,31 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     for (const failure of failures) effects.progress.warn(failure);
     if (unknown.length > 0 && unknown.length === only?.length) return { nights: [], failures };
     const nights: DatasetNight[] = [];
-    const { progress, takeSteps } = withTimer(effects.progress, effects.ticks);
-    const selected = new Set(packs.filter(({ id }) => only === null || only.includes(id)));
+    const selected = await smallestFirst(
+      packs.filter(({ id }) => only === null || only.includes(id)),
+      config.DATA_DIR,
+    );
+    const ids = selected.map(({ id }) => id);
+    state = new NightStateFile(config.DATA_DIR, ids, isoTime(effects.now().getTime()));
+    const shown = shownIn(effects.progress, state);
+    const { progress, takeSteps } = withTimer(shown, effects.ticks);
     const alerts: string[] = [];
     const run = { config, effects: { ...effects, progress }, options, overlays, fleet, takeSteps, alerts };
-    for (const pack of packs) {
-      // Pages are rendered for all datasets, also for those of other runs.
-      if (!selected.has(pack)) await fleet?.fetch(pack.id, false);
-      else {
-        const dataset = { 'register.dataset': pack.id };
-        failures.push(...(await trace('nightly run', dataset, () => runDataset(run, pack, nights))));
-      }
+    for (const pack of selected) {
+      const dataset = { 'register.dataset': pack.id };
+      failures.push(...(await trace('nightly run', dataset, () => runDataset(run, pack, nights))));
+      state.finish(pack.id, nights.find((night) => night.dataset === pack.id)?.outcome ?? 'failed');
     }
+    // Pages are rendered for all datasets, also for those of other runs.
+    for (const { id } of packs) if (!ids.includes(id)) await fleet?.fetch(id, false);
     if (alerts.length > 0)
       await alertOperators(config, store, alerts, effects).catch((error) => {
         failures.push(`alert to operators: ${errorLine(error)}`);
       });
+    if (options.files === false && nights.every(({ outcome }) => outcome !== 'released')) return { nights, failures };
     try {
-      failures.push(...(await trace('static files', {}, () => render(config, packs, broken, overlays, effects))));
+      const shownEffects = { ...effects, progress: shown };
+      failures.push(...(await trace('static files', {}, () => render(config, packs, broken, overlays, shownEffects))));
     } catch (error) {
       const reason = `static files: ${errorLine(error)}`;
       effects.progress.warn(reason);
@@ -106,6 +124,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     effects.progress.end();
     await fleet?.end();
     await store?.close();
+    state?.end();
     unlock();
   }
 }
@@ -126,14 +145,14 @@ interface DatasetRun {
 async function runDataset(run: DatasetRun, pack: Pack, nights: DatasetNight[]): Promise<string[]> {
   const { config, effects, options, overlays, fleet, takeSteps, alerts } = run;
   const at = isoTime(effects.now().getTime());
-  const record = async (result: Pick<NightlyRun, 'outcome' | 'release' | 'records' | 'told'>) => {
-    const { outcome, release, records, told } = result;
+  const record = async (result: Pick<NightlyRun, 'outcome' | 'release' | 'records' | 'messages'>) => {
+    const { outcome, release, records, messages } = result;
     // The schedule counts only runs that collect.
     if (!options.rewrite) {
       const retry = options.retries?.has(pack.id) ?? false;
-      const recorded = { at, ...takeSteps(), outcome, release, records, told };
+      const recorded = { at, ...takeSteps(), outcome, release, records, messages };
       const nights = await recordRun(config.DATA_DIR, pack.id, recorded, retry);
-      if (nights === 2 && !retry) alerts.push(`${pack.id} ${outcome}: ${told[0] ?? 'no reason is known'}`);
+      if (nights === 2 && !retry) alerts.push(`${pack.id} ${outcome}: ${messages[0] ?? 'no reason is known'}`);
     }
     await fleet?.save(pack.id);
   };
@@ -153,7 +172,7 @@ async function runDataset(run: DatasetRun, pack: Pack, nights: DatasetNight[]): 
       night = next;
     }
     nights.push(night);
-    const refusal = night.outcome === 'refused' ? [`${pack.id}: refused: ${night.told[0]}`] : [];
+    const refusal = night.outcome === 'refused' ? [`${pack.id}: refused: ${night.messages[0]}`] : [];
     await record(night);
     return [...night.failures.map((failure) => `${pack.id}: ${failure}`), ...refusal];
   } catch (error) {
@@ -161,7 +180,7 @@ async function runDataset(run: DatasetRun, pack: Pack, nights: DatasetNight[]): 
     const reasons = stopped?.mistakes ?? [errorLine(error)];
     if (stopped === null) effects.progress.warn(`${pack.id}: ${errorLine(error)}`);
     const release = await currentRelease(config.DATA_DIR, pack.id).catch(() => null);
-    await record({ outcome: 'failed', release, records: 0, told: stopped?.sentences ?? reasons }).catch(
+    await record({ outcome: 'failed', release, records: 0, messages: stopped?.sentences ?? reasons }).catch(
       (failure: Error) => reasons.push(`the run was not recorded: ${failure.message}`),
     );
     return reasons.map((reason) => `${pack.id}: ${reason}`);
@@ -190,11 +209,16 @@ async function alertOperators(
   }
 }
 
-/** Whether any pack has a release to serve. */
-export async function anyReleased(dataDir: string, dirs: readonly string[]): Promise<boolean> {
-  const ids = (await distinctFolders(dirs)).map((folder) => basename(folder));
-  const have = await Promise.all(ids.map((id) => currentRelease(dataDir, id)));
-  return have.some((id) => id !== null);
+/** Packs in the order of their builds: the one with the fewest records first, so that it is served early. */
+async function smallestFirst(packs: readonly Pack[], dataDir: string): Promise<Pack[]> {
+  const recordsOf = async ({ id, tests }: Pack): Promise<number> => {
+    const release = await currentRelease(dataDir, id);
+    const manifest =
+      release === null ? null : await readManifest(paths.release(dataDir, id, release)).catch(() => null);
+    return manifest?.records ?? tests.find(({ kind }) => kind === 'rows')?.min ?? Number.POSITIVE_INFINITY;
+  };
+  const sized = await Promise.all(packs.map(async (pack) => ({ pack, records: await recordsOf(pack) })));
+  return sized.sort((a, b) => (a.records < b.records ? -1 : a.records > b.records ? 1 : 0)).map(({ pack }) => pack);
 }
 
 /** Renders and publishes the static files of the datasets that have a release. Returns the failures. */
@@ -232,6 +256,21 @@ async function clearSources(dataDir: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [] as string[])) {
     if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true });
   }
+}
+
+/** Wraps a progress so that the service can show it. */
+function shownIn(progress: Progress, state: NightStateFile): Progress {
+  return {
+    ...progress,
+    step(dataset, step) {
+      state.step(dataset, step);
+      progress.step(dataset, step);
+    },
+    at(done, total, unit) {
+      state.at(done, total, unit);
+      progress.at(done, total, unit);
+    },
+  };
 }
 
 interface Timed {

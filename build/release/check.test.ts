@@ -59,6 +59,16 @@ describe('the pack’s tests', () => {
     [{ kind: 'accepted', attribute: 'status', values: ['here'] }, 'status: lost is not among the accepted values'],
     [{ kind: 'accepted', attribute: 'tags', values: ['a', 'b'] }, 'tags: c is not among the accepted values'],
   ];
+  test('a share that is not 100 % is not printed as such', async () => {
+    const some = many(5000, (i) => ({ ...full(i), mass: i < 2 ? undefined : 1 }));
+    const [sentence] = await checkRelease(
+      pack([{ kind: 'fill', attribute: 'mass', min: 1 }]),
+      await release(some),
+      null,
+    );
+    expect(sentence).toContain('mass: 99.96 % filled; the pack requires at least 100 %');
+  });
+
   test.each(CASES)('%j', async (tested, mistake) => {
     const named = `the test \`${tested.kind}\`${tested.attribute ? ` of ${tested.attribute}` : ''}`;
     const remedy = `If that is right, change ${named} in pack.ts; --accept does not skip it`;

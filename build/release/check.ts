@@ -111,11 +111,11 @@ async function attributeTest(duck: Duck, attribute: Attribute, test: PackTest, r
   }
   const accepted = (test.values ?? []).map((value) => quotedText(fold(value))).join(', ');
   const values = type === 'strings' ? `unnest(${cell})` : cell;
-  const found = await duck.rows(
+  const violations = await duck.rows(
     `SELECT DISTINCT value FROM (SELECT ${values}::VARCHAR AS value FROM now) WHERE value IS NOT NULL AND value NOT IN (${accepted}) ORDER BY value LIMIT 3`,
   );
-  return found.length > 0
-    ? `${name}: ${found.map(([value]) => String(value)).join(', ')} is not among the accepted values`
+  return violations.length > 0
+    ? `${name}: ${violations.map(([value]) => String(value)).join(', ')} is not among the accepted values`
     : null;
 }
 

@@ -49,6 +49,11 @@ const WORTH = 200_000;
 /**
  * Consolidates all facts of a dataset and writes the release files into a workspace folder, which it clears
  * first.
+ *
+ * @example
+ * ```ts
+ * const draft = await draftRelease({ pack, dataDir, allReadings, overlay, before, effects }, workspace);
+ * ```
  */
 export async function draftRelease(making: ReleaseInput, workspace: string): Promise<ReleaseDraft> {
   const { pack, dataDir, allReadings: made, overlay, before, effects } = making;
@@ -57,14 +62,15 @@ export async function draftRelease(making: ReleaseInput, workspace: string): Pro
   progress.step(pack.id, 'sort facts');
   const spill = join(workspace, 'spill-facts');
   const duck = await Duck.open(spill);
-  const said = [...overlay.ownerFacts.values()].flat();
+  const ownerFacts = [...overlay.ownerFacts.values()].flat();
   // A source whose rows have their own times confirms nothing by being read again.
   const confirming = made.filter(({ date_source }) => date_source !== 'rows');
   const { total, names, medians, query } = await sortFacts(duck, dataDir, pack, {
     made,
-    said,
+    ownerFacts,
     workspace,
     path: draft.stored,
+    warn: (text) => progress.warn(`${pack.id}: ${text}`),
   }).finally(() => duck.close());
 
   progress.step(pack.id, 'consolidate');

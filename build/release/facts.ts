@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { SourcedStatement } from '../../data/consolidate/history-rows.ts';
 import type { Listing } from '../../data/consolidate/times.ts';
-import { type ColumnTypes, type Duck, fromLines, fromParquet } from '../../data/duckdb/duck.ts';
+import { type ColumnTypes, type Duck, fromLines, fromParquet, memoryShortage } from '../../data/duckdb/duck.ts';
 import { cutLines, LineWriter, NULL, readLines } from '../../data/duckdb/lines.ts';
 import { OWNER_SOURCE, type OwnerFact } from '../../data/plan/overlay.ts';
 import {
@@ -45,11 +45,13 @@ const REGISTER_ATTRIBUTE_LIST = [REGISTER_ATTRIBUTES.identity, REGISTER_ATTRIBUT
 interface Sorting {
   made: readonly ReadingRow[];
   /** Owners' facts, which are stored with the accounts and not with the collected facts. */
-  said: readonly OwnerFact[];
+  ownerFacts: readonly OwnerFact[];
   /** Folder for temporary files. */
   workspace: string;
   /** File of the sorted lines. */
   path: string;
+  /** Called before the sort when the night may lack memory. */
+  warn: (text: string) => void;
 }
 
 const SAID: ColumnTypes = {
@@ -58,9 +60,9 @@ const SAID: ColumnTypes = {
 };
 
 /** Owners' facts as a query with the columns of collected ones, without records that were never collected. */
-function ownersFacts(said: readonly OwnerFact[], collected: string, workspace: string): string {
-  const writer = new LineWriter(join(workspace, 'said'));
-  for (const { entity, attribute, value, source_url, at, evidence } of said)
+function ownerFactsSql(ownerFacts: readonly OwnerFact[], collected: string, workspace: string): string {
+  const writer = new LineWriter(join(workspace, 'owner-facts'));
+  for (const { entity, attribute, value, source_url, at, evidence } of ownerFacts)
     writer.line([entity, attribute, value ?? NULL, source_url, at, evidence].join('\t'));
   writer.close();
   return (
@@ -79,7 +81,7 @@ export async function sortFacts(
   duck: Duck,
   dataDir: string,
   pack: Pack,
-  { made, said, workspace, path }: Sorting,
+  { made, ownerFacts, workspace, path, warn }: Sorting,
 ): Promise<{ total: number; names: Names; medians: GroupMedians; query: string | null }> {
   const runs = await listRuns(dataDir, pack.id);
   const collected = fromParquet(
@@ -88,21 +90,37 @@ export async function sortFacts(
   );
   const standing = `SELECT * FROM ${collected} WHERE ${validFactsCondition(made)}`;
   const from =
-    said.length === 0 ? `(${standing})` : `(${standing} UNION ALL BY NAME ${ownersFacts(said, collected, workspace)})`;
+    ownerFacts.length === 0
+      ? `(${standing})`
+      : `(${standing} UNION ALL BY NAME ${ownerFactsSql(ownerFacts, collected, workspace)})`;
   const sources = await duck.rows(`SELECT DISTINCT source FROM ${from} ORDER BY source`);
   const names: Names = {
     attributes: [...pack.attributes.map(({ name }) => name), ...REGISTER_ATTRIBUTE_LIST],
     sources: sources.map(([source]) => String(source)),
-    runs: [...runs.map(({ run }) => run), ...(said.length === 0 ? [] : [OWNER_SOURCE])],
+    runs: [...runs.map(({ run }) => run), ...(ownerFacts.length === 0 ? [] : [OWNER_SOURCE])],
   };
+  const shortage = await factsShortage(duck, from);
+  if (shortage !== null) warn(shortage);
   const columns =
     `entity, ${numberOf(names.attributes, 'attribute')}, ${numberOf(names.sources, 'source')}, ${numberOf(names.runs, 'run')}, ` +
     'source_kind, epoch_ms(observed_at), confidence, value, source_url, evidence';
   // The facts of a run are already in this order (`append` in build/collect/collect.ts).
-  const sorted = runs.length === 1 && said.length === 0;
+  const sorted = runs.length === 1 && ownerFacts.length === 0;
   const order = sorted ? '' : ' ORDER BY entity, attribute, observed_at, run, source, value';
   const total = await duck.lines(`SELECT ${columns} FROM ${from}${order}`, path);
   return { total, names, medians: await groupMedians(duck, pack, from), query: sorted ? from : null };
+}
+
+/** The message of `memoryShortage` for the newest values of facts; a record has one fact for its identity. */
+async function factsShortage(duck: Duck, from: string): Promise<string | null> {
+  const [[records, attributes, facts, bytes] = []] = (
+    await duck.rows(
+      `SELECT count(*) FILTER (attribute = '${REGISTER_ATTRIBUTES.identity}'), count(DISTINCT attribute), count(*), ` +
+        `sum(strlen(value)) FROM ${from}`,
+    )
+  ).map((row) => row.map(Number)) as [number, number, number, number][];
+  if (!records || !attributes || !facts) return null;
+  return memoryShortage(records, attributes, (bytes ?? 0) * Math.min(1, (records * attributes) / facts));
 }
 
 /** A byte range of the lines of `sortFacts` that contains complete records. */

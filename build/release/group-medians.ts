@@ -29,34 +29,34 @@ export async function groupMedians(duck: Duck, pack: Pack, facts: string): Promi
   const jumps = attributes.map(({ name, jump }) => `(${quotedText(name)}, ${jump}::DOUBLE)`).join(', ');
   const rows = await duck.rows(`
     WITH facts AS (
-      SELECT entity, attribute, value, observed_at AS said, run, source FROM ${facts}
+      SELECT entity, attribute, value, observed_at AS observed, run, source FROM ${facts}
       WHERE source_kind = 'collector' AND value IS NOT NULL AND confidence >= ${pack.consolidation.floor}
     ), bounds AS (
       SELECT * FROM (VALUES ${jumps}) AS bounds(attribute, jump)
     ), members AS (
-      SELECT entity, arg_min(value, ROW(said, run, source)) AS grp FROM facts
+      SELECT entity, arg_min(value, ROW(observed, run, source)) AS grp FROM facts
       WHERE attribute = ${quotedText(pack.group_by)} GROUP BY entity
     ), numbers AS (
-      SELECT entity, attribute, said, run, source, coalesce(TRY_CAST(value AS DOUBLE), TRY_CAST(value->>'$.min' AS DOUBLE)) AS n
+      SELECT entity, attribute, observed, run, source, coalesce(TRY_CAST(value AS DOUBLE), TRY_CAST(value->>'$.min' AS DOUBLE)) AS n
       FROM facts WHERE attribute IN (SELECT attribute FROM bounds)
     ), firsts AS (
-      SELECT entity, attribute, min(said) AS said FROM numbers WHERE n IS NOT NULL GROUP BY ALL
+      SELECT entity, attribute, min(observed) AS observed FROM numbers WHERE n IS NOT NULL GROUP BY ALL
     ), moments AS (
-      SELECT DISTINCT grp, attribute, said FROM firsts JOIN members USING (entity)
+      SELECT DISTINCT grp, attribute, observed FROM firsts JOIN members USING (entity)
     ), known AS (
-      SELECT grp, m.attribute, m.said, x.entity, arg_max(n, ROW(x.said, x.run, x.source)) AS n
-      FROM moments m JOIN members USING (grp) JOIN numbers x ON x.entity = members.entity AND x.attribute = m.attribute AND x.said <= m.said
+      SELECT grp, m.attribute, m.observed, x.entity, arg_max(n, ROW(x.observed, x.run, x.source)) AS n
+      FROM moments m JOIN members USING (grp) JOIN numbers x ON x.entity = members.entity AND x.attribute = m.attribute AND x.observed <= m.observed
       WHERE n IS NOT NULL GROUP BY ALL
     ), sorted AS (
-      SELECT grp, attribute, said, list_sort(list(n)) AS all_n FROM known GROUP BY ALL HAVING count(*) > ${GROUP_LEAST}
+      SELECT grp, attribute, observed, list_sort(list(n)) AS all_n FROM known GROUP BY ALL HAVING count(*) > ${GROUP_LEAST}
     ), others AS (
       -- Places of the two middle ones among the others, of which there is one less than in the list.
-      SELECT entity, attribute, said, all_n, list_position(all_n, known.n) AS own, len(all_n) // 2 AS low, (len(all_n) + 1) // 2 AS high
-      FROM firsts JOIN known USING (entity, attribute, said) JOIN sorted USING (grp, attribute, said)
+      SELECT entity, attribute, observed, all_n, list_position(all_n, known.n) AS own, len(all_n) // 2 AS low, (len(all_n) + 1) // 2 AS high
+      FROM firsts JOIN known USING (entity, attribute, observed) JOIN sorted USING (grp, attribute, observed)
     ), medians AS (
-      SELECT entity, attribute, said, (all_n[low + (low >= own)::INT] + all_n[high + (high >= own)::INT]) / 2 AS median FROM others
+      SELECT entity, attribute, observed, (all_n[low + (low >= own)::INT] + all_n[high + (high >= own)::INT]) / 2 AS median FROM others
     )
-    SELECT DISTINCT entity, attribute, epoch_ms(said), median FROM medians JOIN bounds USING (attribute) JOIN numbers USING (entity, attribute, said)
+    SELECT DISTINCT entity, attribute, epoch_ms(observed), median FROM medians JOIN bounds USING (attribute) JOIN numbers USING (entity, attribute, observed)
     WHERE median <> 0 AND NOT coalesce(n / median BETWEEN 1.000001 / jump AND jump / 1.000001, false)`);
   return new Map(
     rows.map(([entity, attribute, at, median]) => [

@@ -39,18 +39,18 @@ export class ValueTally {
     const enums: Manifest['enums'] = {};
     for (const { name, type, values } of pack.attributes) {
       if (type !== 'enum' || values !== null) continue;
-      const found = [...(this.counts.enums.get(name) ?? [])].sort(([a, m], [b, n]) => n - m || byCodePoint(a, b));
-      enums[name] = found.slice(0, MOST).map(([value]) => value);
+      const entries = [...(this.counts.enums.get(name) ?? [])].sort(([a, m], [b, n]) => n - m || byCodePoint(a, b));
+      enums[name] = entries.slice(0, MOST).map(([value]) => value);
     }
     return { ages, enums };
   }
 }
 
 function count<K>(counts: Counts<K>, name: string, key: K, n: number): void {
-  let known = counts.get(name);
-  if (known === undefined) {
-    known = new Map();
-    counts.set(name, known);
+  let valueCounts = counts.get(name);
+  if (valueCounts === undefined) {
+    valueCounts = new Map();
+    counts.set(name, valueCounts);
   }
-  known.set(key, (known.get(key) ?? 0) + n);
+  valueCounts.set(key, (valueCounts.get(key) ?? 0) + n);
 }

@@ -1,18 +1,14 @@
 // Turns one reading of a source into records. It reads files of the unpacked source and never runs them.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defineCollector } from 'dataset-register/pack';
+import { defineCollector, z } from 'dataset-register/pack';
 
-/** An entry as the source writes it. */
-interface Entry {
-  name: string;
-  kind?: string;
-  price?: number;
-}
+/** The entries as the source writes them. */
+const Entries = z.array(z.object({ name: z.string(), kind: z.string().optional(), price: z.number().optional() }));
 
 export default defineCollector({
   async *read(reading) {
-    const entries = JSON.parse(await readFile(join(reading.folder, 'things.json'), 'utf8')) as Entry[];
+    const entries = Entries.parse(JSON.parse(await readFile(join(reading.folder, 'things.json'), 'utf8')));
     for (const entry of entries) {
       yield {
         identity: { name: entry.name },

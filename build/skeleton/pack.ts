@@ -1,4 +1,4 @@
-// Definition of this dataset, checked by `npm run pack -- check <folder>`. See docs/packs.md.
+// Definition of this dataset, checked by `npm run pack -- check <folder>`. See docs/packs.md of dataset-register.
 import { definePack } from 'dataset-register/pack';
 
 export default definePack({

@@ -21,7 +21,7 @@ const LONGEST_HEADER = 1 << 20;
 /** Characters of a broken row in a message. */
 const SHOWN_TEXT = 200;
 
-/** Reads the header. Throws when there is none, or when two columns have one name. */
+/** Reads the header. Throws when there is none. Repeated names get the position of their column. */
 export async function headerOf(
   name: string,
   bytes: AsyncIterable<Buffer>,
@@ -47,15 +47,16 @@ export async function headerOf(
     throw new Error(`${name}: the header cannot be read: ${(error as Error).message}`);
   }
   if (header === undefined) throw new Error(`${name} has no header: it contains no row`);
-  const columns = header.map((column) => column.trim());
+  const names = header.map((column) => column.trim());
   // Several columns may have no name: lines that end with the delimiter have one.
-  const repeated = columns.find((column, i) => column !== '' && columns.indexOf(column) < i);
-  if (repeated !== undefined) {
-    const [first, second] = columns.flatMap((column, i) => (column === repeated ? [i + 1] : []));
-    throw new Error(`${name}: the header has two columns '${repeated}' (columns ${first} and ${second}); rename one`);
-  }
+  const columns = names.map((column, i) =>
+    column !== '' && names.indexOf(column) < i ? repeatedName(column, i + 1) : column,
+  );
   return { columns, delimiter, skipped };
 }
+
+/** The name of a column with the name of an earlier one, by its position from 1. */
+export const repeatedName = (column: string, position: number): string => `${column} (column ${position})`;
 
 /** Offset after a number of lines; null: the bytes have fewer, or end within a line break. */
 export function endOfLines(bytes: Buffer, count: number): number | null {

@@ -31,7 +31,7 @@ export async function* readCsv(declared: DeclaredAs<'csv'>, context: SourceConte
 
 /**
  * The table of a CSV. `open` is called twice: for the header, then (`shown` true) for the rows. Throws when there
- * is no header, or two columns have one name.
+ * is no header.
  */
 export async function readCsvTable(
   name: string,
@@ -89,10 +89,10 @@ async function* utf8Bytes(chunks: AsyncIterable<Buffer>, encoding: string): Asyn
   let first: Buffer | null = Buffer.alloc(0);
   let decoder: TextDecoder | null = null;
   const start = (head: Buffer): Buffer => {
-    const found = MARKS.find(({ mark }) => head.subarray(0, mark.length).equals(mark));
-    const label = found?.encoding ?? new TextDecoder(encoding).encoding;
+    const byteOrderMark = MARKS.find(({ mark }) => head.subarray(0, mark.length).equals(mark));
+    const label = byteOrderMark?.encoding ?? new TextDecoder(encoding).encoding;
     if (label !== 'utf-8') decoder = new TextDecoder(label);
-    return found?.encoding === 'utf-8' ? head.subarray(found.mark.length) : head;
+    return byteOrderMark?.encoding === 'utf-8' ? head.subarray(byteOrderMark.mark.length) : head;
   };
   const convert = (bytes: Buffer) => (decoder === null ? bytes : Buffer.from(decoder.decode(bytes, { stream: true })));
   for await (const chunk of chunks) {

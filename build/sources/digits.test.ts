@@ -1,13 +1,13 @@
 // Digits of numbers from each kind of source: kept, or rejected with a reason (contract section 2, "Numbers").
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import type { Attribute } from '../../packs/define/model.ts';
 import { checkValue } from '../../packs/define/schema.ts';
 import { csv, json, jsonl, parquet, postgres, sqlite } from '../../packs/define/sources.ts';
+import { scratch } from '../../tests/support/night-pack.ts';
 import { declaredAs, readAll, sourceContext } from '../../tests/support/source-context.ts';
 import { READERS } from './readers.ts';
 import { type ParseRule, parseCell } from './values.ts';
@@ -35,12 +35,6 @@ const RULE: ParseRule = {
   ...{ truths: { true: [], false: [] }, missing: new Set<string>() },
 };
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'digits-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 /** What parsing and checking need of an attribute. */
 const number = { name: 'mass', type: 'number', range: { min: null, max: null } } as Attribute;
 
@@ -59,7 +53,7 @@ const column = async (versions: Parameters<typeof readAll>[0]) =>
   (await readAll(versions)).flatMap(({ rows }) => rows.map(({ cells }) => cells[0]));
 
 test('CSV with decimal comma and thousands', async () => {
-  const at = folder();
+  const at = scratch();
   const written = TEXTS.map((text) => {
     const [whole = '', fraction] = text.split('.');
     const grouped = whole.replace(/(?<=\d)(?=(?:\d{3})+$)/g, '.');
@@ -71,7 +65,7 @@ test('CSV with decimal comma and thousands', async () => {
 });
 
 test('JSON Lines, and JSON, also with exponents', async () => {
-  const at = folder();
+  const at = scratch();
   const objects = [...TEXTS, '1e-7', '1.234567890123456e10', '1e400'].map((text) => `{"mass": ${text}}`);
   const expected = [...VALUES, 1e-7, 12345678901.23456, "a number with '.' as decimal sign"];
   writeFileSync(join(at, 'a.jsonl'), objects.join('\n'));
@@ -83,7 +77,7 @@ test('JSON Lines, and JSON, also with exponents', async () => {
 });
 
 test('Parquet: decimals, whole numbers, doubles, and decimals in objects', async () => {
-  const at = folder();
+  const at = scratch();
   const duck = await Duck.open(at);
   const write = async (name: string, expression: string, texts: readonly string[]) => {
     const list = texts.map((text) => `(${quotedText(text)})`).join(', ');
@@ -108,7 +102,7 @@ test('Parquet: decimals, whole numbers, doubles, and decimals in objects', async
 });
 
 test('SQLite: texts, whole numbers and reals', async () => {
-  const at = folder();
+  const at = scratch();
   const database = new DatabaseSync(join(at, 'a.sqlite'));
   database.exec('CREATE TABLE texts (mass TEXT); CREATE TABLE numbers (mass ANY) STRICT');
   for (const text of TEXTS) database.prepare('INSERT INTO texts VALUES (?)').run(text);

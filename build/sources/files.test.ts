@@ -17,7 +17,7 @@ function put(folder: string, name: string, text: string, time: string): void {
 }
 
 const read = (folder: string, file: string, known: Mark[] = [], options: Parameters<typeof csv>[1] = {}) =>
-  readAll(READERS.csv(declaredAs('csv', csv(file, options)), sourceContext(folder, { known }).context));
+  readAll(READERS.csv(declaredAs('csv', csv(file, options)), sourceContext(folder, { marks: known }).context));
 
 test('a pattern: files by time then name, each read once, again after a change', async () => {
   const folder = scratch();

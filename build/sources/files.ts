@@ -47,10 +47,10 @@ interface DeclaredFile {
  */
 export async function changedFiles(
   declared: DeclaredFile,
-  context: Pick<SourceContext, 'folder' | 'known'>,
+  context: Pick<SourceContext, 'folder' | 'marks'>,
   sizeAndTime: (path: string) => Promise<{ size: number; mtimeMs: number }> = stat,
 ): Promise<SourceFile[]> {
-  const { folder, known } = context;
+  const { folder, marks } = context;
   const paths = await matchingPaths(folder, declared.file);
   if (paths.length === 0) throw new Error(await noSuchFile(folder, declared.file));
   const files: SourceFile[] = [];
@@ -63,7 +63,7 @@ export async function changedFiles(
       const name = entry === undefined ? place : `${place}/${entry.name}`;
       const mark = { path: name, size, mtime: Math.round(mtimeMs) };
       // Only the newest mark counts: a file may return to an earlier size and time.
-      const last = known.findLast((known) => known['path'] === name);
+      const last = marks.findLast((candidate) => candidate['path'] === name);
       if (last !== undefined && last['size'] === mark.size && last['mtime'] === mark.mtime) continue;
       const pattern = declared.observed_at?.file_name;
       const observed_at = pattern === undefined ? new Date(mark.mtime) : dateInName(basename(name), pattern);
@@ -102,8 +102,8 @@ async function matchingPaths(folder: string, file: string): Promise<string[]> {
   if (!/[*?[{]/.test(file)) return [];
   const paths: string[] = [];
   for await (const match of glob(file, { cwd: folder })) {
-    const each = resolve(folder, match);
-    if (await isFile(each)) paths.push(each);
+    const matchPath = resolve(folder, match);
+    if (await isFile(matchPath)) paths.push(matchPath);
   }
   return paths;
 }

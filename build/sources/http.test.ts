@@ -8,7 +8,7 @@ import { publicOnly, WEB_PORTS } from '../../data/model/guard.ts';
 import { http } from '../../packs/define/sources.ts';
 import { declaredAs, objectsOf, readAll, sourceContext } from '../../tests/support/source-context.ts';
 import { Web, type WebOptions } from '../crawl/web.ts';
-import { nextPage } from './http-pages.ts';
+import { nextPage } from './http.ts';
 import type { Mark, SourceContext } from './reader.ts';
 import { READERS } from './readers.ts';
 
@@ -230,9 +230,9 @@ test('an unchanged answer is no version: by validators, or by its bytes', async 
     const { version: first } = await read(url, KEYED);
     expect(first.observed_at).toBe(path === 'etag' ? '2025-11-01T00:00:00.000Z' : NOW.toISOString());
     const known = [JSON.parse(JSON.stringify(first.mark)) as Mark];
-    expect((await read(url, KEYED, { known })).versions).toEqual([]);
+    expect((await read(url, KEYED, { marks: known })).versions).toEqual([]);
     id++;
-    expect(objectsOf((await read(url, KEYED, { known })).version)).toEqual([{ id }]);
+    expect(objectsOf((await read(url, KEYED, { marks: known })).version)).toEqual([{ id }]);
   }
 });
 
@@ -256,9 +256,9 @@ test('several addresses are one version; a change of one reads all again', async
     { line: 5, cells: ['c', '2'] },
   ]);
   const known = [version.mark];
-  expect((await read(urls, options, { known })).versions).toEqual([]);
+  expect((await read(urls, options, { marks: known })).versions).toEqual([]);
   changed = true;
-  const { version: second } = await read(urls, options, { known });
+  const { version: second } = await read(urls, options, { marks: known });
   expect(second.rows).toEqual(version.rows.with(2, { line: 5, cells: ['c', '3'] }));
 });
 

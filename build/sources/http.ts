@@ -6,8 +6,8 @@ import { Refused } from '../../data/model/guard.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
 import { Crawler, type CrawlPolicy, type FetchedPage, type KnownCopy } from '../crawl/polite.ts';
 import { type ByteTable, readCsvTable } from './csv.ts';
-import { firstPage, nextPage } from './http-pages.ts';
 import { jsonDocument, listInDocument, objectTable } from './json.ts';
+import { valueAt } from './json-values.ts';
 import { readJsonlTable } from './jsonl.ts';
 import type { Mark, RawRow, SourceContext, SourceVersion } from './reader.ts';
 
@@ -51,7 +51,7 @@ class ApiClient {
   readonly #context: SourceContext;
   readonly #crawler: Crawler;
   readonly #policy: CrawlPolicy;
-  readonly #known: Mark;
+  readonly #lastMark: Mark;
   readonly #mark: Record<string, string> = {};
   readonly #pagesHash = createHash('sha256');
   #answers = 0;
@@ -63,7 +63,7 @@ class ApiClient {
     this.#context = context;
     this.#crawler = crawler;
     this.#policy = policyOf(declared, context);
-    this.#known = context.known.at(-1) ?? {};
+    this.#lastMark = context.marks.at(-1) ?? {};
   }
 
   /** The first answer that differs from that of the last run, or null. With pages: the first answer. */
@@ -71,8 +71,8 @@ class ApiClient {
     const { urls, pages } = this.#declared;
     if (pages !== undefined) return this.#answer(firstPage(urls[0]!, pages), 0);
     for (const [at, address] of urls.entries()) {
-      const known = { etag: this.#value('etag', address), last_modified: this.#value('modified', address) };
-      const page = await this.#page(address, known);
+      const validators = { etag: this.#value('etag', address), last_modified: this.#value('modified', address) };
+      const page = await this.#page(address, validators);
       if (page.status === 304) continue;
       const answer = this.#checked(page, at);
       // A server without validators sends the same bytes again.
@@ -131,8 +131,8 @@ class ApiClient {
   }
 
   /** Requests a page. A refused private address is an error with the setting that allows it. */
-  async #page(address: string, known: KnownCopy): Promise<FetchedPage> {
-    return this.#crawler.page(address, known, this.#policy).catch((error: unknown) => {
+  async #page(address: string, knownCopy: KnownCopy): Promise<FetchedPage> {
+    return this.#crawler.page(address, knownCopy, this.#policy).catch((error: unknown) => {
       if (!(error instanceof Refused)) throw error;
       const advice = 'add its host and port to COLLECT_ALLOW_HOSTS if it is yours';
       throw new Error(`${address} is not read: ${error.message}; ${advice}`, { cause: error });
@@ -166,7 +166,7 @@ class ApiClient {
   }
 
   #value(name: string, address: string): string | undefined {
-    const value = this.#known[`${name} ${address}`];
+    const value = this.#lastMark[`${name} ${address}`];
     return typeof value === 'string' ? value : undefined;
   }
 
@@ -265,4 +265,60 @@ async function joined(tables: AsyncGenerator<ApiTable>): Promise<ByteTable> {
     }
   }
   return { columns, rows: rows() };
+}
+
+// Addresses of the pages of an HTTP API: by a number in the query, a cursor in the answer, or the header Link.
+
+type Pages = NonNullable<DeclaredAs<'http'>['pages']>;
+
+/** An answer that leads to the next page. */
+interface PageAnswer {
+  url: URL;
+  /** The header Link, or undefined. */
+  link: string | undefined;
+  /** The parsed answer; undefined unless the format is JSON. */
+  document: unknown;
+}
+
+/** The address of the first page. */
+function firstPage(address: string, pages: Pages | undefined): URL {
+  const url = new URL(address);
+  if (pages?.by === 'query') url.searchParams.set(pages.parameter, String(pages.from));
+  return url;
+}
+
+/**
+ * The address of the page after the `number`th (from 1), or null after the last one. Throws when it is on another
+ * host, which must not receive the request headers.
+ */
+export function nextPage(pages: Pages, number: number, { url, link, document }: PageAnswer): URL | null {
+  if (pages.by === 'query') return withParameter(url, pages.parameter, String(pages.from + number * pages.step));
+  const next = pages.by === 'link' ? nextLink(link) : valueAt(document, pages.at);
+  if (next === null || next === undefined || next === '' || next === false) return null;
+  if (typeof next !== 'string' && typeof next !== 'number')
+    throw new Error(`${url.href}: ${pages.by === 'link' ? 'Link' : pages.at} is neither a text nor a number`);
+  const text = String(next);
+  if (pages.by === 'cursor' && !/^https?:\/\//.test(text)) return withParameter(url, pages.parameter, text);
+  if (!URL.canParse(text, url)) throw new Error(`${url.href} leads to the invalid address ${text}`);
+  const address = new URL(text, url);
+  if (address.origin !== url.origin) throw new Error(`${url.href} leads to another host: ${address.origin}`);
+  return address;
+}
+
+function withParameter(url: URL, parameter: string, value: string): URL {
+  const next = new URL(url);
+  next.searchParams.set(parameter, value);
+  return next;
+}
+
+/** The target of `rel="next"` in a header Link (RFC 8288 section 3). */
+function nextLink(header = ''): string | undefined {
+  for (const [, target, parameters] of header.matchAll(
+    /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g,
+  )) {
+    const [, quoted, token] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters!) ?? [];
+    const relations = (quoted ?? token ?? '').toLowerCase().split(/\s+/);
+    if (relations.includes('next')) return target!;
+  }
+  return undefined;
 }

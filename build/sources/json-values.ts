@@ -29,6 +29,22 @@ export function valueAt(value: unknown, path: string): unknown {
   return Object.hasOwn(value, member) ? valueAt((value as JsonObject)[member], path.slice(dot + 1)) : undefined;
 }
 
+/** A wanted path into a column of objects. */
+export interface ColumnPath {
+  path: string;
+  column: number;
+  member: string;
+}
+
+/** The wanted names that are no columns but paths into one. */
+export function pathsOf(columns: readonly string[], wanted: ReadonlySet<string>): ColumnPath[] {
+  return [...wanted].flatMap((path) => {
+    if (columns.includes(path)) return [];
+    const column = columns.findIndex((name) => path.startsWith(`${name}.`));
+    return column < 0 ? [] : [{ path, column, member: path.slice(columns[column]!.length + 1) }];
+  });
+}
+
 /**
  * Columns of objects: their members in order of appearance, then wanted paths into them. `columns` grows while
  * objects are read, so that a member that appears late is not lost.

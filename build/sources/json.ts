@@ -1,10 +1,10 @@
 // Reads a JSON document: a list of objects, or a document with such a list. It is parsed as a whole.
 import { parseJson } from '../../packs/define/digits.ts';
 import { nearestName } from '../../packs/define/mistakes.ts';
+import { maxLength } from '../../packs/define/schema.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
 import { changedFiles, fileBytes } from './files.ts';
-import { featureRows } from './geojson.ts';
-import { isJsonObject, ObjectColumns, valueAt } from './json-values.ts';
+import { isJsonObject, type JsonObject, ObjectColumns, valueAt } from './json-values.ts';
 import type { RawRow, SourceContext, SourceVersion } from './reader.ts';
 
 /** Largest document, in bytes: the longest text of V8 has 536,870,888 characters. */
@@ -78,10 +78,10 @@ export function listInDocument(document: unknown, name: string, path: string | u
   if (Array.isArray(list)) return list;
   const lists = listPaths(document, '', 3);
   const near = path === undefined ? undefined : nearestName(path, lists);
-  const known = lists.length === 0 ? 'it contains no list' : `its lists are ${lists.slice(0, 10).join(', ')}`;
+  const hint = lists.length === 0 ? 'it contains no list' : `its lists are ${lists.slice(0, 10).join(', ')}`;
   const place =
     path === undefined ? `${name} is no list; set items to the path of its list` : `${name} has no list ${path}`;
-  throw new Error(`${place}: ${known}${near === undefined ? '' : `; nearest: ${near}`}`);
+  throw new Error(`${place}: ${hint}${near === undefined ? '' : `; nearest: ${near}`}`);
 }
 
 /** Paths of the lists in a document, to a depth. */
@@ -112,4 +112,99 @@ export function objectTable(
     }
   }
   return { columns: table.columns, rows: rows() };
+}
+
+// Rows of GeoJSON features (RFC 7946): their properties, points as latitude and longitude, other shapes as WKT.
+
+type Position = readonly [number, number];
+
+/** Names of the columns that the geometry becomes. */
+const COLUMNS = { lat: 'location.lat', lng: 'location.lng', wkt: 'geometry' } as const;
+
+/** The features as rows, and how many shapes became a point because their text is too long. */
+function featureRows(features: readonly unknown[]): { rows: unknown[]; shortened: number } {
+  let shortened = 0;
+  const rows = features.map((feature) => {
+    if (!isJsonObject(feature) || feature['type'] !== 'Feature') return feature;
+    const { id, properties, geometry } = feature;
+    const members = isJsonObject(properties) ? properties : {};
+    const shape = shapeColumns(geometry);
+    if (shape.shortened) shortened++;
+    const columns = Object.entries(members).map(([name, value]) => [
+      name in shape.columns ? `properties.${name}` : name,
+      value,
+    ]);
+    const identified = id === undefined || 'id' in members ? {} : { id };
+    return { ...identified, ...Object.fromEntries(columns), ...shape.columns };
+  });
+  return { rows, shortened };
+}
+
+/** The columns of a geometry; none for null and for a geometry that is not one. */
+function shapeColumns(geometry: unknown): { columns: JsonObject; shortened: boolean } {
+  if (!isJsonObject(geometry)) return { columns: {}, shortened: false };
+  const point = (position: Position | null) =>
+    position === null ? {} : { [COLUMNS.lng]: position[0], [COLUMNS.lat]: position[1] };
+  if (geometry['type'] === 'Point' && isPosition(geometry['coordinates']))
+    return { columns: point(geometry['coordinates']), shortened: false };
+  const text = wktOf(geometry);
+  if (text === null) return { columns: { [COLUMNS.wkt]: JSON.stringify(geometry) }, shortened: false };
+  if (text.length <= maxLength('text')) return { columns: { [COLUMNS.wkt]: text }, shortened: false };
+  return { columns: point(centroidOf(geometry['coordinates'])), shortened: true };
+}
+
+const isPosition = (value: unknown): value is Position =>
+  Array.isArray(value) && value.length >= 2 && Number.isFinite(value[0]) && Number.isFinite(value[1]);
+
+/** Well-known text (OGC 06-103r4) of a shape in two dimensions; null for one that is not valid. */
+function wktOf(geometry: JsonObject): string | null {
+  const type = String(geometry['type']);
+  if (type === 'GeometryCollection') {
+    const members = Array.isArray(geometry['geometries']) ? geometry['geometries'] : [];
+    const texts = members.map((member) => (isJsonObject(member) ? wktOf(member) : null));
+    return texts.length === 0 || texts.includes(null) ? null : `GEOMETRYCOLLECTION (${texts.join(', ')})`;
+  }
+  const text = positionsText(geometry['coordinates']);
+  if (text === null || !/^(?:Multi)?(?:Point|LineString|Polygon)$/.test(type)) return null;
+  return `${type.toUpperCase()} ${type === 'Point' ? `(${text})` : text}`;
+}
+
+/** `1 2` for a position, `(1 2, 3 4)` for a list; null for anything else. */
+function positionsText(coordinates: unknown): string | null {
+  if (isPosition(coordinates)) return `${coordinates[0]} ${coordinates[1]}`;
+  if (!Array.isArray(coordinates) || coordinates.length === 0) return null;
+  const texts = coordinates.map(positionsText);
+  return texts.includes(null) ? null : `(${texts.join(', ')})`;
+}
+
+/** The centroid of the largest ring, or the mean position of a line. */
+function centroidOf(coordinates: unknown): Position | null {
+  const rings: Position[][] = [];
+  const collect = (value: unknown): void => {
+    if (!Array.isArray(value)) return;
+    if (value.length > 0 && value.every(isPosition)) rings.push(value as Position[]);
+    else value.forEach(collect);
+  };
+  collect(coordinates);
+  const largest = rings
+    .map((ring) => ({ ring, area: areaOf(ring) }))
+    .sort((a, b) => Math.abs(b.area) - Math.abs(a.area))[0];
+  if (largest === undefined) return null;
+  const { ring, area } = largest;
+  if (area === 0)
+    return [0, 1].map((i) => ring.reduce((sum, at) => sum + at[i]!, 0) / ring.length) as unknown as Position;
+  const [x, y] = [0, 1].map(
+    (i) => sumOfEdges(ring, (a, b) => (a[i]! + b[i]!) * (a[0] * b[1] - b[0] * a[1])) / (6 * area),
+  );
+  return [x!, y!];
+}
+
+const sumOfEdges = (ring: readonly Position[], of: (a: Position, b: Position) => number): number =>
+  ring.reduce((sum, at, i) => sum + of(at, ring[(i + 1) % ring.length]!), 0);
+
+/** Area of a closed ring, by the shoelace formula; 0 for an open line. */
+function areaOf(ring: readonly Position[]): number {
+  const [first, last] = [ring[0]!, ring.at(-1)!];
+  if (first[0] !== last[0] || first[1] !== last[1]) return 0;
+  return sumOfEdges(ring, (a, b) => a[0] * b[1] - b[0] * a[1]) / 2;
 }

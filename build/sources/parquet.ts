@@ -4,7 +4,7 @@ import { Duck, quotedIdentifier, quotedText } from '../../data/duckdb/duck.ts';
 import { parseJson } from '../../packs/define/digits.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
 import { changedFiles, checkUnchanged, type SourceFile } from './files.ts';
-import { finiteOrText, numberOrText, valueAt } from './json-values.ts';
+import { type ColumnPath, finiteOrText, numberOrText, pathsOf, valueAt } from './json-values.ts';
 import type { RawRow, SourceContext, SourceVersion } from './reader.ts';
 
 /** Versions of a Parquet file. */
@@ -17,8 +17,9 @@ export async function* readParquet(
     const duck = await Duck.open(tmpdir());
     try {
       const columns = await columnsOf(duck, file);
-      const paths = pathsOf(columns, context.wanted);
-      const names = [...columns.map((column) => column.name), ...paths.map(({ path }) => path)];
+      const plain = columns.map((column) => column.name);
+      const paths = pathsOf(plain, context.wanted);
+      const names = [...plain, ...paths.map(({ path }) => path)];
       const rows = rowsOf(duck, file, columns, paths, context);
       yield { name, observed_at, columns: names, rows, mark: () => mark };
     } finally {
@@ -34,13 +35,6 @@ interface Column {
   sql: string;
   /** What remains to convert; null: nothing. */
   convert: ((value: unknown) => unknown) | null;
-}
-
-/** A wanted path into a column of objects. */
-interface ColumnPath {
-  path: string;
-  column: number;
-  member: string;
 }
 
 /** The file as a table expression. Characters of patterns in its name are its own. */
@@ -87,15 +81,6 @@ function jsonOrText(json: unknown): unknown {
   } catch {
     return json;
   }
-}
-
-/** The wanted names that are no columns but paths into one. */
-function pathsOf(columns: readonly Column[], wanted: ReadonlySet<string>): ColumnPath[] {
-  return [...wanted].flatMap((path) => {
-    if (columns.some(({ name }) => name === path)) return [];
-    const column = columns.findIndex(({ name }) => path.startsWith(`${name}.`));
-    return column < 0 ? [] : [{ path, column, member: path.slice(columns[column]!.name.length + 1) }];
-  });
 }
 
 async function* rowsOf(

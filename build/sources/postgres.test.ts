@@ -33,7 +33,7 @@ const read = (options: Options, known: Mark[] = [], given: Partial<SourceContext
   readAll(
     READERS.postgres(
       declaredAs('postgres', postgres(options)),
-      sourceContext('', { environment: () => URL_OF_TESTS!, known, ...given }).context,
+      sourceContext('', { environment: () => URL_OF_TESTS!, marks: known, ...given }).context,
     ),
   );
 

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { parseJson } from '../../packs/define/digits.ts';
 import { nearestName } from '../../packs/define/mistakes.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
-import { finiteOrText, numberOrText } from './json-values.ts';
+import { type ColumnPath, finiteOrText, numberOrText, pathsOf, valueAt } from './json-values.ts';
 import type { Mark, RawRow, SourceContext, SourceVersion } from './reader.ts';
 
 type Parse = (text: string) => unknown;
@@ -86,11 +86,12 @@ export async function* readPostgres(declared: Declared, context: SourceContext):
     const first = await reading.open();
     if (first.length === 0 && reading.last !== null) return;
     const names = columns.map(({ name }) => name);
+    const paths = pathsOf(names, context.wanted);
     yield {
       name: 'query',
       observed_at,
-      columns: names,
-      rows: reading.rows(first),
+      columns: [...names, ...paths.map(({ path }) => path)],
+      rows: reading.rows(first, paths),
       mark: () => reading.mark(observed_at),
     };
   } finally {
@@ -217,8 +218,8 @@ class CursorReading {
       throw new Error(`the query returns no column ${cursor} (cursor): its columns are ${names.join(', ')}${hint}`);
     }
     const id = queryId(declared);
-    const known = context.known.findLast((mark) => mark['query'] === id && mark['column'] === cursor);
-    this.last = typeof known?.['cursor'] === 'string' ? known['cursor'] : null;
+    const last = context.marks.findLast((mark) => mark['query'] === id && mark['column'] === cursor);
+    this.last = typeof last?.['cursor'] === 'string' ? last['cursor'] : null;
     this.#greatest = this.last;
   }
 
@@ -245,13 +246,15 @@ class CursorReading {
     return (await this.#session.run(`FETCH ${BATCH} FROM source_rows`)).rows;
   }
 
-  async *rows(first: unknown[][]): AsyncGenerator<RawRow> {
+  async *rows(first: unknown[][], paths: readonly ColumnPath[]): AsyncGenerator<RawRow> {
     let line = 0;
     for (let batch = first; batch.length > 0; batch = batch.length < BATCH ? [] : await this.#fetch()) {
       for (const cells of batch) {
         // Rows are in the order of the cursor column; rows without a value are last.
         const value = this.#at < 0 ? null : cells[this.#at];
         if (value !== null) this.#greatest = String(value);
+        // A jsonb column is an object, of which the pack reads members.
+        for (const { column, member } of paths) cells.push(valueAt(cells[column], member));
         yield { line: ++line, cells };
       }
       this.#context.progress(line, null, 'rows of the query');

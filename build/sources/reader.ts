@@ -60,7 +60,7 @@ export interface SourceContext {
    */
   wanted: ReadonlySet<string>;
   /** Marks of the versions that were read in earlier runs, newest last. */
-  known: readonly Mark[];
+  marks: readonly Mark[];
   /** An environment variable, for secrets. Throws, with its name and the member that names it, when it is not set. */
   environment: (name: string, member: string) => string;
   /** Opens the web client of the crawler; the caller closes it. */

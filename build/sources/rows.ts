@@ -11,6 +11,7 @@ import {
   type Value,
 } from '../../packs/define/model.ts';
 import type { DeclaredSource, SourceRow } from '../../packs/define/sources.ts';
+import { repeatedName } from './csv-stream.ts';
 import type { RawRow } from './reader.ts';
 import { cellTime, type ParsedCell, type ParseRule, parseCell, timeCell } from './values.ts';
 
@@ -59,12 +60,12 @@ export interface DeclaredColumns {
 export function declaredColumns({ from }: DeclaringSource): DeclaredColumns {
   const named = new Map<string, string>();
   let all = from.where !== undefined;
-  for (const [name, given] of Object.entries(from.attributes)) {
-    if (typeof given === 'function') all = true;
-    else if (typeof given === 'string') named.set(given, name);
-    else if ('constant' in given) continue;
-    else if ('lat' in given) named.set(given.lat, name).set(given.lng, name);
-    else named.set(given.column ?? name, name);
+  for (const [name, declaration] of Object.entries(from.attributes)) {
+    if (typeof declaration === 'function') all = true;
+    else if (typeof declaration === 'string') named.set(declaration, name);
+    else if ('constant' in declaration) continue;
+    else if ('lat' in declaration) named.set(declaration.lat, name).set(declaration.lng, name);
+    else named.set(declaration.column ?? name, name);
   }
   if (from.observed_at?.column !== undefined) named.set(from.observed_at.column, 'observed_at');
   for (const member of ['source_url', 'evidence'] as const)
@@ -74,10 +75,11 @@ export function declaredColumns({ from }: DeclaringSource): DeclaredColumns {
 
 /** The column that an attribute is read from; undefined: a function of the row. */
 export function columnOf({ from }: DeclaringSource, attribute: string): string | undefined {
-  const given = from.attributes[attribute];
-  if (given === undefined || typeof given === 'string') return given ?? attribute;
-  if (typeof given === 'function') return undefined;
-  return 'lat' in given ? `${given.lat}, ${given.lng}` : 'column' in given ? (given.column ?? attribute) : undefined;
+  const declaration = from.attributes[attribute];
+  if (declaration === undefined || typeof declaration === 'string') return declaration ?? attribute;
+  if (typeof declaration === 'function') return undefined;
+  if ('lat' in declaration) return `${declaration.lat}, ${declaration.lng}`;
+  return 'constant' in declaration ? undefined : (declaration.column ?? attribute);
 }
 
 /** The columns named in a template: `{id}`. */
@@ -91,7 +93,7 @@ const EARLIEST = Date.parse('0001-01-01');
 /** Where rejected cells go. */
 export interface RowReport {
   reject(rejected: RejectedCell): void;
-  /** A row without a usable time of observation; `count`: it stands for so many. */
+  /** A row without a usable time of observation; `count`: it represents so many. */
   brokenRow(broken: { line: number; text: string; expected: string }, count?: number): void;
   /** Rows that were parsed: the attribute of a cell has no value. */
   missing?(attribute: string): void;
@@ -232,16 +234,18 @@ export class RowParser {
 
   #cell(attribute: Attribute): Cell[] {
     const { name } = attribute;
-    const given = this.#from.attributes[name];
-    if (typeof given === 'function') return [functionCell(attribute, given, this.#from.timezone)];
-    if (given === undefined) {
-      if (!this.#version.columns.includes(name)) return [];
+    const declaration = this.#from.attributes[name];
+    if (typeof declaration === 'function') return [functionCell(attribute, declaration, this.#from.timezone)];
+    if (declaration === undefined) {
+      if (!mayLack(this.#from) && !this.#version.columns.includes(name)) return [];
       return [columnCell(attribute, name, this.#rule({}))];
     }
-    if (typeof given === 'object' && 'constant' in given) return [functionCell(attribute, () => given.constant)];
-    if (typeof given === 'object' && 'lat' in given) return [pointCell(attribute, given, this.#rule({}))];
-    if (typeof given === 'string') return [columnCell(attribute, given, this.#rule({}))];
-    return [columnCell(attribute, given.column ?? name, this.#rule(given))];
+    if (typeof declaration === 'object' && 'constant' in declaration)
+      return [functionCell(attribute, () => declaration.constant)];
+    if (typeof declaration === 'object' && 'lat' in declaration)
+      return [pointCell(attribute, declaration, this.#rule({}))];
+    if (typeof declaration === 'string') return [columnCell(attribute, declaration, this.#rule({}))];
+    return [columnCell(attribute, declaration.column ?? name, this.#rule(declaration))];
   }
 
   /** The rule of a column with what it takes from the source. */
@@ -346,6 +350,19 @@ function formatHint(from: DeclaredSource, columns: readonly string[]): string {
   return columns.length === 1 && /[,;\t|]/.test(columns[0]!) ? '; is the delimiter right?' : '';
 }
 
+/** Throws DeclarationError when the header has the name of a column twice and only the first of them is read. */
+function refuseRepeated(name: string, columns: readonly string[], isRead: (column: string) => boolean): void {
+  columns.forEach((column, i) => {
+    const suffix = repeatedName('', i + 1);
+    const first = column.endsWith(suffix) ? columns.indexOf(column.slice(0, -suffix.length)) : -1;
+    if (first < 0 || !isRead(columns[first]!) || isRead(column)) return;
+    const places = `columns ${first + 1} and ${i + 1}`;
+    throw new DeclarationError(
+      `${name}: the header has two columns '${columns[first]}' (${places}); rename one, or read the second as '${column}'`,
+    );
+  });
+}
+
 /** The columns of a version that nothing reads; throws DeclarationError for a declared column that is missing. */
 export function unreadColumns(
   pack: Pick<Pack, 'attributes'>,
@@ -355,16 +372,17 @@ export function unreadColumns(
   const { named, all } = declaredColumns(source);
   const missing = mayLack(source.from) ? [] : [...named].filter(([column]) => !columns.includes(column));
   if (missing.length > 0) {
-    const each = missing.map(([column, member]) => {
+    const problems = missing.map(([column, member]) => {
       const nearest = nearestName(column, columns);
       return `no column ${quoteValue(column)} for ${member}${nearest === undefined ? '' : ` (nearest ${quoteValue(nearest)})`}`;
     });
     const list = `its columns are ${columns.map(quoteValue).join(', ')}${formatHint(source.from, columns)}`;
-    throw new DeclarationError(`${name} has ${each.join(', ')}; ${list}`);
+    throw new DeclarationError(`${name} has ${problems.join(', ')}; ${list}`);
   }
-  if (all) return [];
   const declared = source.from.attributes;
-  const implied = new Set(pack.attributes.map((attribute) => attribute.name).filter((each) => !(each in declared)));
+  const implied = new Set(pack.attributes.map((attribute) => attribute.name).filter((key) => !(key in declared)));
+  refuseRepeated(name, columns, (column) => named.has(column) || implied.has(column));
+  if (all) return [];
   // `address` is read where `address.city` is.
   const parents = new Set([...named.keys(), ...implied].flatMap(parentsOf));
   return columns.filter(

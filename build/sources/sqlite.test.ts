@@ -54,9 +54,9 @@ test('rows in a write-ahead log are read, and make a new version', async () => {
   const { folder, open } = database(`PRAGMA journal_mode = wal; ${STONES}`);
   const [first] = await read(folder, { table: 'Stones' });
   expect(first!.rows).toHaveLength(2);
-  expect(await read(folder, { table: 'Stones' }, { known: [first!.mark] })).toEqual([]);
+  expect(await read(folder, { table: 'Stones' }, { marks: [first!.mark] })).toEqual([]);
   open.exec("INSERT INTO Stones (id) VALUES ('c')");
-  const [second] = await read(folder, { table: 'Stones' }, { known: [first!.mark] });
+  const [second] = await read(folder, { table: 'Stones' }, { marks: [first!.mark] });
   expect(second!.rows.map(({ cells }) => cells[0])).toEqual(['a', 'b', 'c']);
 });
 

@@ -53,15 +53,20 @@ function openFile({ path, name }: SourceFile): DatabaseSync {
 
 const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
 
-/** A table or view by name, quoted. Throws with the names of the tables. */
-function tableOf(database: DatabaseSync, name: string, table: string): string {
+/** Names of the tables and views. */
+export function sqliteTables(database: DatabaseSync): string[] {
   const sql =
     "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
-  const tables = database
+  return database
     .prepare(`${sql} ORDER BY name`)
     .all()
     .map((row) => String(row['name']));
-  const equal = tables.find((each) => each.toLowerCase() === table.toLowerCase());
+}
+
+/** A table or view by name, quoted. Throws with the names of the tables. */
+function tableOf(database: DatabaseSync, name: string, table: string): string {
+  const tables = sqliteTables(database);
+  const equal = tables.find((candidate) => candidate.toLowerCase() === table.toLowerCase());
   if (equal !== undefined) return quoted(equal);
   const near = nearestName(table, tables);
   const list = tables.length === 0 ? 'it has no tables' : `its tables are ${tables.join(', ')}`;

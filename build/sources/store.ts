@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { z } from 'zod';
 import { putInPlace, replaceFile, UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
@@ -27,32 +28,33 @@ import {
 import { cellTime } from './values.ts';
 
 /** A stored version of a declared source: `version.json` in its folder. */
-export interface StoredVersion {
+const Version = z.object({
   /** Name of the folder: time of observation, then a part of the hash of the rows. */
-  version: string;
+  version: z.string(),
   /** The file, address or query, for messages and evidence. */
-  name: string;
-  columns: string[];
+  name: z.string(),
+  columns: z.array(z.string()),
   /** Columns that nothing reads. */
-  unread: string[];
+  unread: z.array(z.string()),
   /** Declared columns that no row has. */
-  absent: string[];
+  absent: z.array(z.string()),
   /** ISO 8601: the time that the version describes; the latest time of its rows when each has its own. */
-  observed_at: string;
-  rows: number;
-  broken: number;
+  observed_at: z.string(),
+  rows: z.number(),
+  broken: z.number(),
   /** Rows that `where` does not keep; absent: none. */
-  dropped?: number;
-  mark: Mark;
+  dropped: z.number().exactOptional(),
+  mark: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
   /** Hash of the rows. */
-  content: string;
+  content: z.string(),
   /** What of the source was stored: the columns and the filter. A declaration that needs more reads it again. */
-  selection: string;
+  selection: z.string(),
   /** Sentences about what the source has and the rows lack; absent: none. */
-  notes?: readonly string[];
+  notes: z.array(z.string()).readonly().exactOptional(),
   /** Number of the version in the order of reading, which is not always that of the times. */
-  read: number;
-}
+  read: z.number(),
+});
+export type StoredVersion = z.infer<typeof Version>;
 
 /** The package name of the readings of a declared source. */
 export const declaredPackage = (source: string) => `declared:${source}`;
@@ -61,7 +63,15 @@ export const declaredPackage = (source: string) => `declared:${source}`;
 export const versionsFolder = (dataDir: string, dataset: string, source: string) =>
   join(paths.sources(dataDir), 'declared', dataset, source);
 
-/** The stored versions of a source, oldest first. */
+/**
+ * The stored versions of a source, oldest first.
+ *
+ * @example
+ * ```ts
+ * const versions = await storedVersions(versionsFolder('data/var', 'stones', 'shop'));
+ * const newest = versions.at(-1)?.observed_at;
+ * ```
+ */
 export async function storedVersions(folder: string): Promise<StoredVersion[]> {
   const names = await readdir(folder).catch(() => [] as string[]);
   const versions = await Promise.all(names.sort(byCodePoint).map((name) => readVersion(join(folder, name))));
@@ -71,7 +81,7 @@ export async function storedVersions(folder: string): Promise<StoredVersion[]> {
 /** A stored version, or null when the folder is not one or is damaged: its file then is read again. */
 export async function readVersion(folder: string): Promise<StoredVersion | null> {
   try {
-    return JSON.parse(await readFile(join(folder, VERSION), 'utf8')) as StoredVersion;
+    return Version.parse(JSON.parse(await readFile(join(folder, VERSION), 'utf8')));
   } catch {
     return null;
   }
@@ -109,14 +119,14 @@ class AllColumns extends Set<string> {
 }
 
 /** What the store needs of the run; the rest of SourceContext follows from the source. */
-export type StoreContext = Omit<SourceContext, 'wanted' | 'known' | 'broken'> & {
+export type StoreContext = Omit<SourceContext, 'wanted' | 'marks' | 'broken'> & {
   dataDir: string;
   /** Most rows of a version that are stored; absent: all. */
   row_limit?: number | undefined;
 };
 
 /** The columns that a reader must give. */
-export function wantedColumns(pack: Pack, source: DeclaringSource): ReadonlySet<string> {
+export function wantedColumns(pack: Pick<Pack, 'attributes'>, source: DeclaringSource): ReadonlySet<string> {
   const { named, all } = declaredColumns(source);
   const names = [...named.keys(), ...pack.attributes.map(({ name }) => name)];
   return all ? new AllColumns(names) : new Set(names);
@@ -140,7 +150,7 @@ export async function storeVersions(pack: Pack, source: DeclaringSource, run: St
   const wanted = wantedColumns(pack, source);
   const selection = selectionOf(wanted, source);
   const before = await storedVersions(folder);
-  const known = before
+  const marks = before
     .filter((version) => version.selection === selection)
     .sort((a, b) => a.read - b.read || byCodePoint(a.version, b.version));
   const stored: StoredVersion[] = [];
@@ -148,7 +158,7 @@ export async function storeVersions(pack: Pack, source: DeclaringSource, run: St
   const context: SourceContext = {
     ...run,
     wanted,
-    known: known.map(({ mark }) => mark),
+    marks: marks.map(({ mark }) => mark),
     timeout: source.timeout_minutes * 60_000,
     broken(row) {
       if (++broken.count <= MOST_BROKEN) broken.some.push(row);
@@ -201,12 +211,12 @@ async function storeVersion(
     const unread = unreadColumns(pack, source, version);
     refuseUnread(source, version.name, unread);
     const mark = version.mark();
-    const current = earlier.filter((each) => !isReplaced(each, earlier));
-    const replaced = current.find((each) => replaces(mark, selection, each));
-    const others = current.filter((each) => each !== replaced);
+    const current = earlier.filter((candidate) => !isReplaced(candidate, earlier));
+    const replaced = current.find((candidate) => replaces(mark, selection, candidate));
+    const others = current.filter((candidate) => candidate !== replaced);
     const observed_at = isoTime(observationTime(source, version, { replaced, others, latest, now: run.now() }));
-    const read = Math.max(0, ...earlier.map((each) => each.read ?? 0)) + 1;
-    const same = others.find((each) => each.content === content && each.selection === selection);
+    const read = Math.max(0, ...earlier.map((candidate) => candidate.read ?? 0)) + 1;
+    const same = others.find((other) => other.content === content && other.selection === selection);
     // Equal rows with their own times are nothing new, whenever they were read.
     if (same !== undefined && same.name === version.name && source.from.observed_at?.column !== undefined) {
       // Without the new mark, the source would be read again by every run.
@@ -225,7 +235,7 @@ async function storeVersion(
     await writeFile(join(work, BROKEN), broken.some.map((row) => `${JSON.stringify(row)}\n`).join(''));
     await writeFile(join(work, VERSION), versionText(stored));
     // Equal rows are stored once: the version has another time only.
-    const equal = earlier.find((each) => each.content === content);
+    const equal = earlier.find((candidate) => candidate.content === content);
     if (equal !== undefined && (await stat(join(folder, equal.version, ROWS)).catch(() => null)) !== null) {
       await rm(join(work, ROWS));
       await link(join(folder, equal.version, ROWS), join(work, ROWS));
@@ -273,8 +283,8 @@ function observationTime(
   }
   const timed = from.observed_at?.column !== undefined && Number.isFinite(latest);
   if (replaced !== undefined && !timed) return Date.parse(replaced.observed_at);
-  const times = new Map(others.map((each) => [Date.parse(each.observed_at), each]));
-  const newest = Math.max(...[...times].flatMap(([time, each]) => (each.name === name ? [time] : [])));
+  const times = new Map(others.map((other) => [Date.parse(other.observed_at), other]));
+  const newest = Math.max(...[...times].flatMap(([time, version]) => (version.name === name ? [time] : [])));
   const described = timed ? latest : Math.min(observed_at.getTime(), now.getTime());
   let at = Math.max(described, newest + 1);
   while (times.has(at)) at++;
@@ -351,8 +361,8 @@ export async function* storedRows(folder: string, expected: number): AsyncGenera
     for await (const piece of text as AsyncIterable<string>) {
       const lines = (rest + piece).split('\n');
       rest = lines.pop()!;
-      for (const each of lines) {
-        const [line, ...cells] = JSON.parse(each) as [number, ...unknown[]];
+      for (const lineText of lines) {
+        const [line, ...cells] = JSON.parse(lineText) as [number, ...unknown[]];
         rows++;
         yield { line, cells };
       }
@@ -371,11 +381,13 @@ export async function removeVersions(folder: string, versions: readonly string[]
   for (const version of versions) await rm(join(folder, version), { recursive: true, force: true });
 }
 
+const Broken = z.object({ line: z.number(), text: z.string(), expected: z.string() });
+
 /** The rows of a stored version that could not be read. */
 export async function brokenRows(folder: string): Promise<BrokenRow[]> {
   const text = await readFile(join(folder, BROKEN), 'utf8').catch(() => '');
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as BrokenRow);
+    .map((line) => Broken.parse(JSON.parse(line)));
 }

@@ -134,8 +134,8 @@ function numberExpected(rule: ParseRule): string {
 
 function booleanCell(text: string, { truths }: ParseRule): ParsedCell {
   const word = text.toLowerCase();
-  if (truths.true.some((each) => each.toLowerCase() === word)) return { value: true };
-  if (truths.false.some((each) => each.toLowerCase() === word)) return { value: false };
+  if (truths.true.some((name) => name.toLowerCase() === word)) return { value: true };
+  if (truths.false.some((name) => name.toLowerCase() === word)) return { value: false };
   return { expected: `one of ${[...truths.true, ...truths.false].join(', ')}` };
 }
 

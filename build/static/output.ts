@@ -266,8 +266,8 @@ export class Output {
   private same(path: string, bytes: number, sha256: string): boolean {
     if (!this.present(path)) return false;
     if (this.trusted) return this.previous.get(path)?.sha256 === sha256;
-    const found = readFileSync(join(this.root, path));
-    return found.length === bytes && hash('sha256', found, 'hex') === sha256;
+    const content = readFileSync(join(this.root, path));
+    return content.length === bytes && hash('sha256', content, 'hex') === sha256;
   }
 
   private present(path: string): boolean {
@@ -277,12 +277,12 @@ export class Output {
   }
 
   private folder(path: string): { names: Set<string>; fresh: boolean } {
-    const known = this.folders.get(path);
-    if (known) return known;
+    const entry = this.folders.get(path);
+    if (entry) return entry;
     const at = join(this.root, path);
     const first = mkdirSync(at, { recursive: true });
-    const found = { names: new Set(first === undefined ? readdirSync(at) : []), fresh: first !== undefined };
-    this.folders.set(path, found);
+    const folder = { names: new Set(first === undefined ? readdirSync(at) : []), fresh: first !== undefined };
+    this.folders.set(path, folder);
     if (first !== undefined) chmodSync(at, PUBLIC_MODES.folder);
     // Its new parent folders have no reader either: a record's page may be written before other files of its
     // dataset.
@@ -291,7 +291,7 @@ export class Output {
       chmodSync(join(this.root, around), PUBLIC_MODES.folder);
       this.folders.set(around, { names: new Set(), fresh: true });
     }
-    return found;
+    return folder;
   }
 
   /** Removes a folder that lost its last file, and its empty parents. */

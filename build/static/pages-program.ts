@@ -109,12 +109,12 @@ async function run(done: string, args: readonly string[], { cwd, settings, input
     env: { PATH, HOME, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...settings },
     stdio: 'pipe',
   });
-  let said = '';
-  const hear = (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4000);
+  let outputTail = '';
+  const append = (chunk: Buffer) => {
+    outputTail = (outputTail + chunk.toString()).slice(-4000);
   };
-  child.stdout.on('data', hear);
-  child.stderr.on('data', hear);
+  child.stdout.on('data', append);
+  child.stderr.on('data', append);
   // A child that has failed no longer reads; its exit code is reported below.
   child.stdin.on('error', () => {});
   const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
@@ -129,5 +129,6 @@ async function run(done: string, args: readonly string[], { cwd, settings, input
     }
   };
   const [code] = await Promise.all([ended, send()]);
-  if (code !== 0) throw new Error(`the pages for people could not be ${done} (exit code ${code}):\n${said.trim()}`);
+  if (code !== 0)
+    throw new Error(`the pages for people could not be ${done} (exit code ${code}):\n${outputTail.trim()}`);
 }

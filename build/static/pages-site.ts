@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { decompress } from 'fzstd';
 import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
+import { z } from 'zod';
 import { filterUses, type Operation } from '../../api/contract/operation.ts';
 import { priceList } from '../../api/contract/pricing.ts';
 import { datasetJsonld } from '../../api/discovery/jsonld.ts';
@@ -12,10 +13,11 @@ import { prerenderContext, releaseTime } from '../../api/discovery/prerender-con
 import { dataset_changelog } from '../../api/operations/dataset/dataset_changelog.ts';
 import { freshness } from '../../api/operations/dataset/dataset_status.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
-import type { SiteChanges, SiteData, SiteDataset } from '../../api/pages/site.ts';
+import type { SiteChanges, SiteData, SiteDataset, SiteProfile } from '../../api/pages/site.ts';
 import { sqlExamples } from '../../api/pages/sql.ts';
 import { filterGrammar } from '../../data/input/filters.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
+import { listedFilter } from '../../data/queries/gone.ts';
 import { presentRecord } from '../../data/queries/present.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { sqlTables } from '../../data/write/sql-tables.ts';
@@ -114,6 +116,15 @@ const FOLDERS = ['site', 'docs', 'api/contract', 'build/static'];
 const EXAMPLES = 10;
 /** Download files on a dataset's page. */
 const FILES = { 'public.parquet': 'Parquet', 'public.duckdb': 'DuckDB' };
+const RecordMembers = z.looseObject({ slug: z.string(), attributes: z.record(z.string(), z.unknown()) });
+const ProfileMembers = z.looseObject({ name: z.string(), public: z.boolean() });
+/** Answers that the run wrote before the pages; the members that are read here are checked. */
+const Examples = z.object({
+  items: z.array(z.custom<PublicRecord>((record) => RecordMembers.safeParse(record).success)),
+});
+const Profile = z.object({
+  attributes: z.array(z.custom<SiteProfile>((attribute) => ProfileMembers.safeParse(attribute).success)),
+});
 /** Changes of the first page (site/changes/model.ts). */
 const CHANGES = 50;
 /** Most suggestions of groups on it. */
@@ -149,7 +160,7 @@ async function changesOf(release: Release, view: Parameters<typeof prerenderCont
     const input = dataset_changelog.parse({ ds: id, type: 'changed', by_day: 'true', ...query }, ctx);
     return (await dataset_changelog.run(input, ctx)).body as Pick<SiteChanges, 'items' | 'total' | 'days'>;
   };
-  const open = attributes.flatMap((each) => (each.public ? [each.name] : []));
+  const open = attributes.flatMap((attribute) => (attribute.public ? [attribute.name] : []));
   const compared = compare.filter((name) => open.includes(name));
   const main = compared.length > 0 ? compared : open;
   const { items, total, days } = await changelog({ days: '365', attribute: main.join(), limit: String(CHANGES) });
@@ -171,10 +182,9 @@ function datasetOf(
   operations: readonly Operation[],
 ): Omit<SiteDataset, 'changes' | 'jsonld' | 'table'> {
   const { id, title, description, license, sources, compare, group_by } = pack;
-  const written = JSON.parse(readFileSync(join(dist, 'v1', id, 'examples'), 'utf8')) as { items: PublicRecord[] };
-  const profile = JSON.parse(readFileSync(join(dist, 'v1', id, 'profile'), 'utf8')) as {
-    attributes: SiteDataset['profile'];
-  };
+  const answer = (name: string): unknown => JSON.parse(readFileSync(join(dist, 'v1', id, name), 'utf8'));
+  const written = Examples.parse(answer('examples'));
+  const profile = Profile.parse(answer('profile'));
   const [first] = oneOfEach(written.items, group_by);
   const [value] = manifest.enums[group_by] ?? [];
   return {
@@ -200,8 +210,8 @@ function datasetOf(
     }),
     prices: priceList(operations, pack).map(({ name, eur }) => ({ operation: name, eur })),
     files: Object.entries(FILES).flatMap(([name, file]) => {
-      const found = statSync(join(dist, 'files', id, name), { throwIfNoEntry: false });
-      return found ? [{ name, title: file, bytes: found.size }] : [];
+      const stats = statSync(join(dist, 'files', id, name), { throwIfNoEntry: false });
+      return stats ? [{ name, title: file, bytes: stats.size }] : [];
     }),
     examples: oneOfEach(written.items, group_by).slice(0, EXAMPLES),
     showcase: written.items.length,
@@ -211,7 +221,9 @@ function datasetOf(
     page: first ? readFileSync(join(dist, pagePath(id, first.slug)), 'utf8') : '',
     profile: profile.attributes,
     tool: id.replaceAll('-', '_'),
-    filter: value === undefined ? '' : `${encodeURIComponent(group_by)}=${encodeURIComponent(value)}`,
+    filter: String(
+      new URLSearchParams({ ...(value === undefined ? {} : { [group_by]: value }), ...listedFilter(pack) }),
+    ),
     filters: filterGrammar(pack, null, filterUses(operations)),
     tables: sqlTables(pack).map((table) => {
       const bytes = statSync(join(dist, 'files', id, table.file), { throwIfNoEntry: false })?.size ?? 0;

@@ -161,7 +161,7 @@ function tasksOf(
 
 /** Opens the file of the full text that the operation of this name would stream. */
 function fullText(release: Release, base: string, output: Output, key: string): TextParts | null {
-  const [declared] = dataset_full_text.prerender?.(release.pack) ?? [];
+  const [declared] = dataset_full_text.rest.prerender?.(release.pack) ?? [];
   if (!declared) return null;
   const parts = writeParts(declared.file, output, key);
   parts.write(fullTextHead(release, base));

@@ -32,7 +32,7 @@ export function writeParts(file: string, output: Output, key: string): TextParts
     part = [];
     bytes = 0;
     if (total <= LONG) return;
-    for (const each of waiting) output.write(`${folder}/${each.name}`, each.content, key);
+    for (const file of waiting) output.write(`${folder}/${file.name}`, file.content, key);
     waiting = [];
   };
   return {

@@ -298,7 +298,7 @@ interface Answering extends Shared {
 async function writeAnswers(answering: Answering, output: Output): Promise<void> {
   const { release, operations, key, base } = answering;
   for (const operation of operations) {
-    for (const { file, input, format } of operation.prerender?.(release?.pack ?? null) ?? []) {
+    for (const { file, input, format } of operation.rest.prerender?.(release?.pack ?? null) ?? []) {
       const ctx = prerenderContext({ ...answering, base_url: base }, { release, path: `/${file}`, format });
       const result = await operation.run(operation.parse(input, ctx), ctx);
       const { body } = await render(operation, result, ctx);

@@ -1,17 +1,16 @@
 // Publishing: the pointer names an existing list, moves only with a change, and the previous list is kept.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { scratch } from '../../tests/support/night-pack.ts';
 import { Output } from './output.ts';
 import { publish, readPublished } from './publish.ts';
 import { parseManifest } from './publish-manifest.ts';
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'publish-'));
+  root = scratch();
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 async function night(content: string) {
   const output = new Output(root);

@@ -4,30 +4,34 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { replaceFile } from '../../data/model/atomic.ts';
 import { waitForLock } from '../../data/model/lock.ts';
 import { PUBLIC_MODES } from '../../data/model/permissions.ts';
 import { BUILD_NOTES } from './output.ts';
 
+const Counts = z.record(z.string(), z.number());
+
 /** Content of `.build/published`: the name of the published list, and what its files contain. */
-export interface PublishedPointer {
+const Pointer = z.object({
   /** Name of the list in the same folder, `published-<16 hex of its SHA-256>.tsv`. */
-  manifest: string;
-  files: number;
-  bytes: number;
+  manifest: z.string(),
+  files: z.number(),
+  bytes: z.number(),
   /** The release of each dataset in the files. */
-  releases: Record<string, string>;
+  releases: z.record(z.string(), z.string()),
   /** Version of the overlay whose removals the files of each dataset lack. */
-  overlays?: Record<string, number>;
+  overlays: Counts.exactOptional(),
   /** Version of the overlay whose edits the files of each dataset contain. */
-  edits?: Record<string, number>;
+  edits: Counts.exactOptional(),
   /** Versions as in `overlays` of files that were written again since, by path. */
-  rewritten?: Record<string, number>;
+  rewritten: Counts.exactOptional(),
   /** BASE_URL of their links; the API warns when it is served under another. */
-  base_url?: string;
+  base_url: z.string().exactOptional(),
   /** Fingerprint of the code that wrote them; the API generates texts when its own differs. */
-  code?: string;
-}
+  code: z.string().exactOptional(),
+});
+export type PublishedPointer = z.infer<typeof Pointer>;
 
 /** Waits until no other process writes files into DIST_DIR. Returns the function that ends this. */
 export async function lockFiles(dist: string): Promise<() => void> {
@@ -39,6 +43,11 @@ export async function lockFiles(dist: string): Promise<() => void> {
  * Publishes the files that prerender left in DIST_DIR. The list is copied under a name of its content; the
  * pointer moves by rename. Without a change nothing is written. The previous list is kept, so that a sync can
  * compute what to upload and to delete.
+ *
+ * @example
+ * ```ts
+ * const { manifest } = await publish('dist', { files: 812, bytes: 5_120_000, releases: { airports: release } });
+ * ```
  */
 export async function publish(dist: string, made: Omit<PublishedPointer, 'manifest'>): Promise<PublishedPointer> {
   const notes = join(dist, BUILD_NOTES);
@@ -69,5 +78,5 @@ export async function publish(dist: string, made: Omit<PublishedPointer, 'manife
 /** The last published list and its description; null before the first time. */
 export function readPublished(dist: string): PublishedPointer | null {
   const pointer = join(dist, BUILD_NOTES, 'published');
-  return existsSync(pointer) ? (JSON.parse(readFileSync(pointer, 'utf8')) as PublishedPointer) : null;
+  return existsSync(pointer) ? Pointer.parse(JSON.parse(readFileSync(pointer, 'utf8'))) : null;
 }

@@ -1,12 +1,11 @@
 // Lines of a file: their first bytes, and ranges of them.
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { lineStarts, recordLines } from './record-lines.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'lines-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchOfAll();
 
 test('ranges of lines, also of lines over the end of a piece', () => {
   const path = join(folder, 'records.jsonl');

@@ -48,8 +48,9 @@ export async function rewriteFiles(options: RewriteOptions): Promise<void> {
   const unlock = await lockFiles(DIST_DIR);
   const scratch = await scratchFolder(DATA_DIR, 'removals');
   try {
-    const releases = (await Promise.all(packs.map((each) => manifestOf(DATA_DIR, each)))).flatMap((each) => each ?? []);
-    const release = releases.find((each) => each.pack === pack);
+    const manifests = await Promise.all(packs.map((other) => manifestOf(DATA_DIR, other)));
+    const releases = manifests.flatMap((manifest) => manifest ?? []);
+    const release = releases.find((candidate) => candidate.pack === pack);
     if (release === undefined) return;
     const rewrite = { ...options, release, releases, published: readPublished(DIST_DIR) ?? before, scratch };
     let listed = false;

@@ -82,8 +82,8 @@ export function searchFiles(entries: readonly SearchEntry[]): Map<string, Buffer
   const keys = keysOf(sorted);
   // A line is in several files, and is encoded once.
   const lines = sorted.map(({ line }) => Buffer.from(`${line}\n`));
-  divide('', { from: 0, to: keys.texts.length }, keys, index, (prefix, found) => {
-    files.set(searchPath(prefix), Buffer.concat([...new Set(found)].map((entry) => lines[entry]!)));
+  divide('', { from: 0, to: keys.texts.length }, keys, index, (prefix, numbers) => {
+    files.set(searchPath(prefix), Buffer.concat([...new Set(numbers)].map((number) => lines[number]!)));
   });
   return files.set('search/index.json', Buffer.from(JSON.stringify(index)));
 }
@@ -108,12 +108,12 @@ async function entriesOf(release: Release, duck: Duck): Promise<SearchEntry[]> {
   for (const [i, row] of rows.entries()) {
     const [, slug, name] = row;
     const line = lineOf({ slug, name }, (attribute) => row[cellOf.get(attribute)!]);
-    const found = [wordsOf(name)].filter(Boolean);
+    const nameTexts = [wordsOf(name)].filter(Boolean);
     for (const code of codes) {
       const text = wordsOf(String(row[code] ?? ''));
-      if (text !== '' && !found.includes(text)) found.push(text);
+      if (text !== '' && !nameTexts.includes(text)) nameTexts.push(text);
     }
-    entries.push({ line, texts: found, rank: i / rows.length });
+    entries.push({ line, texts: nameTexts, rank: i / rows.length });
   }
   return entries;
 }
@@ -131,15 +131,15 @@ const FIRST = 3;
 /** Whether at least the share UNIQUE of the values in a cell of all rows are different. */
 function isUnique(rows: readonly Row[], cell: number): boolean {
   const values = new Set<unknown>();
-  let known = 0;
+  let count = 0;
   for (const row of rows) {
     if (row[cell] === null) continue;
-    known += 1;
+    count += 1;
     values.add(row[cell]);
     // The rest cannot be different enough.
-    if (known - values.size > (1 - UNIQUE) * rows.length) return false;
+    if (count - values.size > (1 - UNIQUE) * rows.length) return false;
   }
-  return values.size >= UNIQUE * known;
+  return values.size >= UNIQUE * count;
 }
 
 /** Reads the records with the values of `texts`, best known first, without opted-out ones. */
@@ -204,12 +204,12 @@ function sortedKeys(
   const rankOf = new Uint32Array(texts.length);
   for (const [rank, text] of texts.entries()) rankOf[codes.get(text)!] = rank;
   const start = new Uint32Array(texts.length + 1);
-  for (const each of code) start[rankOf[each]! + 1]! += 1;
+  for (const number of code) start[rankOf[number]! + 1]! += 1;
   for (let i = 0; i < texts.length; i += 1) start[i + 1]! += start[i]!;
   const at = start.slice();
   const keys: Keys = { texts, start, entry: new Uint32Array(code.length), kind: new Uint8Array(code.length) };
-  for (const [i, each] of code.entries()) {
-    const slot = at[rankOf[each]!]!++;
+  for (const [i, number] of code.entries()) {
+    const slot = at[rankOf[number]!]!++;
     keys.entry[slot] = entry[i]!;
     keys.kind[slot] = kind[i]!;
   }

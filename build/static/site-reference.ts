@@ -1,7 +1,7 @@
 // Data of the API reference: every operation with parameters, errors, example requests and an example answer.
 import { ERROR_HELP } from '../../api/contract/error-help.ts';
 import { ERRORS, type ErrorCode, KEY_BODY } from '../../api/contract/errors.ts';
-import { acceptedParameters, isChange, type Operation, searchOf } from '../../api/contract/operation.ts';
+import { acceptedParameters, isChange, isTool, type Operation, searchOf } from '../../api/contract/operation.ts';
 import { mayCost, priceCondition, priceUnit } from '../../api/contract/pricing.ts';
 import type { View } from '../../api/discovery/document.ts';
 import { type ExampleAnswer, examplesOf, shortenLists, slugsOf } from '../../api/discovery/openapi-examples.ts';
@@ -94,7 +94,7 @@ function fictionalValue(schema: JsonSchema, name: string, place: FictionalPlace)
 function objectOf(schema: JsonSchema, place: FictionalPlace): object {
   const properties = (schema['properties'] as Record<string, JsonSchema> | undefined) ?? {};
   return Object.fromEntries(
-    Object.entries(properties).map(([name, each]) => [name, fictionalValue(each, name, place)]),
+    Object.entries(properties).map(([name, property]) => [name, fictionalValue(property, name, place)]),
   );
 }
 
@@ -190,21 +190,23 @@ function sampleOf(view: View, release: Release): PublicRecord | null {
 }
 
 function siteOperation(operation: Operation, place: Place): SiteOperation {
-  const { name, title, description, route, group, access, price, formats, tool, previews = false } = operation;
+  const { name, title, description, rest, formats } = operation;
+  const { group } = operation.docs;
+  const { access, price, previews } = operation.charge;
   return {
     name,
     title,
     description,
-    method: route.method,
+    method: rest.method,
     path: openPath(operation, null),
     group,
     access,
     price: price?.of ?? null,
     condition: priceCondition(operation),
     unit: priceUnit(operation),
-    previews,
+    previews: previews !== undefined,
     formats,
-    tool: tool !== false,
+    tool: isTool(operation),
     filters: acceptedParameters(operation).filters,
     parameters: [...ownParameters(operation), ...commonParameters(operation)],
     errors: errorCodes(operation),
@@ -236,7 +238,7 @@ interface Input {
 
 /** Path, query and body parameters, from the input schema. */
 function ownParameters(operation: Operation): SiteParameter[] {
-  const { route } = operation;
+  const { rest: route } = operation;
   const { properties = {}, required = [] } = inputSchema(operation, null) as Input;
   const inPath = (name: string) => route.path.includes(`:${name}`);
   const rest = route.method === 'GET' ? 'query' : 'body';
@@ -270,7 +272,8 @@ function parameterOf(name: string, schema: Schema, where: 'query' | 'body', requ
 
 /** `format` and the headers of the operation. */
 function commonParameters(operation: Operation): SiteParameter[] {
-  const { formats, own_format, price } = operation;
+  const { formats, own_format } = operation;
+  const { price } = operation.charge;
   const header = (name: string, type: string, description: string, limits?: string): SiteParameter => {
     return { name, in: 'header', type, required: false, description, ...(limits ? { limits } : {}) };
   };
@@ -296,9 +299,9 @@ function commonParameters(operation: Operation): SiteParameter[] {
 }
 
 function typeOf({ type, anyOf, items, format }: Schema): string {
-  const list = anyOf?.find((each) => each.type === 'array');
+  const list = anyOf?.find((schema) => schema.type === 'array');
   if (list) return typeOf(list);
-  if (anyOf) return [...new Set(anyOf.filter((each) => each.type !== 'null').map(typeOf))].join(' or ');
+  if (anyOf) return [...new Set(anyOf.filter((schema) => schema.type !== 'null').map(typeOf))].join(' or ');
   if (type === 'array') return `list of ${items ? typeOf(items) : 'value'}s`;
   return format ?? [type ?? 'value'].flat().join(' or ');
 }
@@ -316,25 +319,27 @@ function limitsOf({ minimum, maximum, maxLength, anyOf }: Schema): string {
 
 /** Error codes of an operation, in the order of the table. */
 function errorCodes(operation: Operation): ErrorCode[] {
-  const { access, route, price, errors = [], group, previews } = operation;
+  const { rest } = operation;
+  const { access, price, previews } = operation.charge;
+  const { errors = [], group } = operation.docs;
   const names = inputSchema(operation, null) as Input;
   const has = (name: string) => names.properties?.[name] !== undefined;
-  const dataset = route.path.includes(':ds');
+  const dataset = rest.path.includes(':ds');
   const pays = mayCost(operation, null);
   const conditions: [boolean, ErrorCode[]][] = [
-    [acceptedParameters(operation).filters || route.method === 'GET', ['unknown_filter']],
+    [acceptedParameters(operation).filters || rest.method === 'GET', ['unknown_filter']],
     [has('fields') || acceptedParameters(operation).filters, ['invalid_parameter']],
     [has('cursor'), ['invalid_cursor']],
     [has('ids'), ['too_many_ids']],
     [access === 'key' || access === 'plan' || access === 'admin', ['key_required']],
     [true, ['invalid_key']],
     [pays, ['payment_required', 'insufficient_credits', 'payment_invalid']],
-    [previews === true, ['quota_exceeded']],
+    [previews !== undefined, ['quota_exceeded']],
     [access === 'plan', ['plan_required']],
     [access === 'admin', ['admin_required']],
     [group === 'owners' && !dataset, ['domain_mismatch', 'not_owner']],
     [dataset, ['unknown_dataset']],
-    [route.path.includes(':entity_id') || group === 'owners' || has('ids'), ['unknown_entity']],
+    [rest.path.includes(':entity_id') || group === 'owners' || has('ids'), ['unknown_entity']],
     [price !== undefined || isChange(operation), ['idempotency_conflict', 'payment_in_progress']],
     [true, ['validation_failed', 'rate_limited', 'internal', 'unavailable']],
     [acceptedParameters(operation).filters, ['query_timeout']],
@@ -345,7 +350,7 @@ function errorCodes(operation: Operation): ErrorCode[] {
 
 /** An example request for each dataset, or for the register. */
 function requestsOf(operation: Operation, { view: { releases }, points }: Place): Record<string, SiteRequest> {
-  if (!operation.route.path.includes(':ds')) return { '': requestOf(operation, null) };
+  if (!operation.rest.path.includes(':ds')) return { '': requestOf(operation, null) };
   return Object.fromEntries(
     releases.map((release) => [
       release.pack.id,
@@ -355,28 +360,29 @@ function requestsOf(operation: Operation, { view: { releases }, points }: Place)
 }
 
 function requestOf(operation: Operation, pack: Pack | null): SiteRequest {
-  const { route, example } = operation;
+  const { rest } = operation;
+  const { example } = operation.docs;
   const raw = (pack === null ? null : example?.(pack, [SLUG, SLUG])) ?? {};
   const text = Object.entries(raw).map(([name, value]) => [name, String(value)]);
   const parameters: Record<string, string> = Object.fromEntries(text);
   if (pack !== null) parameters['ds'] = pack.id;
-  for (const [, name = ''] of route.path.matchAll(/:(\w+)/g))
+  for (const [, name = ''] of rest.path.matchAll(/:(\w+)/g))
     parameters[name] ??= String(BODY[name] ?? (name === 'entity_id' ? SLUG : '…'));
   const { properties = {}, required = [] } = inputSchema(operation, pack) as Input;
-  if (route.method === 'GET') {
+  if (rest.method === 'GET') {
     for (const name of required)
       parameters[name] ??=
         properties[name]?.format === 'date-time' ? '2026-11-01T00:00:00Z' : String(BODY[name] ?? '…');
     return { parameters };
   }
-  const members = required.filter((name) => !route.path.includes(`:${name}`));
+  const members = required.filter((name) => !rest.path.includes(`:${name}`));
   const body = Object.fromEntries(members.map((name) => [name, name === 'dataset' ? '{ds}' : (BODY[name] ?? '…')]));
   return { parameters, ...(members.length > 0 ? { body } : {}) };
 }
 
 /** Frequent requests of the search: by distance, by a value. */
 function tasksOf(operation: Operation, { pack, manifest }: Release, points: Points): SiteOperation['tasks'] {
-  if (operation.own_tool?.filters !== true || operation.previews !== true) return [];
+  if (operation.tool?.per_dataset?.filters !== true || !operation.charge.previews) return [];
   const point = points.get(pack.id);
   const [value] = manifest.enums[pack.group_by] ?? [];
   const of = (title: string, query: Record<string, string>) => {
@@ -397,8 +403,8 @@ function tasksOf(operation: Operation, { pack, manifest }: Release, points: Poin
 
 /** An answer: real if it names no record and no time of a collection, else of fictional values. */
 function answerOf(operation: Operation, { view, release, examples, record }: Place): SiteOperation['answer'] {
-  const [status = 200] = operation.statuses ?? [];
-  const pack = operation.route.path.includes(':ds') ? (release?.pack ?? null) : null;
+  const [status = 200] = operation.docs.statuses ?? [];
+  const pack = operation.rest.path.includes(':ds') ? (release?.pack ?? null) : null;
   const real = examples.get(operation.name)?.answer;
   // Records may be opted out, and the time of a collection changes every night.
   if (real !== undefined && !/"(slug|entity_id|last_collection)":/.test(JSON.stringify(real)))

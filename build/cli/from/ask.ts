@@ -94,21 +94,16 @@ async function answer(
 }
 
 async function licenseOf(flags: Flags, ask: Prompt): Promise<PackFacts['license'] | null> {
-  const known = Object.keys(LICENSES);
-  const question = `Licence of the data, such as ${known.slice(0, 4).join(', ')}, or your own`;
-  const given = await answer(flags.license, question, null, ask);
-  if (given === null) return null;
-  const name = known.find((each) => each.toLowerCase() === given.toLowerCase()) ?? given;
-  const url = await answer(
-    flags['license-url'],
-    'Address of its text',
-    LICENSES[name] ?? null,
-    LICENSES[name] ? null : ask,
-    isAddress,
-  );
+  const names = Object.keys(LICENSES);
+  const question = `Licence of the data, such as ${names.slice(0, 4).join(', ')}, or your own`;
+  const reply = await answer(flags.license, question, null, ask);
+  if (reply === null) return null;
+  const name = names.find((candidate) => candidate.toLowerCase() === reply.toLowerCase()) ?? reply;
+  const text = names.includes(name) ? LICENSES[name]! : null;
+  const url = await answer(flags['license-url'], 'Address of its text', text, text === null ? ask : null, isAddress);
   if (url === null || !isAddress(url)) {
     throw new UsageError(
-      `--license: the text of '${given}' is not known; add --license-url, or use one of ${known.join(', ')}`,
+      `--license: the text of '${reply}' is not known; add --license-url, or use one of ${names.join(', ')}`,
     );
   }
   return { name, url };

@@ -1,6 +1,7 @@
 // Choices over all attributes: identity, name, group, comparison, what is public and searched.
 import { foldKey } from '../../../packs/define/text.ts';
 import { cellText } from './column.ts';
+import { namesGroup } from './names.ts';
 import type { AttributeProposal, Choices, IdentityChoice } from './proposal.ts';
 import type { RowSample } from './sample.ts';
 
@@ -15,9 +16,9 @@ const ID_NAMES = [
   /^(code|key|nr|no|nummer|number|sku|slug|isin|isbn|ean|gtin|icao|iata|asin|wkn)$/,
   /(^|[_.])(id|uuid)$/,
   /(^|[_.])(code|sku|slug|nr|number|nummer|ean|gtin|isbn|isin)$/,
-  /^(url|link|website|homepage)$/,
-  /^(name|title|titel|bezeichnung|label|nom|nombre)$/,
+  /^(name|title|titel|bezeichnung|label|nom|nombre|product|produkt|item|article|artikel|model|modell)$/,
   /(^|[_.])(name|title|titel)$/,
+  /^(url|link|website|homepage)$/,
 ];
 
 /** Patterns of names that are ids and codes, not addresses or names. */
@@ -76,12 +77,14 @@ const MOST_INCOMPLETE = 0.02;
 
 /**
  * The attributes that identify a record: `wanted`, else a unique and filled one, named ones first, else a
- * pair. Throws ProposalError, with the duplicates of the best columns, when there is none.
+ * pair, else more. `refused`: identities that rows after the sample repeat, as lines. Throws ProposalError, with the
+ * duplicates of the best columns, when there is none.
  */
 export function chooseIdentity(
   sample: RowSample,
   attributes: readonly AttributeProposal[],
   wanted: readonly string[] | null,
+  refused: ReadonlySet<string> = new Set(),
 ): IdentityChoice {
   const skip = repeatedRows(sample);
   const counted = (chosen: readonly AttributeProposal[]) => countKeys(keysOf(sample, chosen), skip);
@@ -89,29 +92,66 @@ export function chooseIdentity(
   const rows = sample.rows.length;
   const candidates = attributes
     .filter(
-      (each) => each.index !== null && IDENTIFYING.includes(each.type) && each.filled >= rows * (1 - MOST_INCOMPLETE),
+      (attribute) =>
+        attribute.index !== null &&
+        IDENTIFYING.includes(attribute.type) &&
+        attribute.filled >= rows * (1 - MOST_INCOMPLETE),
     )
-    .filter((each) => each.type !== 'number' && each.longest <= 200)
+    .filter((attribute) => attribute.type !== 'number' && attribute.longest <= 200)
     .sort((a, b) => idRank(a) - idRank(b) || Number(a.type !== 'string') - Number(b.type !== 'string'));
-  const unique = ({ repeated }: KeyCounts) => repeated === 0;
-  const named = candidates.filter((each) => idRank(each) < ID_NAMES.length);
-  const texts = candidates.filter((each) => idRank(each) === ID_NAMES.length && each.type === 'string');
-  for (const each of [...named, ...texts]) {
-    const counts = counted([each]);
-    if (unique(counts)) return { attributes: [each.name], ...counts, reason: `${each.name} is unique and filled` };
+  for (const chosen of identityOptions(candidates, counted)) {
+    const names = chosen.map(({ name }) => name);
+    const counts = counted(chosen);
+    if (chosen.length === 0 || counts.repeated > 0 || refused.has(names.join('\n'))) continue;
+    const together = `no column is unique; ${names.join(' and ')} together are`;
+    return { attributes: names, ...counts, reason: names.length > 1 ? together : `${names[0]} is unique and filled` };
   }
-  for (const pair of pairs(candidates)) {
-    const counts = counted(pair);
-    if (!unique(counts)) continue;
-    const reason = `no column is unique; ${pair.map(({ name }) => name).join(' and ')} together are`;
-    return { attributes: pair.map(({ name }) => name), ...counts, reason };
-  }
-  // Unique by chance, as numbers of a small file are.
-  const number = candidates.find((each) => unique(counted([each])));
-  if (number !== undefined)
-    return { attributes: [number.name], ...counted([number]), reason: `${number.name} is unique and filled` };
-  throw noIdentity(candidates, counted, rows);
+  // No other choice is left: of rows with one identity the first counts.
+  const [repeated] = refused;
+  if (repeated === undefined) throw noIdentity(candidates, counted, rows);
+  const chosen = attributes.filter(({ name }) => repeated.split('\n').includes(name));
+  return { attributes: chosen.map(({ name }) => name), ...counted(chosen), reason: 'the first row of each counts' };
 }
+
+/** Columns that may identify a record, best first. */
+function* identityOptions(
+  candidates: readonly AttributeProposal[],
+  counted: (chosen: readonly AttributeProposal[]) => KeyCounts,
+): Generator<readonly AttributeProposal[]> {
+  const singles = candidates.map((attribute) => [attribute]);
+  yield* singles.filter(([attribute]) => idRank(attribute!) < ID_NAMES.length || attribute!.type === 'string');
+  yield* pairs(candidates);
+  // Unique by chance, as numbers of a small file are.
+  yield* singles;
+  // Counts and amounts change from file to file.
+  const lasting = candidates.filter(({ type }) => type !== 'integer');
+  for (const pool of [lasting, candidates]) yield severalThatIdentify(pool, counted);
+}
+
+/** Most columns of an identity. */
+const MOST_PARTS = 6;
+
+/** Columns that are unique together if any are, each the one with the most different values. */
+function severalThatIdentify(
+  candidates: readonly AttributeProposal[],
+  counted: (chosen: readonly AttributeProposal[]) => KeyCounts,
+): AttributeProposal[] {
+  const chosen: AttributeProposal[] = [];
+  let repeated = Number.POSITIVE_INFINITY;
+  while (chosen.length < MOST_PARTS) {
+    const rest = candidates.slice(0, PAIRED).filter((attribute) => !chosen.includes(attribute));
+    const scored = rest.map((attribute) => ({ attribute, repeated: counted([...chosen, attribute]).repeated }));
+    const best = scored.sort((a, b) => a.repeated - b.repeated)[0];
+    if (best === undefined || best.repeated === repeated) break;
+    chosen.push(best.attribute);
+    repeated = best.repeated;
+    if (repeated === 0) break;
+  }
+  return chosen;
+}
+
+/** Reason of an identity that the publisher chose. */
+export const CHOSEN_IDENTITY = 'chosen with --identity';
 
 function wantedIdentity(
   attributes: readonly AttributeProposal[],
@@ -119,16 +159,20 @@ function wantedIdentity(
   counted: (chosen: readonly AttributeProposal[]) => KeyCounts,
 ): IdentityChoice {
   const chosen = wanted.map((text) => {
-    const found = attributes.find((each) => each.name === text || each.columns.includes(text));
-    if (found?.index != null && IDENTIFYING.includes(found.type)) return found;
-    const able = attributes.filter((each) => IDENTIFYING.includes(each.type)).map(({ name }) => name);
+    const attribute = attributes.find(
+      (attributeProposal) => attributeProposal.name === text || attributeProposal.columns.includes(text),
+    );
+    if (attribute?.index != null && IDENTIFYING.includes(attribute.type)) return attribute;
+    const able = attributes
+      .filter((attributeProposal) => IDENTIFYING.includes(attributeProposal.type))
+      .map(({ name }) => name);
     throw new ProposalError(
-      found === undefined
+      attribute === undefined
         ? `--identity: there is no column '${text}'; possible are ${able.slice(0, 30).join(', ')}`
-        : `--identity: '${text}' is of type ${found.type}; possible are ${able.slice(0, 30).join(', ')}`,
+        : `--identity: '${text}' is of type ${attribute.type}; possible are ${able.slice(0, 30).join(', ')}`,
     );
   });
-  return { attributes: chosen.map(({ name }) => name), ...counted(chosen), reason: 'chosen with --identity' };
+  return { attributes: chosen.map(({ name }) => name), ...counted(chosen), reason: CHOSEN_IDENTITY };
 }
 
 /** Pairs of columns that are tried: enough for files with many columns. */
@@ -137,7 +181,7 @@ const PAIRED = 12;
 /** Pairs, those with the best names first. */
 function pairs(candidates: readonly AttributeProposal[]): [AttributeProposal, AttributeProposal][] {
   // Columns named as ids first, then in the order of the file.
-  const isId = (each: AttributeProposal) => idRank(each) < STRONG_IDS;
+  const isId = (attributeProposal: AttributeProposal) => idRank(attributeProposal) < STRONG_IDS;
   const few = [...candidates]
     .sort((a, b) => Number(isId(b)) - Number(isId(a)) || (a.index ?? 0) - (b.index ?? 0))
     .slice(0, PAIRED);
@@ -152,27 +196,27 @@ function noIdentity(
   rows: number,
 ): ProposalError {
   const best = candidates
-    .map((each) => ({ name: each.name, repeated: counted([each]).repeated }))
+    .map((candidate) => ({ name: candidate.name, repeated: counted([candidate]).repeated }))
     .sort((a, b) => a.repeated - b.repeated)
     .slice(0, 3);
   const listed = best.map(({ name, repeated }) => `${name} (${repeated.toLocaleString('en-US')} rows repeat a value)`);
-  const found = listed.length === 0 ? 'no column is filled in every row' : `the best are ${listed.join(', ')}`;
+  const situation = listed.length === 0 ? 'no column is filled in every row' : `the best are ${listed.join(', ')}`;
   return new ProposalError(
-    `no column and no pair of columns identifies each of the ${rows.toLocaleString('en-US')} rows: ${found}. ` +
+    `no column and no pair of columns identifies each of the ${rows.toLocaleString('en-US')} rows: ${situation}. ` +
       'Remove the duplicates, or name the columns with --identity a,b,c; of rows with one identity the first counts',
   );
 }
 
 const NAME = /(^|[_.])(name|title|titel|bezeichnung|label|nom|nombre)$/;
-const GROUP =
-  /(^|[_.])(category|kategorie|type|typ|kind|art|group|gruppe|class|klasse|country|land|region|state|brand|marke|city|stadt|ort|town|sector|branche|genre|department)([_.]|$)/;
 const PROMINENCE =
   /(^|[_.])(population|einwohner|stars|visitors|besucher|downloads|citations|views|followers|employees|mitarbeiter|revenue|popularity|votes|reviews|prominence)([_.]|$)/;
 
 /** The attribute that names a record; null when its identity does. */
 function chooseName(attributes: readonly AttributeProposal[], identity: readonly string[]): string | null {
-  const texts = attributes.filter((each) => each.type === 'string' && NAME.test(each.name));
-  const exact = texts.find((each) => /^(?:.*\.)?(name|title|titel|bezeichnung|label|nom|nombre)$/.test(each.name));
+  const texts = attributes.filter((attribute) => attribute.type === 'string' && NAME.test(attribute.name));
+  const exact = texts.find((attributeProposal) =>
+    /^(?:.*\.)?(name|title|titel|bezeichnung|label|nom|nombre)$/.test(attributeProposal.name),
+  );
   const best = exact ?? texts.sort((a, b) => b.distinct - a.distinct)[0];
   return best === undefined || (identity.length === 1 && identity[0] === best.name) ? null : best.name;
 }
@@ -184,12 +228,17 @@ function chooseGroup(
   identity: readonly string[],
 ): string | null {
   const scored = attributes
-    .filter((each) => ['enum', 'string', 'boolean', 'integer'].includes(each.type) && each.index !== null)
-    .filter((each) => each.distinct >= 2 && each.distinct <= 200 && each.distinct <= rows / 2)
-    .filter((each) => !(identity.length === 1 && identity[0] === each.name) && each.filled >= rows / 2)
-    .map((each) => {
-      const kind = { enum: 3, string: 2, boolean: 1 }[each.type as string] ?? 0;
-      return { each, score: kind + (GROUP.test(each.name) ? 3 : 0) + (each.distinct > 2 ? 1 : 0) + each.filled / rows };
+    .filter(
+      (attribute) => ['enum', 'string', 'boolean', 'integer'].includes(attribute.type) && attribute.index !== null,
+    )
+    .filter((attribute) => attribute.distinct >= 2 && attribute.distinct <= 200 && attribute.distinct <= rows / 2)
+    .filter((attribute) => !(identity.length === 1 && identity[0] === attribute.name) && attribute.filled >= rows / 2)
+    .map((attribute) => {
+      const kind = { enum: 3, string: 2, boolean: 1 }[attribute.type as string] ?? 0;
+      return {
+        each: attribute,
+        score: kind + (namesGroup(attribute.name) ? 3 : 0) + (attribute.distinct > 2 ? 1 : 0) + attribute.filled / rows,
+      };
     });
   return scored.sort((a, b) => b.score - a.score)[0]?.each.name ?? null;
 }
@@ -219,37 +268,48 @@ export function chooseRoles(
   const rows = sample.rows.length;
   const name = chooseName(attributes, identity);
   const group = chooseGroup(attributes, rows, identity);
-  const rest = attributes.filter((each) => !identity.includes(each.name));
+  const rest = attributes.filter((attribute) => !identity.includes(attribute.name));
   const quantities = rest.filter(
-    (each) =>
-      ['price', 'number', 'integer'].includes(each.type) &&
-      !ID_NAMES.slice(0, STRONG_IDS).some((id) => id.test(each.name)),
+    (attributeProposal) =>
+      ['price', 'number', 'integer'].includes(attributeProposal.type) &&
+      !ID_NAMES.slice(0, STRONG_IDS).some((id) => id.test(attributeProposal.name)),
   );
-  const compared = [...quantities, ...rest.filter((each) => each.type === 'enum' || each.type === 'boolean')];
-  const prominence = quantities.find((each) => each.type !== 'price' && PROMINENCE.test(each.name))?.name ?? null;
+  const compared = [
+    ...quantities,
+    ...rest.filter((attributeProposal) => attributeProposal.type === 'enum' || attributeProposal.type === 'boolean'),
+  ];
+  const prominence =
+    quantities.find((quantity) => quantity.type !== 'price' && PROMINENCE.test(quantity.name))?.name ?? null;
   const always = new Set([
     ...identity,
     name,
     group,
     prominence,
-    ...rest.filter(({ type }) => type === 'geo').map((each) => each.name),
+    ...rest.filter(({ type }) => type === 'geo').map((attributeProposal) => attributeProposal.name),
   ]);
   const order = ['enum', 'boolean', 'string', 'strings', 'url', 'date', 'datetime', 'integer', 'number'];
   const more = rest
-    .filter((each) => !always.has(each.name) && order.includes(each.type) && each.filled >= rows / 2)
+    .filter(
+      (attributeProposal) =>
+        !always.has(attributeProposal.name) &&
+        order.includes(attributeProposal.type) &&
+        attributeProposal.filled >= rows / 2,
+    )
     .sort((a, b) => order.indexOf(a.type) - order.indexOf(b.type))
     .slice(0, MOST_PUBLIC);
   const searched = [
-    ...attributes.filter((each) => each.name === name),
-    ...attributes.filter((each) => each.name !== name && each.type === 'string' && !isCode(each)),
-    ...attributes.filter((each) => each.type === 'strings' || each.type === 'text'),
+    ...attributes.filter((attribute) => attribute.name === name),
+    ...attributes.filter((attribute) => attribute.name !== name && attribute.type === 'string' && !isCode(attribute)),
+    ...attributes.filter((attribute) => attribute.type === 'strings' || attribute.type === 'text'),
   ].slice(0, MOST_SEARCHED);
   return {
     name,
     group,
     prominence,
-    compare: compared.slice(0, MOST_COMPARED).map((each) => each.name),
-    public: attributes.filter((each) => always.has(each.name) || more.includes(each)).map((each) => each.name),
-    searchable: searched.map((each) => each.name),
+    compare: compared.slice(0, MOST_COMPARED).map((attributeProposal) => attributeProposal.name),
+    public: attributes
+      .filter((attribute) => always.has(attribute.name) || more.includes(attribute))
+      .map((attribute) => attribute.name),
+    searchable: searched.map((attributeProposal) => attributeProposal.name),
   };
 }

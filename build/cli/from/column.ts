@@ -1,4 +1,5 @@
 // The values of one column, counted.
+import { cleanText, isDecoded } from '../../../packs/define/schema.ts';
 import { fold } from '../../../packs/define/text.ts';
 
 /** Form of the cells of a column: texts to parse, or values that already have a type. */
@@ -30,6 +31,9 @@ export function cellText(cell: unknown): string {
   if (cell instanceof Date) return Number.isNaN(cell.getTime()) ? '' : cell.toISOString();
   return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
 }
+
+/** Whether the register stores the text: it is not damaged, and something of it is visible. */
+export const isStorable = (text: string): boolean => isDecoded(text) && cleanText(text) !== '';
 
 function formOf(cell: unknown): Form {
   if (typeof cell === 'number' || typeof cell === 'bigint') return 'number';
@@ -79,10 +83,10 @@ const FREQUENT = 0.02;
 
 /** Texts of a column that mean "no value", as spelt there, with their counts. */
 export function missingTexts(column: SourceColumn, typed: boolean): Map<string, number> {
-  const found = new Map<string, number>();
-  if (column.form !== 'text') return found;
+  const counts = new Map<string, number>();
+  if (column.form !== 'text') return counts;
   // Readers refuse white space where a number is expected, unless it is listed.
-  if (typed && column.blank > 0) found.set('', column.blank);
+  if (typed && column.blank > 0) counts.set('', column.blank);
   const codes = [...column.counts.keys()].slice(0, 50).every((text) => /^[A-Z]{2}$/.test(text));
   for (const [text, count] of column.counts) {
     if (text.length > LONGEST_MISSING) continue;
@@ -91,7 +95,7 @@ export function missingTexts(column: SourceColumn, typed: boolean): Map<string, 
     // `Nan` and `NAN` are a town and an airport; programs write `nan` and `NaN`.
     if (!typed && NAMES.has(text)) continue;
     const often = OFTEN_MISSING.has(folded) && (typed || (frequent && !CATEGORIES.has(folded) && !codes));
-    if (MISSING.has(folded) || often) found.set(text, count);
+    if (MISSING.has(folded) || often) counts.set(text, count);
   }
-  return found;
+  return counts;
 }

@@ -56,7 +56,7 @@ type FileSource = Parameters<typeof changedFiles>[0];
 
 /** The first bytes of the newest file, unpacked: at least `most` of them, unless it has fewer. */
 export async function headOf(declared: FileSource, folder: string, most: number): Promise<Buffer> {
-  const files = await changedFiles(declared, { folder, known: [] });
+  const files = await changedFiles(declared, { folder, marks: [] });
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of fileBytes(files.at(-1)!)) {
@@ -91,13 +91,14 @@ const HEAD_LINES = 60;
 
 /** Lines above the header of a CSV: titles and comments, which have fewer fields than the lines of the table. */
 export function linesAbove(text: string): number {
+  // A quoted text is one field: without its delimiters, and with a mark for its line breaks.
   const lines = text
     .replace(/^\ufeff/, '')
+    .replace(/(?<=^|[,;\t|\r\n])"(?:[^"]|"")*"(?=[,;\t|\r\n]|$)/g, (quoted) => (/[\r\n]/.test(quoted) ? '"' : 'x'))
     .split(/\r\n|\n|\r/)
     .slice(0, HEAD_LINES);
   if (/^sep=.$/i.test(lines[0] ?? '')) return 0;
-  const fields = (line: string, delimiter: string) =>
-    line.trim() === '' ? 0 : line.replace(/"(?:[^"]|"")*"/g, '').split(delimiter).length;
+  const fields = (line: string, delimiter: string) => (line.trim() === '' ? 0 : line.split(delimiter).length);
   const tables = DELIMITERS.map((delimiter) => {
     const counts = lines.map((line) => fields(line, delimiter));
     const often = new Map<number, number>();
@@ -108,9 +109,7 @@ export function linesAbove(text: string): number {
   const table = tables.sort((a, b) => b.rows - a.rows || b.width - a.width)[0]!;
   const filled = lines.filter((line) => line.trim() !== '').length;
   const above = lines.slice(0, table.start);
-  // A name of a column may contain a line break: then a line of the header has one quote.
-  const isTitle =
-    table.before.every((count) => count < table.width) && above.every((line) => line.split('"').length % 2);
+  const isTitle = table.before.every((count) => count < table.width) && !above.some((line) => line.includes('"'));
   return table.rows >= 2 && table.rows >= filled / 2 && isTitle ? Math.max(0, table.start) : 0;
 }
 

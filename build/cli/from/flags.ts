@@ -72,20 +72,19 @@ export function readFlags(args: readonly string[]): { source: string; flags: Fla
   return { source, flags: result.values };
 }
 
-/** Kinds by the end of a file's name. */
-const SUFFIXES: Readonly<Record<string, 'csv' | 'jsonl' | 'json' | 'parquet' | 'xlsx' | 'sqlite'>> = {
-  ...{ '.csv': 'csv', '.tsv': 'csv', '.tab': 'csv', '.txt': 'csv', '.csv.gz': 'csv', '.tsv.gz': 'csv' },
-  ...{ '.jsonl': 'jsonl', '.ndjson': 'jsonl', '.jsonl.gz': 'jsonl', '.ndjson.gz': 'jsonl', '.json': 'json' },
-  ...{ '.json.gz': 'json', '.geojson': 'json', '.geojson.gz': 'json' },
-  ...{
-    '.xlsx': 'xlsx',
-    '.xlsm': 'xlsx',
-    '.parquet': 'parquet',
-    '.sqlite': 'sqlite',
-    '.sqlite3': 'sqlite',
-    '.db': 'sqlite',
-  },
-};
+/** Ends of the names of files by their kind. */
+const KINDS = {
+  csv: ['.csv', '.tsv', '.tab', '.txt', '.csv.gz', '.tsv.gz'],
+  jsonl: ['.jsonl', '.ndjson', '.jsonl.gz', '.ndjson.gz'],
+  json: ['.json', '.json.gz', '.geojson', '.geojson.gz'],
+  parquet: ['.parquet'],
+  xlsx: ['.xlsx', '.xlsm'],
+  sqlite: ['.sqlite', '.sqlite3', '.db'],
+} as const;
+type FileKind = keyof typeof KINDS;
+const SUFFIXES: Readonly<Record<string, FileKind>> = Object.fromEntries(
+  Object.entries(KINDS).flatMap(([kind, suffixes]) => suffixes.map((suffix) => [suffix, kind as FileKind])),
+);
 
 /** Whether files with a suffix are read. */
 export const isSupported = (suffix: string): boolean => suffix in SUFFIXES;
@@ -98,8 +97,8 @@ export function suffixOf(file: string): string {
 
 /** Where the rows are. A file is not opened. Throws UsageError for an unsupported file and a missing flag. */
 export function placeOf(source: string, flags: Flags): DeclaredPlace {
-  const options = <T extends Record<string, unknown>>(given: T) =>
-    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const options = <T extends Record<string, unknown>>(values: T) =>
+    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
   if (source === 'postgres') {
     if (flags.query === undefined) throw new UsageError("postgres needs --query 'select …'");
     // The variable is written too, so that the reader of the pack finds what to set.
@@ -109,9 +108,10 @@ export function placeOf(source: string, flags: Flags): DeclaredPlace {
   if (/^https?:\/\//i.test(source)) return httpPlace(source, flags, options);
   const kind = SUFFIXES[suffixOf(source)];
   if (kind === undefined) {
-    const found = suffixOf(source) === '' ? 'no suffix' : `the suffix ${suffixOf(source)}`;
+    const suffix = suffixOf(source) === '' ? 'no suffix' : `the suffix ${suffixOf(source)}`;
+    const advice = suffixOf(source) === '.duckdb' ? "; export a table of it: COPY <table> TO 'table.parquet'" : '';
     throw new UsageError(
-      `${source} has ${found}; supported are ${Object.keys(SUFFIXES).join(', ')}, an http or https address, and postgres`,
+      `${source} has ${suffix}; supported are ${Object.keys(SUFFIXES).join(', ')}, an http or https address, and postgres${advice}`,
     );
   }
   const members = {
@@ -128,18 +128,10 @@ export function placeOf(source: string, flags: Flags): DeclaredPlace {
 function httpPlace(
   source: string,
   flags: Flags,
-  options: (given: Record<string, unknown>) => Record<string, unknown>,
+  options: (values: Record<string, unknown>) => Record<string, unknown>,
 ): DeclaredPlace {
-  const byName = {
-    csv: 'csv',
-    jsonl: 'ndjson',
-    json: undefined,
-    parquet: undefined,
-    xlsx: undefined,
-    sqlite: undefined,
-  };
   const kind = SUFFIXES[suffixOf(new URL(source).pathname)];
-  const format = flags.format ?? (kind === undefined ? undefined : byName[kind]);
+  const format = flags.format ?? (kind === 'csv' ? 'csv' : kind === 'jsonl' ? 'ndjson' : undefined);
   const headers = Object.fromEntries(
     (flags.header ?? []).map((header) => {
       const [, name, value] = /^([^:\s]+):\s*(.+)$/.exec(header) ?? [];

@@ -31,9 +31,9 @@ export function recordText({ attributes, choices, identity }: Proposal): string 
     ...first.filter(({ name }) => choices.public.includes(name) || identity.attributes.includes(name)),
     ...first.filter(({ name }) => !choices.public.includes(name) && !identity.attributes.includes(name)),
   ].slice(0, MOST_LISTED);
-  const lines = listed.map((each) => {
-    const value = `values['${each.name}']`;
-    return `{% if ${value} %}- ${labelOf(each)}: {{ ${value} }}\n{% endif %}`;
+  const lines = listed.map((attributeProposal) => {
+    const value = `values['${attributeProposal.name}']`;
+    return `{% if ${value} %}- ${labelOf(attributeProposal)}: {{ ${value} }}\n{% endif %}`;
   });
   return `# {{ record.name }}
 
@@ -46,24 +46,27 @@ ${lines.join('')}
 `;
 }
 
-/** The guide of the dataset. `total` is the number of rows of the source. */
-export function guideText(proposal: Proposal, title: string, source: string, total: number): string {
+/** The guide of the dataset. */
+export function guideText(proposal: Proposal, title: string, source: string): string {
   const { attributes, identity, choices, rows, unread } = proposal;
   const named = identity.attributes.map((name) => `\`${name}\``).join(' and ');
-  const share = (each: AttributeProposal) => each.filled / rows;
-  const sparse = attributes.filter((each) => each.filled < rows).sort((a, b) => a.filled - b.filled);
+  const share = (attributeProposal: AttributeProposal) => attributeProposal.filled / rows;
+  const sparse = attributes.filter((attribute) => attribute.filled < rows).sort((a, b) => a.filled - b.filled);
   const queries = firstQueries(proposal);
-  return `${plain(title)}: each record is one row of ${plain(source)}, which had ${count(total, 'row')} when this guide was written. ${named} identif${identity.attributes.length === 1 ? 'ies' : 'y'} a record${choices.name === null ? '' : ` and \`${choices.name}\` names it`}.
+  return `${plain(title)}: each record is one row of ${plain(source)}, which had ${count(rows, 'row')} when this guide was written. ${named} identif${identity.attributes.length === 1 ? 'ies' : 'y'} a record${choices.name === null ? '' : ` and \`${choices.name}\` names it`}.
 
 ## What the values mean
 
-${attributes.map((each) => `- \`${each.name}\`: ${meaning(each, choices.public.includes(each.name))}`).join('\n')}
+${attributes.map((attribute) => `- \`${attribute.name}\`: ${meaning(attribute, choices.public.includes(attribute.name))}`).join('\n')}
 ${
   sparse.length === 0
     ? '\nEvery attribute had a value in every row.\n'
     : `\n## What is missing\n\nA missing value means that the source has none. It had none in these shares of the rows:\n\n${sparse
         .slice(0, 20)
-        .map((each) => `- \`${each.name}\`: ${((1 - share(each)) * 100).toFixed(1)} %`)
+        .map(
+          (attributeProposal) =>
+            `- \`${attributeProposal.name}\`: ${((1 - share(attributeProposal)) * 100).toFixed(1)} %`,
+        )
         .join('\n')}\n`
 }${
   unread.length === 0
@@ -100,7 +103,7 @@ function meaning(
     parts.push(
       `From ${bounds.min.toLocaleString('en-US')} to ${bounds.max.toLocaleString('en-US')}${unit === undefined ? '' : ` ${unit}`}.`,
     );
-  const column = columns.map((each) => plain(each)).join(', ');
+  const column = columns.map((header) => plain(header)).join(', ');
   if (column !== '' && plain(column).toLowerCase() !== plain(description).toLowerCase())
     parts.push(`Column ${column} of the source.`);
   return parts.join(' ');
@@ -109,7 +112,8 @@ function meaning(
 function firstQueries({ attributes, choices, identity }: Proposal): string[] {
   const queries = [`All records of a group: filter by \`${choices.group}\`.`];
   const number = attributes.find(
-    (each) => ['price', 'number', 'integer'].includes(each.type) && !identity.attributes.includes(each.name),
+    (attribute) =>
+      ['price', 'number', 'integer'].includes(attribute.type) && !identity.attributes.includes(attribute.name),
   );
   if (number !== undefined)
     queries.push(

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { ProposalError } from './choices.ts';
 import { inferPack } from './infer.ts';
+import { readName } from './names.ts';
+import { cursorOf, packText } from './pack-text.ts';
 import { flattened, type RowSample } from './sample.ts';
 
 const NOTHING = { identity: null, currency: null };
@@ -14,7 +16,6 @@ function columnsOf(columns: Record<string, readonly unknown[]>, count?: number):
     name: 'file.csv',
     columns: Object.keys(columns),
     rows: Array.from({ length: rows }, (_, i) => lists.map((values) => values[i % values.length])),
-    total: rows,
     // A source that was read completely gets a status attribute.
     whole: false,
   };
@@ -184,9 +185,19 @@ describe('dates', () => {
 });
 
 describe('texts, lists and flags', () => {
-  test('enum: few values, each repeated; the most frequent spelling; closed when each occurs often', () => {
-    const { type, values } = typeOf('color', ['red', 'Red', 'red', 'blue'], 100);
-    expect([type, values]).toEqual(['enum', ['red', 'blue']]);
+  test('enum: few values, each repeated; the most frequent spelling; closed when new ones are improbable', () => {
+    const valuesOf = (name: string, count: number, tried = true) => {
+      const sample = columnsOf({ code: ids(count), [name]: ['red', 'Red', 'red', 'blue'] }, count);
+      const { attributes } = inferPack(sample, { ...NOTHING, tried });
+      const attribute = attributes.find((attribute) => attribute.name === name)!;
+      expect(attribute.type).toBe('enum');
+      return attribute.values;
+    };
+    expect(valuesOf('color', 100)).toEqual(['red', 'blue']);
+    // Too few records of one, a name of what grows, and rows that nothing has read.
+    expect(valuesOf('color', 76)).toBeUndefined();
+    expect(valuesOf('brand', 100)).toBeUndefined();
+    expect(valuesOf('color', 100, false)).toBeUndefined();
     const open = typeOf(
       'town',
       Array.from({ length: 30 }, (_, i) => `Town ${i}`),
@@ -324,6 +335,35 @@ describe('names', () => {
   });
 });
 
+test('a query whose removed rows stay has the time of the last change as its cursor', () => {
+  const changed = Array.from({ length: 40 }, (_, i) => `2026-0${1 + (i % 9)}-10T08:30:00Z`);
+  const columns = { id: ids(40), town: ids(40).map((_, i) => `Town ${i % 4}`), updated_at: changed };
+  const marked = inferPack(columnsOf({ ...columns, deleted_at: changed }), NOTHING);
+  expect(cursorOf(marked, 'postgres')).toBe('updated_at');
+  expect(cursorOf(marked, 'csv')).toBeUndefined();
+  expect(cursorOf(inferPack(columnsOf(columns), NOTHING), 'postgres')).toBeUndefined();
+  const source = { kind: 'postgres', target: null, options: { query: 'SELECT 1' }, complete: false } as const;
+  const facts = { id: 'x', title: 'X', license: { name: 'CC0-1.0', url: 'https://x.example/' }, attribution: 'X' };
+  const more = { homepage: 'https://x.example/', source, unique: true, tolerate: null, max_drop: null };
+  const text = packText(marked, { ...facts, ...more });
+  expect(text).toContain("cursor: 'updated_at'");
+  expect(text).not.toContain('// cursor');
+});
+
+test('a header that may be a record is named; years and positions are headers', () => {
+  const numbers = Array.from({ length: 40 }, (_, i) => `${20_000 + i * 7}`);
+  const notes = (columns: Record<string, readonly unknown[]>) => inferPack(columnsOf(columns), NOTHING).notes.join();
+  expect(notes({ K1: ids(40), 13335: numbers })).toContain("the header may be a record, as '13335' has");
+  expect(notes({ id: ids(40), 2019: numbers, 12: numbers })).not.toContain('the header may be');
+  const days = ids(40).map((_, i) => `2026-01-${10 + (i % 20)}`);
+  expect(notes({ K1: ids(40), '2026-01-09': days })).toContain('the header may be a record');
+});
+
+test('the dot of an abbreviation makes no group', () => {
+  expect(readName('No. of rooms').snake).toBe('no_of_rooms');
+  expect(readName('price.list').snake).toBe('price.list');
+});
+
 describe('identity', () => {
   test('prefers an id, then a code, then a name', () => {
     const unique = ids(40);
@@ -332,6 +372,10 @@ describe('identity', () => {
     expect(pick({ name: unique, sku: unique, id: unique })).toEqual(['id']);
     expect(pick({ name: unique, sku: unique })).toEqual(['sku']);
     expect(pick({ other: unique, name: unique })).toEqual(['name']);
+    // Addresses make long slugs.
+    const links = ids(40).map((text) => `https://shop.example/${text}`);
+    expect(pick({ link: links, product: unique })).toEqual(['product']);
+    expect(pick({ link: links, remark: unique })).toEqual(['link']);
     expect(pick({ population: Array.from({ length: 40 }, (_, i) => i * 3), town: unique })).toEqual(['town']);
   });
 

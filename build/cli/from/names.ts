@@ -2,65 +2,43 @@
 import slugify from '@sindresorhus/slugify';
 import { REFUSED_NAMES } from '../../../packs/define/attributes.ts';
 
-/** Units by the spelling that names of columns use. */
-const UNITS: Readonly<Record<string, string>> = {
-  ...same('m km cm mm ft mi kg g mg lb oz l ml cl hl t ha ms s h kwh kw mw w v mah gb mb tb kb hz khz mhz ghz'),
-  ...same('kcal kj db px dpi ppm bar psi nm km2 m2 m3 cm2 cm3'),
-  ...{ kwh: 'kWh', kw: 'kW', w: 'W', v: 'V', mah: 'mAh', gb: 'GB', mb: 'MB', tb: 'TB', kb: 'kB', hz: 'Hz', khz: 'kHz' },
-  ...{ mhz: 'MHz', ghz: 'GHz', kj: 'kJ', db: 'dB', mw: 'MW', km2: 'km²', m2: 'm²', m3: 'm³', cm2: 'cm²', cm3: 'cm³' },
-  ...{
-    sqm: 'm²',
-    qm: 'm²',
-    sqft: 'sq ft',
-    sqkm: 'km²',
-    kmh: 'km/h',
-    mph: 'mph',
-    kph: 'km/h',
-    meters: 'm',
-    metres: 'm',
-  },
-  ...{ meter: 'm', metre: 'm', feet: 'ft', miles: 'mi', kilometers: 'km', kilometres: 'km', litres: 'l', liters: 'l' },
-  ...{ sec: 's', secs: 's', seconds: 's', sekunden: 's', min: 'min', mins: 'min', minutes: 'min', minuten: 'min' },
-  ...{ hr: 'h', hrs: 'h', hours: 'h', stunden: 'h', days: 'days', tage: 'days', weeks: 'weeks', months: 'months' },
-  ...{
-    years: 'years',
-    jahre: 'years',
-    pct: '%',
-    percent: '%',
-    prozent: '%',
-    perc: '%',
-    celsius: '°C',
-    fahrenheit: '°F',
-  },
-  ...{
-    d: 'days',
-    degrees: 'degrees',
-    deg: 'degrees',
-    bytes: 'bytes',
-    tokens: 'tokens',
-    inches: 'in',
-    lbs: 'lb',
-    pounds: 'lb',
-    kgs: 'kg',
-    grams: 'g',
-    ounces: 'oz',
-  },
-};
+/** Units, each with the other spellings that names of columns use. All are found in lower case. */
+const SPELLINGS =
+  'm=meter,metre,meters,metres km=kilometers,kilometres cm mm nm ft=feet mi=miles km/h=kmh,kph mph ' +
+  'kg=kgs g=grams mg lb=lbs,pounds oz=ounces t l=litres,liters ml cl hl ha m²=m2,sqm,qm km²=km2,sqkm cm²=cm2 m³=m3 cm³=cm3 ' +
+  'ms s=sec,secs,seconds,sekunden min=mins,minutes,minuten h=hr,hrs,hours,stunden days=d,tage weeks months years=jahre ' +
+  'kWh kW W V mAh MW GB MB TB kB Hz kHz MHz GHz kJ kcal dB px dpi ppm bar psi bytes tokens ' +
+  '%=pct,percent,prozent,perc °C=celsius °F=fahrenheit degrees=deg';
 
-function same(units: string): Record<string, string> {
-  return Object.fromEntries(units.split(' ').map((unit) => [unit, unit]));
-}
+/** Units by the spelling that names of columns use. A map: a column may be named `constructor`. */
+const UNITS: ReadonlyMap<string, string> = new Map([
+  ['sqft', 'sq ft'],
+  ['inches', 'in'],
+  ...SPELLINGS.split(' ').flatMap((entry) => {
+    const [unit = '', others = ''] = entry.split('=');
+    return [unit.toLowerCase(), ...others.split(',').filter(Boolean)].map((spelling) => [spelling, unit] as const);
+  }),
+]);
 
 /** Units by a sign that names and values use. */
-const SIGN_UNITS: Readonly<Record<string, string>> = {
-  ...{ '%': '%', '°': 'degrees', '°C': '°C', '°F': '°F', 'm²': 'm²', 'm³': 'm³', 'km²': 'km²', 'km/h': 'km/h' },
-  ...{ '€/m²': 'EUR/m²', in: 'in', '"': 'in' },
-};
+const SIGN_UNITS = new Map(Object.entries({ '°': 'degrees', '€/m²': 'EUR/m²', in: 'in', '"': 'in' }));
 
-const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  ...{ '€': 'EUR', $: 'USD', US$: 'USD', '£': 'GBP', '¥': 'JPY', '₹': 'INR', '₽': 'RUB', '₩': 'KRW', '₺': 'TRY' },
-  ...{ zł: 'PLN', Kč: 'CZK', 'Fr.': 'CHF', R$: 'BRL', A$: 'AUD', C$: 'CAD', euro: 'EUR', euros: 'EUR', dollar: 'USD' },
-};
+const CURRENCY_SIGNS = new Map(
+  Object.entries({
+    ...{ '€': 'EUR', $: 'USD', US$: 'USD', '£': 'GBP', '¥': 'JPY', '₹': 'INR', '₽': 'RUB', '₩': 'KRW', '₺': 'TRY' },
+    ...{
+      zł: 'PLN',
+      Kč: 'CZK',
+      'Fr.': 'CHF',
+      R$: 'BRL',
+      A$: 'AUD',
+      C$: 'CAD',
+      euro: 'EUR',
+      euros: 'EUR',
+      dollar: 'USD',
+    },
+  }),
+);
 
 const CURRENCY_CODES = new Set(
   (
@@ -73,15 +51,15 @@ const CURRENCY_CODES = new Set(
 export function currencyOf(text: string): string | null {
   const code = text.toUpperCase();
   if (CURRENCY_CODES.has(code)) return code;
-  return CURRENCY_SIGNS[text] ?? CURRENCY_SIGNS[text.toLowerCase()] ?? null;
+  return CURRENCY_SIGNS.get(text) ?? CURRENCY_SIGNS.get(text.toLowerCase()) ?? null;
 }
 
 /** Unit of a text around numbers, as printed; null when it is not known. */
 export function knownUnit(text: string): string | null {
   const trimmed = text.trim();
   // `12 M` are millions and no metres.
-  if (/^[A-Z]$/.test(trimmed) && UNITS[trimmed.toLowerCase()] !== trimmed) return null;
-  return SIGN_UNITS[trimmed] ?? UNITS[trimmed.toLowerCase()] ?? null;
+  if (/^[A-Z]$/.test(trimmed) && UNITS.get(trimmed.toLowerCase()) !== trimmed) return null;
+  return SIGN_UNITS.get(trimmed) ?? UNITS.get(trimmed.toLowerCase()) ?? null;
 }
 
 /** A column's name in words: `Weight (kg)` is `weight`, with the unit `kg` in parentheses. */
@@ -98,7 +76,7 @@ const LONGEST_NAME = 60;
 /** Units in lower case: `kWh` is one word, and no `k_wh`. */
 const withPlainUnits = (text: string): string =>
   text.replace(/(?<![A-Za-z])[A-Za-z]+(?![A-Za-z])/g, (word) =>
-    word.toLowerCase() in UNITS ? word.toLowerCase() : word,
+    UNITS.has(word.toLowerCase()) ? word.toLowerCase() : word,
   );
 
 function snakeCase(text: string): string {
@@ -112,11 +90,12 @@ function snakeCase(text: string): string {
 export function readName(column: string): ColumnName {
   const bracket = /^(.+?)\s*[([]\s*([^()[\]]{1,12}?)\s*[)\]]\s*$/u.exec(column);
   const inside = bracket?.[2];
-  const known = inside !== undefined && (knownUnit(inside) !== null || currencyOf(inside) !== null);
-  const text = known ? bracket![1]! : column;
-  const segments = text.split('.').map(snakeCase);
+  const isUnit = inside !== undefined && (knownUnit(inside) !== null || currencyOf(inside) !== null);
+  const text = isUnit ? bracket![1]! : column;
+  // The dot of an abbreviation, as in `No. of rooms`, separates nothing.
+  const segments = text.split(/(?<=\S)\.(?=\S)/).map(snakeCase);
   const grouped = segments.length > 1 && segments.every((segment) => /^[a-z]/.test(segment));
-  return { snake: grouped ? segments.join('.') : snakeCase(text), bracket: known ? inside : null };
+  return { snake: grouped ? segments.join('.') : snakeCase(text), bracket: isUnit ? inside : null };
 }
 
 /** What `_min` at the end of these is: minutes. At the end of other names it is a minimum. */
@@ -130,7 +109,7 @@ export function unitInName({ snake, bracket }: ColumnName): string | null {
   if (tokens.length < 2) return last === 'percent' ? '%' : null;
   if ((last === 'c' || last === 'f') && /^temp/.test(tokens.at(-2)!)) return last === 'c' ? '°C' : '°F';
   if (last === 'min' && !TIMES.test(tokens.at(-2)!)) return null;
-  return UNITS[last] ?? null;
+  return UNITS.get(last) ?? null;
 }
 
 /** Currency that the name of a column contains: `price_eur`, `Preis (€)`; null when there is none. */
@@ -152,6 +131,12 @@ const PRICE =
 
 /** Whether the name means an amount of money. */
 export const namesPrice = (snake: string): boolean => PRICE.test(snake);
+
+const GROUP =
+  /(^|[_.])(category|kategorie|type|typ|kind|art|group|gruppe|class|klasse|country|land|region|state|brand|marke|city|stadt|ort|town|sector|branche|genre|department)([_.]|$)/;
+
+/** Whether the name means what records are grouped by, such as a town or a brand: new ones are to be expected. */
+export const namesGroup = (name: string): boolean => GROUP.test(name);
 
 const PREFIXES = ['like', 'not', 'min', 'max', 'has', 'is'];
 
@@ -189,7 +174,9 @@ function withoutClashes(names: string[]): string[] {
   // A new name may clash with another one, so all are checked again after each change.
   for (let i = 0; i < names.length; i++) {
     const name = names[i]!;
-    const prefix = PREFIXES.find((each) => name.startsWith(`${each}_`) && names.includes(name.slice(each.length + 1)));
+    const prefix = PREFIXES.find(
+      (candidate) => name.startsWith(`${candidate}_`) && names.includes(name.slice(candidate.length + 1)),
+    );
     const inGroup = names.some((other) => name.startsWith(`${other}.`));
     if (prefix === undefined && !inGroup) continue;
     const base = prefix === undefined ? name.replaceAll('.', '_') : `${name.slice(prefix.length + 1)}_${prefix}`;

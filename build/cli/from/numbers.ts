@@ -1,4 +1,5 @@
 // How a column writes numbers: decimal sign, sign between thousands, currency or unit around the number.
+import { cellNumber } from '../../sources/values.ts';
 import { currencyOf } from './names.ts';
 
 /** Signs of a number as text. */
@@ -37,20 +38,12 @@ const SIGNS: readonly Signs[] = [
   { decimal: ',', thousands: "'" },
 ];
 
-function pattern({ decimal, thousands }: Signs): RegExp {
-  const between = thousands === null ? null : { '.': '\\.', ',': ',', ' ': ' ', "'": "'" }[thousands];
-  const whole = between === null ? '\\d+' : `(?:\\d+|[1-9]\\d{0,2}(?:${between}\\d{3})+)`;
-  const exponent = decimal === '.' && thousands === null ? '(?:[eE][+-]?\\d+)?' : '';
-  return new RegExp(`^[+-]?(?:${whole}(?:\\${decimal}\\d+)?|\\${decimal}\\d+)${exponent}$`);
-}
-
-const PATTERNS = SIGNS.map((signs) => ({ signs, matches: pattern(signs) }));
-
-/** Value of a text with these signs. */
+/** The value of a text that the night reads as a number with these signs; NaN: it does not. */
 function numberOf(text: string, { decimal, thousands }: Signs): number {
-  let plain = text;
-  if (thousands !== null) plain = plain.replaceAll(thousands, '');
-  return Number(decimal === ',' ? plain.replace(',', '.') : plain);
+  // `0,125` has decimals and no thousands, `1.` is a place in a list.
+  if (/[.,]$/.test(text) || (thousands !== null && text.replace(/^[+-]/, '').startsWith(`0${thousands}`)))
+    return Number.NaN;
+  return Number(cellNumber(text, { decimal, thousands: thousands ?? undefined }));
 }
 
 const AFFIX =
@@ -116,14 +109,14 @@ const LOOKED_AT = 20_000;
 function bestStyle(counts: ReadonlyMap<string, number>, hint: '.' | ',' | null): NumberStyle | null {
   const values = [...counts].slice(0, LOOKED_AT);
   const all = values.reduce((sum, [, count]) => sum + count, 0);
-  const scored = PATTERNS.map(({ signs, matches }) => {
-    const fitting = values.filter(([text]) => matches.test(text));
+  const scored = SIGNS.map((signs) => {
+    const fitting = values.filter(([text]) => !Number.isNaN(numberOf(text, signs)));
     return { signs, fitting, fits: fitting.reduce((sum, [, count]) => sum + count, 0) };
   });
   const most = Math.max(...scored.map(({ fits }) => fits));
   if (most === 0) return null;
   const best = scored.filter(({ fits }) => fits === most);
-  const { signs, fitting } = best.find((each) => each.signs.decimal === hint) ?? best[0]!;
+  const { signs, fitting } = best.find((format) => format.signs.decimal === hint) ?? best[0]!;
   const texts = fitting.map(([text]) => text);
   const numbers = texts.map((text) => numberOf(text, signs));
   const separated = texts.filter((text) => /[.,]/.test(text));

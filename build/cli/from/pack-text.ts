@@ -29,11 +29,11 @@ function inline(value: unknown): string {
   if (typeof value === 'string') return quotedCode(value);
   if (Array.isArray(value)) return `[${value.map(inline).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return String(value);
-  const members = entries(value).map(([name, each]) => `${key(name)}: ${inline(each)}`);
+  const members = entries(value).map(([name, member]) => `${key(name)}: ${inline(member)}`);
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 
-const entries = (value: object) => Object.entries(value).filter(([, each]) => each !== undefined);
+const entries = (value: object) => Object.entries(value).filter(([, member]) => member !== undefined);
 
 /**
  * A value as code. `depth` is the number of levels of indentation, `before` the characters in front of it on
@@ -47,12 +47,12 @@ function codeText(value: unknown, depth = 0, before = 0, open = 0): string {
   const indent = '  '.repeat(depth + 1);
   const end = '  '.repeat(depth);
   if (Array.isArray(value)) {
-    const lines = value.map((each) => `${indent}${codeText(each, depth + 1, indent.length)},\n`);
+    const lines = value.map((item) => `${indent}${codeText(item, depth + 1, indent.length)},\n`);
     return `[\n${lines.join('')}${end}]`;
   }
-  const lines = entries(value).map(([name, each]) => {
+  const lines = entries(value).map(([name, member]) => {
     const start = `${indent}${key(name)}: `;
-    return `${start}${codeText(each, depth + 1, start.length, Math.max(0, open - 1))},\n`;
+    return `${start}${codeText(member, depth + 1, start.length, Math.max(0, open - 1))},\n`;
   });
   return lines.length === 0 ? '{}' : `{\n${lines.join('')}${end}}`;
 }
@@ -66,12 +66,12 @@ export interface PackFacts {
   /** Home page of the source, where values can be checked. */
   homepage: string;
   source: DeclaredPlace;
-  /** Rows of the source, at least. */
-  total: number;
-  /** Whether all rows were read, so that a closed list has every value. */
-  whole: boolean;
+  /** Whether the identity passes the test `unique`. */
+  unique: boolean;
   /** Shares of wrong values and rows that a reading may have. */
   tolerate: { values: number; rows: number } | null;
+  /** Share of the records that one file may lack of those of the file before; null: the default. */
+  max_drop: number | null;
 }
 
 /** Where the rows are: the call in `from`. */
@@ -141,15 +141,15 @@ export function packText(proposal: Proposal, facts: PackFacts): string {
 
 /** A sentence with the first attributes. */
 function descriptionOf({ attributes, choices }: Proposal, { title }: PackFacts): string {
-  const shown = attributes.filter((each) => choices.public.includes(each.name)).slice(0, 5);
+  const shown = attributes.filter((attribute) => choices.public.includes(attribute.name)).slice(0, 5);
   const rest = attributes.length - shown.length;
-  const names = shown.map((each) => each.name.replace(/[_.]+/g, ' '));
+  const names = shown.map((attributeProposal) => attributeProposal.name.replace(/[_.]+/g, ' '));
   return `${title}: ${names.join(', ')}${rest > 0 ? ` and ${rest} more attribute${rest === 1 ? '' : 's'}` : ''}.`;
 }
 
 function sourcesText(proposal: Proposal, facts: PackFacts): string {
-  const { source, tolerate } = facts;
-  const options = codeText({ ...source.options, ...readingOptions(proposal) }, 3, 20, 1);
+  const { source, tolerate, max_drop } = facts;
+  const options = codeText({ ...readingOptions(proposal, source.kind), ...source.options }, 3, 20, 1);
   const first = source.target === null ? '' : `${quotedCode(source.target)}${options === '{}' ? '' : ', '}`;
   const lines = [
     'sources: {',
@@ -161,13 +161,14 @@ function sourcesText(proposal: Proposal, facts: PackFacts): string {
     ...(source.complete
       ? ['    // Each reading lists all records, so a missing record is gone.', '    complete: true,']
       : []),
+    ...(max_drop === null ? [] : [`    max_drop: ${max_drop},`]),
     ...(tolerate === null
       ? []
       : [
           '    // Today some cells or rows cannot be read; a reading with more of them stops the run.',
           `    tolerate: ${codeText(tolerate)},`,
         ]),
-    ...updatedLines(proposal, source.kind),
+    ...updatedLines(proposal, source),
     `    from: ${source.kind}(${first}${options === '{}' ? '' : options}),`,
     '  },',
     '},',
@@ -175,32 +176,44 @@ function sourcesText(proposal: Proposal, facts: PackFacts): string {
   return lines.join('\n  ');
 }
 
-/** Names of the time of the last change of a row. */
-const UPDATED = /^(?:last_)?(?:updated|modified|changed)(?:_at|_on|_time)?$/;
+/** Names of a column that marks removed rows, so that rows are not deleted. */
+const REMOVED = /^(?:is_)?(?:deleted|removed|archived)(?:_(?:at|on|date))?$/;
+
+/** The column of `cursor`: of a query whose removed rows stay, and have a mark; undefined: all rows are read. */
+export function cursorOf({ attributes, updated, timed }: Proposal, kind: DeclaredKind): string | undefined {
+  const marked = kind === 'postgres' && timed && attributes.some(({ name }) => REMOVED.test(name));
+  return marked ? attributes.find(({ name }) => name === updated)!.columns[0] : undefined;
+}
 
 /** Comments with members that a time of the last change makes possible. */
-function updatedLines({ attributes }: Proposal, kind: string): string[] {
-  const column = attributes.find(({ name, type }) => type === 'datetime' && UPDATED.test(name))?.columns[0];
-  if (column === undefined) return [];
-  return [
+function updatedLines(proposal: Proposal, { kind, options }: DeclaredPlace): string[] {
+  const updated = proposal.attributes.find(({ name }) => name === proposal.updated);
+  if (updated === undefined) return [];
+  const [column] = updated.columns;
+  const observed = [
     '    // Add to `from`, if the values of a row were checked at this time; then their age counts from it:',
-    `    // observed_at: { column: ${quotedCode(column)} },`,
-    ...(kind === 'postgres'
-      ? [
-          '    // Add to `from`, to read only the rows that changed since the last night; removed rows then stay:',
-          `    // cursor: ${quotedCode(column)},`,
-        ]
-      : []),
+    `    // observed_at: ${inline({ column, date: updated.reading.date })},`,
+  ];
+  const cursor = [
+    '    // Add to `from`, to read only the rows that changed since the last night; removed rows then stay, so',
+    '    // remove `complete`:',
+    `    // cursor: ${inline(column)},`,
+  ];
+  return [
+    ...(proposal.timed && options['observed_at'] === undefined ? [] : observed),
+    ...(kind === 'postgres' && cursorOf(proposal, kind) === undefined ? cursor : []),
   ];
 }
 
 /** Members of the source that say how its columns are read. */
-function readingOptions({ attributes, decimal, initialOf, listed, choices }: Proposal): Record<string, unknown> {
+function readingOptions(proposal: Proposal, kind: DeclaredKind): Record<string, unknown> {
+  const { attributes, decimal, initialOf, listed, choices, timezone, updated, timed } = proposal;
   const common = commonMissing(attributes);
+  const row = attributes.find(({ name }) => name === updated);
   const columns: Record<string, unknown> = {};
-  for (const each of attributes) {
-    const rule = ruleOf(each, decimal, common);
-    if (rule !== null) columns[each.name] = rule;
+  for (const attribute of attributes) {
+    const rule = ruleOf(attribute, decimal, common);
+    if (rule !== null) columns[attribute.name] = rule;
   }
   if (initialOf !== null) {
     const column = attributes.find(({ name }) => name === initialOf)!.columns[0]!;
@@ -209,7 +222,9 @@ function readingOptions({ attributes, decimal, initialOf, listed, choices }: Pro
   if (listed !== null) columns[listed] = { constant: 'listed' };
   return {
     decimal: decimal ?? undefined,
-    timezone: attributes.some(({ reading }) => reading.zoneless) ? 'UTC' : undefined,
+    timezone: attributes.some(({ reading }) => reading.zoneless) ? (timezone ?? 'UTC') : undefined,
+    observed_at: timed ? { column: row?.columns[0], date: row?.reading.date } : undefined,
+    cursor: cursorOf(proposal, kind),
     missing: common.length === 0 ? undefined : common,
     attributes: Object.keys(columns).length === 0 ? undefined : columns,
   };
@@ -232,7 +247,7 @@ function ruleOf(
   const [column, second] = columns;
   if (type === 'geo') return { lat: column, lng: second };
   if (column === undefined || index === null) return null;
-  const own = (reading.missing ?? []).filter((text) => !common.includes(text));
+  const texts = (reading.missing ?? []).filter((text) => !common.includes(text));
   if (reading.affix !== undefined) {
     const rest = reading.missing === undefined ? '' : `, ${codeText(reading.missing)}`;
     const sign = `${quotedCode(reading.affix)}, ${quotedCode(reading.decimal ?? '.')}`;
@@ -243,34 +258,34 @@ function ruleOf(
     decimal: reading.decimal === (decimal ?? undefined) ? undefined : reading.decimal,
     thousands: reading.thousands,
     date: reading.date,
-    missing: own.length === 0 ? undefined : own,
+    missing: texts.length === 0 ? undefined : texts,
     multiply: reading.multiply,
     truths: reading.truths,
     separator: reading.separator,
   };
-  const given = Object.values(rule).filter((each) => each !== undefined).length;
-  if (given === 0) return null;
-  return given === 1 && rule.column !== undefined ? rule.column : rule;
+  const count = Object.values(rule).filter((setting) => setting !== undefined).length;
+  if (count === 0) return null;
+  return count === 1 && rule.column !== undefined ? rule.column : rule;
 }
 
 function attributesText({ attributes, choices }: Proposal): string {
   let filters = 0;
   const objects = Object.fromEntries(
-    attributes.map((each) => {
-      const filterable = each.type !== 'text' && each.type !== 'url' && ++filters <= MOST_FILTERS;
-      const isPublic = choices.public.includes(each.name);
+    attributes.map((attribute) => {
+      const filterable = attribute.type !== 'text' && attribute.type !== 'url' && ++filters <= MOST_FILTERS;
+      const isPublic = choices.public.includes(attribute.name);
       return [
-        each.name,
+        attribute.name,
         {
-          type: each.type,
-          unit: each.unit,
-          currency: each.currency,
-          description: each.description,
-          example: exampleOf(each, isPublic),
-          values: each.values,
+          type: attribute.type,
+          unit: attribute.unit,
+          currency: attribute.currency,
+          description: attribute.description,
+          example: exampleOf(attribute, isPublic),
+          values: attribute.values,
           public: isPublic || undefined,
           filterable: filterable || undefined,
-          searchable: choices.searchable.includes(each.name) || undefined,
+          searchable: choices.searchable.includes(attribute.name) || undefined,
           sla: SLA,
         },
       ];
@@ -283,7 +298,7 @@ function identityText({ identity, choices, attributes }: Proposal): string {
   const parts: string[] = [`attributes: ${codeText(identity.attributes, 2, 16)}`];
   const joined = identity.attributes.map((name) => `id[${quotedCode(name)}]`);
   if (identity.exact) {
-    const text = joined.map((each) => `\${${each}}`).join('/');
+    const text = joined.map((column) => `\${${column}}`).join('/');
     parts.push('// Letter case and accents distinguish records.', `key: (id) => \`${text}\``);
   }
   const title = attributes.find(({ name }) => name === choices.name);
@@ -296,7 +311,7 @@ function identityText({ identity, choices, attributes }: Proposal): string {
     parts.push(`name: (id) => [${joined.join(', ')}].join(', ')`);
   }
   if (parts.length === 1 && parts[0]!.length < 90) return `identity: { ${parts[0]} },`;
-  return `identity: {\n${parts.map((each) => `    ${each}${each.startsWith('//') ? '' : ','}\n`).join('')}  },`;
+  return `identity: {\n${parts.map((part) => `    ${part}${part.startsWith('//') ? '' : ','}\n`).join('')}  },`;
 }
 
 function servingOf({ choices }: Proposal): Record<string, unknown> {
@@ -306,14 +321,15 @@ function servingOf({ choices }: Proposal): Record<string, unknown> {
 /** Fill tests that a pack begins with. */
 const MOST_FILLS = 20;
 
-function testsText({ attributes, identity, rows }: Proposal, { whole }: PackFacts): string {
+function testsText({ attributes, identity, rows }: Proposal, { unique }: PackFacts): string {
   const full = attributes.filter(
-    (each) => each.filled === rows && each.columns.length > 0 && !identity.attributes.includes(each.name),
+    (attribute) =>
+      attribute.filled === rows && attribute.columns.length > 0 && !identity.attributes.includes(attribute.name),
   );
-  const closed = attributes.filter((each) => each.values !== undefined && each.columns.length > 0 && whole);
+  const closed = attributes.filter((attribute) => attribute.values !== undefined && attribute.columns.length > 0);
   const tests = [
     { kind: 'rows', min: Math.max(1, Math.floor(identity.records * 0.9)) },
-    ...(identity.attributes.length === 1 && !identity.exact
+    ...(identity.attributes.length === 1 && !identity.exact && unique
       ? [{ kind: 'unique', attribute: identity.attributes[0]! }]
       : []),
     ...full.slice(0, MOST_FILLS).map(({ name }) => ({ kind: 'fill', attribute: name, min: 0.95 })),

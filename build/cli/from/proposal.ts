@@ -55,6 +55,12 @@ export interface Proposal {
   listed: string | null;
   /** Decimal sign of the columns that do not set their own. */
   decimal: '.' | ',' | null;
+  /** Time zone of times without an offset, where a column states it. */
+  timezone: string | null;
+  /** Attribute with the time of the last change of a row; null: there is none. */
+  updated: string | null;
+  /** Whether that time becomes the time of the row's values: none is more than a year older than the newest one. */
+  timed: boolean;
   /** What the publisher must decide or check. */
   notes: string[];
   /** Rows that the proposal is made from. */

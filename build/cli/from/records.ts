@@ -1,20 +1,14 @@
 // Fictional values: examples of attributes, and the records of samples.json.
 import type { Value } from '../../../packs/define/model.ts';
 import { foldKey } from '../../../packs/define/text.ts';
+import { isStorable } from './column.ts';
 import type { AttributeProposal, Proposal } from './proposal.ts';
 
 /** A value for pack.ts: of the data for public attributes, which everybody sees, else a fictional one. */
 export function exampleOf(attribute: AttributeProposal, isPublic: boolean): Value {
-  const common = attribute.counts.keys().next().value;
-  const real = ['string', 'enum', 'url'].includes(attribute.type) && common !== undefined && common.length <= 200;
-  if (real && (isPublic || attribute.type === 'enum')) return validText(attribute, common);
-  return fictional(attribute, 0);
-}
-
-/** A text as the register stores it; a fictional one where nothing visible would be left. */
-function validText(attribute: AttributeProposal, text: string): Value {
-  const visible = /[\p{L}\p{N}\p{P}\p{S}]/u.test(text) && text.isWellFormed();
-  return visible ? text : fictional(attribute, 0);
+  const real = ['string', 'enum', 'url'].includes(attribute.type) && (isPublic || attribute.type === 'enum');
+  const common = real ? attribute.counts.keys().find((text) => text.length <= 200 && isStorable(text)) : undefined;
+  return common ?? fictional(attribute, 0);
 }
 
 /** Middle of the numbers in one significant digit, so that it is no value of a record. */
@@ -28,10 +22,9 @@ function roundNumber({ bounds, type }: AttributeProposal, n: number): number {
 
 /** The `n`-th fictional value of an attribute, from 0. */
 function fictional(attribute: AttributeProposal, n: number): Value {
-  const known = [...attribute.counts.keys()];
   switch (attribute.type) {
     case 'enum':
-      return (attribute.values ?? known)[n % (attribute.values ?? known).length]!;
+      return enumValue(attribute, n);
     case 'boolean':
       return n % 2 === 0;
     case 'integer':
@@ -53,6 +46,12 @@ function fictional(attribute: AttributeProposal, n: number): Value {
     case 'string':
       return unusedText(attribute, n);
   }
+}
+
+/** A value of the data, because an enum has no others; a fictional one when all are damaged. */
+function enumValue(attribute: AttributeProposal, n: number): string {
+  const values = attribute.values ?? [...attribute.counts.keys()].filter(isStorable);
+  return values.length === 0 ? unusedText(attribute, n) : values[n % values.length]!;
 }
 
 /** A text that no row has. */
@@ -88,20 +87,20 @@ export function fictionalRecords({ attributes, identity }: Proposal): SampleReco
   const records = Array.from({ length: SAMPLES }, (_, n) => {
     const values: Record<string, Value> = {};
     const id: Record<string, string | number> = {};
-    const others = attributes.filter((each) => !identity.attributes.includes(each.name));
-    for (const each of attributes.filter(({ name }) => identity.attributes.includes(name)))
-      id[each.name] = fictionalIdentity(each, n);
-    for (const each of others) {
+    const others = attributes.filter((attribute) => !identity.attributes.includes(attribute.name));
+    for (const attribute of attributes.filter(({ name }) => identity.attributes.includes(name)))
+      id[attribute.name] = fictionalIdentity(attribute, n);
+    for (const other of others) {
       // The last record lacks what some rows of the source lack.
-      if (n === SAMPLES - 1 && each === others.at(-1) && others.length > 1) continue;
-      values[each.name] = priceOf(each, n) ?? fictional(each, n);
+      if (n === SAMPLES - 1 && other === others.at(-1) && others.length > 1) continue;
+      values[other.name] = priceOf(other, n) ?? fictional(other, n);
     }
     return { identity: id, values, evidence: 'invented for the samples' };
   });
   // Identities of enums and flags repeat after some records.
   const seen = new Set<string>();
-  return records.filter((each) => {
-    const key = foldKey(Object.values(each.identity).join('/'));
+  return records.filter((record) => {
+    const key = foldKey(Object.values(record.identity).join('/'));
     return seen.has(key) ? false : seen.add(key);
   });
 }

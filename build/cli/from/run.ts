@@ -1,43 +1,36 @@
 // `npm run pack -- from`: reads a source, proposes a pack, asks for the rest, writes it and checks it.
 
-import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, copyFile, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import slugify from '@sindresorhus/slugify';
+import { plural } from '../../../api/render/print.ts';
 import { publicOnly, WEB_PORTS } from '../../../data/model/guard.ts';
 import { PUBLIC_MODES } from '../../../data/model/permissions.ts';
 import { commandLine } from '../../../data/model/program.ts';
-import { RESERVED_IDS } from '../../../packs/define/load.ts';
+import { idProblem } from '../../../packs/define/load.ts';
 import { type DeclaredSource, DeclaredSourceShape } from '../../../packs/define/sources.ts';
 import { Web } from '../../crawl/web.ts';
 import { changedFiles } from '../../sources/files.ts';
 import type { Mark, SourceContext, SourceReader, SourceVersion } from '../../sources/reader.ts';
 import { READERS } from '../../sources/readers.ts';
+import type { DeclaringSource } from '../../sources/rows.ts';
+import { sqliteTables } from '../../sources/sqlite.ts';
+import { wantedColumns } from '../../sources/store.ts';
 import { askFacts, type Prompt } from './ask.ts';
 import { ProposalError } from './choices.ts';
-import { cellText } from './column.ts';
 import { dateOfNames, filesOf, headOf, legacyEncoding, linesAbove, rowsOfDocument } from './files.ts';
 import { type Flags, FROM_USAGE, placeOf, readFlags, suffixOf, UsageError } from './flags.ts';
 import { guideText, recordText } from './guide-text.ts';
-import { inferPack } from './infer.ts';
+import { type InferOptions, inferPack } from './infer.ts';
 import { packDirs } from './pack-dirs.ts';
-import { type DeclaredPlace, type PackFacts, packText } from './pack-text.ts';
+import { cursorOf, type DeclaredPlace, type PackFacts, packText } from './pack-text.ts';
 import type { Proposal } from './proposal.ts';
 import { fictionalRecords } from './records.ts';
 import { columnTable, remarkLines } from './report.ts';
-import { type RowSample, readSample, repeatedKeys, SAMPLE_LIMITS } from './sample.ts';
-import { type Rejections, rejectedCells } from './verify.ts';
-
-/** Environment and network of the command; tests pass their own. */
-interface ReadContext {
-  environment: Readonly<Record<string, string | undefined>>;
-  /** Opens the web client; unset: one that reaches public addresses and `open_hosts`. */
-  web?: (() => Promise<Web>) | undefined;
-  /** COLLECT_ALLOW_HOSTS. */
-  open_hosts?: readonly string[] | undefined;
-}
+import { type RowSample, readSample, SAMPLE_LIMITS } from './sample.ts';
+import { type BrokenRows, countBroken, proposedSettings, type Trial, tryProposal, weaken } from './trial.ts';
 
 /** A web client without signature: requests of a publisher to the own source. */
 async function plainWeb(open_hosts: readonly string[] = []): Promise<Web> {
@@ -62,22 +55,22 @@ function declarationOf({ kind, options }: DeclaredPlace, target: string | null):
   throw new UsageError(`--${String(issue?.path[0]).replace('url_env', 'url-env')}: expected ${issue?.message}`);
 }
 
-/** Opens the only version of a source. `broken` receives rows that cannot be read. */
-async function openVersion(
+/** How a source is read: the columns (all unless set), versions that are left out, and rows that cannot be read. */
+type Reading = Partial<Pick<SourceContext, 'wanted' | 'marks' | 'broken'>>;
+
+/** The versions of a source, oldest first. */
+function versionsOf(
   declared: DeclaredSource,
-  folder: string,
-  context: ReadContext,
-  broken: SourceContext['broken'],
-  known: SourceContext['known'] = [],
-): Promise<{ version: SourceVersion; close: () => Promise<void> }> {
+  { cwd, environment, ...context }: FromContext,
+  { wanted = new Set(), marks = [], broken = () => {} }: Reading,
+): AsyncIterable<SourceVersion> {
   const read = READERS[declared.kind] as SourceReader;
-  const versions = read(declared, {
-    folder,
-    // Empty: all columns.
-    wanted: new Set(),
-    known,
+  return read(declared, {
+    folder: cwd,
+    wanted,
+    marks,
     environment(name) {
-      const value = context.environment[name];
+      const value = environment[name];
       if (value === undefined || value === '') throw new Error(`the environment variable ${name} is not set`);
       return value;
     },
@@ -86,33 +79,7 @@ async function openVersion(
     now: () => new Date(),
     broken,
     progress: () => {},
-  })[Symbol.asyncIterator]();
-  const close = async () => {
-    await versions.return?.(undefined);
-  };
-  try {
-    const first = await versions.next();
-    if (first.done) throw new Error('the source has no version');
-    return { version: first.value, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-/** Tables and views of a SQLite file. Throws when it is none. */
-function sqliteTables(path: string): string[] {
-  const database = new DatabaseSync(path, { readOnly: true });
-  try {
-    const rows = database
-      .prepare(
-        "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
-      )
-      .all();
-    return rows.map((row) => String(row['name']));
-  } finally {
-    database.close();
-  }
+  });
 }
 
 /** Files of a pack; a folder that has one of them is not changed. */
@@ -159,7 +126,7 @@ async function writePack(folder: string, proposal: Proposal, facts: PackFacts, d
   await write('samples.json', `${JSON.stringify(fictionalRecords(proposal), null, 2)}\n`);
   await write('record.md', recordText(proposal));
   const origin = data === null ? (facts.source.target ?? 'a query') : basename(data.path);
-  await write('guide.md', guideText(proposal, facts.title, origin, facts.total));
+  await write('guide.md', guideText(proposal, facts.title, origin));
   if (data === null || data.copied === null) return;
   const target = join(folder, data.path);
   await mkdir(join(folder, 'data'), { recursive: true });
@@ -172,7 +139,12 @@ async function writePack(folder: string, proposal: Proposal, facts: PackFacts, d
 }
 
 /** What the command needs; tests pass their own. */
-export interface FromContext extends ReadContext {
+export interface FromContext {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Opens the web client; unset: one that reaches public addresses and `open_hosts`. */
+  web?: (() => Promise<Web>) | undefined;
+  /** COLLECT_ALLOW_HOSTS. */
+  open_hosts?: readonly string[] | undefined;
   /** Base of relative paths. */
   cwd: string;
   log: (line: string) => void;
@@ -193,7 +165,14 @@ interface Target {
   marks: readonly Mark[];
 }
 
-/** Runs the command. Returns 0 for a pack that passes the check, 1 for a source or folder that prevents one, 2 for wrong arguments. */
+/**
+ * Runs the command. Returns 0 for a pack that passes the check, 1 for a source or folder that prevents one, 2 for wrong arguments.
+ *
+ * @example
+ * ```ts
+ * const exitCode = await runFrom(['stones.csv'], context); // writes packs/stones/pack.ts
+ * ```
+ */
 export async function runFrom(args: readonly string[], context: FromContext): Promise<number> {
   try {
     if (args.includes('--help')) {
@@ -231,14 +210,11 @@ async function targetOf(source: string, flags: Flags, { cwd, environment }: From
   if (file !== null && !exists && !isPattern) throw new ProposalError(`no such file: ${file}`);
   if (place.kind === 'sqlite' && flags.table === undefined && flags.query === undefined) chooseTable(place, file!);
   const marks = file === null ? [] : await marksOf(place, file, cwd);
-  const given = flags.id ?? idOf(source, place);
-  const folder = /[/\\]/.test(given) ? resolve(cwd, given) : join(packDirs(cwd, environment)[0]!, given);
+  const wantedId = flags.id ?? idOf(source, place);
+  const folder = /[/\\]/.test(wantedId) ? resolve(cwd, wantedId) : join(packDirs(cwd, environment)[0]!, wantedId);
   const id = basename(folder);
-  if (!/^[a-z][a-z0-9-]*$/.test(id) || RESERVED_IDS.includes(id)) {
-    throw new UsageError(
-      `--id: '${id}' is not a valid dataset id: use lower-case letters, digits and -, and none of ${RESERVED_IDS.join(', ')}`,
-    );
-  }
+  const idMistake = idProblem(id);
+  if (idMistake !== null) throw new UsageError(`--id: ${idMistake}`);
   const present = await obstacles(folder, file);
   if (present.length > 0) {
     throw new ProposalError(
@@ -252,7 +228,7 @@ async function targetOf(source: string, flags: Flags, { cwd, environment }: From
 async function marksOf(place: DeclaredPlace, file: string, cwd: string): Promise<Mark[]> {
   const read = async () => {
     const declared = declarationOf(place, file) as DeclaredSource & { file: string };
-    return changedFiles(declared, { folder: cwd, known: [] });
+    return changedFiles(declared, { folder: cwd, marks: [] });
   };
   const files = await read();
   if (files.length === 1) return files.map(({ mark }) => mark);
@@ -288,7 +264,9 @@ const HEAD_BYTES = 8_000_000;
 
 /** Takes the only table; with several, the publisher chooses. */
 function chooseTable(place: DeclaredPlace, file: string): void {
-  const tables = sqliteTables(file);
+  const database = new DatabaseSync(file, { readOnly: true });
+  const tables = sqliteTables(database);
+  database.close();
   const [only, ...more] = tables;
   if (only === undefined) throw new ProposalError(`${file} has no table`);
   if (more.length > 0)
@@ -304,7 +282,7 @@ function idOf(source: string, { kind, options }: DeclaredPlace): string {
     kind === 'postgres' ? 'query' : (table ?? basename(path, path.slice(path.length - suffixOf(path).length)));
   const slug = slugify(text).slice(0, 60).replace(/-+$/, '');
   const id = /^[a-z]/.test(slug) ? slug : slug === '' ? 'dataset-1' : `data-${slug}`;
-  return RESERVED_IDS.includes(id) ? `${id}-data` : id;
+  return idProblem(id) === null ? id : `${id}-data`;
 }
 
 /** `my-pack` as a title: `My pack`. */
@@ -312,7 +290,7 @@ const titleOf = (id: string): string => id.charAt(0).toUpperCase() + id.slice(1)
 
 interface SourceSample {
   sample: RowSample;
-  broken: number;
+  broken: BrokenRows;
 }
 
 async function makePack(target: Target, flags: Flags, context: FromContext): Promise<number> {
@@ -320,16 +298,26 @@ async function makePack(target: Target, flags: Flags, context: FromContext): Pro
   const legacy = await recognise(target, flags, context.cwd);
   const { sample, broken } = await sampleOf(target, context);
   const identity = flags.identity?.split(',').map((name) => name.trim()) ?? null;
-  const proposal = inferPack(sample, { identity, currency: flags.currency ?? null });
-  await checkRest(proposal, sample, target, context);
+  const options = { identity, currency: flags.currency ?? null };
+  const { proposal, trial } = await triedProposal({ sample, broken }, options, target, context);
   proposal.notes.push(...(sample.notes ?? []));
   if (legacy) proposal.notes.push(encodingNote(sample));
   if (place.options['skip_lines'] !== undefined)
     proposal.notes.push(`${plural(Number(place.options['skip_lines']), 'line')} above the header are skipped`);
-  const complete = sample.whole && (await listsAll(proposal, sample, target, context));
+  const cursor = cursorOf(proposal, place.kind);
+  proposal.notes.push(...updatedNotes(proposal, place, cursor));
+  // One file lists all records, and so does the newest of several if it has half of those of the file before.
+  const listsAll = trial.shared >= 0.5;
+  const complete = (sample.whole || place.kind !== 'http') && listsAll && cursor === undefined;
+  if (trial.versions > 1) {
+    const what = listsAll
+      ? 'each lists all records, so a record that a newer one lacks is gone'
+      : 'each has records of its own';
+    proposal.notes.push(`${trial.versions} files are read as versions, oldest first; ${what}`);
+  }
   if (place.kind === 'http' && place.options['pages'] === undefined)
     proposal.notes.push('one answer was read; if the API has pages, name how with --pages (see from --help)');
-  context.log(readLine(sample));
+  context.log(readLine(sample, trial.rows));
   context.log('');
   for (const line of columnTable(proposal)) context.log(line);
   context.log('');
@@ -337,18 +325,40 @@ async function makePack(target: Target, flags: Flags, context: FromContext): Pro
   const answers = await askFacts(flags, { title: titleOf(id), homepage }, context.prompt ?? null);
   const data: DataFile | null = file === null ? null : await dataFileOf(folder, file, flags.copy ?? false);
   const source = { ...place, target: data?.path ?? place.target, complete };
-  const facts: PackFacts = { id, ...answers, source, total: sample.total, whole: isWhole(sample), tolerate: null };
-  const rejections = await verified(packText(proposal, facts), sample);
-  facts.tolerate = toleranceOf(rejections, broken, sample);
+  const max_drop = complete && trial.dropped > MAX_DROP ? doubled(trial.dropped) : null;
+  const facts = { id, ...answers, source, unique: trial.unique, tolerate: toleranceOf(trial), max_drop };
   await writePack(folder, proposal, facts, data);
-  for (const line of remarkLines(proposal, rejections, broken)) context.log(line);
+  for (const line of remarkLines(proposal, trial)) context.log(line);
   context.log('');
   context.log(`Wrote ${folder}: pack.ts, samples.json, record.md, guide.md${data?.copied ? ` and ${data.path}` : ''}.`);
   if (data !== null && data.copied === null && data.path.startsWith('../'))
-    context.log(`The data stays at ${data.path} (from the folder of the pack); copy it with --copy.`);
+    context.log(
+      `The data stays at ${data.path} (from the folder of the pack)${target.marks.length > 1 ? '' : '; copy it with --copy'}.`,
+    );
   const code = await context.check(folder);
   if (code === 0) for (const line of nextLines(id, folder, context)) context.log(line);
   return code;
+}
+
+/** What becomes of the time of the last change of a row. */
+function updatedNotes({ updated, timed }: Proposal, { kind, options }: DeclaredPlace, cursor?: string): string[] {
+  if (updated === null) return [];
+  const members = [
+    ...(timed && options['observed_at'] === undefined ? ['observed_at'] : []),
+    ...(cursor === undefined ? [] : ['cursor']),
+  ];
+  const comments = ['observed_at', ...(kind === 'postgres' ? ['cursor'] : [])].filter(
+    (name) => !members.includes(name),
+  );
+  const quoted = (names: string[]) => names.map((name) => `\`${name}\``).join(' and ');
+  return [
+    ...(members.length > 0
+      ? [`${updated}: a time of the last change is ${quoted(members)}: check that it changes with each value`]
+      : []),
+    ...(comments.length > 0
+      ? [`${updated}: a time of the last change; comments in pack.ts show how it becomes ${quoted(comments)}`]
+      : []),
+  ];
 }
 
 function nextLines(id: string, folder: string, { cwd, environment }: FromContext): string[] {
@@ -370,104 +380,81 @@ function encodingNote({ columns, rows }: RowSample): string {
   return `the file is not UTF-8 and is read as windows-1252${example}; name another encoding with --encoding`;
 }
 
-const isWhole = ({ rows, total, whole }: RowSample): boolean => whole && rows.length === total;
-
-const plural = (count: number, noun: string) => `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
-
-function readLine(sample: RowSample): string {
-  const { name, columns, rows, total, whole } = sample;
-  const all = isWhole(sample)
-    ? `all ${plural(rows.length, 'row')}`
-    : `the first ${plural(rows.length, 'row')} of ${whole ? '' : 'at least '}${total.toLocaleString('en-US')}`;
-  return `Read ${all} of ${name}: ${plural(columns.length, 'column')}.`;
+function readLine({ name, columns, rows, whole }: RowSample, total: number): string {
+  const more = total > rows.length ? total.toLocaleString('en-US') : 'more';
+  const read = whole ? `all ${plural(rows.length, 'row')}` : `the first ${plural(rows.length, 'row')} of ${more}`;
+  return `Read ${read} of ${name}: ${plural(columns.length, 'column')}.`;
 }
 
 /** The sample of the source, or of the newest file of a pattern. */
 async function sampleOf(target: Target, context: FromContext): Promise<SourceSample> {
   const { place, marks } = target;
-  let broken = 0;
-  const older = marks.slice(0, -1);
-  const { version, close } = await openVersion(sourceOf(target), context.cwd, context, () => broken++, older);
-  try {
-    // Each page of an API is a request with a pause.
-    const limits = place.kind === 'http' ? { ...SAMPLE_LIMITS, rows: 10_000, counted: 10_000 } : SAMPLE_LIMITS;
+  const broken: BrokenRows = { count: 0, first: [] };
+  const reading = { marks: marks.slice(0, -1), broken: countBroken(broken) };
+  // Each page of an API is a request with a pause.
+  const limits = place.kind === 'http' ? { ...SAMPLE_LIMITS, rows: 10_000 } : SAMPLE_LIMITS;
+  for await (const version of versionsOf(sourceOf(target), context, reading)) {
     const sample = await readSample(version, limits);
     return { sample, broken };
-  } finally {
-    await close();
+  }
+  throw new Error('the source has no version');
+}
+
+/** A proposal that the night accepts: what the trial with all rows refuses is weakened, and noted. */
+async function triedProposal(
+  { sample, broken }: SourceSample,
+  options: InferOptions,
+  target: Target,
+  context: FromContext,
+): Promise<{ proposal: Proposal; trial: Trial }> {
+  const weakening = {
+    ...{ texts: new Map(), open: new Set<string>(), unread: new Map<string, string>() },
+    ...{ repeated: new Set<string>(), timed: true, reasons: [] as string[] },
+  };
+  // An API is not read twice.
+  const isApi = target.place.kind === 'http';
+  for (;;) {
+    const proposal = inferPack(sample, { ...options, tried: !isApi, weakening });
+    const settings = await proposedSettings(packText(proposal, draftFacts(target)));
+    const wanted = wantedColumns(settings, settings.sources[0] as DeclaringSource);
+    const lost: BrokenRows = isApi ? broken : { count: 0, first: [] };
+    const reading = { wanted, broken: countBroken(lost) };
+    const versions = isApi ? sampleVersion(sample) : versionsOf(sourceOf(target), context, reading);
+    const trial = await tryProposal(settings, versions, lost);
+    if (weaken(proposal, trial, weakening)) continue;
+    proposal.notes.push(...weakening.reasons);
+    return { proposal: measured(proposal, trial), trial };
   }
 }
 
-/** Reads the rows after the sample for repeated identities. */
-async function checkRest(proposal: Proposal, sample: RowSample, target: Target, context: FromContext): Promise<void> {
-  if (sample.rows.length === sample.total || target.place.kind === 'http') return;
-  const older = target.marks.slice(0, -1);
-  const { version, close } = await openVersion(sourceOf(target), context.cwd, context, () => {}, older);
-  try {
-    const { attributes } = proposal.identity;
-    const repeated = await repeatedKeys(version, identityColumns(proposal));
-    proposal.identity.records = sample.total - repeated;
-    if (repeated <= proposal.identity.repeated) return;
-    proposal.identity.repeated = repeated;
-    const names = attributes.join(' and ');
-    proposal.notes.push(
-      `of all rows, ${repeated.toLocaleString('en-US')} repeat the ${names} of an earlier row; the first counts`,
-    );
-  } finally {
-    await close();
-  }
+/** The proposal with the counts of all rows. */
+function measured(proposal: Proposal, { attributes, rows, records }: Trial): Proposal {
+  for (const attribute of proposal.attributes) attribute.filled = attributes.get(attribute.name)!.filled;
+  return { ...proposal, rows, identity: { ...proposal.identity, records: records.size } };
 }
 
-/**
- * Whether each reading lists all records: one file does, and the newest of several if it has half of the records of
- * the file before; otherwise each has records of its own.
- */
-async function listsAll(proposal: Proposal, sample: RowSample, target: Target, context: FromContext): Promise<boolean> {
-  const { marks } = target;
-  if (marks.length < 2) return true;
-  const others = marks.filter((_, i) => i !== marks.length - 2);
-  const { version, close } = await openVersion(sourceOf(target), context.cwd, context, () => {}, others);
-  const columns = identityColumns(proposal);
-  const keyOf = (names: readonly string[], cells: readonly unknown[]) =>
-    columns.map((column) => cellText(cells[names.indexOf(column)])).join('\u0000');
-  const newest = new Set(sample.rows.map((cells) => keyOf(sample.columns, cells)));
-  let [rows, shared] = [0, 0];
-  try {
-    for await (const { cells } of version.rows) {
-      rows++;
-      if (newest.has(keyOf(version.columns, cells))) shared++;
-    }
-  } finally {
-    await close();
+/** What pack.ts needs so that it can be read before the publisher answers. */
+const draftFacts = ({ id, place }: Target): PackFacts => ({
+  ...{ id, title: id, license: { name: id, url: 'https://example.org/' }, attribution: id },
+  ...{ homepage: 'https://example.org/', source: place, unique: true, tolerate: null, max_drop: null },
+});
+
+async function* sampleVersion({ name, columns, rows }: RowSample) {
+  async function* raw() {
+    for (const [i, cells] of rows.entries()) yield { line: i + 1, cells };
   }
-  const all = shared >= rows / 2;
-  proposal.notes.push(
-    `${marks.length} files are read as versions, oldest first; ` +
-      (all ? 'each lists all records, so a record that a newer one lacks is gone' : 'each has records of its own'),
-  );
-  return all;
+  yield { name, columns, rows: raw() };
 }
 
-const identityColumns = ({ identity, attributes }: Proposal): string[] =>
-  identity.attributes.map((name) => attributes.find((attribute) => attribute.name === name)!.columns[0]!);
-
-/** Reads the sample with the proposed pack.ts, in a temporary folder. */
-async function verified(text: string, sample: RowSample): Promise<Rejections> {
-  const temp = await mkdtemp(join(tmpdir(), 'pack-from-'));
-  try {
-    const path = join(temp, 'pack.ts');
-    await writeFile(path, text);
-    return await rejectedCells(path, sample);
-  } finally {
-    await rm(temp, { recursive: true });
-  }
-}
-
-/** A tolerance of twice what the sample has; null where the default is enough. */
-function toleranceOf(rejections: Rejections, broken: number, { rows, total }: RowSample): PackFacts['tolerate'] {
-  const most = Math.max(0, ...[...rejections.values()].map(({ count }) => count / rows.length));
-  const lost = broken / Math.max(1, total + broken);
+/** A tolerance of twice what the readings have; null where the default is enough. */
+function toleranceOf({ attributes, repeated, rows, lost }: Trial): PackFacts['tolerate'] {
+  const wrong = [...attributes.values()].map(({ wrong, values }) => wrong / Math.max(1, values));
+  const most = Math.max(repeated / Math.max(1, rows), ...wrong);
   if (most === 0 && lost === 0) return null;
-  const doubled = (share: number, least: number) => Math.min(1, Math.max(least, Math.ceil(share * 2000) / 1000));
-  return { values: doubled(most, 0.001), rows: lost === 0 ? 0 : doubled(lost, 0.001) };
+  return { values: Math.max(0.001, doubled(most)), rows: doubled(lost) };
 }
+
+const doubled = (share: number): number => Math.min(1, Math.ceil(share * 2000) / 1000);
+
+/** Share of its records that a complete source may drop at once, unless it sets `max_drop`. */
+const MAX_DROP = 0.1;

@@ -1,7 +1,7 @@
-// Samples of long sources: bounded rows, counted rows, repeated identities after the sample.
+// Samples of long sources: bounded rows and cells.
 import { expect, test } from 'vitest';
 import type { SourceVersion } from '../../sources/reader.ts';
-import { readSample, repeatedKeys } from './sample.ts';
+import { readSample } from './sample.ts';
 
 /** A version with `count` rows of a number and its remainder. */
 function versionOf(count: number): SourceVersion {
@@ -12,19 +12,14 @@ function versionOf(count: number): SourceVersion {
   return { name: 'long.csv', columns: ['n', 'rest'], observed_at, rows: rows(), mark: () => ({}) };
 }
 
-test('rows after the sample are counted and not stored', async () => {
-  const sample = await readSample(versionOf(50), { rows: 10, cells: 1000, counted: 1000 });
-  expect([sample.rows.length, sample.total, sample.whole]).toEqual([10, 50, true]);
+test('a sample has the first rows, and shows whether there are more', async () => {
+  const sample = await readSample(versionOf(50), { rows: 10, cells: 1000 });
+  expect([sample.rows.length, sample.whole]).toEqual([10, false]);
   expect(sample.rows.at(-1)).toEqual(['9', '2']);
+  expect((await readSample(versionOf(10), { rows: 10, cells: 1000 })).whole).toBe(true);
 });
 
-test('cells bound the sample of a file with many columns; counting stops at a bound', async () => {
-  const sample = await readSample(versionOf(50), { rows: 40, cells: 12, counted: 30 });
-  expect([sample.rows.length, sample.total, sample.whole]).toEqual([6, 30, false]);
-});
-
-test('repeated identities of all rows', async () => {
-  expect(await repeatedKeys(versionOf(50), ['n'])).toBe(0);
-  expect(await repeatedKeys(versionOf(50), ['rest'])).toBe(43);
-  expect(await repeatedKeys(versionOf(50), ['rest', 'n'])).toBe(0);
+test('cells bound the sample of a file with many columns', async () => {
+  const sample = await readSample(versionOf(50), { rows: 40, cells: 12 });
+  expect([sample.rows.length, sample.whole]).toEqual([6, false]);
 });

@@ -2,7 +2,7 @@
 import type { AttributeType } from '../../../packs/define/model.ts';
 import { maxLength } from '../../../packs/define/schema.ts';
 import { fold } from '../../../packs/define/text.ts';
-import { missingTexts, type SourceColumn } from './column.ts';
+import { isStorable, missingTexts, type SourceColumn } from './column.ts';
 import { dateStyle } from './dates.ts';
 import {
   type ColumnName,
@@ -10,6 +10,7 @@ import {
   currencyInName,
   currencyOf,
   knownUnit,
+  namesGroup,
   namesPrice,
   unitInName,
 } from './names.ts';
@@ -56,9 +57,8 @@ export interface Hints {
 }
 
 const MOST_ENUM = 50;
-const MOST_CLOSED = 20;
-/** Records for each value of a closed enum, on average: with fewer, the next file may have a new value. */
-const CLOSED_COUNT = 5;
+/** Values of a closed enum, and records that each of them has: with others, the next file may have a new value. */
+const CLOSED = { values: 8, records: 20 };
 const LONGEST_ENUM = 60;
 /** Rows from which a tenth of the values of an enum may occur once. */
 const LARGE = 1000;
@@ -66,24 +66,10 @@ const LARGE = 1000;
 const SENTENCES = 120;
 
 /** Words for true and false. */
-const TRUTHS: readonly [string, string][] = [
-  ...([
-    ['true', 'false'],
-    ['yes', 'no'],
-    ['ja', 'nein'],
-    ['oui', 'non'],
-    ['sí', 'no'],
-    ['si', 'no'],
-  ] as [string, string][]),
-  ...([
-    ['wahr', 'falsch'],
-    ['vrai', 'faux'],
-    ['y', 'n'],
-    ['j', 'n'],
-    ['t', 'f'],
-    ['on', 'off'],
-  ] as [string, string][]),
-];
+const TRUTHS = [
+  ...['true false', 'yes no', 'ja nein', 'oui non', 'sí no', 'si no', 'wahr falsch', 'vrai faux'],
+  ...['y n', 'j n', 't f', 'on off'],
+].map((words) => words.split(' ') as [string, string]);
 const FLAG_NAME =
   /^(is|has|can|was|with|hat|ist)_|_flag$|^(active|enabled|available|aktiv|verfuegbar|in_stock|open|closed)$/;
 /** Digits that are no quantity: leading zeros and filters by text matter. */
@@ -92,15 +78,22 @@ const DIGITS_NAME =
 
 const spelling = (texts: Iterable<string>, limit = 3): string => [...texts].slice(0, limit).join(', ');
 
-/** The type of a column, or null when it has no values. */
-export function proposeType(column: SourceColumn, name: ColumnName, hints: Hints): TypeProposal | null {
-  if (column.form === 'list') return listType(column);
-  const typed = typedProposal(column, name, hints);
-  if (typed !== null) return typed;
+/** The type of a column, or null when it has no values. `text`: it is one of texts, whatever the values are. */
+export function proposeType(
+  column: SourceColumn,
+  name: ColumnName,
+  hints: Hints,
+  text?: 'string' | 'text',
+): TypeProposal | null {
+  if (text === undefined) {
+    if (column.form === 'list') return listType(column);
+    const typed = typedProposal(column, name, hints);
+    if (typed !== null) return typed;
+  }
   const missing = missingTexts(column, false);
   const counts = without(column.counts, missing);
   if (counts.size === 0) return null;
-  const proposal = textType(column, counts, name);
+  const proposal = text === undefined ? textType(column, counts, name) : plainType(counts, name, text);
   return withMissing(proposal, missing);
 }
 
@@ -137,15 +130,15 @@ function booleanType(
   const base = { type: 'boolean' as const, counts, notes: [] };
   if (column.form === 'boolean') return { ...base, reading: {}, reasons: ['true and false'] };
   if (column.form !== 'text' && !FLAG_NAME.test(snake)) return null;
-  const found = new Set([...counts.keys()].slice(0, 10).map((text) => text.toLowerCase()));
-  if (found.size > 2) return null;
-  const digits = [...found].every((text) => text === '0' || text === '1');
+  const words = new Set([...counts.keys()].slice(0, 10).map((text) => text.toLowerCase()));
+  if (words.size > 2) return null;
+  const digits = [...words].every((text) => text === '0' || text === '1');
   if (digits) {
     return FLAG_NAME.test(snake) ? { ...base, reading: {}, reasons: ['0 and 1, and the name of a flag'] } : null;
   }
-  const pair = TRUTHS.find((each) => [...found].every((text) => each.includes(text)));
+  const pair = TRUTHS.find((truth) => [...words].every((text) => truth.includes(text)));
   // One word alone is a category, unless the name is one of a flag.
-  const alone = found.size === 1 && pair?.[0] !== 'true' && !FLAG_NAME.test(snake);
+  const alone = words.size === 1 && pair?.[0] !== 'true' && !FLAG_NAME.test(snake);
   if (pair === undefined || alone) return null;
   const usual = pair[0] === 'true' || pair[0] === 'yes';
   const reading = usual ? {} : { truths: { true: [pair[0]], false: [pair[1]] } };
@@ -200,7 +193,7 @@ function describeNumber(
     if (style.decimal === ',') reasons.push('decimal comma');
     if (style.thousands !== null) reasons.push(`thousands: ${style.thousands === ' ' ? 'space' : style.thousands}`);
     if (style.ambiguous && hints.decimal === null) {
-      const text = [...counts.keys()].find((each) => /[.,]/.test(each));
+      const text = [...counts.keys()].find((cell) => /[.,]/.test(cell));
       notes.push(`${text} is read as ${style.thousands ? 'thousands' : 'decimals'}: no other value decides it`);
     }
   }
@@ -241,15 +234,17 @@ function describeNumber(
   return { type: style.fraction ? 'number' : 'integer', ...(unit === null ? {} : { unit }), ...common };
 }
 
+/** Share of the values that are web addresses. */
+function addressShare(counts: ReadonlyMap<string, number>): number {
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return [...counts].reduce((sum, [text, count]) => sum + (isAddress(text) ? count : 0), 0) / all;
+}
+
 function urlType(counts: ReadonlyMap<string, number>): TypeProposal | null {
-  let fits = 0;
-  let all = 0;
-  for (const [text, count] of counts) {
-    all += count;
-    if (isAddress(text)) fits += count;
-  }
-  if (fits / all < 0.98) return null;
-  return { type: 'url', counts, reading: {}, reasons: ['web addresses', ...rest(fits / all)], notes: [] };
+  const share = addressShare(counts);
+  return share < 0.98
+    ? null
+    : { type: 'url', counts, reading: {}, reasons: ['web addresses', ...rest(share)], notes: [] };
 }
 
 const isAddress = (text: string): boolean => /^https?:\/\/[^\s/@]+\.[^\s@]+$/i.test(text) && URL.canParse(text);
@@ -257,8 +252,7 @@ const isAddress = (text: string): boolean => /^https?:\/\/[^\s/@]+\.[^\s@]+$/i.t
 /** A note about a column of texts that would be addresses without some cells. */
 function addressNotes(counts: ReadonlyMap<string, number>): string[] {
   const other = [...counts.keys()].find((text) => !isAddress(text));
-  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const share = [...counts].reduce((sum, [text, count]) => sum + (isAddress(text) ? count : 0), 0) / all;
+  const share = addressShare(counts);
   if (other === undefined || share < 0.5) return [];
   return [`a text, not a url: ${(share * 100).toFixed(1)} % are web addresses, and others are not, such as '${other}'`];
 }
@@ -287,7 +281,11 @@ function textType(column: SourceColumn, counts: ReadonlyMap<string, number>, nam
     folded.filter(({ count }) => count < 2).length <= (all >= LARGE ? values.size / 10 : 0)
   ) {
     const repeated = folded.every(({ count }) => count >= 2);
-    const closed = values.size >= 2 && values.size <= MOST_CLOSED && repeated && all >= values.size * CLOSED_COUNT;
+    const closed =
+      values.size >= 2 &&
+      values.size <= CLOSED.values &&
+      folded.every(({ text, count }) => count >= CLOSED.records && isStorable(text)) &&
+      !namesGroup(name.snake);
     const reasons = [
       `${values.size} different value${values.size === 1 ? '' : 's'}, ${repeated ? 'each' : 'nearly all'} repeated`,
     ];
@@ -296,20 +294,21 @@ function textType(column: SourceColumn, counts: ReadonlyMap<string, number>, nam
     const listed = closed ? { values: folded.map(({ text }) => text) } : {};
     return { type: 'enum', ...base, ...listed, reasons };
   }
-  if (longest > maxLength('string') || average > SENTENCES) {
-    const notes =
-      longest > maxLength('text')
-        ? [`texts above ${maxLength('text').toLocaleString('en-US')} characters are left out`]
-        : [];
-    return { type: 'text', ...base, notes, reasons: [`texts of ${Math.round(average)} characters on average`] };
+  const isLong = longest > maxLength('string') || average > SENTENCES;
+  return plainType(counts, name, isLong ? 'text' : 'string');
+}
+
+function plainType(counts: ReadonlyMap<string, number>, name: ColumnName, type: 'string' | 'text'): TypeProposal {
+  const texts = [...counts.keys()];
+  const base = { type, counts, reading: {} };
+  if (type === 'text') {
+    const isCut = texts.some((text) => text.length > maxLength('text'));
+    const notes = isCut ? [`texts above ${maxLength('text').toLocaleString('en-US')} characters are left out`] : [];
+    return { ...base, notes, reasons: ['long texts'] };
   }
   const digits = DIGITS_NAME.test(name.snake) || texts.every((text) => /^\d+$/.test(text));
-  return {
-    type: 'string',
-    ...base,
-    notes: addressNotes(counts),
-    reasons: [digits ? 'digits that are no quantity' : `${counts.size} different texts`],
-  };
+  const reasons = [digits ? 'digits that are no quantity' : `${counts.size} different texts`];
+  return { ...base, notes: addressNotes(counts), reasons };
 }
 
 /** Values without regard to letter case and accents; the most frequent spelling of each. */
@@ -317,9 +316,9 @@ function spellings(counts: ReadonlyMap<string, number>): Map<string, { text: str
   const values = new Map<string, { text: string; count: number }>();
   for (const [text, count] of counts) {
     const key = fold(text);
-    const known = values.get(key);
-    if (known === undefined) values.set(key, { text, count });
-    else known.count += count;
+    const value = values.get(key);
+    if (value === undefined) values.set(key, { text, count });
+    else value.count += count;
     if (values.size > MOST_ENUM) break;
   }
   return values;
@@ -335,7 +334,8 @@ const DISPLAY_NAME = /(^|[_.])(name|title|titel|bezeichnung)$/;
 
 /** A list when a separator repeats and the entries between are short and occur again in other rows. */
 function separatedType(counts: ReadonlyMap<string, number>, { snake }: ColumnName): TypeProposal | null {
-  if (ONE_TEXT.test(snake) || counts.keys().next().value!.startsWith('[')) return null;
+  // Commas within brackets belong to a point, a shape or an expression.
+  if (ONE_TEXT.test(snake) || counts.keys().some((text) => /[([{][^)\]}]*[,;|]/.test(text))) return null;
   for (const separator of SEPARATORS) {
     const entries = new Map<string, number>();
     let rows = 0;
@@ -349,7 +349,7 @@ function separatedType(counts: ReadonlyMap<string, number>, { snake }: ColumnNam
       separated += count;
       for (const entry of text
         .split(separator)
-        .map((each) => each.trim())
+        .map((part) => part.trim())
         .filter(Boolean))
         entries.set(entry, (entries.get(entry) ?? 0) + count);
     }

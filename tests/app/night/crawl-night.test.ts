@@ -28,14 +28,14 @@ test('a page is a reading each night: repeated values are confirmed, missing one
   const data = scratch();
   let clock = Date.parse('2026-11-20T00:00:00Z');
   const now = () => new Date(clock);
-  let told: ObservedRow[] = [
+  let rows: ObservedRow[] = [
     { code: 'a', name: 'Agate', status: 'here', mass: 10 },
     { code: 'b', name: 'Beryl', status: 'here', mass: 20 },
   ];
   let up = true;
   const page = '/stones.json';
   const served = await site(
-    { [page]: (_request, response) => void (up ? response.end(JSON.stringify(told)) : response.writeHead(500).end()) },
+    { [page]: (_request, response) => void (up ? response.end(JSON.stringify(rows)) : response.writeHead(500).end()) },
     publicKey.export({ format: 'jwk' }),
     now,
   );
@@ -77,25 +77,25 @@ test('a page is a reading each night: repeated values are confirmed, missing one
     duck.close();
     return rows.map((row) => row.join(' '));
   };
-  expect(await night(0)).toMatchObject({ outcome: 'released', records: 2, told: [] });
+  expect(await night(0)).toMatchObject({ outcome: 'released', records: 2, messages: [] });
   const first = await facts();
   await night(1);
   await night(1);
   // An unchanged page: no fact is added, and its values are confirmed.
   expect((await facts()).length).toBe(first.length);
   expect(await facts()).toContain('mass 10 11-20 11-22');
-  told = [{ code: 'a', name: 'Agate', status: 'here', mass: 11 }];
+  rows = [{ code: 'a', name: 'Agate', status: 'here', mass: 11 }];
   await night(1);
   const changed = await facts();
   expect(changed).toEqual(expect.arrayContaining(['mass 10 11-20 11-22', 'mass 11 11-23 11-23']));
   expect(changed.filter((row) => /^status "?gone/.test(row))).toHaveLength(1);
   // The site is unavailable: reported, and all values stay.
   up = false;
-  expect((await night(1)).told).toEqual([expect.stringContaining('answered 500')]);
+  expect((await night(1)).messages).toEqual([expect.stringContaining('answered 500')]);
   expect(await facts()).toEqual(changed);
   up = true;
   // A changed collector reads every crawl again, from the stored pages.
-  expect(await night(1, 2)).toMatchObject({ outcome: 'released', told: [] });
+  expect(await night(1, 2)).toMatchObject({ outcome: 'released', messages: [] });
   expect(await facts()).toEqual(expect.arrayContaining(['mass 10 11-20 11-22']));
   expect(readdirSync(join(paths.sources(data), 'crawl/stones/site')).length).toBeGreaterThan(4);
   expect(new Set(served.requests.map(({ signed }) => signed))).toEqual(new Set(['signed']));

@@ -107,8 +107,8 @@ test('a filter that throws stops the run and names the line', async () => {
 test('of very many broken rows some are stored, and all are counted', async () => {
   const shop = stage('stones.csv', { attributes: ATTRIBUTES });
   shop.write('stones.csv', 10, [HEADER, ...Array.from({ length: 20_000 }, () => 'x'), 'a,Agate,1,3']);
-  const { told } = await shop.night();
-  expect(told).toEqual([expect.stringContaining('20,000 of 20,001 rows'), expect.anything()]);
+  const { messages } = await shop.night();
+  expect(messages).toEqual([expect.stringContaining('20,000 of 20,001 rows'), expect.anything()]);
   const [version] = await shop.versions();
   expect(version).toMatchObject({ broken: 20_000 });
   const file = readFileSync(join(versionFolders(shop.data)[0]!, 'broken.jsonl'), 'utf8');
@@ -156,9 +156,9 @@ test('rows with their own times in pinned versions are facts once', async () => 
 test('rows with impossible times are left out', async () => {
   const shop = stage('log.csv', { attributes: ATTRIBUTES, observed_at: { column: 'checked', date: 'unix_ms' } });
   shop.write('log.csv', 10, [`${HEADER},checked`, 'a,Agate,1,3,-99999999999999999', 'b,Beryl,1,3,1793000000000']);
-  const { told, records } = await shop.night();
+  const { messages, records } = await shop.night();
   expect(records).toBe(1);
-  expect(told.join()).toContain('checked: -99999999999999999');
+  expect(messages.join()).toContain('checked: -99999999999999999');
 });
 
 test('a version that is no longer stored is named when its values leave the history', async () => {
@@ -168,9 +168,11 @@ test('a version that is no longer stored is named when its values leave the hist
   shop.write('stones.csv', 11, [HEADER, 'a,Agate,2,3']);
   await shop.night();
   rmSync(versionFolders(shop.data).sort()[0]!, { recursive: true });
-  expect((await shop.night()).told).toEqual([]);
-  const { told } = await shop.night({ attributes: { ...ATTRIBUTES, mass: { ...ATTRIBUTES.mass, multiply: 2 } } });
-  expect(told).toEqual([expect.stringContaining('shop: the version of 2026-11-10T00:00:00.000Z is no longer stored')]);
+  expect((await shop.night()).messages).toEqual([]);
+  const { messages } = await shop.night({ attributes: { ...ATTRIBUTES, mass: { ...ATTRIBUTES.mass, multiply: 2 } } });
+  expect(messages).toEqual([
+    expect.stringContaining('shop: the version of 2026-11-10T00:00:00.000Z is no longer stored'),
+  ]);
   expect(short(await shop.facts('mass'))).toEqual(['4 11-11 11-11']);
 });
 

@@ -8,7 +8,7 @@ import { ATTRIBUTES, HEADER, stage } from '../../support/declared-stage.ts';
 test('a CSV becomes records; a file that changes in place is a new version with history', async () => {
   const shop = stage('stones.csv', { attributes: ATTRIBUTES }, { complete: true });
   shop.write('stones.csv', 10, [HEADER, 'a,Agate,"1,5",3', 'b,Beryl,2,4']);
-  expect(await shop.night()).toMatchObject({ outcome: 'released', records: 2, told: [] });
+  expect(await shop.night()).toMatchObject({ outcome: 'released', records: 2, messages: [] });
   expect(await shop.facts('mass')).toEqual(
     expect.arrayContaining(['1.5 11-10 11-10 line 2 of stones.csv', '2 11-10 11-10 line 3 of stones.csv']),
   );
@@ -31,7 +31,7 @@ test('each new file that matches a pattern is a version, also one that is older 
   shop.write(file(12), 15, [HEADER, 'a,Agate,3,3']);
   expect(await shop.night()).toMatchObject({ outcome: 'released', records: 1 });
   shop.write(file(11), 16, [HEADER, 'a,Agate,2,3']);
-  expect(await shop.night()).toMatchObject({ outcome: 'released', told: [] });
+  expect(await shop.night()).toMatchObject({ outcome: 'released', messages: [] });
   expect((await shop.facts('mass')).map((row) => row.split(' line')[0])).toEqual([
     '1 11-10 11-10',
     '2 11-11 11-11',
@@ -61,7 +61,7 @@ test('a changed rule reads the stored versions again', async () => {
   rmSync(join(shop.data, 'stones.csv'));
   const halved = { ...ATTRIBUTES, mass: { ...ATTRIBUTES.mass, multiply: 0.5 } };
   const night = await shop.night({ attributes: halved });
-  expect(night.told).toEqual([expect.stringContaining('stones.csv')]);
+  expect(night.messages).toEqual([expect.stringContaining('stones.csv')]);
   expect((await shop.facts('mass')).map((row) => row.split(' ')[0])).toEqual(['0.5', '1']);
 });
 
@@ -69,12 +69,12 @@ test('a declaration that needs another column reads the file again', async () =>
   const { 'price.sale': _, ...two } = ATTRIBUTES;
   const shop = stage('stones.csv', { attributes: two });
   shop.write('stones.csv', 10, [HEADER, 'a,Agate,1,3']);
-  expect((await shop.night()).told).toEqual([
+  expect((await shop.night()).messages).toEqual([
     expect.stringContaining("nothing reads these columns of stones.csv: 'Price'"),
   ]);
-  expect((await shop.night()).told).toEqual([]);
+  expect((await shop.night()).messages).toEqual([]);
   expect(await shop.facts('price.sale')).toEqual([]);
-  expect(await shop.night({ attributes: ATTRIBUTES })).toMatchObject({ outcome: 'released', told: [] });
+  expect(await shop.night({ attributes: ATTRIBUTES })).toMatchObject({ outcome: 'released', messages: [] });
   expect((await shop.facts('price.sale')).map((row) => row.slice(0, 13))).toEqual(['3 11-10 11-10']);
   expect(await shop.versions()).toHaveLength(1);
 });
@@ -116,7 +116,7 @@ test('a later file whose rows have the same newest time is a later version', asy
 test('of two rows about one record at one time the first counts, and the record is reported', async () => {
   const shop = stage('log.csv', { attributes: ATTRIBUTES, observed_at: { column: 'checked' } });
   shop.write('log.csv', 10, [`${HEADER},checked`, 'a,Agate,1,3,2026-11-01', 'a,Agate,2,3,2026-11-01']);
-  expect((await shop.night()).told).toEqual([
+  expect((await shop.night()).messages).toEqual([
     'shop: 1 record is listed more than once in a reading; the first value counts: a',
   ]);
   expect((await shop.facts('mass')).map((row) => row.split(' line')[0])).toEqual(['1 11-01 11-01']);

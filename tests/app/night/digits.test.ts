@@ -44,7 +44,7 @@ test('facts of ten digits are replaced at the next reading, and no change is rep
 
   // More than half of the values get more digits, which is no alarm; one price changes.
   shop.write('amounts.csv', 12, [...rows(), 'plain,Plain,2,5,1,2']);
-  expect(await shop.night()).toMatchObject({ outcome: 'released', records: 26, told: [] });
+  expect(await shop.night()).toMatchObject({ outcome: 'released', records: 26, messages: [] });
   const facts = await shop.facts('price.sale');
   expect(facts).toContain('12345678900 11-10 11-10 line 2 of amounts.csv');
   expect(facts).toContain('12345678901.55 11-12 11-12 line 2 of amounts.csv');
@@ -64,7 +64,7 @@ test('facts of ten digits are replaced at the next reading, and no change is rep
     ...rows((row, i) => (i === 0 ? row.replace('.55', '.56') : i === 1 ? row.replace('902.55', '902.550001') : row)),
     'plain,Plain,2,5,1,2',
   ]);
-  expect(await shop.night()).toMatchObject({ outcome: 'released', told: [] });
+  expect(await shop.night()).toMatchObject({ outcome: 'released', messages: [] });
   expect((await feed()).filter((row) => !added.includes(row) && !reported.includes(row))).toEqual([
     'changed price.sale 12345678901.55 12345678901.56',
   ]);

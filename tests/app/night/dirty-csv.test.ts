@@ -132,8 +132,8 @@ test('planted mistakes are counted and named, and none is published', async () =
   const rows = `${(EACH * 3).toLocaleString('en-US')} of ${ROWS.toLocaleString('en-US')} rows`;
   expect(stopped).toContain(rows);
 
-  const { told, records } = await night(0.01);
-  const report = told.join('\n');
+  const { messages, records } = await night(0.01);
+  const report = messages.join('\n');
   for (const [name, { expected }] of Object.entries(KINDS)) expect(report, name).toMatch(expected);
   expect(report).toContain(rows);
   expect(report).toContain(`${EACH.toLocaleString('en-US')} row${EACH === 1 ? '' : 's'} without \`id\``);

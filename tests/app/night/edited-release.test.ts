@@ -117,22 +117,54 @@ test('the list of edits has a record that an edit emptied, also for files that a
   await here.close();
 });
 
+/** Closes a world whose newest release has a record again that its store, of an older backup, has as removed. */
+async function backUpAndRestore(here: OverlayWorld, removed: string): Promise<void> {
+  const { db } = here.store;
+  const backup = await db.selectFrom('overlays').selectAll().executeTakeFirstOrThrow();
+  await here.restore(removed, at(20, 4));
+  await here.night(at(21));
+  await db.updateTable('overlays').set(backup).execute();
+  await db
+    .updateTable('opt_outs')
+    .set({ restored_at: null, restored_version: null })
+    .where('entity_id', '=', removed)
+    .execute();
+  await db.deleteFrom('feed').where('version', '>', backup.version).execute();
+  await here.close();
+}
+
 test('the list of edits has the removals of a store from a backup that is older than the release', async () => {
   const folder = scratch();
   const here = await world(folder, FIRST, at(20));
   const stone = (await named(here, 'Stone 1'))!;
   await here.optOut(stone.id, at(20, 1));
-  const { db } = here.store;
-  const backup = await db.selectFrom('overlays').selectAll().executeTakeFirstOrThrow();
-  await here.restore(stone.id, at(20, 2));
-  await here.night(at(21));
-  await db.updateTable('overlays').set(backup).execute();
-  await db.updateTable('opt_outs').set({ restored_at: null, restored_version: null }).execute();
-  await db.deleteFrom('feed').where('version', '>', backup.version).execute();
-  await here.close();
+  await backUpAndRestore(here, stone.id);
   const later = await world(folder, FIRST, null);
   expect(later.release().overlay!.version).toBeLessThan(later.release().manifest.overlay!);
   expect((await later.records()).has(stone.id)).toBe(false);
   expect(await getEdits(later.release())).toMatchObject({ removed: [stone.id], restored: [], records: [] });
+  await later.close();
+});
+
+test('the removals of a store from an older backup survive the first edit, and a release without them is due', async () => {
+  const folder = scratch();
+  const here = await world(folder, FIRST, at(20));
+  const [stone, restored, other] = await Promise.all(
+    ['Stone 1', 'Stone 2', 'Stone 3'].map((name) => named(here, name)),
+  );
+  await here.optOut(restored!.id, at(20, 1));
+  await here.restore(restored!.id, at(20, 2));
+  await here.optOut(stone!.id, at(20, 3));
+  await backUpAndRestore(here, stone!.id);
+  const later = await world(folder, FIRST, null);
+  await later.say(other!.id, { name: 'Edited' }, at(21, 1));
+  const { overlay, manifest } = later.release();
+  expect(overlay!.version).toBe(manifest.overlay! + 1);
+  expect((await later.records()).has(stone!.id)).toBe(false);
+  expect((await later.records()).has(restored!.id)).toBe(true);
+  expect(await getEdits(later.release())).toMatchObject({ removed: [stone!.id], restored: [] });
+  expect(rebuildDue(overlay!, manifest.overlay!)).toBe(0);
+  expect(await later.night(at(22))).toMatchObject({ outcome: 'released', records: 5 });
+  expect(await named(later, 'Edited')).toBeDefined();
   await later.close();
 });

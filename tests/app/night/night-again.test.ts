@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
 import { runNight } from '../../../build/night/run.ts';
 import { draftRelease } from '../../../build/release/draft-release.ts';
@@ -22,8 +22,8 @@ import { verifies } from '../../support/verifies.ts';
 
 verifies('release.last-good', 'release.immutable', 'feed.recorded-at', 'record.updated-at', 'record.slug-fixed');
 
-const many = (n: number, told: (i: number) => Omit<ObservedRow, 'code'> = () => ({})): ObservedRow[] =>
-  Array.from({ length: n }, (_, i) => ({ code: `s${i}`, name: `Stone ${i}`, status: 'here', mass: i + 1, ...told(i) }));
+const many = (n: number, more: (i: number) => Omit<ObservedRow, 'code'> = () => ({})): ObservedRow[] =>
+  Array.from({ length: n }, (_, i) => ({ code: `s${i}`, name: `Stone ${i}`, status: 'here', mass: i + 1, ...more(i) }));
 
 const night = (pack: Pack, data: string, now?: string, accept = false) =>
   datasetNight(pack, data, still(now), { accept });
@@ -45,7 +45,7 @@ async function changesOf(data: string) {
   duck.close();
   return rows.map(([at, ...rest]) => ({
     at: Number(at),
-    told: rest
+    text: rest
       .map((cell) => cell ?? '')
       .join(' ')
       .trim(),
@@ -83,12 +83,12 @@ test('the same bytes from any number of ranges and threads', async () => {
   duck.close();
   const splitIn = async (stretches: number, threads: boolean) => {
     const making = { pack, dataDir: data, allReadings: made, before: null, overlay: NO_OVERLAY, effects: still() };
-    const { folder, ...told } = await draftRelease(
+    const { folder, ...draft } = await draftRelease(
       { ...making, split: { ranges: stretches, threads } },
       join(data, 'workspace'),
     );
     const files = [...bytesOf(folder)].map(([path, bytes]) => [path.slice(folder.length), bytes]);
-    return { ...told, files: Object.fromEntries(files) as Record<string, string> };
+    return { ...draft, files: Object.fromEntries(files) as Record<string, string> };
   };
   const whole = await splitIn(1, false);
   expect(whole.records).toBe(26);
@@ -97,6 +97,23 @@ test('the same bytes from any number of ranges and threads', async () => {
   // More ranges than records: some are empty.
   expect(await splitIn(31, false)).toEqual(whole);
 }, 60_000);
+
+test('a night that may lack memory warns before it sorts facts, and continues', async () => {
+  vi.spyOn(process, 'constrainedMemory').mockReturnValue(2 ** 29);
+  const effects = still();
+  const lines: string[] = [];
+  effects.progress = {
+    ...effects.progress,
+    step: (_, step) => void lines.push(step),
+    warn: (text) => void lines.push(text),
+  };
+  const pack = await loadPack(join(import.meta.dirname, '../../packs/tools'));
+  const night = await datasetNight(pack, scratch(), effects, { accept: false });
+  expect(night).toMatchObject({ outcome: 'released', records: 26 });
+  const warning = lines.findIndex((line) => /^tools: a night needs about 1\.\d GB of memory/.test(line));
+  expect(lines[warning - 1]).toBe('sort facts');
+  expect(lines.slice(warning + 1)).toContain('consolidate');
+});
 
 test('a night without changes writes nothing, also later', async () => {
   const [data, folder] = [scratch(), scratch()];
@@ -128,7 +145,7 @@ describe('changes', () => {
     expect(
       feed
         .slice(old.length)
-        .map(({ told }) => told)
+        .map(({ text }) => text)
         .sort(),
     ).toEqual([
       'added Stone 5 code  "s5"',
@@ -239,7 +256,7 @@ describe('a bad night', () => {
     expect(refused).toMatchObject({
       outcome: 'refused',
       release,
-      told: [expect.stringMatching(/^mass: 40 of 40 values are missing .* --accept` once/)],
+      messages: [expect.stringMatching(/^mass: 40 of 40 values are missing .* --accept` once/)],
     });
     expect(await currentRelease(data, 'stones')).toBe(release);
     expect(await verifyRelease(await folderOf(data))).toEqual([]);
@@ -295,11 +312,11 @@ describe('a bad night', () => {
     const again = { ...config, PACK_DIRS: [join(packs, 'other')] };
     const { failures } = await runNight(again, effects, { only: null, accept: false });
     const mistake =
-      "example: 4 values under 'price.lst', expected the name of an attribute; nearest 'price.list' (collect.ts:19), " +
+      "example: 4 values under 'price.lst', expected the name of an attribute; nearest 'price.list' (collect.ts:15), " +
       'such as row 1 of skeleton-source@1.0.0: 12.5';
     expect(failures).toEqual([`things: ${mistake}`]);
     expect(await currentRelease(data, 'things')).toBe(release);
-    expect((await lastRuns(data, 'things', 1))[0]).toMatchObject({ outcome: 'failed', release, told: [mistake] });
+    expect((await lastRuns(data, 'things', 1))[0]).toMatchObject({ outcome: 'failed', release, messages: [mistake] });
     const warnings = effects.lines.filter((line) => line.startsWith('! things'));
     expect(warnings).toEqual([
       `! things: ${mistake}`,
@@ -316,7 +333,7 @@ describe('a bad night', () => {
     setDuckMemory(undefined);
     const [run] = await lastRuns(data, 'things', 1);
     expect(run).toMatchObject({ outcome: 'failed', bad_nights: 1 });
-    expect(run!.told[0]).toMatch(/^(?:writing|a query of) .+ needs more than 1 MB, .+: set DUCKDB_MEMORY to more/);
+    expect(run!.messages[0]).toMatch(/^(?:writing|a query of) .+ needs more than 1 MB, .+: set DUCKDB_MEMORY to more/);
   }, 60_000);
 
   test('of one dataset does not stop the others, and the run reports it', async () => {

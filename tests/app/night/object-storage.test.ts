@@ -17,12 +17,9 @@ import { openStorage } from '../../../data/objects/open.ts';
 import { scratch, scratchOfAll } from '../../support/night-pack.ts';
 import { removeS3, S3_CREDENTIALS, type S3Server, startS3 } from '../../support/s3-server.ts';
 
-let server: S3Server;
 const before = { ...process.env };
-beforeAll(async () => {
-  Object.assign(process.env, S3_CREDENTIALS);
-  server = await startS3(['register']);
-});
+Object.assign(process.env, S3_CREDENTIALS);
+const server = await startS3(['register']);
 afterAll(async () => {
   process.env = before;
   await server.close();

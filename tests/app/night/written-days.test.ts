@@ -64,7 +64,7 @@ test('days that move to the day as written are no changes', async () => {
   const { night, rows } = stage();
   expect(await night(STORED)).toMatchObject({ outcome: 'released' });
   // Every value moves, which is no alarm, and one is a change.
-  expect(await night([...WRITTEN.slice(1), '2024-06-01'])).toMatchObject({ outcome: 'released', told: [] });
+  expect(await night([...WRITTEN.slice(1), '2024-06-01'])).toMatchObject({ outcome: 'released', messages: [] });
   const reported = ['changed "2024-03-14" "2024-06-01"'];
   const changes = async () =>
     (await rows('changes.parquet', 'type, old_value, new_value')).filter((row) => row.startsWith('changed'));
