@@ -25,6 +25,13 @@ const isHostPort = (text: string) =>
 
 const isOrigin = (text: string) => /^https?:/.test(text) && URL.parse(text)?.origin === text;
 
+/** A size such as `512MB`, in bytes. */
+const memorySize = z
+  .string()
+  .regex(/^\d+ ?[MG]B$/i, 'must be a size such as 512MB or 2GB')
+  .transform((size) => Number.parseInt(size, 10) * (/G/i.test(size) ? 2 ** 30 : 2 ** 20))
+  .refine((bytes) => bytes >= 128 * 2 ** 20, 'must be at least 128MB');
+
 const Settings = z.object({
   PORT: port.default(8787),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -101,12 +108,11 @@ const Settings = z.object({
     .transform((list) => (list ? list.split(',').map((origin) => origin.trim()) : []))
     .refine((origins) => origins.every(isOrigin), 'every origin is written like https://app.example'),
   /** Bytes of memory of each DuckDB database of a nightly run; absent: a sixth of the machine's or container's. */
-  DUCKDB_MEMORY: z
-    .string()
-    .regex(/^\d+ ?[MG]B$/i, 'must be a size such as 512MB or 2GB')
-    .transform((size) => Number.parseInt(size, 10) * (/G/i.test(size) ? 2 ** 30 : 2 ** 20))
-    .refine((bytes) => bytes >= 128 * 2 ** 20, 'must be at least 128MB')
-    .optional(),
+  DUCKDB_MEMORY: memorySize.optional(),
+  /** 0: there is no SQL. */
+  SQL: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
+  /** Bytes of memory of the database that answers SQL. */
+  SQL_MEMORY: memorySize.default(512 * 2 ** 20),
   /** Threads that answer calls on the same port. */
   WORKERS: z.coerce.number().int().min(1).max(64).default(1),
   /** 0: Hono handles every request. */

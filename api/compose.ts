@@ -3,15 +3,17 @@
 import type { RequestListener } from 'node:http';
 import { sealedCursors } from '../data/input/cursor.ts';
 import { codeFingerprint } from '../data/model/code.ts';
+import { paths } from '../data/model/layout.ts';
 import { tracing } from '../data/model/tracing.ts';
 import type { ObjectStorage } from '../data/objects/objects.ts';
 import { exportLinks } from '../data/releases/export.ts';
 import { type Follower, openFollower } from '../data/releases/follow.ts';
+import { type NightReader, openNightReader, registerProgress } from '../data/releases/night-state.ts';
 import { openOverlays } from '../data/releases/overlays.ts';
 import { openRegister, type Register, type RegisterOptions } from '../data/releases/register.ts';
 import type { Owners } from '../data/review/owners.ts';
+import { SqlProcess, type SqlRunner } from '../data/sql/process.ts';
 import { adminKeys } from '../data/state/keys/admin-keys.ts';
-import { openLookup } from '../data/state/keys/lookup.ts';
 import { signingKeys } from '../data/state/keys/signing-keys.ts';
 import { MailQueue } from '../data/state/mail.ts';
 import { forgetExpired } from '../data/state/ops/forget.ts';
@@ -24,12 +26,14 @@ import { identifyCallers, identifyOperators } from './access/caller.ts';
 import { entityTags } from './access/entity-tags.ts';
 import { type Limits, memoryLimits, redisLimits } from './access/limits.ts';
 import { previewsIn } from './access/previews.ts';
+import { sqlAccess } from './access/sql.ts';
 import { identifyTokens } from './access/tokens.ts';
 import { StoredAccounts } from './accounts/accounts.ts';
 import { AccountServer } from './accounts/server.ts';
 import { createApp, errorHandler } from './app.ts';
-import { buildKeyDirectory } from './channels/key-directory.ts';
+import { buildKeyDirectory, directoryTable } from './channels/key-directory.ts';
 import { openCheckout } from './checkout/open.ts';
+import { checkoutTable } from './checkout/routes.ts';
 import type { StripeSettings } from './checkout/stripe.ts';
 import type { CallDeps } from './gate/execute.ts';
 import { leaseReleases } from './gate/leases.ts';
@@ -40,13 +44,13 @@ import { withFastPath, withoutFastPath } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { type Metrics, type MetricsText, openMetrics } from './ops/metrics.ts';
-import { OpsServer } from './ops/server.ts';
+import { opsTable } from './ops/server.ts';
 import { openReadiness, opsDatasets, processState, reviewingOf } from './ops/state.ts';
 import { claimHandlers } from './owners/claims.ts';
 import { claimPages, type OwnerPages } from './owners/mailed-links.ts';
 import { optOutHandlers } from './owners/opt-out.ts';
 import type { OwnersParts } from './owners/parts.ts';
-import { reportHandler } from './owners/reports.ts';
+import { reportHandler } from './owners/requests.ts';
 import { CreditPayments } from './payments/credits.ts';
 import { idempotencyStore } from './payments/idempotency.ts';
 import { quoter } from './payments/payments.ts';
@@ -87,6 +91,8 @@ export interface Settings extends StoreOptions {
   mcp_origins?: readonly string[];
   /** False: Hono handles every request; absent: true. */
   fast_path?: boolean;
+  /** SQL_MEMORY in bytes; null or absent: there is no SQL. */
+  sql_memory?: number | null;
   /** Fetches the metadata documents of OAuth clients. */
   fetch?: OAuthParts['fetch'];
   now(): Date;
@@ -102,6 +108,8 @@ export interface SharedParts {
   releases: NonNullable<RegisterOptions['shared']>;
   /** Rate limits without Redis. */
   limits: Limits;
+  /** Runs statements; null: there is no SQL. */
+  sql: SqlRunner | null;
   /** State of the object storage, which one thread follows; null without one. */
   follower: Pick<Follower, 'state'> | null;
   /** The metrics of all threads, as text. */
@@ -113,7 +121,16 @@ export type Application = Awaited<ReturnType<typeof compose>>;
 /** Interval of the deletion of expired rows and of retries at Stripe, in milliseconds. */
 const SWEEP = 3_600_000;
 
-/** Opens store, Redis and releases and builds the app. Call `close` after the last response. */
+/**
+ * Opens store, Redis and releases and builds the app. Call `close` after the last response.
+ *
+ * @example
+ * ```ts
+ * const application = await compose(settings);
+ * const response = await application.app.request('/v1/datasets');
+ * await application.close();
+ * ```
+ */
 export async function compose(settings: Settings) {
   const { base_url, now, log, report, packs, dataDir, shared } = settings;
   const started_at = now();
@@ -121,13 +138,16 @@ export async function compose(settings: Settings) {
   const { store, quotas, admins } = access;
   const overlays = await openOverlays(store);
   const register = await openRegister({ dataDir, packs, log, overlays, ...(shared && { shared: shared.releases }) });
-  const { follower, followed, drain, health } = openHealth(settings, access, register);
+  const { follower, followed, drain, health, night } = openHealth(settings, access, register);
   const metrics = openMetrics(() => processState(register, dataDir, access.redisUp, followed));
   const traffic = countTraffic(store, now);
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
   const owners = openOwners(ownerParts);
-  const gate = await openGate(settings, access, register, {
+  const sql =
+    shared || settings.sql_memory == null ? null : new SqlProcess(paths.sql(dataDir), settings.sql_memory, log);
+  const gate = await openGate(settings, access, register, night, {
     owners,
+    sql: shared?.sql ?? sql,
     onCall: (call) => {
       metrics.recordCall(call);
       traffic.count(call);
@@ -136,28 +156,24 @@ export async function compose(settings: Settings) {
   const app = createApp({
     gate,
     owners,
-    recovery: access.accounts,
-    account: new AccountServer({ ...gate, store, accounts: access.accounts, now }),
-    oauth: new OAuthServer({ ...settings, ...gate, store, quotas, report: (error) => report(error, 'oauth') }),
-    directory: () => buildKeyDirectory(store, base_url, now()),
-    checkout: access.checkout,
     dist: settings.dist,
     mcp_origins: settings.mcp_origins ?? [],
     cardKey: async () => (await signingKeys(store)).keys[0],
     started_at,
     ...health,
-    metrics: shared?.metrics ?? metrics.text,
-    ops: new OpsServer({
-      store,
-      admins,
-      reviewing: reviewingOf(ownerParts, register),
-      accounts: gate.accounts,
-      datasets: (at) => opsDatasets(register, dataDir, at),
-      traffic,
-      base_url,
-      now,
-      log,
-    }),
+    tables: [
+      new AccountServer({ ...gate, store, accounts: access.accounts, now }).table,
+      opsTable(
+        {
+          ...{ store, admins, reviewing: reviewingOf(ownerParts, register), accounts: gate.accounts },
+          ...{ datasets: (at) => opsDatasets(register, dataDir, at), traffic, base_url, now, log },
+        },
+        shared?.metrics ?? metrics.text,
+      ),
+      checkoutTable(gate, access.checkout),
+      directoryTable(() => buildKeyDirectory(store, base_url, now())),
+      new OAuthServer({ ...settings, ...gate, store, quotas, report: (error) => report(error, 'oauth') }).table,
+    ],
     report,
   });
   return {
@@ -175,6 +191,7 @@ export async function compose(settings: Settings) {
     ...access.sweeps,
     listener: listenerOf(app, gate, settings),
     async close() {
+      sql?.close();
       await register.close();
       await traffic.flush().catch((error: Error) => log(`cannot write traffic figures: ${error.message}`));
       settings.storage?.close();
@@ -195,17 +212,15 @@ function listenerOf(app: ReturnType<typeof createApp>, gate: CallDeps, { fast_pa
 }
 
 /** The follower of the releases in `storage` (null without one), and what `/healthz` and `/readyz` report. */
-function openHealth(
-  { storage, dataDir, packs, log, now, shared }: Settings,
-  { store, redisUp }: Access,
-  register: Register,
-) {
-  const datasets = packs.map(({ id }) => id);
+function openHealth({ storage, dataDir, log, now, shared }: Settings, { store, redisUp }: Access, register: Register) {
+  const night = openNightReader(dataDir);
+  const datasets = () => [...register.packs.keys()];
   const follower = storage ? openFollower({ storage, store, dataDir, datasets, log, now }) : null;
   const followed = shared?.follower ?? follower;
-  const { state: readiness, drain } = openReadiness({ register, store, follower: followed, redisUp, now });
+  const { state: readiness, drain } = openReadiness({ register, night, store, follower: followed, redisUp, now });
   const state = () => followed?.state() ?? null;
-  return { follower, followed, drain, health: { readiness, storage: state } };
+  const progress = () => registerProgress(register, night);
+  return { follower, followed, drain, night, health: { readiness, storage: state, progress } };
 }
 
 /** The gate, with the replacements of `settings.adjust`. */
@@ -213,16 +228,18 @@ async function openGate(
   settings: Settings,
   access: Access,
   register: Register,
-  { owners, onCall }: Required<Pick<CallDeps, 'owners' | 'onCall'>>,
+  night: NightReader,
+  { owners, onCall, sql }: Required<Pick<CallDeps, 'owners' | 'onCall'>> & { sql: SqlRunner | null },
 ): Promise<CallDeps> {
   const { base_url, eur_usd, trust_proxy, now, dataDir } = settings;
   const gate: CallDeps = {
     ...access.gate,
     owners,
+    ...(sql && { sql: sqlAccess(sql, access.gate.limits) }),
     exports: exportLinks(dataDir, await sharedSecret(access.store, 'export_links'), register),
     base_url,
     eur_usd,
-    lease: leaseReleases(register),
+    lease: leaseReleases(register, night),
     operations: OPERATIONS,
     repeated: new RepeatedCalls(),
     trust_proxy,
@@ -243,12 +260,11 @@ async function openAccess(options: Settings) {
   const store = await openStore(options);
   const admins = await adminKeys(store, options.adminKeys);
   if (admins.made !== null) options.showAdminKey?.(admins.made);
-  const lookup = openLookup(store);
   const { redis, quotas } = await openQuotas(options, store);
   const repeats = idempotencyStore(store, quotas, now, options.repeat_patience);
   const from = options.mailFrom ?? `register@${new URL(base_url).hostname}`;
   const mailer = new MailQueue({ store, dataDir: options.dataDir, smtpUrl: options.smtpUrl, from, now, log });
-  const byToken = identifyTokens({ store, lookup, base_url, now });
+  const byToken = identifyTokens({ store, base_url, now });
   const { host, trust_proxy, stripe, welcome_budget } = options;
   const checkout = await openCheckout({ store, base_url, host, trust_proxy, checkout: options.checkout, stripe, log });
   const settings = options.x402 ?? null;
@@ -256,21 +272,21 @@ async function openAccess(options: Settings) {
   const x402 =
     settings && (await import('./payments/x402/open.ts')).openX402({ store, repeats, settings, eur_usd, now, log });
   const quote = quoter({ base_url, eur_usd, checkout: checkout.sells, x402: x402?.asks });
-  const credits = new CreditPayments({ store, lookup, repeats, quote, now });
+  const credits = new CreditPayments({ store, repeats, quote, now });
   const answers = await sharedSecret(store, 'answers');
   const accounts = new StoredAccounts({
     store,
     quotas,
     mailer,
-    desk: checkout.desk,
+    checkoutService: checkout.service,
     base_url,
     welcome_budget,
   });
-  const sweepCheckouts = () => checkout.desk.sweep(now().getTime());
+  const sweepCheckouts = () => checkout.service.sweep(now().getTime());
   const sweeping = sweepHourly(store, options, sweepCheckouts);
   return {
     gate: {
-      identify: identifyCallers(identifyOperators(admins.hashes), lookup, now, byToken),
+      identify: identifyCallers(identifyOperators(admins.hashes), store, now, byToken),
       limits: redis ? redisLimits(redis) : (options.shared?.limits ?? memoryLimits()),
       previews: previewsIn(quotas),
       payments: x402?.front(credits) ?? credits,
@@ -294,7 +310,6 @@ async function openAccess(options: Settings) {
       clearInterval(sweeping);
       x402?.close();
       await redis?.close();
-      lookup.close();
       await mailer.close();
       await store.close();
     },

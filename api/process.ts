@@ -1,7 +1,12 @@
 // A process of the API, whether one thread answers its calls or several: settings, intervals, signals.
 
+import { basename } from 'node:path';
 import type { Config } from '../config.ts';
-import { loadPacks } from '../packs/define/load.ts';
+import { currentRelease } from '../data/model/manifest.ts';
+import { commandLine } from '../data/model/program.ts';
+import { loadPack, loadPacks, packFolders } from '../packs/define/load.ts';
+import type { Pack } from '../packs/define/model.ts';
+import { byCodePoint } from '../packs/define/text.ts';
 import type { Settings } from './compose.ts';
 import type { Log } from './http/log.ts';
 import type { X402Settings } from './payments/x402/open.ts';
@@ -59,12 +64,23 @@ export async function settingsOf(config: Config, log: Log): Promise<Settings> {
     eur_usd: config.EUR_USD,
     mcp_origins: config.MCP_ORIGINS,
     fast_path: config.FAST_PATH === '1',
+    sql_memory: config.SQL === '1' ? config.SQL_MEMORY : null,
     fetch: publicFetch(),
     now: () => new Date(),
     log: log.info,
     report: log.failed,
   };
 }
+
+/** Follows the packs of PACK_DIRS from those at the start. */
+export const openLivePacks = (config: Config, packs: readonly Pack[], { info: log }: Log): LivePacks =>
+  new LivePacks({
+    dirs: config.PACK_DIRS,
+    dataDir: config.DATA_DIR,
+    packs,
+    fetches: config.RELEASES_URL !== undefined,
+    log,
+  });
 
 /** A running API, as its process stops it. */
 export interface Running {
@@ -99,4 +115,93 @@ function publicFetch(): typeof fetch {
     loaded ??= load();
     return (await loaded)(...request);
   };
+}
+
+// The packs of a running service: one that appears in PACK_DIRS is opened when its first release exists, one that was
+// removed is dropped.
+
+/** Milliseconds between two reads of PACK_DIRS. */
+const INTERVAL = 1_000;
+
+interface Parts {
+  /** PACK_DIRS and DATA_DIR. */
+  dirs: readonly string[];
+  dataDir: string;
+  /** The packs at the start. */
+  packs: readonly Pack[];
+  /** Whether releases are fetched from object storage: a new pack is then opened before its first release. */
+  fetches: boolean;
+  log(line: string): void;
+}
+
+/** Follows PACK_DIRS. Changes of a served pack need a start, since Node keeps its modules. */
+class LivePacks {
+  readonly #parts: Parts;
+  #packs: ReadonlyMap<string, Pack>;
+  /** Last message about a folder, by path; of PACK_DIRS as a whole: ''. */
+  readonly #messages = new Map<string, string>();
+  readonly #removed = new Set<string>();
+  #next = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#packs = new Map(parts.packs.map((pack) => [pack.id, pack]));
+  }
+
+  /**
+   * The packs as they are now, sorted by id, if one was added or removed since the last call; else null. While PACK_DIRS
+   * cannot be read, or is being replaced, the packs stay. Never throws.
+   */
+  async look(): Promise<Pack[] | null> {
+    if (performance.now() < this.#next) return null;
+    this.#next = performance.now() + INTERVAL;
+    try {
+      const packs = await this.#read(await packFolders(this.#parts.dirs));
+      this.#messages.delete('');
+      return packs;
+    } catch (error) {
+      this.#logOnce('', `${(error as Error).message}; the packs stay as they were`);
+      return null;
+    }
+  }
+
+  async #read(folders: readonly string[]): Promise<Pack[] | null> {
+    const packs = new Map<string, Pack>();
+    for (const folder of folders) {
+      const id = basename(folder);
+      const pack = this.#packs.get(id) ?? (packs.has(id) ? undefined : await this.#open(folder, id));
+      if (pack !== undefined) packs.set(id, pack);
+    }
+    const removed = [...this.#packs.keys()].filter((id) => !packs.has(id));
+    const added = [...packs.keys()].filter((id) => !this.#packs.has(id));
+    if (removed.length + added.length === 0) return null;
+    for (const id of removed) this.#parts.log(`${id}: its pack was removed, and its dataset is no longer served`);
+    // Node keeps the modules of a pack that was removed.
+    for (const id of added)
+      if (this.#removed.has(id)) this.#parts.log(`${id}: its pack is back; changes in it need a start of the service`);
+    for (const id of removed) this.#removed.add(id);
+    this.#packs = packs;
+    return [...packs.values()].sort((a, b) => byCodePoint(a.id, b.id));
+  }
+
+  /** A new pack; undefined until it has a release, and while it has mistakes. */
+  async #open(folder: string, id: string): Promise<Pack | undefined> {
+    const { dataDir, fetches } = this.#parts;
+    if (!fetches && (await currentRelease(dataDir, id)) === null) {
+      const command = commandLine('nightly', `--only ${id}`);
+      this.#logOnce(folder, `${id}: a new pack; it is served when \`${command}\` has built it`);
+      return undefined;
+    }
+    try {
+      return await loadPack(folder);
+    } catch (error) {
+      this.#logOnce(folder, (error as Error).message);
+      return undefined;
+    }
+  }
+
+  #logOnce(folder: string, message: string): void {
+    if (this.#messages.get(folder) !== message) this.#parts.log(message);
+    this.#messages.set(folder, message);
+  }
 }

@@ -9,12 +9,14 @@ import { commandLine } from '../data/model/program.ts';
 import { stopTracing, type Tracing, tracing } from '../data/model/tracing.ts';
 import { storageOf } from '../data/objects/open.ts';
 import type { Register } from '../data/releases/register.ts';
+import type { Pack } from '../packs/define/model.ts';
+import { startBuilder } from './builder.ts';
 import { type Application, compose, type SharedParts } from './compose.ts';
 import { balanceConnections, type ThreadPlace } from './http/balance.ts';
 import { answerClientErrors } from './http/client-error.ts';
 import { type Log, loggedPath, logRequests, openLog, withoutQuery } from './http/log.ts';
 import { publishedBaseUrl } from './http/static-overlay.ts';
-import { FOLLOW, LOOK, print, settingsOf, stopOnSignals } from './process.ts';
+import { FOLLOW, LOOK, openLivePacks, print, settingsOf, stopOnSignals } from './process.ts';
 import { canRewrite, openRewriter, type Rewriter } from './rewrite.ts';
 
 /** Interval at which a process adds its traffic counts to the store, in milliseconds. */
@@ -39,13 +41,21 @@ const ARRIVAL = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsChe
 /** Node answers 431 beyond this many bytes of headers; we reject addresses over 32 KiB ourselves. */
 const MAX_HEADER = 65_536;
 
+const missingIn = (register: Register): string[] =>
+  [...register.packs.keys()].filter((id) => register.state(id) === 'missing');
+
 /** Lines for the operator: what the next nightly run has to build. */
-async function pendingBuilds({ DIST_DIR, BASE_URL, RELEASES_URL }: Config, register: Register): Promise<string[]> {
+async function pendingBuilds(
+  { DIST_DIR, BASE_URL, RELEASES_URL }: Config,
+  register: Register,
+  builds: boolean,
+): Promise<string[]> {
   const lines: string[] = [];
-  const missing = [...register.packs.keys()].filter((id) => register.state(id) === 'missing');
+  const missing = missingIn(register);
   if (missing.length > 0 && RELEASES_URL !== undefined)
     lines.push(`Not here yet, looking in ${RELEASES_URL}: ${missing.join(', ')}.`);
-  else if (missing.length > 0) lines.push(`Never built: ${missing.join(', ')}. Run \`${commandLine('nightly')}\`.`);
+  else if (missing.length > 0 && !builds)
+    lines.push(`Never built: ${missing.join(', ')}. Run \`${commandLine('nightly')}\`.`);
   const baseUrl = await publishedBaseUrl(DIST_DIR);
   if (baseUrl !== null && baseUrl !== BASE_URL)
     lines.push(
@@ -58,6 +68,8 @@ async function pendingBuilds({ DIST_DIR, BASE_URL, RELEASES_URL }: Config, regis
 export interface ServerOptions {
   /** Variables of the environment for the object storage, which child processes get too. */
   credentials?: NodeJS.ProcessEnv;
+  /** Whether this process builds what has no release yet. */
+  builds?: boolean;
   /** Absent: this thread is the only one. */
   thread?: ThreadParts;
 }
@@ -113,7 +125,11 @@ export class ApiServer {
   }
 
   /** Opens the releases and listens. Throws when the process cannot serve. */
-  static async start(config: Config, log: Log, { credentials, thread }: ServerOptions = {}): Promise<ApiServer> {
+  static async start(
+    config: Config,
+    log: Log,
+    { credentials, builds = false, thread }: ServerOptions = {},
+  ): Promise<ApiServer> {
     const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio } = config;
     if (endpoint !== undefined) {
       const { startTracing } = await import('../data/model/opentelemetry.ts');
@@ -145,7 +161,7 @@ export class ApiServer {
     const open = settings.packs.filter(({ id }) => register.state(id) === 'open').length;
     const lines = [
       `Dataset register: ${open} of ${settings.packs.length} datasets at ${config.BASE_URL}, listening on ${config.HOST}:${config.PORT}`,
-      ...(await pendingBuilds(config, register)),
+      ...(await pendingBuilds(config, register, builds)),
     ];
     const rebuilds = (thread?.rebuilds ?? true) && canRewrite();
     const rewriter = rebuilds
@@ -154,13 +170,25 @@ export class ApiServer {
     return new ApiServer(application, server, rewriter, lines, log);
   }
 
-  /** Looks for new releases and overlay changes. Never throws. */
-  async look(): Promise<void> {
+  /**
+   * Looks for new releases and overlay changes. `packs`: the packs from now on; null: as before. Returns a line about each
+   * dataset that answers for the first time. Never throws.
+   */
+  async look(packs: readonly Pack[] | null): Promise<string[]> {
     try {
-      await this.application.register.refresh();
+      const { register } = this.application;
+      if (packs !== null) register.setPacks(packs);
+      const missing = missingIn(register);
+      await register.refresh();
       this.#rewriter?.look();
+      const opened = missing.flatMap((id) => register.current(id)?.manifest ?? []);
+      const { base_url } = this.application.gate;
+      return opened.map(
+        ({ dataset, records }) => `${dataset} answers now: ${base_url}/datasets/${dataset}/ (${records} records)`,
+      );
     } catch (error) {
       this.#log.info(`cannot read new releases: ${(error as Error).message}`);
+      return [];
     }
   }
 
@@ -184,20 +212,30 @@ export class ApiServer {
 
 /**
  * Serves until SIGTERM or SIGINT, follows new releases meanwhile, and then waits for requests in flight.
- * `credentials`: the variables of the environment for the object storage, which child processes get too.
+ * `credentials`: the variables of the environment for the object storage, which child processes get too. `buildEnv`: the
+ * environment of a run that builds what has no release yet; null: nothing is built.
  */
-export async function serve(config: Config, credentials: NodeJS.ProcessEnv = {}): Promise<void> {
+export async function serve(
+  config: Config,
+  credentials: NodeJS.ProcessEnv = {},
+  buildEnv: NodeJS.ProcessEnv | null = null,
+): Promise<void> {
   const log = openLog({ level: config.LOG_LEVEL, terminal: process.stderr.isTTY === true });
-  const server = await ApiServer.start(config, log, { credentials });
+  const server = await ApiServer.start(config, log, { credentials, builds: buildEnv !== null });
   for (const line of server.lines) print(line);
+  const builder = buildEnv && startBuilder({ config, env: buildEnv, print });
   const following = new AbortController();
   void server.application.follower?.follow(FOLLOW, following.signal);
-  const looking = setInterval(() => void server.look(), LOOK);
+  const packs = openLivePacks(config, [...server.application.register.packs.values()], log);
+  const looking = setInterval(async () => {
+    for (const line of await server.look(await packs.look())) print(line);
+  }, LOOK);
   stopOnSignals(config, log, {
     drain: server.application.drain,
     close: () => {
       following.abort();
       clearInterval(looking);
+      void builder?.stop();
       void server.close();
     },
   });

@@ -13,18 +13,19 @@ function complaint(error: unknown): string {
   if ([ConfigError, PackDirsError, PackError, StoreError].some((kind) => error instanceof kind))
     return (error as Error).message;
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (code === 'EADDRINUSE') return `PORT: ${address}:${port} is taken by another process`;
+  if (code === 'EADDRINUSE')
+    return `PORT: ${address}:${port} is taken by another process, perhaps this service; set PORT for a second one`;
   if (code === 'EACCES' && port !== undefined) return `PORT: not allowed to listen on ${address}:${port}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 const { createPrivateFiles } = await import('../data/model/permissions.ts');
-const { stopWithNpm } = await import('../data/model/program.ts');
+const { stopWithParent } = await import('../data/model/program.ts');
 
 // Until the service has its own handlers. As the first process of a container it would ignore the signals.
 const exitEarly = () => process.exit(143);
 process.on('SIGTERM', exitEarly).on('SIGINT', exitEarly);
-stopWithNpm(process.env);
+stopWithParent(process.env);
 
 try {
   createPrivateFiles();
@@ -32,7 +33,9 @@ try {
   const credentials = Object.entries(process.env).filter(([name]) => name.startsWith('AWS_'));
   const run =
     config.WORKERS === 1 ? (await import('./serve.ts')).serve : (await import('./workers.ts')).serveWithWorkers;
-  await run(config, Object.fromEntries(credentials));
+  // `npm start` builds what has no release yet, `npm run serve` does not.
+  const builds = process.argv.includes('--build');
+  await run(config, Object.fromEntries(credentials), builds ? process.env : null);
   process.off('SIGTERM', exitEarly).off('SIGINT', exitEarly);
 } catch (error) {
   process.stderr.write(`${complaint(error)}\n`);

@@ -9,6 +9,8 @@ import type { ReadIndexFile } from '../data/index/container.ts';
 import { INDEX_FILE, INDEX_FOLDER, RELEASE_FILES } from '../data/model/layout.ts';
 import { offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
 import type { FollowState } from '../data/releases/follow.ts';
+import { loadPack } from '../packs/define/load.ts';
+import type { Pack } from '../packs/define/model.ts';
 import { sharedLimits, WINDOW } from './access/limits.ts';
 import { SharedCounters } from './access/shared-counters.ts';
 import { openLog } from './http/log.ts';
@@ -38,6 +40,8 @@ export interface WorkerInput {
   /** State of the object storage; null without one. */
   storage: FollowState | null;
   terminal: boolean;
+  /** Whether the process builds what has no release yet. */
+  builds: boolean;
   credentials: NodeJS.ProcessEnv;
 }
 
@@ -69,7 +73,11 @@ async function sharedFiles(
   };
 }
 
-function partsOf({ memory, thread, writerPort }: WorkerInput, calls: ThreadCalls, follower: Follower): ThreadParts {
+function partsOf(
+  { memory, thread, writerPort, config }: WorkerInput,
+  calls: ThreadCalls,
+  follower: Follower,
+): ThreadParts {
   // The index has views of a file until its release is closed.
   const collected = new FinalizationRegistry<string>((file) => {
     calls.call('fileUnused', [file]).catch(() => {});
@@ -80,6 +88,7 @@ function partsOf({ memory, thread, writerPort }: WorkerInput, calls: ThreadCalls
         engines: remoteEngines(calls, new Int32Array(memory.load)),
         indexFiles: (folder) => sharedFiles(calls, collected, folder),
       },
+      sql: config.SQL === '1' ? { run: (call, signal) => calls.call('sql', [call], signal) } : null,
       limits: sharedLimits(new SharedCounters(memory.counters, WINDOW)),
       follower: follower.state === null ? null : { state: () => follower.state! },
       metrics: () => calls.call('metrics', []),
@@ -95,6 +104,12 @@ interface Follower {
   state: FollowState | null;
 }
 
+/** The packs of these folders; those that are served stay the same objects. */
+function packsIn({ application }: ApiServer, folders: readonly string[]): Promise<Pack[]> {
+  const served = new Map([...application.register.packs.values()].map((pack) => [pack.folder, pack]));
+  return Promise.all(folders.map((folder) => served.get(folder) ?? loadPack(folder)));
+}
+
 /** Runs the thread until the process closes it. */
 async function runWorker(input: WorkerInput): Promise<void> {
   const { config } = input;
@@ -102,10 +117,10 @@ async function runWorker(input: WorkerInput): Promise<void> {
   const log = openLog({ level: config.LOG_LEVEL, terminal: input.terminal, write });
   const calls = new ThreadCalls(input.calls);
   const follower: Follower = { state: input.storage };
-  const { credentials } = input;
-  const server = await ApiServer.start(config, log, { credentials, thread: partsOf(input, calls, follower) });
+  const { credentials, builds } = input;
+  const server = await ApiServer.start(config, log, { credentials, builds, thread: partsOf(input, calls, follower) });
   offerCalls(input.control, {
-    look: () => server.look(),
+    look: async ([folders]) => server.look(folders === undefined ? null : await packsIn(server, folders as string[])),
     drain: () => server.application.drain(),
     metrics: () => server.application.metrics.values(),
     storage: ([state]) => {

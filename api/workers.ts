@@ -6,18 +6,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { LOAD_BYTES, localEngines, SharedEngines } from '../data/duckdb/engines.ts';
+import { paths } from '../data/model/layout.ts';
 import { startThread } from '../data/model/program.ts';
 import { type Offered, offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
 import { storageOf } from '../data/objects/open.ts';
 import { DEFAULT_LIMITS } from '../data/plan/limits.ts';
 import { type Follower, openFollower } from '../data/releases/follow.ts';
+import { type SqlCall, SqlProcess } from '../data/sql/process.ts';
 import { adminKeys } from '../data/state/keys/admin-keys.ts';
 import { openStore, type Store } from '../data/state/store.ts';
 import type { Pack } from '../packs/define/model.ts';
 import { counterMemory } from './access/shared-counters.ts';
+import { startBuilder } from './builder.ts';
 import { type Log, openLog } from './http/log.ts';
 import { addedMetrics } from './ops/metrics.ts';
-import { FOLLOW, LOOK, print, settingsOf, stopOnSignals } from './process.ts';
+import { FOLLOW, LOOK, openLivePacks, print, settingsOf, stopOnSignals } from './process.ts';
 import type { SharedMemory, WorkerInput, WorkerMessage } from './worker.ts';
 
 /** Milliseconds until a thread that ended is replaced, doubled after each failed start up to the maximum. */
@@ -101,8 +104,14 @@ interface Shared {
   credentials: NodeJS.ProcessEnv;
   log: Log;
   store: Store;
+  /** Whether this process builds what has no release yet. */
+  builds: boolean;
+  /** By dataset. */
+  packs: Map<string, Pack>;
   follower: Follower | null;
   engines: SharedEngines;
+  /** Null: there is no SQL. */
+  sql: SqlProcess | null;
   files: SharedFiles;
   memory: SharedMemory;
 }
@@ -174,12 +183,13 @@ class ApiThread {
   }
 
   #spawn() {
-    const { config, credentials, store, follower, engines, files, memory } = this.#shared;
+    const { config, credentials, store, follower, engines, sql, files, memory } = this.#shared;
     const calls = new MessageChannel();
     const control = new MessageChannel();
     const writerPort = store.writer?.connect?.() ?? null;
     const [engineCalls, fileCalls] = [engines.forThread(), files.forThread()];
-    offerCalls(calls.port1, { ...engineCalls.offered, ...fileCalls.offered, metrics: this.#metrics });
+    const statement: Offered[string] = ([call], signal) => sql?.run(call as SqlCall, signal);
+    offerCalls(calls.port1, { ...engineCalls.offered, ...fileCalls.offered, sql: statement, metrics: this.#metrics });
     const end = async () => {
       fileCalls.end();
       await engineCalls.end();
@@ -189,6 +199,7 @@ class ApiThread {
       thread: this.#thread,
       storage: follower?.state() ?? null,
       terminal: process.stderr.isTTY === true,
+      builds: this.#shared.builds,
     };
     const worker = startThread('api/worker.ts', {
       workerData: input,
@@ -223,57 +234,72 @@ async function checkPort({ PORT, HOST }: Config): Promise<void> {
   });
 }
 
-async function openShared(config: Config, credentials: NodeJS.ProcessEnv, log: Log): Promise<Shared> {
+async function openShared(config: Config, credentials: NodeJS.ProcessEnv, log: Log): Promise<Omit<Shared, 'builds'>> {
   const settings = await settingsOf(config, log);
-  const packs: readonly Pack[] = settings.packs;
+  const packs = new Map(settings.packs.map((pack) => [pack.id, pack]));
   const store = await openStore(settings);
   const { made } = await adminKeys(store, settings.adminKeys);
   if (made !== null) settings.showAdminKey?.(made);
   const storage = await storageOf(config);
   const { dataDir, now } = settings;
-  const datasets = packs.map(({ id }) => id);
+  const datasets = () => [...packs.keys()];
   const memory = {
     counters: counterMemory(),
     load: new SharedArrayBuffer(LOAD_BYTES),
     connections: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * config.WORKERS),
   };
   return {
-    ...{ config, credentials, log, store, memory },
+    ...{ config, credentials, log, store, memory, packs },
     follower: storage ? openFollower({ storage, store, dataDir, datasets, log: log.info, now }) : null,
     engines: new SharedEngines(localEngines(DEFAULT_LIMITS), packs, new Int32Array(memory.load)),
+    sql: settings.sql_memory == null ? null : new SqlProcess(paths.sql(dataDir), settings.sql_memory, log.info),
     files: new SharedFiles(),
   };
 }
 
 /** Serves like `serve`, with WORKERS threads. */
-export async function serveWithWorkers(config: Config, credentials: NodeJS.ProcessEnv = {}): Promise<void> {
+export async function serveWithWorkers(
+  config: Config,
+  credentials: NodeJS.ProcessEnv = {},
+  buildEnv: NodeJS.ProcessEnv | null = null,
+): Promise<void> {
   const log = openLog({ level: config.LOG_LEVEL, terminal: process.stderr.isTTY === true });
   await checkPort(config);
-  const shared = await openShared(config, credentials, log);
+  const shared = { ...(await openShared(config, credentials, log)), builds: buildEnv !== null };
   const { follower, store } = shared;
   const threads: ApiThread[] = [];
-  const each = <T>(name: string, args?: readonly unknown[]) =>
+  const askAll = <T>(name: string, args?: readonly unknown[]) =>
     Promise.all(threads.map((thread) => thread.call<T>(name, args)));
   const metrics = async () => {
-    const values = await each<Parameters<typeof addedMetrics>[0][number]>('metrics');
+    const values = await askAll<Parameters<typeof addedMetrics>[0][number]>('metrics');
     return addedMetrics(values.filter((one) => one !== undefined));
   };
   for (let i = 0; i < config.WORKERS; i += 1) threads.push(new ApiThread(shared, i, metrics));
   const [lines = []] = await Promise.all(threads.map((thread) => thread.start()));
   for (const line of lines) print(line);
   print(`${config.WORKERS} threads answer calls.`);
+  const builder = buildEnv && startBuilder({ config, env: buildEnv, print });
   const following = new AbortController();
   void follower?.follow(FOLLOW, following.signal);
-  // All threads look at the same time, so that they switch to a new release together.
-  const looking = setInterval(() => void each('look'), LOOK);
-  const reporting = follower && setInterval(() => void each('storage', [follower.state()]), FOLLOW);
+  const live = openLivePacks(config, [...shared.packs.values()], log);
+  const look = async () => {
+    const packs = await live.look();
+    for (const pack of packs ?? []) shared.packs.set(pack.id, pack);
+    // All threads look at the same time, so that they switch to a new release together.
+    const [lines = []] = await askAll<string[]>('look', [packs?.map(({ folder }) => folder)]);
+    for (const line of lines) print(line);
+  };
+  const looking = setInterval(look, LOOK);
+  const reporting = follower && setInterval(() => void askAll('storage', [follower.state()]), FOLLOW);
   stopOnSignals(config, log, {
-    drain: () => void each('drain'),
+    drain: () => void askAll('drain'),
     close: async () => {
       following.abort();
       clearInterval(looking);
       if (reporting) clearInterval(reporting);
+      void builder?.stop();
       await Promise.all(threads.map((thread) => thread.close()));
+      shared.sql?.close();
       await store.close();
       log.close();
     },

@@ -1,8 +1,9 @@
 // Credentials of a request and the caller they identify (contract section 3, "Credentials").
-import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
+import type { Awaitable } from '../../data/model/awaitable.ts';
 import { currentPlan, subscription } from '../../data/model/subscriptions.ts';
 import { hashSecret } from '../../data/state/key-format.ts';
-import type { LiveKey, Lookup } from '../../data/state/keys/lookup.ts';
+import { findLiveKey } from '../../data/state/keys/lookup.ts';
+import type { Store } from '../../data/state/store.ts';
 import { ApiError } from '../contract/errors.ts';
 
 /**
@@ -104,16 +105,16 @@ const isToken = (secret: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(sec
  */
 export function identifyCallers(
   operators: IdentifyOperator,
-  lookup: Lookup,
+  store: Store,
   now: () => Date,
   byToken: Identify,
 ): Identify {
-  const callerOf = (key: LiveKey | null): Caller | null =>
-    key && { kind: 'key', id: key.id, plan: currentPlan(key, now().getTime()), balance: key.balance };
-  return (credential) => {
+  return async (credential) => {
     const operator = operators(credential);
     if (operator !== null) return operator;
-    return isToken(credential.secret) ? byToken(credential) : whenReady(lookup.find(credential.secret), callerOf);
+    if (isToken(credential.secret)) return byToken(credential);
+    const key = await findLiveKey(store, credential.secret);
+    return key && { kind: 'key', id: key.id, plan: currentPlan(key, now().getTime()), balance: key.balance };
   };
 }
 

@@ -5,7 +5,7 @@ import { subscription } from '../../data/model/subscriptions.ts';
 import type { Redis } from './redis.ts';
 import { counterMemory, SharedCounters } from './shared-counters.ts';
 
-export type Bucket = 'free' | 'paid' | 'signin' | 'register';
+export type Bucket = 'free' | 'paid' | 'signin' | 'register' | 'sql' | 'sql_time';
 
 /** Window of a bucket in seconds. */
 export const WINDOW = 60;
@@ -13,9 +13,11 @@ export const WINDOW = 60;
 /**
  * Calls a minute unless the plan sets another number (specification section 8; contract section 3). Per
  * address: attempts to sign in to OAuth, and new OAuth clients, by registration or by a metadata document
- * that must be fetched.
+ * that must be fetched. `sql_time`: milliseconds that statements ran.
  */
-const CALLS: Record<Bucket, number> = { free: 300, paid: 60, signin: 10, register: 20 };
+const CALLS: Record<Bucket, number> = { free: 300, paid: 60, signin: 10, register: 20, sql: 20, sql_time: 20_000 };
+/** Statements a minute of plans with all columns. */
+const PLAN_STATEMENTS = 60;
 
 /** State of a bucket after a call was counted. */
 export interface BucketState {
@@ -54,11 +56,11 @@ export const memoryLimits = (calls: Partial<Record<Bucket, number>> = {}): Limit
 /** Rate limits in memory that the threads of a process share; those that find no room count for themselves. */
 export function sharedLimits(counters: SharedCounters, calls: Partial<Record<Bucket, number>> = {}): Limits {
   return limitsOf((bucket, points) => {
-    const own = new RateLimiterMemory({ keyPrefix: bucket, points, duration: WINDOW });
+    const limiter = new RateLimiterMemory({ keyPrefix: bucket, points, duration: WINDOW });
     return {
       consume(who, count) {
         const counted = counters.add(`${bucket} ${points} ${who}`, count);
-        if (counted === null) return own.consume(who, count);
+        if (counted === null) return limiter.consume(who, count);
         const { total, rest } = counted;
         return { consumedPoints: total, remainingPoints: points - total, msBeforeNext: rest };
       },
@@ -123,9 +125,11 @@ function countCalls(limiter: Limiter, who: string, calls: number): Awaitable<Cou
 /** Calls a minute: the same for all in the free bucket; a plan may allow more in the paid one. */
 function allowance(bucket: Bucket, plan: string | undefined, calls: Record<Bucket, number>): number | null {
   if (plan === undefined) return calls[bucket];
-  const own = subscription(plan).calls;
-  if (own === null) return null;
-  return bucket === 'paid' ? Math.max(own, calls.paid) : calls.free;
+  const { calls: planLimit, bulk } = subscription(plan);
+  if (planLimit === null) return null;
+  if (bucket === 'sql' && bulk) return Math.max(PLAN_STATEMENTS, calls.sql);
+  if (bucket === 'paid') return Math.max(planLimit, calls.paid);
+  return bucket === 'sql' || bucket === 'sql_time' ? calls[bucket] : calls.free;
 }
 
 /**

@@ -21,6 +21,12 @@ export interface ExhaustedQuota {
 /**
  * Takes one unit from the quota of an address (see access/address.ts) and of its blocks, the narrowest first;
  * null when each had one left.
+ *
+ * @example
+ * ```ts
+ * const exhausted = await takeUnit(quotas, { name: 'owners', address: 40, blocks: { 48: 120 } }, '192.0.2.7', new Date());
+ * if (exhausted !== null) reject(`${exhausted.block} has used its ${exhausted.quota} units`);
+ * ```
  */
 export async function takeUnit(
   quotas: Quotas,

@@ -56,9 +56,9 @@ export class SharedCounters {
       // Another thread began to count the same client since the search above.
       if (other === id) return this.#count(at + 1, calls, now);
       if (other !== 0n && !this.#isOver(Atomics.load(this.#words, at + 1), now)) continue;
-      const found = Atomics.compareExchange(this.#words, at, other, id);
+      const holder = Atomics.compareExchange(this.#words, at, other, id);
       // Another thread took the slot, perhaps for the same client.
-      if (found === other || found === id) return this.#count(at + 1, calls, now);
+      if (holder === other || holder === id) return this.#count(at + 1, calls, now);
     }
     return null;
   }

@@ -1,7 +1,7 @@
 // Access tokens: verified with our own keys, then looked up with their grant (protocols.md 3.2).
 import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { currentPlan } from '../../data/model/subscriptions.ts';
-import type { Lookup } from '../../data/state/keys/lookup.ts';
+import { findLiveGrant } from '../../data/state/keys/lookup.ts';
 import { signingKeys } from '../../data/state/keys/signing-keys.ts';
 import type { Store } from '../../data/state/store.ts';
 import { TOKEN_RESOURCES } from '../../packs/define/links.ts';
@@ -23,7 +23,6 @@ const RELOAD_INTERVAL = 10_000;
 
 interface Parts {
   store: Store;
-  lookup: Lookup;
   base_url: string;
   now(): Date;
 }
@@ -61,7 +60,7 @@ function keySet(store: Store): JWTVerifyGetKey {
  * `at+jwt`, issued by us (`iss`), for the resource of the request (`aud`), not expired, and with a grant and a
  * key that are not revoked (RFC 9068 section 4).
  */
-export function identifyTokens({ store, lookup, base_url, now }: Parts): Identify {
+export function identifyTokens({ store, base_url, now }: Parts): Identify {
   const keys = keySet(store);
   const audience = audiences(base_url);
   return async ({ via, secret, path = '' }) => {
@@ -77,7 +76,7 @@ export function identifyTokens({ store, lookup, base_url, now }: Parts): Identif
     });
     if (verified === null || verified.payload['scope'] !== 'read') return null;
     const { sub, client_id, grant, aud } = verified.payload;
-    const grantRow = await lookup.grant(String(grant), now().getTime());
+    const grantRow = await findLiveGrant(store, String(grant), now().getTime());
     if (grantRow === null || grantRow.key.id !== sub || grantRow.client_id !== client_id) return null;
     if (!grantRow.any_resource && ![aud ?? []].flat().some((resource) => covers(base_url, resource, path))) return null;
     const { key, name, left } = grantRow;

@@ -50,19 +50,11 @@ const RECOVER = 'recover';
 /** Purpose of links that sign in to the account pages. */
 const SIGN_IN = 'account';
 
-/** Replaces a lost key, for the page that the mailed link opens. */
-export interface Recovery {
-  /** Whether the token is valid; does not consume it. */
-  good(token: string, now: Date): Promise<boolean>;
-  /** Consumes the token and returns the new secret; null for an invalid token. */
-  rotate(token: string, now: Date): Promise<string | null>;
-}
-
 interface Parts {
   store: Store;
   quotas: Quotas;
   mailer: Pick<MailQueue, 'post'>;
-  desk: CheckoutService;
+  checkoutService: CheckoutService;
   base_url: string;
   /** Maximum welcome credit per UTC day over all keys and processes, in micro-euros; absent: no limit. */
   welcome_budget?: number | undefined;
@@ -92,19 +84,19 @@ function accountOf(key: Key, now: number): Account {
 }
 
 /** Accounts in the store. */
-export class StoredAccounts implements Accounts, Recovery {
+export class StoredAccounts implements Accounts {
   readonly #store: Store;
   readonly #quotas: Quotas;
   readonly #mailer: Parts['mailer'];
-  readonly #desk: CheckoutService;
+  readonly #checkoutService: CheckoutService;
   readonly #base_url: string;
   readonly #welcome_budget: number | undefined;
 
-  constructor({ store, quotas, mailer, desk, base_url, welcome_budget }: Parts) {
+  constructor({ store, quotas, mailer, checkoutService, base_url, welcome_budget }: Parts) {
     this.#store = store;
     this.#quotas = quotas;
     this.#mailer = mailer;
-    this.#desk = desk;
+    this.#checkoutService = checkoutService;
     this.#base_url = base_url;
     this.#welcome_budget = welcome_budget;
   }
@@ -148,7 +140,7 @@ export class StoredAccounts implements Accounts, Recovery {
       await keep?.(db, id);
     };
     if (!(await revokeKey(this.#store, id, now, also))) throw noSuchKey();
-    await this.#desk.close(id, now);
+    await this.#checkoutService.close(id, now);
   }
 
   async grant(id: string, { amount, plan, reason }: CreditGrant, requester: Requester): Promise<Account> {
@@ -170,7 +162,7 @@ export class StoredAccounts implements Accounts, Recovery {
       if (amount !== 0) await moveIn(tx, movement);
       if (plan !== null) await setPlan({ ...store, db: tx }, id, plan, null);
       const details = { ...(amount === 0 ? {} : { eur: amount / 1e6 }), ...(plan === null ? {} : { plan }), reason };
-      await recordAudit({ db: tx }, { ...auditEntry(requester, 'grant', id), told: details });
+      await recordAudit({ db: tx }, { ...auditEntry(requester, 'grant', id), details });
     });
     await granted.catch((error) => {
       // The same request was granted before its answer was stored.
@@ -208,7 +200,7 @@ export class StoredAccounts implements Accounts, Recovery {
 
   /** Cancels the renewal of the caller's plan, which then ends with its paid month. Error: `unavailable`. */
   async cancelPlan({ key, now }: Requester): Promise<void> {
-    await this.#desk.cancel(key ?? '', now);
+    await this.#checkoutService.cancel(key ?? '', now);
   }
 
   async usage(requester: Requester, days: number): Promise<AccountUsage[]> {
@@ -228,11 +220,11 @@ export class StoredAccounts implements Accounts, Recovery {
   }
 
   topup(amount: number, requester: Requester): Promise<string> {
-    return this.#desk.topup(amount, requester);
+    return this.#checkoutService.topup(amount, requester);
   }
 
   subscribe(plan: string, requester: Requester): Promise<string> {
-    return this.#desk.subscribe(plan, requester);
+    return this.#checkoutService.subscribe(plan, requester);
   }
 
   async good(token: string, now: Date): Promise<boolean> {

@@ -1,5 +1,5 @@
-// The pages of keys and accounts: requests to responses. The channel (routes.ts) mounts the addresses and
-// applies the rate limits.
+// The pages of keys and accounts. The session cookie is read here only: /v1, MCP and A2A take no cookies
+// (contract section 9, "Keys").
 import { serialize } from 'hono/utils/cookie';
 import type { Requester } from '../../data/model/accounts.ts';
 import { type Key, keyById } from '../../data/state/keys/keys.ts';
@@ -13,26 +13,30 @@ import { readAmount, signIn } from '../access/key-signin.ts';
 import { ApiError, ERRORS, KEY_BODY } from '../contract/errors.ts';
 import { packPrice } from '../contract/pricing.ts';
 import type { CallDeps } from '../gate/context.ts';
-import { isSameOriginForm, SessionCookie } from '../http/browser-session.ts';
+import { SessionCookie } from '../http/browser-session.ts';
+import type { PlainAnswer, RouteRequest, RouteTable } from '../http/server.ts';
 import { NO_WELCOME } from '../operations/account/keys_create.ts';
 import { TOPUP } from '../operations/account/keys_topup.ts';
 import { EMAIL } from '../operations/common/account.ts';
 import { KEYS_ASSET, SCRIPT_ASSET } from '../pages/assets.ts';
 import { CHART_STYLE } from '../pages/charts.ts';
 import { prefixOf, SIGNED_IN_COOKIE } from '../pages/frame.ts';
-import { FORM_STYLE, type Shell, type ShellPage, shellOf } from '../pages/shell.ts';
-import { type AccountPart, type AccountView, accountPage, PERIODS, replacedPage } from './account-page.ts';
-import type { StoredAccounts } from './accounts.ts';
-import { type FirstCall, type KeyFormState, keyFormPage, newKeyPage } from './key-pages.ts';
+import { html } from '../pages/html.ts';
+import { FORM_STYLE, PLAIN_SHELL, shellOf } from '../pages/shell.ts';
 import {
-  accountErrorPage,
+  type AccountPart,
+  type AccountView,
+  accountPage,
   accountSignInPage,
-  foreignAccountForm,
   invalidSignInPage,
   linkSentPage,
+  PERIODS,
+  replacedPage,
   type SignInState,
   useLinkPage,
-} from './sign-in-pages.ts';
+} from './account-page.ts';
+import type { StoredAccounts } from './accounts.ts';
+import { type FirstCall, type KeyFormState, keyFormPage, newKeyPage } from './key-pages.ts';
 
 const STYLE = `${FORM_STYLE}
 main section { margin-block: 2.5rem 0; }
@@ -87,26 +91,9 @@ export interface AccountParts {
   now(): Date;
 }
 
-/** A request that the channel has read. */
-export interface AccountRequest {
-  query: URLSearchParams;
-  /** Body of a POST; null for a GET. */
-  form: URLSearchParams | null;
-  header(name: string): string | undefined;
-  /** The client address, for limits. */
-  address: string;
-  request_id: string;
-  /** Counts an attempt to sign in; throws `rate_limited`. */
-  attempt(): Promise<void>;
-}
-
-interface Visit extends AccountRequest {
-  now: Date;
-  field(name: string): string;
-}
-
-/** A visit with a session. */
-interface SignedVisit extends Visit {
+/** A request with a session. */
+interface Visit {
+  request: RouteRequest;
   key: Key;
   /** The token of the session. */
   session: string;
@@ -115,28 +102,47 @@ interface SignedVisit extends Visit {
 /** Transactions on a page. */
 const PAGE = 25;
 
-type Result = Response | Promise<Response>;
-
-/** The pages. An expected error is thrown as ApiError. */
+/**
+ * The pages. An expected error is thrown as ApiError.
+ *
+ * @example
+ * ```ts
+ * mountTable(app, services, new AccountServer(parts).table);
+ * await app.request('/account');
+ * ```
+ */
 export class AccountServer {
   readonly #parts: AccountParts;
   readonly #cookie: SessionCookie;
   readonly #prefix: string;
-  /** Every address, such as `GET /account`. */
-  readonly routes: Readonly<Record<string, (visit: Visit) => Result>> = {
-    'GET /keys': () => this.#page(keyFormPage(this.#parts.base_url, null), 200, KEYS_SHELL),
-    'POST /keys': (visit) => this.#createKey(visit),
-    'GET /account': (visit) => this.#account(visit),
-    'POST /account/sign-in': (visit) => this.#signInWithKey(visit),
-    'POST /account/mail-link': (visit) => this.#mailLink(visit),
-    'GET /account/link': (visit) => this.#showLink(visit),
-    'POST /account/link': (visit) => this.#useLink(visit),
-    'POST /account/sign-out': (visit) => this.#signOut(visit),
-    'POST /account/topup': (visit) => this.#signed(visit, (signed) => this.#topUp(signed)),
-    'POST /account/plan': (visit) => this.#signed(visit, (signed) => this.#choosePlan(signed)),
-    'POST /account/rotate': (visit) => this.#signed(visit, (signed) => this.#rotate(signed)),
-    'POST /account/revoke': (visit) => this.#signed(visit, (signed) => this.#revoke(signed)),
-    'POST /account/disconnect': (visit) => this.#signed(visit, (signed) => this.#disconnect(signed)),
+  readonly table: RouteTable = {
+    policy: {
+      credentials: 'ignored',
+      cors: false,
+      errors: 'page',
+      shell: ACCOUNT_SHELL,
+      home: { path: '/account', text: 'Back to the account' },
+      form: 'session',
+    },
+    routes: {
+      'GET /keys': () => ({ page: keyFormPage(this.#parts.base_url, null), shell: KEYS_SHELL }),
+      'POST /keys': (request) => this.#createKey(request),
+      'GET /keys/recover': { shell: PLAIN_SHELL, answer: (request) => this.#showRecovery(request) },
+      'POST /keys/recover': { shell: PLAIN_SHELL, form: 'token', answer: (request) => this.#recover(request) },
+      'GET /account': (request) => this.#account(request),
+      'GET /account/link': (request) => this.#showLink(request),
+      // The address of a form, opened without the form.
+      'GET /account/*': () => this.#redirect('/account'),
+      'POST /account/sign-in': (request) => this.#signInWithKey(request),
+      'POST /account/mail-link': (request) => this.#mailLink(request),
+      'POST /account/link': (request) => this.#useLink(request),
+      'POST /account/sign-out': (request) => this.#signOut(request),
+      'POST /account/topup': this.#signed((visit) => this.#topUp(visit)),
+      'POST /account/plan': this.#signed((visit) => this.#choosePlan(visit)),
+      'POST /account/rotate': this.#signed((visit) => this.#rotate(visit)),
+      'POST /account/revoke': this.#signed((visit) => this.#revoke(visit)),
+      'POST /account/disconnect': this.#signed((visit) => this.#disconnect(visit)),
+    },
   };
 
   constructor(parts: AccountParts) {
@@ -145,37 +151,19 @@ export class AccountServer {
     this.#cookie = new SessionCookie(parts.base_url, 'register_account', '/account');
   }
 
-  /** Answers a request for one of the routes. */
-  async answer(route: string, request: AccountRequest): Promise<Response> {
-    const { base_url, now } = this.#parts;
-    if (request.form !== null && !isSameOriginForm(base_url, request.header))
-      return this.#page(foreignAccountForm(base_url), 403);
-    const handler = this.routes[route];
-    if (handler === undefined) return this.#redirect('/account');
-    return handler({ ...request, now: now(), field: (name) => request.form?.get(name)?.trim() ?? '' });
-  }
-
-  /** An error as a page. */
-  errorPage({ code, message, extras }: ApiError): Response {
-    const seconds = extras.retry_after_seconds;
-    const text = code === 'internal' ? 'Something went wrong on our side. Nothing was charged.' : message;
-    const retry = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
-    return this.#page(accountErrorPage(this.#parts.base_url, text, seconds), ERRORS[code].status, ACCOUNT_SHELL, retry);
-  }
-
-  async #createKey(visit: Visit): Promise<Response> {
+  async #createKey(request: RouteRequest): Promise<PlainAnswer> {
     const { accounts, base_url } = this.#parts;
-    const email = visit.field('email');
+    const email = request.field('email');
     const rejected = (problem: string, status: number, exists = false) => {
       const state: KeyFormState = { email: email.slice(0, 254), problem, exists };
-      return this.#page(keyFormPage(base_url, state), status, KEYS_SHELL);
+      return { page: keyFormPage(base_url, state), status, shell: KEYS_SHELL };
     };
     if (!EMAIL.safeParse(email).success) return rejected(NO_ADDRESS, 422);
     try {
-      const { secret, account, no_welcome } = await accounts.create(email, this.#requester(visit, null));
+      const { secret, account, no_welcome } = await accounts.create(email, request.requester(null));
       const notice = no_welcome === null ? null : NO_WELCOME[no_welcome];
       const page = newKeyPage(base_url, { secret, email, balance: account.balance, notice }, await this.#firstCalls());
-      return await this.#openSession(visit, account.id, this.#page(page, 201, KEYS_SHELL));
+      return await this.#openSession(request, account.id, { page, status: 201, shell: KEYS_SHELL });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return rejected(error.message, ERRORS[error.code].status, error.code === 'key_exists');
@@ -196,25 +184,43 @@ export class AccountServer {
     }
   }
 
-  async #account(visit: Visit): Promise<Response> {
-    const signed = await this.#signedVisit(visit);
-    if (signed === null) return this.#signInPage(visit);
+  /** Opening the link of a mail changes nothing, since mail scanners open links; its button does. */
+  async #showRecovery(request: RouteRequest): Promise<PlainAnswer> {
+    const token = request.parameter('token') ?? '';
+    if (!(await this.#parts.accounts.good(token, request.now))) return INVALID_RECOVERY;
+    const form = html`<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button">Replace my key</button></form>`;
+    const text = html`<p>Your current key stops working immediately. Credit and plan stay.</p>`;
+    return { page: { title: 'Replace your API key', body: html`${text}${form}` } };
+  }
+
+  async #recover(request: RouteRequest): Promise<PlainAnswer> {
+    const secret = await this.#parts.accounts.rotate(request.field('token'), request.now);
+    if (secret === null) return INVALID_RECOVERY;
+    const body = html`<p><code>${secret}</code></p><p>It is shown only once. Store it safely.</p>`;
+    return { page: { title: 'Your new API key', body } };
+  }
+
+  async #account(request: RouteRequest): Promise<PlainAnswer> {
+    const visit = await this.#visitOf(request);
+    if (visit === null) return this.#signInPage(request);
     const done = {
       disconnected: ['apps', 'The application can no longer spend from your key.'],
       cancelled: ['plan', 'The plan was cancelled. It stays until the end of the paid month and does not renew.'],
     } as const;
-    const [part, text] = done[visit.query.get('done') as keyof typeof done] ?? [];
-    return this.#overview(signed, part === undefined ? null : { part, text: text ?? '', wrong: false });
+    const [part, text] = done[request.parameter('done') as keyof typeof done] ?? [];
+    return this.#overview(visit, part === undefined ? null : { part, text: text ?? '', wrong: false });
   }
 
   /** The page of an account; `notice`: the result of a form. */
-  async #overview(visit: SignedVisit, notice: AccountView['notice'], status = 200): Promise<Response> {
+  async #overview(visit: Visit, notice: AccountView['notice'], status = 200): Promise<PlainAnswer> {
     const { store, base_url, operations } = this.#parts;
-    const { query, now } = visit;
+    const { request } = visit;
+    const { now } = request;
     const key = (await keyById(store, visit.key.id)) ?? visit.key;
-    const days = PERIODS.find((each) => String(each) === query.get('days')) ?? 30;
+    const days = PERIODS.find((period) => String(period) === request.parameter('days')) ?? 30;
     const since = (Math.floor(now.getTime() / DAY) - days + 1) * DAY;
-    const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : null;
+    const position = request.parameter('before') ?? '';
+    const before = /^\d{1,15}$/.test(position) ? Number(position) : null;
     const entries = await entriesOf(store, key.id, PAGE + 1, before);
     const rows = entries.slice(0, PAGE);
     const page = accountPage(base_url, {
@@ -227,59 +233,58 @@ export class AccountServer {
       notice,
       now,
     });
-    return this.#page(page, status);
+    return { page, status };
   }
 
-  async #signInWithKey(visit: Visit): Promise<Response> {
-    await visit.attempt();
-    const result = await signIn(this.#parts.identify, visit.field('key'));
-    if ('wrong' in result) return this.#signInPage(visit, { form: 'key', problem: result.wrong });
-    return this.#openSession(visit, result.key_id, this.#redirect('/account'));
+  async #signInWithKey(request: RouteRequest): Promise<PlainAnswer> {
+    await request.count('signin');
+    const result = await signIn(this.#parts.identify, request.field('key'));
+    if ('wrong' in result) return this.#signInPage(request, { form: 'key', problem: result.wrong });
+    return this.#openSession(request, result.key_id, this.#redirect('/account'));
   }
 
-  async #mailLink(visit: Visit): Promise<Response> {
+  async #mailLink(request: RouteRequest): Promise<PlainAnswer> {
     const { accounts, base_url } = this.#parts;
-    await visit.attempt();
-    const email = visit.field('email');
-    if (!EMAIL.safeParse(email).success) {
-      return this.#signInPage(visit, { form: 'email', problem: NO_ADDRESS, email: email.slice(0, 254) });
-    }
-    await accounts.mailSignIn(email, this.#requester(visit, null));
-    return this.#page(linkSentPage(base_url, email), 200);
+    await request.count('signin');
+    const email = request.field('email');
+    if (!EMAIL.safeParse(email).success)
+      return this.#signInPage(request, { form: 'email', problem: NO_ADDRESS, email: email.slice(0, 254) });
+    await accounts.mailSignIn(email, request.requester(null));
+    return { page: linkSentPage(base_url, email) };
   }
 
-  async #showLink({ query, now }: Visit): Promise<Response> {
+  async #showLink(request: RouteRequest): Promise<PlainAnswer> {
     const { accounts, base_url } = this.#parts;
-    const token = query.get('token') ?? '';
-    const key = await accounts.signInKey(token, now);
-    if (key === null) return this.#page(invalidSignInPage(base_url), 404);
-    return this.#page(useLinkPage(base_url, token, key.email), 200);
+    const token = request.parameter('token') ?? '';
+    const key = await accounts.signInKey(token, request.now);
+    if (key === null) return { page: invalidSignInPage(base_url), status: 404 };
+    return { page: useLinkPage(base_url, token, key.email) };
   }
 
-  async #useLink(visit: Visit): Promise<Response> {
-    await visit.attempt();
-    const key = await this.#parts.accounts.consumeSignIn(visit.field('token'), visit.now);
-    if (key === null) return this.#page(invalidSignInPage(this.#parts.base_url), 404);
-    return this.#openSession(visit, key.id, this.#redirect('/account'));
+  async #useLink(request: RouteRequest): Promise<PlainAnswer> {
+    await request.count('signin');
+    const key = await this.#parts.accounts.consumeSignIn(request.field('token'), request.now);
+    if (key === null) return { page: invalidSignInPage(this.#parts.base_url), status: 404 };
+    return this.#openSession(request, key.id, this.#redirect('/account'));
   }
 
-  async #signOut(visit: Visit): Promise<Response> {
-    const token = this.#cookie.read(visit.header);
+  async #signOut(request: RouteRequest): Promise<PlainAnswer> {
+    const token = this.#cookie.read(request);
     if (token !== undefined) await ownerSessions.end(this.#parts.store, token);
     return this.#forgetCookies(this.#redirect('/account'));
   }
 
-  async #topUp(visit: SignedVisit): Promise<Response> {
-    const micros = readAmount(visit.field('amount'));
+  async #topUp(visit: Visit): Promise<PlainAnswer> {
+    const micros = readAmount(visit.request.field('amount'));
     const amount = TOPUP.safeParse({ amount_eur: (micros ?? 0) / 1e6 });
     if (!micros || !amount.success)
       return this.#refused(visit, 'topup', 'Enter an amount from 5 to 1000 EUR in whole cents, such as 20 or 7.50.');
     return this.#checkout(visit, 'topup', () => this.#parts.accounts.topup(micros, this.#owner(visit)));
   }
 
-  async #choosePlan(visit: SignedVisit): Promise<Response> {
+  async #choosePlan(visit: Visit): Promise<PlainAnswer> {
     const { accounts } = this.#parts;
-    const plan = visit.field('plan');
+    const plan = visit.request.field('plan');
     if (plan === 'pro' || plan === 'scale')
       return this.#checkout(visit, 'plan', () => accounts.subscribe(plan, this.#owner(visit)));
     if (plan !== 'payg') return this.#refused(visit, 'plan', 'Choose one of the plans.');
@@ -290,9 +295,9 @@ export class AccountServer {
   }
 
   /** Redirects to a checkout; an error of it is shown next to the form. */
-  async #checkout(visit: SignedVisit, part: AccountPart, open: () => Promise<string>): Promise<Response> {
+  async #checkout(visit: Visit, part: AccountPart, open: () => Promise<string>): Promise<PlainAnswer> {
     try {
-      return redirectTo(await open());
+      return { to: await open() };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return this.#refused(visit, part, error.message.replace(/^plan: /, ''), ERRORS[error.code].status);
@@ -300,92 +305,87 @@ export class AccountServer {
   }
 
   /** Replaces the secret. The session ends, and the browser gets a new one. */
-  async #rotate(visit: SignedVisit): Promise<Response> {
+  async #rotate(visit: Visit): Promise<PlainAnswer> {
     const { accounts, base_url } = this.#parts;
     const secret = await accounts.replaceInSession(this.#owner(visit), visit.session);
-    return this.#openSession(visit, visit.key.id, this.#page(replacedPage(base_url, secret), 200));
+    return this.#openSession(visit.request, visit.key.id, { page: replacedPage(base_url, secret) });
   }
 
-  async #revoke(visit: SignedVisit): Promise<Response> {
-    if (visit.field('sure') !== 'yes')
+  async #revoke(visit: Visit): Promise<PlainAnswer> {
+    if (visit.request.field('sure') !== 'yes')
       return this.#refused(visit, 'key', 'Not revoked: tick the box to confirm that the key and its credit are lost.');
     await this.#parts.accounts.close(this.#owner(visit));
     const page = accountSignInPage(this.#parts.base_url, null, `The key of ${visit.key.email} is revoked.`);
-    return this.#forgetCookies(this.#page(page, 200));
+    return this.#forgetCookies({ page });
   }
 
-  async #disconnect(visit: SignedVisit): Promise<Response> {
+  async #disconnect(visit: Visit): Promise<PlainAnswer> {
     const { store } = this.#parts;
-    const grant = await grantOf(store, visit.key.id, visit.field('grant'));
+    const grant = await grantOf(store, visit.key.id, visit.request.field('grant'));
     if (grant !== null) await endGrant(store, grant.id);
     return this.#redirect('/account?done=disconnected#apps');
   }
 
-  #refused(visit: SignedVisit, part: AccountPart, text: string, status = 422): Promise<Response> {
+  #refused(visit: Visit, part: AccountPart, text: string, status = 422): Promise<PlainAnswer> {
     return this.#overview(visit, { part, text, wrong: true }, status);
   }
 
-  /** Runs a handler with the session of the visitor, or shows the sign-in page. */
-  async #signed(visit: Visit, handler: (signed: SignedVisit) => Promise<Response>): Promise<Response> {
-    const signed = await this.#signedVisit(visit);
-    return signed === null ? this.#signInPage(visit, null, 401) : handler(signed);
+  /** A handler for requests with a session; others get the sign-in page. */
+  #signed(handler: (visit: Visit) => Promise<PlainAnswer>) {
+    return async (request: RouteRequest): Promise<PlainAnswer> => {
+      const visit = await this.#visitOf(request);
+      return visit === null ? this.#signInPage(request, null, 401) : handler(visit);
+    };
   }
 
   /** The session of a request; null without one, or if its key was revoked. */
-  async #signedVisit(visit: Visit): Promise<SignedVisit | null> {
+  async #visitOf(request: RouteRequest): Promise<Visit | null> {
     const { store } = this.#parts;
-    const session = this.#cookie.read(visit.header);
+    const session = this.#cookie.read(request);
     if (session === undefined) return null;
-    const id = await ownerSessions.find(store, session, visit.now.getTime(), true);
+    const id = await ownerSessions.find(store, session, request.now.getTime(), true);
     const key = id === null ? null : await keyById(store, id);
-    return key === null || key.revoked_at !== null ? null : { ...visit, key, session };
+    return key === null || key.revoked_at !== null ? null : { request, key, session };
   }
 
   /** Signs in under a new token: one that was set before the sign-in is never used. */
-  async #openSession(visit: Visit, key_id: string, response: Response): Promise<Response> {
+  async #openSession(request: RouteRequest, key_id: string, answer: PlainAnswer): Promise<PlainAnswer> {
     const { store, base_url } = this.#parts;
-    const before = this.#cookie.read(visit.header);
+    const before = this.#cookie.read(request);
     if (before !== undefined) await ownerSessions.end(store, before);
-    const token = await ownerSessions.open(store, key_id, visit.now.getTime());
-    response.headers.append('Set-Cookie', this.#cookie.set(token));
-    response.headers.append('Set-Cookie', markCookie(base_url, SESSION_LIFETIME.life));
-    return response;
+    const token = await ownerSessions.open(store, key_id, request.now.getTime());
+    return { ...answer, cookies: [this.#cookie.set(token), markCookie(base_url, SESSION_LIFETIME.life)] };
   }
 
-  #forgetCookies(response: Response): Response {
-    response.headers.append('Set-Cookie', this.#cookie.clear());
-    response.headers.append('Set-Cookie', markCookie(this.#parts.base_url, 0));
-    return response;
+  #forgetCookies(answer: PlainAnswer): PlainAnswer {
+    return { ...answer, cookies: [this.#cookie.clear(), markCookie(this.#parts.base_url, 0)] };
   }
 
-  #signInPage(visit: Visit, state: SignInState | null = null, status = state === null ? 200 : 422): Response {
-    const stale = this.#cookie.read(visit.header) !== undefined || visit.header('cookie')?.includes(SIGNED_IN_COOKIE);
-    const page = this.#page(accountSignInPage(this.#parts.base_url, state), status);
-    return stale ? this.#forgetCookies(page) : page;
+  #signInPage(request: RouteRequest, state: SignInState | null = null, status = state === null ? 200 : 422) {
+    const stale = this.#cookie.read(request) !== undefined || request.header('cookie')?.includes(SIGNED_IN_COOKIE);
+    const answer = { page: accountSignInPage(this.#parts.base_url, state), status };
+    return stale ? this.#forgetCookies(answer) : answer;
   }
 
-  #requester({ address, request_id, now }: Visit, key: string | null): Requester {
-    return { key, address, request_id, now: now.getTime() };
+  #owner({ request, key }: Visit): Requester {
+    return request.requester(key.id);
   }
 
-  #owner(visit: SignedVisit): Requester {
-    return this.#requester(visit, visit.key.id);
-  }
-
-  #page(page: ShellPage, status: number, shell: Shell = ACCOUNT_SHELL, headers: Record<string, string> = {}): Response {
-    return new Response(shell.page(this.#parts.base_url, page), { status, headers: { ...shell.headers, ...headers } });
-  }
-
-  #redirect(path: string): Response {
-    return redirectTo(this.#prefix + path);
+  #redirect(path: string): PlainAnswer {
+    return { to: this.#prefix + path };
   }
 }
 
+const INVALID_RECOVERY: PlainAnswer = {
+  status: 404,
+  page: {
+    title: 'This link has expired or is invalid',
+    body: html`<p>A link is valid for one hour and can be used once. <a href="../account">Sign in by mail</a> and replace the key there, or request another link with <code>POST /v1/keys/recover</code>.</p>`,
+  },
+};
+
 const DAY = 86_400_000;
 const NO_ADDRESS = `Enter an e-mail address, such as ${KEY_BODY.email}.`;
-
-const redirectTo = (location: string): Response =>
-  new Response(null, { status: 303, headers: { 'Cache-Control': 'no-store', Location: location } });
 
 /** The cookie that tells the header of static pages that the visitor is signed in. It is no credential. */
 function markCookie(base_url: string, lasts: number): string {

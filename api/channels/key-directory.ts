@@ -4,10 +4,7 @@ import { createHash, createPrivateKey, type JsonWebKeyInput, sign } from 'node:c
 import { component, createSignature } from 'http-message-sig';
 import { type CrawlerKey, crawlerKeys, publicCrawlerKey } from '../../data/state/keys/crawler-keys.ts';
 import type { Store } from '../../data/state/store.ts';
-import { toApiError } from '../contract/errors.ts';
-import { readRequest } from '../http/request.ts';
-import { errorResponse } from '../http/respond.ts';
-import type { App, RestDeps } from './rest/rest.ts';
+import type { RouteTable } from '../http/server.ts';
 
 const DIRECTORY = '/.well-known/http-message-signatures-directory';
 
@@ -70,20 +67,13 @@ function signature(key: CrawlerKey, label: string, digest: string, base_url: str
   );
 }
 
-/** Mounts the directory: free and without rate limit, like the other documents. */
-export function mountDirectory(
-  app: App,
-  { gate, report }: RestDeps,
-  buildKeyDirectory: () => Promise<KeyDirectory>,
-): void {
-  app.get(DIRECTORY, async (c) => {
-    const { headers, request_id, accept } = readRequest(gate, c);
-    try {
-      const response = await buildKeyDirectory();
-      return new Response(response.body, { headers: { ...headers, ...response.headers } });
-    } catch (error) {
-      report(error, request_id);
-      return errorResponse(toApiError(error), { base_url: gate.base_url, request_id, accept, headers, resource: '' });
-    }
-  });
-}
+/** The directory: free and without rate limit, like the other documents. */
+export const directoryTable = (build: () => Promise<KeyDirectory>): RouteTable => ({
+  policy: { bucket: null },
+  routes: {
+    [`GET ${DIRECTORY}`]: async () => {
+      const { body, headers } = await build();
+      return new Response(body, { headers });
+    },
+  },
+});

@@ -30,6 +30,27 @@ const NULL =
 /** Pattern of attribute names. */
 const ATTRIBUTE = /^[a-z][\w.]*$/i;
 
+/** Members that models write for conditions in objects. */
+const LOGIC = /^\$?(?:and|or|not)$/i;
+
+const logicAdvice = (name: string): string => {
+  const op = name.replace('$', '');
+  const example =
+    op.toLowerCase() === 'not'
+      ? "NOT (<attribute> = '<value>')"
+      : `<attribute> = '<value>' ${op.toUpperCase()} <attribute> > 5`;
+  return `is not an argument; write the expression as filter: "${example}", or as CQL2 JSON, {"op": "${op.toLowerCase()}", "args": […]}`;
+};
+
+/** Text of `near` for an object such as `{lat, lng, km}`. */
+function nearAdvice(value: Record<string, unknown>): string {
+  const memberOf = (names: RegExp, missing: string) =>
+    Object.entries(value).find(([member, part]) => names.test(member) && scalar(part) !== undefined)?.[1] ?? missing;
+  const [lat, lng] = [memberOf(/^lat/i, '<latitude>'), memberOf(/^(?:lng|lon)/i, '<longitude>')];
+  const km = memberOf(/km|radius|distance/i, '<km>');
+  return `must be a text, latitude, longitude and kilometres: near: "${printable(`${lat},${lng},${km}`)}"`;
+}
+
 /** Arguments by name, and their errors. */
 class Arguments {
   readonly #parameters: readonly string[];
@@ -60,6 +81,19 @@ class Arguments {
       if (filters === null)
         this.refuse(name, `must be an object, such as {"<attribute>": "<value>"}${got(value)}`, 'dict_type');
       for (const [filter, filterValue] of Object.entries(filters ?? {})) this.read(filter, filterValue, true);
+      return;
+    }
+    if (!this.#parameters.includes(name) && LOGIC.test(name)) {
+      this.refuse(name, logicAdvice(name), 'extra_forbidden');
+      return;
+    }
+    if (name === 'near' && isObject(value)) {
+      this.refuse(name, nearAdvice(value), 'value_type');
+      return;
+    }
+    const isJson = name === 'filter' ? isObject(value) : name === 'parameters' && typeof value === 'object';
+    if (isJson && this.#parameters.includes(name)) {
+      this.read(name, JSON.stringify(value));
       return;
     }
     // `{elevation: {min: 5}}`: no argument has members, so the error for an unknown name suggests the right
@@ -154,10 +188,10 @@ class ReadCall implements NamedCall {
 }
 
 /** Path parameters by their name in the route; null if one is missing. */
-function pathOf({ route }: Operation, read: Arguments): Record<string, string> | null {
+function pathOf({ rest }: Operation, read: Arguments): Record<string, string> | null {
   const path: Record<string, string> = {};
   let complete = true;
-  for (const [, parameter = ''] of route.path.matchAll(/:(\w+)/g)) {
+  for (const [, parameter = ''] of rest.path.matchAll(/:(\w+)/g)) {
     const value = read.take(parameter === 'ds' ? 'dataset' : parameter);
     if (value === undefined) complete = false;
     else path[parameter] = value;
@@ -196,8 +230,8 @@ function scalar(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-function addressOf({ route }: Operation, path: Record<string, string>, query: [string, Value][]): string {
-  const filled = route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
+function addressOf({ rest }: Operation, path: Record<string, string>, query: [string, Value][]): string {
+  const filled = rest.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
   const parameters = new URLSearchParams(query.map(([name, value]) => [name, [value].flat().join(',')]));
   return parameters.size === 0 ? filled : `${filled}?${parameters}`;
 }

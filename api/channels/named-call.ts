@@ -22,10 +22,10 @@ export interface CallInput {
 
 /** The operation without previews: without payment, agents get the price instead of a preview. */
 function withoutPreviews(operation: Operation): Operation {
-  if (!operation.previews) return operation;
+  if (!operation.charge.previews) return operation;
   return derive(operation, 'without previews', () => {
-    const { previews: _, ...rest } = operation;
-    return rest;
+    const { previews: _, ...charge } = operation.charge;
+    return { ...operation, charge };
   });
 }
 
@@ -41,9 +41,11 @@ function ownArguments({ operation, args }: CallInput): { format?: unknown; max_p
 /** An amount in header form: no exponent, at most six decimals. */
 const decimal = (amount: number): string => String(Number(amount.toFixed(6)));
 
-/** The requested format: JSON, or Markdown with `format: "md"`. Text operations have a single format. */
-function formatOf({ formats }: Operation, format: unknown): Call['format'] {
-  if (format === undefined || format === null || format === 'json' || format === '') return formats[0] ?? 'json';
+/** The requested format: `json` or `md`; without one that of the channel. Text operations have a single format. */
+function formatOf({ formats, tool }: Operation, format: unknown, channel: Call['channel']): Call['format'] {
+  if (format === undefined || format === null || format === '')
+    return channel === 'mcp' && tool?.markdown ? 'markdown' : (formats[0] ?? 'json');
+  if (format === 'json') return formats[0] ?? 'json';
   if (format === 'md' || format === 'markdown') return 'markdown';
   const issue = { loc: ['query', 'format'], msg: 'must be json or md', type: 'enum' };
   throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });
@@ -59,6 +61,12 @@ function addressOf(address: string, markdown: boolean): URL {
 /**
  * Reads a call by name. Its headers are a copy of the request's, since one request may contain several calls,
  * unless it is `alone`. Throws if the arguments lack a path parameter.
+ *
+ * @example
+ * ```ts
+ * const call = namedCall(gate, c, request, { channel: 'mcp', operation, args: { q: 'zurich' }, dataset: 'airports' });
+ * const outcome = await execute(gate, call, present);
+ * ```
  */
 export function namedCall(gate: CallDeps, c: Http, request: HttpRequest, input: CallInput, alone = false): Call {
   return new ReadNamed(gate, c, request, input, alone);
@@ -104,7 +112,7 @@ class ReadNamed implements Call {
     this.query = operation.repeats ? JSON.stringify(read.raw) : undefined;
     this.dataset = read.dataset;
     this.entity = read.entity;
-    this.format = formatOf(operation, format);
+    this.format = formatOf(operation, format, input.channel);
     this.request_id = request.request_id;
     this.idempotency_key = input.idempotency_key ?? c.req.header('idempotency-key');
     this.max_price = priceOf(max_price ?? c.req.header('x-max-price-eur'));

@@ -45,10 +45,18 @@ interface Options extends SandboxSettings {
   log(line: string): void;
 }
 
-/** Opens the checkout; `sells`: whether there is one. */
+/**
+ * Opens the checkout; `sells`: whether there is one.
+ *
+ * @example
+ * ```ts
+ * const { service } = await openCheckout({ store, base_url, stripe, log, … });
+ * const checkout_url = await service.topup(5_000_000, requester);
+ * ```
+ */
 export async function openCheckout(
   options: Options,
-): Promise<{ desk: CheckoutService; pages: CheckoutOperations; sells: boolean }> {
+): Promise<{ service: CheckoutService; pages: CheckoutOperations; sells: boolean }> {
   const { store, base_url, log } = options;
   const stripe = options.stripe === undefined ? null : await openStripe(options.stripe);
   const sandboxed = sandboxMode(options);
@@ -71,7 +79,7 @@ export async function openCheckout(
   };
   return {
     sells: stripe !== null || playing,
-    desk: checkoutService({ store, base_url, provider: stripe ?? (playing ? 'sandbox' : null), log }),
+    service: checkoutService({ store, base_url, provider: stripe ?? (playing ? 'sandbox' : null), log }),
     pages: {
       look: (session, now) => look(session, now),
       sandbox: playing

@@ -13,6 +13,16 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     meaning: 'A query parameter is neither a parameter of the operation nor a filter of this dataset.',
     action: 'Use the name that the message suggests, or one of `filters` in `GET /v1/{ds}/schema`.',
   },
+  invalid_filter: {
+    meaning:
+      'The expression in `filter` cannot be read, names an unknown attribute, or compares values of different types; `detail` has `position` (a character, from 1, or a JSON pointer), `found`, `expected` and often `nearest`.',
+    action: 'Correct the expression at that position ([expressions](searching.md#expressions)).',
+  },
+  invalid_sql: {
+    meaning:
+      'The statement cannot be read or run: `detail` has `line`, `column` and often the `nearest` name. Messages contain no values of the data.',
+    action: 'Correct the statement at that position ([SQL](sql.md)).',
+  },
   invalid_parameter: {
     meaning:
       'A parameter names something this dataset or request does not allow, such as an unknown attribute in `fields`, `sort=distance` without `near`, or a malformed `near` or `bbox`.',
@@ -83,8 +93,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     action: '`GET /v1/datasets` lists the datasets.',
   },
   unknown_entity: {
-    meaning: 'The dataset has no record with this id or slug, or its owner had it removed.',
-    action: 'Search for the name: `GET /v1/{ds}/entities?q=<name>&sort=relevance`.',
+    meaning: 'The dataset has no record with this id, slug or key, or its owner had it removed.',
+    action: 'Use one of `detail.nearest`, or search for the name: `GET /v1/{ds}/entities?q=<name>&sort=relevance`.',
   },
   not_found: {
     meaning: 'Nothing exists at this path.',

@@ -14,6 +14,8 @@ interface Row {
 
 export const ERRORS = {
   unknown_filter: { status: 400, retriable: false },
+  invalid_filter: { status: 400, retriable: false },
+  invalid_sql: { status: 400, retriable: false },
   invalid_parameter: { status: 400, retriable: false },
   invalid_cursor: { status: 400, retriable: false },
   too_many_ids: { status: 400, retriable: false },
@@ -66,6 +68,8 @@ export interface ErrorExtras {
   /** Further top-level members, such as price_eur and how_to_pay of a 402. */
   members?: Record<string, unknown>;
   headers?: Record<string, string>;
+  /** The dataset of an address that is not found, whose guide is then the documentation. */
+  dataset?: string | undefined;
 }
 
 /** An error that the API sends to the client unchanged. */
@@ -181,14 +185,15 @@ export interface ErrorPlace {
  * the advice.
  */
 export function errorBody(error: ApiError, place: ErrorPlace): Record<string, unknown> {
-  const { base_url, dataset, request_id, by_name = false, mcp } = place;
+  const { base_url, request_id, by_name = false, mcp, dataset = error.extras.dataset } = place;
   const { detail, retry_after_seconds, members } = error.extras;
   const toolAdvice = by_name ? BY_NAME[error.code] : undefined;
   const page = mcp !== undefined && toolAdvice === FULL_RECORDS ? ` ${PUBLIC_PAGE}` : '';
   const general = ((toolAdvice ?? ALTERNATIVES[error.code] ?? '') + page).replaceAll('{base}', base_url);
   const open = general.includes('{ds}') && dataset === undefined;
-  const own = open ? '' : general.replaceAll('{ds}', dataset ?? '');
-  const alternative = error.extras.alternative_action ?? [error.extras.way ?? '', own].filter(Boolean).join(' ');
+  const generalAction = open ? '' : general.replaceAll('{ds}', dataset ?? '');
+  const alternative =
+    error.extras.alternative_action ?? [error.extras.way ?? '', generalAction].filter(Boolean).join(' ');
   return {
     error: error.code,
     message: error.message,

@@ -12,8 +12,10 @@ import type { LoadedRecord } from '../../data/queries/records.ts';
 import type { Exports } from '../../data/releases/export.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Owners } from '../../data/review/owners.ts';
+import type { SqlAnswer, SqlQuery } from '../../data/sql/engine.ts';
+import type { SqlSource, Tier } from '../../data/sql/tables.ts';
 import { derive } from '../../packs/define/derive.ts';
-import type { Pack, PricedOperation } from '../../packs/define/model.ts';
+import type { Geo, Pack, PricedOperation } from '../../packs/define/model.ts';
 import type { ErrorCode } from './errors.ts';
 
 /**
@@ -28,12 +30,6 @@ export type { CalledAs, Format };
 export interface Context {
   /** The dataset's release, leased for the whole request. Undefined for operations without `{ds}`. */
   release?: Release;
-  /** Current releases of all datasets, leased likewise, for operations over the register. */
-  releases: Release[];
-  /** Leases an earlier release by id, for cursors; null when it was deleted. */
-  leaseEarlier: (release: string) => Promise<Release | null>;
-  /** Cursors of pages of records; absent in the nightly build, which has no secret. */
-  cursors?: Cursors;
   /** `public` for an anonymous preview. */
   visibility: Visibility;
   /** Admins are exempt from the withholding of rare facet values. */
@@ -42,34 +38,62 @@ export interface Context {
   previews: number | null;
   now: Date;
   base_url: string;
-  /** US dollars per euro (EUR_USD). */
-  eur_usd: number;
-  /** The table that contains this operation, for answers that describe the others. */
-  operations: readonly Operation[];
   /** URL of the request, for links to the next page: path and raw query. */
   url: URL;
   signal: AbortSignal;
+  format: Format;
   /** Operations are called by name, as tools or skills, and not by URL. */
   by_name?: boolean;
-  format: Format;
   /** The parsed body of a POST, PUT or DELETE; undefined without one. */
   body?: unknown;
   /** Whether this call has a price; set by the gate once the input is parsed. */
   priced?: boolean;
   /** The record of the request, after the first look-up (operations/common/load-record.ts). */
   record?: Awaitable<LoadedRecord>;
-  /** Keys and their ledgers, and the requester; absent in the nightly build. */
-  accounts?: Accounts;
-  requester?: Requester;
+  /** The position of the record that `near` names; set before the parameters are parsed. */
+  point?: Geo;
+  /** Leases an earlier release by id, for cursors; null when it was deleted. */
+  leaseEarlier: (release: string) => Promise<Release | null>;
+  /** Leases the current release of another dataset; null without one. Absent in the nightly build. */
+  leaseOther?: ((dataset: string) => Release | null) | undefined;
+  /** Cursors of pages of records; absent in the nightly build, which has no secret. Parsers and searches read it. */
+  cursors?: Cursors;
+  register: RegisterFacts;
+  /** Absent in the nightly build. */
+  service?: LiveService;
+}
+
+/** What describes the whole register: read by the list of datasets, guides and documents. */
+export interface RegisterFacts {
+  /** Current releases of all datasets, leased like that of the dataset. */
+  releases: Release[];
+  /** The table that contains this operation, for answers that describe the others. */
+  operations: readonly Operation[];
+  /** US dollars per euro (EUR_USD). */
+  eur_usd: number;
+}
+
+/** What changes something for a caller: read by operations on keys, owners, reports and exports. */
+export interface LiveService {
+  /** Keys and their ledgers. */
+  accounts: Accounts;
+  requester: Requester;
+  /** SHA-256 of the secret that the caller sent; undefined without one. */
+  readonly credential_hash: string | undefined;
+  /** Runs a statement with the columns and limits of the caller; absent: there is no SQL. */
+  readonly sql?: ((statement: SqlStatement, signal: AbortSignal) => Promise<SqlAnswer>) | undefined;
+  /** Opt-outs and claims; absent without a database. */
+  owners?: Owners;
+  /** Creates links to snapshot files; absent where none are served. */
+  exports?: Exports;
   /** Stores the answer with this result for repeats, as `KeepAnswer` does; absent without an Idempotency-Key. */
   keepAnswer?: (db: object, result: Result<unknown>) => Promise<void>;
-  /** SHA-256 of the secret that the caller sent; absent without one. */
-  readonly credential_hash?: string | undefined;
-  /** Opt-outs and claims; absent in the nightly build. */
-  owners?: Owners;
-  /** Creates links to snapshot files; absent in the nightly build. */
-  exports?: Exports;
 }
+
+/** A statement of a caller. `source`: what the SQL process needs about each dataset that it may read. */
+export type SqlStatement = Pick<SqlQuery, 'sql' | 'parameters' | 'max_rows' | 'form'> & {
+  sources: (tier: Tier) => SqlSource[];
+};
 
 /** The result of an operation, before a format renders it. */
 export interface Result<R> {
@@ -94,16 +118,18 @@ export interface Result<R> {
   last_modified?: string | undefined;
   /** Cursor of the next page; becomes the Link header. */
   next_cursor?: string | null;
-  /** Attributes that tabular formats have columns for; absent or null: all. */
+  /** Attributes that tables have columns for; absent or null: all. */
   fields?: readonly string[] | null;
   /** Whether records have `distance_km`, so that tabular formats have a column for it. */
   distances?: boolean;
+  /** Attribute that records are grouped by, so that tabular formats have a column for it. */
+  group_by?: string | undefined;
   /** A CSV begins with a byte order mark. */
   bom?: boolean;
   /** Records shown, for the preview quota. */
   records?: number;
-  /** No match, decided by public values alone: the answer is sent and costs nothing. */
-  uncharged?: boolean;
+  /** No records, rows or values: the answer costs nothing if its conditions are public (contract/pricing.ts). */
+  empty?: boolean;
   /** Release of the answer, when a cursor led to an earlier one. */
   release?: string;
   /** The file below DIST_DIR that the nightly build wrote with this body. */
@@ -198,74 +224,45 @@ export interface Brief<R> {
   of: (body: R) => object;
 }
 
+/**
+ * An operation: what it does, and in four groups what the REST channel, the charge of a call, the tools of agents
+ * and the documents read about it.
+ *
+ * @example
+ * operation<GetInput, PublicRecord>({
+ *   name: 'entity_get',
+ *   title: 'Get one record',
+ *   description: 'One record by id or slug.',
+ *   rest: { method: 'GET', path: '/v1/:ds/entities/:entity_id', entity: true },
+ *   charge: { access: 'paid', price: { of: 'get' } },
+ *   tool: { long: { more: 'Request fewer fields.' } },
+ *   docs: { group: 'records', tasks: [{ want: 'one record' }] },
+ *   formats: ['json', 'markdown'],
+ *   ...inputOf(getParameters),
+ *   output: () => RECORD_OUTPUT,
+ *   run: (input, ctx) => currentRecord(input, ctx),
+ *   markdown: (record, ctx) => recordMarkdown(record, releaseOf(ctx).pack),
+ * });
+ */
 export interface Operation<I = unknown, R = unknown> {
   /** Stable name: MCP tool, A2A skill, OpenAPI operationId. */
   name: string;
   title: string;
   /** One or two sentences for an agent that decides whether to call it. */
   description: string;
-  /**
-   * Hono path. The REST channel adds the `.md` variants. Methods other than GET may have a JSON body:
-   * `ctx.body`.
-   */
-  route: { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string };
-  /** Tag in OpenAPI and heading in the guides; decides nothing else. */
-  group: 'register' | 'dataset' | 'records' | 'analysis' | 'account' | 'owners';
-  access: Access;
-  /**
-   * About one account or request: no cache stores the answer, and error messages of other operations do not
-   * suggest it.
-   */
-  personal?: true;
-  /** Requires the API key itself; an OAuth access token is not enough (contract section 3). */
-  key_only?: true;
-  /**
-   * Replaces or revokes the secret that it is called with: a repeat with the same Idempotency-Key accepts this secret.
-   */
-  ends_secret?: true;
-  /** Errors it throws in addition to those that follow from access, price and route. */
-  errors?: readonly ErrorCode[];
-  /** Its body may also be sent by an HTML form. */
-  form?: true;
-  /** The page to which a browser is redirected when it opens the URL of the operation. */
-  browser_page?: string;
-  /** Anonymous callers get public fields within the daily quota. */
-  previews?: boolean;
+  rest: RestRules<R>;
+  charge: ChargeRules<I>;
+  /** Absent: a URL only, neither an MCP tool nor an A2A skill. */
+  tool?: ToolRules<I, R>;
+  docs: DocsRules;
+  formats: readonly Format[];
+  /** The `format` parameter belongs to the operation, and does not choose the representation. */
+  own_format?: true;
   /**
    * Equal calls are frequent, so the answers of a minute are kept for them (api/gate/repeated-calls.ts). The answer
    * depends on release, minute, parameters, kind of caller and kind of call alone.
    */
   repeats?: boolean;
-  /**
-   * The pack price and how many times it applies; absent for free operations. `free`: datasets in which the
-   * operation has nothing to sell. `condition`: for an operation with free access, the calls that have the
-   * price.
-   */
-  price?: {
-    of: PricedOperation;
-    times?: (input: I) => number;
-    free?: (pack: Pack) => boolean;
-    condition?: PriceCondition<I>;
-  };
-  formats: readonly Format[];
-  /** The `format` parameter belongs to the operation, and does not choose the representation. */
-  own_format?: true;
-  /** False: a URL only, neither an MCP tool nor an A2A skill. */
-  tool?: false;
-  /**
-   * Each dataset has a tool of its own for it, in addition to the one for all. `suffix`: the tool is named
-   * `<dataset>_search` and so on. `filters`: its schema contains the filters of the dataset; true for one
-   * operation, the search.
-   */
-  own_tool?: { suffix: 'search' | 'get' | 'prices' | 'compare'; filters?: true };
-  /**
-   * URI at which agents read the answer as text: `service://{dataset}/entity/{entity_id}`. Free operations
-   * only.
-   */
-  resource?: string;
-  long?: Shortening<I, R>;
-  /** Whether `{entity_id}` must exist before any other check. */
-  entity?: boolean;
   /** Zod schema of the input, for a dataset or (null) for the register; `parse` checks unknown filters. */
   input: (pack: Pack | null, as?: CalledAs) => z.ZodType;
   /**
@@ -273,42 +270,42 @@ export interface Operation<I = unknown, R = unknown> {
    * and tools read it through `outputSchema` (render/json-schema.ts); a test checks every answer against it.
    */
   output?: (pack: Pack | null) => z.ZodType;
-  /** Statuses of success, the usual one first; 200 alone by default. */
-  statuses?: readonly (200 | 201 | 202)[];
-  /**
-   * Parameters of an example call whose real answer documents may publish: it is small and names public
-   * attributes only. `slugs` are records of the dataset; null: no such call.
-   */
-  example?: (pack: Pack, slugs: readonly string[]) => RawInput | null;
-  /**
-   * Tasks for which it is the cheapest call, in the guides: the task, and the parameters, with `{…}` to fill
-   * in. `open`: free for public fields, without a key.
-   */
-  answers?: readonly { want: string; query?: string; open?: true }[];
-  /** Datasets whose answer is never empty; absent: all. The guides of the others omit it. */
-  answerable?: (pack: Pack) => boolean;
   /**
    * Strict parser of raw input to the input of `run`; throws DataError with the codes of contract section 4.
    */
   parse: (raw: RawInput, ctx: Context) => I;
+  run: (input: I, ctx: Context) => Awaitable<Result<R>>;
+  /** `fields`: those of the result. */
+  markdown: (result: R, ctx: Context, fields?: Result<R>['fields']) => string | Promise<string>;
+}
+
+/** The URL of an operation and its answers over HTTP: read by api/channels/rest, static files and OpenAPI. */
+export interface RestRules<R> {
+  /** Methods other than GET may have a JSON body: `ctx.body`. */
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Hono path. The REST channel adds the `.md` variants. */
+  path: string;
+  /** Whether the `{entity_id}` of the path must exist before any other check. */
+  entity?: boolean;
+  /** Its body may also be sent by an HTML form. */
+  form?: true;
+  /** The page to which a browser is redirected when it opens the URL of the operation. */
+  browser_page?: string;
+  /** A method other than GET that changes nothing: it has no Idempotency-Key. */
+  reads?: true;
   /**
-   * Attributes named by the input in fields, sort or filters; an anonymous caller may name public ones only.
+   * About one account or request: no cache stores the answer, and error messages of other operations do not
+   * suggest it.
    */
-  names?: (input: I) => string[];
-  /** Most records that the answer may show: what a preview takes from the quota in advance. */
-  page?: (input: I) => number;
+  personal?: true;
   /**
    * Validators for conditional requests, read before any charge. Without them a free answer is tagged by its
    * bytes, and a paid one has no tag. For a paid answer they are the same for every caller. Throws
    * `unknown_entity`.
    */
   validators?: (raw: RawInput, ctx: Context) => Awaitable<Validators>;
-  run: (input: I, ctx: Context) => Awaitable<Result<R>>;
-  markdown: (result: R, ctx: Context) => string | Promise<string>;
-  /** The answer as an Atom feed, for an operation with this format. */
-  atom?: (result: R, ctx: Context) => string;
   /**
-   * The answer as an HTML page for clients that prefer `text/html`: REST only, in addition to `formats`.
+   * The answer as an HTML page for clients that prefer `text/html`, in addition to `formats`.
    * `first`: also for clients that accept anything. A page of a paid answer must not be cached. `failure`: the page
    * of an error, for operations that forms call.
    */
@@ -317,25 +314,118 @@ export interface Operation<I = unknown, R = unknown> {
     first?: true;
     failure?: (message: string, about: { base_url: string; path: string }) => string;
   };
+  /** The answer as an Atom feed, for an operation with this format. */
+  atom?: (result: R, ctx: Context) => string;
   /** Files that the nightly build writes from it: path in DIST_DIR and raw input. */
   prerender?: (pack: Pack | null) => { file: string; input: RawInput; format: Format }[];
+}
+
+/** Who may call an operation, and for which price: read by the gate and by contract/pricing.ts. */
+export interface ChargeRules<I> {
+  access: Access;
+  /** The bucket of its rate limit; absent: paid or free, by `access`. */
+  bucket?: 'sql';
+  /** Requires the API key itself; an OAuth access token is not enough (contract section 3). */
+  key_only?: true;
+  /**
+   * Replaces or revokes the secret that it is called with: a repeat with the same Idempotency-Key accepts this secret.
+   */
+  ends_secret?: true;
+  /**
+   * The pack price and how many times it applies, for each `unit` (id by default); absent for free operations. `free`: datasets in which the
+   * operation has nothing to sell. `condition`: for an operation with free access, the calls that have the
+   * price.
+   */
+  price?: {
+    of: PricedOperation;
+    times?: (input: I) => number;
+    unit?: 'attribute';
+    free?: (pack: Pack) => boolean;
+    condition?: PriceCondition<I>;
+  };
+  /** The calls in which anonymous callers get public fields within the daily quota; absent: none. */
+  previews?: (input: I) => boolean;
+  /** Most records that the answer may show: what a preview takes from the quota in advance. */
+  records?: (input: I) => number;
+  /** Fewest records that a page may be shortened to; absent: one. */
+  fewest?: (input: I) => number;
+  /**
+   * Attributes named by the input in fields, sort or filters; an anonymous caller may name public ones only.
+   */
+  names?: (input: I) => string[];
+}
+
+/** How agents call an operation and read its answer: read by api/render/tools.ts, api/channels/mcp and a2a. */
+export interface ToolRules<I, R> {
+  /** Agents read its `resource` and cannot call it. */
+  resource_only?: true;
+  /**
+   * Each dataset has a tool of its own for it, in addition to the one for all. `suffix`: the tool is named
+   * `<dataset>_search` and so on. `filters`: its schema contains the filters of the dataset; true for one
+   * operation, the search.
+   */
+  per_dataset?: { suffix: 'search' | 'get' | 'prices' | 'compare'; filters?: true };
+  /**
+   * URI at which agents read the answer as text: `service://{dataset}/entity/{entity_id}`. Free operations
+   * only.
+   */
+  resource?: string;
+  /** Among the few tools of `/mcp?tools=core`. */
+  core?: true;
+  /** MCP answers Markdown where a call names no format, for agents that read the answer. */
+  markdown?: true;
+  long?: Shortening<I, R>;
+}
+
+/** What OpenAPI, the guides and the reference of the site add: read by api/discovery and build/static. */
+export interface DocsRules {
+  /** Tag in OpenAPI and heading in the guides; decides nothing else. */
+  group: 'register' | 'dataset' | 'records' | 'analysis' | 'account' | 'owners';
+  /**
+   * Tasks for which it is the cheapest call, in the guides: `want` is the task, `query` the parameters, with `{…}`
+   * to fill in. `open`: free for public fields, without a key.
+   */
+  tasks?: readonly { want: string; query?: string; open?: true }[];
+  /** Datasets whose answer is never empty; absent: all. The guides of the others omit it. */
+  answerable?: (pack: Pack) => boolean;
+  /**
+   * Parameters of an example call whose real answer documents may publish: it is small and names public
+   * attributes only. `slugs` are records of the dataset; null: no such call.
+   */
+  example?: (pack: Pack, slugs: readonly string[]) => RawInput | null;
+  /** Errors it throws in addition to those that follow from access, price and route. */
+  errors?: readonly ErrorCode[];
+  /** Statuses of success, the usual one first; 200 alone by default. */
+  statuses?: readonly (200 | 201 | 202)[];
 }
 
 /**
  * Erases the types of an operation for the table, where every input and answer is `unknown`: only its own
  * `parse` produces its input.
+ *
+ * @example
+ * ```ts
+ * const dataset_status = operation<NoInput, Status>({
+ *   name: 'dataset_status',
+ *   title: 'Status of a dataset',
+ *   …
+ * });
+ * ```
  */
 export function operation<I, R>(definition: Operation<I, R>): Operation {
   return definition as unknown as Operation;
 }
 
-/** Whether an operation changes something: a repeat with the same Idempotency-Key must not do it again. */
-export const isChange = ({ route }: Operation): boolean => route.method !== 'GET';
+/** Whether agents may call an operation: the same for MCP and A2A. */
+export const isTool = ({ tool }: Operation): boolean => tool !== undefined && !tool.resource_only;
 
-/** The operation that finds records by the filters of a dataset: `own_tool.filters`. Throws without one. */
+/** Whether an operation changes something: a repeat with the same Idempotency-Key must not do it again. */
+export const isChange = ({ rest }: Operation): boolean => rest.method !== 'GET' && !rest.reads;
+
+/** The operation that finds records by the filters of a dataset: `tool.per_dataset.filters`. Throws without one. */
 export function searchOf(operations: readonly Operation[]): Operation {
-  const search = operations.find(({ own_tool }) => own_tool?.filters);
-  if (!search) throw new Error('no operation of the table has own_tool.filters');
+  const search = operations.find(({ tool }) => tool?.per_dataset?.filters);
+  if (!search) throw new Error('no operation of the table has tool.per_dataset.filters');
   return search;
 }
 

@@ -1,20 +1,27 @@
 // Prices of calls and their wording. All code that charges or shows a price uses this file.
 import type { Selection } from '../../data/input/parameters.ts';
+import { isPublicQuestion } from '../../data/input/selection.ts';
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { exceedsFreeAnswers } from '../../data/queries/facets.ts';
 import type { Pack, PricedOperation } from '../../packs/define/model.ts';
 import { eur, usd } from '../../packs/define/money.ts';
-import type { Context, Operation, PriceCondition } from './operation.ts';
+import type { Context, Operation, PriceCondition, Result } from './operation.ts';
 
-type Priced = Pick<Operation, 'access' | 'price'>;
+type Priced = Pick<Operation, 'charge'>;
 
-/** The price of one call. `micros`: the pack's unit price in micro-euros. `times`: number of units. */
-export interface CallPrice {
-  of: PricedOperation | '';
+/** The price of one call, and what it is for. */
+export interface Price {
+  operation: string;
+  /** Empty for a call of no dataset. */
+  dataset: string;
+  /** Micro-euros: the pack's price `of`, which is `unit` micro-euros, for a number of units. */
   micros: number;
+  of: PricedOperation | '';
+  unit: number;
   times: number;
-  /** The charge in micro-euros. */
-  total: number;
+  /** What x402 names as sold; its URL has no credential. */
+  resource: { url: string; description: string; mimeType: string };
+  request_id: string;
 }
 
 /** Micro-euros for `times` units of a pack price. Any discount belongs here and in `unitWords`. */
@@ -31,53 +38,71 @@ export const PUBLIC_FREE: PriceCondition<Selection> = {
   applies: (input, { release }) => release !== undefined && exceedsFreeAnswers(input, release.pack),
 };
 
-/** What a price is for: one call, or one id of a call. */
-export const priceUnit = ({ price }: Priced): 'call' | 'id' => (price?.times ? 'id' : 'call');
+/** What a price is for: one call, or one id or attribute of a call. */
+export const priceUnit = ({ charge: { price } }: Priced): 'call' | 'id' | 'attribute' =>
+  price?.times ? (price.unit ?? 'id') : 'call';
 
 /** The unit of a price, in words. */
-const unitWords = (operation: Priced, call = ''): string => (priceUnit(operation) === 'id' ? ' for each id' : call);
+const unitWords = (operation: Priced, call = ''): string => {
+  const unit = priceUnit(operation);
+  return unit === 'call' ? call : ` for each ${unit}`;
+};
 
 /**
  * Whether every call of the operation has a price in this dataset; with `pack` null, in datasets as a rule.
  */
-export function isSold({ access, price }: Priced, pack: Pack | null): boolean {
+export function isSold({ charge: { access, price } }: Priced, pack: Pack | null): boolean {
   return access === 'paid' && !(pack !== null && price?.free?.(pack));
 }
 
 /** Whether some calls of the operation have a price in this dataset. */
 export function mayCost(operation: Priced, pack: Pack | null): boolean {
-  return isSold(operation, pack) || operation.price?.condition !== undefined;
+  return isSold(operation, pack) || operation.charge.price?.condition !== undefined;
 }
 
 /**
  * Whether this call has a price: always where the operation has one, unless a condition on the input decides.
  */
-export function isCharged({ price }: Priced, input: unknown, ctx: Context): boolean {
+export function isCharged({ charge: { price } }: Priced, input: unknown, ctx: Context): boolean {
   return price !== undefined && (price.condition?.applies(input, ctx) ?? true);
 }
 
+/**
+ * Whether an answer of a priced call is free: it has no records, rows or values, and public values alone decide that
+ * (contract section 3). A free answer to other conditions would reveal that no hidden value meets them.
+ */
+export function isFreeAnswer({ empty }: Result<unknown>, input: unknown, { release }: Context): boolean {
+  if (empty !== true) return false;
+  const { names = [], conditions = names, words = [], statuses = [] } = input as Partial<Selection>;
+  return !release || isPublicQuestion({ names: conditions, words, statuses }, release.pack);
+}
+
 /** The price of a call. Without `input` (parameters that cannot be parsed) it is the price of one unit. */
-export function callPrice(operation: Priced, pack: Pack | undefined, input?: unknown): CallPrice {
-  const { access, price } = operation;
+export function callPrice(
+  operation: Priced,
+  pack: Pack | undefined,
+  input?: unknown,
+): Pick<Price, 'micros' | 'of' | 'unit' | 'times'> {
+  const { access, price } = operation.charge;
   const of = price?.of ?? '';
   const free = of === '' || pack === undefined || (access === 'paid' && !isSold(operation, pack));
-  const micros = free ? 0 : pack.prices[of];
+  const unit = free ? 0 : pack.prices[of];
   const times = input === undefined ? 1 : (price?.times?.(input) ?? 1);
-  return { of, micros, times, total: totalPrice(of, micros, times) };
+  return { of, unit, times, micros: totalPrice(of, unit, times) };
 }
 
 /**
  * Prices of one call in these datasets, ascending, without repetition, in micro-euros. Empty without
  * datasets.
  */
-function unitPrices({ price }: Priced, packs: readonly Pack[]): number[] {
+function unitPrices({ charge: { price } }: Priced, packs: readonly Pack[]): number[] {
   if (price === undefined) return [];
   const prices = packs.map((pack) => (price.free?.(pack) ? 0 : pack.prices[price.of]));
   return [...new Set(prices)].sort((a, b) => a - b);
 }
 
 /** The order of calls by price in tables: free ones first, those of plans last. */
-export function priceRank({ access, price }: Priced, pack: Pack | null): number {
+export function priceRank({ charge: { access, price } }: Priced, pack: Pack | null): number {
   if (access === 'plan') return Number.POSITIVE_INFINITY;
   if (!price || price.condition) return 0;
   return pack === null ? 1 : pack.prices[price.of];
@@ -85,7 +110,7 @@ export function priceRank({ access, price }: Priced, pack: Pack | null): number 
 
 /** A price for a table with the heading EUR: `0.004`, `0.002 for each id`, `free`, `plan`. */
 export function priceCell(operation: Priced, pack: Pack | null): string {
-  const { access, price } = operation;
+  const { access, price } = operation.charge;
   if (access === 'plan') return 'plan';
   if (!price || (pack !== null && price.free?.(pack))) return 'free';
   if (price.condition) return price.condition.label;
@@ -100,7 +125,8 @@ const LISTED = 2;
  * free.
  */
 export function priceSentence(operation: Operation, packs: readonly Pack[]): string {
-  const { access, price, description } = operation;
+  const { description } = operation;
+  const { access, price } = operation.charge;
   if (access === 'free' && !price) return /\bfree\b/i.test(description) ? '' : 'Free.';
   if (access === 'plan') return `Part of the plans ${bulkPlans.join(' and ')}.`;
   if (!price) return '';
@@ -112,7 +138,7 @@ export function priceSentence(operation: Operation, packs: readonly Pack[]): str
   }
   if (amounts.length === 1) return amounts[0] === 0 ? 'Free.' : `Costs ${amounts[0]} EUR${unit}.`;
   if (packs.length <= LISTED)
-    return `Costs EUR${unit}: ${packs.map((pack) => `${pack.id} ${eur(callPrice(operation, pack).micros)}`).join(', ')}.`;
+    return `Costs EUR${unit}: ${packs.map((pack) => `${pack.id} ${eur(callPrice(operation, pack).unit)}`).join(', ')}.`;
   return `Costs ${amounts[0]} to ${amounts.at(-1)} EUR${unit}, by dataset.`;
 }
 
@@ -123,16 +149,18 @@ const bulkPlans = Object.entries(SUBSCRIPTIONS).flatMap(([name, { bulk, eur_per_
 );
 
 /** Which calls have the price, in words; null for a price without a condition. */
-export const priceCondition = ({ price }: Priced): string | null => price?.condition?.label ?? null;
+export const priceCondition = ({ charge: { price } }: Priced): string | null => price?.condition?.label ?? null;
 
 /** The names of the pack prices that these operations take, each once. */
 export function priceNames(operations: readonly Priced[]): PricedOperation[] {
-  return [...new Set(operations.flatMap(({ price }) => (price ? [price.of] : [])))];
+  return [...new Set(operations.flatMap(({ charge: { price } }) => (price ? [price.of] : [])))];
 }
 
 /** The prices that calls of a dataset have, cheapest first, in EUR. */
 export function priceList(operations: readonly Priced[], pack: Pack): { name: PricedOperation; eur: number }[] {
-  const selling = operations.filter((each) => each.price && !each.price.condition && !each.price.free?.(pack));
+  const selling = operations.filter(
+    (priced) => priced.charge.price && !priced.charge.price.condition && !priced.charge.price.free?.(pack),
+  );
   return priceNames(selling)
     .map((name) => ({ name, eur: eur(pack.prices[name]) }))
     .sort((a, b) => a.eur - b.eur);
@@ -151,7 +179,7 @@ export function amounts(pack: Pack, of: PricedOperation, eur_usd: number): { eur
  * Null: no price.
  */
 export function usdRange(
-  { price }: Priced,
+  { charge: { price } }: Priced,
   packs: readonly Pack[],
   eur_usd: number,
 ): { least: number; most: number } | null {

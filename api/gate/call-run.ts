@@ -1,9 +1,10 @@
 // The state of one call on its way through the steps of the gate.
+import type { StoredAnswer } from '../../data/state/statements.ts';
 import { ANONYMOUS, type Caller } from '../access/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
-import type { RequestClaim, SerializedAnswer } from '../payments/idempotency.ts';
-import type { CallCharge } from './charge.ts';
+import type { RequestClaim } from '../payments/idempotency.ts';
+import type { Reservation } from '../payments/payments.ts';
 import type { AnswerCodec, Call, CallDeps, Leases } from './context.ts';
 
 /** Converts a result to the form that a channel sends. */
@@ -14,12 +15,6 @@ export type Outcome<T> =
   /** HEAD of a paid operation: all checks passed, and the operation did not run. */
   | { kind: 'not_run'; caller: Caller; done(): void }
   | { kind: 'answer'; answer: T; caller: Caller; priced: boolean; done(): void };
-
-/** How an answer is stored: the codec of the channel, and the fingerprint of the call. */
-export interface AnswerStore<T> {
-  codec: AnswerCodec<T>;
-  request: () => string;
-}
 
 /** A call on its way through the steps. A class whose members are all set, so that V8 sees one shape. */
 export class CallRun<T> {
@@ -41,16 +36,14 @@ export class CallRun<T> {
   /** The claim on the Idempotency-Key, if there is one. */
   claim: RequestClaim | null = null;
   /** How the answer is stored; null: it is never stored. */
-  store: AnswerStore<T> | null = null;
-  /** Set by `reservePrice`. */
-  charge!: CallCharge;
-  /** The reservation that an error releases; null before it was made, and once it is committed. */
-  reserved: CallCharge | null = null;
+  storage: AnswerCodec<T> | null = null;
+  /** What an error releases; null before it is reserved, and once it is committed. */
+  reservation: Reservation | null = null;
   /** Set by `runOperation`. */
   result!: Result<unknown>;
   /** Set by `presentResult`. */
   answer!: T;
-  storedAnswer: SerializedAnswer | undefined = undefined;
+  storedAnswer: StoredAnswer | null = null;
   /** The step that sets it is the last one. */
   outcome: Outcome<T> | null = null;
 

@@ -1,17 +1,16 @@
-// The charge of one call: from the preview quota, credit or x402. Reserved before the call runs, committed
-// when the answer is ready.
-import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
+// The price of one call, and its reservation: from the preview quota, credit or x402. Reserved before the call runs,
+// committed when the answer is ready.
+import type { Awaitable } from '../../data/model/awaitable.ts';
 import type { Caller } from '../access/caller.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { Context } from '../contract/operation.ts';
-import { callPrice, isSold, mayCost } from '../contract/pricing.ts';
-import { hasClaim, isKey, isSecret, type SerializedAnswer, secretKey } from '../payments/idempotency.ts';
+import { callPrice, isSold, mayCost, type Price } from '../contract/pricing.ts';
+import { isKey, isSecret, secretKey } from '../payments/idempotency.ts';
 import {
   checkMaxPrice,
-  type EarlierAnswer,
   formatEurAmount,
-  type PricedCall,
+  freeReservation,
   paymentError,
   type Reservation,
   type X402Attachment,
@@ -61,166 +60,73 @@ export async function checkAffordable(
   input: unknown,
 ): Promise<void> {
   if (ctx.visibility === 'public' && isSold(call.operation, ctx.release?.pack ?? null)) {
-    await previews(gate, call, caller, ctx, input);
+    await reservePreviews(gate, call, caller, ctx, input);
     return;
   }
-  const charge = createPricedCall(call, ctx, input);
-  checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
-  await gate.payments.afford?.(caller, charge);
+  const price = priceOf(call, ctx, input);
+  checkMaxPrice(call.max_price, caller, price, gate.payments.quote);
+  await gate.payments.afford?.(caller, price);
+}
+
+/** The price of a call. Undefined `input` (parameters that cannot be parsed): the price of one unit. */
+export function priceOf(call: Call, { release }: Context, input: unknown): Price {
+  const { operation, format, request_id } = call;
+  return {
+    operation: operation.name,
+    dataset: call.dataset ?? '',
+    ...callPrice(operation, release?.pack, input),
+    // Computed on access, because most calls do not need it.
+    get resource() {
+      const mimeType = format === 'markdown' ? 'text/markdown' : 'application/json';
+      return { url: call.url.href, description: operation.title, mimeType };
+    },
+    request_id,
+  };
 }
 
 /**
- * The price of this call in micro-euros, with the resource that x402 names. Charges nothing. Undefined
- * `input` (parameters that cannot be parsed): the price of one unit.
+ * Throws the 402 of an unpaid call whose parameters are not checked. Its price counts their units, if they can be
+ * parsed; a record that `near` names is read for it.
  */
-export function createPricedCall(call: Call, ctx: Context, input: unknown): PricedCall {
-  return new LazyCharge(call, ctx, input);
-}
-
-/** A class, so that `resource` is computed on access: few calls need it. */
-class LazyCharge implements PricedCall {
-  readonly operation: string;
-  readonly dataset: string;
-  readonly micros: number;
-  readonly price: PricedCall['price'];
-  readonly request_id: string;
-  readonly #call: Call;
-
-  constructor(call: Call, { release }: Context, input: unknown) {
-    const { operation } = call;
-    const { of, micros, times, total } = callPrice(operation, release?.pack, input);
-    this.#call = call;
-    this.operation = operation.name;
-    this.dataset = call.dataset ?? '';
-    this.micros = total;
-    this.price = { of, micros, times };
-    this.request_id = call.request_id;
-  }
-
-  get resource(): PricedCall['resource'] {
-    const { url, operation, format } = this.#call;
-    const mimeType = format === 'markdown' ? 'text/markdown' : 'application/json';
-    return { url: url.href, description: operation.title, mimeType };
-  }
-}
-
-/**
- * The 402 `payment_required` of an unpaid call, with the payment methods. Its price counts the units of the
- * parameters, if they can be parsed.
- */
-export function unpaidError(gate: CallDeps, call: Call, caller: Caller, ctx: Context): ApiError {
-  let input: unknown;
+export function rejectUnpaid(gate: CallDeps, call: Call, caller: Caller, ctx: Context): Awaitable<never> {
+  const reject = (input: unknown): never => {
+    throw unpaidError(gate, call, caller, ctx, input);
+  };
+  let input: Awaitable<unknown>;
   try {
     input = parseInput(call.operation, call.raw, ctx);
   } catch {
-    input = undefined;
+    return reject(undefined);
   }
-  const charge = createPricedCall(call, ctx, input);
-  const message = `${call.operation.name} costs ${formatEurAmount(charge.micros)} and this call was not paid.`;
-  return paymentError('payment_required', message, gate.payments.quote(caller, charge));
+  return input instanceof Promise ? input.catch(() => undefined).then(reject) : reject(input);
 }
 
-/** The reservation of one call: money, or records of the preview quota. */
-export interface CallCharge {
-  /** Records that the answer may show; null: no limit. */
-  previews: number | null;
-  /** Price of the call in micro-euros; 0 for a free call. */
-  micros: number;
-  /** The answer stored for the same payment: it is sent, and nothing runs. */
-  stored: EarlierAnswer | null;
-  /** The answer must be stored before the payment. */
-  writes: boolean;
-  /**
-   * Charges the call when its answer is ready. `shown`: records in the answer; unused previews are returned.
-   * Stores `answer` for the Idempotency-Key. Returns response headers, such as `X-Charge-EUR`.
-   */
-  commit(shown: number, answer?: SerializedAnswer): Awaitable<Record<string, string>>;
-  /** Releases the reservation of a failed call. */
-  release(): Awaitable<void>;
+/** The 402 `payment_required` of an unpaid call, with its price and the payment methods. */
+export function unpaidError(gate: CallDeps, call: Call, caller: Caller, ctx: Context, input: unknown): ApiError {
+  const price = priceOf(call, ctx, input);
+  const message = `${call.operation.name} costs ${formatEurAmount(price.micros)} and this call was not paid.`;
+  return paymentError('payment_required', message, gate.payments.quote(caller, price));
 }
 
 /**
  * Reserves the price of a call, or throws the 402. `request` returns the hash of the call that a payment and
  * an Idempotency-Key are bound to; null: this call cannot be paid with x402.
  */
-export function reserve(
+export async function reserve(
   gate: CallDeps,
   call: Call,
   caller: Caller,
   ctx: Context,
   input: unknown,
   request: (() => string) | null,
-): Awaitable<CallCharge> {
-  const { operation } = call;
+): Promise<Reservation> {
   // Only an operation with previews admits a call without a credential unpaid.
-  if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null))
-    return previews(gate, call, caller, ctx, input);
-  return ctx.priced === true ? pricedCharge(gate, call, caller, ctx, input, request) : new FreeCharge(gate);
-}
-
-/** The charge of a call without a price: stores its answer if its Idempotency-Key requires it. */
-class FreeCharge implements CallCharge {
-  readonly previews = null;
-  readonly micros = 0;
-  readonly stored = null;
-  readonly writes = false;
-  readonly #gate: CallDeps;
-
-  constructor(gate: CallDeps) {
-    this.#gate = gate;
-  }
-
-  commit(_shown: number, answer?: SerializedAnswer): Awaitable<Record<string, string>> {
-    if (!hasClaim(answer)) return NO_HEADERS;
-    return this.#gate.repeats.keep(answer).then(() => NO_HEADERS);
-  }
-
-  release(): void {}
-}
-
-const NO_HEADERS: Record<string, string> = {};
-
-function pricedCharge(
-  gate: CallDeps,
-  call: Call,
-  caller: Caller,
-  ctx: Context,
-  input: unknown,
-  request: (() => string) | null,
-): Awaitable<CallCharge> {
-  const charge = createPricedCall(call, ctx, input);
-  checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
-  const attached = request === null ? null : attachedTo(call, caller, request);
-  const reserved = gate.payments.reserve(caller, charge, attached);
-  return whenReady(reserved, (reservation) => new ReservedCharge(charge.micros, reservation));
-}
-
-/** The charge of a call whose price is reserved. */
-class ReservedCharge implements CallCharge {
-  readonly previews = null;
-  readonly micros: number;
-  readonly #reservation: Reservation;
-
-  constructor(micros: number, reservation: Reservation) {
-    this.micros = micros;
-    this.#reservation = reservation;
-  }
-
-  get stored(): EarlierAnswer | null {
-    return this.#reservation.stored ?? null;
-  }
-
-  get writes(): boolean {
-    return this.#reservation.writes ?? false;
-  }
-
-  commit(_shown: number, answer?: SerializedAnswer): Awaitable<Record<string, string>> {
-    return this.#reservation.commit(answer);
-  }
-
-  release(): Awaitable<void> {
-    return this.#reservation.release();
-  }
+  if (ctx.visibility === 'public' && isSold(call.operation, ctx.release?.pack ?? null))
+    return reservePreviews(gate, call, caller, ctx, input);
+  if (ctx.priced !== true) return freeReservation(gate.repeats);
+  const price = priceOf(call, ctx, input);
+  checkMaxPrice(call.max_price, caller, price, gate.payments.quote);
+  return gate.payments.reserve(caller, price, request === null ? null : attachedTo(call, caller, request));
 }
 
 function attachedTo(call: Call, caller: Caller, request: () => string): X402Attachment | null {
@@ -233,29 +139,36 @@ function attachedTo(call: Call, caller: Caller, request: () => string): X402Atta
 }
 
 /** Reserves records of the daily preview quota of an anonymous caller. */
-async function previews(gate: CallDeps, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<CallCharge> {
+async function reservePreviews(
+  gate: CallDeps,
+  call: Call,
+  caller: Caller,
+  ctx: Context,
+  input: unknown,
+): Promise<Reservation> {
   const { operation, head, address } = call;
   const dataset = call.dataset ?? '';
-  const pageSize = operation.page?.(input) ?? 1;
+  const pageSize = operation.charge.records?.(input) ?? 1;
   const left = await gate.previews.left(address, dataset, ctx.now);
   const granted = head ? Math.min(pageSize, left) : await gate.previews.take(address, dataset, pageSize, ctx.now);
-  if (granted <= 0) {
+  const returnUnused = async (unused: number) => {
+    if (!head) await gate.previews.give(address, dataset, unused, ctx.now);
+  };
+  const fewest = operation.charge.fewest?.(input) ?? 1;
+  if (granted < fewest) {
+    await returnUnused(granted);
     const seconds = secondsToMidnight(ctx.now);
-    const message = `Today's free previews of ${dataset} are used up; they are back in ${Math.ceil(seconds / 3600)} h.`;
-    throw paymentError('quota_exceeded', message, gate.payments.quote(caller, createPricedCall(call, ctx, input)));
+    const problem = granted === 0 ? 'used up' : `fewer than the ${fewest} of this call (${granted} left)`;
+    const message = `Today's free previews of ${dataset} are ${problem}; they are back in ${Math.ceil(seconds / 3600)} h.`;
+    throw paymentError('quota_exceeded', message, gate.payments.quote(caller, priceOf(call, ctx, input)));
   }
-  const returnUnused = (unused: number) => gate.previews.give(address, dataset, unused, ctx.now);
   return {
-    previews: granted,
     micros: 0,
-    stored: null,
-    writes: false,
-    commit: async (shown) => {
-      if (!head) await returnUnused(granted - shown);
+    previews: granted,
+    commit: async (_, shown) => {
+      await returnUnused(granted - shown);
       return {};
     },
-    release: async () => {
-      if (!head) await returnUnused(granted);
-    },
+    release: () => returnUnused(granted),
   };
 }

@@ -7,8 +7,17 @@ import { type Caller, type Credential, type CredentialSources, credentialOf, typ
 import type { EntityTags } from '../access/entity-tags.ts';
 import type { Limits } from '../access/limits.ts';
 import type { Previews } from '../access/previews.ts';
+import type { SqlAccess } from '../access/sql.ts';
 import type { ApiError } from '../contract/errors.ts';
-import type { Context, Format, Operation, Result, Validators } from '../contract/operation.ts';
+import type {
+  Context,
+  Format,
+  LiveService,
+  Operation,
+  RegisterFacts,
+  Result,
+  Validators,
+} from '../contract/operation.ts';
 import type { IdempotencyStore } from '../payments/idempotency.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { RepeatedCalls } from './repeated-calls.ts';
@@ -19,6 +28,7 @@ export interface Leases {
   release?: Release | undefined;
   releases: Release[];
   leaseEarlier: Context['leaseEarlier'];
+  leaseOther?: Context['leaseOther'];
   done(): void;
 }
 
@@ -45,17 +55,19 @@ export interface CallDeps {
   /** Answers stored for their Idempotency-Key. */
   repeats: IdempotencyStore;
   /** Dependencies of the operations on accounts. */
-  accounts: NonNullable<Context['accounts']>;
+  accounts: LiveService['accounts'];
   /** Opt-outs and claims; absent without a database. */
-  owners?: NonNullable<Context['owners']>;
+  owners?: NonNullable<LiveService['owners']>;
   cursors: NonNullable<Context['cursors']>;
   tags: EntityTags;
   repeated: RepeatedCalls;
   /** Leases the current release of a dataset, or of all for null. Throws `unknown_dataset`. */
   lease(dataset: string | null): Awaitable<Leases>;
   operations: readonly Operation[];
+  /** Runs statements of callers; absent: there is no SQL. */
+  sql?: SqlAccess;
   /** Links to snapshot files; absent where none are served. */
-  exports?: NonNullable<Context['exports']>;
+  exports?: NonNullable<LiveService['exports']>;
   base_url: string;
   eur_usd: number;
   /** Number of proxies whose X-Forwarded-For entry is trusted (TRUST_PROXY). */
@@ -155,60 +167,79 @@ export interface AnswerCodec<T> {
  */
 export class CallContext implements Context {
   declare release?: NonNullable<Context['release']>;
-  declare exports?: NonNullable<Context['exports']>;
   declare body?: unknown;
-  declare keepAnswer?: NonNullable<Context['keepAnswer']>;
-  declare owners?: NonNullable<Context['owners']>;
   declare record?: NonNullable<Context['record']>;
-  readonly releases: Context['releases'];
-  readonly leaseEarlier: Context['leaseEarlier'];
-  readonly cursors: NonNullable<Context['cursors']>;
+  declare point?: NonNullable<Context['point']>;
   readonly visibility: Context['visibility'];
   readonly admin: boolean;
   previews: number | null = null;
   readonly now: Date;
   readonly base_url: string;
-  readonly eur_usd: number;
-  readonly operations: Context['operations'];
   readonly format: Context['format'];
   readonly by_name: boolean;
-  readonly accounts: NonNullable<Context['accounts']>;
-  readonly requester: NonNullable<Context['requester']>;
+  readonly leaseEarlier: Context['leaseEarlier'];
+  readonly leaseOther: Context['leaseOther'];
+  readonly cursors: NonNullable<Context['cursors']>;
+  readonly register: RegisterFacts;
+  readonly service: LiveService;
   readonly #call: Call;
 
   /** `full`: all attributes are visible to the caller. */
   constructor(deps: CallDeps, call: Call, caller: Caller, leases: Leases, full: boolean) {
     this.#call = call;
     if (leases.release) this.release = leases.release;
-    if (deps.exports) this.exports = deps.exports;
-    this.releases = leases.releases;
-    this.leaseEarlier = leases.leaseEarlier;
-    this.cursors = deps.cursors;
     this.visibility = full ? 'full' : 'public';
     this.admin = caller.kind === 'admin';
     this.now = deps.now();
     this.base_url = deps.base_url;
-    this.eur_usd = deps.eur_usd;
-    this.operations = deps.operations;
     this.format = call.format;
     this.by_name = call.channel === 'mcp' || call.channel === 'a2a';
-    this.accounts = deps.accounts;
-    if (deps.owners) this.owners = deps.owners;
-    const key = caller.kind === 'key' ? caller.id : null;
-    const operator = caller.kind === 'admin' && caller.id !== undefined ? { operator: caller.id } : {};
-    this.requester = { key, ...operator, address: call.address, request_id: call.request_id, now: this.now.getTime() };
+    this.leaseEarlier = leases.leaseEarlier;
+    this.leaseOther = leases.leaseOther;
+    this.cursors = deps.cursors;
+    this.register = { releases: leases.releases, operations: deps.operations, eur_usd: deps.eur_usd };
+    this.service = new CallService(deps, call, caller, this.now.getTime());
   }
 
   get url(): URL {
     return this.#call.url;
   }
 
-  get credential_hash(): string | undefined {
-    const { credential } = this.#call;
-    return credential === null ? undefined : hashSecret(credential.secret);
-  }
-
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+}
+
+/** A class too: few calls need the hash. */
+class CallService implements LiveService {
+  declare owners?: NonNullable<LiveService['owners']>;
+  declare exports?: NonNullable<LiveService['exports']>;
+  declare keepAnswer?: NonNullable<LiveService['keepAnswer']>;
+  readonly accounts: LiveService['accounts'];
+  readonly requester: LiveService['requester'];
+  readonly #credential: Credential | null;
+  readonly #caller: Caller;
+  readonly #sql: SqlAccess | undefined;
+
+  constructor(deps: CallDeps, call: Call, caller: Caller, now: number) {
+    if (deps.owners) this.owners = deps.owners;
+    if (deps.exports) this.exports = deps.exports;
+    this.accounts = deps.accounts;
+    this.#credential = call.credential;
+    this.#caller = caller;
+    this.#sql = deps.sql;
+    const key = caller.kind === 'key' ? caller.id : null;
+    const operator = caller.kind === 'admin' && caller.id !== undefined ? { operator: caller.id } : {};
+    this.requester = { key, ...operator, address: call.address, request_id: call.request_id, now };
+  }
+
+  get sql(): LiveService['sql'] {
+    const sql = this.#sql;
+    const { address } = this.requester;
+    return sql && ((statement, signal) => sql(statement, this.#caller, address, signal));
+  }
+
+  get credential_hash(): string | undefined {
+    return this.#credential === null ? undefined : hashSecret(this.#credential.secret);
   }
 }

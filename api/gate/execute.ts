@@ -3,33 +3,35 @@
 
 import { FORMATS, formatParameters } from '../../data/input/formats.ts';
 import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
+import { unknownEntity } from '../../data/queries/nearest.ts';
+import type { StoredAnswer } from '../../data/state/statements.ts';
 import type { Store } from '../../data/state/store.ts';
 import { type Caller, mayBulk } from '../access/caller.ts';
 import type { Bucket } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import { type Context, isChange, type Operation, type Result, type Validators } from '../contract/operation.ts';
-import { isCharged, isSold } from '../contract/pricing.ts';
+import { isCharged, isFreeAnswer, isSold } from '../contract/pricing.ts';
 import {
   checkedKey,
   decryptAnswer,
   encryptAnswer,
   isKey,
+  parseAnswer,
   recordsIn,
   replayHeaders,
   requestHash,
-  type SerializedAnswer,
   secretKey,
   serializeAnswer,
 } from '../payments/idempotency.ts';
-import { formatEurAmount, paymentError } from '../payments/payments.ts';
+import { formatEurAmount, paymentError, type Reservation } from '../payments/payments.ts';
 import { admit } from './admit.ts';
-import { type AnswerStore, CallRun, type Outcome, type Present, setAnswer } from './call-run.ts';
+import { CallRun, type Outcome, type Present, setAnswer } from './call-run.ts';
 import {
-  type CallCharge,
   checkAffordable,
-  createPricedCall,
   idempotencyOwner,
   paysByX402,
+  priceOf,
+  rejectUnpaid,
   reserve,
   unpaidError,
 } from './charge.ts';
@@ -40,22 +42,22 @@ import { parseInput } from './parse-input.ts';
 function claimIdempotencyKey<T>(run: CallRun<T>): Awaitable<void> {
   const { call, caller, ctx, codec, operation } = run;
   const change = isChange(operation);
-  const free = operation.access === 'free' && !ctx.priced && !change;
+  const free = operation.charge.access === 'free' && !ctx.priced && !change;
   if (!codec || call.head || free) return;
-  const request = () => requestOf(call, ctx);
-  run.store = { codec, request };
+  run.storage = codec;
   if (call.idempotency_key === undefined) return;
   if (!change && ctx.visibility === 'public') return;
   const key = checkedKey(call.idempotency_key);
   if (change) {
-    run.store = { codec: sealedCodec(codec, key), request };
-    const [owner, storedKey] = changeScope(run, request(), key);
+    run.storage = sealedCodec(codec, key);
+    const request = requestOf(call, ctx);
+    const [owner, storedKey] = changeScope(run, request, key);
     // A claim that is lost after the change, as in a crash, runs it again.
-    if (ctx.requester) ctx.requester.once = `${ctx.now.toISOString().slice(0, 10)} ${storedKey} ${request()}`;
-    return claim(run, run.store, owner, storedKey);
+    if (ctx.service) ctx.service.requester.once = `${ctx.now.toISOString().slice(0, 10)} ${storedKey} ${request}`;
+    return claim(run, run.storage, owner, storedKey, request);
   }
   // A caller without an account repeats a call by its payment (payments/x402).
-  if (caller.kind !== 'anonymous') return claim(run, run.store, idempotencyOwner(caller), key);
+  if (caller.kind !== 'anonymous') return claim(run, codec, idempotencyOwner(caller), key, requestOf(call, ctx));
 }
 
 /**
@@ -64,7 +66,7 @@ function claimIdempotencyKey<T>(run: CallRun<T>): Awaitable<void> {
  */
 function changeScope<T>({ caller, ctx, operation }: CallRun<T>, request: string, key: string): [string, string] {
   if (caller.kind === 'anonymous') return ['anonymous', secretKey(request, key)];
-  const owner = operation.ends_secret ? `secret ${ctx.credential_hash}` : idempotencyOwner(caller);
+  const owner = operation.charge.ends_secret ? `secret ${ctx.service?.credential_hash}` : idempotencyOwner(caller);
   return [owner, secretKey(owner, key)];
 }
 
@@ -74,15 +76,14 @@ const sealedCodec = <T>(codec: AnswerCodec<T>, key: string): AnswerCodec<T> => (
   decode: (text) => codec.decode(decryptAnswer(key, text)),
 });
 
-async function claim<T>(run: CallRun<T>, { codec, request }: AnswerStore<T>, owner: string, key: string) {
-  const { gate, call, caller, refused } = run;
-  const attempt = await (refused
-    ? gate.repeats.find(owner, key, request())
-    : gate.repeats.begin(owner, key, request()));
+async function claim<T>(run: CallRun<T>, codec: AnswerCodec<T>, owner: string, key: string, request: string) {
+  const { gate, call, caller, ctx, refused } = run;
+  const attempt = await (refused ? gate.repeats.find(owner, key, request) : gate.repeats.begin(owner, key, request));
   if (attempt === null) throw refused;
   if ('turn' in attempt) {
     run.claim = attempt.turn;
-    if (isChange(run.operation)) run.ctx.keepAnswer = (db, result) => keepAnswerIn(run, db as Store['db'], result);
+    if (isChange(run.operation) && ctx.service)
+      ctx.service.keepAnswer = (db, result) => keepAnswerIn(run, db as Store['db'], result);
     return;
   }
   Object.assign(call.headers, replayHeaders(attempt.head, caller.kind === 'key' ? caller.balance : undefined));
@@ -92,7 +93,7 @@ async function claim<T>(run: CallRun<T>, { codec, request }: AnswerStore<T>, own
 /** Stores the answer of a change in the transaction of the change. The end of the call stores it again. */
 async function keepAnswerIn<T>(run: CallRun<T>, db: Store['db'], result: Result<unknown>): Promise<void> {
   const answer = await run.present(result, run.ctx, run.operation);
-  const serialized = await serialize(run, run.store!, result, answer, 0);
+  const serialized = await serialize(run, run.storage!, result, answer, 0);
   await run.gate.repeats.keep(await run.claim!.toStored(serialized), db);
 }
 
@@ -100,28 +101,30 @@ async function keepAnswerIn<T>(run: CallRun<T>, db: Store['db'], result: Result<
 function requestOf({ operation, url, format, raw, channel = 'rest' }: Call, { body }: Context): string {
   const sorted = Object.entries(raw).sort(([a], [b]) => (a < b ? -1 : 1));
   const content = JSON.stringify([operation.name, sorted, body ?? null]);
-  return requestHash(channel, operation.route.method, url.href, format, content);
+  return requestHash(channel, operation.rest.method, url.href, format, content);
 }
 
 /** Step 9. Only the commit charges: an error or a client that disconnects costs nothing. */
-function reservePrice<T>(run: CallRun<T>): Awaitable<void> {
-  const { gate, call, caller, ctx, input, store } = run;
-  const charge = reserve(gate, call, caller, ctx, input, store?.request ?? null);
-  return charge instanceof Promise ? charge.then((reserved) => useCharge(run, reserved)) : useCharge(run, charge);
-}
-
-function useCharge<T>(run: CallRun<T>, charge: CallCharge): Awaitable<void> {
-  if (charge.stored && run.store) return replay(run, charge, run.store);
-  run.charge = charge;
-  run.reserved = charge;
-  run.ctx.previews = charge.previews;
+async function reservePrice<T>(run: CallRun<T>): Promise<void> {
+  const { gate, call, caller, ctx, input, storage } = run;
+  const request = storage === null ? null : () => requestOf(call, ctx);
+  const reservation = await reserve(gate, call, caller, ctx, input, request);
+  run.reservation = reservation;
+  if (reservation.stored && storage) return replay(run, reservation, reservation.stored, storage);
+  ctx.previews = reservation.previews ?? null;
 }
 
 /** Sends the answer that was stored for the same payment. */
-async function replay<T>(run: CallRun<T>, charge: CallCharge, { codec }: AnswerStore<T>): Promise<void> {
-  const { head, text, written } = charge.stored!;
-  const storedAnswer = (await run.claim?.toStored(written)) ?? written;
-  Object.assign(run.call.headers, await charge.commit(0, storedAnswer), replayHeaders(head, undefined));
+async function replay<T>(
+  run: CallRun<T>,
+  reservation: Reservation,
+  stored: StoredAnswer,
+  codec: AnswerCodec<T>,
+): Promise<void> {
+  const { head, text } = parseAnswer(stored.text);
+  const answer = (await run.claim?.toStored(stored)) ?? stored;
+  run.reservation = null;
+  Object.assign(run.call.headers, await reservation.commit(answer, 0), replayHeaders(head, undefined));
   setAnswer(run, codec.decode(text));
 }
 
@@ -155,9 +158,9 @@ function presentResult<T>(run: CallRun<T>): Awaitable<void> {
 
 /** Serialises an answer that is stored with its charge. */
 function serializeResult<T>(run: CallRun<T>): Awaitable<void> {
-  const { store, claim, charge } = run;
-  if (!store || !(claim || charge.writes)) return requireClient(run);
-  return serialize(run, store, run.result, run.answer, charge.micros).then(async (serialized) => {
+  const { storage, claim, reservation } = run;
+  if (!storage || !(claim || reservation!.writes)) return requireClient(run);
+  return serialize(run, storage, run.result, run.answer, reservation!.micros).then(async (serialized) => {
     run.storedAnswer = (await claim?.toStored(serialized)) ?? serialized;
     requireClient(run);
   });
@@ -165,11 +168,11 @@ function serializeResult<T>(run: CallRun<T>): Awaitable<void> {
 
 async function serialize<T>(
   { call }: CallRun<T>,
-  { codec }: AnswerStore<T>,
+  codec: AnswerCodec<T>,
   result: Result<unknown>,
   answer: T,
   micros: number,
-): Promise<SerializedAnswer> {
+): Promise<StoredAnswer> {
   const head = { micros, release: call.headers['X-Dataset-Version'] ?? null };
   return serializeAnswer(head, await codec.encode(answer), recordsIn(result.json ?? result.body));
 }
@@ -180,22 +183,18 @@ function requireClient<T>({ call, operation }: CallRun<T>): void {
   if (call.gone?.() ?? call.signal.aborted) throw new ApiError('internal', 'The client hung up.');
 }
 
-/** Step 10: charges the call, unless its result costs nothing. */
-function commitCharge<T>(run: CallRun<T>): Awaitable<void> {
-  const { charge, result, answer } = run;
-  if (result.uncharged) return withdraw(run);
-  run.reserved = null;
-  const headers = charge.commit(result.records ?? 0, run.storedAnswer);
-  if (headers instanceof Promise) return headers.then((charged) => setAnswer(run, answer, charged));
-  setAnswer(run, answer, headers);
-}
-
-/** Ends a call whose result costs nothing. */
-async function withdraw<T>(run: CallRun<T>): Promise<void> {
-  run.reserved = null;
-  await run.charge.release();
+/** Step 10: charges the call, unless its answer costs nothing. */
+async function commitCharge<T>(run: CallRun<T>): Promise<void> {
+  const { result, answer, input, ctx } = run;
+  const reservation = run.reservation!;
+  run.reservation = null;
+  if (!(ctx.priced && isFreeAnswer(result, input, ctx))) {
+    setAnswer(run, answer, await reservation.commit(run.storedAnswer, result.records ?? 0));
+    return;
+  }
+  await reservation.release();
   await run.claim?.drop();
-  setAnswer(run, run.answer);
+  setAnswer(run, answer);
 }
 
 export { operatorKeyInUrl } from '../access/caller.ts';
@@ -214,6 +213,11 @@ export {
  * Runs one call through the gate. `present` converts the result to the form that the channel sends; it runs
  * before the charge, and nothing is charged when it throws. The caller of `execute` calls `done` after the
  * answer was sent. Without a promise when no step has to wait; errors always reject.
+ *
+ * @example
+ * ```ts
+ * const outcome = await execute(gate, call, present); // admit, price, reserve, run, charge, present
+ * ```
  */
 export function execute<T>(
   gate: CallDeps,
@@ -280,7 +284,7 @@ function finish<T>(run: CallRun<T>, outcome: Outcome<T>): Outcome<T> {
 /** Releases everything that the call holds, and rejects with its error. */
 async function fail<T>(run: CallRun<T>, error: unknown): Promise<never> {
   try {
-    await run.reserved?.release();
+    await run.reservation?.release();
     await run.claim?.drop();
   } finally {
     run.claim?.end();
@@ -302,10 +306,11 @@ function countCall<T>({ gate, operation, call, leases, began }: CallRun<T>, outc
 /** Steps 1 and 2. */
 function admitCaller<T>(run: CallRun<T>): Awaitable<void> {
   const { gate, call, operation } = run;
-  const bucket = operation.access === 'paid' || operation.access === 'plan' ? 'paid' : 'free';
-  const caller = operation.ends_secret
+  const { access } = operation.charge;
+  const bucket = operation.charge.bucket ?? (access === 'paid' || access === 'plan' ? 'paid' : 'free');
+  const caller = operation.charge.ends_secret
     ? admitEnded(run, bucket)
-    : admit(gate, call, bucket, operation.key_only === true);
+    : admit(gate, call, bucket, operation.charge.key_only === true);
   if (caller instanceof Promise)
     return caller.then((admitted) => {
       run.caller = admitted;
@@ -352,7 +357,7 @@ function createContext<T>(run: CallRun<T>): void {
 /** Steps 4 and 5: operations with validators look up the record themselves. */
 function findRecord<T>(run: CallRun<T>): Awaitable<void> {
   const { call, ctx, operation } = run;
-  const validators = operation.validators?.(call.raw, ctx);
+  const validators = operation.rest.validators?.(call.raw, ctx);
   if (validators === undefined) return requireRecord(call, ctx);
   if (validators instanceof Promise) return validators.then((ready) => answerUnchanged(run, ready));
   answerUnchanged(run, validators);
@@ -367,10 +372,11 @@ function answerUnchanged<T>(run: CallRun<T>, validators: Validators | undefined)
 
 /** Step 4: the record exists, before any price is named. Throws 404 `unknown_entity`. */
 function requireRecord({ operation, entity }: Call, ctx: Context): Awaitable<void> {
-  if (!operation.entity || entity === null || !ctx.release) return;
-  return whenReady(ctx.release.engine.resolve([entity], ctx), ([ordinal]) => {
+  if (!operation.rest.entity || entity === null || !ctx.release) return;
+  const { release } = ctx;
+  return whenReady(release.engine.resolve([entity], ctx), ([ordinal]) => {
     if (ordinal === null || ordinal === undefined)
-      throw new ApiError('unknown_entity', 'This dataset has no such record.');
+      return unknownEntity(release, entity, ctx).then((error) => Promise.reject(error));
   });
 }
 
@@ -379,13 +385,13 @@ function requireRecord({ operation, entity }: Call, ctx: Context): Awaitable<voi
  * An unpaid call of an operation without previews: throws 402 before the parameters are checked, because
  * indexers of x402 probe without parameters (protocols.md).
  */
-function requirePayment<T>({ gate, call, operation, caller, ctx }: CallRun<T>): void {
-  if (caller.kind === 'anonymous' && operation.access === 'admin')
+function requirePayment<T>({ gate, call, operation, caller, ctx }: CallRun<T>): Awaitable<void> {
+  if (caller.kind === 'anonymous' && operation.charge.access === 'admin')
     throw new ApiError('key_required', `${operation.name} requires an operator's key.`, FOR_OPERATORS);
-  if (caller.kind === 'anonymous' && operation.access === 'key')
+  if (caller.kind === 'anonymous' && operation.charge.access === 'key')
     throw new ApiError('key_required', `${operation.name} requires an API key.`);
-  if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null) && !operation.previews)
-    throw unpaidError(gate, call, caller, ctx);
+  if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null) && !operation.charge.previews)
+    return rejectUnpaid(gate, call, caller, ctx);
 }
 
 /** Step 7: the input of the operation. Reads the body of a POST. */
@@ -402,7 +408,7 @@ function parseRequest<T>(run: CallRun<T>): Awaitable<void> {
 function parse(call: Call, ctx: Context): Awaitable<unknown> {
   if (call.misread) throw call.misread;
   if (!call.body) return parseInput(call.operation, call.raw, ctx);
-  return call.body().then((body) => {
+  return call.body().then((body): Awaitable<unknown> => {
     ctx.body = body;
     return parseInput(call.operation, call.raw, ctx);
   });
@@ -415,32 +421,40 @@ function parse(call: Call, ctx: Context): Awaitable<unknown> {
 function requirePermission<T>({ call: { format }, operation, caller }: CallRun<T>): void {
   const bulk = FORMATS[format].bulk;
   if (caller.kind === 'anonymous' && bulk) throw new ApiError('key_required', `format=${format} requires an API key.`);
-  if (!operation.formats.includes(format) && !(format === 'html' && operation.html)) {
+  if (!operation.formats.includes(format) && !(format === 'html' && operation.rest.html)) {
     const names = formatParameters(operation.formats).join(', ');
     const issue = { loc: ['query', 'format'], msg: `must be one of ${names}`, type: 'enum' };
     throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });
   }
   if (caller.kind === 'admin') return;
-  if (operation.access === 'admin')
+  if (operation.charge.access === 'admin')
     throw new ApiError('admin_required', `${operation.name} requires an operator's key.`);
-  if (operation.access === 'plan' && !mayBulk(caller))
+  if (operation.charge.access === 'plan' && !mayBulk(caller))
     throw new ApiError('plan_required', `${operation.name} is part of the subscription plans.`);
 }
 
-/** Step 8: a call that shows public values must not name other attributes. Throws 402 with the price. */
+/** Step 8: an unpaid call must have previews and name public attributes only. Throws 402 with the price. */
 function requirePublicNames<T>({ gate, call, operation, caller, ctx, input }: CallRun<T>): void {
   ctx.priced = isCharged(operation, input, ctx);
+  if (
+    ctx.visibility === 'public' &&
+    isSold(operation, ctx.release?.pack ?? null) &&
+    !operation.charge.previews?.(input)
+  )
+    throw unpaidError(gate, call, caller, ctx, input);
   const nonPublicName = ctx.visibility === 'public' ? nonPublic(operation, input, ctx.release) : undefined;
   if (nonPublicName === undefined) return;
-  const charge = createPricedCall(call, ctx, input);
-  const message = `${nonPublicName} is not a public attribute: a call that names it costs ${formatEurAmount(charge.micros)}.`;
-  throw paymentError('payment_required', message, gate.payments.quote(caller, charge));
+  const price = priceOf(call, ctx, input);
+  const message = `${nonPublicName} is not a public attribute: a call that names it costs ${formatEurAmount(price.micros)}.`;
+  throw paymentError('payment_required', message, gate.payments.quote(caller, price));
 }
 
 /** The first attribute named by the input that is not public. */
 function nonPublic(operation: Operation, input: unknown, release: Release | undefined): string | undefined {
-  const open = new Set(release?.pack.attributes.filter((each) => each.public).map((each) => each.name));
-  return operation.names?.(input).find((name) => !open.has(name));
+  const open = new Set(
+    release?.pack.attributes.filter((attribute) => attribute.public).map((attribute) => attribute.name),
+  );
+  return operation.charge.names?.(input).find((name) => !open.has(name));
 }
 
 /** HEAD of a paid operation: the same 402 as for a GET, but the operation does not run. */

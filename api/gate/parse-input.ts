@@ -1,12 +1,34 @@
 // Parses the input of an operation. The error for a parameter of another operation names that operation.
+import { hasPlace } from '../../data/input/filters.ts';
+import { nearReference } from '../../data/input/places.ts';
+import type { Awaitable } from '../../data/model/awaitable.ts';
+import { recordPoint } from '../../data/queries/record-point.ts';
 import { ApiError, UnknownParameter } from '../contract/errors.ts';
 import { acceptedParameters, type Context, type Operation } from '../contract/operation.ts';
 
 /** Most operations that a message lists. */
 const LISTED = 3;
 
-/** `operation.parse`, with an error for an unknown parameter that fits the channel. */
-export function parseInput(operation: Operation, raw: Parameters<Operation['parse']>[0], ctx: Context): unknown {
+type Raw = Parameters<Operation['parse']>[0];
+
+/**
+ * `operation.parse`, with an error for an unknown parameter that fits the channel. A record that `near` names is looked
+ * up first.
+ */
+export function parseInput(operation: Operation, raw: Raw, ctx: Context): Awaitable<unknown> {
+  const { release, leaseOther } = ctx;
+  const near = raw['near'];
+  if (typeof near !== 'string' || !release || !leaseOther || !hasPlace(release.pack))
+    return parsed(operation, raw, ctx);
+  const reference = acceptedParameters(operation).names.includes('near') ? nearReference(near) : null;
+  if (reference === null) return parsed(operation, raw, ctx);
+  return recordPoint(reference.ref, release, leaseOther, ctx).then((point) => {
+    ctx.point = point;
+    return parsed(operation, raw, ctx);
+  });
+}
+
+function parsed(operation: Operation, raw: Raw, ctx: Context): unknown {
   try {
     return operation.parse(raw, ctx);
   } catch (error) {
@@ -30,14 +52,18 @@ function unknownParameterError(
 /**
  * `as_of is a parameter of entity_get (GET /v1/{ds}/entities/{entity_id}).`; null when no operation has it.
  */
-function otherOperations(parameter: string, operation: Operation, { operations, by_name }: Context): string | null {
+function otherOperations(
+  parameter: string,
+  operation: Operation,
+  { register: { operations }, by_name }: Context,
+): string | null {
   const others = operations.filter(
-    (other) => other !== operation && !other.personal && acceptedParameters(other).names.includes(parameter),
+    (other) => other !== operation && !other.rest.personal && acceptedParameters(other).names.includes(parameter),
   );
   if (others.length === 0) return null;
-  const names = others.slice(0, LISTED).map(({ name, route }) => {
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    return by_name === true ? name : `${name} (${route.method} ${path})`;
+  const names = others.slice(0, LISTED).map(({ name, rest }) => {
+    const path = rest.path.replaceAll(/:(\w+)/g, '{$1}');
+    return by_name === true ? name : `${name} (${rest.method} ${path})`;
   });
   return `"${parameter}" is a parameter of ${names.join(', ')}${others.length > LISTED ? ', …' : ''}.`;
 }

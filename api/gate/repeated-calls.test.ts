@@ -21,6 +21,7 @@ function stage({ repeats = true, length = 100 } = {}) {
   let runs = 0;
   const operation = {
     name: 'search',
+    charge: { access: 'free' },
     repeats,
     run: async (input: { fail?: boolean }) => {
       runs += 1;
@@ -78,6 +79,7 @@ test('texts and objects are kept too, but no answers that depend on a quota for 
   let runs = 0;
   const guide = {
     name: 'guide',
+    charge: { access: 'free' },
     repeats: true,
     run: async () => ({ body: { text: `# Places ${++runs}` }, last_modified: '2026-11-20T00:00:00Z' }),
     markdown: ({ text }: { text: string }) => text,
@@ -110,7 +112,11 @@ test('texts and objects are kept too, but no answers that depend on a quota for 
   const other = new URL('http://localhost/v1/places/other.md');
   expect(await runsOfFour(guide, { format: 'markdown', visibility: 'public', url: other })).toBe(2);
   expect(await runsOfFour({ ...guide, name: 'schema' } as Operation, { format: 'text' })).toBe(2);
-  const search = { ...guide, name: 'search', previews: true } as Operation;
+  const search = {
+    ...guide,
+    name: 'search',
+    charge: { ...guide.charge, previews: () => true },
+  } as Operation;
   expect(await runsOfFour(search, { format: 'markdown' })).toBe(2);
   expect(await runsOfFour(search, { format: 'markdown', visibility: 'public' })).toBe(4);
 });

@@ -68,8 +68,8 @@ export class RepeatedCalls {
   ): Awaitable<unknown> {
     const key = this.#key(call, ctx);
     if (key === null) return parse(call, ctx);
-    const known = this.#inputs.get(key);
-    if (known !== undefined) return known.input;
+    const entry = this.#inputs.get(key);
+    if (entry !== undefined) return entry.input;
     if (!this.#seen.has(key)) {
       this.#seen.set(key, true);
       return parse(call, ctx);
@@ -87,8 +87,8 @@ export class RepeatedCalls {
   /** The answer of an equal call, or that of the operation. Both must not be modified. */
   run(operation: Operation, input: unknown, ctx: Context): Awaitable<Result<unknown>> {
     if (typeof input !== 'object' || input === null) return operation.run(input, ctx);
-    const known = this.#answers.get(input);
-    if (known !== undefined) return known;
+    const entry = this.#answers.get(input);
+    if (entry !== undefined) return entry;
     const key = this.#due.get(input);
     const result = operation.run(input, ctx);
     return key === undefined ? result : whenReady(result, (answer) => this.#keep(key, input, answer, operation, ctx));
@@ -102,7 +102,7 @@ export class RepeatedCalls {
     const { operation, query, entity, misread } = call;
     const { release, visibility, format, admin, by_name = false, now } = ctx;
     if (!operation.repeats || query === undefined || misread !== undefined || release === undefined) return null;
-    if (!FORMATS.has(format) || (visibility !== 'full' && operation.previews)) return null;
+    if (!FORMATS.has(format) || (visibility !== 'full' && operation.charge.previews)) return null;
     this.#turn(now);
     // Texts contain the URL of the next page, unless the call is by name.
     const url = format === 'json' || by_name ? '' : ctx.url.href;
@@ -140,8 +140,7 @@ export class RepeatedCalls {
     ctx: Context,
   ): Awaitable<Result<unknown>> {
     // The page of an earlier release is made of another release than the key names.
-    if (answer.uncharged === true || answer.release !== undefined || lengthOf(answer.parts) > this.#longest)
-      return answer;
+    if (answer.empty === true || answer.release !== undefined || lengthOf(answer.parts) > this.#longest) return answer;
     return whenReady(keptResult(operation, answer, ctx), (kept) => {
       if (kept === null) return answer;
       const length = kept.text?.length ?? lengthOf(kept.parts);

@@ -9,7 +9,7 @@ const ROUTES = { mcp: '/mcp', a2a: '/a2a' } as const;
 
 /** The gate with a span for each of identify, query, reserve and commit, and the operation noted on the request. */
 export function traceGate(gate: CallDeps, tracing: Tracing): CallDeps {
-  const routes = new Map(gate.operations.map(({ name, route }) => [name, route.path]));
+  const routes = new Map(gate.operations.map(({ name, rest }) => [name, rest.path]));
   const { onCall } = gate;
   return {
     ...gate,
@@ -40,16 +40,14 @@ function traceOperation(operation: Operation): Operation {
 function tracePayments(payments: Payments): Payments {
   const { afford, waiting } = payments;
   return {
-    quote: (caller, charge) => payments.quote(caller, charge),
-    ...(afford ? { afford: (caller, charge) => afford.call(payments, caller, charge) } : {}),
+    quote: (caller, price) => payments.quote(caller, price),
+    ...(afford ? { afford: (caller, price) => afford.call(payments, caller, price) } : {}),
     ...(waiting ? { waiting: (secret) => waiting.call(payments, secret) } : {}),
-    async reserve(caller, charge, attached) {
-      const reserved = await trace('reserve', {}, () => payments.reserve(caller, charge, attached));
+    async reserve(caller, price, attached) {
+      const reservation = await trace('reserve', {}, () => payments.reserve(caller, price, attached));
       return {
-        ...(reserved.stored === undefined ? {} : { stored: reserved.stored }),
-        ...(reserved.writes === undefined ? {} : { writes: reserved.writes }),
-        commit: async (answer) => trace('charge', {}, () => reserved.commit(answer)),
-        release: () => reserved.release(),
+        ...reservation,
+        commit: async (answer, shown) => trace('charge', {}, () => reservation.commit(answer, shown)),
       };
     },
   };

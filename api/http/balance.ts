@@ -53,9 +53,9 @@ export function balanceConnections(server: Server, { connections, thread }: Thre
 /** Connections that a thread has beyond the mean; 0 when the difference is small. */
 export function surplusOf(connections: Int32Array, thread: number): number {
   const used = connections.map((_, i) => Atomics.load(connections, i));
-  const own = used[thread]!;
-  const mean = used.reduce((sum, each) => sum + each, 0) / used.length;
+  const ownCount = used[thread]!;
+  const mean = used.reduce((sum, count) => sum + count, 0) / used.length;
   // A difference of one cannot be balanced.
-  if (own <= mean * SHARE || own - Math.min(...used) < 2) return 0;
-  return Math.floor(own - mean);
+  if (ownCount <= mean * SHARE || ownCount - Math.min(...used) < 2) return 0;
+  return Math.floor(ownCount - mean);
 }

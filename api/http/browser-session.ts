@@ -20,8 +20,8 @@ export class SessionCookie {
   }
 
   /** The token in a request. */
-  read(header: ReadHeader): string | undefined {
-    return parse(header('cookie') ?? '', this.#name)[this.#name];
+  read(request: { header: ReadHeader }): string | undefined {
+    return parse(request.header('cookie') ?? '', this.#name)[this.#name];
   }
 
   /** The value of Set-Cookie that stores a token. */
@@ -36,12 +36,23 @@ export class SessionCookie {
 }
 
 /**
- * Whether a form came from one of our pages, by the headers that browsers set and other sites cannot change.
- * A request without them is rejected.
+ * Whether another site sent the form of a POST, by the headers that browsers set and other sites cannot change.
+ * `session`: a request without them counts as foreign. `token`: only a wrong one does; under `no-referrer`,
+ * Origin is `null`.
  */
-export function isSameOriginForm(base_url: string, header: ReadHeader): boolean {
-  const origin = header('origin');
-  const site = header('sec-fetch-site');
-  if (site !== undefined && site !== 'same-origin') return false;
-  return origin === undefined ? site === 'same-origin' : origin === new URL(base_url).origin;
+export function isForeignForm(
+  base_url: string,
+  kind: 'session' | 'token' | 'unchecked' | undefined,
+  request: { method: string; header: ReadHeader },
+): boolean {
+  if (request.method !== 'POST' || kind === undefined || kind === 'unchecked') return false;
+  const origin = request.header('origin');
+  const site = request.header('sec-fetch-site');
+  const ours = new URL(base_url).origin;
+  if (kind === 'session') {
+    if (site !== undefined && site !== 'same-origin') return true;
+    return origin === undefined ? site !== 'same-origin' : origin !== ours;
+  }
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  return origin !== undefined && origin !== 'null' && origin !== ours;
 }

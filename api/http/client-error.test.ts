@@ -2,26 +2,23 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { answerClientErrors, fetchListener } from './client-error.ts';
 
 const LONGEST = 4_096;
-let server: Server;
 let answered = 0;
 
-beforeAll(async () => {
-  server = createServer({ maxHeaderSize: LONGEST }, async (request, response) => {
-    answered += 1;
-    if (request.url === '/slow') {
-      response.write('begun ');
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    response.end('fine');
-  });
-  answerClientErrors(server, { base_url: 'https://register.example', longest: LONGEST });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+const server: Server = createServer({ maxHeaderSize: LONGEST }, async (request, response) => {
+  answered += 1;
+  if (request.url === '/slow') {
+    response.write('begun ');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  response.end('fine');
 });
+answerClientErrors(server, { base_url: 'https://register.example', longest: LONGEST });
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
 afterAll(() => server.close());
 
 /** Everything received on a connection until the server closes it. */

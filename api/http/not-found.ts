@@ -1,18 +1,13 @@
 // Requests without a route: the 404 error of an unknown path, with a suggestion where to continue, and the 405 error
 // of a path that has other methods.
-import type { Hono } from 'hono';
 import { ApiError } from '../contract/errors.ts';
 import type { CallDeps } from '../gate/execute.ts';
-import { type NodeBindings, routedPath } from './request.ts';
 
 /** Maximum length of the path in a message. */
 const SHOWN = 200;
 
-/** Returns the error, and the dataset in the path if it exists. */
-export async function notFound(
-  gate: CallDeps,
-  path: string,
-): Promise<{ error: ApiError; dataset: string | undefined }> {
+/** The error of a path, which names the guide of the dataset in it. */
+export async function notFound(gate: CallDeps, path: string): Promise<ApiError> {
   const { base_url } = gate;
   const [, , first = ''] = path.startsWith('/v1/') ? path.split('/') : [];
   const dataset = first !== '' && (await isDataset(gate, first)) ? first : undefined;
@@ -23,7 +18,7 @@ export async function notFound(
     `GET ${base_url}/v1/datasets lists the datasets; ${base_url}/llms.txt names every path.`,
   ];
   const alternative_action = ways.filter(Boolean).join(' ');
-  return { error: new ApiError('not_found', `Not found: ${shown(path)}`, { alternative_action }), dataset };
+  return new ApiError('not_found', `Not found: ${shown(path)}`, { alternative_action, dataset });
 }
 
 const shown = (path: string) => (path.length > SHOWN ? `${path.slice(0, SHOWN)}…` : path);
@@ -35,26 +30,6 @@ async function isDataset(gate: CallDeps, name: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
-
-/** Handlers of every path of a folder, which are no routes of their own. */
-const fallbacks = new WeakSet<object>();
-
-/** Registers the handler of every path of a folder, so that its paths do not count as known. */
-export function registerFallback<T extends object>(handler: T): T {
-  fallbacks.add(handler);
-  return handler;
-}
-
-/** The methods of the routes at a path. */
-export function methodsAt(app: Hono<{ Bindings: NodeBindings }>, path: string): string[] {
-  return METHODS.filter((method) => {
-    // The handler is in a pair with its route.
-    const [[match]] = app.router.match(method, routedPath(path)) as unknown as [[[[object]]?]];
-    return match !== undefined && !fallbacks.has(match[0][0]);
-  });
 }
 
 /** The 405 error of a path with these methods. */

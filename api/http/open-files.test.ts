@@ -1,16 +1,15 @@
 // Open files as response bodies: read completely or in parts, cancelled, dropped unread, and truncated while
 // open.
-import { mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readlinkSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { OpenFile } from './open-files.ts';
 
 const LONG = 1_000_003;
-const folder = mkdtempSync(join(tmpdir(), 'opened-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchOfAll();
 
 function written(name: string, bytes: number): { path: string; content: Buffer } {
   const path = join(folder, name);

@@ -63,7 +63,14 @@ export interface Reply {
 
 export const isPieces = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body);
 
-/** Converts a reply to a web Response. */
+/**
+ * Converts a reply to a web Response.
+ *
+ * @example
+ * ```ts
+ * responseOf({ status: 200, headers: commonHeaders(requestId(undefined)), body: '{}' });
+ * ```
+ */
 export const responseOf = ({ status, headers, body }: Reply): Response =>
   new Response(isPieces(body) ? Buffer.concat(body) : body, { status, headers });
 
@@ -118,7 +125,8 @@ export function errorReply(error: ApiError, shape: ErrorShape): Reply {
   const { status } = ERRORS[error.code];
   const problem = prefersProblem(shape.accept);
   const body = errorBody(error, shape);
-  const known = { type: `${shape.base_url}/llms.txt#${error.code}`, title: error.code.replaceAll('_', ' '), status };
+  const type = `${shape.base_url}/llms.txt#${error.code}`;
+  const title = error.code.replaceAll('_', ' ');
   const retry = error.extras.retry_after_seconds;
   const headers: Headers = {
     ...shape.headers,
@@ -129,5 +137,5 @@ export function errorReply(error: ApiError, shape: ErrorShape): Reply {
   };
   if (retry !== undefined) headers['Retry-After'] = String(retry);
   if (status === 401) headers['WWW-Authenticate'] = challenge(shape.base_url, shape.resource);
-  return { status, headers, body: JSON.stringify(problem ? { ...known, ...body } : body) };
+  return { status, headers, body: JSON.stringify(problem ? { type, title, status, ...body } : body) };
 }

@@ -132,17 +132,19 @@ export async function fileState(
     const published = await readPublished(root);
     const changes = leases.releases.flatMap((release) => changesSince(release, published) ?? []);
     if (changes.length === 0) return 'as_is';
-    const byDataset = new Map(changes.map((each) => [each.release.pack.id, each]));
+    const byDataset = new Map(changes.map((change) => [change.release.pack.id, change]));
     const pathname = `/${relative(await realpath(root), file.path)
       .split(sep)
       .join('/')}`;
     const [, dataset = '', slug] = PAGE.exec(pathname) ?? [];
-    const own = byDataset.get(dataset);
-    if (own && slug !== undefined) {
-      if (own.gone.has(slug)) return 'gone';
+    const datasetChanges = byDataset.get(dataset);
+    if (datasetChanges && slug !== undefined) {
+      if (datasetChanges.gone.has(slug)) return 'gone';
       // A restored record may still have its old page, while the release lacks the record.
-      if (own.changed.size > 0 && (await recordOf(own.release, slug)) === null) return 'gone';
-      return (await mentionsChange(await readFile(file.path, 'utf8'), slug, dataset, own)) ? 'live' : 'as_is';
+      if (datasetChanges.changed.size > 0 && (await recordOf(datasetChanges.release, slug)) === null) return 'gone';
+      return (await mentionsChange(await readFile(file.path, 'utf8'), slug, dataset, datasetChanges))
+        ? 'live'
+        : 'as_is';
     }
     // Data files cannot be edited at serve time.
     const bulk = byDataset.get(bulkFileDataset(pathname.slice(1)) ?? '');
@@ -155,7 +157,7 @@ export async function fileState(
     if (listed !== undefined && listed.gone.size > 0) {
       const list = FileList.parse(JSON.parse(await readFile(join(dirname(file.path), LIST_FILES.json), 'utf8')));
       const isWithheld = (name: string) => isStale(`files/${listDataset}/${name}`, listed, published);
-      const files = list.files.map((each) => (isWithheld(each.name) ? { ...each, withheld: true as const } : each));
+      const files = list.files.map((entry) => (isWithheld(entry.name) ? { ...entry, withheld: true as const } : entry));
       const marked = { ...list, files };
       return { text: format === 'html' ? fileListHtml(marked, gate.base_url) : fileListJson(marked) };
     }
@@ -179,10 +181,10 @@ const REWRITTEN = { rate: 3_000_000, start: 2 };
 /** How long a file is withheld: the files before it are written first. */
 async function withheldFor(root: string, path: string, changes: DatasetChanges, published: Published) {
   const paths = bulkFiles(changes.release.pack).map(([name]) => `files/${changes.release.pack.id}/${name}`);
-  const waiting = paths.slice(0, paths.indexOf(path) + 1).filter((each) => isStale(each, changes, published));
+  const waiting = paths.slice(0, paths.indexOf(path) + 1).filter((candidate) => isStale(candidate, changes, published));
   const sizes = await Promise.all(
-    waiting.map((each) =>
-      stat(join(root, each)).then(
+    waiting.map((stalePath) =>
+      stat(join(root, stalePath)).then(
         ({ size }) => size,
         () => 0,
       ),
@@ -207,9 +209,9 @@ async function mentionsChange(
   { release, gone, changed }: DatasetChanges,
 ): Promise<boolean> {
   const slugs = [...text.matchAll(MENTION)].flatMap(([, of, other = '']) => (of === dataset ? [other] : []));
-  for (const each of new Set([slug, ...slugs])) {
-    if (gone.has(each)) return true;
-    if (changed.size > 0 && changed.has((await recordOf(release, each))?.id ?? '')) return true;
+  for (const name of new Set([slug, ...slugs])) {
+    if (gone.has(name)) return true;
+    if (changed.size > 0 && changed.has((await recordOf(release, name))?.id ?? '')) return true;
   }
   return false;
 }

@@ -58,7 +58,7 @@ export async function forwardRequest(
   const sent = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {
     if (DROPPED.test(name) || name === 'date' || value === undefined) continue;
-    for (const each of [value].flat()) sent.append(name, String(each));
+    for (const item of [value].flat()) sent.append(name, String(item));
   }
   const bare = answer.statusCode === 204 || answer.statusCode === 304 || answer.rawPayload.length === 0;
   return new Response(bare ? null : new Uint8Array(answer.rawPayload), { status: answer.statusCode, headers: sent });

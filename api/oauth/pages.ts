@@ -120,17 +120,3 @@ export function expiredPage(base_url: string): string {
     html`<p>It was already completed, was open for more than 15 minutes, or belongs to another browser. Go back to the application and connect again.</p>`,
   );
 }
-
-/** The answer to a form that another site sent. */
-export function foreignPage(base_url: string): string {
-  return page(
-    base_url,
-    'This form came from another site',
-    html`<p>Nothing was changed. Open the page again and retry.</p>`,
-  );
-}
-
-/** The answer to too many sign-in attempts. */
-export function tooManyAttemptsPage(base_url: string, seconds: number): string {
-  return page(base_url, 'Too many attempts', html`<p>Wait ${seconds} seconds, then go back and try again.</p>`);
-}

@@ -256,8 +256,8 @@ function clients({ errors }: Library, { fetch }: ProviderParts): Configuration {
     clientBasedCORS: () => true,
     extraClientMetadata: {
       properties: ['key_id'],
-      validator(ctx, _, __, given) {
-        const metadata = given as Metadata;
+      validator(ctx, _, __, value) {
+        const metadata = value as Metadata;
         if (ctx) normalizeRegistration(metadata, factsOf(ctx.req).key_id, refuse);
         // A stored client was normalized when it registered.
         else if (/^https:/i.test(String(metadata['client_id']))) normalizeDocument(metadata, refuse);

@@ -1,5 +1,4 @@
-// The authorization server: requests to responses. The channel (routes.ts) mounts the addresses and applies
-// the rate limits.
+// The routes of the authorization server. Limits count the client address, since requests have no API key.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
@@ -9,23 +8,16 @@ import { openGrant } from '../../data/state/oauth/grants.ts';
 import { destroyItemByUid, keepItem } from '../../data/state/oauth/items.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
-import { type Credential, credentialError, type Identify } from '../access/caller.ts';
+import { credentialError, type Identify } from '../access/caller.ts';
 import { readAmount, signIn } from '../access/key-signin.ts';
-import { ApiError, ERRORS } from '../contract/errors.ts';
-import { isSameOriginForm } from '../http/browser-session.ts';
+import { ApiError } from '../contract/errors.ts';
+import { readText } from '../http/request.ts';
+import type { PlainAnswer, RouteAnswer, RouteRequest, RouteTable } from '../http/server.ts';
 import { forwardRequest } from './bridge.ts';
-import {
-  consentPage,
-  errorPage,
-  expiredPage,
-  foreignPage,
-  type ShownClient,
-  signInPage,
-  tooManyAttemptsPage,
-} from './pages.ts';
+import { consentPage, expiredPage, type ShownClient, signInPage } from './pages.ts';
 import { APPS, PATHS } from './paths.ts';
 import { LIFETIMES, makeProvider, type ProviderParts } from './provider.ts';
-import { PAGE_HEADERS } from './shell.ts';
+import { OAUTH_SHELL } from './shell.ts';
 
 interface ApproveParts {
   store: Store;
@@ -33,9 +25,6 @@ interface ApproveParts {
   base_url: string;
   now(): Date;
 }
-
-/** The result of a step: a page, or a redirect. */
-type ApprovalStep = { status: number; html: string } | { to: string };
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -49,19 +38,19 @@ async function approve(
   request: IncomingMessage,
   response: ServerResponse,
   form: URLSearchParams | null,
-): Promise<ApprovalStep> {
+): Promise<PlainAnswer> {
   const interaction = await provider.interactionDetails(request, response).catch(() => null);
   const client = interaction && (await shownClient(provider, interaction));
-  if (!interaction || !client) return { status: 400, html: expiredPage(parts.base_url) };
-  const finish = async (result: Parameters<Provider['interactionResult']>[2]): Promise<ApprovalStep> => ({
+  if (!interaction || !client) return { status: 400, page: expiredPage(parts.base_url) };
+  const finish = async (result: Parameters<Provider['interactionResult']>[2]): Promise<PlainAnswer> => ({
     to: await provider.interactionResult(request, response, result, { mergeWithLastSubmission: true }),
   });
   if (form?.get('action') === 'deny')
     return finish({ error: 'access_denied', error_description: 'The user denied access.' });
   if (interaction.prompt.name === 'login') {
-    if (form === null) return { status: 200, html: signInPage(parts.base_url, client) };
+    if (form === null) return { page: signInPage(parts.base_url, client) };
     const signed = await signIn(parts.identify, form.get('key') ?? '');
-    if ('wrong' in signed) return { status: 422, html: signInPage(parts.base_url, client, signed.wrong) };
+    if ('wrong' in signed) return { status: 422, page: signInPage(parts.base_url, client, signed.wrong) };
     const before = await provider.Session.get(provider.createContext(request, response));
     if (interaction.session && interaction.session.accountId !== signed.key_id) return restart(parts, interaction);
     if (before.accountId !== undefined && before.accountId !== signed.key_id) await before.destroy();
@@ -76,18 +65,18 @@ async function decide(
   interaction: Interaction,
   client: ShownClient,
   form: URLSearchParams | null,
-  finish: (result: { consent: { grantId: string } }) => Promise<ApprovalStep>,
-): Promise<ApprovalStep> {
+  finish: (result: { consent: { grantId: string } }) => Promise<PlainAnswer>,
+): Promise<PlainAnswer> {
   const { store, base_url, now } = parts;
   const key = interaction.session ? await keyById(store, interaction.session.accountId) : null;
   if (key === null || key.revoked_at !== null || form?.get('action') === 'switch') return restart(parts, interaction);
   const account = { email: key.email, balance: key.balance };
-  if (form === null) return { status: 200, html: consentPage(base_url, client, account) };
+  if (form === null) return { page: consentPage(base_url, client, account) };
   const entered = form.get('cap') ?? '';
   const cap = readAmount(entered);
   if (form.get('action') !== 'allow' || cap === undefined) {
     const wrong = 'Enter an amount in EUR above zero, such as 5 or 0.50, or leave the field empty.';
-    return { status: 422, html: consentPage(base_url, client, account, { entered, wrong }) };
+    return { status: 422, page: consentPage(base_url, client, account, { entered, wrong }) };
   }
   const client_id = String(interaction.params['client_id']);
   const grant = new provider.Grant({ accountId: key.id, clientId: client_id });
@@ -103,11 +92,11 @@ async function decide(
 }
 
 /** Signs out and restarts the authorization request. */
-async function restart({ store, base_url }: ApproveParts, interaction: Interaction): Promise<ApprovalStep> {
+async function restart({ store, base_url }: ApproveParts, interaction: Interaction): Promise<PlainAnswer> {
   if (interaction.session?.uid) await destroyItemByUid(store, 'Session', interaction.session.uid);
   await interaction.destroy();
   const parameters = Object.entries(interaction.params).flatMap(([name, value]) =>
-    [value].flat().map((each) => [name, String(each)]),
+    [value].flat().map((item) => [name, String(item)]),
   );
   return { to: `${base_url}${PATHS.authorize}?${new URLSearchParams(parameters)}` };
 }
@@ -125,39 +114,63 @@ export interface OAuthParts extends ProviderParts {
   identify: Identify;
 }
 
-/** A request as the channel read it. */
-export interface OAuthRequest {
-  request: Request;
-  /** Its body as text; '' without one. */
-  body: string;
-  /** The client address, for limits. */
-  address: string;
-  credential: Credential | null;
-  /** Counts an attempt to sign in; throws `rate_limited`. */
-  attempt(): Promise<void>;
-}
-
 /** New clients per address and day. */
 const CLIENTS_A_DAY = 200;
 
-/** One method per kind of request. An expected error is thrown as ApiError. */
+/** Endpoints for clients, which browsers of other sites may call; the other routes are pages. */
+const ENDPOINT = { cors: true, errors: 'json' } as const;
+
+/**
+ * The authorization server.
+ *
+ * @example
+ * ```ts
+ * mountTable(app, services, new OAuthServer(parts).table);
+ * await app.request('/oauth/token', { method: 'POST', body: form });
+ * ```
+ */
 export class OAuthServer {
   readonly #parts: OAuthParts;
   #loading: Promise<Provider> | null = null;
+  readonly table: RouteTable = {
+    policy: { credentials: 'ignored', cors: false, errors: 'page', shell: OAUTH_SHELL },
+    routes: {
+      [`GET ${PATHS.authorize}`]: (request) => this.#forward(request),
+      [`GET ${PATHS.authorize}/:uid`]: (request) => this.#forward(request),
+      [`POST ${PATHS.token}`]: { ...ENDPOINT, answer: (request) => this.#forward(request) },
+      [`POST ${PATHS.revoke}`]: { ...ENDPOINT, answer: (request) => this.#forward(request) },
+      // Registrations have their own limit, since each writes a row.
+      [`POST ${PATHS.register}`]: { ...ENDPOINT, bucket: 'register', answer: (request) => this.#register(request) },
+      [`GET ${PATHS.keys}`]: {
+        ...ENDPOINT,
+        caching: 'public, max-age=300',
+        // The key set (RFC 7517).
+        answer: async () => ({ json: (await signingKeys(this.#parts.store)).published }),
+      },
+      [`GET ${PATHS.approve}/:uid`]: (request) => this.#approve(request, null),
+      [`POST ${PATHS.approve}/:uid`]: {
+        form: 'session',
+        answer: async (request) => {
+          await request.count('signin');
+          return this.#approve(request, request.form);
+        },
+      },
+      // The former page of connected clients: a section of the account page now.
+      [`GET ${PATHS.connections}`]: {
+        caching: 'no-cache',
+        answer: () => ({ to: this.#parts.base_url + APPS, status: 301 }),
+      },
+    },
+  };
 
   /** oidc-provider is loaded at the first request. */
   constructor(parts: OAuthParts) {
     this.#parts = parts;
   }
 
-  /** Authorization, token and revocation endpoint: handled by oidc-provider. */
-  provide(request: OAuthRequest): Promise<Response> {
-    return this.#forward(request);
-  }
-
   /** Registration (RFC 7591), with an API key or without. */
-  async register(request: OAuthRequest): Promise<Response> {
-    const { credential, address } = request;
+  async #register(request: RouteRequest): Promise<Response> {
+    const { credential, address } = request.visitor;
     const { identify, quotas, now } = this.#parts;
     const caller = credential === null ? null : await identify(credential);
     if (credential !== null && (caller?.kind !== 'key' || caller.grant)) throw credentialError(credential);
@@ -169,51 +182,20 @@ export class OAuthServer {
     return this.#forward(request, caller?.kind === 'key' ? caller.id : undefined, ['authorization', 'x-api-key']);
   }
 
-  /** The key set (RFC 7517). */
-  async keys(): Promise<Response> {
-    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' };
-    return new Response(JSON.stringify((await signingKeys(this.#parts.store)).published), { headers });
-  }
-
-  /** The page where a person signs in and consents. */
-  async approve(request: OAuthRequest): Promise<Response> {
-    const form = await this.#form(request);
-    if (form === 'foreign') return this.#foreign();
+  /** The page where a person signs in and consents; `form`: the submitted one. */
+  async #approve(request: RouteRequest, form: URLSearchParams | null): Promise<RouteAnswer> {
     const { base_url } = this.#parts;
     const provider = await this.#provider();
-    let answer = this.#foreign();
+    let answer: PlainAnswer = { page: expiredPage(base_url), status: 400 };
     await forwardRequest(
       async (message, response) => {
-        const step = await approve(this.#parts, provider, message, response, form);
-        answer =
-          'to' in step
-            ? new Response(null, { status: 303, headers: { Location: step.to, 'Cache-Control': 'no-store' } })
-            : pageResponse(step.html, step.status);
+        answer = await approve(this.#parts, provider, message, response, form);
         response.end();
       },
-      request.request,
-      { base_url, body: '', requestFacts: { address: request.address } },
+      request.http.req.raw,
+      { base_url, body: '', requestFacts: { address: request.visitor.address } },
     );
     return answer;
-  }
-
-  /** The former page of connected clients: a section of the account page now. */
-  async moved(): Promise<Response> {
-    const Location = this.#parts.base_url + APPS;
-    return new Response(null, { status: 301, headers: { Location, 'Cache-Control': 'no-cache' } });
-  }
-
-  /** An error as an HTML page, with further headers. */
-  errorPage(error: ApiError, headers: Record<string, string>): Response {
-    const { base_url } = this.#parts;
-    const { status } = ERRORS[error.code];
-    const seconds = error.extras.retry_after_seconds;
-    const html =
-      error.code === 'rate_limited' && seconds !== undefined
-        ? tooManyAttemptsPage(base_url, seconds)
-        : errorPage(base_url, error.code, error.message);
-    const retry = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
-    return new Response(html, { status, headers: { ...headers, ...retry, ...PAGE_HEADERS } });
   }
 
   /** The provider; a failed load is tried again at the next request. */
@@ -228,37 +210,24 @@ export class OAuthServer {
   }
 
   /**
-   * Forwards a request to oidc-provider, without the headers in `without`. `key_id`: the API key of a
-   * registration.
+   * Forwards a request to oidc-provider: authorization, token and revocation. The headers in `without` are left out;
+   * `key_id`: the API key of a registration.
    */
-  async #forward({ request, body, address }: OAuthRequest, key_id?: string, without: string[] = []): Promise<Response> {
+  async #forward(request: RouteRequest, key_id?: string, without: string[] = []): Promise<Response> {
     const { base_url } = this.#parts;
+    const isPost = request.method === 'POST';
+    const body = isPost ? await readText(request.http) : '';
     const listener = (await this.#provider()).callback();
-    const answer = await forwardRequest(listener, request, {
+    const response = await forwardRequest(listener, request.http.req.raw, {
       base_url,
       body,
-      requestFacts: { address, key_id },
+      requestFacts: { address: request.visitor.address, key_id },
       // What is posted is answered with JSON (RFC 6749 section 5.2), also to a client that prefers HTML.
-      without: request.method === 'POST' ? [...without, 'accept'] : without,
+      without: isPost ? [...without, 'accept'] : without,
     });
-    const isPage = (answer.headers.get('content-type') ?? '').startsWith('text/html');
-    for (const [name, value] of Object.entries(isPage ? PAGE_HEADERS : { 'Cache-Control': 'no-store' }))
-      answer.headers.set(name, value);
-    return answer;
-  }
-
-  /** The submitted form; null for a GET, `foreign` for another site's form. Counts a sign-in attempt. */
-  async #form({ request, body, attempt }: OAuthRequest): Promise<URLSearchParams | null | 'foreign'> {
-    if (request.method !== 'POST') return null;
-    const header = (name: string) => request.headers.get(name) ?? undefined;
-    if (!isSameOriginForm(this.#parts.base_url, header)) return 'foreign';
-    await attempt();
-    return new URLSearchParams(body);
-  }
-
-  #foreign(): Response {
-    return pageResponse(foreignPage(this.#parts.base_url), 403);
+    const isPage = (response.headers.get('content-type') ?? '').startsWith('text/html');
+    for (const [name, value] of Object.entries(isPage ? OAUTH_SHELL.headers : { 'Cache-Control': 'no-store' }))
+      response.headers.set(name, value);
+    return response;
   }
 }
-
-const pageResponse = (html: string, status: number) => new Response(html, { status, headers: PAGE_HEADERS });

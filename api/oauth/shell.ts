@@ -15,12 +15,9 @@ dl.sum { margin-bottom: 1.25rem; }
 pre { white-space: pre-wrap; }
 `;
 
-const shell = shellOf({ style: FORM_STYLE + STYLE, external_forms: true });
-
-/** Headers of every page. */
-export const PAGE_HEADERS = shell.headers;
+export const OAUTH_SHELL = shellOf({ style: FORM_STYLE + STYLE, external_forms: true });
 
 /** A complete page; `aside` is a separate part below. */
 export function page(base_url: string, title: string, body: Html, aside?: Html): string {
-  return shell.page(base_url, { title, body: html`${body}${aside && html`<div class="aside">${aside}</div>`}` });
+  return OAUTH_SHELL.page(base_url, { title, body: html`${body}${aside && html`<div class="aside">${aside}</div>`}` });
 }

@@ -21,6 +21,8 @@ import { dataset_samples } from './dataset/dataset_samples.ts';
 import { dataset_schema } from './dataset/dataset_schema.ts';
 import { dataset_status } from './dataset/dataset_status.ts';
 import { datasets_list } from './dataset/datasets_list.ts';
+import { register_fetch, register_search } from './dataset/register_search.ts';
+import { dataset_sql, sql_query } from './dataset/sql_query.ts';
 import { OWNER_OPERATIONS } from './owners/owners.ts';
 import { compare_page } from './record/compare_page.ts';
 import { entity_audit } from './record/entity_audit.ts';
@@ -36,6 +38,10 @@ import { entity_similar } from './record/entity_similar.ts';
 /** In the order in which routes are matched: `entities/batch` precedes `entities/{entity_id}`. */
 export const DATASET_OPERATIONS: readonly Operation[] = [
   datasets_list,
+  register_search,
+  register_fetch,
+  sql_query,
+  dataset_sql,
   dataset_guide,
   dataset_schema,
   dataset_status,
@@ -78,5 +84,12 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
 /** Pages outside /v1: mounted with the static files, read as resources by agents, and never tools. */
 export const PAGE_OPERATIONS = { record: entity_page, comparison: compare_page } satisfies Record<string, Operation>;
 
-/** The whole table of /v1. */
+/**
+ * The whole table of /v1.
+ *
+ * @example
+ * ```ts
+ * const search = OPERATIONS.find(({ name }) => name === 'entity_search');
+ * ```
+ */
 export const OPERATIONS: readonly Operation[] = [...DATASET_OPERATIONS, ...ACCOUNT_OPERATIONS, ...OWNER_OPERATIONS];

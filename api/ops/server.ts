@@ -1,14 +1,16 @@
-// The operators' pages: requests to responses. The channel (routes.ts) mounts the addresses and applies the
-// rate limits.
+// /ops: the operators' pages and JSON, for an operator's key or a session (contract section 3, "Credentials").
 
 import { recordAudit } from '../../data/state/audit.ts';
 import { hashSecret } from '../../data/state/key-format.ts';
 import { operatorSessions } from '../../data/state/sessions.ts';
 import { operatorId } from '../access/caller.ts';
 import { ApiError, ERRORS, FOR_OPERATORS } from '../contract/errors.ts';
-import { isSameOriginForm, SessionCookie } from '../http/browser-session.ts';
+import { operatorKeyInUrl } from '../gate/execute.ts';
+import { isForeignForm, SessionCookie } from '../http/browser-session.ts';
+import { foreignForm, type PlainAnswer, type RouteRequest, type RouteTable } from '../http/server.ts';
 import { prefixOf } from '../pages/frame.ts';
 import { html } from '../pages/html.ts';
+import type { ShellPage } from '../pages/shell.ts';
 import { keyPage, keysPage, postGrant, postRevoke } from './pages/keys.ts';
 import { logPage, optOutsPage } from './pages/log.ts';
 import { moneyPage } from './pages/money.ts';
@@ -17,14 +19,14 @@ import { nowPiece, overviewPage, statsJson } from './pages/overview.ts';
 import { decidePost, reviewCasePage, reviewJson, reviewPage, reviewPiece } from './pages/review.ts';
 import { decideManyPost } from './pages/review-bulk.ts';
 import { OPS_SCRIPTS, scriptFile } from './parts/assets.ts';
-import { FRAME_HEADERS, type OpsPage, printPage, withPrefix } from './parts/frame.ts';
-import type { OpsAnswer, OpsParts, OpsRequest } from './parts/request.ts';
+import { OPS_SHELL, withPrefix } from './parts/frame.ts';
+import { isPiece, type OpsAnswer, type OpsParts } from './parts/request.ts';
 
 const cookieOf = (base_url: string) => new SessionCookie(base_url, 'register_ops', '/ops');
 
 /** The operator of a session; null without one, or if the operator's key was removed. */
-async function findSignedIn({ store, admins, base_url, now }: OpsParts, request: OpsRequest): Promise<string | null> {
-  const token = cookieOf(base_url).read(request.header);
+async function findSignedIn({ store, admins, base_url, now }: OpsParts, request: RouteRequest): Promise<string | null> {
+  const token = cookieOf(base_url).read(request);
   if (token === undefined) return null;
   // Automatic refreshes of a page do not extend its session.
   const renews = !request.path.startsWith('/ops/partials/');
@@ -33,15 +35,15 @@ async function findSignedIn({ store, admins, base_url, now }: OpsParts, request:
 }
 
 /** Signs in with a key under a new session token. Returns the cookie to set; null for a wrong key. */
-async function signInOperator(parts: OpsParts, request: OpsRequest, typed: string): Promise<string | null> {
+async function signInOperator(parts: OpsParts, request: RouteRequest, typed: string): Promise<string | null> {
   const { store, admins, base_url, now, log } = parts;
   const hash = hashSecret(typed.trim().replace(/^Bearer +/i, ''));
   if (!admins.has(hash)) {
-    log(`operators: sign-in with a wrong key from ${request.address}`);
+    log(`operators: sign-in with a wrong key from ${request.visitor.address}`);
     return null;
   }
   const cookie = cookieOf(base_url);
-  const before = cookie.read(request.header);
+  const before = cookie.read(request);
   if (before !== undefined) await operatorSessions.end(store, before);
   const at = now().getTime();
   const token = await operatorSessions.open(store, hash, at);
@@ -52,9 +54,9 @@ async function signInOperator(parts: OpsParts, request: OpsRequest, typed: strin
 }
 
 /** Ends the session. Returns the cookie that deletes it in the browser. */
-async function signOutOperator({ store, base_url }: OpsParts, request: OpsRequest): Promise<string> {
+async function signOutOperator({ store, base_url }: OpsParts, request: RouteRequest): Promise<string> {
   const cookie = cookieOf(base_url);
-  const token = cookie.read(request.header);
+  const token = cookie.read(request);
   if (token !== undefined) await operatorSessions.end(store, token);
   return cookie.clear();
 }
@@ -66,7 +68,7 @@ function checkNextPath(path: string | null | undefined): string {
 }
 
 /** The sign-in page; `wrong`: the error of the key, `next`: the path to open afterwards. */
-function operatorSignInPage(next: string, wrong?: string): OpsPage {
+function operatorSignInPage(next: string, wrong?: string): ShellPage {
   const invalid = wrong === undefined ? '' : html` aria-invalid="true" aria-describedby="wrong"`;
   return {
     title: 'Sign in',
@@ -83,45 +85,9 @@ ${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="wrong">${wro
   };
 }
 
-/** The answer to a form that another site sent. */
-function operatorForeignFormPage(base_url: string): OpsPage {
-  return {
-    title: 'This form came from another site',
-    body: html`<p>Nothing was changed. If you opened these pages under another URL than <code>${base_url}</code>, use that one.</p>
-<p class="actions"><a class="button" href="${base_url}/ops">Open the overview</a></p>`,
-  };
-}
+type Handler = (parts: OpsParts, request: RouteRequest, who: string) => Promise<OpsAnswer>;
 
-const TITLES: Partial<Record<ApiError['code'], string>> = {
-  rate_limited: 'Too many attempts',
-  not_found: 'Not found',
-  admin_required: 'Operators only',
-  invalid_key: 'Invalid key',
-  internal: 'Something went wrong',
-  unavailable: 'Temporarily unavailable',
-};
-
-/** An error as a page, with the next step. */
-function operatorErrorPage(error: ApiError, request_id: string): OpsPage {
-  const { retry_after_seconds: seconds } = error.extras;
-  const fault = error.code === 'internal';
-  return {
-    title: TITLES[error.code] ?? 'Request failed',
-    body: html`<p>${fault ? 'The log has details under the request id below.' : error.message}</p>
-${seconds === undefined ? '' : html`<p>Wait ${seconds} seconds, then try again.</p>`}
-<p class="hint">Request <code>${request_id}</code></p>
-<p class="actions"><a class="button" href="/ops">Back to the overview</a></p>`,
-  };
-}
-
-/** An error as an item of the review list. */
-function operatorErrorItem(error: ApiError): string {
-  return String(html`<li class="entry done wrong" role="alert">${error.message}</li>`);
-}
-
-type Handler = (parts: OpsParts, request: OpsRequest, who: string) => Promise<OpsAnswer>;
-
-/** Addresses for operators with a session or a key. */
+/** Pages and JSON for operators with a session or a key. */
 const HANDLERS: Readonly<Record<string, Handler>> = {
   'GET /ops': overviewPage,
   'GET /ops/': overviewPage,
@@ -145,112 +111,114 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'GET /ops/log': logPage,
 };
 
-/** Addresses without sign-in. */
-const PUBLIC = ['GET /ops/login', 'POST /ops/login', 'POST /ops/logout', ...OPS_SCRIPTS.map((path) => `GET ${path}`)];
+/**
+ * The operators' routes; any other path below /ops is a 404. `metrics`: the text for Prometheus.
+ *
+ * @example
+ * ```ts
+ * mountTable(app, services, opsTable(parts, metrics));
+ * await app.request('/ops/keys', { headers: { Cookie: session } });
+ * ```
+ */
+export function opsTable(parts: OpsParts, metrics: () => Promise<{ type: string; text: string }>): RouteTable {
+  return {
+    policy: {
+      credentials: 'keys',
+      cors: false,
+      errors: 'preferred',
+      shell: OPS_SHELL,
+      home: { path: '/ops', text: 'Back to the overview' },
+      form: 'unchecked',
+      // An error as an item of the review list.
+      failure: (error, request) =>
+        request.prefersHtml && isPiece(request)
+          ? {
+              page: String(html`<li class="entry done wrong" role="alert">${error.message}</li>`),
+              status: ERRORS[error.code].status,
+            }
+          : undefined,
+    },
+    routes: {
+      ...Object.fromEntries(
+        Object.entries(HANDLERS).map(([route, handler]) => [
+          route,
+          (request: RouteRequest) => answerOperator(parts, request, handler),
+        ]),
+      ),
+      'GET /ops/login': async (request) => {
+        const next = checkNextPath(request.parameter('next'));
+        return (await findSignedIn(parts, request)) === null
+          ? { page: operatorSignInPage(next) }
+          : { to: prefixOf(parts.base_url) + next };
+      },
+      'POST /ops/login': { form: 'session', answer: (request) => signIn(parts, request) },
+      'POST /ops/logout': {
+        form: 'session',
+        answer: async (request) => ({
+          to: `${prefixOf(parts.base_url)}/ops/login`,
+          cookies: [await signOutOperator(parts, request)],
+        }),
+      },
+      ...Object.fromEntries(OPS_SCRIPTS.map((path) => [`GET ${path}`, () => scriptFile(path)])),
+      'GET /ops/metrics': {
+        errors: 'json',
+        answer: async ({ caller }) => {
+          if (caller.kind === 'anonymous')
+            throw new ApiError('key_required', 'Metrics are for operators.', FOR_OPERATORS);
+          if (caller.kind !== 'admin') throw new ApiError('admin_required', "Metrics require an operator's key.");
+          const { type, text } = await metrics();
+          return new Response(text, { headers: { 'Content-Type': type } });
+        },
+      },
+      'ALL /ops/*': () => {
+        throw new ApiError('not_found', 'Not found.');
+      },
+    },
+  };
+}
 
-/** The operators' pages and their JSON. An expected error is thrown as ApiError. */
-export class OpsServer {
-  /** Every address, such as `GET /ops/review/:item_id`. */
-  readonly routes: readonly string[] = [...Object.keys(HANDLERS), ...PUBLIC];
-  readonly #parts: OpsParts;
-  readonly #prefix: string;
-
-  constructor(parts: OpsParts) {
-    this.#parts = parts;
-    this.#prefix = prefixOf(parts.base_url);
+/** Runs a handler for an operator with a key or a session; anybody else is sent to the sign-in page. */
+async function answerOperator(parts: OpsParts, request: RouteRequest, handler: Handler): Promise<PlainAnswer> {
+  const { base_url } = parts;
+  const { caller } = request;
+  if (request.visitor.credential?.via === 'api_key') throw operatorKeyInUrl();
+  if (caller.kind === 'key') throw new ApiError('admin_required', "This requires an operator's key.");
+  const who = caller.kind === 'admin' ? (caller.id ?? 'unnamed') : await findSignedIn(parts, request);
+  if (who === null) return requireSignIn(base_url, request);
+  // Another site can make a browser send the session cookie, but not a key.
+  if (caller.kind === 'anonymous' && isForeignForm(base_url, 'session', request)) {
+    if (request.prefersHtml) return foreignForm(base_url);
+    throw new ApiError('admin_required', 'This request came from another site.');
   }
+  const answer = await handler(parts, request, who);
+  if ('piece' in answer) return { ...answer, page: withPrefix(base_url, answer.piece) };
+  return 'to' in answer ? { to: prefixOf(base_url) + answer.to } : answer;
+}
 
-  /** Answers a request for one of the routes. */
-  async answer(route: string, request: OpsRequest): Promise<Response> {
-    const handler = HANDLERS[route];
-    if (handler === undefined) return this.#answerPublic(route, request);
-    const parts = this.#parts;
-    const who = request.operator ?? (await findSignedIn(parts, request));
-    if (who === null) return this.#requireSignIn(request);
-    // Another site can make a browser send the session cookie, but not a key.
-    if (request.form !== null && request.operator === null && !isSameOriginForm(parts.base_url, request.header)) {
-      if (request.html) return this.#page(operatorForeignFormPage(parts.base_url), 403);
-      throw new ApiError('admin_required', 'This request came from another site.');
-    }
-    return this.#response(await handler(parts, request, who));
+async function signIn(parts: OpsParts, request: RouteRequest): Promise<PlainAnswer> {
+  await request.count('signin');
+  const next = checkNextPath(request.field('next'));
+  const key = request.field('key');
+  if (key === '') {
+    const issue = { loc: ['body', 'key'], msg: 'is required', type: 'missing' };
+    if (!request.prefersHtml) throw new ApiError('validation_failed', 'key: is required', { detail: [issue] });
+    return { page: operatorSignInPage(next, 'Enter your key.'), status: 422 };
   }
+  const cookie = await signInOperator(parts, request, key);
+  if (cookie !== null) return { to: prefixOf(parts.base_url) + next, cookies: [cookie] };
+  if (!request.prefersHtml) throw new ApiError('invalid_key', "This is not an operator's key.");
+  return { page: operatorSignInPage(next, 'This is not an operator’s key.'), status: 401 };
+}
 
-  /** An error as a page; as a fragment for htmx (`piece`). */
-  errorPage(error: ApiError, request_id: string, piece: boolean): Response {
-    const { status } = ERRORS[error.code];
-    if (piece) return this.#response({ piece: operatorErrorItem(error), status });
-    const seconds = error.extras.retry_after_seconds;
-    const retry = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
-    return this.#page(operatorErrorPage(error, request_id), status, retry);
-  }
-
-  async #answerPublic(route: string, request: OpsRequest): Promise<Response> {
-    const parts = this.#parts;
-    const script = OPS_SCRIPTS.find((path) => route === `GET ${path}`);
-    if (script !== undefined) return scriptFile(script);
-    if (route === 'GET /ops/login') {
-      const next = checkNextPath(typeof request.query['next'] === 'string' ? request.query['next'] : null);
-      return (await findSignedIn(parts, request)) === null
-        ? this.#page(operatorSignInPage(next), 200)
-        : this.#redirect(next);
-    }
-    if (!isSameOriginForm(parts.base_url, request.header))
-      return this.#page(operatorForeignFormPage(parts.base_url), 403);
-    if (route === 'POST /ops/logout')
-      return this.#redirect('/ops/login', { 'Set-Cookie': await signOutOperator(parts, request) });
-    return this.#signIn(request);
-  }
-
-  async #signIn(request: OpsRequest): Promise<Response> {
-    await request.attempt();
-    const next = checkNextPath(request.form?.get('next'));
-    const key = request.form?.get('key') ?? '';
-    if (key.trim() === '') {
-      const issue = { loc: ['body', 'key'], msg: 'is required', type: 'missing' };
-      if (!request.html) throw new ApiError('validation_failed', 'key: is required', { detail: [issue] });
-      return this.#page(operatorSignInPage(next, 'Enter your key.'), 422);
-    }
-    const cookie = await signInOperator(this.#parts, request, key);
-    if (cookie !== null) return this.#redirect(next, { 'Set-Cookie': cookie });
-    if (!request.html) throw new ApiError('invalid_key', "This is not an operator's key.");
-    return this.#page(operatorSignInPage(next, 'This is not an operator’s key.'), 401);
-  }
-
-  /** The answer without a session: a redirect to the login page for a browser, an error for a program. */
-  #requireSignIn(request: OpsRequest): Response {
-    const next = checkNextPath(request.form === null ? request.path : '/ops');
-    const login = next === '/ops' ? '/ops/login' : `/ops/login?next=${next}`;
-    if (request.piece)
-      return new Response(null, {
-        status: 401,
-        headers: { 'HX-Redirect': this.#prefix + login, 'Cache-Control': 'no-store' },
-      });
-    if (request.html) return this.#redirect(login);
-    throw new ApiError(
-      'key_required',
-      "This requires an operator's key, or a session of a signed-in operator.",
-      FOR_OPERATORS,
-    );
-  }
-
-  #response(answer: OpsAnswer): Response {
-    if ('to' in answer) return this.#redirect(answer.to);
-    const { status = 200 } = answer;
-    if ('page' in answer) return this.#page(answer.page, status);
-    if ('piece' in answer) {
-      const html = withPrefix(this.#parts.base_url, answer.piece);
-      return new Response(html, { status, headers: { ...FRAME_HEADERS } });
-    }
-    return Response.json(answer.json, { status, headers: { 'Cache-Control': 'no-store' } });
-  }
-
-  #page(page: OpsPage, status: number, headers: Record<string, string> = {}): Response {
-    const html = printPage(this.#parts.base_url, page);
-    return new Response(html, { status, headers: { ...FRAME_HEADERS, ...headers } });
-  }
-
-  #redirect(path: string, headers: Record<string, string> = {}): Response {
-    const location = { 'Cache-Control': 'no-store', Location: this.#prefix + path };
-    return new Response(null, { status: 303, headers: { ...location, ...headers } });
-  }
+/** The answer without a session: a redirect to the login page for a browser, an error for a program. */
+function requireSignIn(base_url: string, request: RouteRequest): PlainAnswer {
+  const next = checkNextPath(request.method === 'POST' ? '/ops' : request.path);
+  const to = `${prefixOf(base_url)}/ops/login${next === '/ops' ? '' : `?next=${next}`}`;
+  if (isPiece(request)) return { page: '', status: 401, headers: { 'HX-Redirect': to } };
+  if (request.prefersHtml) return { to };
+  throw new ApiError(
+    'key_required',
+    "This requires an operator's key, or a session of a signed-in operator.",
+    FOR_OPERATORS,
+  );
 }

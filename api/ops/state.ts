@@ -1,6 +1,7 @@
 // State of a process and its datasets, for the operators' pages and metrics.
 import { setTimeout } from 'node:timers/promises';
 import type { Follower } from '../../data/releases/follow.ts';
+import { buildProgress, type NightReader } from '../../data/releases/night-state.ts';
 import type { Register } from '../../data/releases/register.ts';
 import { lastCollected, lastRuns } from '../../data/releases/runs.ts';
 import type { ReviewContext } from '../../data/review/review.ts';
@@ -8,7 +9,7 @@ import { storedQuotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
 import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
 import { freshness } from '../operations/dataset/dataset_status.ts';
-import { applyDecision } from '../owners/decide.ts';
+import { applyDecision } from '../owners/requests.ts';
 import type { ProcessState } from './metrics.ts';
 import type { OpsDataset } from './parts/request.ts';
 
@@ -54,6 +55,8 @@ interface Readiness {
 
 interface ReadinessParts {
   register: Pick<Register, 'packs' | 'state'>;
+  /** The nightly run in progress; absent: unknown. */
+  night?: NightReader;
   store: Store;
   follower: Pick<Follower, 'state'> | null;
   redisUp: () => boolean | null;
@@ -68,7 +71,7 @@ const CHECK = { limit: 2_000, kept: 1_000 };
  * dataset, unless it is stopping or a release is damaged. A dataset that was never built takes none out, nor does
  * Redis, whose fallback answers.
  */
-export function openReadiness({ register, store, follower, redisUp, now }: ReadinessParts): Readiness {
+export function openReadiness({ register, night, store, follower, redisUp, now }: ReadinessParts): Readiness {
   let draining = false;
   let check = { at: Number.NEGATIVE_INFINITY, writable: Promise.resolve(true) };
   const isWritable = () => {
@@ -82,19 +85,23 @@ export function openReadiness({ register, store, follower, redisUp, now }: Readi
       const waiting = follower?.state().waiting ?? {};
       const datasets = [...register.packs.keys()];
       const inState = (state: string) => datasets.filter((id) => register.state(id) === state);
-      const missing = inState('missing').filter((id) => !(id in waiting));
+      const run = night?.() ?? null;
+      const missing = inState('missing')
+        .filter((id) => !(id in waiting))
+        .map((id) => `${id}: ${buildProgress(run, id).text}`);
+      const empty = inState('open').length === 0;
       return {
         reasons: [
           ...(draining ? ['the process is stopping'] : []),
           ...(writable ? [] : ['the accounts database cannot be written']),
-          ...(inState('open').length > 0 ? [] : ['no release is served yet']),
+          ...(empty ? ['no release is served yet', ...missing] : []),
           ...inState('damaged').map((id) => `${id}: the release is damaged`),
           ...Object.entries(waiting)
             .filter(([id]) => register.state(id) !== 'open')
             .map(([id, release]) => `${id}: release ${release} is being fetched`),
         ],
         warnings: [
-          ...missing.map((id) => `${id}: no release was built yet`),
+          ...(empty ? [] : missing),
           ...(redisUp() === false ? ['Redis does not answer: limits are counted in each process'] : []),
         ],
       };

@@ -36,16 +36,16 @@ const MAX_LENGTH = 4_000;
  */
 export async function sendClaim(
   parts: Pick<OwnersParts, 'store' | 'mailer' | 'base_url'>,
-  given: { dataset: string; entity_id: string; name: string; email: string; email_normal: string; domain: string },
+  claimed: { dataset: string; entity_id: string; name: string; email: string; email_normal: string; domain: string },
   now: number,
   always = false,
 ): Promise<void> {
-  const { name, ...claim } = given;
+  const { name, ...claim } = claimed;
   const { store, mailer, base_url } = parts;
   let mail_id: string | null = null;
   await newClaim(store, claim, now, always, async (tx, token) => {
     const url = `${base_url}/v1/claim/verify?token=${token}`;
-    const mail = claimMail(given.email, { dataset: given.dataset, name }, url);
+    const mail = claimMail(claimed.email, { dataset: claimed.dataset, name }, url);
     mail_id = await mailer.post(tx, mail, new Date(now), token);
   });
   if (mail_id !== null) await requireDelivery(parts, mail_id);
@@ -60,7 +60,9 @@ const invalidValues = (issues: ValidationIssue[]): ApiError => {
 function readEdits(release: Release, values: Readonly<Record<string, unknown>>): Map<string, string | null> {
   const { pack } = release;
   const editable = new Map(
-    pack.attributes.filter((each) => each.editable).map((each): [string, Attribute] => [each.name, each]),
+    pack.attributes
+      .filter((attribute) => attribute.editable)
+      .map((attribute): [string, Attribute] => [attribute.name, attribute]),
   );
   const issues: ValidationIssue[] = [];
   const edits = new Map<string, string | null>();
@@ -146,7 +148,9 @@ async function update(
   if (!release) throw new ApiError('unknown_dataset', `The dataset ${dataset} no longer exists.`);
   const record = await findRecord(release, entity_id);
   const edits = readEdits(release, values);
-  const isDomainPublic = release.pack.attributes.some((each) => each.name === release.pack.owner.domain && each.public);
+  const isDomainPublic = release.pack.attributes.some(
+    (attribute) => attribute.name === release.pack.owner.domain && attribute.public,
+  );
   // The source of a public value must not reveal a domain that is paid data.
   const source_url = isDomainPublic ? `https://${domain}/` : recordUrl(base_url, dataset, record.slug);
   await storeEdits(editing, claim, edits, source_url, requester);
@@ -183,7 +187,7 @@ async function storeEdits(
       await db.insertInto('owner_facts').values(rows).execute();
       const who = `owner ${email}`;
       const entry = { at: now, who, action: 'edit', dataset, entity_id, subject: claim_id, request_id };
-      await recordAudit({ db }, { ...entry, told: { values: Object.fromEntries(edits) } });
+      await recordAudit({ db }, { ...entry, details: { values: Object.fromEntries(edits) } });
     },
   });
   if (after === null) throw new ApiError('unknown_entity', 'This record is no longer published.');

@@ -13,7 +13,7 @@ const FIELD = 'value.';
 export type FormInput = Pick<URLSearchParams, 'get'>;
 
 /** Attributes that owners may edit. */
-const editable = (pack: Pack): Attribute[] => pack.attributes.filter((each) => each.editable);
+const editable = (pack: Pack): Attribute[] => pack.attributes.filter((attribute) => attribute.editable);
 
 /** A value as the text of its field. */
 function written({ type }: Attribute, value: Value | undefined): string {
@@ -68,9 +68,9 @@ export function readFormValues(
     const { name } = attribute;
     const text = sent.get(FIELD + name);
     if (text === null || plain(text) === plain(written(attribute, record.attributes[name]))) continue;
-    const own = record.provenance[name]?.source.kind === 'owner';
+    const isOwners = record.provenance[name]?.source.kind === 'owner';
     if (plain(text) !== '') values[name] = meant(attribute, plain(text));
-    else if (own) values[name] = null;
+    else if (isOwners) values[name] = null;
     else {
       const msg = 'is from our sources; it can be replaced but not removed';
       issues.push({ loc: ['body', 'values', name], msg, type: 'not_yours' });
@@ -105,7 +105,7 @@ function control(attribute: Attribute, value: string, about: Html): Html {
     case 'boolean':
       return choice([unset, ['yes', 'Yes'], ['no', 'No']]);
     case 'enum':
-      if (attribute.values) return choice([unset, ...attribute.values.map((each) => [each, each] as const)]);
+      if (attribute.values) return choice([unset, ...attribute.values.map((option) => [option, option] as const)]);
       break;
     case 'strings':
     case 'text':
@@ -134,8 +134,8 @@ export function ownerFields(
     const id = `v-${name.replace(/[^a-z0-9]/gi, '-')}`;
     const wrong = issues.find(({ loc }) => loc[2] === name)?.msg;
     const now = written(attribute, record.attributes[name]);
-    const own = record.provenance[name]?.source.kind === 'owner';
-    const from = now === '' ? 'No value yet.' : own ? 'Set by you.' : 'From our sources.';
+    const isOwners = record.provenance[name]?.source.kind === 'owner';
+    const from = now === '' ? 'No value yet.' : isOwners ? 'Set by you.' : 'From our sources.';
     const hint = [attribute.description.replace(/([^.!?])$/, '$1.'), WORDS[attribute.type], from]
       .filter(Boolean)
       .join(' ');

@@ -15,11 +15,13 @@ const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim().slice(0, 120)
 const STYLE = 'font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:0 auto;padding:1em;color:#1d1c1a';
 
 function mail(to: string, subject: string, paragraphs: readonly Paragraph[]): Mail {
-  const text = paragraphs.map((each) => (typeof each === 'string' ? each : `${each.label}:\n${each.url}`)).join('\n\n');
-  const blocks = paragraphs.map((each) =>
-    typeof each === 'string'
-      ? html`<p>${each}</p>`
-      : html`<p><a href="${each.url}">${each.label}</a><br>${each.url}</p>`,
+  const text = paragraphs
+    .map((paragraph) => (typeof paragraph === 'string' ? paragraph : `${paragraph.label}:\n${paragraph.url}`))
+    .join('\n\n');
+  const blocks = paragraphs.map((paragraph) =>
+    typeof paragraph === 'string'
+      ? html`<p>${paragraph}</p>`
+      : html`<p><a href="${paragraph.url}">${paragraph.label}</a><br>${paragraph.url}</p>`,
   );
   const body = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>${subject}</title><body style="${STYLE}">${joinHtml(blocks)}</body></html>`;
   return { to, subject: oneLine(subject), text: `${text}\n`, html: String(body) };

@@ -113,7 +113,7 @@ const NOTIFIED = { names: ['postmaster', 'webmaster'], a_day: 5 };
 /** Notifies the domain's owner of a removal that no mailbox confirmed, since its contact may be invented. */
 async function notifyDomain(
   { store, quotas, mailer }: OwnersParts,
-  given: {
+  removal: {
     domain: string;
     contact: string;
     record: Pick<RecordRef, 'dataset' | 'name'>;
@@ -122,8 +122,8 @@ async function notifyDomain(
     now: number;
   },
 ): Promise<void> {
-  const { domain, contact, record, url, token } = given;
-  const now = new Date(given.now);
+  const { domain, contact, record, url, token } = removal;
+  const now = new Date(removal.now);
   if ((await quotas.take({ name: `notices ${domain}`, quota: NOTIFIED.a_day }, 1, now)) === 0) return;
   for (const address of NOTIFIED.names.map((local) => `${local}@${domain}`))
     if (address !== contact.toLowerCase()) await mailer.post(store.db, noticeMail(address, record, url), now, token);

@@ -23,17 +23,13 @@ form.ask { display: block; margin-bottom: 2.5rem; }
 `;
 
 /** The shell of these pages. */
-const shell = shellOf({ style: STYLE });
-export const OWNER_HEADERS = shell.headers;
+export const OWNER_SHELL = shellOf({ style: STYLE });
 
 /** A page with its status. */
 export interface OwnerPage {
   status: number;
   page: ShellPage;
 }
-
-/** A complete page. */
-export const ownerPage = (base_url: string, { page }: OwnerPage): string => shell.page(base_url, page);
 
 const p = (text: string): Html => html`<p>${text}</p>`;
 
@@ -231,21 +227,21 @@ export function startPage(base_url: string, pack: Pack, record: StoredRecord, st
 ${now && html`<p class="wrong" id="${form}-e" role="alert">${now.problem}</p>`}</div>`;
   };
   const claim =
-    pack.owner.domain === null
-      ? p('Records of this dataset have no domain, so we cannot verify their owners, so they cannot be edited here.')
-      : html`${p('We send you a link to a form where you can correct the values.')}
+    pack.owner.domain !== null &&
+    html`<h2>Edit the record</h2>
+${p('We send you a link to a form where you can correct the values.')}
 <form method="post" class="ask">${email('edit')}
 <button type="submit" class="button" name="do" value="edit">Send link</button></form>`;
   const removal =
     pack.owner.domain === null
       ? 'An operator checks your request first, since the dataset has no domain by which to verify the owner.'
       : 'It is removed everywhere, immediately. We send you a link to restore it.';
+  const offer = pack.owner.domain === null ? 'ask for its removal' : 'edit or remove it';
   return {
     status: state ? 422 : 200,
     page: {
-      title: `Is ${record.name} yours?`,
-      body: html`<p>${recordLink(base_url, named)} is a record of the dataset ${pack.title}. If it is about you or your business, you can edit or remove it here, free of charge.</p>
-<h2>Edit the record</h2>
+      title: pack.owner.domain === null ? `Remove ${record.name}` : `Is ${record.name} yours?`,
+      body: html`<p>${recordLink(base_url, named)} is a record of the dataset ${pack.title}. If it is about you or your business, you can ${offer} here, free of charge.</p>
 ${claim}
 <h2>Remove the record</h2>
 ${p(removal)}
@@ -296,18 +292,3 @@ export function requestedPage(
 /** A link to request another link. */
 export const newLinkHtml = (base_url: string, record: RecordRef | null): Html | undefined =>
   record === null ? undefined : startLink(base_url, record, 'Request another link');
-
-/** The answer to a form that another site sent. */
-export const FOREIGN_FORM: OwnerPage = {
-  status: 403,
-  page: {
-    title: 'This form came from another site',
-    body: p('Nothing was changed. To continue, open the link in the mail and use the button there.'),
-  },
-};
-
-/** An error with one sentence. */
-export const refusedPage = (status: OwnerPage['status'], message: string): OwnerPage => ({
-  status,
-  page: { title: 'Request failed', body: p(message) },
-});

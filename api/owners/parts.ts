@@ -2,6 +2,7 @@
 
 import type { Requester } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
+import { unknownEntity } from '../../data/queries/nearest.ts';
 import type { EditContext } from '../../data/releases/overlay-edit.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { MailQueue } from '../../data/state/mail.ts';
@@ -98,9 +99,10 @@ export async function requestReview(
 }
 
 /** The record of an id or slug. Throws `unknown_entity`. */
-export async function findRecord({ engine, pack }: Release, ref: string): Promise<StoredRecord> {
+export async function findRecord(release: Release, ref: string): Promise<StoredRecord> {
+  const { engine } = release;
   const [ordinal] = await engine.resolve([ref.toLowerCase()]);
-  if (ordinal === null || ordinal === undefined) throw new ApiError('unknown_entity', `${pack.id} has no such record.`);
+  if (ordinal === null || ordinal === undefined) throw await unknownEntity(release, ref, {});
   const [stored] = await engine.bodies([ordinal]);
   return JSON.parse(stored!.body) as StoredRecord;
 }

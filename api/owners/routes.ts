@@ -1,13 +1,12 @@
 // The pages of the owners' channel: the forms of a record, and the pages of mailed links. A GET changes
 // nothing, a POST does.
 
-import type { Requester } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import { type App, answer, type RestDeps } from '../channels/rest/rest.ts';
-import { ApiError, ERRORS, toApiError } from '../contract/errors.ts';
+import { answer, type RestDeps } from '../channels/rest/rest.ts';
+import { ApiError, toApiError } from '../contract/errors.ts';
+import type { Operation } from '../contract/operation.ts';
 import type { Release } from '../gate/context.ts';
-import { admit } from '../gate/execute.ts';
-import { type Http, type HttpRequest, readRequest, readText } from '../http/request.ts';
+import type { PlainAnswer, Route, RouteRequest, RouteTable } from '../http/server.ts';
 import { EMAIL } from '../operations/common/account.ts';
 import { preferred } from '../render/negotiate.ts';
 import { readFormValues } from './form.ts';
@@ -16,15 +15,11 @@ import {
   beginPage,
   confirmPage,
   editPage,
-  FOREIGN_FORM,
   type FormState,
   invalidLinkPage,
   missingRecordPage,
   newLinkHtml,
-  OWNER_HEADERS,
-  type OwnerPage,
-  ownerPage,
-  refusedPage,
+  OWNER_SHELL,
   removedPage,
   requestedPage,
   restoredPage,
@@ -32,111 +27,65 @@ import {
   startPage,
 } from './pages.ts';
 
-type Gate = RestDeps['gate'];
-type Owners = NonNullable<Gate['owners']> & OwnerPages;
+type Owners = NonNullable<RestDeps['gate']['owners']> & OwnerPages;
 type OwnerDeps = RestDeps & { owners: Owners };
-/** A page, or the relative address of a redirect: a relative one is correct under any base URL. */
-type PageOrRedirect = OwnerPage | { to: string };
-
-interface OwnerRequest {
-  request: HttpRequest;
-  requester: Requester;
-  now: Date;
-  /** Fields of the form; empty for a GET. */
-  form: URLSearchParams;
-}
-
-type Handler = (request: OwnerRequest) => Promise<PageOrRedirect>;
+type Handler = (request: RouteRequest) => Promise<PlainAnswer>;
 
 /**
- * Mounts the pages. They use no cookies: the token in the form is the only credential, so a form cannot be
- * forged (CSRF).
+ * The pages, and the addresses of operations that have a page for browsers. They use no cookies: the token in the
+ * form is the only credential, so a form cannot be forged (CSRF). Redirects are relative, so that they are correct
+ * under any base URL.
+ *
+ * @example
+ * ```ts
+ * mountTable(app, services, ownersTable({ ...services, owners }));
+ * await app.request('/claim?token=…');
+ * ```
  */
-export function mountOwners(app: App, deps: OwnerDeps): void {
-  const mount = (path: string, get: Handler, post: Handler) => {
-    app.get(path, (c) => respond(deps, c, get));
-    app.post(path, (c) => respond(deps, c, post));
-  };
-  mount('/optout/restore', removalPage(deps, 'restore'), changeRecord(deps, 'restore'));
-  mount('/optout/confirm', removalPage(deps, 'confirm'), changeRecord(deps, 'confirm'));
-  mount(
-    '/claim',
-    async ({ request, now }) => {
-      const done = request.query['done'];
-      const state: FormState = { ...NO_INPUT, done: done === 'saved' || done === 'nothing' ? done : null };
-      return claimPage(deps, tokenOf(request), now, state);
+export function ownersTable(deps: OwnerDeps): RouteTable {
+  return {
+    policy: { credentials: 'ignored', cors: false, errors: 'page', shell: OWNER_SHELL, form: 'token' },
+    routes: {
+      'GET /optout/restore': removalPage(deps, 'restore'),
+      'POST /optout/restore': changeRecord(deps, 'restore'),
+      'GET /optout/confirm': removalPage(deps, 'confirm'),
+      'POST /optout/confirm': changeRecord(deps, 'confirm'),
+      'GET /claim': (request) => {
+        const done = request.parameter('done');
+        const state: FormState = { ...NO_INPUT, done: done === 'saved' || done === 'nothing' ? done : null };
+        return claimPage(deps, tokenOf(request), request.now, state);
+      },
+      'POST /claim': (request) => editRecord(deps, request),
+      'GET /owners/:ds/:entity_id': (request) =>
+        withRecord(deps, request, async ({ pack }, record) => startPage(deps.gate.base_url, pack, record, null)),
+      'POST /owners/:ds/:entity_id': (request) =>
+        withRecord(deps, request, (release, record) => requestChange(deps, release, record, request)),
+      ...Object.fromEntries(deps.gate.operations.flatMap((operation) => browserPage(deps, operation))),
     },
-    (request) => editRecord(deps, request),
-  );
-  app.get('/owners/:ds/:entity_id', (c) =>
-    respond(deps, c, () =>
-      withRecord(deps, c, async ({ pack }, record) => startPage(deps.gate.base_url, pack, record, null)),
-    ),
-  );
-  app.post('/owners/:ds/:entity_id', (c) =>
-    respond(deps, c, (request) =>
-      withRecord(deps, c, (release, record) => requestChange(deps, release, record, request)),
-    ),
-  );
-  mountBrowserPages(app, deps);
-}
-
-/** Mounts operations with a page for browsers at their own address: a program gets the operation's answer. */
-function mountBrowserPages(app: App, deps: OwnerDeps): void {
-  const { gate } = deps;
-  for (const operation of gate.operations) {
-    const { browser_page, route } = operation;
-    if (browser_page === undefined) continue;
-    // Relative to the operation's address, so that it is correct under any base URL.
-    const page = '../'.repeat(route.path.split('/').length - 2) + browser_page.slice(1);
-    app.get(route.path, (c) => {
-      const request = readRequest(gate, c);
-      const types = ['application/json', 'text/markdown', 'text/html'];
-      if (request.hasMdSuffix || preferred(request.accept, types) !== 'text/html') return answer(deps, c, operation);
-      return respond(deps, c, async ({ request }) => redirect(page, tokenOf(request)));
-    });
-  }
-}
-
-/** Applies the rate limit, rejects forms from other sites, and sends the handler's page or its error. */
-async function respond({ gate, report }: OwnerDeps, c: Http, handler: Handler): Promise<Response> {
-  const request = readRequest(gate, c);
-  const { visitor, headers, request_id } = request;
-  const send = (result: PageOrRedirect): Response => {
-    const all = { ...headers, ...OWNER_HEADERS };
-    if ('to' in result) return new Response(null, { status: 303, headers: { ...all, Location: result.to } });
-    return new Response(ownerPage(gate.base_url, result), { status: result.status, headers: all });
   };
-  try {
-    await admit(gate, { ...visitor, credential: null }, 'free');
-    if (c.req.method === 'POST' && isForeign(c, gate.base_url)) return send(FOREIGN_FORM);
-    const now = gate.now();
-    const requester = { key: null, address: visitor.address, request_id, now: now.getTime() };
-    const form = new URLSearchParams(c.req.method === 'POST' ? await readText(c) : '');
-    return send(await handler({ request, requester, now, form }));
-  } catch (cause) {
-    const error = toApiError(cause);
-    if (error.code === 'internal') report(cause, request_id);
-    return send(refusedPage(ERRORS[error.code].status, error.message));
-  }
 }
 
-/** Whether another site sent the form, by the browser's headers. Under `no-referrer` Origin is `null`. */
-function isForeign(c: Http, base_url: string): boolean {
-  const site = c.req.header('sec-fetch-site');
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-  const origin = c.req.header('origin');
-  return origin !== undefined && origin !== 'null' && origin !== new URL(base_url).origin;
+/** The address of an operation with a page for browsers: a program gets the operation's answer. */
+function browserPage(deps: OwnerDeps, operation: Operation): [string, Route][] {
+  const { rest } = operation;
+  if (rest.browser_page === undefined) return [];
+  const page = '../'.repeat(rest.path.split('/').length - 2) + rest.browser_page.slice(1);
+  const run = async (request: RouteRequest) => {
+    const types = ['application/json', 'text/markdown', 'text/html'];
+    if (request.hasMdSuffix || preferred(request.accept, types) !== 'text/html')
+      return answer(deps, request.http, operation);
+    await request.count('free');
+    return redirect(page, tokenOf(request));
+  };
+  // The operation counts its calls itself.
+  return [[`GET ${rest.path}`, { bucket: null, credentials: 'any', cors: true, errors: 'preferred', answer: run }]];
 }
 
-function redirect(page: string, token: string, more = ''): PageOrRedirect {
+function redirect(page: string, token: string, more = ''): PlainAnswer {
   return { to: `${page}?token=${encodeURIComponent(token)}${more}` };
 }
 
-const tokenOf = ({ query }: HttpRequest): string => {
-  const token = query['token'];
-  return typeof token === 'string' ? token : '';
-};
+const tokenOf = (request: RouteRequest): string => request.parameter('token') ?? '';
 
 type Removal = 'restore' | 'confirm';
 const REMOVALS: Readonly<Record<Removal, string>> = {
@@ -146,9 +95,9 @@ const REMOVALS: Readonly<Record<Removal, string>> = {
 
 /** GET: the page that confirms a restore or removal. */
 function removalPage({ owners }: OwnerDeps, kind: Removal): Handler {
-  return async ({ request, now }) => {
+  return async (request) => {
     const token = tokenOf(request);
-    const { state, record } = await owners.removal(kind, token, now);
+    const { state, record } = await owners.removal(kind, token, request.now);
     if (state !== 'good' || record === null) return invalidLinkPage(state === 'good' ? 'used' : state, REMOVALS[kind]);
     return kind === 'restore' ? restorePage(token, record) : confirmPage(token, record);
   };
@@ -156,11 +105,12 @@ function removalPage({ owners }: OwnerDeps, kind: Removal): Handler {
 
 /** POST: restores or removes the record. */
 function changeRecord({ gate, owners }: OwnerDeps, kind: Removal): Handler {
-  return async ({ form, requester, now }) => {
-    const token = form.get('token') ?? '';
+  return async (request) => {
+    const token = request.field('token');
+    const requester = request.requester(null);
     const record = await (kind === 'restore' ? owners.restore(token, requester) : owners.confirm(token, requester));
     if (record !== null) return kind === 'restore' ? restoredPage(gate.base_url, record) : removedPage(record);
-    const { state } = await owners.removal(kind, token, now);
+    const { state } = await owners.removal(kind, token, request.now);
     return invalidLinkPage(state === 'good' ? 'used' : state, REMOVALS[kind]);
   };
 }
@@ -174,7 +124,7 @@ async function claimPage(
   token: string,
   now: Date,
   formState: FormState,
-): Promise<PageOrRedirect> {
+): Promise<PlainAnswer> {
   const { state, about, until } = await owners.claimed(token, now);
   const named = about && { dataset: about.pack.id, slug: about.record.slug, name: about.record.name };
   if (state !== 'waiting' && state !== 'open')
@@ -185,10 +135,12 @@ async function claimPage(
 }
 
 /** POST: begins the claim's time for edits (`do=begin`), or saves the form (`do=save`). */
-async function editRecord(deps: OwnerDeps, { form, requester, now }: OwnerRequest): Promise<PageOrRedirect> {
+async function editRecord(deps: OwnerDeps, request: RouteRequest): Promise<PlainAnswer> {
   const { owners } = deps;
-  const token = form.get('token') ?? '';
-  const action = form.get('do');
+  const { form, now } = request;
+  const token = request.field('token');
+  const action = request.field('do');
+  const requester = request.requester(null);
   const { state, about } = await owners.claimed(token, now);
   if (about === null || (state !== 'open' && state !== 'waiting')) return claimPage(deps, token, now, NO_INPUT);
   if (action === 'begin') {
@@ -213,15 +165,14 @@ async function editRecord(deps: OwnerDeps, { form, requester, now }: OwnerReques
 /** Leases the release, finds the record of the address and calls the handler with both. */
 async function withRecord(
   { gate, owners }: OwnerDeps,
-  c: Http,
-  handler: (release: Release, record: StoredRecord) => Promise<PageOrRedirect>,
-): Promise<PageOrRedirect> {
-  const { ds, entity_id } = c.req.param();
-  const leases = await gate.lease(ds ?? '');
+  { params: { ds = '', entity_id = '' } }: RouteRequest,
+  handler: (release: Release, record: StoredRecord) => Promise<PlainAnswer>,
+): Promise<PlainAnswer> {
+  const leases = await gate.lease(ds);
   try {
     // A lease of a named dataset has its release.
     const release = leases.release!;
-    return await handler(release, await owners.subject(release, entity_id ?? ''));
+    return await handler(release, await owners.subject(release, entity_id));
   } finally {
     leases.done();
   }
@@ -232,12 +183,12 @@ async function requestChange(
   { gate, owners }: OwnerDeps,
   release: Release,
   record: StoredRecord,
-  { form, requester }: OwnerRequest,
-): Promise<PageOrRedirect> {
-  const field = (name: string) => (form.get(name) ?? '').trim();
-  const email = field('email');
-  const reason = field('reason');
-  const isRemoval = field('do') === 'remove';
+  request: RouteRequest,
+): Promise<PlainAnswer> {
+  const email = request.field('email');
+  const reason = request.field('reason');
+  const isRemoval = request.field('do') === 'remove';
+  const requester = request.requester(null);
   const { pack } = release;
   const entity_id = record.id;
   try {

@@ -33,11 +33,11 @@ export function everyStep(
   bars: readonly ChartColumn[],
   parts: number,
 ): ChartColumn[] {
-  const known = new Map(bars.map((each) => [each.at, each]));
+  const barByTime = new Map(bars.map((bar) => [bar.at, bar]));
   const none = new Array<number>(parts).fill(0);
   const columns: ChartColumn[] = [];
   for (let at = Math.floor(from / step) * step; at <= to; at += step)
-    columns.push(known.get(at) ?? { at, parts: none });
+    columns.push(barByTime.get(at) ?? { at, parts: none });
   return columns;
 }
 
@@ -45,7 +45,7 @@ export function everyStep(
 export function roundUp(most: number): number {
   if (most <= 0) return 1;
   const zeros = 10 ** Math.floor(Math.log10(most));
-  return ([1, 2, 5, 10].find((each) => each * zeros >= most) ?? 10) * zeros;
+  return ([1, 2, 5, 10].find((factor) => factor * zeros >= most) ?? 10) * zeros;
 }
 
 /**
@@ -58,7 +58,7 @@ export function tickStep(columns: number): number {
   return Math.max(1, columns);
 }
 
-const sum = (parts: readonly number[]) => parts.reduce((all, each) => all + Math.max(0, each), 0);
+const sum = (parts: readonly number[]) => parts.reduce((all, part) => all + Math.max(0, part), 0);
 
 /** Stacked bars over time. */
 export function barChart({ about, series, columns, amount, time, tick }: BarChart): Html {
@@ -122,8 +122,8 @@ export function stepChart({ about, lines, until, amount }: StepChart): Html | nu
   const [wide, tall] = [until - from || 1, high - low || 1];
   const x = (at: number) => (((at - from) / wide) * 100).toFixed(2);
   const y = (value: number) => (100 - ((value - low) / tall) * 100).toFixed(2);
-  const drawn = lines.map(({ points: own }, i) => {
-    const sorted = [...own].sort((a, b) => a.at - b.at);
+  const drawn = lines.map(({ points: linePoints }, i) => {
+    const sorted = [...linePoints].sort((a, b) => a.at - b.at);
     const path = sorted
       .map(({ at, value }, k) => (k === 0 ? `M${x(at)} ${y(value)}` : `H${x(at)}V${y(value)}`))
       .join('');

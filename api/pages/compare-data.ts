@@ -40,12 +40,14 @@ export interface ComparisonData {
 export function labelOf({ pack, columns }: ComparisonData, { record }: ComparedColumn): string {
   const { name } = record;
   const detail = distinctionOf(pack, record);
-  return detail !== '' && columns.filter((each) => each.record.name === name).length > 1 ? `${name} (${detail})` : name;
+  return detail !== '' && columns.filter((column) => column.record.name === name).length > 1
+    ? `${name} (${detail})`
+    : name;
 }
 
 /** The path of a comparison, with the inputs and the switch of this one. */
 export function comparePath({ pack, inputs, differences }: ComparisonData, slugs: readonly string[]): string {
-  const changed = (pack.calculator?.inputs ?? []).filter((each) => inputs[each.name] !== each.default);
+  const changed = (pack.calculator?.inputs ?? []).filter((input) => inputs[input.name] !== input.default);
   const parameters = [
     ...(slugs.length > 0 ? [`ids=${slugs.map(encodeURIComponent).join(',')}`] : []),
     ...changed.map(({ name }) => `${name}=${inputs[name]}`),

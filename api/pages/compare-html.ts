@@ -1,20 +1,21 @@
 // The comparison page: records side by side, a calculator, the overlaid history, and a search for more records.
 import { ANALYSIS_BOUNDS } from '../../data/input/analysis-parameters.ts';
 import { printable } from '../../data/input/parse-values.ts';
+import { goneNote } from '../../data/queries/gone.ts';
 import { endsOf, type TermResult, termAmount, totalAmount } from '../../packs/define/calculator.ts';
 import type { Attribute, Calculator, Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { packPrice } from '../contract/pricing.ts';
 import { amountText, BEST_LABEL, bestOf, rowState, totalText } from '../render/comparison.ts';
 import { distinctionOf } from '../render/distinction.ts';
-import { plural, printDate, printEuro, printWithUnit, webAddress } from '../render/print.ts';
+import { plural, printDate, printEuro, printWithUnit } from '../render/print.ts';
 import { STATUS_MEANING } from '../render/status-mark.ts';
 import { COMPARE_MODULES, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { type Candidate, type ComparedColumn, type ComparisonData, comparePath, labelOf } from './compare-data.ts';
 import { footerHtml, headerHtml, headHtml, KEYS_PATH, prefixOf } from './frame.ts';
 import { type Html, html, joinHtml } from './html.ts';
 import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
-import { breakable, sourceLink, stepTable } from './record-values.ts';
+import { breakable, linkedValue, sourceLink, stepTable } from './record-values.ts';
 import { type ChartLine, rangeSwitch, stepCharts } from './step-chart.ts';
 
 /** Whether an attribute is locked: a paid column of the comparison, on the free page. */
@@ -93,11 +94,9 @@ function cell({ record, sources }: ComparedColumn, { name, unit, better }: Attri
     return html`<td class="none" data-slug="${record.slug}"><span aria-hidden="true">–</span><span class="away">no value</span></td>`;
   const ends = endsOf(value);
   const data = ends !== null && html` data-min="${ends.min}" data-max="${ends.max}"`;
-  const text = printWithUnit(value, unit);
-  const own = typeof value === 'string' ? webAddress(value) : null;
   const { observed_at, status } = provenance;
   const mark = best && better !== undefined && html` <span class="tag public best">${BEST_LABEL[better]}</span>`;
-  return html`<td data-slug="${record.slug}"${data}><span class="said">${own === null ? text : html`<a href="${own}" rel="nofollow">${text}</a>`}</span>${mark}${status !== undefined && html` <span class="quiet small">${status}: ${STATUS_MEANING[status]}</span>`}<span class="origin">${sourceLink(name, provenance, { sources })} <time datetime="${observed_at}">${printDate(observed_at)}</time></span></td>`;
+  return html`<td data-slug="${record.slug}"${data}><span class="value-text">${linkedValue(value, unit)}</span>${mark}${status !== undefined && html` <span class="quiet small">${status}: ${STATUS_MEANING[status]}</span>`}<span class="origin">${sourceLink(name, provenance, { sources })} <time datetime="${observed_at}">${printDate(observed_at)}</time></span></td>`;
 }
 
 function lockedCell({ record }: ComparedColumn, { name }: Attribute, pack: Pack): Html {
@@ -145,7 +144,7 @@ function amounts(page: ComparisonData, calculator: Calculator): Html {
   const best = complete.includes(null) ? [] : bestOf(complete, calculator.better);
   const total = columns.map(({ record }, i) => {
     const mark = best[i] && html` <span class="tag public best">${BEST_LABEL[calculator.better!]}</span>`;
-    return html`<td data-slug="${record.slug}"><span class="said">${totalText(totals[i]!, calculator.unit)}</span>${mark}</td>`;
+    return html`<td data-slug="${record.slug}"><span class="value-text">${totalText(totals[i]!, calculator.unit)}</span>${mark}</td>`;
   });
   return html`<div class="scroll compare-scroll" role="region" aria-label="${calculator.title} by record" tabindex="0"><table class="compare amounts"><caption class="away">${calculator.title} by record, in ${calculator.unit}</caption>
 <thead><tr><td></td>${columns.map((column) => html`<th scope="col">${labelOf(page, column)}</th>`)}</tr></thead>
@@ -225,23 +224,21 @@ ${calculatorSection(page, prefix)}${finder(page, prefix)}${historySection(page)}
 
 /** Unknown and surplus ids, and records that no source lists any more. */
 function notes({ pack, columns, missing, dropped }: ComparisonData): Html {
-  const { gone } = pack;
-  const delisted = columns.filter(({ record }) => gone !== null && record.attributes[gone.attribute] === gone.value);
   const texts = [
     ...missing.map((id) => `“${printable(id)}” is not in this dataset: the id is wrong, or the record was removed.`),
     ...(dropped > 0
       ? [`A comparison has at most ${MOST} records; ${plural(dropped, 'more record')} of the address left out.`]
       : []),
-    ...delisted.map(
-      ({ record }) => `${record.name} is ${gone!.value}: no source lists it any more. Its last values are shown.`,
-    ),
+    ...columns.flatMap(({ record }) => goneNote(pack, record) ?? []),
   ];
   return html`${texts.map((text) => html`<p class="note">${text}</p>\n`)}`;
 }
 
 /** What is locked, its price, and the button that loads it with the visitor's key. */
 function loadBox({ pack, columns }: ComparisonData, prefix: string): Html {
-  const locked = pack.compare.filter((name) => pack.attributes.some((each) => each.name === name && !each.public));
+  const locked = pack.compare.filter((name) =>
+    pack.attributes.some((attribute) => attribute.name === name && !attribute.public),
+  );
   const price = printEuro(packPrice(pack, 'compare'));
   const what = html`${locked.map((name, i) => html`${i > 0 && ', '}<code>${name}</code>`)}`;
   return html`<div class="load" id="load" data-call="${prefix}/v1/${pack.id}/compare" data-price="${price}" tabindex="-1">
@@ -269,8 +266,8 @@ function finder(page: ComparisonData, prefix: string): Html {
     ...(differences ? [['differences', '1']] : []),
   ];
   const rows = candidates.map(
-    (each: Candidate) =>
-      html`<li><a data-swap href="${prefix}${comparePath(page, [...slugs, each.slug])}"><b>Add ${each.name}</b> <span class="quiet">${each.detail}</span></a></li>`,
+    (candidate: Candidate) =>
+      html`<li><a data-swap href="${prefix}${comparePath(page, [...slugs, candidate.slug])}"><b>Add ${candidate.name}</b> <span class="quiet">${candidate.detail}</span></a></li>`,
   );
   const status =
     search === ''

@@ -15,6 +15,11 @@ type HtmlValue = Html | string | number | boolean | null | undefined | readonly 
 
 /**
  * The tag: html`<b>${'<i>'}</b>` is `<b>&lt;i&gt;</b>`. hono returns a promise only for values that have one.
+ *
+ * @example
+ * ```ts
+ * html`<td>${record.name}</td>`; // escapes the name
+ * ```
  */
 export const html = tag as (strings: TemplateStringsArray, ...values: HtmlValue[]) => Html;
 

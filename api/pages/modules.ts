@@ -24,8 +24,8 @@ export const assetPath = (name: string, extension: string, made: string): string
 export function moduleAssets(entry: URL): Asset[] {
   const assets = new Map<string, Asset>();
   const add = (url: URL): Asset => {
-    const known = assets.get(url.href);
-    if (known) return known;
+    const asset = assets.get(url.href);
+    if (asset) return asset;
     const source = readFileSync(url, 'utf8');
     const imports = new Map(
       [...source.matchAll(IMPORTED)].map(([, name = '']) => [name, `./${basename(add(new URL(name, url)).path)}`]),

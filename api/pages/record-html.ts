@@ -1,20 +1,21 @@
 // The HTML page of a record: values with their sources, history, the same thing from other sources, citation
 // and API calls.
 import type { PublicRecord } from '../../data/model/record.ts';
+import { goneNote } from '../../data/queries/gone.ts';
 import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
-import type { Pack, Value } from '../../packs/define/model.ts';
+import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { distinctionOf } from '../render/distinction.ts';
-import { plural, printDate, printShare, printValue } from '../render/print.ts';
+import { plural, printDate, printShare, printValue, printWithUnit } from '../render/print.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { footerHtml, headerHtml, headHtml, KEYS_PATH, prefixOf } from './frame.ts';
 import { type Html, html, joinHtml, raw } from './html.ts';
 import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
 import { pointMap } from './point-map.ts';
-import { citeSection } from './record-cite.ts';
-import { historySection } from './record-history.ts';
-import { breakable, valuesSection } from './record-values.ts';
-import type { RelatedData } from './related-data.ts';
+import { breakable, stepTable, valuesSection } from './record-values.ts';
+import type { RelatedData, Step } from './related-data.ts';
 import { reportForm } from './report.ts';
+import { rangeSwitch, stepCharts } from './step-chart.ts';
 
 export interface RecordPage {
   /** Exactly the values shown: public ones for everyone, all of them in a paid view. */
@@ -104,9 +105,10 @@ function head({ record, pack, paid, related }: RecordPage, prefix: string): Html
     html`<a href="${prefix}/datasets/${pack.id}/${record.slug}.md">as Markdown</a>`,
     ...(record.sample ? [] : [html`<a href="${prefix}/compare/${pack.id}?ids=${record.slug}">Compare with …</a>`]),
   ];
+  const gone = goneNote(pack, record);
   return html`<nav class="crumbs" aria-label="Breadcrumb"><a href="${prefix}/">Register</a> <span aria-hidden="true">/</span> <a href="${prefix}/datasets/${pack.id}/">${pack.title}</a></nav>
 <h1>${record.name}</h1>
-${detail !== '' && html`<p class="lead distinction">${detail}</p>\n`}<p class="meta">${joinHtml(facts, ' ')}</p>`;
+${detail !== '' && html`<p class="lead distinction">${detail}</p>\n`}<p class="meta">${joinHtml(facts, ' ')}</p>${gone !== null && html`\n<p class="note">${gone}</p>`}`;
 }
 
 /** A value of another record; '–' without one. */
@@ -115,18 +117,18 @@ const cell = (value: Value | null): string => (value === null ? '–' : printVal
 /** The same thing from other sources, lowest price first. */
 function same({ related, pack }: RecordPage, prefix: string): Html {
   if (related.same.length === 0) return html``;
-  const attribute = (name: string | null | undefined) => pack.attributes.find((each) => each.name === name);
+  const attribute = (name: string | null | undefined) => pack.attributes.find((candidate) => candidate.name === name);
   const group = attribute(pack.serving.similar_differ_by)!;
   const price = attribute(pack.price_attributes.find((name) => attribute(name)?.public));
-  const rows = related.same.map((each) => {
-    const name = each.own
-      ? html`<strong>${each.name}</strong>`
-      : html`<a href="${prefix}/datasets/${pack.id}/${each.slug}">${each.name}</a>`;
+  const rows = related.same.map((otherRecord) => {
+    const name = otherRecord.own
+      ? html`<strong>${otherRecord.name}</strong>`
+      : html`<a href="${prefix}/datasets/${pack.id}/${otherRecord.slug}">${otherRecord.name}</a>`;
     const cost =
       price &&
-      html`<td class="figure">${cell(each.price)}</td><td>${each.checked === null ? '' : html`<time datetime="${each.checked}">${printDate(each.checked)}</time>`}</td>`;
-    const box = html`<input type="checkbox" name="ids" value="${each.slug}"${each.own && html` checked`} aria-label="Compare ${each.name} (${cell(each.group)})">`;
-    return html`<tr${each.own && html` class="own"`}><td>${box}</td><th scope="row">${cell(each.group)}</th><td>${name}${each.own && html` <span class="quiet">this record</span>`}</td>${cost}</tr>`;
+      html`<td class="figure">${cell(otherRecord.price)}</td><td>${otherRecord.checked === null ? '' : html`<time datetime="${otherRecord.checked}">${printDate(otherRecord.checked)}</time>`}</td>`;
+    const box = html`<input type="checkbox" name="ids" value="${otherRecord.slug}"${otherRecord.own && html` checked`} aria-label="Compare ${otherRecord.name} (${cell(otherRecord.group)})">`;
+    return html`<tr${otherRecord.own && html` class="own"`}><td>${box}</td><th scope="row">${cell(otherRecord.group)}</th><td>${name}${otherRecord.own && html` <span class="quiet">this record</span>`}</td>${cost}</tr>`;
   });
   const columns =
     price &&
@@ -162,11 +164,14 @@ function calls({ record, pack, base_url }: RecordPage, prefix: string): Html {
     html`<section aria-labelledby="call"><h2 id="call">API</h2><ul>${links}</ul>${more}</section>`;
   // Operations refuse a fictional sample, so its page links none.
   if (record.sample) return section([all]);
+  // Without a domain no address proves who the owner is.
+  const ownerLabel =
+    pack.owner.domain === null ? 'Ask to remove this record' : 'Is this your record? Edit or remove it';
   const links = [
     html`<li><a href="${prefix}${path}.md">This page as Markdown</a>, free</li>`,
     html`<li><a href="${prefix}/v1/${pack.id}/entities/${record.slug}/audit.md">Data quality report</a></li>`,
     all,
-    html`<li><a href="${prefix}/owners/${pack.id}/${record.slug}">Is this your record? Edit or remove it</a></li>`,
+    html`<li><a href="${prefix}/owners/${pack.id}/${record.slug}">${ownerLabel}</a></li>`,
   ];
   const every = html`<figure class="call"><figcaption>All values, with an API key</figcaption><button class="copy" type="button" data-copy="${call}">Copy</button><pre tabindex="0" role="group" aria-label="URL of all values"><code>${call}</code></pre></figure>`;
   return section(links, every);
@@ -195,4 +200,117 @@ function recordJsonld(record: PublicRecord, pack: Pack, base_url: string): strin
   });
   // No value may end the script element or begin a comment in it.
   return text.replaceAll('<', '\\u003c');
+}
+
+/** The section of charts, and of numbers that never changed; nothing without either. */
+export function historySection(pack: Pack, { history }: RelatedData, checked: Readonly<Record<string, string>>): Html {
+  const numbers = pack.attributes.filter(({ name, type }) => NUMERIC.includes(type) && checked[name] !== undefined);
+  const drawn: Html[] = [];
+  const constant: Html[] = [];
+  for (const attribute of numbers) {
+    const { name, unit } = attribute;
+    const steps = history[name] ?? [];
+    const [first] = steps;
+    if (first === undefined) continue;
+    const values = new Set(steps.map(({ value }) => JSON.stringify(value)));
+    if (values.size > 1) drawn.push(chart(attribute, steps, checked[name]!));
+    else if (first.value !== null)
+      constant.push(
+        html`<li><code>${name}</code> ${printWithUnit(first.value, unit)}, unchanged since <time datetime="${first.at}">${printDate(first.at)}</time></li>`,
+      );
+  }
+  if (drawn.length + constant.length === 0) return html``;
+  return html`<section aria-labelledby="history"><h2 id="history">History</h2>
+${drawn.length > 0 && rangeSwitch()}${drawn}${constant.length > 0 && html`<ul class="constant">${constant}</ul>`}</section>
+`;
+}
+
+function chart(attribute: Attribute, steps: readonly Step[], checked: string): Html {
+  const { name, unit } = attribute;
+  const newest = steps.at(-1)!.value;
+  const changes = steps.length - 1;
+  return html`<figure class="course"><figcaption><code>${name}</code> <strong>${newest === null ? 'withdrawn' : printWithUnit(newest, unit)}</strong> <span class="quiet">${changes} ${changes === 1 ? 'change' : 'changes'} since ${printDate(steps[0]!.at)}</span></figcaption>
+${stepCharts(attribute, [{ name: '', place: 1, steps, checked }])}
+<details><summary>Show as table<span class="away"> ${name}</span></summary>${stepTable(steps, unit)}</details></figure>
+`;
+}
+
+// Citations of a record: text, BibTeX and CSL-JSON.
+
+const PUBLISHER = 'Dataset Register';
+
+/** Characters that LaTeX reads as commands, as text. */
+const LATEX: Record<string, string> = {
+  '\\': '\\textbackslash{}',
+  '~': '\\textasciitilde{}',
+  '^': '\\textasciicircum{}',
+};
+const latex = (text: string): string =>
+  text.replace(/[\\~^]|[{}$&#_%]/g, (special) => LATEX[special] ?? `\\${special}`);
+
+interface Citation {
+  key: string;
+  title: string;
+  /** YYYY-MM-DD: when a source last confirmed a value. */
+  date: string;
+  url: string;
+  dataset: string;
+  /** Names of the sources, as their licences require. */
+  note: string;
+}
+
+function citationOf(record: PublicRecord, pack: Pack): Citation {
+  const detail = distinctionOf(pack, record);
+  const times = Object.values(record.provenance).map(({ observed_at }) => observed_at);
+  return {
+    key: `${pack.id}-${record.slug}`,
+    title: detail === '' ? record.name : `${record.name} (${detail})`,
+    date: (times.toSorted().at(-1) ?? record.updated_at).slice(0, 10),
+    url: record.url,
+    dataset: pack.title,
+    note: pack.attribution,
+  };
+}
+
+/** An entry of type misc, which every style of BibTeX knows. */
+export function bibtex(record: PublicRecord, pack: Pack): string {
+  const { key, title, date, url, dataset, note } = citationOf(record, pack);
+  const fields = [
+    ['title', latex(title)],
+    ['howpublished', `${latex(dataset)}, ${PUBLISHER}`],
+    ['year', date.slice(0, 4)],
+    // Braces and backslashes would end the field; an address has them only percent-encoded.
+    ['url', encodeURI(decodeURI(url))],
+    ['note', `Checked ${date}. ${latex(note)}`],
+  ];
+  return `@misc{${key},\n${fields.map(([name, value]) => `  ${name} = {${value}}`).join(',\n')}\n}`;
+}
+
+/** The item of the Citation Style Language, as Zotero and Pandoc import it. */
+export function cslJson(record: PublicRecord, pack: Pack): string {
+  const { key, title, date, url, dataset, note } = citationOf(record, pack);
+  const item = {
+    id: key,
+    type: 'dataset',
+    title,
+    'container-title': dataset,
+    publisher: PUBLISHER,
+    issued: { 'date-parts': [date.split('-').map(Number)] },
+    URL: url,
+    note,
+  };
+  return JSON.stringify([item], null, 2);
+}
+
+/** The section with a copy button for each form. */
+function citeSection(record: PublicRecord, pack: Pack): Html {
+  const form = (name: string, text: string) =>
+    html`<details><summary>${name}</summary><div class="call"><button class="copy" type="button" data-copy="${text}">Copy ${name}</button><pre tabindex="0" role="group" aria-label="Citation as ${name}"><code>${text}</code></pre></div></details>`;
+  return html`<section aria-labelledby="cite"><h2 id="cite">Cite</h2>
+<blockquote>${record.attribution}</blockquote>
+<button class="copy" type="button" data-copy="${record.attribution}">Copy citation</button>
+${form('BibTeX', bibtex(record, pack))}
+${form('CSL-JSON', cslJson(record, pack))}
+<p class="small">Licence: <a href="${pack.license.url}">${pack.license.name}</a>. Record <code>${record.id}</code>.</p></section>
+`;
 }

@@ -1,16 +1,12 @@
 // The free page of a record: public values with provenance and links, and no paid values.
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { StoredRecord } from '../../data/model/record.ts';
 import { loadPack } from '../../packs/define/load.ts';
-import type { Pack } from '../../packs/define/model.ts';
 import { recordPage } from './record-markdown.ts';
 
 const BASE = 'https://register.example';
-let pack: Pack;
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
-});
+const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
 
 /** A record with every attribute of the pack set to its example; paid values contain a mark. */
 function record(): StoredRecord {

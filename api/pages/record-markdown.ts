@@ -1,6 +1,7 @@
 // The free Markdown page of a record: its public values in the template of the dataset, their sources, and
 // further links.
 import type { PublicRecord, StoredRecord } from '../../data/model/record.ts';
+import { goneNote } from '../../data/queries/gone.ts';
 import { attributionFor, datasetUrl, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { packPrice } from '../contract/pricing.ts';
@@ -38,6 +39,8 @@ export function publicPageRecord(stored: StoredRecord, pack: Pack, base: string)
 export function recordPage(stored: StoredRecord, pack: Pack, base: string): string {
   const record = publicPageRecord(stored, pack, base);
   const parts = [recordMarkdown(record, pack).trimEnd()];
+  const gone = goneNote(pack, record);
+  if (gone !== null) parts.push(escapeText(gone));
   if (!shows(pack).provenance) parts.push(sources(record));
   parts.push(links(record, pack, base), ...noticeBlocks(pack));
   return `${parts.join('\n\n')}\n`;

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { pointMap } from './point-map.ts';
-import { bibtex, cslJson } from './record-cite.ts';
-import { historySection } from './record-history.ts';
+import { bibtex, cslJson, historySection } from './record-html.ts';
 
 const pack = {
   id: 'tools',

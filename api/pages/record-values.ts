@@ -1,6 +1,6 @@
 // The rows of a record page: one for each value, with its source, and one for each field that is not free.
 import type { Provenance, PublicRecord } from '../../data/model/record.ts';
-import type { Attribute, Pack } from '../../packs/define/model.ts';
+import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { packPrice } from '../contract/pricing.ts';
 import { plural, printDate, printEuro, printWithUnit, webAddress } from '../render/print.ts';
 import { STATUS_MEANING } from '../render/status-mark.ts';
@@ -53,13 +53,22 @@ function valueRow(attribute: Attribute, { record, related }: RecordRows): Html {
   const value = record.attributes[name]!;
   const provenance = record.provenance[name]!;
   const { observed_at, confidence, status } = provenance;
-  const text = printWithUnit(value, unit);
-  const own = typeof value === 'string' ? webAddress(value) : null;
-  const content = own === null ? text : html`<a href="${own}" rel="nofollow">${text}</a>`;
   const steps = related.history[name] ?? [];
   const label = steps.length > 1 ? `History (${steps.length})` : 'Evidence';
-  return html`<div class="fact" id="field-${name}"><dt>${breakable(name)}</dt><dd class="said">${content}${status !== undefined && html` <span class="quiet small">${status}: ${STATUS_MEANING[status]}</span>`}</dd><dd class="origin">${sourceLink(name, provenance, related)} <span>checked <time datetime="${observed_at}">${printDate(observed_at)}</time></span> <span>confidence ${confidence.toFixed(2)}</span></dd>
+  return html`<div class="fact" id="field-${name}"><dt>${breakable(name)}</dt><dd class="value-text">${linkedValue(value, unit)}${status !== undefined && html` <span class="quiet small">${status}: ${STATUS_MEANING[status]}</span>`}</dd><dd class="origin">${sourceLink(name, provenance, related)} <span>checked <time datetime="${observed_at}">${printDate(observed_at)}</time></span> <span>confidence ${confidence.toFixed(2)}</span></dd>
 <dd class="proof"><details><summary>${label}<span class="away"> of ${name}</span></summary>${proof(attribute, provenance, steps)}</details></dd></div>`;
+}
+
+/** A value with its unit; an address is a link, also in a list. */
+export function linkedValue(value: Value, unit: string | null): Html {
+  if (Array.isArray(value))
+    return joinHtml(
+      value.map((entry) => linkedValue(entry, null)),
+      ', ',
+    );
+  const address = typeof value === 'string' ? webAddress(value) : null;
+  const text = printWithUnit(value, unit);
+  return address === null ? html`${text}` : html`<a href="${address}" rel="nofollow">${text}</a>`;
 }
 
 /** The source by its title; the host of its address where the title is unknown. */
@@ -100,5 +109,5 @@ export function stepTable(steps: readonly Step[], unit: string | null): Html {
 }
 
 function lockedRow({ name, description }: Attribute, { pack, keys }: RecordRows): Html {
-  return html`<div class="fact locked" id="field-${name}"><dt>${breakable(name)}</dt><dd class="said quiet small">${description}</dd><dd class="origin"><a href="${keys}" aria-label="Get ${name} with an API key">With an API key</a> <span class="tag paid">${printEuro(packPrice(pack, 'get'))} a call</span></dd></div>`;
+  return html`<div class="fact locked" id="field-${name}"><dt>${breakable(name)}</dt><dd class="value-text quiet small">${description}</dd><dd class="origin"><a href="${keys}" aria-label="Get ${name} with an API key">With an API key</a> <span class="tag paid">${printEuro(packPrice(pack, 'get'))} a call</span></dd></div>`;
 }

@@ -38,8 +38,8 @@ const UNKNOWN = /[^\u0020-\u024f\u0370-\u045f\u0490-\u0491\u1e00-\u1eff\u2010-\u
 
 /** Text that the fonts can draw. Characters of other scripts are omitted; `instead` replaces an empty text. */
 export function drawable(text: string, instead = ''): string {
-  const known = text.normalize('NFC').replace(/\s+/g, ' ').replace(UNKNOWN, '').replace(/ {2,}/g, ' ');
-  return known.replace(/\(\s*\)/g, '').trim() || instead;
+  const normalized = text.normalize('NFC').replace(/\s+/g, ' ').replace(UNKNOWN, '').replace(/ {2,}/g, ' ');
+  return normalized.replace(/\(\s*\)/g, '').trim() || instead;
 }
 
 type Style = NonNullable<Node['style']>;

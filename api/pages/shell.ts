@@ -90,9 +90,8 @@ export function shellOf({ style = '', external_forms = false, scripts = [] }: Sh
   };
 }
 
-const plain = shellOf({});
-export const SHELL_HEADERS = plain.headers;
-export const shellPage = plain.page;
+/** The shell without additions. */
+export const PLAIN_SHELL = shellOf({});
 
 export interface ShellPage {
   title: string;

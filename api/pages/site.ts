@@ -65,7 +65,7 @@ export interface SiteOperation {
   /** Name of the pack price; null: none. */
   price: string | null;
   /** What the price is for. */
-  unit: 'call' | 'id';
+  unit: 'call' | 'id' | 'attribute';
   /** The condition in words, when only some calls have the price. */
   condition: string | null;
   /** Whether callers without a credential get public values. */
@@ -78,7 +78,7 @@ export interface SiteOperation {
   parameters: SiteParameter[];
   /** Possible error codes. */
   errors: string[];
-  /** An example request for each dataset, or for the register under ''. `{slug}` stands for a record. */
+  /** An example request for each dataset, or for the register under ''. `{slug}` is replaced by a record's. */
   requests: Record<string, SiteRequest>;
   /** Further example requests for the dataset of the examples, with their titles. */
   tasks: { title: string; request: SiteRequest }[];

@@ -1,19 +1,17 @@
 // Payment with a key's credit: checked before a call runs, charged in one transaction with its answer.
 
-import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
-import type { Lookup } from '../../data/state/keys/lookup.ts';
-import { charge as chargeKey } from '../../data/state/money/ledger.ts';
+import { balanceOf, charge } from '../../data/state/money/ledger.ts';
+import type { StoredAnswer } from '../../data/state/statements.ts';
 import type { Store } from '../../data/state/store.ts';
-import type { KeptAnswer } from '../../data/state/writer-jobs.ts';
 import { eur } from '../../packs/define/money.ts';
 import { type Caller, paysForCalls } from '../access/caller.ts';
 import { ApiError } from '../contract/errors.ts';
-import { hasClaim, type IdempotencyStore, type SerializedAnswer } from './idempotency.ts';
-import { formatEurAmount, type Payments, type PricedCall, paymentError, type Reservation } from './payments.ts';
+import type { Price } from '../contract/pricing.ts';
+import type { IdempotencyStore } from './idempotency.ts';
+import { formatEurAmount, freeReservation, type Payments, paymentError, type Reservation } from './payments.ts';
 
 interface Parts {
   store: Store;
-  lookup: Lookup;
   repeats: IdempotencyStore;
   quote: Payments['quote'];
   now(): Date;
@@ -31,34 +29,26 @@ interface Hold {
 
 /** Credit of running calls, by key, so that a key does not start more calls than it can pay. */
 class Holds {
-  readonly #lookup: Lookup;
+  readonly #store: Store;
   readonly #byKey = new Map<string, Hold>();
 
-  constructor(lookup: Lookup) {
-    this.#lookup = lookup;
+  constructor(store: Store) {
+    this.#store = store;
   }
 
   /** Waits until the credit that is not held covers the price. Null, or the balance if it does not. */
-  add(key: string, cached: number | undefined, micros: number): Awaitable<number | null> {
-    if (cached === undefined || cached - this.#held(key) < micros) return this.#wait(key, cached, micros);
-    this.#hold(key, micros);
-    return null;
-  }
-
-  async #wait(key: string, cached: number | undefined, micros: number): Promise<number | null> {
-    let balance = cached ?? (await this.#lookup.balance(key));
-    while (true) {
+  async add(key: string, cached: number | undefined, micros: number): Promise<number | null> {
+    let balance = cached ?? (await balanceOf(this.#store, key));
+    while (balance - this.#held(key) < micros) {
       const current = this.#byKey.get(key);
-      if (balance - this.#held(key) >= micros) break;
-      // Only a fresh balance rejects: one read during a charge may count that charge twice.
       if (current === undefined) {
-        balance = await this.#lookup.balance(key);
-        if (this.#byKey.has(key)) continue;
-        if (balance < micros) return balance;
-        break;
+        // Only a fresh balance rejects: one read during a charge may count that charge twice.
+        balance = await balanceOf(this.#store, key);
+        if (balance < micros && !this.#byKey.has(key)) return balance;
+      } else {
+        current.waiting ??= Promise.withResolvers();
+        balance = await current.waiting.promise;
       }
-      current.waiting ??= Promise.withResolvers();
-      balance = await current.waiting.promise;
     }
     this.#hold(key, micros);
     return null;
@@ -83,26 +73,9 @@ class Holds {
     hold.calls -= 1;
     if (hold.calls === 0) this.#byKey.delete(key);
     // One query for the balance serves all waiting calls.
-    hold.waiting?.resolve(this.#lookup.balance(key));
+    hold.waiting?.resolve(balanceOf(this.#store, key));
     hold.waiting = null;
   }
-}
-
-const NO_HEADERS: Record<string, string> = {};
-
-/** The reservation of a call that costs its caller nothing. */
-class FreeReservation implements Reservation {
-  readonly #repeats: IdempotencyStore;
-
-  constructor(repeats: IdempotencyStore) {
-    this.#repeats = repeats;
-  }
-
-  commit(answer?: SerializedAnswer): Awaitable<Record<string, string>> {
-    return hasClaim(answer) ? this.#repeats.keep(answer).then(() => NO_HEADERS) : NO_HEADERS;
-  }
-
-  release(): void {}
 }
 
 /**
@@ -119,82 +92,71 @@ export class CreditPayments implements Payments {
   constructor(parts: Parts) {
     this.quote = parts.quote;
     this.#parts = parts;
-    this.#holds = new Holds(parts.lookup);
+    this.#holds = new Holds(parts.store);
   }
 
-  async afford(caller: Caller, charge: PricedCall): Promise<void> {
-    const key = this.#payer(caller, charge);
+  async afford(caller: Caller, price: Price): Promise<void> {
+    const key = this.#payer(caller, price);
     if (key === null) return;
-    const balance = await this.#parts.lookup.balance(key.id);
-    if (balance < charge.micros) throw this.#insufficient(caller, charge, balance);
+    const balance = await balanceOf(this.#parts.store, key.id);
+    if (balance < price.micros) throw this.#insufficient(caller, price, balance);
   }
 
-  reserve(caller: Caller, charge: PricedCall): Awaitable<Reservation> {
-    const key = this.#payer(caller, charge);
-    if (key === null) return new FreeReservation(this.#parts.repeats);
-    return whenReady(this.#holds.add(key.id, key.balance, charge.micros), (balance) => {
-      if (balance !== null) throw this.#insufficient(caller, charge, balance);
-      return this.#reservation(key, charge);
-    });
-  }
-
-  #reservation(key: KeyCaller, charge: PricedCall): Reservation {
-    let open = true;
-    const end = () => {
-      if (open) this.#holds.remove(key.id, charge.micros);
-      open = false;
+  async reserve(caller: Caller, price: Price): Promise<Reservation> {
+    const key = this.#payer(caller, price);
+    if (key === null) return freeReservation(this.#parts.repeats);
+    const { micros } = price;
+    const balance = await this.#holds.add(key.id, key.balance, micros);
+    if (balance !== null) throw this.#insufficient(caller, price, balance);
+    let held = true;
+    const release = async () => {
+      if (held) this.#holds.remove(key.id, micros);
+      held = false;
     };
-    return {
-      commit: (answer) => this.#charge(key, charge, hasClaim(answer) ? answer : undefined).finally(end),
-      release: end,
-    };
+    return { micros, release, commit: (answer) => this.#charge(key, price, answer).finally(release) };
   }
 
   /**
    * The key that pays for a call; null for a free call. Throws for a caller without a key, and for a client
    * over its cap.
    */
-  #payer(caller: Caller, charge: PricedCall): KeyCaller | null {
-    if (caller.kind === 'admin' || charge.micros === 0 || !paysForCalls(caller)) return null;
+  #payer(caller: Caller, price: Price): KeyCaller | null {
+    if (caller.kind === 'admin' || price.micros === 0 || !paysForCalls(caller)) return null;
     if (caller.kind === 'anonymous') {
-      const message = `${charge.operation} costs ${formatEurAmount(charge.micros)} and this call was not paid.`;
-      throw paymentError('payment_required', message, this.quote(caller, charge));
+      const message = `${price.operation} costs ${formatEurAmount(price.micros)} and this call was not paid.`;
+      throw paymentError('payment_required', message, this.quote(caller, price));
     }
     const left = caller.grant?.left ?? null;
-    if (left !== null && left < charge.micros) throw this.#overCap(caller, charge, left);
+    if (left !== null && left < price.micros) throw this.#overCap(caller, price, left);
     return caller;
   }
 
   /** Charges the price; an error withholds the answer. */
-  async #charge(
-    caller: KeyCaller,
-    charge: PricedCall,
-    answer: KeptAnswer | undefined,
-  ): Promise<Record<string, string>> {
+  async #charge(caller: KeyCaller, price: Price, answer: StoredAnswer | null): Promise<Record<string, string>> {
     const { store, repeats } = this.#parts;
-    const { operation, micros, request_id } = charge;
-    const dataset = charge.dataset === '' ? null : charge.dataset;
+    const { operation, micros, request_id } = price;
+    const dataset = price.dataset === '' ? null : price.dataset;
     const now = this.#parts.now().getTime();
     const grant = caller.grant?.name;
     const call = { key_id: caller.id, amount: micros, operation, dataset, request_id, now, answer, grant };
-    const outcome = await chargeKey(store, call);
+    const outcome = await charge(store, call);
     if (outcome.state === 'revoked') throw new ApiError('invalid_key', 'This key was revoked.');
     if (outcome.state === 'withdrawn') throw new ApiError('invalid_token', 'This access token was revoked.');
-    if (outcome.state === 'capped') throw this.#overCap(caller, charge, outcome.left);
+    if (outcome.state === 'capped') throw this.#overCap(caller, price, outcome.left);
     if (outcome.state === 'superseded') throw repeats.busy();
-    if (outcome.state === 'insufficient') throw this.#insufficient(caller, charge, outcome.balance);
+    if (outcome.state === 'insufficient') throw this.#insufficient(caller, price, outcome.balance);
     return { 'X-Charge-EUR': String(eur(micros)), 'X-Balance-EUR': String(eur(outcome.balance)) };
   }
 
-  #insufficient(caller: Caller, charge: PricedCall, balance: number): ApiError {
-    const message = `${charge.operation} costs ${formatEurAmount(charge.micros)} and the key has ${formatEurAmount(balance)} left.`;
-    return paymentError('insufficient_credits', message, this.quote(caller, charge));
+  #insufficient(caller: Caller, price: Price, balance: number): ApiError {
+    const message = `${price.operation} costs ${formatEurAmount(price.micros)} and the key has ${formatEurAmount(balance)} left.`;
+    return paymentError('insufficient_credits', message, this.quote(caller, price));
   }
 
   /** The grant's cap is reached. A top-up does not help; the user has to consent to a higher cap. */
-  #overCap(caller: Caller, charge: PricedCall, left: number): ApiError {
-    const message = `${charge.operation} costs ${formatEurAmount(charge.micros)} and this client may spend ${formatEurAmount(left)} more. Its user sets a higher limit by connecting it again.`;
+  #overCap(caller: Caller, price: Price, left: number): ApiError {
+    const message = `${price.operation} costs ${formatEurAmount(price.micros)} and this client may spend ${formatEurAmount(left)} more. Its user sets a higher limit by connecting it again.`;
     const detail = { reason: 'spending_cap', left_eur: eur(left) };
-    return paymentError('insufficient_credits', message, this.quote(caller, charge), detail);
+    return paymentError('insufficient_credits', message, this.quote(caller, price), detail);
   }
 }

@@ -2,33 +2,13 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { derivedKey } from '../../data/model/keyed.ts';
-import {
-  CLAIM_LEASE,
-  claimRequest,
-  findClaim,
-  keepAnswer,
-  releaseClaim,
-  renewClaim,
-} from '../../data/state/idempotency.ts';
+import { CLAIM_LEASE, claimRequest, findClaim, releaseClaim, renewClaim } from '../../data/state/idempotency.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
+import { type StoredAnswer, storeAnswer } from '../../data/state/statements.ts';
 import type { Store } from '../../data/state/store.ts';
-import type { KeptAnswer } from '../../data/state/writer-jobs.ts';
 import { eur } from '../../packs/define/money.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import { ApiError } from '../contract/errors.ts';
-
-/** A serialized answer: head and text in one string, and the ids of its records. */
-export type SerializedAnswer = Pick<KeptAnswer, 'text' | 'records'>;
-
-/** An answer with the claim that it completes, and the owner of its Idempotency-Key. */
-export interface ClaimedAnswer extends KeptAnswer {
-  owner: string;
-}
-
-/** Whether an answer is to be stored under an Idempotency-Key. */
-export function hasClaim(answer: SerializedAnswer | undefined): answer is ClaimedAnswer {
-  return answer !== undefined && 'claim' in answer;
-}
 
 /** Metadata of a stored answer: its price in micro-euros, and its release. */
 export interface AnswerHead {
@@ -39,10 +19,10 @@ export interface AnswerHead {
 /** The claim on a request. Its lease is renewed until `end`, so that no other process runs the request. */
 export interface RequestClaim {
   /**
-   * Prepares the answer for the store. Throws `rate_limited` if the owner's quota for large answers is used
+   * Adds the claim to the answer. Throws `rate_limited` if the owner's quota for large answers is used
    * up.
    */
-  toStored(answer: SerializedAnswer): Promise<ClaimedAnswer>;
+  toStored(answer: StoredAnswer): Promise<StoredAnswer>;
   /** Releases the claim of a failed request, so that it can be retried. */
   drop(): Promise<void>;
   /** Stops renewing the lease; called for every outcome. */
@@ -61,8 +41,8 @@ export interface IdempotencyStore {
   ): Promise<{ turn: RequestClaim } | { head: AnswerHead; text: string }>;
   /** The stored answer of a request; null without one. Waits while the request runs, and claims nothing. */
   find(owner: string, key: string, request: string): Promise<{ head: AnswerHead; text: string } | null>;
-  /** Stores an answer that was not charged, if given in the transaction `db` of its change. */
-  keep(answer: ClaimedAnswer, db?: Store['db']): Promise<void>;
+  /** Stores an answer with a claim that was not charged, if given in the transaction `db` of its change. */
+  keep(answer: StoredAnswer | null, db?: Store['db']): Promise<void>;
   /** The 409 for a key that a running request holds; `seconds`: the rest of its lease. */
   busy(seconds?: number): ApiError;
 }
@@ -130,7 +110,7 @@ export function requestHash(...parts: string[]): string {
 }
 
 /** Serializes an answer. `records`: ids of its records. */
-export function serializeAnswer(head: AnswerHead, text: string, records: readonly string[]): SerializedAnswer {
+export function serializeAnswer(head: AnswerHead, text: string, records: readonly string[]): StoredAnswer {
   return { text: `${JSON.stringify(head)}\n${text}`, records: records.join(' ') };
 }
 
@@ -180,7 +160,9 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
     });
   return {
     busy,
-    keep: (answer, db = store.db) => keepAnswer({ db }, answer.owner, answer),
+    async keep(answer, db = store.db) {
+      if (answer?.claim) await storeAnswer(db, { ...answer, ...answer.claim });
+    },
     async find(owner, key, request) {
       for (const until = performance.now() + patience; performance.now() < until; await wait(LOOK)) {
         const claim = await findClaim(store, owner, key, request, now().getTime());
@@ -192,26 +174,27 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
     async begin(owner, key, request) {
       let leased_until = 0;
       for (const until = performance.now() + patience; performance.now() < until; await wait(LOOK)) {
-        const claim = await claimRequest(store, owner, key, request, now().getTime());
-        if (claim.state === 'kept') return parseAnswer(claim.text);
-        if (claim.state === 'other')
+        const attempt = await claimRequest(store, owner, key, request, now().getTime());
+        if (attempt.state === 'kept') return parseAnswer(attempt.text);
+        if (attempt.state === 'other')
           throw new ApiError('idempotency_conflict', 'This Idempotency-Key was used for another request.');
-        if (claim.state === 'running') {
-          leased_until = claim.leased_until;
+        if (attempt.state === 'running') {
+          leased_until = attempt.leased_until;
           continue;
         }
+        const { claim } = attempt;
         const renewal = setInterval(() => {
-          renewClaim(store, owner, key, claim.claim, now().getTime()).catch(() => {});
+          renewClaim(store, claim, now().getTime()).catch(() => {});
         }, CLAIM_LEASE / 3).unref();
         let room = 0;
         const turn: RequestClaim = {
           async toStored(answer) {
             room = await takeRoom(owner, answer.text);
-            return { ...answer, owner, idempotency_key: key, claim: claim.claim };
+            return { ...answer, claim };
           },
           async drop() {
             if (room > 0) await quotas.give(roomOf(owner), room, now());
-            await releaseClaim(store, owner, key, claim.claim);
+            await releaseClaim(store, claim);
           },
           end: () => clearInterval(renewal),
         };

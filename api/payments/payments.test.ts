@@ -1,13 +1,16 @@
 // What a 402 says: price, the ways that are open to the caller, and the same for x402 in its header.
 import { expect, test } from 'vitest';
-import { type PricedCall, paymentError, quoter } from './payments.ts';
+import type { Price } from '../contract/pricing.ts';
+import { paymentError, quoter } from './payments.ts';
 
 const quote = quoter({ base_url: 'https://h.example', eur_usd: 1.1, checkout: true });
-const charge: PricedCall = {
+const price: Price = {
   operation: 'entity_get',
   dataset: 'tools',
   micros: 4000,
-  price: { of: 'get', micros: 4000, times: 1 },
+  of: 'get',
+  unit: 4000,
+  times: 1,
   resource: { url: 'https://h.example/v1/tools/entities/x', description: 'One record', mimeType: 'application/json' },
   request_id: 'r',
 };
@@ -15,7 +18,7 @@ const charge: PricedCall = {
 const oauth = { url: 'https://h.example/.well-known/oauth-protected-resource' };
 
 test('a stranger is told price and where keys are made, a key where it is topped up, a token who may allow it more', () => {
-  expect(quote({ kind: 'anonymous' }, charge)).toEqual({
+  expect(quote({ kind: 'anonymous' }, price)).toEqual({
     price_eur: 0.004,
     price_usd: 0.0044,
     how_to_pay: {
@@ -28,10 +31,10 @@ test('a stranger is told price and where keys are made, a key where it is topped
       oauth,
     },
     x402Version: 2,
-    resource: charge.resource,
+    resource: price.resource,
     accepts: [],
   });
-  const { how_to_pay } = quote({ kind: 'key', id: '1', plan: 'payg' }, charge);
+  const { how_to_pay } = quote({ kind: 'key', id: '1', plan: 'payg' }, price);
   expect(how_to_pay).toEqual({
     topup: {
       url: 'https://h.example/v1/keys/topup',
@@ -41,23 +44,23 @@ test('a stranger is told price and where keys are made, a key where it is topped
     },
   });
   const closed = quoter({ base_url: 'https://h.example', eur_usd: 1.1, checkout: false });
-  const poor = closed({ kind: 'key', id: '1', plan: 'payg' }, charge);
+  const poor = closed({ kind: 'key', id: '1', plan: 'payg' }, price);
   expect(poor.how_to_pay).toEqual({});
   expect(paymentError('insufficient_credits', 'Too little.', poor).extras.way).toContain(
     'contact its operator for credit',
   );
   const token = { kind: 'key', id: '1', plan: 'payg', grant: { name: 'g', left: 0 } } as const;
-  expect(quote(token, charge).how_to_pay).toEqual({ oauth });
+  expect(quote(token, price).how_to_pay).toEqual({ oauth });
 });
 
 test('PAYMENT-REQUIRED carries the x402 part in standard base64 and says that it is not offered', () => {
-  const error = paymentError('payment_required', 'Not paid.', quote({ kind: 'anonymous' }, charge));
+  const error = paymentError('payment_required', 'Not paid.', quote({ kind: 'anonymous' }, price));
   const header = error.extras.headers?.['PAYMENT-REQUIRED'] ?? '';
   expect(header).toMatch(/^[A-Za-z0-9+/]+={0,2}$/);
   expect(JSON.parse(Buffer.from(header, 'base64').toString())).toEqual({
     x402Version: 2,
     error: expect.stringContaining('not offered'),
-    resource: charge.resource,
+    resource: price.resource,
     accepts: [],
   });
 });

@@ -1,23 +1,10 @@
 // Payment of a call: quote, reserve, then commit or release. Credits and x402 implement the same interface.
-import type { Awaitable } from '../../data/model/awaitable.ts';
+import type { StoredAnswer } from '../../data/state/statements.ts';
 import { eur, usd } from '../../packs/define/money.ts';
 import { type Caller, paysForCalls } from '../access/caller.ts';
 import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../contract/errors.ts';
-import type { CallPrice } from '../contract/pricing.ts';
-import type { AnswerHead, SerializedAnswer } from './idempotency.ts';
-
-/** A call with its price. */
-export interface PricedCall {
-  operation: string;
-  dataset: string;
-  /** Micro-euros. */
-  micros: number;
-  /** The pack's price name, its amount for one unit, and the number of units. */
-  price: Pick<CallPrice, 'of' | 'micros' | 'times'>;
-  /** The resource of x402; its URL has no credential. */
-  resource: { url: string; description: string; mimeType: string };
-  request_id: string;
-}
+import type { Price } from '../contract/pricing.ts';
+import type { IdempotencyStore } from './idempotency.ts';
 
 /** The x402 payment of a call. */
 export interface X402Attachment {
@@ -35,25 +22,41 @@ export interface X402Attachment {
   signal: AbortSignal;
 }
 
-/** An answer that was stored earlier. */
-export interface EarlierAnswer {
-  head: AnswerHead;
-  text: string;
-  written: SerializedAnswer;
-}
-
-/** The price of a running call, reserved until exactly one of `commit` and `release` is called. */
+/**
+ * What a call holds while it runs: credit of a key, an x402 payment, records of the preview quota, or nothing. Exactly
+ * one of `commit` and `release` ends it.
+ *
+ *     const reservation = await payments.reserve(caller, price, null);
+ *     const headers = await reservation.commit(null, 1);
+ */
 export interface Reservation {
-  /** The stored answer; the call must not run again. */
-  stored?: EarlierAnswer;
-  /** `commit` needs the serialized answer. */
+  /** Micro-euros that the commit charges. */
+  micros: number;
+  /** Records that the answer may show; absent: no limit. */
+  previews?: number;
+  /** The answer stored for the same payment: it is sent, and the call does not run. */
+  stored?: StoredAnswer;
+  /** The answer must be stored before the payment. */
   writes?: true;
   /**
-   * Charges the price and, with an Idempotency-Key, stores the answer. Returns headers such as
-   * `X-Charge-EUR`. An error withholds the answer.
+   * Charges the call when its answer is ready, and stores an answer with a claim in the same transaction. `shown`:
+   * records in the answer. Returns response headers, such as `X-Charge-EUR`. An error withholds the answer.
    */
-  commit(answer?: SerializedAnswer): Awaitable<Record<string, string>>;
-  release(): Awaitable<void>;
+  commit(answer: StoredAnswer | null, shown: number): Promise<Record<string, string>>;
+  /** Returns everything that a failed call holds. */
+  release(): Promise<void>;
+}
+
+/** The reservation of a call that costs its caller nothing. */
+export function freeReservation(repeats: IdempotencyStore): Reservation {
+  return {
+    micros: 0,
+    commit: async (answer) => {
+      await repeats.keep(answer);
+      return {};
+    },
+    release: async () => {},
+  };
 }
 
 /** The URL of a payment method; with `method`, `body` and a page for people if it begins with a call. */
@@ -71,7 +74,7 @@ export interface Quote {
   price_usd: number;
   how_to_pay: Record<string, Way>;
   x402Version: 2;
-  resource: PricedCall['resource'];
+  resource: Price['resource'];
   /** PaymentRequirements of x402; empty without x402. */
   accepts: unknown[];
   extensions?: Record<string, unknown>;
@@ -79,11 +82,11 @@ export interface Quote {
 
 export interface Payments {
   /** The price of a call and the payment methods of its caller. */
-  quote(caller: Caller, charge: PricedCall): Quote;
+  quote(caller: Caller, price: Price): Quote;
   /** Throws a 402 if the caller cannot pay the price now; reserves nothing. Absent: every caller can pay. */
-  afford?: (caller: Caller, charge: PricedCall) => Promise<void>;
+  afford?: (caller: Caller, price: Price) => Promise<void>;
   /** Reserves the price, or throws the 402 with the payment methods. */
-  reserve(caller: Caller, charge: PricedCall, attached: X402Attachment | null): Awaitable<Reservation>;
+  reserve(caller: Caller, price: Price, attached: X402Attachment | null): Promise<Reservation>;
   /** Whether a payment is stored under this secret; absent without x402. */
   waiting?: (secret: string) => Promise<boolean>;
 }
@@ -95,6 +98,11 @@ const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
 /**
  * A 402 with its quote, also in the header PAYMENT-REQUIRED of x402 v2: standard base64 of JSON (payments.md
  * 3). `more` is for x402: its error code and further headers.
+ *
+ * @example
+ * ```ts
+ * throw paymentError('payment_required', 'This costs 0.002 EUR.', await quoteOf(call));
+ * ```
  */
 export function paymentError(
   code: ErrorCode,
@@ -145,7 +153,7 @@ function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['
 const post = (url: string, body: Record<string, unknown>, page: string): Way => ({ url, method: 'POST', body, page });
 
 /** The x402 part of a quote. */
-export type X402Offer = (charge: PricedCall) => Pick<Quote, 'accepts' | 'extensions'>;
+export type X402Offer = (price: Price) => Pick<Quote, 'accepts' | 'extensions'>;
 
 /** Creates the function that quotes a call, for every 402. */
 export function quoter(settings: {
@@ -156,37 +164,32 @@ export function quoter(settings: {
   x402?: X402Offer | undefined;
 }): Payments['quote'] {
   const { base_url, eur_usd, checkout, x402 } = settings;
-  return (caller, charge) => ({
-    price_eur: eur(charge.micros),
-    price_usd: usd(charge.micros, eur_usd),
+  return (caller, price) => ({
+    price_eur: eur(price.micros),
+    price_usd: usd(price.micros, eur_usd),
     how_to_pay: {
       ...waysToPay(caller, base_url, checkout),
       ...(x402 ? { x402: { url: `${base_url}/.well-known/x402.json` } } : {}),
     },
     x402Version: 2,
-    resource: charge.resource,
+    resource: price.resource,
     accepts: [],
-    ...x402?.(charge),
+    ...x402?.(price),
   });
 }
 
 /** Rejects a call above the caller's X-Max-Price-EUR (402, not charged), or an invalid limit (422). */
-export function checkMaxPrice(
-  raw: string | undefined,
-  caller: Caller,
-  charge: PricedCall,
-  quote: Payments['quote'],
-): void {
+export function checkMaxPrice(raw: string | undefined, caller: Caller, price: Price, quote: Payments['quote']): void {
   if (raw === undefined) return;
   if (!/^\d{1,9}(\.\d{1,6})?$/.test(raw)) {
     const msg = 'must be an amount in EUR with at most six decimals';
     const issue = { loc: ['header', 'X-Max-Price-EUR'], msg, type: 'decimal_parsing' };
     throw new ApiError('validation_failed', `X-Max-Price-EUR: ${msg}`, { detail: [issue] });
   }
-  if (!paysForCalls(caller) || charge.micros <= Math.round(Number(raw) * 1_000_000)) return;
-  const message = `${charge.operation} costs ${formatEurAmount(charge.micros)}, more than the ${raw} EUR that X-Max-Price-EUR allows (max_price_eur of tools and skills).`;
+  if (!paysForCalls(caller) || price.micros <= Math.round(Number(raw) * 1_000_000)) return;
+  const message = `${price.operation} costs ${formatEurAmount(price.micros)}, more than the ${raw} EUR that X-Max-Price-EUR allows (max_price_eur of tools and skills).`;
   // The limit rejects the call, so no payment method helps.
-  const { extras } = paymentError('payment_required', message, { ...quote(caller, charge), how_to_pay: {} });
-  const alternative_action = `Raise the limit to ${eur(charge.micros)} or leave it out.`;
+  const { extras } = paymentError('payment_required', message, { ...quote(caller, price), how_to_pay: {} });
+  const alternative_action = `Raise the limit to ${eur(price.micros)} or leave it out.`;
   throw new ApiError('payment_required', message, { ...extras, alternative_action });
 }

@@ -105,23 +105,27 @@ function provenanceColumns({ attributes }: Rows): Column[] {
 }
 
 function columnsOf(rows: Rows): Column[] {
-  const own = (name: string, type: DataType, value: Column['value']): Column => ({
+  const { group } = rows;
+  const column = (name: string, type: DataType, value: Column['value']): Column => ({
     field: new Field(recordColumn(rows.pack, name), type, false),
     value,
   });
   return [
-    own('id', new Utf8(), ({ id }) => id),
-    own('slug', new Utf8(), ({ slug }) => slug),
-    own('name', new Utf8(), ({ name }) => name),
+    column('id', new Utf8(), ({ id }) => id),
+    column('slug', new Utf8(), ({ slug }) => slug),
+    column('name', new Utf8(), ({ name }) => name),
     ...rows.attributes.flatMap(attributeColumns),
-    own('quality_score', new Float64(), ({ quality_score }) => quality_score),
-    own('completeness', new Float64(), ({ completeness }) => completeness),
-    own('verified_owner', new Bool(), ({ verified_owner }) => verified_owner),
-    own('updated_at', time(), ({ updated_at }) => new Date(updated_at)),
-    ...(rows.distances ? [own('distance_km', new Float64(), ({ distance_km }) => distance_km)] : []),
-    own('url', new Utf8(), ({ url }) => url),
-    own('license', new Utf8(), ({ license }) => license),
-    own('attribution', new Utf8(), ({ attribution }) => attribution),
+    column('quality_score', new Float64(), ({ quality_score }) => quality_score),
+    column('completeness', new Float64(), ({ completeness }) => completeness),
+    column('verified_owner', new Bool(), ({ verified_owner }) => verified_owner),
+    column('updated_at', time(), ({ updated_at }) => new Date(updated_at)),
+    ...(group
+      ? [column(`group.${group.name}`, typeOf(group), (record) => cellsOf(group, record.group?.[group.name])[0])]
+      : []),
+    ...(rows.distances ? [column('distance_km', new Float64(), ({ distance_km }) => distance_km)] : []),
+    column('url', new Utf8(), ({ url }) => url),
+    column('license', new Utf8(), ({ license }) => license),
+    column('attribution', new Utf8(), ({ attribution }) => attribution),
   ];
 }
 
@@ -131,17 +135,66 @@ function columnsOf(rows: Rows): Column[] {
  */
 const CELLS_A_SLICE = 2_000;
 
+function dataOfCells(cells: unknown[], type: DataType): Data {
+  // The builder of this type takes milliseconds, of which a double has no microseconds in every year.
+  if (type instanceof TimestampMicrosecond) return vectorFromArray(cells, new Int64()).data[0]!.clone(type);
+  return vectorFromArray(cells, type).data[0]!;
+}
+
 /** The data of columns, in their order. */
 async function dataOf(columns: readonly Column[], { items, options }: Rows): Promise<Data[]> {
   const width = Math.max(1, ...columns.map(({ field }) => field.type.children?.length ?? 1));
   const size = Math.max(1, Math.floor(CELLS_A_SLICE / (items.length * width)));
-  const build = ({ field: { type }, value }: Column) => {
-    const cells = items.map(value);
-    // The builder of this type takes milliseconds, of which a double has no microseconds in every year.
-    if (type instanceof TimestampMicrosecond) return vectorFromArray(cells, new Int64()).data[0]!.clone(type);
-    return vectorFromArray(cells, type).data[0]!;
-  };
+  const build = ({ field: { type }, value }: Column) => dataOfCells(items.map(value), type);
   return mapSlices(columns, size, build, options);
+}
+
+/** Types of the columns of SQL; those of other columns are texts. */
+function typeOfSql(type: string): DataType {
+  if (type === 'BOOLEAN') return new Bool();
+  if (/^U?(TINY|SMALL|BIG)?INT(EGER)?$/.test(type) && type !== 'UBIGINT') return new Int64();
+  if (type === 'DOUBLE' || type === 'FLOAT') return new Float64();
+  if (type === 'DATE') return new DateDay();
+  if (type === 'TIMESTAMP') return new TimestampMicrosecond('UTC');
+  if (type === 'VARCHAR[]') return new List(new Field('item', new Utf8(), true));
+  return new Utf8();
+}
+
+/** A JSON value of SQL in the form that the builders of its type require. */
+function sqlCell(type: DataType, value: unknown): unknown {
+  if (value === null) return null;
+  if (type instanceof Int64) return BigInt(value as number);
+  if (type instanceof Float64) return Number(value);
+  if (type instanceof DateDay) return new Date(`${value as string}T00:00:00Z`);
+  if (type instanceof TimestampMicrosecond) return microseconds(value as string);
+  if (type instanceof Utf8) return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return value;
+}
+
+/** Rows of JSON values with the types of DuckDB as an Arrow IPC stream. */
+export async function arrowOfCells(
+  columns: readonly { name: string; type: string }[],
+  rows: readonly (readonly unknown[])[],
+  about: Map<string, string>,
+  options: Rows['options'],
+): Promise<Uint8Array<ArrayBuffer>> {
+  const fields = columns.map(({ name, type }) => new Field(name, typeOfSql(type), true));
+  const schema = new Schema(fields, about);
+  if (rows.length === 0) return new Uint8Array(tableToIPC(new Table(schema), 'stream'));
+  const build = ({ field: { type }, place }: { field: Field; place: number }) =>
+    dataOfCells(
+      rows.map((row) => sqlCell(type, row[place])),
+      type,
+    );
+  const size = Math.max(1, Math.floor(CELLS_A_SLICE / rows.length));
+  const children = await mapSlices(
+    fields.map((field, place) => ({ field, place })),
+    size,
+    build,
+    options,
+  );
+  const data = structOf(schema.fields, rows.length, children);
+  return new Uint8Array(tableToIPC(new Table(schema, new RecordBatch(schema, data)), 'stream'));
 }
 
 const structOf = (fields: Field[], length: number, children: Data[]) =>

@@ -18,12 +18,13 @@ export function rowState(texts: readonly (string | null | undefined)[]): RowStat
  * are equal, or only one is known.
  */
 export function bestOf(numbers: readonly (Amount | null)[], better: Better | undefined): boolean[] {
-  const known = numbers.filter((each) => each !== null);
+  const values = numbers.filter((number) => number !== null);
   const isAhead = (a: Amount, b: Amount) => (better === 'low' ? a.max <= b.min : a.min >= b.max);
   const best = numbers.map(
-    (own) => better !== undefined && own !== null && known.every((other) => other === own || isAhead(own, other)),
+    (number) =>
+      better !== undefined && number !== null && values.every((other) => other === number || isAhead(number, other)),
   );
-  return best.filter(Boolean).length === known.length ? best.map(() => false) : best;
+  return best.filter(Boolean).length === values.length ? best.map(() => false) : best;
 }
 
 /** Label of the best number of a row. */

@@ -55,7 +55,7 @@ export const DATA_FILES = {
     description: 'data dictionary: type, unit, meaning of each column',
   },
   'dictionary.md': { media_type: 'text/markdown', description: 'data dictionary as Markdown' },
-  'croissant.jsonld': { media_type: 'application/ld+json', description: 'Croissant 1.0 description of the data files' },
+  'croissant.jsonld': { media_type: 'application/ld+json', description: 'Croissant 1.1 description of the data files' },
   'NOTICE.txt': { media_type: 'text/plain', description: 'licence notice that must accompany copies of the data' },
 } as const satisfies Record<string, DataFile>;
 
@@ -82,5 +82,9 @@ export function bulkFiles(pack: Pick<Pack, 'attributes'>): (readonly [string, Da
 
 /** The point of a record that everybody may see; undefined: the dataset has no public geography. */
 export function publicPoint({ attributes }: Pick<Pack, 'attributes'>) {
-  return attributes.find((each) => each.type === 'geo' && each.public);
+  return attributes.find((attribute) => attribute.type === 'geo' && attribute.public);
 }
+
+/** Whether records are features: one of their points is public, and no other. */
+export const hasFeatures = ({ attributes }: Pick<Pack, 'attributes'>): boolean =>
+  attributes.filter((attribute) => attribute.type === 'geo' && attribute.public).length === 1;

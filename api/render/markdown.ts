@@ -129,7 +129,14 @@ function cellText(value: unknown): string {
   return !link && OPEN_ADDRESS.test(text) ? `${text} ` : text;
 }
 
-/** A compact GFM table: no padding, short delimiter row. Cells are escaped unless they are Markup. */
+/**
+ * A compact GFM table: no padding, short delimiter row. Cells are escaped unless they are Markup.
+ *
+ * @example
+ * ```ts
+ * table(['name', 'height'], [['Alp', 2_100]]); // |name|height|\n|-|-|\n|Alp|2100|
+ * ```
+ */
 export function table(columns: readonly unknown[], rows: readonly (readonly unknown[])[]): string {
   return tableOf(columns, rows.map(tableRow));
 }
@@ -146,6 +153,10 @@ export function tableOf(columns: readonly unknown[], rows: readonly string[]): s
 export function blocks(...parts: (string | null | undefined | false)[]): string {
   return parts.filter((part) => typeof part === 'string' && part !== '').join('\n\n') + '\n';
 }
+
+/** Citation and licence below records of one dataset. The citation ends with the address of its page. */
+export const listFooter = (attribution: string, license: string): string =>
+  `${escapeText(attribution)} (a record: /<slug>) License: ${escapeText(license)}`;
 
 /** The licence notice of a pack as blocks: its text unchanged, in a code block. None without a notice. */
 export function noticeBlocks({ notice }: { notice?: string }): string[] {

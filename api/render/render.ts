@@ -15,15 +15,20 @@ const ORIGIN = ['url', 'license', 'attribution'] as const;
  * A header row and a row for each record, each ended by CR LF. A missing value is an empty cell; sources are
  * on the page at `url`.
  */
-function csvTable({ pack, attributes, items, distances, options }: Rows): string | Promise<string> {
+function csvTable({ pack, attributes, items, distances, group, options }: Rows): string | Promise<string> {
   const lastColumns = distances ? (['distance_km', ...ORIGIN] as const) : ORIGIN;
-  const header = [...csvHeader(pack, attributes), ...lastColumns.map((name) => recordColumn(pack, name))];
+  const groups = group ? [group] : [];
+  const header = [
+    ...csvHeader(pack, attributes),
+    ...[...groups.map(({ name }) => `group.${name}`), ...lastColumns].map((name) => recordColumn(pack, name)),
+  ];
   const line = (cells: Parameters<typeof csvRow>[0]) => `${csvRow(cells)}\r\n`;
   const row = (record: PublicRecord) =>
     line([
       ...[record.id, record.slug, record.name],
       ...attributes.flatMap((attribute) => flatCells(attribute, record.attributes[attribute.name])),
       ...[record.quality_score, record.completeness, record.verified_owner, record.updated_at],
+      ...groups.flatMap((attribute) => flatCells(attribute, record.group?.[attribute.name])),
       ...lastColumns.map((name) => record[name] ?? null),
     ]);
   return whenReady(mapSlices(items, ROWS_A_SLICE, row, options), (rows) => line(header) + rows.join(''));
@@ -48,8 +53,8 @@ type Body = Rendered['body'];
 type Renderer = (operation: Operation, result: Result<unknown>, ctx: Context) => Body | Promise<Body>;
 
 /** The Markdown of the operation, with the link to the next page. */
-const markdown: Renderer = (operation, { body, next_cursor }, ctx) =>
-  whenReady(operation.markdown(body, ctx), (text) =>
+const markdown: Renderer = (operation, { body, next_cursor, fields }, ctx) =>
+  whenReady(operation.markdown(body, ctx, fields), (text) =>
     typeof next_cursor === 'string' ? `${text}\n${nextLine(ctx, next_cursor)}\n` : text,
   );
 
@@ -59,12 +64,12 @@ const RENDERERS: Record<Format, Renderer> = {
   markdown,
   text: markdown,
   html: (operation, { body }, ctx) => {
-    if (!operation.html) throw new Error(`${operation.name} has no page`);
-    return operation.html.print(body, ctx);
+    if (!operation.rest.html) throw new Error(`${operation.name} has no page`);
+    return operation.rest.html.print(body, ctx);
   },
   atom: (operation, { body }, ctx) => {
-    if (!operation.atom) throw new Error(`${operation.name} has no feed`);
-    return operation.atom(body, ctx);
+    if (!operation.rest.atom) throw new Error(`${operation.name} has no feed`);
+    return operation.rest.atom(body, ctx);
   },
   csv: (operation, result, ctx) =>
     whenReady(csvTable(rowsOf(operation, result, ctx)), (text) => (result.bom ? `\uFEFF${text}` : text)),
@@ -81,8 +86,8 @@ const RENDERERS: Record<Format, Renderer> = {
  */
 export function render(operation: Operation, result: Result<unknown>, ctx: Context): Rendered | Promise<Rendered> {
   const content_type = FORMATS[ctx.format].media_type;
-  const known = ctx.format === 'json' ? result.json : result.text;
-  if (known) return { content_type, body: known };
+  const content = ctx.format === 'json' ? result.json : result.text;
+  if (content) return { content_type, body: content };
   if (isStream(result.body)) return { content_type, body: result.body };
   return whenReady(RENDERERS[ctx.format](operation, result, ctx), (body) => ({ content_type, body }));
 }

@@ -21,6 +21,6 @@ export function markedCell(cell: string | number | Markup, provenance: Pick<Prov
 
 /** The legend, when one of the values has a status. */
 export function statusLegend(provenances: Iterable<Pick<Provenance, 'status'> | undefined>): string | null {
-  for (const each of provenances) if (each?.status !== undefined) return STATUS_LEGEND;
+  for (const provenance of provenances) if (provenance?.status !== undefined) return STATUS_LEGEND;
   return null;
 }

@@ -194,7 +194,7 @@ class Compiler {
     const [root, ...path] = token.props.map((prop) => ('content' in prop ? prop.content : undefined));
     if (typeof root !== 'string' || root === 'forloop' || path.some((key) => !isKey(key))) throw new Unsupported();
     const slot = bound.lastIndexOf(root);
-    const start: Get = slot >= 0 ? (frame) => frame.locals[slot] : (frame) => own(frame.scope, root);
+    const start: Get = slot >= 0 ? (frame) => frame.locals[slot] : (frame) => memberOf(frame.scope, root);
     if (path.length === 0) return start;
     const [key] = path;
     if (path.length === 1 && isKey(key)) return (frame) => read(start(frame), key);
@@ -218,7 +218,7 @@ function isKey(key: unknown): key is string | number {
   return typeof key === 'string' || typeof key === 'number';
 }
 
-function own(object: object, key: string | number): unknown {
+function memberOf(object: object, key: string | number): unknown {
   return Object.hasOwn(object, key) ? (object as Record<string | number, unknown>)[key] : undefined;
 }
 
@@ -229,7 +229,7 @@ function read(value: unknown, key: string | number): unknown {
     const member = (value as Record<string, unknown>)[key];
     if (member !== undefined) return member;
   }
-  const member = own(
+  const member = memberOf(
     Object(value),
     typeof key === 'number' && Array.isArray(value) && key < 0 ? value.length + key : key,
   );

@@ -1,11 +1,11 @@
-// JSON Schemas of the arguments and answer of a tool: short for models, and in the subset that every host
-// supports.
+// JSON Schemas of the arguments of a tool: short for models, and in the subset that every host supports.
 import { type FilterUse, offeredParameters, respelledFilters } from '../../data/input/filters.ts';
 import { SELECTION } from '../../data/input/selection.ts';
+import { listedFilter } from '../../data/queries/gone.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import { filterUses, type Operation } from '../contract/operation.ts';
-import { type FilterSchema, filterSchemas, inputSchema, outputSchema } from './json-schema.ts';
+import { type FilterSchema, filterSchemas, inputSchema } from './json-schema.ts';
 
 type Properties = Record<string, JsonSchema>;
 
@@ -16,36 +16,41 @@ const DATASETS = 12;
 
 /**
  * Arguments of an operation: the REST names, with `dataset` and `entity_id`. Filters are an object where the
- * dataset is an argument, and flat where the tool belongs to a dataset (`own`).
+ * dataset is an argument, and flat where the tool belongs to a dataset (`pack`).
  */
-export function toolInput(operation: Operation, packs: readonly Pack[], own: Pack | null): JsonSchema {
+export function toolInput(operation: Operation, packs: readonly Pack[], pack: Pack | null): JsonSchema {
   const {
     properties: declared = {},
     required: needed = [],
     additionalProperties,
-  } = inputSchema(operation, own, 'tool');
+  } = inputSchema(operation, pack, 'tool');
   const open = additionalProperties !== undefined && additionalProperties !== false;
-  const search = operation.own_tool?.filters;
+  const search = operation.tool?.per_dataset?.filters;
   // Parameters that select records have schemas of their own in searches; elsewhere they are part of the
   // filters.
-  const hidden = search || !open ? NONE : SELECTING;
+  const hidden = (name: string) =>
+    (!search && open && name in SELECTION) || (pack !== null && RARE.has(name)) || TABULAR.has(name);
   const parameters = Object.entries(declared as Properties).filter(
     ([name]) =>
-      ((needed as string[]).includes(name) || !(own === null ? hidden : RARE).has(name)) &&
-      !TABULAR.has(name) &&
-      (own === null || offeredParameters(own, [name]).length > 0),
+      ((needed as string[]).includes(name) || !hidden(name)) &&
+      (pack === null || offeredParameters(pack, [name]).length > 0),
   );
-  const entries = parameters.map(([name, schema]) => [name, portable(schema)] as const);
-  const dataset = operation.route.path.includes(':ds') && own === null;
+  const entries = parameters.map(([name, schema]) => [name, portable(schema, !search && OF_SEARCH.has(name))] as const);
+  const dataset = operation.rest.path.includes(':ds') && pack === null;
   const explained = (name: keyof typeof EXPLAINED, schema: JsonSchema) =>
     search ? { ...schema, description: EXPLAINED[name] } : schema;
   const properties: Properties = {
-    ...(dataset ? { dataset: datasetSchema(packs) } : {}),
+    ...(dataset ? { dataset: datasetSchema(operation, packs) } : {}),
     ...Object.fromEntries(entries),
-    ...(open && own === null ? { filters: filtersSchema(operation, packs) } : {}),
-    ...(open && own !== null && search ? flatFilters(own, filterUses([operation])) : {}),
-    ...(operation.price && (search || own === null) ? { max_price_eur: explained('max_price_eur', MAX_PRICE) } : {}),
-    ...(operation.formats.includes('json') && operation.formats.includes('markdown') && !operation.own_format
+    ...(open && pack === null ? { filters: filtersSchema(operation, packs) } : {}),
+    ...(open && pack !== null && search ? flatFilters(pack, filterUses([operation])) : {}),
+    ...(operation.charge.price && (search || pack === null)
+      ? { max_price_eur: explained('max_price_eur', MAX_PRICE) }
+      : {}),
+    ...(pack === null &&
+    operation.formats.includes('json') &&
+    operation.formats.includes('markdown') &&
+    !operation.own_format
       ? { format: explained('format', FORMAT) }
       : {}),
   };
@@ -53,21 +58,25 @@ export function toolInput(operation: Operation, packs: readonly Pack[], own: Pac
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
 
-const NONE: ReadonlySet<string> = new Set();
-const SELECTING: ReadonlySet<string> = new Set<string>(Object.keys(SELECTION));
 /** Parameters that a dataset's own tools accept, listed by the shared tools only. */
-const RARE: ReadonlySet<string> = new Set(['ids', 'updated_since', 'min_quality', 'as_of']);
-/** Parameters of tabular formats, which tools do not have. */
-const TABULAR: ReadonlySet<string> = new Set(['bom']);
+const RARE: ReadonlySet<string> = new Set([
+  ...['ids', 'match', 'updated_since', 'min_quality', 'provenance_status', 'as_of'],
+]);
+/** Parameters of URLs, which tools do not have. */
+const TABULAR: ReadonlySet<string> = new Set(['bom', 'filter-lang']);
 const MAX_PRICE: JsonSchema = { type: 'number' };
 const FORMAT: JsonSchema = { type: 'string', enum: ['json', 'md'] };
+/** Parameters that only the searches describe. */
+const OF_SEARCH: ReadonlySet<string> = new Set(['as_of', 'fields']);
 /** Descriptions of these parameters, for the tools with the most calls. */
-const EXPLAINED = { format: 'md needs fewer tokens', max_price_eur: 'Refuse a dearer call' };
+const EXPLAINED = { format: 'json needs far more tokens', max_price_eur: 'Refuse a dearer call' };
 
-function datasetSchema(packs: readonly Pack[]): JsonSchema {
+/** The search and the guide list the datasets, if they are few: the same list in each tool would be a tenth of all tokens. */
+function datasetSchema({ tool }: Operation, packs: readonly Pack[]): JsonSchema {
+  const lists = tool?.per_dataset?.filters || tool?.resource !== undefined;
   const names = packs.map(({ id }) => id);
-  if (names.length > DATASETS) return { type: 'string', description: 'Id, as in datasets_list' };
-  return { type: 'string', ...(names.length > 0 ? { enum: names } : {}) };
+  if (lists && names.length > DATASETS) return { type: 'string', description: 'Id, as in datasets_list' };
+  return { type: 'string', ...(lists && names.length > 0 ? { enum: names } : {}) };
 }
 
 /**
@@ -75,26 +84,29 @@ function datasetSchema(packs: readonly Pack[]): JsonSchema {
  * not declared: they would need `anyOf`, which some hosts refuse.
  */
 function filtersSchema(operation: Operation, packs: readonly Pack[]): JsonSchema {
-  const search = operation.own_tool?.filters;
+  const search = operation.tool?.per_dataset?.filters;
   const [pack] = packs;
-  const names = new Set(packs.flatMap((each) => [...respelledFilters(each, filterUses([operation])).keys()]));
+  const names = new Set(packs.flatMap((dataset) => [...respelledFilters(dataset, filterUses([operation])).keys()]));
   const respelled = [...names].map((name) => `; is_${name} for ${name}`).join('');
   return {
     type: 'object',
     description: search
       ? `By name: <attribute> any of, not_<attribute>, like_<attribute>, min_<attribute>, max_<attribute>, has_<attribute>${respelled}`
-      : `Which records: filters, q, near, bbox, ids, as in entity_search${respelled}`,
+      : `As in entity_search, and q, filter, near, bbox, ids${respelled}`,
     ...(search && pack ? { examples: [exampleFilters(pack)] } : {}),
   };
 }
 
 /** Two filters of a dataset with the example values of their attributes. */
 function exampleFilters(pack: Pack): Record<string, unknown> {
-  const enumAttribute = pack.attributes.find((each) => each.filterable && each.type === 'enum');
-  const counted = pack.attributes.find((each) => each.filterable && (each.type === 'price' || each.type === 'number'));
+  const enumAttribute = pack.attributes.find((attribute) => attribute.filterable && attribute.type === 'enum');
+  const counted = pack.attributes.find(
+    (attribute) => attribute.filterable && (attribute.type === 'price' || attribute.type === 'number'),
+  );
   return {
     ...(enumAttribute ? { [enumAttribute.name]: [enumAttribute.example] } : {}),
     ...(counted ? { [`max_${counted.name}`]: numberOf(counted) } : {}),
+    ...(enumAttribute?.name === pack.gone?.attribute ? {} : listedFilter(pack)),
   };
 }
 
@@ -115,7 +127,7 @@ export const TOOL_FILTERS = { attributes: 10, group: 3 } as const;
 export function filterable(pack: Pack): { shown: Attribute[]; rest: Attribute[] } {
   const groups = new Map<string, number>();
   const [shown, rest]: [Attribute[], Attribute[]] = [[], []];
-  for (const attribute of pack.attributes.filter((each) => each.filterable && each.type !== 'geo')) {
+  for (const attribute of pack.attributes.filter((candidate) => candidate.filterable && candidate.type !== 'geo')) {
     const [group = ''] = attribute.name.split('.');
     const count = groups.get(group) ?? 0;
     groups.set(group, count + 1);
@@ -184,68 +196,28 @@ const WORDS: ReadonlySet<Attribute['type']> = new Set(['string', 'enum', 'string
 /** Keywords that the gate checks and models do not need, or that some hosts refuse. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', 'pattern', 'minLength', 'maxLength', 'minItems', 'maxItems']);
 
+// A default of false is what an absent flag means.
 const portableEntries = (schema: JsonSchema) =>
-  Object.entries(schema).filter(([keyword, value]) => !LEFT_OUT.has(keyword) && value !== Number.MAX_SAFE_INTEGER);
+  Object.entries(schema).filter(
+    ([keyword, value]) => !LEFT_OUT.has(keyword) && value !== false && value !== Number.MAX_SAFE_INTEGER,
+  );
 
 /**
  * A parameter in the supported subset; a list is declared as a list, although texts with commas are accepted
- * as well.
+ * as well. `unexplained`: without its description, which the search has.
  */
-function portable({ anyOf, description, ...schema }: JsonSchema): JsonSchema {
+function portable({ anyOf, description, ...schema }: JsonSchema, unexplained: boolean): JsonSchema {
   const summaryMember =
-    typeof description === 'string' ? { description: description.replace(' (list or commas)', '') } : {};
-  const list = Array.isArray(anyOf) ? anyOf.find((each: JsonSchema) => each['type'] === 'array') : undefined;
-  return { ...Object.fromEntries(portableEntries({ ...schema, ...list })), ...summaryMember };
-}
-
-/** The body of every error (contract section 4). */
-const ERROR = { error: { type: 'string' }, is_retriable: { type: 'boolean' } };
-/** Members of every answer. */
-const EVERYWHERE: ReadonlySet<string> = new Set(['attribution', 'license']);
-/** Members that distinguish an answer from an error. */
-const NAMED = 3;
-
-/** The answer of a tool: that of REST, the error body, or Markdown on request. All objects are open. */
-export function toolOutput(operation: Operation, pack: Pack | null): JsonSchema {
-  const { $defs = {}, ...answer } = outputSchema(operation, pack) ?? TEXT;
-  const { properties = {}, required = [] } = resolve(answer, $defs as Properties);
-  const markdown = operation.formats.includes('json') && operation.formats.includes('markdown');
-  const members = Object.entries(properties as Properties)
-    .filter(([name]) => !EVERYWHERE.has(name))
-    .map(([name, schema]) => [name, shape(schema, $defs as Properties)]);
+    typeof description === 'string' && !unexplained
+      ? { description: description.replace(' (list or commas)', '') }
+      : {};
+  const list = Array.isArray(anyOf)
+    ? anyOf.find((jsonSchema: JsonSchema) => jsonSchema['type'] === 'array')
+    : undefined;
+  const { items, ...members } = { ...schema, ...list };
   return {
-    type: 'object',
-    properties: {
-      ...Object.fromEntries(members),
-      ...ERROR,
-      ...(markdown ? { markdown: { type: 'string' } } : {}),
-    },
-    anyOf: [
-      { required: (required as string[]).slice(0, NAMED) },
-      { required: ['error', 'is_retriable'] },
-      ...(markdown ? [{ required: ['markdown'] }] : []),
-    ],
+    ...Object.fromEntries(portableEntries(members)),
+    ...(items === undefined ? {} : { items: Object.fromEntries(portableEntries(items as JsonSchema)) }),
+    ...summaryMember,
   };
-}
-
-/** Operations without a JSON answer return a text with its citation. */
-const TEXT: JsonSchema = { properties: { text: { type: 'string' } }, required: ['text'] };
-
-/** Replaces a reference by its schema. */
-function resolve(schema: JsonSchema, defs: Properties): JsonSchema {
-  const name = /^#\/\$defs\/(\w+)$/.exec(String(schema['$ref']))?.[1];
-  return (name === undefined ? undefined : defs[name]) ?? schema;
-}
-
-/**
- * The type of a member, without its inner structure, which the documents describe. A value of several types
- * is any of them.
- */
-function shape(schema: JsonSchema, defs: Properties): JsonSchema {
-  const { type, items, anyOf, const: only, enum: allowed } = resolve(schema, defs);
-  const choices = Array.isArray(anyOf) ? anyOf : Array.isArray(type) ? type.map((each) => ({ type: each })) : [];
-  if (choices.length > 0) return { anyOf: choices.map((each: JsonSchema) => shape(each, defs)) };
-  if (type === 'array') return { type, items: shape((items ?? {}) as JsonSchema, defs) };
-  const value: unknown = only ?? (Array.isArray(allowed) ? allowed[0] : undefined);
-  return { type: typeof type === 'string' ? type : typeof value === 'undefined' ? 'object' : typeof value };
 }

@@ -4,9 +4,9 @@
 import { mapSlices } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
-import type { Operation } from '../contract/operation.ts';
+import { isTool, type Operation } from '../contract/operation.ts';
 import { priceSentence } from '../contract/pricing.ts';
-import { clause, filterable, toolInput, toolOutput } from './tool-schema.ts';
+import { clause, filterable, toolInput } from './tool-schema.ts';
 
 /** One tool: an operation for all datasets, or for one of them. */
 export interface Tool {
@@ -17,24 +17,25 @@ export interface Tool {
   operation: Operation;
   /** The dataset of a dataset's own tool; null: the dataset is an argument, or there is none. */
   dataset: string | null;
-  /** JSON Schemas of its arguments and its answer. */
+  /** JSON Schema of its arguments. */
   input: JsonSchema;
-  output: JsonSchema;
 }
 
 /** Operations that agents may call: the same for MCP and A2A. */
 export function callable(operations: readonly Operation[]): Operation[] {
-  return operations.filter(({ tool }) => tool !== false);
+  return operations.filter(isTool);
 }
 
 /** Name of a dataset's own tool; `-` becomes `_` (contract section 7). */
-function ownToolName(dataset: string, { own_tool }: Operation): string {
-  return `${dataset.replaceAll('-', '_')}_${own_tool?.suffix}`;
+function ownToolName(dataset: string, { tool }: Operation): string {
+  return `${dataset.replaceAll('-', '_')}_${tool?.per_dataset?.suffix}`;
 }
 
 /** Names of a dataset's own tools, in the order of the table. */
 export function ownToolNames(operations: readonly Operation[], dataset: string): string[] {
-  return callable(operations).flatMap((each) => (each.own_tool ? [ownToolName(dataset, each)] : []));
+  return callable(operations).flatMap((operation) =>
+    operation.tool?.per_dataset ? [ownToolName(dataset, operation)] : [],
+  );
 }
 
 /** Tools built between two turns of the event loop: some 3 ms. */
@@ -43,10 +44,10 @@ const TOOLS_A_SLICE = 4;
 /** All tools of some datasets: the shared ones first, then each dataset's own, in the order of the table. */
 export async function toolsOf(operations: readonly Operation[], packs: readonly Pack[]): Promise<Tool[]> {
   const shared = callable(operations);
-  const own = shared.filter(({ own_tool }) => own_tool !== undefined);
+  const perDataset = shared.filter(({ tool }) => tool?.per_dataset !== undefined);
   const makers = [
     ...shared.map((operation) => () => sharedTool(operation, packs)),
-    ...packs.flatMap((pack) => own.map((operation) => () => ownTool(operation, pack))),
+    ...packs.flatMap((pack) => perDataset.map((operation) => () => ownTool(operation, pack))),
   ];
   return mapSlices(makers, TOOLS_A_SLICE, (make) => make());
 }
@@ -78,13 +79,13 @@ function sharedTool(operation: Operation, packs: readonly Pack[]): Tool {
     operation,
     dataset: null,
     input: toolInput(operation, packs, null),
-    output: toolOutput(operation, null),
   };
 }
 
 /** Filters that a search accepts in addition to those of its schema. */
 function furtherFilters(pack: Pack): string {
-  const names = filterable(pack).rest.map(({ name }) => name);
+  // One name for a group such as `price.*`.
+  const names = [...new Set(filterable(pack).rest.map(({ name }) => name.replace(/\..*/, '.*')))];
   const more = [...names.slice(0, NAMED), ...(names.length > NAMED ? ['...'] : [])].join(', ');
   return `Also filters <name>, not_<name>, like_<name> (contains), min_<name>, max_<name>, has_<name>${more && `, and of ${more}`}: see dataset_guide.`;
 }
@@ -96,7 +97,7 @@ function furtherFilters(pack: Pack): string {
 const [NAMED, ABOUT] = [40, 120];
 
 function ownTool(operation: Operation, pack: Pack): Tool {
-  const search = operation.own_tool?.filters;
+  const search = operation.tool?.per_dataset?.filters;
   const [sentence = ''] = operation.description.split(/(?<=\.) /);
   return {
     name: ownToolName(pack.id, operation),
@@ -112,6 +113,5 @@ function ownTool(operation: Operation, pack: Pack): Tool {
     operation,
     dataset: pack.id,
     input: toolInput(operation, [pack], pack),
-    output: toolOutput(operation, pack),
   };
 }

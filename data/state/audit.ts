@@ -5,19 +5,19 @@ import { hashActor, withAddresses } from './tables/audit-people.ts';
 import type { AuditTable } from './tables/owners.ts';
 
 /** An action; `at` in milliseconds since 1970. */
-export type AuditEntry = Omit<AuditTable, 'id' | 'told'> & { told?: object };
+export type AuditEntry = Omit<AuditTable, 'id' | 'told'> & { details?: object };
 
-/** An action as stored; `told` is JSON text. */
-export type StoredAuditEntry = Omit<AuditTable, 'id'> & { id: number };
+/** An action as stored; `details` is JSON text. */
+export type StoredAuditEntry = Omit<AuditTable, 'id' | 'told'> & { id: number; details: string };
 
 type Db = Pick<Store, 'db'>;
 
 /** Appends an action to the log. */
-export async function recordAudit({ db }: Db, { told = {}, ...entry }: AuditEntry): Promise<void> {
+export async function recordAudit({ db }: Db, { details = {}, ...entry }: AuditEntry): Promise<void> {
   const who = await hashActor(db, entry.who, entry.at);
   await db
     .insertInto('audit')
-    .values({ ...entry, who, told: JSON.stringify(told) })
+    .values({ ...entry, who, told: JSON.stringify(details) })
     .execute();
 }
 
@@ -36,5 +36,9 @@ export async function auditEntries({ db }: Db, query: AuditQuery): Promise<Store
   if (dataset !== null) rows = rows.where('dataset', '=', dataset);
   if (entity_id !== null) rows = rows.where('entity_id', '=', entity_id);
   if (before !== null) rows = rows.where('id', '<', before);
-  return withAddresses(db, await rows.orderBy('id', 'desc').limit(limit).execute());
+  const entries = await rows.orderBy('id', 'desc').limit(limit).execute();
+  return withAddresses(
+    db,
+    entries.map(({ told: details, ...entry }) => ({ ...entry, details })),
+  );
 }

@@ -1,9 +1,9 @@
 // Idempotency-Key: one run per key and request; its answer is stored for 24 hours and repeated (contract
 // section 3, "Charge").
 import { type ExpressionBuilder, sql } from 'kysely';
+import type { KeyClaim } from './statements.ts';
 import type { Store } from './store.ts';
 import type { Tables } from './tables/schema.ts';
-import type { KeptAnswer } from './writer-jobs.ts';
 
 /** Milliseconds that an answer is stored. */
 const KEPT = 24 * 3_600_000;
@@ -16,7 +16,7 @@ export const CLAIM_LEASE = 15_000;
  * another request.
  */
 export type IdempotencyClaim =
-  | { state: 'claimed'; claim: number }
+  | { state: 'claimed'; claim: KeyClaim }
   | { state: 'kept'; text: string }
   | { state: 'running'; leased_until: number }
   | { state: 'other' };
@@ -47,7 +47,7 @@ export async function claimRequest(
     )
     .returning('created_at')
     .executeTakeFirst();
-  if (mine) return { state: 'claimed', claim: now };
+  if (mine) return { state: 'claimed', claim: { owner, idempotency_key, claimed_at: now } };
   return (await findClaim(store, owner, idempotency_key, request, now)) ?? { state: 'running', leased_until };
 }
 
@@ -74,41 +74,24 @@ export async function findClaim(
 }
 
 /** Renews the lease of a claim while its request runs. */
-export async function renewClaim(
-  store: Store,
-  owner: string,
-  idempotency_key: string,
-  claim: number,
-  now: number,
-): Promise<void> {
+export async function renewClaim(store: Store, claim: KeyClaim, now: number): Promise<void> {
   await store.db
     .updateTable('idempotency')
     .set({ leased_until: now + CLAIM_LEASE })
-    .where('key_id', '=', owner)
-    .where('idempotency_key', '=', idempotency_key)
-    .where('created_at', '=', claim)
+    .where('key_id', '=', claim.owner)
+    .where('idempotency_key', '=', claim.idempotency_key)
+    .where('created_at', '=', claim.claimed_at)
     .where('answer', 'is', null)
     .execute();
 }
 
-/** Stores an answer that was free; `charge` stores charged answers. */
-export async function keepAnswer(store: Pick<Store, 'db'>, owner: string, answer: KeptAnswer): Promise<void> {
-  await store.db
-    .updateTable('idempotency')
-    .set({ answer: answer.text, records: answer.records })
-    .where('key_id', '=', owner)
-    .where('idempotency_key', '=', answer.idempotency_key)
-    .where('created_at', '=', answer.claim)
-    .execute();
-}
-
 /** Releases a claim after a failed request, so that the client can retry. */
-export async function releaseClaim(store: Store, owner: string, idempotency_key: string, claim: number): Promise<void> {
+export async function releaseClaim(store: Store, claim: KeyClaim): Promise<void> {
   await store.db
     .deleteFrom('idempotency')
-    .where('key_id', '=', owner)
-    .where('idempotency_key', '=', idempotency_key)
-    .where('created_at', '=', claim)
+    .where('key_id', '=', claim.owner)
+    .where('idempotency_key', '=', claim.idempotency_key)
+    .where('created_at', '=', claim.claimed_at)
     .where('answer', 'is', null)
     .execute();
 }

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { describeStores } from '../../tests/support/stores.ts';
 import { storedOverlays } from '../releases/overlay-source.ts';
-import { acquireLease, LeaseHeld, LeaseLost } from './leases.ts';
-import { nodesWithout, noteNode, removeNode } from './nodes.ts';
+import { acquireLease, LeaseHeld, LeaseLost, nodesWithout, noteNode, removeNode } from './leases.ts';
 import { overlayStates } from './overlay.ts';
 import { announceListing, forgetListing, listingsToRemove, movePointer, readPointers } from './pointers.ts';
 

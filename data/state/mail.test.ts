@@ -4,20 +4,19 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../tests/support/free-port.ts';
 import { type MailServer, mailServer } from '../../tests/support/mail-server.ts';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { describeStores } from '../../tests/support/stores.ts';
 import { linkState, newLink, newLinkOf } from './links.ts';
 import { MAIL_LIFE, MailQueue, mailQueue } from './mail.ts';
 import { forgetExpired } from './ops/forget.ts';
 import { claimOf, newClaim } from './owners/claims.ts';
-import type { Store } from './store.ts';
+import { openStore, type Store } from './store.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'mail-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchOfAll();
 const START = Date.parse('2026-11-20T12:00:00Z');
 const HOUR = 3_600_000;
 const from = 'Grüße <register@register.example>';
@@ -267,17 +266,6 @@ describeStores('the mail queue', ({ open, options }) => {
     expect(server.mails.map(({ to }) => to[0])).toEqual([mail.to]);
   }, 30_000);
 
-  test('a request waits some seconds for a server that does not answer, and the mail stays', async () => {
-    const silent = createServer(() => {}).listen(0, '127.0.0.1');
-    await new Promise((listening) => silent.once('listening', listening));
-    const queue = mailer(one, `smtp://127.0.0.1:${(silent.address() as { port: number }).port}`);
-    const began = Date.now();
-    expect(await queue.deliver(await queue.post(one.db, mail, now()))).toBe('queued');
-    expect(Date.now() - began).toBeLessThan(8_000);
-    await expect.poll(async () => (await mailQueue(one)).mails[0]?.problem, { timeout: 15_000 }).toBe('ETIMEDOUT');
-    silent.close();
-  }, 30_000);
-
   test.each([
     ['a further header in the address', { ...mail, to: 'office@harbour.example\r\nBcc: everyone@harbour.example' }],
     ['a further header in the subject', { ...mail, subject: 'Edit\r\nBcc: everyone@harbour.example' }],
@@ -304,6 +292,23 @@ describeStores('the mail queue', ({ open, options }) => {
     expect(boxed(dataDir)).toHaveLength(1);
   });
 });
+
+test('a request waits some seconds for a server that does not answer, and the mail stays', async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const dataDir = join(folder, 'silent');
+  const store = await openStore({ dataDir });
+  const smtpUrl = `smtp://127.0.0.1:${(silent.address() as { port: number }).port}`;
+  const now = () => new Date(START);
+  const queue = new MailQueue({ store, dataDir, smtpUrl, from, now, log: () => {} });
+  const began = Date.now();
+  expect(await queue.deliver(await queue.post(store.db, mail, now()))).toBe('queued');
+  expect(Date.now() - began).toBeLessThan(8_000);
+  await expect.poll(async () => (await mailQueue(store)).mails[0]?.problem, { timeout: 15_000 }).toBe('ETIMEDOUT');
+  silent.close();
+  await queue.close();
+  await store.close();
+}, 30_000);
 
 describe('without a mail server', () => {
   test('all mails are in the outbox, as text and HTML, with headers in ASCII', async () => {

@@ -1,12 +1,11 @@
 // A mail as a file: complete, readable by its owner only, with headers that cannot be forged.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { outbox } from './outbox.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'outbox-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchOfAll();
 const now = new Date('2026-11-20T12:00:00Z');
 
 test('is an .eml file', async () => {

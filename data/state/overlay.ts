@@ -67,10 +67,10 @@ export async function readOverlay({ db }: Store, dataset: string): Promise<Overl
     version,
     removed: new Map(
       optOuts
-        .filter((each) => !back(each))
+        .filter((optOut) => !back(optOut))
         .map(({ entity_id, slug, version: since }) => [entity_id, { entity: entity_id, slug, version: since }]),
     ),
-    restored: new Map(optOuts.filter(back).map((each) => [each.entity_id, each.restored_version ?? 0])),
+    restored: new Map(optOuts.filter(back).map((optOut) => [optOut.entity_id, optOut.restored_version ?? 0])),
     ownerFacts: Map.groupBy(facts, ({ entity }) => entity),
     decided: Map.groupBy(decisions, ({ entity }) => entity),
     feed: feed.map(({ dataset: _, type, ...rest }) => ({ ...rest, type: type as ChangeRow['type'] })),
@@ -104,13 +104,22 @@ export async function changeOverlay(
 ): Promise<{ version: number; recorded_at: number } | null> {
   await begin(store, dataset);
   return store.db.transaction().execute(async (tx) => {
-    const found = await locked(store, tx, dataset);
-    if (found.version !== expected) return null;
+    const overlayTable = await locked(store, tx, dataset);
+    if (overlayTable.version !== expected) return null;
     const version = Math.max(expected, held.version) + 1;
-    const first = Math.max(found.recorded_at, held.recorded_to, now * 1000 - 1) + 1;
+    const first = Math.max(overlayTable.recorded_at, held.recorded_to, now * 1000 - 1) + 1;
     const last = first + feed.length - 1;
-    const recorded_at = Math.max(found.recorded_at, last);
+    const recorded_at = Math.max(overlayTable.recorded_at, last);
     await tx.updateTable('overlays').set({ version, recorded_at }).where('dataset', '=', dataset).execute();
+    // The store is from a backup that is older than the release, which may contain records whose restoration the
+    // backup lacks: their removals become changes of this version, so that they still count as later than the release.
+    if (held.version > expected)
+      await tx
+        .updateTable('opt_outs')
+        .set({ version })
+        .where('dataset', '=', dataset)
+        .where('restored_version', 'is', null)
+        .execute();
     await write(tx, version);
     for (const [i, row] of feed.entries())
       await tx
@@ -143,10 +152,10 @@ export async function reserveFeed(
   await begin(store, dataset);
   return store.db.transaction().execute(async (tx) => {
     await fence(tx);
-    const found = await locked(store, tx, dataset);
-    const first = Math.max(found.recorded_at + 1, after + 1, now * 1000 - Math.max(0, count - 1));
-    const reserved = [...numbers(found.reserved), first].slice(-RANGES).join(' ');
-    const recorded_at = Math.max(found.recorded_at, first + count - 1);
+    const overlayTable = await locked(store, tx, dataset);
+    const first = Math.max(overlayTable.recorded_at + 1, after + 1, now * 1000 - Math.max(0, count - 1));
+    const reserved = [...numbers(overlayTable.reserved), first].slice(-RANGES).join(' ');
+    const recorded_at = Math.max(overlayTable.recorded_at, first + count - 1);
     await tx.updateTable('overlays').set({ reserved, recorded_at }).where('dataset', '=', dataset).execute();
     return first;
   });
@@ -163,10 +172,10 @@ export async function dropReserved(
 ): Promise<void> {
   await store.db.transaction().execute(async (tx) => {
     await fence(tx);
-    const found = await locked(store, tx, dataset).catch(() => null);
-    if (!found) return;
-    const kept = numbers(found.reserved).filter((from) => from <= after);
-    if (kept.length === numbers(found.reserved).length) return;
+    const row = await locked(store, tx, dataset).catch(() => null);
+    if (!row) return;
+    const kept = numbers(row.reserved).filter((from) => from <= after);
+    if (kept.length === numbers(row.reserved).length) return;
     await tx
       .updateTable('overlays')
       .set({ reserved: kept.join(' ') })

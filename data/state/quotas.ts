@@ -1,6 +1,7 @@
 // Daily quotas that outlive the process: free previews, new keys, mails. Days are UTC.
-import { sql } from 'kysely';
+import { usedUnits } from './statements.ts';
 import type { Store } from './store.ts';
+import { JOBS } from './writer-jobs.ts';
 
 /** A daily limit: what is counted, for whom, and the maximum. */
 export interface Quota {
@@ -24,33 +25,16 @@ export const utcDay = (now: Date): string => now.toISOString().slice(0, 10);
 /** Quotas in the store, shared by all its processes. */
 export function storedQuotas(store: Store): Quotas {
   return {
-    async take({ name, quota }, wanted, now) {
-      const day = utcDay(now);
-      if (store.writer) return store.writer.run({ kind: 'take', name, day, wanted, quota });
-      const room = sql`greatest(0, least(${wanted}::bigint, ${quota}::bigint - quotas.used))`;
-      const { rows } = await sql<{ last: number }>`
-        insert into quotas (name, day, used, last)
-        values (${name}, ${day}, least(${wanted}::bigint, ${quota}::bigint), least(${wanted}::bigint, ${quota}::bigint))
-        on conflict (name, day) do update set last = ${room}, used = quotas.used + ${room} returning last`.execute(
-        store.db,
-      );
-      return rows[0]?.last ?? 0;
+    take({ name, quota }, wanted, now) {
+      const input = { name, day: utcDay(now), wanted, quota };
+      return store.writer?.run('take', input) ?? JOBS.take(store.db, input);
     },
-    async give({ name }, units, now) {
-      const day = utcDay(now);
-      if (store.writer) await store.writer.run({ kind: 'give', name, day, units });
-      else
-        await sql`update quotas set used = greatest(0, used - ${units}::bigint) where name = ${name} and day = ${day}`.execute(
-          store.db,
-        );
+    give({ name }, units, now) {
+      const input = { name, day: utcDay(now), units };
+      return store.writer?.run('give', input) ?? JOBS.give(store.db, input);
     },
     async left({ name, quota }, now) {
-      const row = await store.db
-        .selectFrom('quotas')
-        .select('used')
-        .where('name', '=', name)
-        .where('day', '=', utcDay(now))
-        .executeTakeFirst();
+      const [row] = await usedUnits(store.reader, { name, day: utcDay(now) });
       return Math.max(0, quota - (row?.used ?? 0));
     },
   };

@@ -14,8 +14,8 @@ export async function sharedSecret(
   make: () => string | Promise<string> = randomText,
 ): Promise<string> {
   const stored = () => store.db.selectFrom('secrets').select('value').where('name', '=', name).executeTakeFirst();
-  const known = await stored();
-  if (known) return known.value;
+  const secret = await stored();
+  if (secret) return secret.value;
   const made = await make();
   await store.db
     .insertInto('secrets')

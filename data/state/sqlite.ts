@@ -1,6 +1,7 @@
 // Kysely over node:sqlite, the SQLite of Node, so that nothing is compiled or downloaded.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type SqliteDatabase, SqliteDialect } from 'kysely';
+import { BoundedCache } from '../model/bounded-cache.ts';
 import type { StoreHealth } from './failures.ts';
 
 /**
@@ -16,50 +17,63 @@ export function openSqlite(file: string, durability: Durability): DatabaseSync {
   return db;
 }
 
-/**
- * The dialect over an open database. `onChange` is called after each statement that may have changed something.
- */
-export function sqliteDialect(db: DatabaseSync, onChange: () => void, health: StoreHealth): SqliteDialect {
-  return new SqliteDialect({ database: adapt(db, onChange, health) });
+/** Opens the store's file for reading: what is committed, without waiting for a writer. */
+export function openSqliteReader(file: string): DatabaseSync {
+  return new DatabaseSync(file, { readOnly: true, timeout: 10_000 });
 }
 
+/** Prepared statements of a connection: most calls run the same ones, and SQLite plans a statement longer than it runs. */
+const PREPARED = 200;
+
+/** The dialect over a database, which may be opened by the first statement. */
+export function sqliteDialect(database: DatabaseSync | (() => DatabaseSync), health: StoreHealth): SqliteDialect {
+  return new SqliteDialect({
+    database: typeof database === 'function' ? async () => adapt(database(), health) : adapt(database, health),
+  });
+}
+
+type Statement = ReturnType<SqliteDatabase['prepare']>;
+
 /** Stands for a rollback where SQLite has rolled back itself, as it does when the disk is full. */
-const NOTHING = {
+const NOTHING: Statement = {
   reader: false,
   all: () => [],
   run: () => ({ changes: 0, lastInsertRowid: 0 }),
   iterate: () => [].values(),
 };
 
-function adapt(db: DatabaseSync, onChange: () => void, health: StoreHealth): SqliteDatabase {
+function adapt(db: DatabaseSync, health: StoreHealth): SqliteDatabase {
+  const prepared = new BoundedCache<string, Statement>('SQLite statements', { most: PREPARED });
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw health.failed(error);
+    }
+  };
+  const prepare = (text: string): Statement => {
+    // The columns of `select *` are those of the tables when it was prepared.
+    if (/^\s*(create|alter|drop)\b/i.test(text)) prepared.clear();
+    // Our transactions always write: with the lock taken first they wait and never fail half-way.
+    const statement = guarded(() => db.prepare(text === 'begin' ? 'begin immediate' : text));
+    const bound = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
+    // A commit is one too; a query with a common table expression counts although it changes nothing.
+    const changes = !/^\s*select\b/i.test(text);
+    const counted = <T>(work: () => T): T => {
+      const result = guarded(work);
+      health.worked(changes && !db.isTransaction && text !== 'rollback');
+      return result;
+    };
+    return {
+      reader: statement.columns().length > 0,
+      all: (parameters) => counted(() => statement.all(...bound(parameters))),
+      run: (parameters) => counted(() => statement.run(...bound(parameters))),
+      // Each iteration has a statement of its own, because others may run meanwhile.
+      iterate: (parameters) => db.prepare(text).iterate(...bound(parameters)),
+    };
+  };
   return {
     close: () => db.close(),
-    prepare(text) {
-      if (text === 'rollback' && !db.isTransaction) return NOTHING;
-      const guarded = <T>(work: () => T): T => {
-        try {
-          return work();
-        } catch (error) {
-          throw health.failed(error);
-        }
-      };
-      // Our transactions always write: with the lock taken first they wait and never fail half-way.
-      const statement = guarded(() => db.prepare(text === 'begin' ? 'begin immediate' : text));
-      const bound = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
-      // A commit is one too; a query with a common table expression counts although it changes nothing.
-      const changes = !/^\s*select\b/i.test(text);
-      const counted = <T>(work: () => T): T => {
-        const result = guarded(work);
-        if (changes) onChange();
-        health.worked(changes && !db.isTransaction && text !== 'rollback');
-        return result;
-      };
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => counted(() => statement.all(...bound(parameters))),
-        run: (parameters) => counted(() => statement.run(...bound(parameters))),
-        iterate: (parameters) => statement.iterate(...bound(parameters)),
-      };
-    },
+    prepare: (text) => (text === 'rollback' && !db.isTransaction ? NOTHING : prepared.of(text, () => prepare(text))),
   };
 }

@@ -1,31 +1,32 @@
 // The store for everything that outlives a process: SQLite in DATA_DIR, or PostgreSQL shared by several
 // processes.
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
-import { Kysely, type LogEvent, sql } from 'kysely';
+import { Kysely, type LogEvent, type PostgresDialect, type SqliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { paths } from '../model/layout.ts';
+import { waitForLock } from '../model/lock.ts';
 import { startThread } from '../model/program.ts';
 import { tracing } from '../model/tracing.ts';
 import { StoreHealth, StoreUnavailable, storeFailure } from './failures.ts';
 import { postgresDialect } from './postgres.ts';
-import { openSqlite, sqliteDialect } from './sqlite.ts';
+import { openSqlite, openSqliteReader, sqliteDialect } from './sqlite.ts';
 import { BREAKING, type Dialect, migrations } from './tables/migrations.ts';
 import type { Tables } from './tables/schema.ts';
-import type { Job, JobResult } from './writer-jobs.ts';
+import type { Job, JobInput, JobKind, JobResult } from './writer-jobs.ts';
 
 export interface Store {
   db: Kysely<Tables>;
+  /** Reads what is committed, without waiting for a transaction of `db`. On PostgreSQL the same as `db`. */
+  reader: Kysely<Tables>;
   dialect: Dialect;
   /** SQLite file, or null on PostgreSQL. */
   file: string | null;
   /** The database for messages: the file, or the address without credentials. */
   place: string;
-  /** Number of statements of this connection that may have changed something; 0 on PostgreSQL. */
-  changes: () => number;
   /** Whether the database works now. */
   health: StoreHealth;
   /** The thread that writes charges; null on PostgreSQL and for readers. */
@@ -62,6 +63,12 @@ export class StoreError extends Error {}
 /**
  * Opens the store and, without `existing`, migrates its tables; several processes may do so at once. Throws
  * StoreError without a usable database.
+ *
+ * @example
+ * ```ts
+ * const store = await openStore({ dataDir: 'data/var' }); // SQLite; with databaseUrl: PostgreSQL
+ * await store.close();
+ * ```
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { databaseUrl, schema, existing = false, statement_limit: limit, log } = options;
@@ -69,19 +76,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const place = file ?? withoutCredentials(databaseUrl as string);
   const dialect: Dialect = file ? 'sqlite' : 'postgres';
   const health = new StoreHealth(log);
-  let changes = 0;
-  const countChange = () => {
-    changes += 1;
-  };
-  const connect = (settings: { limit?: number; health: StoreHealth }) =>
+  const over = (kyselyDialect: SqliteDialect | PostgresDialect) =>
     new Kysely<Tables>({
-      dialect: file
-        ? sqliteDialect(open(file), countChange, health)
-        : postgresDialect(databaseUrl as string, { schema, ...settings }),
+      dialect: kyselyDialect,
       ...(tracing() === null ? {} : { log: (event: LogEvent) => traceStatement(dialect, event) }),
     });
+  const connect = (settings: { limit?: number; health: StoreHealth }) =>
+    over(file ? sqliteDialect(open(file), health) : postgresDialect(databaseUrl as string, { schema, ...settings }));
   // A migration may take longer than a call may wait; `reach` reports a database that is not there yet.
   let db = connect({ health: new StoreHealth() });
+  // Kysely locks the migrations of PostgreSQL, and none of SQLite.
+  const unlock = file === null || existing ? null : await waitForLock(dirname(file), MIGRATIONS_LOCK);
   try {
     if (file === null) await reach(db, place, options.wait);
     // A reader must not change the tables of a running process with an older schema.
@@ -90,6 +95,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   } catch (error) {
     await db.destroy();
     throw error;
+  } finally {
+    unlock?.();
   }
   if (file === null) {
     await db.destroy();
@@ -101,11 +108,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       : options.writerPort
         ? joinWriter(options.writerPort, health)
         : openWriter(file, health, log);
+  const reader = file === null ? db : over(sqliteDialect(() => openSqliteReader(file), health));
   const close = async () => {
     await writer?.close();
+    if (reader !== db) await reader.destroy();
     await db.destroy();
   };
-  return { db, dialect, file, place, changes: () => changes, health, writer, close };
+  return { db, reader, dialect, file, place, health, writer, close };
 }
 
 /** Adds a span for a statement of a request. Its text has placeholders; values are bound. */
@@ -124,11 +133,11 @@ function traceStatement(dialect: Dialect, { query, queryDurationMillis }: LogEve
 async function migrate(
   db: Kysely<Tables>,
   place: string,
-  known: Record<string, Migration>,
+  ownMigrations: Record<string, Migration>,
   schema?: string,
 ): Promise<void> {
   if (schema) await sql`create schema if not exists ${sql.id(schema)}`.execute(db);
-  const newer = (await executed(db)).filter((name) => !(name in known));
+  const newer = (await executed(db)).filter((name) => !(name in ownMigrations));
   const [breaking] = newer.filter((name) => name.endsWith(BREAKING));
   if (breaking !== undefined)
     throw new StoreError(
@@ -137,7 +146,7 @@ async function migrate(
   if (newer.length > 0) return;
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: async () => known },
+    provider: { getMigrations: async () => ownMigrations },
     ...(schema ? { migrationTableSchema: schema } : {}),
   });
   for (let attempt = 1; ; attempt++) {
@@ -147,8 +156,8 @@ async function migrate(
     // moment.
     if (DROPPED.has((error as { code?: string }).code ?? '') && attempt < ATTEMPTS) continue;
     // A newer version may have migrated since `executed`.
-    if ((await executed(db)).some((name) => !(name in known)) && attempt < ATTEMPTS)
-      return migrate(db, place, known, schema);
+    if ((await executed(db)).some((name) => !(name in ownMigrations)) && attempt < ATTEMPTS)
+      return migrate(db, place, ownMigrations, schema);
     throw error;
   }
 }
@@ -168,6 +177,9 @@ const DROPPED: ReadonlySet<string> = new Set(['3F000', '42P01']);
 /** How often a migration is tried in view of it. */
 const ATTEMPTS = 5;
 
+/** Name of the lock of migrations, next to an SQLite database. */
+const MIGRATIONS_LOCK = 'migrations';
+
 function sqliteFile(dataDir: string, existing: boolean): string {
   const folder = paths.state(dataDir);
   const file = join(folder, 'register.db');
@@ -175,7 +187,7 @@ function sqliteFile(dataDir: string, existing: boolean): string {
     throw new StoreError(`DATA_DIR: no database at ${file}; start the service once to create it`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // SQLite gives the -wal and -shm files the permissions of the database.
-  closeSync(openSync(file, 'a', 0o600));
+  for (const path of [file, join(folder, `${MIGRATIONS_LOCK}.lock`)]) closeSync(openSync(path, 'a', 0o600));
   return file;
 }
 
@@ -232,7 +244,7 @@ async function holdsRegister(db: Kysely<Tables>, file: string | null, place: str
 
 interface Writer {
   /** Runs one job in the next transaction. */
-  run<J extends Job>(job: J): Promise<JobResult<J>>;
+  run<K extends JobKind>(kind: K, input: JobInput<K>): Promise<JobResult<K>>;
   /** A port for another thread that charges too; null in such a thread. */
   connect: (() => MessagePort) | null;
   close(): Promise<void>;
@@ -357,11 +369,11 @@ class WriterJobs {
     this.#send();
   }
 
-  readonly run = <J extends Job>(job: J): Promise<JobResult<J>> =>
+  readonly run: Writer['run'] = (kind, input) =>
     new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
       // Jobs of the same turn of the event loop are sent together.
-      if (this.#queue.push({ job, resolve, reject }) === 1 && this.#flying.length === 0)
+      if (this.#queue.push({ job: { kind, input }, resolve, reject }) === 1 && this.#flying.length === 0)
         setImmediate(() => this.#send());
     });
 

@@ -10,7 +10,7 @@ export const ADVICE: Shortening<unknown, Record<string, unknown>> = {
   further: ['datasets'],
   brief: ['skills', 'datasets'].map((list) => ({
     without: `descriptions of ${list}`,
-    of: (body) => ({ ...body, [list]: (body[list] as object[]).map((each) => ({ ...each, description: undefined })) }),
+    of: (body) => ({ ...body, [list]: (body[list] as object[]).map((item) => ({ ...item, description: undefined })) }),
   })),
   more: 'datasets_list has the datasets; the agent card has the skills.',
 };
@@ -62,13 +62,13 @@ function vocabulary(pack: Pack): Map<string, number> {
  * The dataset that shares most words with a text, rare words weighted higher; null below the minimum score.
  */
 export function matchDataset(text: string, packs: readonly Pack[]): Pack | null {
-  const vocabularies = packs.map((pack) => ({ pack, known: vocabulary(pack) }));
+  const vocabularies = packs.map((pack) => ({ pack, vocabulary: vocabulary(pack) }));
   const terms = [...new Set(words(text))].filter((word) => !STOP_WORDS.has(word));
   let best: { pack: Pack; score: number } | null = null;
-  for (const { pack, known } of vocabularies) {
+  for (const { pack, vocabulary: weights } of vocabularies) {
     const score = terms.reduce((sum, word) => {
-      const weight = weightOf(word, known);
-      return sum + weight / (vocabularies.filter((other) => weightOf(word, other.known) > 0).length || 1);
+      const weight = weightOf(word, weights);
+      return sum + weight / (vocabularies.filter((other) => weightOf(word, other.vocabulary) > 0).length || 1);
     }, 0);
     if (score >= LEAST && score > (best?.score ?? 0)) best = { pack, score };
   }
@@ -76,9 +76,9 @@ export function matchDataset(text: string, packs: readonly Pack[]): Pack | null 
 }
 
 /** Singular and plural have the same weight: `models` and `model`, `city` and `cities`. */
-function weightOf(word: string, known: Map<string, number>): number {
+function weightOf(word: string, weights: Map<string, number>): number {
   const forms = [word, word.replace(/e?s$/, ''), `${word}s`, word.replace(/y$/, 'ies'), word.replace(/ies$/, 'y')];
-  return Math.max(...forms.map((form) => known.get(form) ?? 0));
+  return Math.max(...forms.map((form) => weights.get(form) ?? 0));
 }
 
 /** Builds the reply to a text part; `fits` is the dataset that matches, with its guide. */

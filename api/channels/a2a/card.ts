@@ -2,13 +2,11 @@
 
 import { generateAgentCardSignature } from '@a2a-js/sdk';
 import { derive } from '../../../packs/define/derive.ts';
-import { toApiError } from '../../contract/errors.ts';
 import { agentCard } from '../../discovery/agent-card.ts';
-import { etagOf, matches } from '../../http/conditions.ts';
-import { type Http, readRequest } from '../../http/request.ts';
-import { errorResponse } from '../../http/respond.ts';
+import { etagOf } from '../../http/conditions.ts';
+import type { Route } from '../../http/server.ts';
 import type { ToolList } from '../../render/tools.ts';
-import type { App, RestDeps } from '../rest/rest.ts';
+import type { RestDeps } from '../rest/rest.ts';
 
 /** A private key as a JWK (RFC 7517). */
 export interface CardKey {
@@ -25,30 +23,19 @@ export interface CardDeps extends RestDeps {
 /** Cache lifetime of the card, in seconds. */
 const KEEP = 3600;
 
-/** Mounts the card. It is signed once per content and key. */
-export function mountCard(app: App, deps: CardDeps, tools: ToolList): void {
-  let document: { tag: string; text: string } | null = null;
-  app.get('/.well-known/agent-card.json', async (c) => {
-    const { headers, request_id, accept } = readRequest(deps.gate, c);
-    try {
-      const { card, text } = await currentCard(deps, tools);
-      const key = await deps.cardKey?.();
-      // ECDSA signatures differ each time, so the tag is computed from the signed content.
-      const tag = etagOf(text + (key?.kid ?? ''));
-      if (document?.tag !== tag)
-        document = { tag, text: key ? JSON.stringify(await sign(card, key, deps.gate.base_url)) : text };
-      return send(c, document, headers);
-    } catch (error) {
-      deps.report(error, request_id);
-      return errorResponse(toApiError(error), {
-        base_url: deps.gate.base_url,
-        request_id,
-        accept,
-        headers,
-        resource: '',
-      });
-    }
-  });
+/** The route of the card. It is signed once per content and key. */
+export function cardRoute(deps: CardDeps, tools: ToolList): Route {
+  let signed: { tag: string; document: string } | null = null;
+  const answer = async () => {
+    const { card, text } = await currentCard(deps, tools);
+    const key = await deps.cardKey?.();
+    // ECDSA signatures differ each time, so the tag is computed from the signed content.
+    const tag = etagOf(text + (key?.kid ?? ''));
+    if (signed?.tag !== tag)
+      signed = { tag, document: key ? JSON.stringify(await sign(card, key, deps.gate.base_url)) : text };
+    return { ...signed, type: 'application/json' };
+  };
+  return { bucket: null, caching: `public, max-age=${KEEP}`, failure: () => undefined, answer };
 }
 
 type Card = ReturnType<typeof agentCard>;
@@ -71,15 +58,4 @@ async function sign(card: Card, key: CardKey, base_url: string): Promise<unknown
   const signer = generateAgentCardSignature(key, { alg, kid, typ: 'JOSE', jku: `${base_url}/oauth/jwks.json` });
   // The signer reads the protocol's JSON, although its parameter has the type of the decoded message.
   return signer({ ...card, signatures: [] } as unknown as Parameters<typeof signer>[0]);
-}
-
-function send(c: Http, { tag, text }: { tag: string; text: string }, common: Record<string, string>): Response {
-  const headers = {
-    ...common,
-    ETag: tag,
-    'Cache-Control': `public, max-age=${KEEP}`,
-    'Content-Type': 'application/json',
-  };
-  if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
-  return new Response(text, { headers });
 }

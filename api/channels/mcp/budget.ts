@@ -12,15 +12,13 @@ import { estimate, partsFitIn, textFitsIn } from './tokens.ts';
 /** Tokens of a result: the default, and the bounds of `max_tokens`. */
 export const TOKENS = { standard: 20_000, least: 1_000, most: 200_000 } as const;
 
-/** Content of a tool result: JSON, and a text; null: the JSON is the text. */
+/** Content of a tool result: a text, or (null) JSON. A text has JSON only where it is that of an operation without. */
 export interface ToolAnswer {
   readonly json: string;
   readonly text: string | null;
-  /** The text as a JSON string, if it was computed already. */
-  readonly quoted?: string | undefined;
   /** The JSON as pieces of bytes, if the renderer produced bytes. */
   readonly parts?: readonly Uint8Array[] | undefined;
-  /** Text and JSON as they are in a response, once they were sent (plain.ts). */
+  /** Its bytes in a response, once they were sent (plain.ts). */
   content?: Buffer;
 }
 
@@ -74,7 +72,7 @@ export class Budget {
 
   /** Whether a result that is too long can be queried again with a shorter input. */
   get shortens(): boolean {
-    const { long } = this.#operation;
+    const { long } = this.#operation.tool ?? {};
     return long?.shorter !== undefined && long.part !== undefined;
   }
 
@@ -92,10 +90,10 @@ export class Budget {
 
   #madeOf(result: Result<unknown>, { format }: Context): Made {
     const formats = derive(result, 'tool answers', () => new Map<string, Made>());
-    const known = formats.get(format);
+    const entry = formats.get(format);
     // Another limit replaces the last one: there are many.
-    if (known?.tokens === this.#tokens) return known;
-    const made: Made = { rendered: known?.rendered ?? null, tokens: this.#tokens, shorter: null, sent: null };
+    if (entry?.tokens === this.#tokens) return entry;
+    const made: Made = { rendered: entry?.rendered ?? null, tokens: this.#tokens, shorter: null, sent: null };
     formats.set(format, made);
     return made;
   }
@@ -106,12 +104,15 @@ export class Budget {
     result: Result<unknown>,
     ctx: Context,
   ): Promise<Result<unknown> | undefined> {
-    const { long, run } = this.#operation;
+    const { run } = this.#operation;
+    const { long } = this.#operation.tool ?? {};
     if (!long?.shorter || !long.part) return undefined;
     const room = this.#tokens - NOTE_TOKENS;
     const { record_ends } = result;
     const { parts } = answer;
     const of = record_ends?.length ?? lengthOf((result.body as Body)[long.part]);
+    // The answer may lack the part: several facets.
+    if (of === 0) return undefined;
     let fitting: number;
     if (answer.text !== null) fitting = await this.#fittingText(answer.text, result, ctx);
     else if (parts && record_ends) fitting = countFittingParts(parts, record_ends, room);
@@ -143,7 +144,7 @@ export class Budget {
 
   /** The answer of a shorter query, with a note. */
   #shortened(answer: ToolAnswer, of: number, result: Result<unknown>, ctx: Context): ToolAnswer {
-    const { part, more = '' } = this.#operation.long ?? {};
+    const { part, more = '' } = this.#operation.tool?.long ?? {};
     // Reading the body may parse it.
     const shown = result.record_ends?.length ?? lengthOf((result.body as Body)[part ?? '']);
     return this.#noted(answer, { part, shown, of, more }, ctx);
@@ -151,16 +152,24 @@ export class Budget {
 
   /** The beginning of a free answer, with a note. */
   #cut(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
-    const { long, access } = this.#operation;
+    const { long } = this.#operation.tool ?? {};
+    const { access } = this.#operation.charge;
     if (access !== 'free' || ctx.priced || long?.part === undefined) throw this.#refusal(ctx);
     const body = result.body as Body;
-    if (answer.text === null) {
+    const value = body[long.part];
+    const whole = answer.text ?? (typeof value === 'string' ? value : null);
+    if (whole === null) {
       const { body: shorter, left_out } = cutBody(long, body, this.#tokens);
       return this.#noted({ json: JSON.stringify(shorter), text: null }, left_out, ctx);
     }
-    const { text, shown, of } = cutText(answer.text, this.#tokens - NOTE_TOKENS);
-    const json = typeof body[long.part] === 'string' ? { ...body, [long.part]: text } : { markdown: text };
-    return this.#noted({ json: JSON.stringify(json), text }, { part: 'lines', shown, of, more: long.more }, ctx);
+    const room = this.#tokens - NOTE_TOKENS;
+    const { text, shown, of } =
+      answer.text === null
+        ? cutText(whole, room - estimate(JSON.stringify({ ...body, [long.part]: '' })), JSON.stringify)
+        : cutText(whole, room);
+    const json = answer.json && JSON.stringify({ ...body, [long.part]: text });
+    const sent = { json, text: answer.text === null ? null : text };
+    return this.#noted(sent, { part: 'lines', shown, of, more: long.more }, ctx);
   }
 
   #render(result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
@@ -177,13 +186,13 @@ export class Budget {
    * rendering.
    */
   async #fittingText(text: string, result: Result<unknown>, ctx: Context): Promise<number> {
-    const part = this.#operation.long?.part ?? '';
+    const part = this.#operation.tool?.long?.part ?? '';
     const body = result.body as Body;
     const all = body[part] as unknown[];
     const room = this.#tokens - NOTE_TOKENS;
     let keep = Math.min(all.length - 1, Math.floor((all.length * room) / estimate(text)));
     while (keep > 0) {
-      const fewer = { next_cursor: result.next_cursor ?? null, body: { ...body, [part]: all.slice(0, keep) } };
+      const fewer = { ...shownBy(result), body: { ...body, [part]: all.slice(0, keep) } };
       if (textFitsIn((await renderAnswer(this.#operation, fewer, ctx)).text ?? '', room)) break;
       keep = Math.floor(keep * 0.8);
     }
@@ -201,7 +210,7 @@ export class Budget {
     const last = parts?.at(-1);
     if (text === null && parts && last)
       return new BytesAnswer([...parts.slice(0, -1), last.subarray(0, -1), Buffer.from(member)]);
-    return { json: answer.json.slice(0, -1) + member, text: text === null ? null : text + note };
+    return { json: answer.json && answer.json.slice(0, -1) + member, text: text === null ? null : text + note };
   }
 
   #advice(more: string, { format }: Context): string {
@@ -212,7 +221,8 @@ export class Budget {
 
   /** The message contains only the limit: it is free, and the size of the result depends on paid values. */
   #refusal(ctx: Context): ApiError {
-    const { name, long } = this.#operation;
+    const { name } = this.#operation;
+    const { long } = this.#operation.tool ?? {};
     const advice = this.#advice(long?.instead ?? long?.more ?? '', ctx);
     const message = `The answer of ${name} would be too long; the limit here is ${this.#tokens} tokens. ${advice} Nothing was charged.`;
     return new ApiError('too_many_records', message, { detail: { max_tokens: this.#tokens } });
@@ -228,6 +238,9 @@ function fits(answer: ToolAnswer, tokens: number): boolean {
   return text === null && parts ? partsFitIn(parts, tokens) : textFitsIn(text ?? answer.json, tokens);
 }
 
+/** What Markdown shows of a result besides its body. */
+const shownBy = ({ next_cursor = null, fields = null }: Result<unknown>) => ({ next_cursor, fields });
+
 const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part === 'string' ? part.length : 0);
 
 /** Renders the requested format: the JSON of REST; or a text, with the operation's other members as JSON. */
@@ -242,9 +255,5 @@ function renderAnswer(operation: Operation, result: Result<unknown>, ctx: Contex
 function answerWith(text: string, operation: Operation, result: Result<unknown>, ctx: Context): ToolAnswer {
   if (ctx.format === 'json') return { json: text, text: null };
   // Operations without JSON are texts with a citation; for the others, Markdown is the whole result.
-  if (!operation.formats.includes('json')) return { json: JSON.stringify(result.body), text };
-  const { next_cursor } = result;
-  const quoted = JSON.stringify(text);
-  const next = next_cursor === undefined ? '' : `,"next_cursor":${JSON.stringify(next_cursor)}`;
-  return { json: `{"markdown":${quoted}${next}}`, text, quoted };
+  return { json: operation.formats.includes('json') ? '' : JSON.stringify(result.body), text };
 }

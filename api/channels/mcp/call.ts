@@ -4,6 +4,7 @@ import type { Awaitable } from '../../../data/model/awaitable.ts';
 import { ApiError, ERRORS } from '../../contract/errors.ts';
 import { admit, type Call } from '../../gate/execute.ts';
 import { challenge } from '../../http/respond.ts';
+import type { Tool } from '../../render/tools.ts';
 import { namedCall } from '../named-call.ts';
 import type { ToolAnswer } from './budget.ts';
 import { type CallSuccess, refusalOf, runCall, type Session } from './session.ts';
@@ -11,6 +12,8 @@ import { type CallSuccess, refusalOf, runCall, type Session } from './session.ts
 /** A tool's result: its content, whether it is an error, and `_meta`. */
 export interface ToolResult {
   answer: ToolAnswer;
+  /** The end of a text: the charge, for an operation with a price. */
+  charge: string;
   failed: boolean;
   meta: Record<string, unknown>;
 }
@@ -48,15 +51,17 @@ export function callTool(
     return countRefused(session, error, call);
   }
   const success = runCall(session, call);
-  if (!(success instanceof Promise)) return successResult(success);
-  return success.then(successResult, (error) => failureResult(session, error, call));
+  if (!(success instanceof Promise)) return successResult(success, tool.operation);
+  return success.then(
+    (done) => successResult(done, tool.operation),
+    (error) => failureResult(session, error, call),
+  );
 }
 
-const successResult = ({ answer, headers }: CallSuccess): ToolResult => ({
-  answer,
-  failed: false,
-  meta: metaOf(headers),
-});
+function successResult({ answer, headers }: CallSuccess, { charge: { price } }: Tool['operation']): ToolResult {
+  const charge = price ? `\nCharged ${headers['X-Charge-EUR'] ?? 0} EUR.\n` : '';
+  return { answer, charge, failed: false, meta: metaOf(headers) };
+}
 
 /** The result of a call with an unknown tool or wrong arguments: it counts against the rate limit too. */
 async function countRefused(session: Session, error: unknown, call: Call | null): Promise<ToolResult> {
@@ -77,7 +82,7 @@ function failureResult(session: Session, thrown: unknown, call: Call | null): To
   const { status } = ERRORS[error.code];
   const ask = request.visitor.credential === null && (status === 401 || status === 402);
   const login = ask ? { 'mcp/www_authenticate': [challenge(gate.base_url, resource)] } : {};
-  return { answer: { json, text: null }, failed: true, meta: { ...metaOf(headers), ...login } };
+  return { answer: { json, text: null }, charge: '', failed: true, meta: { ...metaOf(headers), ...login } };
 }
 
 /** A member of `_meta`; a value that is no text becomes the empty text, which the gate refuses. */

@@ -60,8 +60,8 @@ const fits = (body: Body, tokens: number) => textFitsIn(JSON.stringify(body), to
 export function countFitting(body: Body, part: string, tokens: number): number {
   let used = estimate(JSON.stringify({ ...body, [part]: [] }));
   let keep = 0;
-  for (const each of body[part] as unknown[]) {
-    used += estimate(JSON.stringify(each)) + 1;
+  for (const item of body[part] as unknown[]) {
+    used += estimate(JSON.stringify(item)) + 1;
     if (used > tokens) break;
     keep += 1;
   }
@@ -84,19 +84,28 @@ export function countFittingParts(parts: readonly Uint8Array[], ends: readonly n
   return keep;
 }
 
-/** The first lines of a text that fit; of a single line that is too long, its first characters. */
-export function cutText(text: string, tokens: number): { text: string; shown: number; of: number } {
+/**
+ * The first lines of a text that fit; of a single line that is too long, its first characters. `written` is a line as
+ * the answer has it: in JSON its end is escaped.
+ */
+export function cutText(
+  text: string,
+  tokens: number,
+  written = (line: string): string => line,
+): { text: string; shown: number; of: number } {
   let used = 0;
   let end = 0;
   let shown = 0;
   while (end < text.length) {
     const next = text.indexOf('\n', end) + 1 || text.length;
-    used += estimate(text.slice(end, next));
+    used += estimate(written(text.slice(end, next)));
     if (used > tokens) break;
     end = next;
     shown += 1;
   }
   const of = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
   // A character has at most two tokens.
-  return end === 0 ? { text: text.slice(0, tokens / 2), shown: 0, of } : { text: text.slice(0, end), shown, of };
+  return end === 0
+    ? { text: text.slice(0, Math.max(0, tokens / 2)), shown: 0, of }
+    : { text: text.slice(0, end), shown, of };
 }

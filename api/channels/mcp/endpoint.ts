@@ -14,8 +14,9 @@ import { compressReply, takesGzip } from '../../http/coding.ts';
 import { registerFastPath } from '../../http/fast-path.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../../http/request.ts';
 import { commonHeaders, EXPOSED, errorReply, type Reply, requestId } from '../../http/respond.ts';
+import type { App } from '../../http/server.ts';
 import { acceptsJson } from '../../render/negotiate.ts';
-import type { App, RestDeps } from '../rest/rest.ts';
+import type { RestDeps } from '../rest/rest.ts';
 import { answerPlain } from './plain.ts';
 import { type Scope, type Scopes, scopeCache } from './scope.ts';
 import { serverFor } from './server.ts';
@@ -31,9 +32,17 @@ export interface McpDeps extends RestDeps {
  */
 const PATHS = ['/mcp', '/mcp/account'] as const;
 
-/** Mounts the endpoint. Mount it before the handler that answers OPTIONS on every path. */
+/**
+ * Mounts the endpoint. Mount it before the handler that answers OPTIONS on every path.
+ *
+ * @example
+ * ```ts
+ * mountMcp(app, { ...deps, mcp_origins: ['https://inspector.example'] });
+ * await app.request('/mcp', { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' });
+ * ```
+ */
 export function mountMcp(app: App, deps: McpDeps): void {
-  const origins: Origins = { own: new URL(deps.gate.base_url), further: deps.mcp_origins };
+  const origins: Origins = { base: new URL(deps.gate.base_url), further: deps.mcp_origins };
   const scopeOf = scopeCache(deps.gate.operations);
   const speak = protocol<Session>(serverFor);
   for (const path of PATHS) {
@@ -67,7 +76,7 @@ async function answer(
   }
   const message = c.req.method === 'POST' ? await bodyOf(c) : undefined;
   // The gate counts tool calls itself; every other message counts here, also in a batch.
-  const others = messagesOf(message).filter((each) => !CALLS.has(methodOf(each))).length;
+  const others = messagesOf(message).filter((entry) => !CALLS.has(methodOf(entry))).length;
   if (others > 0) await admit(gate, request.visitor, 'free', false, others);
   const scope = scopeFor(scopeOf, request, message) ?? (await scopeNow(gate, scopeOf, request));
   const session: Session = { gate, c, request, scope, resource: path, report };
@@ -201,7 +210,7 @@ function notAllowed(): Response {
 
 interface Origins {
   /** The base address. */
-  own: URL;
+  base: URL;
   /** Further origins, as `https://app.example`. */
   further: readonly string[];
 }
@@ -229,7 +238,7 @@ const LOCAL: readonly string[] = localhostAllowedHostnames();
  * fine.
  */
 function rejectionOf(c: Http, origins: Origins): string | null {
-  const validation = validateHostHeader(c.req.header('host'), [origins.own.hostname, ...LOCAL]);
+  const validation = validateHostHeader(c.req.header('host'), [origins.base.hostname, ...LOCAL]);
   if (!validation.ok) return validation.message.slice(0, 120);
   const origin = c.req.header('origin');
   if (origin === undefined || allowedOrigin(c, origins) !== null) return null;
@@ -237,11 +246,11 @@ function rejectionOf(c: Http, origins: Origins): string | null {
 }
 
 /** The request's Origin if it is allowed; null for any other, and for none. */
-function allowedOrigin(c: Http, { own, further }: Origins): string | null {
+function allowedOrigin(c: Http, { base, further }: Origins): string | null {
   const origin = c.req.header('origin');
   const at = origin === undefined ? null : URL.parse(origin);
   if (origin === undefined || at === null || at.origin !== origin) return null;
-  return origin === own.origin || LOCAL.includes(at.hostname) || further.includes(origin) ? origin : null;
+  return origin === base.origin || LOCAL.includes(at.hostname) || further.includes(origin) ? origin : null;
 }
 
 /** Adds the CORS headers: only the origin of the request may read the response. */

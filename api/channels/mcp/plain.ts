@@ -115,7 +115,7 @@ function plainModern(c: Http, method: string, name: unknown, meta: Json): boolea
     only(meta, MODERN_META) &&
     meta[PROTOCOL_VERSION_META_KEY] === MODERN &&
     isObject(capabilities) &&
-    Object.values(capabilities).every((each) => isObject(each) && Object.keys(each).length === 0) &&
+    Object.values(capabilities).every((capability) => isObject(capability) && Object.keys(capability).length === 0) &&
     (info === undefined || plainInfo(info))
   );
 }
@@ -129,20 +129,21 @@ const plainInfo = (info: unknown): boolean =>
   (info['title'] === undefined || typeof info['title'] === 'string');
 
 /** The response as JSON. The result's JSON is copied into it, without parsing and writing it again. */
-function writeResponse({ id, modern }: PlainRequest, { answer, failed, meta }: ToolResult): ResponseBody {
+function writeResponse({ id, modern }: PlainRequest, { answer, charge, failed, meta }: ToolResult): ResponseBody {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":`;
   const error = failed ? ',"isError":true' : '';
   const kind = modern ? ',"resultType":"complete"' : '';
   const tail = Buffer.from(`${error},"_meta":${JSON.stringify(meta)}${kind}}}`);
   const { text, parts } = answer;
-  if (!parts || text !== null) return [Buffer.from(head), contentOf(answer), tail];
+  if (text !== null)
+    return [Buffer.from(head), contentOf(answer, text), Buffer.from(`${JSON.stringify(charge).slice(1)}}]`), tail];
+  if (!parts) return [Buffer.from(head), contentOf(answer, answer.json), MIDDLE, Buffer.from(answer.json), tail];
   return [Buffer.from(`${head}"`), ...parts.map(escapeJson), MIDDLE, ...parts, tail];
 }
 
-/** Text and JSON of an answer as they are in a response. */
-function contentOf(answer: ToolAnswer): Buffer {
-  const { text, quoted, json } = answer;
-  answer.content ??= Buffer.from(`${quoted ?? JSON.stringify(text ?? json)}}],"structuredContent":${json}`);
+/** A text as it is in a response, without the last quotation mark. */
+function contentOf(answer: ToolAnswer, text: string): Buffer {
+  answer.content ??= Buffer.from(JSON.stringify(text).slice(0, -1));
   return answer.content;
 }
 

@@ -9,14 +9,14 @@ import { refusalOf, runCall, type Session } from './session.ts';
 
 /** Operations with a free text and a resource address. */
 export const RESOURCES: readonly Operation[] = [...OPERATIONS, ...Object.values(PAGE_OPERATIONS)].filter(
-  ({ resource }) => resource,
+  ({ tool }) => tool?.resource,
 );
 
 /** Operation and arguments of a resource URI; null for an unknown URI. */
 function resourceAt(uri: string): { operation: Operation; args: Record<string, string> } | null {
   for (const operation of RESOURCES) {
-    const names = [...(operation.resource ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-    const pattern = (operation.resource ?? '').replaceAll('.', '\\.').replace(/\{\w+\}/g, '([^/?#]+)');
+    const names = [...(operation.tool?.resource ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    const pattern = (operation.tool?.resource ?? '').replaceAll('.', '\\.').replace(/\{\w+\}/g, '([^/?#]+)');
     const match = new RegExp(`^${pattern}$`).exec(uri);
     if (!match) continue;
     try {
@@ -39,9 +39,9 @@ function datasetsOf({ scope }: Session): string[] {
 
 /** resources/list: `service://tools/llms.txt` and others with a dataset as their only parameter. */
 export function listResources(session: Session) {
-  const fixed = RESOURCES.filter(({ resource }) => resource?.replace('{dataset}', '').includes('{') === false);
+  const fixed = RESOURCES.filter(({ tool }) => tool?.resource?.replace('{dataset}', '').includes('{') === false);
   return {
-    resources: fixed.flatMap(({ resource = '', title, description }) =>
+    resources: fixed.flatMap(({ tool: { resource = '' } = {}, title, description }) =>
       datasetsOf(session).map((dataset) => ({
         uri: resource.replace('{dataset}', encodeURIComponent(dataset)),
         name: `${dataset} guide`,
@@ -56,7 +56,7 @@ export function listResources(session: Session) {
 /** resources/templates/list: the URIs with parameters. */
 export function listTemplates(_session: Session) {
   return {
-    resourceTemplates: RESOURCES.map(({ resource = '', name, title, description }) => ({
+    resourceTemplates: RESOURCES.map(({ tool: { resource = '' } = {}, name, title, description }) => ({
       uriTemplate: resource.replace('{entity_id}', '{id}'),
       name,
       title,

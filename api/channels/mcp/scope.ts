@@ -1,12 +1,12 @@
 // Scope of an MCP address: all tools, or those named by `?tools=` and `?datasets=`, within `?max_tokens=`.
 import { BoundedCache } from '../../../data/model/bounded-cache.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { Context, Operation } from '../../contract/operation.ts';
+import type { Operation, RegisterFacts } from '../../contract/operation.ts';
 import type { Query } from '../../http/request.ts';
 import { cachedToolList, samePacks, type Tool, type ToolList, toolsOf } from '../../render/tools.ts';
 import { TOKENS } from './budget.ts';
 
-type Releases = Context['releases'];
+type Releases = RegisterFacts['releases'];
 type Pack = Releases[number]['pack'];
 
 /** Tools of an address, and the length of their results. */
@@ -28,6 +28,9 @@ export interface Scope {
  * Maximum number of datasets whose own tools are listed by default: each takes about 1,000 tokens of context.
  */
 export const OWN_TOOLS = 5;
+
+/** The value of `tools` for the few tools that answer most questions (`tool.core`). */
+const CORE = 'core';
 
 /** Cached addresses; a client uses one. */
 const REMEMBERED = 100;
@@ -82,8 +85,12 @@ async function buildScope(
   const offered = datasets === null ? packs : packs.filter(({ id }) => datasets.has(id));
   const allTools = await (datasets === null ? everyTool(packs) : toolsOf(operations, offered));
   const all = new Map(allTools.map((tool) => [tool.name, tool]));
-  const names = parseNames(query, 'tools', new Set(all.keys()));
-  const tools = names === null ? all : new Map([...all].filter(([name]) => names.has(name)));
+  const names = parseNames(query, 'tools', new Set([...all.keys(), CORE]));
+  const isCore = ({ dataset, operation }: Tool) => dataset === null && operation.tool?.core === true;
+  const tools =
+    names === null
+      ? all
+      : new Map([...all].filter(([name, tool]) => names.has(name) || (names.has(CORE) && isCore(tool))));
   const complete = names !== null || datasets !== null || offered.length <= OWN_TOOLS;
   const toolList = [...tools.values()].filter(({ dataset }) => complete || dataset === null);
   return { tools, toolList, datasets, tokens: tokensOf(query['max_tokens']) };
@@ -95,8 +102,8 @@ function parseNames(query: Query, parameter: string, available: ReadonlySet<stri
   if (value === undefined) return null;
   const names = [value]
     .flat()
-    .flatMap((each) => each.split(','))
-    .map((each) => each.trim())
+    .flatMap((text) => text.split(','))
+    .map((name) => name.trim())
     .filter(Boolean);
   const unknown = names.find((name) => !available.has(name));
   if (unknown === undefined) return new Set(names);

@@ -97,9 +97,10 @@ const instructions = (base_url: string): string =>
   [
     'Datasets of typed records; every value has its source, the time of the last reading and a confidence.',
     'Order: datasets_list; dataset_guide for one dataset (its filters and fields by exact name); dataset_facets for valid filter values; entity_search with only the fields you need; entity_batch for whole records; cite with attribution.',
-    'format: "md" returns Markdown in far fewer tokens. Free tools need no key. A paid call without one returns its price and the payment methods; errors are free.',
+    'search finds a record of any dataset by name or code, and fetch reads its public page; both are free.',
+    'Records are Markdown tables of core attributes, or of the fields you name; format: "json" returns JSON. Free tools need no key. A paid call without one returns its price and the payment methods; errors are free.',
     `A key, with ${WELCOME} of credit: POST ${base_url}/v1/keys with ${KEY_BODY_TEXT}; add it to the client's settings as the header Authorization: Bearer <API_KEY>.`,
-    'left_out of a long answer lists the omitted parts and how to get them.',
+    'A long answer names what it omits and how to get it.',
   ].join('\n');
 
 /** We never elicit, so nothing is validated: this avoids the SDK's default validator for each request. */
@@ -116,10 +117,10 @@ async function call(session: Session, params: Parameters<typeof callTool>[1]): P
   }
 }
 
-function resultOf({ answer: { json, text }, failed, meta }: ToolResult): Record<string, unknown> {
+function resultOf({ answer: { json, text }, charge, failed, meta }: ToolResult): Record<string, unknown> {
   return {
-    content: [{ type: 'text', text: text ?? json }],
-    structuredContent: JSON.parse(json),
+    content: [{ type: 'text', text: text === null ? json : text + charge }],
+    ...(text === null ? { structuredContent: JSON.parse(json) } : {}),
     ...(failed ? { isError: true } : {}),
     _meta: meta,
   };
@@ -145,15 +146,16 @@ export const toolListJson = (session: Session): Buffer => listTools(session).jso
 const NO_LOGIN = { type: 'noauth' };
 const LOGIN = { type: 'oauth2', scopes: ['read'] };
 
-function describeTool({ name, title, description, operation, input, output }: Tool): Record<string, unknown> {
+function describeTool({ name, title, description, operation, input }: Tool): Record<string, unknown> {
   return {
     name,
     title,
     description,
     inputSchema: input,
-    outputSchema: output,
     // Paid tools are read-only too: they spend credits, and their descriptions contain the price.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    ...(operation.access === 'free' && !operation.price ? {} : { _meta: { securitySchemes: [NO_LOGIN, LOGIN] } }),
+    ...(operation.charge.access === 'free' && !operation.charge.price
+      ? {}
+      : { _meta: { securitySchemes: [NO_LOGIN, LOGIN] } }),
   };
 }

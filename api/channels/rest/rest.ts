@@ -1,6 +1,5 @@
 // REST: every operation of the table at its path, with its Markdown twin, HEAD, conditional requests and 405.
 
-import type { Hono } from 'hono';
 import { FORMATS } from '../../../data/input/formats.ts';
 import type { Awaitable } from '../../../data/model/awaitable.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
@@ -12,83 +11,54 @@ import { findCompressedCopies, pickEncodedCopy } from '../../http/compressed-cop
 import { isUnchanged } from '../../http/conditions.ts';
 import { registerFastPath } from '../../http/fast-path.ts';
 import { findFile, openFile } from '../../http/files.ts';
-import { methodNotAllowed, methodsAt, notFound, registerFallback } from '../../http/not-found.ts';
+import { methodNotAllowed, notFound } from '../../http/not-found.ts';
 import { OpenFile } from '../../http/open-files.ts';
-import {
-  decodePayment,
-  type Http,
-  type HttpRequest,
-  type NodeBindings,
-  readBody,
-  readRequest,
-  routedPath,
-} from '../../http/request.ts';
+import { decodePayment, type Http, type HttpRequest, readBody, readRequest, routedPath } from '../../http/request.ts';
 import { errorReply, type Headers, isPieces, type Reply, responseOf } from '../../http/respond.ts';
+import { type App, mountTable, type Services } from '../../http/server.ts';
 import { isPublished } from '../../http/static-overlay.ts';
 import type { StreamLimit } from '../../http/streams.ts';
 import { type Choice, negotiate } from '../../render/negotiate.ts';
 import { nextUrl, render } from '../../render/render.ts';
 import { REST_ANSWER_CODEC, type RestAnswer } from './stored-answer.ts';
 
-export type App = Hono<{ Bindings: NodeBindings }>;
-
-/** Dependencies of the channel besides the gate. */
-export interface RestDeps {
-  gate: CallDeps;
+/** Dependencies of the channel. */
+export interface RestDeps extends Services {
   /** DIST_DIR, whose files are sent if they hold the same answer; absent: answers are always generated. */
   root?: string;
   /** Limits the long texts that are generated at the same time. */
   streams: StreamLimit;
-  /** Receives every internal error. */
-  report(error: unknown, request_id: string): void;
 }
 
-/** Mounts the table. The app must route by `routedPath`, so that `.md` twins reach the same handlers. */
+/**
+ * Mounts the table. The app must route by `routedPath`, so that `.md` twins reach the same handlers. An unknown path
+ * or method is identified and limited like any other call, then rejected.
+ *
+ * @example
+ * ```ts
+ * mountRest(app, { gate, root: 'dist', streams, report });
+ * await app.request('/v1/:ds/entities?country=CH');
+ * ```
+ */
 export function mountRest(app: App, deps: RestDeps): void {
-  const byPath = Map.groupBy(deps.gate.operations, ({ route }) => routedPath(route.path));
+  const byPath = Map.groupBy(deps.gate.operations, ({ rest }) => routedPath(rest.path));
   for (const [path, operations] of byPath) {
     for (const operation of operations)
       app.on(
-        operation.route.method,
+        operation.rest.method,
         path,
         registerFastPath((c) => reply(deps, c, operation)),
       );
-    const methods = operations.map(({ route }) => route.method);
-    app.all(
-      path,
-      registerFallback((c: Http) => refuse(deps, c, () => ({ error: methodNotAllowed(methods), dataset: undefined }))),
-    );
+    const refuse = () => {
+      throw methodNotAllowed(operations.map(({ rest }) => rest.method));
+    };
+    mountTable(app, deps, { routes: { [`ALL ${path}`]: refuse } });
   }
-  // Documents and parts of texts have paths here too, without other methods.
-  const unknown = (request: HttpRequest) => {
-    const methods = methodsAt(app, request.path);
-    return methods.length > 0
-      ? { error: methodNotAllowed(methods), dataset: undefined }
-      : notFound(deps.gate, request.path);
+  const unknown = async ({ path }: { path: string }) => {
+    throw await notFound(deps.gate, path);
   };
-  app.all(
-    '/v1/*',
-    registerFallback((c: Http) => refuse(deps, c, unknown)),
-  );
+  mountTable(app, deps, { routes: { 'ALL /v1/*': unknown } });
 }
-
-/** An unknown path or method: identified and limited like any other call, then rejected. */
-async function refuse(
-  { gate, report }: RestDeps,
-  c: Http,
-  make: (request: HttpRequest) => Refusal | Promise<Refusal>,
-): Promise<Response> {
-  const request = readRequest(gate, c);
-  try {
-    await admit(gate, request.visitor, 'free');
-    const { error, dataset } = await make(request);
-    return responseOf(rejectionReply(gate, request, error, dataset));
-  } catch (error) {
-    return responseOf(failureReply(gate, request, error, report));
-  }
-}
-
-type Refusal = { error: ApiError; dataset: string | undefined };
 
 /** Runs one operation (`reply`) for a Hono handler. */
 export async function answer(
@@ -143,7 +113,7 @@ class RestCall implements Call {
     this.headers = request.headers;
     this.operation = operation;
     this.raw = request.search === '' ? path : { ...request.query, ...path };
-    this.query = operation.route.method === 'GET' ? request.search : undefined;
+    this.query = operation.rest.method === 'GET' ? request.search : undefined;
     this.dataset = path['ds'] ?? null;
     this.entity = path['entity_id'] ?? null;
     this.format = format;
@@ -153,7 +123,7 @@ class RestCall implements Call {
     this.max_price = c.req.header('x-max-price-eur');
     this.payment = decodePayment(c.req.header('payment-signature'));
     this.misread = request.search === '' ? undefined : strayIn(request, path);
-    this.body = operation.route.method === 'GET' ? undefined : () => readBody(c, operation.form);
+    this.body = operation.rest.method === 'GET' ? undefined : () => readBody(c, operation.rest.form);
     this.tag = undefined;
     this.last_modified = undefined;
   }
@@ -199,7 +169,7 @@ class RestCall implements Call {
    */
   #representation(ctx: Context, pack_version: string): readonly string[] {
     const { search } = this.#request;
-    const caller = this.operation.access === 'free' ? `${ctx.visibility} ${ctx.admin}` : '';
+    const caller = this.operation.charge.access === 'free' ? `${ctx.visibility} ${ctx.admin}` : '';
     const query = sortedQuery(search);
     return [pack_version, this.#gate.code, this.operation.name, ctx.format, caller, ctx.base_url, query];
   }
@@ -288,11 +258,11 @@ function replyWith(exchange: Exchange, outcome: Outcome<RestAnswer>): Awaitable<
 function replyOf(exchange: Exchange, outcome: Outcome<RestAnswer>): Awaitable<Reply> {
   const { deps, operation, request, call, choice, http } = exchange;
   const priced = outcome.kind === 'not_run' || (outcome.kind === 'answer' && outcome.priced);
-  const free = operation.access === 'free' && !priced;
+  const free = operation.charge.access === 'free' && !priced;
   // One object for all headers: those of the gate, of caches and of the answer.
   const { headers } = request;
   const { extension } = FORMATS[choice.format];
-  if (extension) headers['Content-Disposition'] = `attachment; filename="${call.dataset}.${extension}"`;
+  if (extension) headers['Content-Disposition'] = `attachment; filename="${call.dataset ?? 'register'}.${extension}"`;
   addCacheHeaders(headers, operation, free && outcome.caller.kind === 'anonymous', choice);
   if (choice.format === 'html') Object.assign(headers, fileHeaders(deps.gate.base_url));
   if (outcome.kind !== 'answer') {
@@ -305,11 +275,11 @@ function replyOf(exchange: Exchange, outcome: Outcome<RestAnswer>): Awaitable<Re
   const { result, rendered } = outcome.answer;
   const { body } = rendered;
   const inMemory = typeof body === 'string' || body instanceof Uint8Array;
-  if (inMemory && free && operation.route.method === 'GET') call.tag ??= deps.gate.tags.ofBody(body);
+  if (inMemory && free && operation.rest.method === 'GET') call.tag ??= deps.gate.tags.ofBody(body);
   call.last_modified ??= result.last_modified;
   addValidators(headers, call);
   describe(headers, result, rendered, call);
-  if (free && operation.route.method === 'GET' && call.had()) {
+  if (free && operation.rest.method === 'GET' && call.had()) {
     outcome.done();
     return { status: 304, headers, body: null };
   }
@@ -351,7 +321,7 @@ async function streamedReply(exchange: Exchange, { result, body, headers, done }
 function failedReply({ deps, request, operation, choice, call }: Exchange, error: unknown): Reply {
   const { gate, report } = deps;
   const failed = failureReply(gate, request, error, report, call);
-  const page = choice.format === 'html' ? operation.html?.failure : undefined;
+  const page = choice.format === 'html' ? operation.rest.html?.failure : undefined;
   if (page === undefined) return failed;
   const about = { base_url: gate.base_url, path: request.path };
   const headers = { ...failed.headers, ...fileHeaders(gate.base_url), 'Content-Type': FORMATS.html.media_type };
@@ -359,7 +329,7 @@ function failedReply({ deps, request, operation, choice, call }: Exchange, error
 }
 
 /** Formats of an operation, preferred ones first; HTML is one of them if the operation has a page. */
-function formsOf({ formats, html }: Operation): readonly Format[] {
+function formsOf({ formats, rest: { html } }: Operation): readonly Format[] {
   if (!html) return formats;
   return html.first ? ['html', ...formats] : [...formats, 'html'];
 }
@@ -368,7 +338,7 @@ function formsOf({ formats, html }: Operation): readonly Format[] {
 function present(result: Result<unknown>, ctx: Context, operation: Operation): RestAnswer | Promise<RestAnswer> {
   const { parts } = result;
   // The tag of a free answer is computed from its bytes.
-  if (ctx.format === 'json' && parts && parts.length > 1 && (operation.access !== 'free' || ctx.priced))
+  if (ctx.format === 'json' && parts && parts.length > 1 && (operation.charge.access !== 'free' || ctx.priced))
     return { result, rendered: { content_type: FORMATS.json.media_type, body: parts } };
   const rendered = render(operation, result, ctx);
   return rendered instanceof Promise
@@ -384,12 +354,12 @@ const single = (value: string | string[] | undefined) => (typeof value === 'stri
  */
 function addCacheHeaders(headers: Headers, operation: Operation, open: boolean, { format, varies }: Choice): void {
   // The page of a paid answer must not stay in the history of a shared browser (specification section 8).
-  const page = format === 'html' && operation.access !== 'free';
+  const page = format === 'html' && operation.charge.access !== 'free';
   if (page) headers['Cache-Control'] ??= 'private, no-store';
-  else if (operation.personal) headers['Cache-Control'] ??= 'no-store';
+  else if (operation.rest.personal) headers['Cache-Control'] ??= 'no-store';
   else headers['Cache-Control'] ??= open ? 'public, no-cache' : 'private, no-cache';
   const accept = varies || page ? 'Accept' : undefined;
-  const vary = page || operation.personal || FORMATS[format].uncompressed ? accept : varyHeader(accept);
+  const vary = page || operation.rest.personal || FORMATS[format].uncompressed ? accept : varyHeader(accept);
   if (vary !== undefined) headers['Vary'] ??= vary;
 }
 
@@ -443,26 +413,17 @@ function closeStream(body: AsyncIterable<string>, done: () => void): null {
 }
 
 function failureReply(
-  gate: CallDeps,
-  request: HttpRequest,
-  error: unknown,
-  report: RestDeps['report'],
-  call?: Call,
-): Reply {
-  const apiError = toApiError(error);
-  if (apiError.code === 'internal' && !call?.signal.aborted) report(error, request.request_id);
-  // Only an existing dataset has a guide to link to.
-  const dataset = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
-  return rejectionReply(gate, request, apiError, dataset);
-}
-
-function rejectionReply(
   { base_url }: CallDeps,
   { request_id, accept, headers }: HttpRequest,
-  error: ApiError,
-  dataset: string | undefined,
+  error: unknown,
+  report: RestDeps['report'],
+  call: Call,
 ): Reply {
-  return errorReply(error, { base_url, request_id, dataset, accept, headers, resource: '/v1' });
+  const apiError = toApiError(error);
+  if (apiError.code === 'internal' && !call.signal.aborted) report(error, request_id);
+  // Only an existing dataset has a guide to link to.
+  const dataset = call.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
+  return errorReply(apiError, { base_url, request_id, dataset, accept, headers, resource: '/v1' });
 }
 
 /**

@@ -2,23 +2,22 @@
 
 import { readFile } from 'node:fs/promises';
 import type { FollowState } from '../../../data/releases/follow.ts';
-import { derive } from '../../../packs/define/derive.ts';
-import { ApiError, toApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { authorizationServer, protectedResource } from '../../discovery/auth.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
-import { type Content, DOCUMENTS, type View } from '../../discovery/index.ts';
+import { DOCUMENTS, type Document, type View } from '../../discovery/index.ts';
 import { llmsText } from '../../discovery/llms.ts';
 import { rootLinks, rootMap } from '../../discovery/map.ts';
 import type { CallDeps } from '../../gate/execute.ts';
-import { compressReply, varyHeader } from '../../http/coding.ts';
-import { etagOf, matches } from '../../http/conditions.ts';
+import { isRefused, isUnchanged } from '../../http/conditions.ts';
 import { findFile } from '../../http/files.ts';
-import { type Http, readRequest } from '../../http/request.ts';
-import { errorResponse, type Headers, responseOf } from '../../http/respond.ts';
+import { OpenFile } from '../../http/open-files.ts';
+import { parseRange } from '../../http/ranges.ts';
+import type { Headers } from '../../http/respond.ts';
+import type { Route, RouteAnswer, RouteRequest, RouteTable } from '../../http/server.ts';
 import { fileState } from '../../http/static-overlay.ts';
 import { preferred } from '../../render/negotiate.ts';
-import type { App } from '../rest/rest.ts';
-import { type StaticDeps, sendFile } from './static.ts';
+import { type StaticDeps, sendFile, unwritten } from './static.ts';
 
 export interface DocumentDeps extends StaticDeps {
   started_at: Date;
@@ -28,69 +27,73 @@ export interface DocumentDeps extends StaticDeps {
   storage: () => FollowState | null;
 }
 
-/** Mounts `/`, `/healthz`, `/readyz`, the plain documents and the protected-resource metadata. */
-export function mountDocuments(app: App, deps: DocumentDeps): void {
-  const { gate } = deps;
-  app.get('/', (c) => withReleases(deps, c, (view, headers) => root(deps, c, view, headers)));
-  app.get('/healthz', (c) => withReleases(deps, c, (view, headers) => stateResponse(200, health(view, deps), headers)));
-  app.get('/readyz', async (c) => {
-    const { headers } = readRequest(gate, c);
-    const { reasons, warnings } = await deps.readiness();
-    const more = warnings.length === 0 ? {} : { warnings };
-    if (reasons.length === 0) return stateResponse(200, { status: 'ready', ...more }, headers);
-    return stateResponse(503, { status: 'not_ready', reasons, ...more }, { ...headers, 'Retry-After': '5' });
-  });
-  for (const document of DOCUMENTS)
-    app.get(document.path, (c) =>
-      withReleases(deps, c, async (view, headers) => {
-        if (document.markdown && wantsMarkdown(c)) {
-          const markdownHeaders = { ...headers, Vary: 'Accept' };
-          return send(c, document.markdown(view), 'text/markdown; charset=utf-8', markdownHeaders);
-        }
-        // Assets have a hash in their name, so the file of the night is the same; it may have a compressed
-        // copy.
-        const file = document.path.startsWith('/assets/') ? await findFile(deps.root, document.path) : null;
-        if (file !== null) return sendFile(c, file, headers);
-        const text = await document.text(view, c.req.param());
-        if (text === null) return missing(gate, c, 'Not found.');
-        return send(c, text, document.content_type, { ...headers, ...document.headers?.(view) });
-      }),
-    );
-  for (const path of ['', '/v1'])
-    app.get(`/.well-known/oauth-authorization-server${path}`, (c) => {
-      const { headers } = readRequest(gate, c);
-      return send(c, JSON.stringify(authorizationServer(gate.base_url)), JSON_TYPE['Content-Type'], headers);
-    });
-  // RFC 9728 appends the resource's path to the well-known one.
-  const WELL_KNOWN = '/.well-known/oauth-protected-resource';
-  const metadata = (c: Http) => {
-    const request = readRequest(gate, c);
-    const suffix = request.path.slice(WELL_KNOWN.length);
-    const parameter = request.query['resource_path'];
-    const resourceMetadata = protectedResource(
-      gate.base_url,
-      suffix === '' && typeof parameter === 'string' ? parameter : suffix,
-    );
-    if (resourceMetadata === null) return missing(gate, c, 'There is no protected resource at this path.');
-    return send(c, JSON.stringify(resourceMetadata), JSON_TYPE['Content-Type'], request.headers);
+const JSON_TYPE = 'application/json';
+/** Path of the metadata of a protected resource; RFC 9728 appends the resource's own path. */
+const RESOURCE = '/.well-known/oauth-protected-resource';
+
+/**
+ * `/`, `/healthz`, `/readyz`, the discovery documents and the metadata of OAuth: free, without rate limit.
+ *
+ * @example
+ * ```ts
+ * mountTable(app, services, documentsTable(deps));
+ * await app.request('/readyz'); // 200 {"status":"ready"}
+ * ```
+ */
+export function documentsTable(deps: DocumentDeps): RouteTable {
+  const { base_url } = deps.gate;
+  const server = () => ({ document: JSON.stringify(authorizationServer(base_url)), type: JSON_TYPE });
+  const resource = (request: RouteRequest): RouteAnswer => {
+    const path = request.path.slice(RESOURCE.length);
+    const metadata = protectedResource(base_url, path === '' ? (request.parameter('resource_path') ?? '') : path);
+    if (metadata === null) throw new ApiError('not_found', 'There is no protected resource at this path.');
+    return { document: JSON.stringify(metadata), type: JSON_TYPE };
   };
-  app.get(WELL_KNOWN, metadata);
-  app.get(`${WELL_KNOWN}/*`, metadata);
+  return {
+    policy: { bucket: null, caching: 'public, no-cache' },
+    routes: {
+      'GET /': withView(deps, (view, request) => root(deps, view, request)),
+      'GET /healthz': { caching: 'no-store', answer: withView(deps, (view) => ({ json: health(view, deps) })) },
+      'GET /readyz': { caching: 'no-store', answer: () => readiness(deps) },
+      ...Object.fromEntries(DOCUMENTS.map((document) => [`GET ${document.path}`, documentRoute(deps, document)])),
+      'GET /.well-known/oauth-authorization-server': server,
+      'GET /.well-known/oauth-authorization-server/v1': server,
+      [`GET ${RESOURCE}`]: resource,
+      [`GET ${RESOURCE}/*`]: resource,
+    },
+  };
 }
 
-const JSON_TYPE = { 'Content-Type': 'application/json' };
+async function readiness(deps: DocumentDeps): Promise<RouteAnswer> {
+  const { reasons, warnings } = await deps.readiness();
+  const more = warnings.length === 0 ? {} : { warnings };
+  if (reasons.length === 0) return { json: { status: 'ready', ...more } };
+  return { status: 503, json: { status: 'not_ready', reasons, ...more }, headers: { 'Retry-After': '5' } };
+}
 
-const stateResponse = (status: number, state: object, headers: Headers) =>
-  new Response(JSON.stringify(state), { status, headers: { ...headers, ...JSON_TYPE, 'Cache-Control': 'no-store' } });
+function documentRoute(deps: DocumentDeps, document: Document): Route {
+  return withView(deps, async (view, request) => {
+    const type = selectedType(document, request);
+    const negotiated = document.markdown ? { Vary: 'Accept' } : {};
+    if (document.markdown && type === 'text/markdown')
+      return { document: document.markdown(view), type: 'text/markdown; charset=utf-8', headers: negotiated };
+    const other = document.alternates?.find(({ content_type }) => bareType(content_type) === type);
+    if (other) return { document: (await other.text(view, {}))!, type: other.content_type, headers: negotiated };
+    // Assets have a hash in their name, so the file of the night is the same; it may have a compressed copy.
+    const file = document.path.startsWith('/assets/') ? await findFile(deps.root, document.path) : null;
+    if (file !== null) return sendFile(request.http, file, {});
+    const text = await document.text(view, request.params);
+    if (text === null) throw new ApiError('not_found', 'Not found.');
+    return { document: text, type: document.content_type, headers: { ...negotiated, ...document.headers?.(view) } };
+  });
+}
 
 /** Leases the current releases while a document is built. */
-async function withReleases(
-  { gate, report, root }: DocumentDeps,
-  c: Http,
-  make: (view: View, headers: Headers) => Response | Promise<Response>,
-): Promise<Response> {
-  const { headers, request_id, accept } = readRequest(gate, c);
-  try {
+function withView(
+  { gate, root }: DocumentDeps,
+  make: (view: View, request: RouteRequest) => RouteAnswer | Promise<RouteAnswer>,
+): (request: RouteRequest) => Promise<RouteAnswer> {
+  return async (request) => {
     const leases = await gate.lease(null);
     try {
       const { base_url, operations, eur_usd, cursors, payments } = gate;
@@ -100,61 +103,41 @@ async function withReleases(
         return file && readFile(file.path);
       };
       const { releases } = leases;
-      const view = { base_url, operations, eur_usd, cursors, releases, now: gate.now(), published, ...x402 };
-      return await make(view, headers);
+      const view = { base_url, operations, eur_usd, cursors, releases, now: request.now, published, ...x402 };
+      return await make(view, request);
     } finally {
       leases.done();
     }
-  } catch (error) {
-    const apiError = toApiError(error);
-    if (apiError.code === 'internal') report(error, request_id);
-    return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
-  }
+  };
 }
 
 /** The root: HTML for people, the guide as Markdown, the JSON map for all other clients. */
-async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): Promise<Response> {
-  const kind = preferred(c.req.header('accept'), ['application/json', 'text/html', 'text/markdown', 'text/plain']);
+async function root(deps: DocumentDeps, view: View, request: RouteRequest): Promise<RouteAnswer> {
+  const { http, accept } = request;
+  const kind = preferred(accept, [JSON_TYPE, 'text/html', 'text/markdown', 'text/plain']);
   const links = rootLinks(view.base_url).map(({ rel, href, type }) => `<${href}>; rel="${rel}"; type="${type}"`);
-  const headers = { ...common, Vary: 'Accept', Link: links.join(', ') };
+  const headers = { Vary: 'Accept', Link: links.join(', ') };
   if (kind === 'text/html') {
     const home = await findFile(deps.root, '/');
     const state = home === null ? 'as_is' : await fileState(deps.gate, deps.root, home);
     const pageHeaders = { ...headers, ...fileHeaders(view.base_url) };
-    if (home !== null && state === 'as_is') return sendFile(c, home, pageHeaders);
-    if (home !== null && typeof state === 'object') return sendFile(c, { ...home, ...state }, pageHeaders);
-    return send(c, llmsText(view), 'text/plain; charset=utf-8', headers);
+    if (home !== null && state === 'as_is') return sendFile(http, home, pageHeaders);
+    if (home !== null && typeof state === 'object') return sendFile(http, { ...home, ...state }, pageHeaders);
+    return unwritten(deps, request, '/') ?? { document: llmsText(view), type: 'text/plain; charset=utf-8', headers };
   }
   if (kind === 'text/markdown' || kind === 'text/plain')
-    return send(c, llmsText(view), `${kind}; charset=utf-8`, headers);
-  return send(c, JSON.stringify(rootMap(view)), 'application/json', headers);
+    return { document: llmsText(view), type: `${kind}; charset=utf-8`, headers };
+  return { document: JSON.stringify(rootMap(view)), type: JSON_TYPE, headers };
 }
 
-/** Whether the path ends in `.md`, or the client prefers Markdown (contract section 6). */
-function wantsMarkdown(c: Http): boolean {
-  if (new URL(c.req.url).pathname.endsWith('.md')) return true;
-  return preferred(c.req.header('accept'), ['application/linkset+json', 'text/markdown']) === 'text/markdown';
-}
+const bareType = (type: string): string => type.split(';')[0] ?? '';
 
-/** Sends a document with its tag, or 304. */
-async function send(c: Http, content: Content, content_type: string, common: Headers): Promise<Response> {
-  const tag = typeof content === 'string' ? etagOf(content) : derive(content, 'entity tag', () => etagOf(content));
-  const vary = { Vary: varyHeader(common['Vary']) };
-  const headers: Headers = {
-    'Cache-Control': 'public, no-cache',
-    ...common,
-    ...vary,
-    ETag: tag,
-    'Content-Type': content_type,
-  };
-  if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
-  return responseOf(await compressReply({ status: 200, headers, body: content }, c.req.header('accept-encoding')));
-}
-
-function missing(gate: CallDeps, c: Http, message: string): Response {
-  const { accept, headers, request_id } = readRequest(gate, c);
-  const error = new ApiError('not_found', message);
-  return errorResponse(error, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+/** The type of the document, or of an alternative that the suffix `.md` or the client selects (contract section 6). */
+function selectedType({ content_type, markdown, alternates = [] }: Document, request: RouteRequest): string {
+  if (request.hasMdSuffix) return 'text/markdown';
+  const others = alternates.map((document) => bareType(document.content_type));
+  const types = [bareType(content_type), ...(markdown ? ['text/markdown'] : []), ...others];
+  return preferred(request.accept, types) ?? content_type;
 }
 
 interface Health {
@@ -186,3 +169,61 @@ const storageHealth = ({ up, since, waiting }: FollowState) => ({
   since: since.toISOString(),
   waiting,
 });
+
+// Snapshot files at signed links: ranges, conditional requests and HEAD (RFC 9110), without a credential.
+
+type Snapshot = Exclude<Awaited<ReturnType<NonNullable<CallDeps['exports']>['open']>>, string>;
+
+/** The links. Mount them before the table of operations, whose last route matches every path under /v1. */
+export const downloadTable = (gate: CallDeps): RouteTable => ({
+  routes: { 'GET /v1/:ds/export/:name': (request) => download(gate, request) },
+});
+
+/** Why a link is invalid; the suggested action is the same for all. */
+const REASONS = {
+  forged: 'This link was not issued by this service.',
+  expired: 'This link has expired.',
+  gone: 'The release of this link is no longer available.',
+};
+
+async function download(gate: CallDeps, request: RouteRequest): Promise<Response> {
+  const { http: c, params, query, now } = request;
+  const { ds, name } = params as { ds: string; name: string };
+  const { expires = '', signature = '' } = query;
+  const snapshot = await gate.exports?.open(ds, name, { expires: String(expires), signature: String(signature) }, now);
+  if (snapshot === undefined || typeof snapshot === 'string') {
+    const alternative_action = `GET ${gate.base_url}/v1/<dataset>/export answers a new link.`;
+    throw new ApiError('not_found', REASONS[snapshot ?? 'forged'], { alternative_action });
+  }
+  const tag = `"${snapshot.sha256}"`;
+  const headers = headersOf(snapshot, tag);
+  const selected = { tag, last_modified: snapshot.made_at };
+  if (isRefused(c, selected)) return new Response(null, { status: 412, headers });
+  if (isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
+  const range = c.req.method === 'HEAD' ? null : parseRange(c, { bytes: snapshot.bytes, at: snapshot.made_at }, tag);
+  if (range === 'none') {
+    headers['Content-Range'] = `bytes */${snapshot.bytes}`;
+    delete headers['Content-Disposition'];
+    return new Response(null, { status: 416, headers });
+  }
+  const { start, end } = range ?? { start: 0, end: snapshot.bytes - 1 };
+  headers['Content-Length'] = String(end - start + 1);
+  if (range !== null) headers['Content-Range'] = `bytes ${start}-${end}/${snapshot.bytes}`;
+  const status = range === null ? 200 : 206;
+  if (c.req.method === 'HEAD' || end < start) return new Response(null, { status, headers });
+  return new Response(await (await OpenFile.at(snapshot.path)).body(start, end), { status, headers });
+}
+
+function headersOf({ sha256, content_type, name, made_at }: Snapshot, tag: string): Headers {
+  return {
+    'Accept-Ranges': 'bytes',
+    'Cache-Control': 'private, no-cache',
+    'Content-Disposition': `attachment; filename="${name}"`,
+    'Content-Type': content_type,
+    ETag: tag,
+    'Last-Modified': made_at.toUTCString(),
+    // The link grants access by itself, so it must not leak to other sites.
+    'Referrer-Policy': 'no-referrer',
+    'Repr-Digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
+  };
+}

@@ -2,18 +2,21 @@
 // limited. The nightly run writes those of datasets.
 import { BoundedCache } from '../../../data/model/bounded-cache.ts';
 import { DataError } from '../../../data/model/errors.ts';
-import type { StoredRecord } from '../../../data/model/record.ts';
+import type { PublicRecord, StoredRecord } from '../../../data/model/record.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
+import type { Pack } from '../../../packs/define/model.ts';
+import { fold } from '../../../packs/define/text.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { CACHING } from '../../discovery/hosting.ts';
-import { etagOf, isUnchanged } from '../../http/conditions.ts';
-import type { Http } from '../../http/request.ts';
+import type { CallDeps } from '../../gate/execute.ts';
+import type { RouteTable } from '../../http/server.ts';
 import { loadSources } from '../../operations/common/related.ts';
-import { recordImage } from '../../pages/record-image.ts';
 import { publicPageRecord } from '../../pages/record-markdown.ts';
+import type { RelatedData } from '../../pages/related-data.ts';
+import { drawable, type ShareImage } from '../../pages/share-image.ts';
 import { imageThread } from '../../pages/share-image-thread.ts';
-import type { App, RestDeps } from '../rest/rest.ts';
-import { answerFree } from './download.ts';
+import { distinctionOf } from '../../render/distinction.ts';
+import { printDate, printWithUnit, webAddress } from '../../render/print.ts';
 
 /** Bytes of all stored images: some 600. */
 const STORED = 16 << 20;
@@ -22,9 +25,8 @@ const WAITING = 16;
 
 type Png = Uint8Array<ArrayBuffer>;
 
-/** Mounts the route. */
-export function mountShareImages(app: App, deps: RestDeps): void {
-  const { gate } = deps;
+/** The route of the images. */
+export function shareImagesTable(gate: CallDeps): RouteTable {
   const thread = imageThread();
   // The key contains the release and its overlay, so that an opt-out or an edit takes effect at once.
   const images = new BoundedCache<string, Png>('share images', { most: STORED, sizeOf: ({ length }) => length });
@@ -55,21 +57,52 @@ export function mountShareImages(app: App, deps: RestDeps): void {
     return made;
   };
 
-  app.get('/og/:ds/:name', (c: Http) =>
-    answerFree(deps, c, '', async ({ headers }) => {
-      const { ds = '', name = '' } = c.req.param();
-      const leases = await gate.lease(ds);
-      try {
-        if (leases.release === undefined || !name.endsWith('.png')) throw new ApiError('not_found', 'Not found.');
-        const png = await image(leases.release, name.replace(/\.png$/, '').toLowerCase());
-        const tag = etagOf(png);
-        const sent = { ...headers, 'Cache-Control': CACHING.asked_again, 'Content-Type': 'image/png', ETag: tag };
-        if (isUnchanged(c, { tag, last_modified: undefined }))
-          return new Response(null, { status: 304, headers: sent });
-        return new Response(png, { headers: { ...sent, 'Content-Length': String(png.length) } });
-      } finally {
-        leases.done();
-      }
-    }),
-  );
+  return {
+    policy: { caching: CACHING.asked_again },
+    routes: {
+      'GET /og/:ds/:name': async ({ params: { ds = '', name = '' } }) => {
+        const leases = await gate.lease(ds);
+        try {
+          if (leases.release === undefined || !name.endsWith('.png')) throw new ApiError('not_found', 'Not found.');
+          const png = await image(leases.release, name.replace(/\.png$/, '').toLowerCase());
+          return { document: png, type: 'image/png' };
+        } finally {
+          leases.done();
+        }
+      },
+    },
+  };
+}
+
+const VALUES = 3;
+/** Longer values are not worth a line. */
+const LONGEST = 60;
+
+/** Name, dataset, and up to three public values: `record` has no others. `sources` are the titles of their sources. */
+function recordImage(record: PublicRecord, pack: Pack, sources: RelatedData['sources']): ShareImage {
+  const detail = distinctionOf(pack, record);
+  const shown = new Set([record.name, ...detail.split(' · ')].map(fold));
+  const names = [...pack.compare, ...pack.attributes.map(({ name }) => name)];
+  const values = [...new Set(names)].flatMap((name) => {
+    const attribute = pack.attributes.find((candidate) => candidate.name === name);
+    const [value, provenance] = [record.attributes[name], record.provenance[name]];
+    if (!attribute?.public || value === undefined || provenance === undefined) return [];
+    const printed = printWithUnit(value, attribute.unit);
+    const text = drawable(printed);
+    if (text === '' || text.length > LONGEST || shown.has(fold(printed)) || webAddress(printed) !== null) return [];
+    return [{ label: name, value: text, origin: origin(provenance, sources[name]) }];
+  });
+  return {
+    kicker: drawable(`${pack.title} · Dataset Register`),
+    title: drawable(record.name, record.slug),
+    detail: drawable(detail),
+    values: values.slice(0, VALUES),
+  };
+}
+
+function origin({ source, source_url, observed_at }: PublicRecord['provenance'][string], title?: string): string {
+  const address = webAddress(source_url);
+  const host = address === null ? 'no web page' : new URL(address).hostname.replace(/^www\./, '');
+  const name = source.kind === 'owner' ? 'verified owner' : (title ?? host);
+  return drawable(`${name}, checked ${printDate(observed_at)}`);
 }

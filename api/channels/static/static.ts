@@ -1,6 +1,6 @@
 // Serves DIST_DIR like a static host, and generates a record's page if it has no current file.
 
-import type { Context } from 'hono';
+import type { RegisterProgress } from '../../../data/releases/night-state.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { CACHING, fileHeaders } from '../../discovery/hosting.ts';
@@ -8,21 +8,25 @@ import { compressReply, varyHeader } from '../../http/coding.ts';
 import { findCompressedCopies, pickEncodedCopy } from '../../http/compressed-copies.ts';
 import { etagOf, isRefused, isUnchanged } from '../../http/conditions.ts';
 import { findFile, openFile, type StaticFile } from '../../http/files.ts';
-import { methodNotAllowed, methodsAt, notFound, registerFallback } from '../../http/not-found.ts';
+import { methodNotAllowed, notFound } from '../../http/not-found.ts';
 import { OpenFile } from '../../http/open-files.ts';
 import { parseRange } from '../../http/ranges.ts';
-import { type Http, readRequest } from '../../http/request.ts';
-import { errorResponse, type Headers as ReplyHeaders, responseOf } from '../../http/respond.ts';
+import type { Http } from '../../http/request.ts';
+import { type Headers as ReplyHeaders, responseOf } from '../../http/respond.ts';
+import { type RouteAnswer, RouteRequest, type RouteTable } from '../../http/server.ts';
 import { editsOf, fileState } from '../../http/static-overlay.ts';
 import { LIST_FILES } from '../../pages/file-list.ts';
+import { PROGRESS_HEADERS, progressPage } from '../../pages/progress-page.ts';
 import { preferred } from '../../render/negotiate.ts';
-import { type App, answer, type RestDeps } from '../rest/rest.ts';
+import { answer, type RestDeps } from '../rest/rest.ts';
 
 export interface StaticDeps extends RestDeps {
   /** DIST_DIR. */
   root: string;
   /** The operations that render the page of a record, and of a comparison. */
   pages: { record: Operation; comparison: Operation };
+  /** What is built and what is not. */
+  progress: () => RegisterProgress;
 }
 
 /** `/files/` and `/files/{ds}/`. */
@@ -35,60 +39,53 @@ const MOVED: readonly (readonly [RegExp, string])[] = [
   [/^\/guides\/reference\/?$/, '/docs'],
 ];
 
-/** Mounts the catch-all route. Mount it last. */
-export function mountStatic(app: App, deps: StaticDeps): void {
-  app.get('/files/:ds/edits.json', (c) => sendEdits(deps, c));
-  app.get(
-    '/*',
-    registerFallback((c: Http) => serve(deps, c)),
-  );
-  app.all(
-    '/*',
-    registerFallback(async (c: Context) => {
-      const { path, urlError } = readRequest(deps.gate, c);
-      if (urlError) return refuse(deps, c, urlError);
-      const methods = methodsAt(app, path);
-      // Whether there is a page or a file is what HEAD answers.
-      const headers = new Headers(c.req.raw.headers);
-      for (const name of ['content-length', 'transfer-encoding', 'content-type']) headers.delete(name);
-      const probe = methods.includes('GET')
-        ? null
-        : await app.fetch(new Request(c.req.url, { method: 'HEAD', headers }), c.env);
-      if (probe !== null && probe.status !== 404) methods.unshift('GET');
-      return refuse(deps, c, methods.length > 0 ? methodNotAllowed(methods) : (await notFound(deps.gate, path)).error);
-    }),
-  );
+/** The catch-all routes. Mount them last. */
+export function staticTable(deps: StaticDeps): RouteTable {
+  return {
+    policy: { bucket: null, caching: CACHING.asked_again },
+    routes: {
+      'GET /files/:ds/edits.json': ({ params }) => sendEdits(deps, params['ds'] ?? ''),
+      'GET /*': (request) => serve(deps, request),
+      // No other method has a route here: whether there is a page or a file is what HEAD answers.
+      'ALL /*': async ({ http: { req, env } }) => {
+        const header = (name: string) => req.header(name);
+        const head = { method: 'HEAD', url: req.url, path: req.path, raw: req.raw, header, param: () => req.param() };
+        const headResponse = await serve(deps, new RouteRequest(deps.gate, { req: head, ...(env && { env }) }));
+        throw headResponse.status === 404 ? await notFound(deps.gate, req.path) : methodNotAllowed(['GET']);
+      },
+    },
+  };
 }
 
 /**
  * Parts of a long text, which exist as files only (docs/static-hosting.md). Mount before the table's own
  * routes.
  */
-export function mountParts(app: App, deps: StaticDeps): void {
-  app.get('/v1/:ds/llms-full/:part', (c) => serve(deps, c));
-}
+export const partsTable = (deps: StaticDeps): RouteTable => ({
+  policy: { bucket: null },
+  routes: { 'GET /v1/:ds/llms-full/:part': (request) => serve(deps, request) },
+});
 
-async function serve(deps: StaticDeps, c: Http): Promise<Response> {
-  const request = readRequest(deps.gate, c);
-  if (request.urlError) return refuse(deps, c, request.urlError);
+async function serve(deps: StaticDeps, request: RouteRequest): Promise<Response> {
+  const { http: c, accept } = request;
+  const { gate } = deps;
   const path = request.path.replace(/\/{2,}/g, '/');
   const moved = MOVED.find(([former]) => former.test(path));
   if (moved !== undefined) {
-    const target = `${deps.gate.base_url}${path.replace(...moved)}${new URL(c.req.url).search}`;
-    return new Response(null, { status: 301, headers: { ...request.headers, Location: target } });
+    const target = `${gate.base_url}${path.replace(...moved)}${new URL(c.req.url).search}`;
+    return new Response(null, { status: 301, headers: { Location: target } });
   }
   const page = PAGE.exec(path);
-  const program = programPath(path, request.accept);
-  const varies = program !== undefined;
-  const file = await findFile(deps.root, program ?? request.path);
-  const state = file === null ? 'live' : await fileState(deps.gate, deps.root, file);
-  const headers = { ...request.headers, ...fileHeaders(deps.gate.base_url), ...(varies ? { Vary: 'Accept' } : {}) };
-  if (typeof state === 'object' && 'withheld' in state) return refuse(deps, c, withheld(state.withheld));
+  const program = programPath(path, accept);
+  const file = (await isDropped(deps, path)) ? null : await findFile(deps.root, program ?? request.path);
+  const state = file === null ? 'live' : await fileState(gate, deps.root, file);
+  const headers = { ...fileHeaders(gate.base_url), ...(program !== undefined && { Vary: 'Accept' }) };
+  if (typeof state === 'object' && 'withheld' in state) throw withheld(state.withheld);
   if (file !== null && state === 'as_is') return sendFile(c, file, headers);
   if (file !== null && typeof state === 'object') return sendFile(c, { ...file, ...state }, headers);
   // A deleted record has no page, even if its file remains: the operation answers.
   const [, dataset, slug] = page ?? [];
-  const html = preferred(request.accept, ['application/json', 'text/html']) === 'text/html';
+  const html = preferred(accept, ['application/json', 'text/html']) === 'text/html';
   const lost = html && page?.[3] !== '.md' ? await findFile(deps.root, '/404.html') : null;
   const [, compared] = COMPARISON.exec(path) ?? [];
   const call = slug === undefined ? compared && { ds: compared } : { ds: dataset ?? '', entity_id: slug };
@@ -97,35 +94,54 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
     const decoded = Object.fromEntries(Object.entries(call).map(([name, value]) => [name, decodeSegment(value)]));
     const response = await answer(deps, c, operation, decoded);
     if (response.status !== 404 || lost === null) return response;
-    return sendFile(c, lost, headers, 404);
   }
-  return lost === null
-    ? refuse(deps, c, (await notFound(deps.gate, request.path)).error)
-    : sendFile(c, lost, headers, 404);
+  const building = unwritten(deps, request, path);
+  if (building !== null) return building;
+  if (lost === null) throw await notFound(gate, request.path);
+  return sendFile(c, lost, headers, 404);
+}
+
+/** Page of a dataset, and of the site. */
+const DATASET_PAGE = /^\/(?:datasets|compare|files)\/([^/]+)\/?$/;
+const SITE_PAGE = /^\/(changes|pricing|guides|status|sql|files|docs)(\/|$)/;
+
+/**
+ * The page of a page that is not written yet; null for any other path, and when no run will write it. Throws
+ * `unavailable` (503) for a client that wants no HTML.
+ */
+export function unwritten(deps: StaticDeps, { accept }: RouteRequest, path: string): Response | null {
+  const progress = deps.progress();
+  const [, id] = DATASET_PAGE.exec(path) ?? [];
+  const dataset = progress.datasets.find((candidate) => candidate.id === id);
+  const waits = progress.running || progress.datasets.some(({ records }) => records === null);
+  if (!waits || (dataset === undefined && path !== '/' && !SITE_PAGE.test(path))) return null;
+  if (preferred(accept, ['application/json', 'text/html']) !== 'text/html') {
+    if (path === '/') return null;
+    throw new ApiError('unavailable', `${path} is not written yet.`, { retry_after_seconds: 10 });
+  }
+  const status = path === '/' || (dataset !== undefined && dataset.records !== null) ? 200 : 503;
+  const page = progressPage(deps.gate.base_url, path, progress, dataset?.id);
+  return new Response(page, { status, headers: PROGRESS_HEADERS });
+}
+
+/** Whether a path is of a dataset that is no longer served: its files remain until the next nightly run. */
+async function isDropped({ gate }: StaticDeps, path: string): Promise<boolean> {
+  const [, dataset] = /^\/(?:datasets|files|compare|sql)\/([^/.]+)(?:\/|$)/.exec(path) ?? [];
+  if (dataset === undefined) return false;
+  try {
+    (await gate.lease(dataset)).done();
+    return false;
+  } catch (error) {
+    return toApiError(error).code === 'unknown_dataset';
+  }
 }
 
 /** What the files of a dataset lack: edited, restored and removed records (contract section 5, "Overlay"). */
-async function sendEdits(deps: StaticDeps, c: Http): Promise<Response> {
-  const { gate, root } = deps;
-  const request = readRequest(gate, c);
-  const headers: ReplyHeaders = {
-    ...request.headers,
-    ...fileHeaders(gate.base_url),
-    'Cache-Control': CACHING.asked_again,
-  };
-  try {
-    const leases = await gate.lease(request.path.split('/')[2] ?? '');
-    const edits = await editsOf(root, leases.release!).finally(leases.done);
-    if (edits === null)
-      throw new ApiError('not_found', 'The files contain every edit, and no removed record.', { headers });
-    const body = `${JSON.stringify(edits)}\n`;
-    const tag = etagOf(body);
-    const shown = { ...headers, ETag: tag, 'Content-Type': 'application/json', Vary: varyHeader(headers['Vary']) };
-    if (isUnchanged(c, { tag })) return new Response(null, { status: 304, headers: shown });
-    return responseOf(await compressReply({ status: 200, headers: shown, body }, c.req.header('accept-encoding')));
-  } catch (error) {
-    return refuse(deps, c, error);
-  }
+async function sendEdits({ gate, root }: StaticDeps, dataset: string): Promise<RouteAnswer> {
+  const leases = await gate.lease(dataset);
+  const edits = await editsOf(root, leases.release!).finally(leases.done);
+  if (edits === null) throw new ApiError('not_found', 'The files contain every edit, and no removed record.');
+  return { document: `${JSON.stringify(edits)}\n`, type: 'application/json', headers: fileHeaders(gate.base_url) };
 }
 
 /**
@@ -211,9 +227,4 @@ export async function sendFile(
     return responseOf(await compressReply({ status, headers, body: text }, c.req.header('accept-encoding')));
   if (c.req.method === 'HEAD') return new Response(null, { status, headers });
   return send(0, (copy ?? file).bytes - 1, status);
-}
-
-function refuse({ gate }: StaticDeps, c: Http, error: unknown): Response {
-  const { accept, headers, request_id } = readRequest(gate, c);
-  return errorResponse(toApiError(error), { base_url: gate.base_url, request_id, accept, headers, resource: '' });
 }

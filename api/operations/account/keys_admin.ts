@@ -13,13 +13,13 @@ import type { About } from '../common/about.ts';
 import {
   about,
   accountMembers,
-  accountsOf,
   bodyInput,
   euros,
   isoMilliseconds,
   KEY_OPERATION,
   memberList,
   microsOf,
+  serviceOf,
 } from '../common/account.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
@@ -48,9 +48,9 @@ export const keys_list = operation<{ limit: number; cursor: Position | null }, R
   name: 'keys_list',
   title: 'List keys',
   description: 'All keys by time of creation, with plan and balance; for operators.',
-  route: { method: 'GET', path: '/v1/keys' },
   ...KEY_OPERATION,
-  access: 'admin',
+  rest: { ...KEY_OPERATION.rest, method: 'GET', path: '/v1/keys' },
+  charge: { ...KEY_OPERATION.charge, access: 'admin' },
   ...inputOf(listParameters),
   output: () =>
     z.object({
@@ -68,7 +68,7 @@ export const keys_list = operation<{ limit: number; cursor: Position | null }, R
       ...ABOUT_OUTPUT,
     }),
   async run({ limit, cursor: after }, ctx) {
-    const { accounts, requester } = accountsOf(ctx);
+    const { accounts, requester } = serviceOf(ctx);
     const rows = await accounts.list(limit + 1, after, requester.now);
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
@@ -104,13 +104,13 @@ export const keys_revoke = operation<{ key_id: string }, { id: string; revoked: 
   name: 'keys_revoke',
   title: 'Revoke a key',
   description: 'Revokes a key immediately and permanently; for operators.',
-  route: { method: 'DELETE', path: '/v1/keys/:key_id' },
   ...KEY_OPERATION,
-  access: 'admin',
+  rest: { ...KEY_OPERATION.rest, method: 'DELETE', path: '/v1/keys/:key_id' },
+  charge: { ...KEY_OPERATION.charge, access: 'admin' },
   ...inputOf(parameters({ key_id: KEY_ID })),
   output: () => z.object({ id: z.uuid(), revoked: z.literal(true), ...ABOUT_OUTPUT }),
   async run({ key_id: id }, ctx) {
-    const { accounts, requester } = accountsOf(ctx);
+    const { accounts, requester } = serviceOf(ctx);
     await accounts.revoke(id, requester);
     return { body: { id, revoked: true, ...about(ctx) } };
   },
@@ -140,13 +140,13 @@ export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance
   name: 'keys_grant',
   title: 'Grant credit or a plan',
   description: 'Adds credit to a key, or sets its plan; for operators.',
-  route: { method: 'POST', path: '/v1/keys/grant' },
   ...KEY_OPERATION,
-  access: 'admin',
+  rest: { ...KEY_OPERATION.rest, method: 'POST', path: '/v1/keys/grant' },
+  charge: { ...KEY_OPERATION.charge, access: 'admin' },
   ...bodyInput(Grant, GRANT),
   output: () => z.object({ id: z.uuid(), balance_eur: euro('Credit now'), plan: z.string(), ...ABOUT_OUTPUT }),
   async run({ key_id, amount_eur, plan, reason }, ctx) {
-    const { accounts, requester } = accountsOf(ctx);
+    const { accounts, requester } = serviceOf(ctx);
     const grant = { amount: microsOf(amount_eur), plan: plan ?? null, reason };
     const account = await accounts.grant(key_id.toLowerCase(), grant, requester);
     return { body: { id: account.id, balance_eur: eur(account.balance), plan: account.plan, ...about(ctx) } };

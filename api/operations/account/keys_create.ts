@@ -6,7 +6,7 @@ import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { KEY_BODY, WELCOME } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountMembers, accountsOf, bodyInput, EMAIL, KEY_OPERATION, memberList } from '../common/account.ts';
+import { about, accountMembers, bodyInput, EMAIL, KEY_OPERATION, memberList, serviceOf } from '../common/account.ts';
 import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
 
 const Input = z.object({
@@ -40,11 +40,10 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   name: 'keys_create',
   title: 'Create an API key',
   description: `Creates a key for an e-mail address with a welcome credit of ${WELCOME}. The secret is shown only once.`,
-  route: { method: 'POST', path: '/v1/keys' },
   ...KEY_OPERATION,
-  errors: ['key_exists'],
-  access: 'free',
-  statuses: [201],
+  rest: { ...KEY_OPERATION.rest, method: 'POST', path: '/v1/keys' },
+  charge: { ...KEY_OPERATION.charge, access: 'free' },
+  docs: { ...KEY_OPERATION.docs, errors: ['key_exists'], statuses: [201] },
   ...bodyInput(Input, KEY_BODY),
   output: () =>
     z.object({
@@ -58,15 +57,15 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
       ...ABOUT_OUTPUT,
     }),
   async run({ email, plan }, ctx) {
-    const { accounts, requester } = accountsOf(ctx);
+    const { accounts, requester, keepAnswer } = serviceOf(ctx);
     const bodyOf = ({ secret, account, no_welcome }: CreatedAccount): Created => {
-      const { id, email: own, plan: current, balance_eur } = accountMembers(account);
+      const { id, email: address, plan: current, balance_eur } = accountMembers(account);
       const notice = no_welcome === null ? {} : { notice: NO_WELCOME[no_welcome] };
-      return { id, key: secret, email: own, plan: current, balance_eur, ...notice };
+      return { id, key: secret, email: address, plan: current, balance_eur, ...notice };
     };
     // The answer for a paid plan also has the address of its checkout, which does not exist yet.
     const keep: KeepAnswer<CreatedAccount> = async (db, created) =>
-      plan === 'payg' ? ctx.keepAnswer?.(db, { status: 201, body: { ...bodyOf(created), ...about(ctx) } }) : undefined;
+      plan === 'payg' ? keepAnswer?.(db, { status: 201, body: { ...bodyOf(created), ...about(ctx) } }) : undefined;
     const body = bodyOf(await accounts.create(email, requester, keep));
     const { id } = body;
     // The key is created even if the checkout fails, since only this answer has its secret.

@@ -8,7 +8,7 @@ import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';
-import { about, accountMembers, accountsOf, isoMilliseconds } from '../common/account.ts';
+import { about, accountMembers, isoMilliseconds, serviceOf } from '../common/account.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
 
@@ -43,11 +43,9 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
   name: 'keys_me',
   title: 'My key',
   description: 'Balance, plan and ledger of the calling key, newest row first.',
-  route: { method: 'GET', path: '/v1/keys/me' },
-  group: 'account',
-  personal: true,
-  access: 'key',
-  tool: false,
+  rest: { method: 'GET', path: '/v1/keys/me', personal: true },
+  charge: { access: 'key' },
+  docs: { group: 'account' },
   formats: ['json', 'markdown'],
   ...inputOf(ledgerParameters),
   output: () =>
@@ -74,7 +72,7 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
       ...ABOUT_OUTPUT,
     }),
   async run({ limit, cursor: before }, ctx) {
-    const { accounts, requester } = accountsOf(ctx);
+    const { accounts, requester } = serviceOf(ctx);
     const account = await accounts.own(requester);
     const rows = await accounts.movements(requester, limit + 1, before);
     const page = rows.slice(0, limit);

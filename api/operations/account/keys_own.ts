@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { parameters } from '../../../data/input/parameters.ts';
 import { integerParameter } from '../../../data/input/rows.ts';
+import type { KeepAnswer } from '../../../data/model/accounts.ts';
 import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, KEY_OPERATION, memberList } from '../common/account.ts';
+import { about, KEY_OPERATION, memberList, serviceOf } from '../common/account.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, euro } from '../common/outputs.ts';
 
@@ -22,9 +23,9 @@ export const keys_usage = operation<{ days: number }, { days: Day[] } & About>({
   name: 'keys_usage',
   title: 'Usage of my key',
   description: 'Charged calls of the calling key by day, dataset and operation, oldest day first.',
-  route: { method: 'GET', path: '/v1/keys/me/usage' },
   ...KEY_OPERATION,
-  access: 'key',
+  rest: { ...KEY_OPERATION.rest, method: 'GET', path: '/v1/keys/me/usage' },
+  charge: { ...KEY_OPERATION.charge, access: 'key' },
   ...inputOf(parameters({ days: integerParameter('Days until today, in UTC', { min: 1, max: 90, fallback: 30 }) })),
   output: () =>
     z.object({
@@ -40,7 +41,7 @@ export const keys_usage = operation<{ days: number }, { days: Day[] } & About>({
       ...ABOUT_OUTPUT,
     }),
   async run({ days }, ctx) {
-    const { accounts, requester } = accountsOf(ctx);
+    const { accounts, requester } = serviceOf(ctx);
     const rows = await accounts.usage(requester, days);
     return { body: { days: rows.map(({ amount, ...row }) => ({ ...row, amount_eur: eur(amount) })), ...about(ctx) } };
   },
@@ -60,19 +61,18 @@ export const keys_rotate = operation<object, { id: string; key: string } & About
   title: 'Replace my key',
   description:
     'Replaces the secret of the calling key. The old one stops working at once; credit, plan and connected applications stay. The new secret is shown only once.',
-  route: { method: 'POST', path: '/v1/keys/me/rotate' },
   ...KEY_OPERATION,
-  access: 'key',
-  ends_secret: true,
+  rest: { ...KEY_OPERATION.rest, method: 'POST', path: '/v1/keys/me/rotate' },
+  charge: { ...KEY_OPERATION.charge, access: 'key', ends_secret: true },
   ...inputOf(NO_PARAMETERS),
   output: () =>
     z.object({ id: z.uuid(), key: z.string().describe('The new secret, shown only once'), ...ABOUT_OUTPUT }),
   async run(_, ctx) {
-    const { accounts, requester } = accountsOf(ctx);
+    const { accounts, requester, credential_hash = '', keepAnswer } = serviceOf(ctx);
     const { id } = await accounts.own(requester);
     const answer = (key: string) => ({ body: { id, key, ...about(ctx) } });
-    const current = ctx.credential_hash ?? '';
-    return answer(await accounts.replace(requester, current, async (db, key) => ctx.keepAnswer?.(db, answer(key))));
+    const keep: KeepAnswer<string> = async (db, key) => keepAnswer?.(db, answer(key));
+    return answer(await accounts.replace(requester, credential_hash, keep));
   },
   markdown: (body) => memberList('Your new API key, shown only once', body),
 });
@@ -81,16 +81,15 @@ export const keys_close = operation<object, { id: string; revoked: true } & Abou
   name: 'keys_close',
   title: 'Revoke my key',
   description: 'Revokes the calling key at once and permanently, and cancels its plan. Its credit is lost.',
-  route: { method: 'DELETE', path: '/v1/keys/me' },
   ...KEY_OPERATION,
-  access: 'key',
-  ends_secret: true,
+  rest: { ...KEY_OPERATION.rest, method: 'DELETE', path: '/v1/keys/me' },
+  charge: { ...KEY_OPERATION.charge, access: 'key', ends_secret: true },
   ...inputOf(NO_PARAMETERS),
   output: () => z.object({ id: z.uuid(), revoked: z.literal(true), ...ABOUT_OUTPUT }),
   async run(_, ctx) {
-    const { accounts, requester } = accountsOf(ctx);
+    const { accounts, requester, keepAnswer } = serviceOf(ctx);
     const answer = (id: string) => ({ body: { id, revoked: true as const, ...about(ctx) } });
-    return answer(await accounts.close(requester, async (db, id) => ctx.keepAnswer?.(db, answer(id))));
+    return answer(await accounts.close(requester, async (db, id) => keepAnswer?.(db, answer(id))));
   },
   markdown: (body) => memberList('Revoked', body),
 });

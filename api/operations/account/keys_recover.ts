@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { KEY_BODY } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, bodyInput, EMAIL, KEY_OPERATION, memberList } from '../common/account.ts';
+import { about, bodyInput, EMAIL, KEY_OPERATION, memberList, serviceOf } from '../common/account.ts';
 import { ABOUT_OUTPUT } from '../common/outputs.ts';
 
 const Input = z.object({ email: EMAIL });
@@ -15,9 +15,9 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
   title: 'Replace a lost key',
   description:
     'Sends a link to a page that replaces the key of an e-mail address with a new one. Credit and plan stay.',
-  route: { method: 'POST', path: '/v1/keys/recover' },
   ...KEY_OPERATION,
-  access: 'free',
+  rest: { ...KEY_OPERATION.rest, method: 'POST', path: '/v1/keys/recover' },
+  charge: { ...KEY_OPERATION.charge, access: 'free' },
   ...bodyInput(Input, KEY_BODY),
   output: () =>
     z.object({
@@ -25,7 +25,7 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
       ...ABOUT_OUTPUT,
     }),
   async run({ email }, ctx) {
-    const { accounts, requester } = accountsOf(ctx);
+    const { accounts, requester } = serviceOf(ctx);
     await accounts.recover(email, requester);
     return { body: { status: 'sent', ...about(ctx) } };
   },

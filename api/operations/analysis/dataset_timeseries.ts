@@ -1,7 +1,6 @@
 // GET /v1/{ds}/timeseries: a numeric attribute as it was at the end of each day or week.
 import { z } from 'zod';
 import { type TimeseriesInput, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
-import { isPublicQuestion } from '../../../data/input/selection.ts';
 import { getTimeseries, type SeriesPoint, type TimeseriesReport } from '../../../data/queries/timeseries.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
@@ -57,14 +56,19 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   title: 'An attribute over time',
   description:
     'Median, minimum, maximum and mean of a numeric attribute at the end of each day or week, of all records that match or by an attribute.',
-  route: { method: 'GET', path: '/v1/:ds/timeseries' },
-  group: 'analysis',
+  rest: { method: 'GET', path: '/v1/:ds/timeseries' },
+  charge: { access: 'paid', price: { of: 'stats' }, names: ({ names }) => names },
+  tool: { long: { more: 'Request fewer days or step=week, or omit group_by.' } },
+  docs: {
+    group: 'analysis',
+    tasks: [{ want: 'how a number moved over the last days', query: 'attribute={field}&days={days}&{filters}' }],
+    example: (pack, slugs) => {
+      const [attribute] = openNames(pack, NUMERIC);
+      return attribute === undefined || slugs.length === 0 ? null : { attribute, days: '2', ids: slugs.join() };
+    },
+  },
   repeats: true,
-  access: 'paid',
-  price: { of: 'stats' },
   formats: ['json', 'markdown'],
-  long: { more: 'Request fewer days or step=week, or omit group_by.' },
-  answers: [{ want: 'how a number moved over the last days', query: 'attribute={field}&days={days}&{filters}' }],
   ...inputOf(timeseriesParameters),
   output: () =>
     z.object({
@@ -79,17 +83,11 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
         .describe('With group_by'),
       ...ABOUT_OUTPUT,
     }),
-  example: (pack, slugs) => {
-    const [attribute] = openNames(pack, NUMERIC);
-    return attribute === undefined || slugs.length === 0 ? null : { attribute, days: '2', ids: slugs.join() };
-  },
-  names: ({ names }) => names,
   run: async (input, ctx) => {
     const answer = await getTimeseries(releaseOf(ctx), input, ctx.now, ctx);
     const result = cachedResult(answer, ctx);
     const points = 'series' in answer ? answer.series : answer.groups.flatMap(({ series }) => series);
-    // With a filter on a paid attribute, an uncharged call would reveal that nothing matches.
-    result.uncharged = points.every(({ count }) => count === 0) && isPublicQuestion(input, releaseOf(ctx).pack);
+    result.empty = points.every(({ count }) => count === 0);
     return result;
   },
   markdown,

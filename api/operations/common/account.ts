@@ -1,27 +1,26 @@
 // Shared by the operations on accounts: the port, the body of a request, and the members of a key.
 
 import { z } from 'zod';
-import type { Account, Accounts, Requester } from '../../../data/model/accounts.ts';
+import type { Account } from '../../../data/model/accounts.ts';
 import { DataError, type ValidationIssue } from '../../../data/model/errors.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
 import { eur } from '../../../packs/define/money.ts';
-import type { Context } from '../../contract/operation.ts';
+import type { Context, LiveService } from '../../contract/operation.ts';
 import { aboutRegister } from './about.ts';
 import { NO_PARAMETERS } from './inputs.ts';
 
 /** Members that every operation on keys has: it is personal, and no tool, because a model must not manage keys. */
 export const KEY_OPERATION = {
-  group: 'account',
-  personal: true,
-  key_only: true,
-  tool: false,
+  rest: { personal: true },
+  charge: { key_only: true },
+  docs: { group: 'account' },
   formats: ['json', 'markdown'],
 } as const;
 
-/** The accounts and the requester; only the nightly build has neither, and it runs no such operation. */
-export function accountsOf(ctx: Context): { accounts: Accounts; requester: Requester } {
-  if (!ctx.accounts || !ctx.requester) throw new DataError('unavailable', 'There are no accounts here.');
-  return { accounts: ctx.accounts, requester: ctx.requester };
+/** What changes accounts; only the nightly build has none, and it runs no such operation. */
+export function serviceOf({ service }: Context): LiveService {
+  if (!service) throw new DataError('unavailable', 'There are no accounts here.');
+  return service;
 }
 
 /**

@@ -12,12 +12,22 @@ interface InputOf<I> {
   parse: (raw: RawInput, ctx: Context) => I;
 }
 
-/** Schema and parser of an operation, from one table of parameters. */
+/**
+ * Schema and parser of an operation, from one table of parameters.
+ *
+ * @example
+ * ```ts
+ * const { input, parse } = inputOf(parameters({ limit: integerParameter('Records', { min: 1, max: 100, fallback: 20 }) }));
+ * ```
+ */
 export function inputOf<I>({ schema, parse }: ParameterSet<I>): InputOf<I> {
   return {
     input: schema,
-    parse: (raw, { release, format, now, cursors }) =>
-      parse(raw, release?.pack ?? null, { now, cursors, format: format === 'html' ? 'json' : format }),
+    parse: (raw, { release, format, now, cursors, point, by_name = false }) =>
+      parse(raw, release?.pack ?? null, {
+        ...{ now, cursors, point, format: format === 'html' ? 'json' : format },
+        core: by_name && format === 'markdown',
+      }),
   };
 }
 
@@ -33,7 +43,9 @@ export const PLAIN: readonly AttributeType[] = ['enum', 'boolean', 'strings', 's
 
 /** Public attributes, optionally of some types: those that a published example may show. */
 export function openNames(pack: Pack, types?: readonly AttributeType[]): string[] {
-  return pack.attributes.filter((each) => each.public && (!types || types.includes(each.type))).map(({ name }) => name);
+  return pack.attributes
+    .filter((attribute) => attribute.public && (!types || types.includes(attribute.type)))
+    .map(({ name }) => name);
 }
 
 /** `fields` of an example: the first public attributes. */

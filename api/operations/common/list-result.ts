@@ -14,7 +14,8 @@ export async function listResult<R extends { items: PublicRecord[] }>(
   rest: Omit<R, 'items'>,
   ctx: Context,
 ): Promise<Result<R>> {
-  const about = { records: page.ordinals.length };
+  const size = page.ordinals.length;
+  const about = { records: size, empty: size === 0, fields: page.fields };
   const json = ctx.format === 'json' ? pageJson(page, rest, ctx) : null;
   if (json) return jsonResult<R>(json.parts, { ...about, record_ends: json.record_ends });
   return { body: { items: await pageRecords(page, ctx), ...rest } as unknown as R, ...about };

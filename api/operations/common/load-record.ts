@@ -14,7 +14,7 @@ export function loadRecord(entity_id: string, ctx: Context): Awaitable<LoadedRec
 }
 
 /** Validators of an answer that depends on the record and the pack alone. */
-export function recordValidators(raw: RawInput, ctx: Context): Awaitable<Validators> {
+function recordValidators(raw: RawInput, ctx: Context): Awaitable<Validators> {
   return whenReady(loadRecord(String(raw['entity_id']), ctx), ({ version, updated_at }) => ({
     version,
     pack_version: packVersion(releaseOf(ctx).pack),
@@ -30,3 +30,7 @@ export async function historyValidators(raw: RawInput, ctx: Context): Promise<Va
   await loadRecord(String(raw['entity_id']), ctx);
   return releaseValidators(raw, ctx);
 }
+
+/** Validators of an answer about the record, now or with `as_of`. */
+export const momentValidators = (raw: RawInput, ctx: Context): Awaitable<Validators> =>
+  (raw['as_of'] === undefined ? recordValidators : historyValidators)(raw, ctx);

@@ -1,6 +1,7 @@
-// Shared output schemas, for OpenAPI and the tools of agents (contract section 2).
+// Shared output schemas, for OpenAPI and the tools of agents (contract section 2), and the files of the night.
 import { z } from 'zod';
 import { PROVENANCE_STATUSES } from '../../../data/model/record.ts';
+import type { Operation } from '../../contract/operation.ts';
 
 /** Citation and licence: members of every answer under `/v1`. */
 export const ABOUT_OUTPUT = {
@@ -46,6 +47,8 @@ export const PROVENANCE_OUTPUT = z.unknown().meta({ $ref: '#/$defs/provenance' }
 /** A record; `outputSchema` adds the schema of the dataset (`recordSchema`). */
 export const RECORD_OUTPUT = z.unknown().meta({ $ref: '#/$defs/record' });
 
+export const GONE_OUTPUT = z.string().describe('That records count which no source lists any more').optional();
+
 export const CURSOR_OUTPUT = z
   .string()
   .nullable()
@@ -84,3 +87,14 @@ export const FED_CHANGE_OUTPUT = z.object({
   ...CHANGE,
   recorded_at: time('When it became visible; to the microsecond'),
 });
+
+/** The files of an operation of a dataset, `v1/<dataset>/<name>` as JSON and Markdown, for `rest.prerender`. */
+export const datasetFiles =
+  (name: string): NonNullable<Operation['rest']['prerender']> =>
+  (pack) =>
+    pack === null
+      ? []
+      : [
+          { file: `v1/${pack.id}/${name}`, input: { ds: pack.id }, format: 'json' },
+          { file: `v1/${pack.id}/${name}.md`, input: { ds: pack.id }, format: 'markdown' },
+        ];

@@ -35,7 +35,7 @@ export async function loadHistory(
     getChangelog({ engine, pack }, everything, now, options),
     engine.facts({ entity: id, attribute: null, since: null, limit: FACTS }, options),
   ]);
-  const shown = pack.attributes.filter((each) => each.public && provenance[each.name] !== undefined);
+  const shown = pack.attributes.filter((attribute) => attribute.public && provenance[attribute.name] !== undefined);
   const history = shown.map(({ name }): [string, Step[]] => {
     const ofAttribute = ({ attribute }: { attribute?: string }) => attribute === name;
     return [name, steps(changes.items.filter(ofAttribute).reverse(), facts.filter(ofAttribute).reverse())];
@@ -54,11 +54,11 @@ export async function loadRelated(
   now: Date,
   options: QueryOptions,
 ): Promise<RelatedData> {
-  const [others, own] = await Promise.all([
+  const [others, history] = await Promise.all([
     loadOthers(release, ordinal, options),
     loadHistory(release, record, now, options),
   ]);
-  return { ...others, ...own };
+  return { ...others, ...history };
 }
 
 /** Titles of the sources of a record's values, by attribute. */
@@ -100,20 +100,20 @@ export async function loadOthers(
 ): Promise<Pick<RelatedData, 'similar' | 'same'>> {
   // The page is public, so paid texts must not influence the records on it.
   const { similar_by, similar_min_score: minScore, similar_differ_by } = pack.serving;
-  const isPublic = (name: string) => pack.attributes.some((each) => each.public && each.name === name);
+  const isPublic = (name: string) => pack.attributes.some((attribute) => attribute.public && attribute.name === name);
   const scope: Visibility = similar_by.every(isPublic) ? 'full' : 'public';
   const plan = { subject, where: [], differBy: null, scope, minScore, limit: MOST.compared };
   const hits = await engine.similar(plan, options);
   const bodies = await engine.bodies([subject, ...hits.map(({ ordinal }) => ordinal)], options);
-  const [own, ...all] = bodies.map(({ body }) => JSON.parse(body) as StoredRecord);
+  const [record, ...all] = bodies.map(({ body }) => JSON.parse(body) as StoredRecord);
   const keyOf = ({ attributes }: StoredRecord) =>
     pack.identity.attributes.every(isPublic)
       ? pack.identity.same(attributes as Parameters<Pack['identity']['same']>[0])
       : null;
-  const key = keyOf(own!);
+  const key = keyOf(record!);
   const differs = similar_differ_by !== null && isPublic(similar_differ_by) ? similar_differ_by : null;
-  const isSame = (each: StoredRecord) =>
-    key !== null && differs !== null && keyOf(each) === key && each.attributes[differs] !== own!.attributes[differs];
+  const isSame = (hit: StoredRecord) =>
+    key !== null && differs !== null && keyOf(hit) === key && hit.attributes[differs] !== record!.attributes[differs];
   const price = pack.price_attributes.find(isPublic);
   const cost = ({ attributes }: StoredRecord): number => {
     const value = price === undefined ? undefined : attributes[price];
@@ -123,16 +123,16 @@ export async function loadOthers(
   const other = ({ id, slug, name, attributes, provenance }: StoredRecord): OtherRecord => {
     const checked = price === undefined ? undefined : provenance[price]?.observed_at;
     return {
-      ...{ id, slug, name, detail: distinctionOf(pack, { name, attributes }), own: id === own!.id },
+      ...{ id, slug, name, detail: distinctionOf(pack, { name, attributes }), own: id === record!.id },
       group: differs === null ? null : (attributes[differs] ?? null),
       price: price === undefined ? null : (attributes[price] ?? null),
       checked: checked ?? null,
     };
   };
   return {
-    same: same.length === 0 ? [] : [own!, ...same].sort((a, b) => cost(a) - cost(b)).map(other),
+    same: same.length === 0 ? [] : [record!, ...same].sort((a, b) => cost(a) - cost(b)).map(other),
     similar: all
-      .filter((each) => !same.includes(each))
+      .filter((candidate) => !same.includes(candidate))
       .slice(0, MOST.similar)
       .map(other),
   };

@@ -1,28 +1,44 @@
 // GET /v1/{ds}/changelog: values that appeared or changed, newest first, of the records that the filters match.
 import { z } from 'zod';
 import { type ChangelogInput, changelogParameters } from '../../../data/input/history-parameters.ts';
-import type { ChangeDay } from '../../../data/plan/history.ts';
+import type { ChangeDay, ChangeGroup } from '../../../data/plan/history.ts';
 import { type Change, getChangelog } from '../../../data/queries/changelog.ts';
 import { hasFilter } from '../../../data/queries/facets.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { PUBLIC_FREE } from '../../contract/pricing.ts';
 import { changeFeed } from '../../pages/change-feed.ts';
+import { cell } from '../../render/cells.ts';
 import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText, tableOf, tableRow } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { inputOf, openNames } from '../common/inputs.ts';
-import { ABOUT_OUTPUT, CHANGE_OUTPUT, count } from '../common/outputs.ts';
+import { ABOUT_OUTPUT, CHANGE_OUTPUT, count, VALUE } from '../common/outputs.ts';
 
 export type { Change };
 
-type Changelog = { items: Change[]; limit: number; offset: number; total: number; days?: ChangeDay[] } & About;
+type Changelog = { items?: Change[]; groups?: ChangeGroup[]; days?: ChangeDay[] } & Paging & About;
+type Paging = { limit: number; offset: number; total: number };
+
+/** The table of groups: the values, counts, and the median in percent. */
+function groupTable(groups: readonly ChangeGroup[]): string {
+  const rows = groups.map(({ group, items, rises, falls, median_change_percent: median }) =>
+    tableRow([cell(group, true), items, rises, falls, median]),
+  );
+  return tableOf(['group', 'changes', 'rises', 'falls', 'median change in %'], rows);
+}
 
 async function markdown(
-  { items, offset, total, days, attribution, license }: Changelog,
+  { items = [], groups, offset, total, days, attribution, license }: Changelog,
   ctx: Context,
 ): Promise<string> {
   const { pack } = releaseOf(ctx);
-  const open = new Set(pack.attributes.filter((each) => each.public).map(({ name }) => name));
+  if (groups)
+    return blocks(
+      groups.length > 0 && groupTable(groups),
+      `Groups ${groups.length === 0 ? 0 : offset + 1} to ${offset + groups.length} of ${total}, most changes first.`,
+      `${escapeText(attribution)} License: ${escapeText(license)}`,
+    );
+  const open = new Set(pack.attributes.filter((attribute) => attribute.public).map(({ name }) => name));
   const end = offset + items.length;
   const range = items.length === 0 ? `None of ${total} changes` : `Changes ${offset + 1} to ${end} of ${total}`;
   const next = end < total && items.length > 0 ? `; continue with offset=${end}` : '';
@@ -39,21 +55,21 @@ async function markdown(
 /** Parameters that do not select changes. */
 const REPRESENTATION = ['format', 'limit', 'offset', 'by_day'];
 
-function atom({ items, limit, offset, total }: Changelog, ctx: Context): string {
+function atom({ items = [], limit, offset, total }: Changelog, ctx: Context): string {
   const { pack, manifest } = releaseOf(ctx);
-  const given = [...ctx.url.searchParams].filter(([name]) => !REPRESENTATION.includes(name));
+  const pairs = [...ctx.url.searchParams].filter(([name]) => !REPRESENTATION.includes(name));
   const path = `${ctx.base_url}/v1/${pack.id}/changelog`;
   const page = (at: number) => {
     const paging = [...(at > 0 ? [['offset', String(at)]] : []), ['limit', String(limit)]];
-    return `${path}?${new URLSearchParams([...given, ['format', 'atom'], ...paging] as [string, string][])}`;
+    return `${path}?${new URLSearchParams([...pairs, ['format', 'atom'], ...paging] as [string, string][])}`;
   };
   // The page shows the main attributes unless its address names others.
   const query = new URLSearchParams([
-    ...Object.entries({ attribute: 'all', type: 'all', days: '30', ...Object.fromEntries(given) }),
+    ...Object.entries({ attribute: 'all', type: 'all', days: '30', ...Object.fromEntries(pairs) }),
   ]);
   return changeFeed({
     ...{ pack, items, base_url: ctx.base_url, updated: manifest.created_at },
-    selection: given.map(([name, value]) => `${name}=${value}`).join(', '),
+    selection: pairs.map(([name, value]) => `${name}=${value}`).join(', '),
     links: {
       self: page(offset),
       alternate: `${ctx.base_url}/changes/${pack.id}/?${query}`,
@@ -69,30 +85,58 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
   title: 'What changed lately',
   description:
     'New and changed values of the last days, newest first, of the records that the filters match; direction and min_change_percent keep numbers that rose or fell. Values of public attributes only.',
-  route: { method: 'GET', path: '/v1/:ds/changelog' },
-  group: 'dataset',
+  rest: { method: 'GET', path: '/v1/:ds/changelog', atom },
+  charge: {
+    access: 'free',
+    price: { of: 'search', condition: PUBLIC_FREE },
+    names: (input) => (hasFilter(input) ? input.names : []),
+  },
+  tool: {
+    long: {
+      ...{ part: 'items', further: ['groups'] },
+      shorter: (input, limit) => ({ ...input, limit }),
+      more: 'Go on with offset.',
+    },
+  },
+  docs: {
+    group: 'dataset',
+    tasks: [
+      {
+        want: 'what changed lately: old and new values of a public field',
+        query: 'attribute={field}&days={days}&limit={n}',
+      },
+      {
+        want: 'whose number fell (or rose) lately, and by how much',
+        query: 'direction=fall&attribute={field}&days={days}&{filters}',
+      },
+      {
+        want: 'which group has the most changes in a time, with the median change',
+        query: 'group_by={group}&attribute={field}&from={date}&to={date}&{filters}',
+      },
+    ],
+    example: (pack) => ({ attribute: openNames(pack)[0] ?? '', days: '365', limit: '2' }),
+  },
   repeats: true,
-  access: 'free',
-  price: { of: 'search', condition: PUBLIC_FREE },
   formats: ['json', 'markdown', 'atom'],
-  long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Go on with offset.' },
-  answers: [
-    {
-      want: 'what changed lately: old and new values of a public field',
-      query: 'attribute={field}&days={days}&limit={n}',
-    },
-    {
-      want: 'whose number fell (or rose) lately, and by how much',
-      query: 'direction=fall&attribute={field}&days={days}&{filters}',
-    },
-  ],
   ...inputOf(changelogParameters),
   output: () =>
     z.object({
-      items: z.array(CHANGE_OUTPUT),
+      items: z.array(CHANGE_OUTPUT).optional().describe('Without group_by'),
+      groups: z
+        .array(
+          z.object({
+            group: VALUE.describe('Value that the records have now'),
+            items: count('Changes of its records'),
+            rises: count('Public numbers among them that rose'),
+            falls: count('Public numbers among them that fell'),
+            median_change_percent: z.number().optional().describe('Median change_percent of the items that have one'),
+          }),
+        )
+        .optional()
+        .describe('With group_by: most changes first'),
       limit: count('As requested'),
       offset: count('As requested'),
-      total: count('Changes that match'),
+      total: count('Changes that match, or groups'),
       days: z
         .array(
           z.object({
@@ -106,15 +150,15 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
         .describe('With by_day: the days that have changes, newest first'),
       ...ABOUT_OUTPUT,
     }),
-  example: (pack) => ({ attribute: openNames(pack)[0] ?? '', days: '365', limit: '2' }),
-  names: (input) => (hasFilter(input) ? input.names : []),
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const { items, total, days } = await getChangelog(release, input, ctx.now, ctx);
+    const { items, total, days, groups } = await getChangelog(release, input, ctx.now, ctx);
     const { limit, offset } = input;
     const about = aboutDataset(release.pack, ctx.base_url);
-    return { body: { items, limit, offset, total, ...(days ? { days } : {}), ...about } };
+    return {
+      body: { ...(groups ? { groups } : { items }), limit, offset, total, ...(days ? { days } : {}), ...about },
+      empty: (groups ?? items).length === 0,
+    };
   },
   markdown,
-  atom,
 });

@@ -19,12 +19,13 @@ export const dataset_changes = operation<ChangesInput, Changes>({
   title: 'Follow every change',
   description:
     'Every change of every value after a moment, oldest first, values included. Continue with since=next_since: no change is missed or repeated.',
-  route: { method: 'GET', path: '/v1/:ds/changes' },
-  group: 'dataset',
-  access: 'plan',
+  rest: { method: 'GET', path: '/v1/:ds/changes' },
+  charge: { access: 'plan' },
+  tool: {
+    long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Continue with since=next_since.' },
+  },
+  docs: { group: 'dataset', tasks: [{ want: 'every change since a time, to update a copy', query: 'since={time}' }] },
   formats: ['json', 'markdown'],
-  long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Continue with since=next_since.' },
-  answers: [{ want: 'every change since a time, to update a copy', query: 'since={time}' }],
   ...inputOf(changesParameters),
   output: () =>
     z.object({

@@ -18,7 +18,7 @@ import { recordsMarkdown } from '../../render/record-template.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { WITHOUT_SOURCES } from '../common/brief.ts';
 import { inputOf } from '../common/inputs.ts';
-import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
+import { ABOUT_OUTPUT, datasetFiles, RECORD_OUTPUT } from '../common/outputs.ts';
 
 type Examples = { group_by: string; items: PublicRecord[]; further_groups?: Value[] } & About;
 
@@ -86,9 +86,9 @@ async function chooseOrdinals(
     };
   }
   const { groups, further } = await showcaseOf(release);
-  const ordinals = [...new Set([...groups.values()].flatMap((each) => each.ordinals))].slice(0, limit);
+  const ordinals = [...new Set([...groups.values()].flatMap((group) => group.ordinals))].slice(0, limit);
   const shownOrdinals = new Set(ordinals);
-  const left = [...groups.values()].filter((each) => !each.ordinals.some((ordinal) => shownOrdinals.has(ordinal)));
+  const left = [...groups.values()].filter((group) => !group.ordinals.some((ordinal) => shownOrdinals.has(ordinal)));
   return { ordinals, further: [...left.map(({ value }) => value), ...further] };
 }
 
@@ -116,18 +116,24 @@ export const dataset_examples = operation<{ group: string | null; limit: number 
   title: 'Real example records',
   description:
     'Real records with every value and its provenance, free: the best known of each of the largest groups, or the best. group selects one group.',
-  route: { method: 'GET', path: '/v1/:ds/examples' },
-  group: 'dataset',
-  repeats: true,
-  access: 'free',
-  formats: ['json', 'markdown'],
-  long: {
-    part: 'items',
-    brief: [WITHOUT_SOURCES],
-    further: ['further_groups'],
-    more: 'group selects one group; entity_search with fields returns more records.',
+  rest: {
+    method: 'GET',
+    path: '/v1/:ds/examples',
+    validators: releaseValidators,
+    prerender: datasetFiles('examples'),
   },
-  answers: [{ want: 'a few complete records', query: 'group={value}' }],
+  charge: { access: 'free' },
+  tool: {
+    long: {
+      part: 'items',
+      brief: [WITHOUT_SOURCES],
+      further: ['further_groups'],
+      more: 'group selects one group; entity_search with fields returns more records.',
+    },
+  },
+  docs: { group: 'dataset', tasks: [{ want: 'a few complete records', query: 'group={value}' }] },
+  repeats: true,
+  formats: ['json', 'markdown'],
   ...inputOf(examplesParameters),
   output: () =>
     z.object({
@@ -139,7 +145,6 @@ export const dataset_examples = operation<{ group: string | null; limit: number 
         .describe('Groups left out here; name one with group'),
       ...ABOUT_OUTPUT,
     }),
-  validators: releaseValidators,
   run: async ({ group, limit }, ctx) => {
     const release = releaseOf(ctx);
     const { pack, engine } = release;
@@ -156,15 +161,9 @@ export const dataset_examples = operation<{ group: string | null; limit: number 
     return blocks(
       `# Examples of ${escapeText(pack.title)}: ${pack.serving.prominence ? 'the best known' : 'the best'} records by ${escapeText(group_by)}`,
       ...recordsMarkdown(items, pack),
-      further && `Left out, and shown with \`group=\`: ${further.map((each) => escapeText(String(each))).join(', ')}.`,
+      further &&
+        `Left out, and shown with \`group=\`: ${further.map((value) => escapeText(String(value))).join(', ')}.`,
       `${escapeText(attribution)} License: ${escapeText(license)}`,
     );
   },
-  prerender: (pack) =>
-    pack === null
-      ? []
-      : [
-          { file: `v1/${pack.id}/examples`, input: { ds: pack.id }, format: 'json' },
-          { file: `v1/${pack.id}/examples.md`, input: { ds: pack.id }, format: 'markdown' },
-        ],
 });

@@ -26,12 +26,12 @@ export const dataset_export = operation<{ format: ExportFormat }, Export>({
   title: 'Download a whole dataset',
   description:
     'A link to a file with every record and value, as of the last night: csv, jsonl or parquet. It works for an hour, needs no header and serves ranges.',
-  route: { method: 'GET', path: '/v1/:ds/export' },
-  group: 'dataset',
-  access: 'plan',
+  rest: { method: 'GET', path: '/v1/:ds/export' },
+  charge: { access: 'plan' },
+  tool: {},
+  docs: { group: 'dataset', tasks: [{ want: 'a file with every record and value', query: 'format={format}' }] },
   formats: ['json', 'markdown'],
   own_format: true,
-  answers: [{ want: 'a file with every record and value', query: 'format={format}' }],
   ...inputOf(exportParameters),
   output: () =>
     z.object({
@@ -46,8 +46,9 @@ export const dataset_export = operation<{ format: ExportFormat }, Export>({
   run: async ({ format }, ctx) => {
     const { pack, manifest, withheld } = releaseOf(ctx);
     if (withheld) throw new DataError('unavailable', WITHHELD_MESSAGE);
-    if (!ctx.exports) throw new DataError('unavailable', 'Exports are not offered here.');
-    const { path, expires_at } = ctx.exports.link(pack.id, manifest.release, format, ctx.now);
+    const { exports } = ctx.service ?? {};
+    if (!exports) throw new DataError('unavailable', 'Exports are not offered here.');
+    const { path, expires_at } = exports.link(pack.id, manifest.release, format, ctx.now);
     const body: Export = {
       format,
       snapshot: manifest.release,

@@ -84,13 +84,16 @@ export const dataset_full_text = operation<object, AsyncIterable<string>>({
   name: 'dataset_full_text',
   title: 'Public values of every record',
   description: 'One text with the public values of every record of the dataset; long. Prefer search for a question.',
-  route: { method: 'GET', path: '/v1/:ds/llms-full.txt' },
-  group: 'dataset',
-  access: 'free',
-  tool: false,
+  rest: {
+    method: 'GET',
+    path: '/v1/:ds/llms-full.txt',
+    validators: releaseValidators,
+    prerender: (pack) => (pack === null ? [] : [{ file: fileOf(pack), input: { ds: pack.id }, format: 'text' }]),
+  },
+  charge: { access: 'free' },
+  docs: { group: 'dataset' },
   formats: ['text', 'markdown'],
   ...inputOf(NO_PARAMETERS),
-  validators: releaseValidators,
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);
     const file = { path: fileOf(release.pack), release };
@@ -98,5 +101,4 @@ export const dataset_full_text = operation<object, AsyncIterable<string>>({
   },
   // A stream is not rendered: the text is Markdown already.
   markdown: () => '',
-  prerender: (pack) => (pack === null ? [] : [{ file: fileOf(pack), input: { ds: pack.id }, format: 'text' }]),
 });

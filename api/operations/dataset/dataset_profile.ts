@@ -14,7 +14,7 @@ import { printDate, printNumber, printShare } from '../../render/print.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { omitMembers } from '../common/brief.ts';
 import { inputOf } from '../common/inputs.ts';
-import { ABOUT_OUTPUT, count, share, time, VALUE } from '../common/outputs.ts';
+import { ABOUT_OUTPUT, count, datasetFiles, share, time, VALUE } from '../common/outputs.ts';
 
 export type Profile = {
   dataset: string;
@@ -119,21 +119,31 @@ export const dataset_profile = operation<object, Profile>({
   title: 'Profile of a dataset',
   description:
     'Attribute by attribute: how many records have it, distinct values, quantiles, histogram, commonest values, sources and freshness. Free; for paid attributes, only values of at least 5 records.',
-  route: { method: 'GET', path: '/v1/:ds/profile' },
-  group: 'dataset',
-  repeats: true,
-  access: 'free',
-  formats: ['json', 'markdown'],
-  long: {
-    part: 'attributes',
-    brief: [
-      omitMembers('cells', 'attributes', ['cells']),
-      omitMembers('histogram, sources and freshness', 'attributes', ['histogram', 'sources', 'freshness']),
-      omitMembers('top and quantiles', 'attributes', ['top', 'quantiles']),
-    ],
-    more: 'dataset_facets counts all values of one attribute.',
+  rest: {
+    method: 'GET',
+    path: '/v1/:ds/profile',
+    validators: releaseValidators,
+    prerender: datasetFiles('profile'),
   },
-  answers: [{ want: 'how full each field is, its range, its commonest values and its sources' }],
+  charge: { access: 'free' },
+  tool: {
+    long: {
+      part: 'attributes',
+      brief: [
+        omitMembers('cells', 'attributes', ['cells']),
+        omitMembers('histogram, sources and freshness', 'attributes', ['histogram', 'sources', 'freshness']),
+        omitMembers('top and quantiles', 'attributes', ['top', 'quantiles']),
+      ],
+      more: 'dataset_facets counts all values of one attribute.',
+    },
+  },
+  docs: {
+    group: 'dataset',
+    tasks: [{ want: 'how full each field is, its range, its commonest values and its sources' }],
+    example: () => ({}),
+  },
+  repeats: true,
+  formats: ['json', 'markdown'],
   ...inputOf(parameters({ format: representation('json', 'md') })),
   output: () =>
     z.object({
@@ -184,8 +194,6 @@ export const dataset_profile = operation<object, Profile>({
       ),
       ...ABOUT_OUTPUT,
     }),
-  example: () => ({}),
-  validators: releaseValidators,
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);
     const { pack, manifest } = release;
@@ -200,11 +208,4 @@ export const dataset_profile = operation<object, Profile>({
     return { body };
   },
   markdown,
-  prerender: (pack) =>
-    pack === null
-      ? []
-      : [
-          { file: `v1/${pack.id}/profile`, input: { ds: pack.id }, format: 'json' },
-          { file: `v1/${pack.id}/profile.md`, input: { ds: pack.id }, format: 'markdown' },
-        ],
 });

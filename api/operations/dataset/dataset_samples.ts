@@ -12,7 +12,7 @@ import { recordsMarkdown } from '../../render/record-template.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { WITHOUT_SOURCES } from '../common/brief.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
-import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
+import { ABOUT_OUTPUT, datasetFiles, RECORD_OUTPUT } from '../common/outputs.ts';
 
 type Samples = { items: PublicRecord[] } & About;
 
@@ -25,7 +25,7 @@ function sampleRecord(
   const attributes = { ...values };
   for (const name of pack.identity.attributes) attributes[name] ??= identity[name] ?? '';
   const filled = pack.attributes.filter(({ name }) => attributes[name] !== undefined);
-  const weight = (all: typeof filled) => all.reduce((sum, each) => sum + each.weight, 0);
+  const weight = (all: typeof filled) => all.reduce((sum, attribute) => sum + attribute.weight, 0);
   const completeness = Math.round((weight(filled) / (weight(pack.attributes) || 1)) * 1000) / 1000;
   const provenance: Provenance = {
     source_url: `${base_url}/v1/${pack.id}/samples`,
@@ -62,15 +62,19 @@ export const dataset_samples = operation<object, Samples>({
   name: 'dataset_samples',
   title: 'Fictional sample records',
   description: 'Invented records, marked sample: true, that show every member a paid record has. Free.',
-  route: { method: 'GET', path: '/v1/:ds/samples' },
-  group: 'dataset',
+  rest: {
+    method: 'GET',
+    path: '/v1/:ds/samples',
+    validators: releaseValidators,
+    prerender: datasetFiles('samples'),
+  },
+  charge: { access: 'free' },
+  tool: { long: { part: 'items', brief: [WITHOUT_SOURCES], more: 'All samples have the same shape.' } },
+  docs: { group: 'dataset' },
   repeats: true,
-  access: 'free',
   formats: ['json', 'markdown'],
-  long: { part: 'items', brief: [WITHOUT_SOURCES], more: 'All samples have the same shape.' },
   ...inputOf(NO_PARAMETERS),
   output: () => z.object({ items: z.array(RECORD_OUTPUT), ...ABOUT_OUTPUT }),
-  validators: releaseValidators,
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);
     return { body: { items: sampleRecords(release, ctx), ...aboutDataset(release.pack, ctx.base_url) } };
@@ -83,11 +87,4 @@ export const dataset_samples = operation<object, Samples>({
       `${escapeText(attribution)} License: ${escapeText(license)}`,
     );
   },
-  prerender: (pack) =>
-    pack === null
-      ? []
-      : [
-          { file: `v1/${pack.id}/samples`, input: { ds: pack.id }, format: 'json' },
-          { file: `v1/${pack.id}/samples.md`, input: { ds: pack.id }, format: 'markdown' },
-        ],
 });

@@ -9,7 +9,7 @@ import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { omitMembers } from '../common/brief.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
-import { ABOUT_OUTPUT } from '../common/outputs.ts';
+import { ABOUT_OUTPUT, datasetFiles } from '../common/outputs.ts';
 
 interface AttributeEntry {
   name: string;
@@ -20,19 +20,26 @@ interface AttributeEntry {
   filterable: boolean;
   /** The part before the first dot of a nested attribute. */
   group: string | null;
+  /** Its values name records. */
+  key?: true;
 }
 
 type Schema = { dataset: string; schema: JsonSchema; attributes: AttributeEntry[]; filters: FilterEntry[] } & About;
 
 function markdown({ dataset, attributes, filters, attribution, license }: Schema): string {
-  const fields = attributes.map((each) => [
-    each.name,
-    each.type,
-    each.unit,
-    each.public ? 'public' : 'paid',
-    each.description,
+  const fields = attributes.map((attribute) => [
+    attribute.name,
+    attribute.type,
+    attribute.unit,
+    attribute.public ? 'public' : 'paid',
+    attribute.description,
   ]);
-  const offered = filters.map((each) => [each.name, each.type, each.description, each.values?.slice(0, 12).join(', ')]);
+  const offered = filters.map((filter) => [
+    filter.name,
+    filter.type,
+    filter.description,
+    filter.values?.slice(0, 12).join(', '),
+  ]);
   return blocks(
     `# Schema of ${escapeText(dataset)}`,
     table(['attribute', 'type', 'unit', 'access', 'meaning'], fields),
@@ -50,31 +57,38 @@ export const dataset_schema = operation<object, Schema>({
   title: 'Schema and filters of a dataset',
   description:
     'JSON Schema of a record, every attribute with type, unit and access, and every search filter by its exact name.',
-  route: { method: 'GET', path: '/v1/:ds/schema' },
-  group: 'dataset',
-  repeats: true,
-  access: 'free',
-  formats: ['json', 'markdown'],
-  long: {
-    part: 'filters',
-    further: ['attributes'],
-    brief: [
-      { without: 'schema', of: (body) => ({ ...body, schema: {} }) },
-      {
-        without: `values of filters past the first ${VALUES}`,
-        of: (body) => ({
-          ...body,
-          filters: body.filters.map(({ values, ...each }) => ({
-            ...each,
-            ...(values ? { values: values.slice(0, VALUES) } : {}),
-          })),
-        }),
-      },
-      omitMembers('details of filters', 'filters', ['attribute', 'operator', 'description', 'values']),
-      omitMembers('details of attributes', 'attributes', ['description', 'filterable', 'group']),
-    ],
-    more: 'dataset_guide describes all fields and filters; dataset_facets lists the values of one attribute.',
+  rest: {
+    method: 'GET',
+    path: '/v1/:ds/schema',
+    validators: releaseValidators,
+    prerender: datasetFiles('schema'),
   },
+  charge: { access: 'free' },
+  tool: {
+    long: {
+      part: 'filters',
+      further: ['attributes'],
+      brief: [
+        { without: 'schema', of: (body) => ({ ...body, schema: {} }) },
+        {
+          without: `values of filters past the first ${VALUES}`,
+          of: (body) => ({
+            ...body,
+            filters: body.filters.map(({ values, ...filter }) => ({
+              ...filter,
+              ...(values ? { values: values.slice(0, VALUES) } : {}),
+            })),
+          }),
+        },
+        omitMembers('details of filters', 'filters', ['attribute', 'operator', 'description', 'values']),
+        omitMembers('details of attributes', 'attributes', ['description', 'filterable', 'group']),
+      ],
+      more: 'dataset_guide describes all fields and filters; dataset_facets lists the values of one attribute.',
+    },
+  },
+  docs: { group: 'dataset' },
+  repeats: true,
+  formats: ['json', 'markdown'],
   ...inputOf(NO_PARAMETERS),
   output: () =>
     z.object({
@@ -89,6 +103,7 @@ export const dataset_schema = operation<object, Schema>({
           public: z.boolean().describe('Free; other attributes are only in paid answers'),
           filterable: z.boolean(),
           group: z.string().nullable().describe('price of price.input'),
+          key: z.literal(true).describe('Its values name records in place of ids').optional(),
         }),
       ),
       filters: z.array(
@@ -103,34 +118,27 @@ export const dataset_schema = operation<object, Schema>({
       ),
       ...ABOUT_OUTPUT,
     }),
-  validators: releaseValidators,
   run: async (_input, ctx) => {
     const { pack, manifest } = releaseOf(ctx);
-    const attributes = pack.attributes.map((each) => ({
-      name: each.name,
-      type: each.type,
-      unit: each.unit,
-      description: each.description,
-      public: each.public,
-      filterable: each.filterable,
-      group: each.name.includes('.') ? each.name.slice(0, each.name.indexOf('.')) : null,
+    const attributes = pack.attributes.map((attribute) => ({
+      name: attribute.name,
+      type: attribute.type,
+      unit: attribute.unit,
+      description: attribute.description,
+      public: attribute.public,
+      filterable: attribute.filterable,
+      group: attribute.name.includes('.') ? attribute.name.slice(0, attribute.name.indexOf('.')) : null,
+      ...(attribute.key ? { key: true as const } : {}),
     }));
     return {
       body: {
         dataset: pack.id,
         schema: recordSchema(pack),
         attributes,
-        filters: filterGrammar(pack, manifest, filterUses(ctx.operations)),
+        filters: filterGrammar(pack, manifest, filterUses(ctx.register.operations)),
         ...aboutDataset(pack, ctx.base_url),
       },
     };
   },
   markdown,
-  prerender: (pack) =>
-    pack === null
-      ? []
-      : [
-          { file: `v1/${pack.id}/schema`, input: { ds: pack.id }, format: 'json' },
-          { file: `v1/${pack.id}/schema.md`, input: { ds: pack.id }, format: 'markdown' },
-        ],
 });

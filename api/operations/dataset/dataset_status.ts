@@ -43,7 +43,7 @@ export function freshness(
     .sort((a, b) => a.hours - b.hours);
   const all = counted.reduce((sum, { count }) => sum + count, 0);
   if (all === 0) return { median_age_hours: null, within_sla: null };
-  const within = counted.reduce((sum, each) => sum + (each.within ? each.count : 0), 0);
+  const within = counted.reduce((sum, age) => sum + (age.within ? age.count : 0), 0);
   let cumulative = 0;
   let median = 0;
   for (const { hours, count } of counted) {
@@ -71,11 +71,15 @@ export const dataset_status = operation<object, Status>({
   title: 'Status of a dataset',
   description:
     'Counts of records and facts, median age of the values, share within their freshness limit, last and next collection.',
-  route: { method: 'GET', path: '/v1/:ds/status' },
-  group: 'dataset',
-  access: 'free',
+  rest: { method: 'GET', path: '/v1/:ds/status' },
+  charge: { access: 'free' },
+  tool: {},
+  docs: {
+    group: 'dataset',
+    tasks: [{ want: 'how many records there are in all, how fresh they are, when they were collected' }],
+    example: () => ({}),
+  },
   formats: ['json', 'markdown'],
-  answers: [{ want: 'how many records there are in all, how fresh they are, when they were collected' }],
   ...inputOf(NO_PARAMETERS),
   output: () =>
     z.object({
@@ -90,7 +94,6 @@ export const dataset_status = operation<object, Status>({
       snapshot: z.string().describe('Id of the release'),
       ...ABOUT_OUTPUT,
     }),
-  example: () => ({}),
   run: async (_input, ctx) => {
     const { pack, manifest } = releaseOf(ctx);
     const body: Status = {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
 import { datasetUrl, licenseText } from '../../../packs/define/links.ts';
 import type { PricedOperation } from '../../../packs/define/model.ts';
-import { type Context, type Operation, operation } from '../../contract/operation.ts';
+import { type Context, type Operation, operation, type RegisterFacts } from '../../contract/operation.ts';
 import { amounts, priceCondition, priceNames } from '../../contract/pricing.ts';
 import { bareUrl, blocks, escapeText, link, table } from '../../render/markdown.ts';
 import { callable, ownToolNames } from '../../render/tools.ts';
@@ -28,8 +28,8 @@ interface Entry {
 type Datasets = { datasets: Entry[] } & About;
 
 /** URL of an operation for a dataset; path parameters that are not filled in stay as `{name}`. */
-function addressOf({ route }: Operation, base_url: string, dataset: string): string {
-  return base_url + route.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
+function addressOf({ rest }: Operation, base_url: string, dataset: string): string {
+  return base_url + rest.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
 }
 
 /** Name of an operation in the `links` of a dataset: its name without the noun in front. */
@@ -43,25 +43,25 @@ export function shortName(name: string): string {
  */
 export function pricesOf(
   { pack }: Pick<Release, 'pack'>,
-  ctx: Pick<Context, 'operations' | 'eur_usd'>,
+  register: Pick<RegisterFacts, 'operations' | 'eur_usd'>,
 ): Entry['prices'] {
-  const price = (of: PricedOperation) => amounts(pack, of, ctx.eur_usd);
-  const conditional = conditions(ctx).map(([name, of, condition]) => [name, { ...price(of), condition }]);
-  return Object.fromEntries([...priceNames(ctx.operations).map((of) => [of, price(of)]), ...conditional]);
+  const price = (of: PricedOperation) => amounts(pack, of, register.eur_usd);
+  const conditional = conditions(register).map(([name, of, condition]) => [name, { ...price(of), condition }]);
+  return Object.fromEntries([...priceNames(register.operations).map((of) => [of, price(of)]), ...conditional]);
 }
 
 /** Operations with a price for some calls only: short name, price name, and condition. */
-const conditions = ({ operations }: Pick<Context, 'operations'>): [string, PricedOperation, string][] =>
-  operations.flatMap((each) => {
-    const condition = priceCondition(each);
-    return each.price && condition !== null ? [[shortName(each.name), each.price.of, condition]] : [];
+const conditions = ({ operations }: Pick<RegisterFacts, 'operations'>): [string, PricedOperation, string][] =>
+  operations.flatMap((row) => {
+    const condition = priceCondition(row);
+    return row.charge.price && condition !== null ? [[shortName(row.name), row.charge.price.of, condition]] : [];
   });
 
 function entry(release: Release, ctx: Context): Entry {
   const { pack, manifest } = release;
-  const own = ctx.operations.filter(({ route }) => route.path.includes(':ds'));
-  const linked = own.filter(({ route }) => route.method === 'GET');
-  const links = linked.map((each) => [shortName(each.name), addressOf(each, ctx.base_url, pack.id)]);
+  const datasetOperations = ctx.register.operations.filter(({ rest }) => rest.path.includes(':ds'));
+  const linked = datasetOperations.filter(({ rest }) => rest.method === 'GET');
+  const links = linked.map((operation) => [shortName(operation.name), addressOf(operation, ctx.base_url, pack.id)]);
   return {
     id: pack.id,
     title: pack.title,
@@ -70,13 +70,13 @@ function entry(release: Release, ctx: Context): Entry {
     records: manifest.records,
     updated_at: manifest.created_at,
     links: { page: datasetUrl(ctx.base_url, pack.id), ...Object.fromEntries(links) },
-    tools: [...callable(own).map(({ name }) => name), ...ownToolNames(own, pack.id)],
-    prices: pricesOf(release, ctx),
+    tools: [...callable(datasetOperations).map(({ name }) => name), ...ownToolNames(datasetOperations, pack.id)],
+    prices: pricesOf(release, ctx.register),
   };
 }
 
 function markdown({ datasets, attribution, license }: Datasets, ctx: Context): string {
-  const rows = datasets.map(({ id, title, records, updated_at, prices, license: own }) => [
+  const rows = datasets.map(({ id, title, records, updated_at, prices, license }) => [
     link(id, `${ctx.base_url}/v1/${id}/llms.txt`),
     title,
     records,
@@ -84,12 +84,12 @@ function markdown({ datasets, attribution, license }: Datasets, ctx: Context): s
     Object.entries(prices)
       .flatMap(([name, { eur, condition }]) => (condition === undefined ? [`${name} ${eur}`] : []))
       .join(', '),
-    own,
+    license,
   ]);
   return blocks(
     '# Datasets',
     table(['dataset (its guide)', 'title', 'records', 'updated', 'prices in EUR a call', 'license'], rows),
-    conditions(ctx)
+    conditions(ctx.register)
       .map(([name, , condition]) => `${name}: ${condition}.`)
       .join(' '),
     ...datasets.map(({ id, description }) => `**${escapeText(id)}**: ${escapeText(description)}`),
@@ -101,19 +101,38 @@ export const datasets_list = operation<object, Datasets>({
   name: 'datasets_list',
   title: 'List the datasets',
   description: 'Every dataset of the register with its size, licence, links, tools and prices. Start here.',
-  route: { method: 'GET', path: '/v1/datasets' },
-  group: 'register',
-  access: 'free',
-  formats: ['json', 'markdown'],
-  long: {
-    part: 'datasets',
-    brief: [
-      omitMembers('links', 'datasets', ['links']),
-      omitMembers('tools and prices', 'datasets', ['tools', 'prices']),
-      omitMembers('descriptions', 'datasets', ['description']),
-    ],
-    more: 'dataset_guide has the rest of one dataset.',
+  rest: {
+    method: 'GET',
+    path: '/v1/datasets',
+    validators: async (_raw, { register: { releases, eur_usd } }) => ({
+      version: [
+        eur_usd,
+        ...releases.map((release) => `${release.pack.id} ${releaseTag(release)} ${packVersion(release.pack)}`),
+      ].join('\n'),
+    }),
+    prerender: (pack) =>
+      pack === null
+        ? [
+            { file: 'v1/datasets', input: {}, format: 'json' },
+            { file: 'v1/datasets.md', input: {}, format: 'markdown' },
+          ]
+        : [],
   },
+  charge: { access: 'free' },
+  tool: {
+    core: true,
+    long: {
+      part: 'datasets',
+      brief: [
+        omitMembers('links', 'datasets', ['links']),
+        omitMembers('tools and prices', 'datasets', ['tools', 'prices']),
+        omitMembers('descriptions', 'datasets', ['description']),
+      ],
+      more: 'dataset_guide has the rest of one dataset.',
+    },
+  },
+  docs: { group: 'register', example: () => ({}) },
+  formats: ['json', 'markdown'],
   ...inputOf(NO_PARAMETERS),
   output: () =>
     z.object({
@@ -141,22 +160,8 @@ export const datasets_list = operation<object, Datasets>({
       ),
       ...ABOUT_OUTPUT,
     }),
-  example: () => ({}),
-  validators: async (_raw, { releases, eur_usd }) => ({
-    version: [
-      eur_usd,
-      ...releases.map((release) => `${release.pack.id} ${releaseTag(release)} ${packVersion(release.pack)}`),
-    ].join('\n'),
-  }),
   run: async (_input, ctx) => ({
-    body: { datasets: ctx.releases.map((release) => entry(release, ctx)), ...aboutRegister(ctx.base_url) },
+    body: { datasets: ctx.register.releases.map((release) => entry(release, ctx)), ...aboutRegister(ctx.base_url) },
   }),
   markdown,
-  prerender: (pack) =>
-    pack === null
-      ? [
-          { file: 'v1/datasets', input: {}, format: 'json' },
-          { file: 'v1/datasets.md', input: {}, format: 'markdown' },
-        ]
-      : [],
 });

@@ -12,25 +12,26 @@ import type { OptOutResult, Owners } from '../../../data/review/owners.ts';
 import { type Context, type Operation, operation } from '../../contract/operation.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, bodyInput, isoMilliseconds, memberList } from '../common/account.ts';
+import { about, bodyInput, isoMilliseconds, memberList, serviceOf } from '../common/account.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT, time } from '../common/outputs.ts';
 import { entity_report } from './report.ts';
 
 function ownersOf(ctx: Context): Owners {
-  if (!ctx.owners) throw new DataError('unavailable', 'This service has no operations for owners.');
-  return ctx.owners;
+  const { owners } = ctx.service ?? {};
+  if (!owners) throw new DataError('unavailable', 'This service has no operations for owners.');
+  return owners;
 }
 
 /** The release of the dataset named in a body. */
 function releaseOfDataset(ctx: Context, dataset: string): Release {
-  const release = ctx.releases.find(({ pack }) => pack.id === dataset);
+  const release = ctx.register.releases.find(({ pack }) => pack.id === dataset);
   if (!release) throw new DataError('unknown_dataset', `There is no dataset "${printable(dataset)}".`);
   return release;
 }
 
 const DATASET = z.string().min(1).max(100).describe('Dataset');
-const ENTITY = z.string().min(1).max(200).describe('Id or slug of the record');
+const ENTITY = z.string().min(1).max(200).describe('Id, slug or key of the record');
 const ADDRESS = z.email().max(254);
 /** A token has 43 characters; the bound keeps the look-up of wrong ones cheap. */
 const TOKEN = z.string().min(1).max(200).describe('From the mailed link');
@@ -48,13 +49,10 @@ const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operati
     name,
     title: 'Remove a record',
     description: `Removes a record from every channel immediately, if the contact's address is at its domain. The contact gets a link to restore it.${alias}`,
-    route: { method, path: '/v1/optout' },
-    group: 'owners',
-    personal: true,
-    access: 'free',
-    tool: false,
+    rest: { method, path: '/v1/optout', personal: true },
+    charge: { access: 'free' },
+    docs: { group: 'owners', statuses: [200, 202] },
     formats: ['json', 'markdown'],
-    statuses: [200, 202],
     ...bodyInput(OptOut),
     output: () =>
       z.object({
@@ -66,7 +64,7 @@ const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operati
         ...ABOUT_OUTPUT,
       }),
     async run({ dataset, entity_id, contact, reason }, ctx) {
-      const { requester } = accountsOf(ctx);
+      const { requester } = serviceOf(ctx);
       const request = { entity_id, contact, reason: reason ?? null };
       const done = await ownersOf(ctx).optOut(releaseOfDataset(ctx, dataset), request, requester);
       return { status: done.status === 'removed' ? 200 : 202, body: { ...done, ...about(ctx) } };
@@ -87,13 +85,10 @@ const claim = operation<z.infer<typeof Claim>, { status: 'sent' | 'review' } & A
   title: 'Claim a record',
   description:
     'Sends a link to an address at the record’s domain, with which its owner can edit the record. It is valid for 24 hours.',
-  route: { method: 'POST', path: '/v1/claim' },
-  group: 'owners',
-  personal: true,
-  access: 'free',
-  tool: false,
+  rest: { method: 'POST', path: '/v1/claim', personal: true },
+  charge: { access: 'free' },
+  docs: { group: 'owners', statuses: [200, 202] },
   formats: ['json', 'markdown'],
-  statuses: [200, 202],
   ...bodyInput(Claim),
   output: () =>
     z.object({
@@ -103,7 +98,7 @@ const claim = operation<z.infer<typeof Claim>, { status: 'sent' | 'review' } & A
       ...ABOUT_OUTPUT,
     }),
   async run({ dataset, entity_id, email }, ctx) {
-    const { requester } = accountsOf(ctx);
+    const { requester } = serviceOf(ctx);
     const status = await ownersOf(ctx).claim(releaseOfDataset(ctx, dataset), { entity_id, email }, requester);
     return { status: status === 'sent' ? 200 : 202, body: { status, ...about(ctx) } };
   },
@@ -127,12 +122,9 @@ const verify = operation<{ token: string }, Verified>({
   title: 'Verify a claim',
   description:
     'Verifies the token of a mailed link. Edits are possible for 30 minutes from the first verification; repeating it has no effect.',
-  route: { method: 'GET', path: '/v1/claim/verify' },
-  browser_page: '/claim',
-  group: 'owners',
-  personal: true,
-  access: 'free',
-  tool: false,
+  rest: { method: 'GET', path: '/v1/claim/verify', browser_page: '/claim', personal: true },
+  charge: { access: 'free' },
+  docs: { group: 'owners' },
   formats: ['json', 'markdown'],
   ...inputOf(parameters({ token: MAILED_TOKEN })),
   output: () =>
@@ -144,7 +136,7 @@ const verify = operation<{ token: string }, Verified>({
       ...ABOUT_OUTPUT,
     }),
   async run({ token }, ctx) {
-    const { dataset, entity_id, expires_at } = await ownersOf(ctx).verify(token, accountsOf(ctx).requester);
+    const { dataset, entity_id, expires_at } = await ownersOf(ctx).verify(token, serviceOf(ctx).requester);
     return { body: { status: 'verified', dataset, entity_id, expires_at: isoMilliseconds(expires_at), ...about(ctx) } };
   },
   markdown: (body) => memberList('Claim verified', body),
@@ -162,16 +154,14 @@ const update = operation<z.infer<typeof Update>, PublicRecord>({
   title: 'Edit a claimed record',
   description:
     'Sets values of the claimed record. They are published in every channel immediately, with source.kind owner and confidence 1.',
-  route: { method: 'PUT', path: '/v1/claim' },
-  group: 'owners',
-  personal: true,
-  access: 'free',
-  tool: false,
+  rest: { method: 'PUT', path: '/v1/claim', personal: true },
+  charge: { access: 'free' },
+  docs: { group: 'owners' },
   formats: ['json', 'markdown'],
   ...bodyInput(Update),
   output: () => RECORD_OUTPUT,
   async run({ token, values }, ctx) {
-    const { requester } = accountsOf(ctx);
+    const { requester } = serviceOf(ctx);
     const { dataset, record } = await ownersOf(ctx).update(token, values, requester);
     return { body: presentRecord(record, releaseOfDataset(ctx, dataset).pack, { ...moment(ctx), visibility: 'full' }) };
   },
@@ -182,6 +172,11 @@ const moment = ({ now, base_url }: Context) => ({ now, base_url });
 
 /**
  * Operations for owners. Some proxies drop the body of a DELETE, so the opt-out has a POST too.
+ *
+ * @example
+ * ```
+ * DELETE /v1/:ds/entities/:entity_id {"email": "owner@example.com"} → 202
+ * ```
  */
 export const OWNER_OPERATIONS: readonly Operation[] = [
   optOut('DELETE', 'optout', ''),

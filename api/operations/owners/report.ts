@@ -7,7 +7,7 @@ import { DataError } from '../../../data/model/errors.ts';
 import { type Operation, operation } from '../../contract/operation.ts';
 import { receivedPage, refusedReportPage } from '../../pages/report.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
-import { accountsOf, bodyInput, memberList } from '../common/account.ts';
+import { bodyInput, memberList, serviceOf } from '../common/account.ts';
 import { ABOUT_OUTPUT } from '../common/outputs.ts';
 
 const NUL = '\0';
@@ -34,16 +34,17 @@ export const entity_report: Operation = operation<ReportInput, Received>({
   name: 'entity_report',
   title: 'Report a mistake',
   description: 'Sends a mistake in a record to the operators. Free, without a key; 10 a day from one address.',
-  route: { method: 'POST', path: '/v1/:ds/entities/:entity_id/reports' },
-  group: 'owners',
-  personal: true,
-  access: 'free',
-  tool: false,
-  entity: true,
-  form: true,
+  rest: {
+    method: 'POST',
+    path: '/v1/:ds/entities/:entity_id/reports',
+    personal: true,
+    entity: true,
+    form: true,
+    html: { print: ({ id }, ctx) => receivedPage(ctx.base_url, releaseOf(ctx).pack, id), failure: refusedReportPage },
+  },
+  charge: { access: 'free' },
+  docs: { group: 'owners', statuses: [202], errors: ['invalid_parameter'] },
   formats: ['json', 'markdown'],
-  statuses: [202],
-  errors: ['invalid_parameter'],
   input: () => Report.extend({ entity_id: ENTITY_ID.schema!(null) }),
   parse: ({ entity_id, ...raw }, ctx) => {
     const report = parse(raw, ctx);
@@ -54,14 +55,13 @@ export const entity_report: Operation = operation<ReportInput, Received>({
     z.object({ status: z.literal('received'), id: z.string().describe('Id of the report'), ...ABOUT_OUTPUT }),
   async run({ entity_id, attribute = null, message, contact = null }, ctx) {
     const release = releaseOf(ctx);
-    if (!ctx.owners) throw new DataError('unavailable', 'This service receives no reports.');
-    const { requester } = accountsOf(ctx);
+    const { owners, requester, keepAnswer } = serviceOf(ctx);
+    if (!owners) throw new DataError('unavailable', 'This service receives no reports.');
     const about = aboutDataset(release.pack, ctx.base_url);
     const answer = (id: string) => ({ status: 202 as const, body: { status: 'received' as const, id, ...about } });
     const report = { entity_id, attribute, message, contact };
-    const keep: KeepAnswer<string> = async (db, id) => ctx.keepAnswer?.(db, answer(id));
-    return answer(await ctx.owners.report(release, report, requester, keep));
+    const keep: KeepAnswer<string> = async (db, id) => keepAnswer?.(db, answer(id));
+    return answer(await owners.report(release, report, requester, keep));
   },
-  html: { print: ({ id }, ctx) => receivedPage(ctx.base_url, releaseOf(ctx).pack, id), failure: refusedReportPage },
   markdown: (body) => memberList('Report', body),
 });

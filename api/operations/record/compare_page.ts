@@ -44,7 +44,7 @@ function readAddress(raw: RawInput, ctx: Context): ComparePageInput {
   return {
     ids: [...new Map(ids.map((id) => [id.toLowerCase(), id])).values()],
     search: (all('add')[0] ?? '').trim().slice(0, 200),
-    inputs: Object.fromEntries(inputs.map((each) => [each.name, readInput(all(each.name)[0], each.default)])),
+    inputs: Object.fromEntries(inputs.map((field) => [field.name, readInput(all(field.name)[0], field.default)])),
     differences: all('differences')[0] === '1',
   };
 }
@@ -59,8 +59,8 @@ async function loadComparison(input: ComparePageInput, ctx: Context): Promise<Co
     ids.map((id) => id.toLowerCase()),
     ctx,
   );
-  const known = [...new Set(resolved.filter((ordinal) => ordinal !== null))];
-  const ordinals = known.slice(0, MOST);
+  const matches = [...new Set(resolved.filter((ordinal) => ordinal !== null))];
+  const ordinals = matches.slice(0, MOST);
   const bodies = await engine.bodies(ordinals, ctx);
   const columns = await Promise.all(
     bodies.map(async ({ body }): Promise<ComparedColumn> => {
@@ -73,7 +73,7 @@ async function loadComparison(input: ComparePageInput, ctx: Context): Promise<Co
   return {
     ...{ pack, base_url, columns, inputs: input.inputs, differences: input.differences, search: input.search },
     missing: ids.filter((_, i) => resolved[i] === null),
-    dropped: known.length - ordinals.length + input.ids.length - ids.length,
+    dropped: matches.length - ordinals.length + input.ids.length - ids.length,
     candidates: candidates.filter(({ slug }) => !slugs.includes(slug)).slice(0, CANDIDATES),
     paid: false,
   };
@@ -128,7 +128,7 @@ function comparisonMarkdown({ pack, base_url, columns, missing }: ComparisonData
     columns.length > 0 && table(['', ...columns.map(({ record }) => record.name)], [['slug', ...slugs], ...rows]),
     statusLegend(columns.flatMap(({ record }) => Object.values(record.provenance))),
     missing.length > 0 && `Missing: ${missing.map((id) => escapeText(printable(id))).join(', ')}`,
-    columns.length === 0 && `Add ids or slugs: ${base_url}/compare/${pack.id}.md?ids=<slug>,<slug>`,
+    columns.length === 0 && `Add ids, slugs or keys: ${base_url}/compare/${pack.id}.md?ids=<slug>,<slug>`,
     `All values: ${base_url}/v1/${pack.id}/compare.md?ids=${slugs.join() || '<slug>,<slug>'}`,
     `${escapeText(datasetAttribution(pack, base_url))} License: ${escapeText(licenseText(pack))}`,
   );
@@ -138,12 +138,10 @@ export const compare_page = operation<ComparePageInput, { text: string }>({
   name: 'compare_page',
   title: 'Comparison page',
   description: 'The public values of up to five records side by side, as a page or in Markdown. Free.',
-  route: { method: 'GET', path: '/compare/:ds' },
-  group: 'records',
-  access: 'free',
-  tool: false,
+  rest: { method: 'GET', path: '/compare/:ds', html: { print: ({ text }) => text, first: true } },
+  charge: { access: 'free' },
+  docs: { group: 'records' },
   formats: ['text', 'markdown'],
-  html: { print: ({ text }) => text, first: true },
   input: () => z.looseObject({}),
   parse: readAddress,
   run: async (input, ctx) => {

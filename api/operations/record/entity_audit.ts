@@ -1,10 +1,9 @@
 // GET /v1/{ds}/entities/{entity_id}/audit.md: visibility and age of each attribute, and why others are
 // missing; free.
 
-import { printable } from '../../../data/input/parse-values.ts';
-import { DataError } from '../../../data/model/errors.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { type AuditedAttribute, audit, type SourceStatus, tally } from '../../../data/queries/audit.ts';
+import { unknownEntity } from '../../../data/queries/nearest.ts';
 import { presentRecord } from '../../../data/queries/present.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { operation } from '../../contract/operation.ts';
@@ -19,20 +18,18 @@ export const entity_audit = operation<{ entity_id: string }, { text: string }>({
   title: 'Visibility audit of a record',
   description:
     'Attribute by attribute: visibility, age and age limit, source, open reviews, and why a value is missing. Free, Markdown, without values.',
-  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/audit.md' },
-  group: 'records',
-  access: 'free',
+  rest: { method: 'GET', path: '/v1/:ds/entities/:entity_id/audit.md', entity: true },
+  charge: { access: 'free' },
+  tool: { long: { part: 'text', more: 'dataset_schema lists all attributes of the dataset.' } },
+  docs: { group: 'records' },
   formats: ['markdown'],
-  long: { part: 'text', more: 'dataset_schema lists all attributes of the dataset.' },
-  entity: true,
   ...inputOf(entityParameters('md')),
   run: async ({ entity_id }, ctx) => {
     const release = releaseOf(ctx);
     const { engine, pack } = release;
     const options = { signal: ctx.signal };
     const [ordinal] = await engine.resolve([entity_id.toLowerCase()], options);
-    if (ordinal === null || ordinal === undefined)
-      throw new DataError('unknown_entity', `${pack.id} has no record "${printable(entity_id)}".`);
+    if (ordinal === null || ordinal === undefined) throw await unknownEntity(release, entity_id, options);
     const [stored] = await engine.bodies([ordinal], options);
     // The audit covers all attributes for every caller, and shows the same to all.
     const { now, base_url } = ctx;
@@ -45,7 +42,7 @@ export const entity_audit = operation<{ entity_id: string }, { text: string }>({
 });
 
 /** Titles of sources by id; a source that the pack no longer has keeps its id. */
-const sourceTitle = (pack: Pack, id: string): string => pack.sources.find((each) => each.id === id)?.title ?? id;
+const sourceTitle = (pack: Pack, id: string): string => pack.sources.find((source) => source.id === id)?.title ?? id;
 
 /** Why the latest value of a source is not the published value, in a sentence. */
 function reasonText({ source, kind, hasValue: present, lists, observed_at, reason }: SourceStatus, pack: Pack): string {
@@ -72,18 +69,18 @@ function reasonText({ source, kind, hasValue: present, lists, observed_at, reaso
 /** The notes on an attribute other than visibility and age. */
 function notes({ published, sourceStatuses: standings, openItems: doubts }: AuditedAttribute, pack: Pack): string {
   const parts: string[] = [];
-  if (published === null) parts.push(...standings.map((each) => reasonText(each, pack)));
+  if (published === null) parts.push(...standings.map((standing) => reasonText(standing, pack)));
   else {
     const { owner, source } = published;
     if (owner) parts.push('set by the verified owner');
-    else if (standings.some((each) => each.source === source && !each.lists))
+    else if (standings.some((standing) => standing.source === source && !standing.lists))
       parts.push(`${sourceTitle(pack, source)} no longer lists the record`);
-    for (const each of standings) {
-      if (each.source === source || each.kind === 'owner') continue;
-      if (each.reason === null || each.reason === 'later') continue;
-      if (each.reason === 'agreed') parts.push(`${sourceTitle(pack, each.source)} agrees`);
-      else if (each.hasValue)
-        parts.push(`${sourceTitle(pack, each.source)} differs (${each.reason.replaceAll('_', ' ')})`);
+    for (const standing of standings) {
+      if (standing.source === source || standing.kind === 'owner') continue;
+      if (standing.reason === null || standing.reason === 'later') continue;
+      if (standing.reason === 'agreed') parts.push(`${sourceTitle(pack, standing.source)} agrees`);
+      else if (standing.hasValue)
+        parts.push(`${sourceTitle(pack, standing.source)} differs (${standing.reason.replaceAll('_', ' ')})`);
     }
   }
   for (const { kind, opened_at } of doubts)

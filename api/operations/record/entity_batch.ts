@@ -8,7 +8,8 @@ import { mapSlices } from '../../../data/plan/slices.ts';
 import { getBatchAsOf } from '../../../data/queries/as-of.ts';
 import { getBatch } from '../../../data/queries/records.ts';
 import { operation } from '../../contract/operation.ts';
-import { blocks, escapeText } from '../../render/markdown.ts';
+import { blocks, escapeText, listFooter } from '../../render/markdown.ts';
+import { recordTable, selectedColumns } from '../../render/record-table.ts';
 import { recordSection } from '../../render/record-template.ts';
 import { asOfLine } from '../../render/times.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
@@ -26,15 +27,18 @@ export const entity_batch = operation<BatchInput, Batch>({
   name: 'entity_batch',
   title: 'Get several records',
   description:
-    'Up to 100 records by id or slug, in the order of the request; unknown ones are listed in missing. as_of returns them as of an earlier time.',
-  route: { method: 'GET', path: '/v1/:ds/entities/batch' },
-  group: 'records',
+    'Up to 100 records by id, slug or key, in the order of the request; unknown ones are listed in missing. as_of returns them as of an earlier time.',
+  rest: { method: 'GET', path: '/v1/:ds/entities/batch' },
+  charge: { access: 'paid', price: { of: 'get', times: ({ ids }) => ids.length }, names: ({ names }) => names },
+  tool: { markdown: true, long: { more: 'Request fewer ids or fewer fields.' } },
+  docs: {
+    group: 'records',
+    tasks: [{ want: 'any fields of several records with given slugs', query: 'ids={slugs}&fields={fields}' }],
+    example: (pack, [first, second]) =>
+      first === undefined ? null : { ids: [first, second ?? []].flat().join(), fields: someFields(pack) },
+  },
   repeats: true,
-  access: 'paid',
-  price: { of: 'get', times: ({ ids }) => ids.length },
   formats: ['json', 'markdown'],
-  long: { more: 'Request fewer ids or fewer fields.' },
-  answers: [{ want: 'any fields of several records with given slugs', query: 'ids={slugs}&fields={fields}' }],
   ...inputOf(batchParameters),
   output: () =>
     z.object({
@@ -43,32 +47,29 @@ export const entity_batch = operation<BatchInput, Batch>({
       ...AS_OF_OUTPUT,
       ...ABOUT_OUTPUT,
     }),
-  example: (pack, [first, second]) =>
-    first === undefined ? null : { ids: [first, second ?? []].flat().join(), fields: someFields(pack) },
-  names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
     const { as_of } = input;
     const about = aboutDataset(release.pack, ctx.base_url);
     if (as_of === null) {
       const { list, missing } = await getBatch(release, input, ctx);
-      const answer = await listResult<Batch>(list, { missing, ...about }, ctx);
-      answer.uncharged = list.ordinals.length === 0;
-      return answer;
+      return listResult<Batch>(list, { missing, ...about }, ctx);
     }
-    const { unknown, ...then } = await getBatchAsOf(release, input, as_of, ctx);
+    const then = await getBatchAsOf(release, input, as_of, ctx);
     const body = { ...then, as_of: isoTime(as_of), ...about };
-    return { body, records: then.items.length, uncharged: unknown };
+    return { body, records: then.items.length, empty: then.items.length === 0, fields: input.fields };
   },
-  markdown: ({ items, missing, as_of, attribution, license }, ctx) => {
+  markdown: ({ items, missing, as_of, attribution, license }, ctx, fields) => {
     const { pack } = releaseOf(ctx);
-    const sections = mapSlices(items, SECTIONS, (record) => recordSection(record, pack), ctx);
+    const sections = fields
+      ? [recordTable(items, pack, selectedColumns(fields, ctx.url))]
+      : mapSlices(items, SECTIONS, (record) => recordSection(record, pack), ctx);
     return whenReady(sections, (texts) =>
       blocks(
         asOfLine(as_of).trim(),
         ...texts,
         missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
-        `${escapeText(attribution)} License: ${escapeText(license)}`,
+        listFooter(attribution, license),
       ),
     );
   },

@@ -7,7 +7,8 @@ import { type Context, operation } from '../../contract/operation.ts';
 import { compareHtml } from '../../pages/compare-html.ts';
 import type { RelatedData } from '../../pages/related-data.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
-import { blocks, escapeText, table } from '../../render/markdown.ts';
+import { blocks, escapeText, listFooter, table } from '../../render/markdown.ts';
+import { sourceLine, unknownLine } from '../../render/record-table.ts';
 import { markedCell, statusLegend } from '../../render/status-mark.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { inputOf, openNames } from '../common/inputs.ts';
@@ -18,7 +19,7 @@ import { loadHistory } from '../common/related.ts';
  * `sources`: titles of the sources by slug, for the page. They are part of the result and not queried during
  * rendering, as in entity_get.
  */
-type Compare = Omit<Comparison, 'unknown'> & About & { sources?: Record<string, RelatedData['sources']> };
+type Compare = Comparison & About & { sources?: Record<string, RelatedData['sources']> };
 
 /** The page with the values of the columns: comparisons replace their locked cells by those in it. */
 function printPage({ items, missing, sources = {} }: Compare, ctx: Context): string {
@@ -28,7 +29,7 @@ function printPage({ items, missing, sources = {} }: Compare, ctx: Context): str
     columns: items.map(({ slug, name, values, provenance }) => {
       return { record: { slug, name, attributes: values, provenance }, sources: sources[slug] ?? {}, history: {} };
     }),
-    inputs: Object.fromEntries(pack.calculator?.inputs.map((each) => [each.name, each.default]) ?? []),
+    inputs: Object.fromEntries(pack.calculator?.inputs.map((field) => [field.name, field.default]) ?? []),
     paid: true,
   });
 }
@@ -46,20 +47,26 @@ async function sourcesOf(items: Comparison['items'], ctx: Context): Promise<Reco
 function markdown({ columns, items, missing, attribution, license }: Compare, ctx: Context): string {
   const { pack } = releaseOf(ctx);
   const title = (name: string) => {
-    const attribute = pack.attributes.find((each: Attribute) => each.name === name);
+    const attribute = pack.attributes.find((candidate: Attribute) => candidate.name === name);
     return attribute ? columnTitle(attribute) : name;
   };
   const rows = columns.map((name) => [
     title(name),
     ...items.map(({ values, provenance }) => markedCell(cell(values[name]), provenance[name])),
   ]);
+  const isUnknown = (name: string) => items.every(({ values }) => values[name] === undefined);
   return blocks(
     items.length > 0 &&
       table(['', ...items.map(({ name }) => name)], [['slug', ...items.map(({ slug }) => slug)], ...rows]),
     statusLegend(items.flatMap(({ provenance }) => Object.values(provenance))),
     missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
-    `Sources and ages of a record: ${ctx.base_url}/v1/${pack.id}/entities/<slug>.md`,
-    `${escapeText(attribution)} License: ${escapeText(license)}`,
+    unknownLine(ctx.url.searchParams.has('attribute') ? columns.filter(isUnknown) : []),
+    sourceLine(
+      pack,
+      columns,
+      items.map(({ provenance }) => provenance),
+    ),
+    listFooter(attribution, license),
   );
 }
 
@@ -67,14 +74,18 @@ export const entity_compare = operation<CompareInput, Compare>({
   name: 'entity_compare',
   title: 'Compare records',
   description: `Up to ${ANALYSIS_BOUNDS.compare} records side by side on the columns that matter, with the source of each value.`,
-  route: { method: 'GET', path: '/v1/:ds/compare' },
-  group: 'analysis',
-  access: 'paid',
-  price: { of: 'compare' },
+  rest: { method: 'GET', path: '/v1/:ds/compare', html: { print: printPage } },
+  charge: { access: 'paid', price: { of: 'compare' }, names: ({ names }) => names },
+  tool: { per_dataset: { suffix: 'compare' }, markdown: true, long: { more: 'Name one attribute, or fewer ids.' } },
+  docs: {
+    group: 'analysis',
+    tasks: [{ want: 'two to five records side by side', query: 'ids={slugs}' }],
+    example: (pack, slugs) => {
+      const attribute = pack.compare.find((name) => openNames(pack).includes(name));
+      return attribute === undefined || slugs.length === 0 ? null : { ids: slugs.join(), attribute };
+    },
+  },
   formats: ['json', 'markdown'],
-  own_tool: { suffix: 'compare' },
-  long: { more: 'Name one attribute, or fewer ids.' },
-  answers: [{ want: 'two to five records side by side', query: 'ids={slugs}' }],
   ...inputOf(compareParameters),
   output: () =>
     z.object({
@@ -93,21 +104,15 @@ export const entity_compare = operation<CompareInput, Compare>({
       missing: z.array(z.string()).describe('What is unknown, or dropped by the filters'),
       ...ABOUT_OUTPUT,
     }),
-  example: (pack, slugs) => {
-    const attribute = pack.compare.find((name) => openNames(pack).includes(name));
-    return attribute === undefined || slugs.length === 0 ? null : { ids: slugs.join(), attribute };
-  },
-  names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const { unknown, ...comparison } = await compare(release, input, ctx);
+    const comparison = await compare(release, input, ctx);
     const page = ctx.format === 'html' ? { sources: await sourcesOf(comparison.items, ctx) } : {};
     return {
-      uncharged: unknown,
+      empty: comparison.items.length === 0,
       body: { ...comparison, ...page, ...aboutDataset(release.pack, ctx.base_url) },
       records: comparison.items.length,
     };
   },
   markdown,
-  html: { print: printPage },
 });

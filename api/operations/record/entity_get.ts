@@ -11,7 +11,7 @@ import { recordMarkdown } from '../../render/record-template.ts';
 import { asOfLine } from '../../render/times.ts';
 import { releaseOf } from '../common/about.ts';
 import { inputOf, someFields } from '../common/inputs.ts';
-import { historyValidators, loadRecord, recordValidators } from '../common/load-record.ts';
+import { loadRecord, momentValidators } from '../common/load-record.ts';
 import { RECORD_OUTPUT } from '../common/outputs.ts';
 import { loadRelated, NO_RELATED } from '../common/related.ts';
 
@@ -45,32 +45,42 @@ function currentRecord({ entity_id, fields }: GetInput, ctx: Context): Awaitable
   });
 }
 
+/**
+ * One record, now or as of an earlier time.
+ *
+ * @example
+ * ```
+ * GET /v1/:ds/entities/:entity_id?fields=name,elevation_ft
+ * ```
+ */
 export const entity_get = operation<GetInput, GetResult>({
   name: 'entity_get',
   title: 'Get one record',
   description:
-    'One record by id or slug with every value, its source, time, confidence and age; as_of returns it as of an earlier time.',
-  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id' },
-  group: 'records',
-  access: 'paid',
-  price: { of: 'get' },
+    'One record by id, slug or key with every value, its source, time, confidence and age; as_of returns it as of an earlier time.',
+  rest: {
+    method: 'GET',
+    path: '/v1/:ds/entities/:entity_id',
+    entity: true,
+    validators: momentValidators,
+    html: {
+      print: ({ related = NO_RELATED, ...record }, ctx) =>
+        recordHtml({ record, pack: releaseOf(ctx).pack, base_url: ctx.base_url, related, paid: true }),
+    },
+  },
+  charge: { access: 'paid', price: { of: 'get' }, names: ({ names }) => names },
+  tool: { per_dataset: { suffix: 'get' }, core: true, markdown: true, long: { more: 'Request fewer fields.' } },
+  docs: {
+    group: 'records',
+    tasks: [
+      { want: 'any fields of one record with a given slug', query: 'fields={fields}' },
+      { want: 'any fields of one record as of an earlier time', query: 'fields={fields}&as_of={time}' },
+    ],
+    example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, fields: someFields(pack) }),
+  },
   formats: ['json', 'markdown'],
-  entity: true,
-  own_tool: { suffix: 'get' },
-  long: { more: 'Request fewer fields.' },
-  answers: [
-    { want: 'any fields of one record with a given slug', query: 'fields={fields}' },
-    { want: 'any fields of one record as of an earlier time', query: 'fields={fields}&as_of={time}' },
-  ],
   ...inputOf(getParameters),
   output: () => RECORD_OUTPUT,
-  example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, fields: someFields(pack) }),
-  names: ({ names }) => names,
-  validators: (raw, ctx) => (raw['as_of'] === undefined ? recordValidators : historyValidators)(raw, ctx),
   run: (input, ctx) => (input.as_of === null ? currentRecord(input, ctx) : recordAsOf(input, input.as_of, ctx)),
   markdown: (record, ctx) => asOfLine(record.as_of) + recordMarkdown(record, releaseOf(ctx).pack),
-  html: {
-    print: ({ related = NO_RELATED, ...record }, ctx) =>
-      recordHtml({ record, pack: releaseOf(ctx).pack, base_url: ctx.base_url, related, paid: true }),
-  },
 });

@@ -62,25 +62,27 @@ async function markdown(body: Facts, ctx: Context): Promise<string> {
   );
 }
 
-export const entity_history = operation<FactsInput & { entity_id: string }, Facts>({
+export const entity_history = operation<FactsInput & { entity_id: string; names: string[] }, Facts>({
   name: 'entity_history',
   title: 'History of a record',
   description:
     'Every fact ever observed of a record, newest first: value, source, times, confidence, and why it is published or not.',
-  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/facts' },
-  group: 'records',
+  rest: { method: 'GET', path: '/v1/:ds/entities/:entity_id/facts', entity: true, validators: historyValidators },
+  charge: { access: 'paid', price: { of: 'facts' }, names: ({ names }) => names },
+  tool: { long: { more: 'Narrow it with attribute or since.' } },
+  docs: {
+    group: 'records',
+    tasks: [
+      {
+        want: 'every value that a field of one record ever had, from which source, and why it counts',
+        query: 'attribute={field}',
+      },
+    ],
+    example: (pack, [entity_id]) =>
+      entity_id === undefined ? null : { entity_id, attribute: openNames(pack)[0] ?? '' },
+  },
   repeats: true,
-  access: 'paid',
-  price: { of: 'facts' },
   formats: ['json', 'markdown'],
-  long: { more: 'Narrow it with attribute or since.' },
-  entity: true,
-  answers: [
-    {
-      want: 'every value that a field of one record ever had, from which source, and why it counts',
-      query: 'attribute={field}',
-    },
-  ],
   ...inputOf(factsParameters),
   output: () =>
     z.object({
@@ -103,15 +105,12 @@ export const entity_history = operation<FactsInput & { entity_id: string }, Fact
         .describe('Newest first; a fact without a value: its source withdrew the value'),
       ...ABOUT_OUTPUT,
     }),
-  example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, attribute: openNames(pack)[0] ?? '' }),
-  names: ({ attribute }) => (attribute === null ? [] : [attribute]),
-  validators: historyValidators,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
     const record = (await loadRecord(input.entity_id, ctx)).record(ctx);
     const facts = await getFacts(release, record.id, input, { signal: ctx.signal });
     const about = { attribution: record.attribution, license: licenseText(release.pack) };
-    return { body: { entity_id: record.id, facts, ...about }, records: 1 };
+    return { body: { entity_id: record.id, facts, ...about }, records: 1, empty: facts.length === 0 };
   },
   markdown,
 });

@@ -1,10 +1,9 @@
 // The free public page of a record as HTML and Markdown, for paths without a file; samples have one too.
 
 import { parameters } from '../../../data/input/parameters.ts';
-import { printable } from '../../../data/input/parse-values.ts';
 import { ENTITY_ID } from '../../../data/input/rows.ts';
-import { DataError } from '../../../data/model/errors.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
+import { unknownEntity } from '../../../data/queries/nearest.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { recordHtml } from '../../pages/record-html.ts';
 import { publicPageRecord, recordPage } from '../../pages/record-markdown.ts';
@@ -32,7 +31,7 @@ async function page(ref: string, ctx: Context): Promise<{ text: string; last_mod
     return { text: recordHtml({ record: open, pack, base_url, related, paid: false }) };
   }
   const sample = sampleRecords(release, ctx).find(({ slug }) => slug === ref);
-  if (!sample) throw new DataError('unknown_entity', `${pack.id} has no record "${printable(ref)}".`);
+  if (!sample) throw await unknownEntity(release, ref, { signal });
   if (!html) return { text: recordMarkdown(sample, pack) };
   return { text: recordHtml({ record: sample, pack, base_url, related: NO_RELATED, paid: true }) };
 }
@@ -41,14 +40,15 @@ export const entity_page = operation<{ entity_id: string }, { text: string }>({
   name: 'entity_page',
   title: 'Public page of a record',
   description: 'The public values of one record with their sources, as a page or in Markdown. Free.',
-  route: { method: 'GET', path: '/datasets/:ds/:entity_id' },
-  group: 'records',
-  access: 'free',
-  tool: false,
+  rest: { method: 'GET', path: '/datasets/:ds/:entity_id', html: { print: ({ text }) => text, first: true } },
+  charge: { access: 'free' },
+  tool: {
+    resource_only: true,
+    long: { part: 'text', more: 'entity_get with fields answers single values.' },
+    resource: 'service://{dataset}/entity/{entity_id}',
+  },
+  docs: { group: 'records' },
   formats: ['text', 'markdown'],
-  html: { print: ({ text }) => text, first: true },
-  long: { part: 'text', more: 'entity_get with fields answers single values.' },
-  resource: 'service://{dataset}/entity/{entity_id}',
   ...inputOf(parameters({ entity_id: ENTITY_ID })),
   run: async ({ entity_id }, ctx) => {
     const { text, last_modified } = await page(entity_id, ctx);

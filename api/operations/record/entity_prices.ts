@@ -1,6 +1,8 @@
 // GET /v1/{ds}/entities/{entity_id}/prices: the price attributes of a record with their provenance.
 import { z } from 'zod';
 
+import { pricesParameters } from '../../../data/input/history-parameters.ts';
+import { getRecordAsOf } from '../../../data/queries/as-of.ts';
 import { getPrices, type PublicPrice } from '../../../data/queries/history.ts';
 import { licenseText } from '../../../packs/define/links.ts';
 import { operation } from '../../contract/operation.ts';
@@ -9,27 +11,31 @@ import { bareUrl, blocks, escapeText, table } from '../../render/markdown.ts';
 import { markedCell, statusLegend } from '../../render/status-mark.ts';
 import { minute } from '../../render/times.ts';
 import { type About, releaseOf } from '../common/about.ts';
-import { entityParameters, inputOf, openNames } from '../common/inputs.ts';
-import { loadRecord, recordValidators } from '../common/load-record.ts';
+import { inputOf, openNames } from '../common/inputs.ts';
+import { loadRecord, momentValidators } from '../common/load-record.ts';
 import { ABOUT_OUTPUT, address, STATUS_OUTPUT, share, time, VALUE } from '../common/outputs.ts';
 
 type Prices = { entity_id: string; prices: PublicPrice[] } & About;
 
-export const entity_prices = operation<{ entity_id: string }, Prices>({
+export const entity_prices = operation<{ entity_id: string; as_of: number | null }, Prices>({
   name: 'entity_prices',
   title: 'Prices of a record',
   description:
     'Every price of a record with unit, currency, source, time and confidence. Free for a dataset without prices.',
-  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/prices' },
-  group: 'records',
-  access: 'paid',
-  price: { of: 'prices', free: ({ price_attributes }) => price_attributes.length === 0 },
+  rest: { method: 'GET', path: '/v1/:ds/entities/:entity_id/prices', entity: true, validators: momentValidators },
+  charge: { access: 'paid', price: { of: 'prices', free: ({ price_attributes }) => price_attributes.length === 0 } },
+  tool: { per_dataset: { suffix: 'prices' } },
+  docs: {
+    group: 'records',
+    answerable: ({ price_attributes }) => price_attributes.length > 0,
+    tasks: [{ want: 'all prices of one record with a given slug' }],
+    example: (pack, [entity_id]) =>
+      entity_id !== undefined && pack.price_attributes.every((name) => openNames(pack).includes(name))
+        ? { entity_id }
+        : null,
+  },
   formats: ['json', 'markdown'],
-  entity: true,
-  own_tool: { suffix: 'prices' },
-  answerable: ({ price_attributes }) => price_attributes.length > 0,
-  answers: [{ want: 'all prices of one record with a given slug' }],
-  ...inputOf(entityParameters('json', 'md')),
+  ...inputOf(pricesParameters),
   output: () =>
     z.object({
       entity_id: z.string(),
@@ -48,17 +54,16 @@ export const entity_prices = operation<{ entity_id: string }, Prices>({
       ),
       ...ABOUT_OUTPUT,
     }),
-  example: (pack, [entity_id]) =>
-    entity_id !== undefined && pack.price_attributes.every((name) => openNames(pack).includes(name))
-      ? { entity_id }
-      : null,
-  validators: recordValidators,
-  run: async ({ entity_id }, ctx) => {
-    const { pack } = releaseOf(ctx);
-    const record = (await loadRecord(entity_id, ctx)).record(ctx);
+  run: async ({ entity_id, as_of }, ctx) => {
+    const release = releaseOf(ctx);
+    const { pack } = release;
+    const record =
+      as_of === null
+        ? (await loadRecord(entity_id, ctx)).record(ctx)
+        : await getRecordAsOf(release, entity_id, { fields: null, at: as_of }, ctx);
     const about = { attribution: record.attribution, license: licenseText(pack) };
     const body = { entity_id: record.id, prices: getPrices(record, pack), ...about };
-    return { body, records: 1 };
+    return { body, records: 1, empty: body.prices.length === 0 };
   },
   markdown: ({ entity_id, prices, attribution, license }) =>
     blocks(

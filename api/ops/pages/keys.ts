@@ -6,9 +6,10 @@ import { findKeys, type Key, keyById } from '../../../data/state/keys/keys.ts';
 import { type Entry, entriesOf } from '../../../data/state/money/ledger.ts';
 import { readAmount } from '../../access/key-signin.ts';
 import { ApiError } from '../../contract/errors.ts';
+import type { RouteRequest } from '../../http/server.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { badgeHtml, formatEur, formatMinute, timeHtml } from '../parts/format.ts';
-import { type OpsAnswer, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
+import type { OpsAnswer, OpsParts } from '../parts/request.ts';
 import { type SortColumn, type TableSort, tableSort } from '../parts/sort.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -20,20 +21,27 @@ const MOVEMENTS = 50;
 /** Maximum of one grant in EUR. */
 const MOST = 100_000;
 
-/** GET /ops/keys. */
-export async function keysPage({ store, now }: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
-  const q = (queryText(request, 'q') ?? '').slice(0, 200);
-  const [, created_at, id = ''] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(queryText(request, 'before') ?? '') ?? [];
+/**
+ * GET /ops/keys.
+ *
+ * @example
+ * ```ts
+ * const { html } = await keysPage(parts, request, 'ada'); // the table of keys that match ?q=
+ * ```
+ */
+export async function keysPage({ store, now }: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
+  const q = (request.parameter('q') ?? '').slice(0, 200);
+  const [, created_at, id = ''] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(request.parameter('before') ?? '') ?? [];
   const before = created_at === undefined ? null : { created_at: Number(created_at), id };
   const sort = tableSort(request, keyColumns(now()), { without: ['before', 'offset'] });
-  const offset = Number(/^\d{1,6}$/.exec(queryText(request, 'offset') ?? '')?.[0] ?? 0);
+  const offset = Number(/^\d{1,6}$/.exec(request.parameter('offset') ?? '')?.[0] ?? 0);
   const matches = sort.chosen
     ? sort.sorted(await findKeys(store, q, SORTED, null)).slice(offset)
     : await findKeys(store, q, PAGE + 1, before);
   const rows = matches.slice(0, PAGE);
   const last = matches.length > PAGE ? rows.at(-1) : undefined;
   const place: Record<string, string> = sort.chosen
-    ? { sort: queryText(request, 'sort') ?? '', offset: String(offset + PAGE) }
+    ? { sort: request.parameter('sort') ?? '', offset: String(offset + PAGE) }
     : { before: `${last?.created_at}.${last?.id}` };
   const older = last && `/ops/keys?${new URLSearchParams({ ...(q === '' ? {} : { q }), ...place })}`;
   const none = q === '' ? 'No keys yet.' : 'No matching key.';
@@ -68,7 +76,7 @@ const MOODS = { revoked: 'plain', 'negative balance': 'bad', active: 'good' } as
 
 const state = (key: Key): Html => badgeHtml(stateText(key), MOODS[stateText(key)]);
 
-async function keyOf({ store }: OpsParts, request: OpsRequest): Promise<Key> {
+async function keyOf({ store }: OpsParts, request: RouteRequest): Promise<Key> {
   const id = (request.params['key_id'] ?? '').toLowerCase();
   const key = UUID.test(id) ? await keyById(store, id) : null;
   if (key === null) throw new ApiError('not_found', 'There is no key with this id.');
@@ -76,9 +84,9 @@ async function keyOf({ store }: OpsParts, request: OpsRequest): Promise<Key> {
 }
 
 /** GET /ops/keys/{key_id}. */
-export async function keyPage(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function keyPage(parts: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
   const moves = tableSort(request, MOVES, { without: ['done'] });
-  return shown(parts, await keyOf(parts, request), who, { done: queryText(request, 'done'), moves });
+  return shown(parts, await keyOf(parts, request), who, { done: request.parameter('done'), moves });
 }
 
 interface KeyFormState {
@@ -95,7 +103,7 @@ async function shown({ store, now }: OpsParts, key: Key, who: string, formState:
   const rows = await entriesOf(store, key.id, MOVEMENTS, null);
   const done = { grant: 'Granted.', revoke: 'Revoked. The key no longer works.' }[formState.done ?? ''];
   const live = key.revoked_at === null;
-  const body = html`${done === undefined ? '' : html`<p class="said" role="status">${done}</p>`}
+  const body = html`${done === undefined ? '' : html`<p class="notice" role="status">${done}</p>`}
 <dl class="sum key-facts">
 <div><dt>State</dt><dd>${state(key)}${live ? '' : html` ${timeHtml(key.revoked_at ?? 0, at)}`}</dd></div>
 <div><dt>Id</dt><dd><code>${key.id}</code></dd></div>
@@ -114,7 +122,7 @@ function grantForm({ id, plan }: Key, { wrong, entered }: KeyFormState): Html {
   return html`<section aria-labelledby="grant"><h2 id="grant">Grant</h2><form class="ask" method="post" action="/ops/keys/${id}/grant">
 ${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="grant-wrong">${wrong}</p>`}
 <label for="amount">Credit in EUR</label><input id="amount" name="amount" inputmode="decimal" autocomplete="off" maxlength="12" placeholder="none" value="${amount}"${wrong === undefined ? '' : html` aria-invalid="true" aria-describedby="grant-wrong"`}>
-<label for="plan">Plan</label><select id="plan" name="plan"><option value="">keep ${plan}</option>${Object.keys(SUBSCRIPTIONS).map((each) => html`<option${each === chosen ? html` selected` : ''}>${each}</option>`)}</select>
+<label for="plan">Plan</label><select id="plan" name="plan"><option value="">keep ${plan}</option>${Object.keys(SUBSCRIPTIONS).map((option) => html`<option${option === chosen ? html` selected` : ''}>${option}</option>`)}</select>
 <label for="reason">Reason</label><input id="reason" name="reason" autocomplete="off" maxlength="500" value="${reason}">
 <button type="submit" class="button">Grant</button></form></section>`;
 }
@@ -147,9 +155,9 @@ function movements(rows: readonly Entry[], { head, sorted } = unsorted): Html {
 }
 
 /** POST /ops/keys/{key_id}/grant. */
-export async function postGrant(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function postGrant(parts: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
   const key = await keyOf(parts, request);
-  const field = (name: string) => request.form?.get(name) ?? '';
+  const field = (name: string) => request.form.get(name) ?? '';
   const entered = { amount: field('amount'), plan: field('plan'), reason: field('reason').slice(0, 500) };
   const amount = readAmount(entered.amount);
   const plan = entered.plan === '' ? null : entered.plan;
@@ -160,21 +168,15 @@ export async function postGrant(parts: OpsParts, request: OpsRequest, who: strin
   if (plan !== null && !Object.hasOwn(SUBSCRIPTIONS, plan)) return wrong('Unknown plan.');
   if (amount === null && plan === null) return wrong('Enter an amount, a plan, or both.');
   const reason = entered.reason.trim() || 'grant';
-  await parts.accounts.grant(key.id, { amount: amount ?? 0, plan, reason }, requesterOf(parts, request, who));
+  await parts.accounts.grant(key.id, { amount: amount ?? 0, plan, reason }, requesterOf(request, who));
   return { to: `/ops/keys/${key.id}?done=grant` };
 }
 
 /** POST /ops/keys/{key_id}/revoke. */
-export async function postRevoke(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function postRevoke(parts: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
   const key = await keyOf(parts, request);
-  if (key.revoked_at === null) await parts.accounts.revoke(key.id, requesterOf(parts, request, who));
+  if (key.revoked_at === null) await parts.accounts.revoke(key.id, requesterOf(request, who));
   return { to: `/ops/keys/${key.id}?done=revoke` };
 }
 
-const requesterOf = ({ now }: OpsParts, { address, request_id }: OpsRequest, operator: string): Requester => ({
-  key: null,
-  operator,
-  address,
-  request_id,
-  now: now().getTime(),
-});
+const requesterOf = (request: RouteRequest, operator: string): Requester => ({ ...request.requester(null), operator });

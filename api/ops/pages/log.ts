@@ -2,21 +2,22 @@
 
 import { auditEntries, type StoredAuditEntry } from '../../../data/state/audit.ts';
 import { ApiError } from '../../contract/errors.ts';
+import type { RouteRequest } from '../../http/server.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { badgeHtml, formatMinute, timeHtml } from '../parts/format.ts';
-import { type OpsAnswer, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
+import type { OpsAnswer, OpsParts } from '../parts/request.ts';
 import { tableSort } from '../parts/sort.ts';
 
 const PAGE = 50;
 
 /** GET /ops/log. */
-export async function logPage({ store }: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
-  const given = queryText(request, 'before');
-  if (given !== undefined && !/^\d{1,15}$/.test(given))
+export async function logPage({ store }: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
+  const before = request.parameter('before');
+  if (before !== undefined && !/^\d{1,15}$/.test(before))
     throw new ApiError('validation_failed', 'before: must be the number of an entry', {
       detail: [{ loc: ['query', 'before'], msg: 'must be the number of an entry', type: 'int_parsing' }],
     });
-  const entries = await auditEntries(store, { before: given === undefined ? null : Number(given), limit: PAGE + 1 });
+  const entries = await auditEntries(store, { before: before === undefined ? null : Number(before), limit: PAGE + 1 });
   const rows = entries.slice(0, PAGE);
   const last = entries.length > PAGE ? rows.at(-1) : undefined;
   const table = html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Subject</th></tr></thead>
@@ -30,7 +31,7 @@ ${last === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></s
   return { page: { title: 'Log', body, at: { place: 'log', who } } };
 }
 
-function about({ action, dataset, entity_id, subject, told: details }: StoredAuditEntry): Html {
+function about({ action, dataset, entity_id, subject, details }: StoredAuditEntry): Html {
   const what =
     subject === null
       ? ''
@@ -47,8 +48,8 @@ function about({ action, dataset, entity_id, subject, told: details }: StoredAud
 function words(details: string): string {
   const parsed = JSON.parse(details) as Record<string, unknown>;
   return Object.entries(parsed)
-    .filter(([, each]) => each !== null)
-    .map(([name, each]) => `${name}: ${typeof each === 'string' ? each : JSON.stringify(each)}`)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(' · ');
 }
 
@@ -56,7 +57,7 @@ function words(details: string): string {
 const MOST = 200;
 
 /** GET /ops/opt-outs. */
-export async function optOutsPage({ store, now }: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function optOutsPage({ store, now }: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
   const rows = await store.db.selectFrom('opt_outs').selectAll().orderBy('at', 'desc').limit(MOST).execute();
   const at = now();
   const sort = tableSort<(typeof rows)[number]>(request, [

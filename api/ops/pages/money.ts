@@ -2,10 +2,11 @@
 
 import { type PaymentIssue, paymentIssues } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay, sandboxShare } from '../../../data/state/ops/figures.ts';
+import type { RouteRequest } from '../../http/server.ts';
 import { barChart, everyStep } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { badgeHtml, formatCents, formatCount, formatEur, timeHtml } from '../parts/format.ts';
-import type { OpsAnswer, OpsParts, OpsRequest } from '../parts/request.ts';
+import type { OpsAnswer, OpsParts } from '../parts/request.ts';
 import { type SortColumn, tableSort } from '../parts/sort.ts';
 
 const DAY = 86_400_000;
@@ -21,7 +22,7 @@ const KINDS: Record<PaymentIssue['kind'], string> = {
 };
 
 /** GET /ops/money. */
-export async function moneyPage({ store, now }: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function moneyPage({ store, now }: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
   const at = now().getTime();
   const since = Math.floor(at / DAY) * DAY - (SPAN - 1) * DAY;
   const [waiting, days, keys, play] = await Promise.all([
@@ -57,7 +58,7 @@ export async function moneyPage({ store, now }: OpsParts, request: OpsRequest, w
 ${sandbox !== 0 && html`<div><dt>Sandbox, ${SPAN} days</dt><dd>${formatCents(sandbox)}<small>no real money</small></dd></div>`}
 <div><dt>By x402, ${SPAN} days</dt><dd>${formatCents(x402)}<small>settled</small></dd></div>
 <div><dt>Credit on keys</dt><dd>${formatCents(keys.credit - play.credit)}<small>unspent, with grants${play.credit !== 0 && `; and ${formatCents(play.credit)} of sandbox credit`}</small></dd></div>
-<div><dt>Plans</dt><dd>${formatCount(keys.plans.filter(({ plan }) => plan === 'pro' || plan === 'scale').reduce((sum, each) => sum + each.keys, 0))}<small>${keys.plans.map(({ plan, keys: n }) => `${n} ${plan}`).join(', ') || 'no keys yet'}</small></dd></div>
+<div><dt>Plans</dt><dd>${formatCount(keys.plans.filter(({ plan }) => plan === 'pro' || plan === 'scale').reduce((sum, plan) => sum + plan.keys, 0))}<small>${keys.plans.map(({ plan, keys: n }) => `${n} ${plan}`).join(', ') || 'no keys yet'}</small></dd></div>
 </dl>
 <section aria-labelledby="waits"><h2 id="waits">Needs attention</h2>${waiting.length === 0 ? html`<p class="empty">No payment needs attention.</p>` : issueTable(waiting, request, now())}</section>
 <section aria-labelledby="in"><h2 id="in">Revenue</h2>${days.every(({ cards, x402: paid }) => cards === 0 && paid === 0) ? html`<p class="empty">No revenue in ${SPAN} days.</p>` : chart}</section>`;
@@ -72,7 +73,7 @@ const COLUMNS: readonly SortColumn<PaymentIssue>[] = [
   { name: 'key', title: 'Key' },
 ];
 
-function issueTable(list: readonly PaymentIssue[], request: OpsRequest, now: Date): Html {
+function issueTable(list: readonly PaymentIssue[], request: RouteRequest, now: Date): Html {
   const { head, sorted } = tableSort(request, COLUMNS);
   return html`<table class="rows">${head}
 <tbody>${sorted(list).map(

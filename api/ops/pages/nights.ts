@@ -2,23 +2,24 @@
 
 import { commandLine } from '../../../data/model/program.ts';
 import type { NightlyRun } from '../../../data/releases/runs.ts';
+import type { RouteRequest } from '../../http/server.ts';
 import { lengthBar } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { badgeHtml, formatCount, formatDuration, formatMinute, timeHtml } from '../parts/format.ts';
-import type { OpsAnswer, OpsDataset, OpsParts, OpsRequest } from '../parts/request.ts';
+import type { OpsAnswer, OpsDataset, OpsParts } from '../parts/request.ts';
 import { type SortColumn, tableSort } from '../parts/sort.ts';
 import { outcomeBadge } from './overview.ts';
 
 /** GET /ops/nights. */
-export async function nightsPage(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function nightsPage(parts: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
   const now = parts.now();
   const standings = await parts.datasets(now);
   const body = html`<p class="lead">Each dataset is collected on the schedule of its pack. A failed run keeps the previous release.</p>
-${standings.length === 0 ? html`<p class="empty">No packs are loaded.</p>` : standings.map((each) => dataset(each, request, now))}`;
+${standings.length === 0 ? html`<p class="empty">No packs are loaded.</p>` : standings.map((standing) => dataset(standing, request, now))}`;
   return { page: { title: 'Nights', body, at: { place: 'nights', who } } };
 }
 
-function dataset(standing: OpsDataset, request: OpsRequest, now: Date): Html {
+function dataset(standing: OpsDataset, request: RouteRequest, now: Date): Html {
   const { dataset: id, title, state, release, records, facts, runs, next_collection } = standing;
   // The steps of the last run that was more than a check for new data.
   const full = runs.find(({ outcome, steps }) => outcome !== 'unchanged' && steps.length > 1) ?? runs[0];
@@ -47,10 +48,10 @@ const RUNS: readonly SortColumn<NightlyRun>[] = [
   { name: 'took', title: 'Took', figures: true, of: ({ seconds }) => seconds },
 ];
 
-function runTable(runs: readonly NightlyRun[], request: OpsRequest, now: Date): Html {
+function runTable(runs: readonly NightlyRun[], request: RouteRequest, now: Date): Html {
   const { head, sorted } = tableSort(request, RUNS);
   return html`<table>${head}<tbody>${sorted(runs).map(
-    ({ at, outcome, seconds, told }) =>
-      html`<tr><th scope="row">${timeHtml(at, now)}</th><td>${outcomeBadge(outcome)}${told.length === 0 ? '' : html`<ul class="told">${told.slice(0, 3).map((line) => html`<li>${line}</li>`)}${told.length > 3 ? html`<li>and ${told.length - 3} more</li>` : ''}</ul>`}</td><td class="n">${formatDuration(seconds)}</td></tr>`,
+    ({ at, outcome, seconds, messages }) =>
+      html`<tr><th scope="row">${timeHtml(at, now)}</th><td>${outcomeBadge(outcome)}${messages.length === 0 ? '' : html`<ul class="messages">${messages.slice(0, 3).map((line) => html`<li>${line}</li>`)}${messages.length > 3 ? html`<li>and ${messages.length - 3} more</li>` : ''}</ul>`}</td><td class="n">${formatDuration(seconds)}</td></tr>`,
   )}</tbody></table>`;
 }

@@ -12,11 +12,12 @@ import {
   trafficBy,
 } from '../../../data/state/ops/traffic.ts';
 import { heldSince, OPT_OUT_LIMIT } from '../../../data/state/owners/held-opt-outs.ts';
+import type { RouteRequest } from '../../http/server.ts';
 import { barChart, everyStep, lengthBar } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { plural, printShare } from '../../render/print.ts';
 import { badgeHtml, formatCents, formatCount, formatDuration, formatMicroseconds, timeHtml } from '../parts/format.ts';
-import { type OpsAnswer, type OpsDataset, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
+import type { OpsAnswer, OpsDataset, OpsParts } from '../parts/request.ts';
 import { type SortColumn, tableSort } from '../parts/sort.ts';
 import { reviewFragment } from './review.ts';
 
@@ -33,13 +34,13 @@ const SPANS = {
 } as const;
 type Span = keyof typeof SPANS;
 
-const spanOf = (request: OpsRequest): Span => {
-  const named = queryText(request, 'span');
+const spanOf = (request: RouteRequest): Span => {
+  const named = request.parameter('span');
   return named === 'week' || named === 'month' ? named : 'day';
 };
 
 /** All data of the overview at one time. */
-async function gathered(parts: OpsParts, request: OpsRequest) {
+async function gathered(parts: OpsParts, request: RouteRequest) {
   const span = spanOf(request);
   const { store, reviewing } = parts;
   const now = parts.now();
@@ -65,7 +66,7 @@ async function gathered(parts: OpsParts, request: OpsRequest) {
       mailQueue(store),
     ]);
   return {
-    ...{ now, span, since, step, standings, backlog, request: { ...request, path: '/ops' } },
+    ...{ now, span, since, step, standings, backlog, request },
     ...{ traffic, today, outcomes, operations, open, waiting, keys, play, held: heldOptOuts, month, queue },
   };
 }
@@ -77,7 +78,7 @@ const total = (list: readonly TrafficBar[], of: (bar: TrafficBar) => number) =>
 const iso = (at: number) => new Date(at).toISOString();
 
 /** GET /ops/stats.json. */
-export async function statsJson(parts: OpsParts, request: OpsRequest): Promise<OpsAnswer> {
+export async function statsJson(parts: OpsParts, request: RouteRequest): Promise<OpsAnswer> {
   const all = await gathered(parts, request);
   const barText = (bar: TrafficBar) => {
     const { at, good, refused, faults, charged } = bar;
@@ -127,7 +128,7 @@ export async function statsJson(parts: OpsParts, request: OpsRequest): Promise<O
 }
 
 /** GET /ops. */
-export async function overviewPage(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
+export async function overviewPage(parts: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
   const all = await gathered(parts, request);
   const names = await reviewFragment(parts, all.open);
   const body: Html = html`<div id="now" hx-get="/ops/partials/now?${String(new URLSearchParams(Object.entries(request.query).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))))}" hx-trigger="every 30s">${now(all)}</div>
@@ -137,7 +138,7 @@ export async function overviewPage(parts: OpsParts, request: OpsRequest, who: st
 }
 
 /** GET /ops/partials/now: the figures, for the refresh of an open page. */
-export async function nowPiece(parts: OpsParts, request: OpsRequest): Promise<OpsAnswer> {
+export async function nowPiece(parts: OpsParts, request: RouteRequest): Promise<OpsAnswer> {
   return { piece: String(now(await gathered(parts, request))) };
 }
 
@@ -183,9 +184,13 @@ function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlo
     const [last] = runs;
     if (state === 'damaged') list.push(['/ops/nights', dataset, 'has a release that cannot be opened']);
     else if (state === 'missing') list.push(['/ops/nights', dataset, 'has no release yet']);
-    const { bad_nights = 0, told = [] } = last ?? {};
+    const { bad_nights = 0, messages = [] } = last ?? {};
     if (bad_nights > 1)
-      list.push(['/ops/nights', dataset, `had no good run for ${bad_nights} nights: ${(told[0] ?? '').slice(0, 300)}`]);
+      list.push([
+        '/ops/nights',
+        dataset,
+        `had no good run for ${bad_nights} nights: ${(messages[0] ?? '').slice(0, 300)}`,
+      ]);
     else if (last?.outcome === 'failed') list.push(['/ops/nights', dataset, 'failed in the last nightly run']);
     else if (last?.outcome === 'refused') list.push(['/ops/nights', dataset, 'was rejected in the last nightly run']);
     else if (due !== null && Date.parse(due) < now.getTime() - LATE)
@@ -202,8 +207,8 @@ function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlo
 
 function figures({ today, keys, play, month, open, operations }: Gathered): Html {
   const calls = total(today, (bar) => bar.good + bar.refused + bar.faults);
-  const took = operations.reduce((sum, each) => sum + each.took, 0);
-  const counted = operations.reduce((sum, each) => sum + each.calls, 0);
+  const took = operations.reduce((sum, operation) => sum + operation.took, 0);
+  const counted = operations.reduce((sum, operation) => sum + operation.calls, 0);
   const came = month.reduce((sum, day) => sum + day.cards + day.x402, 0);
   const charged = total(today, (bar) => bar.charged);
   const sandbox = (amount: number) => (amount === 0 ? '' : `${formatCents(amount)} of sandbox credit · `);
@@ -239,8 +244,8 @@ function traffic({ traffic: bars, since, step, span, now }: Gathered): Html {
     tick: (at) => (span === 'day' ? clock(at).slice(11, 16) : clock(at).slice(5, 10)),
   });
   const choice = Object.entries(SPANS).map(
-    ([name, each]) =>
-      html`<a href="/ops?span=${name}"${name === span ? html` aria-current="true"` : ''}>${each.name}</a>`,
+    ([name, option]) =>
+      html`<a href="/ops?span=${name}"${name === span ? html` aria-current="true"` : ''}>${option.name}</a>`,
   );
   return html`<section aria-labelledby="traffic"><div class="head"><h2 id="traffic">Traffic</h2><nav class="spans" aria-label="Time range">${choice}</nav></div>
 ${bars.length === 0 ? html`<p class="empty">No calls yet. Each process stores its counts every few seconds.</p>` : chart}</section>`;
@@ -259,9 +264,9 @@ const DATASETS: readonly SortColumn<OpsDataset>[] = [
 ];
 
 function datasets({ standings, now, request }: Gathered): Html {
-  const { head, sorted } = tableSort(request, DATASETS, { parameter: 'datasets' });
-  const row = (each: OpsDataset) => {
-    const { dataset, records, within_sla, median_age_hours, next_collection, runs, state } = each;
+  const { head, sorted } = tableSort(request, DATASETS, { parameter: 'datasets', path: '/ops' });
+  const row = (opsDataset: OpsDataset) => {
+    const { dataset, records, within_sla, median_age_hours, next_collection, runs, state } = opsDataset;
     const [last] = runs;
     return html`<tr><th scope="row"><a href="/ops/nights#${dataset}">${dataset}</a>${state === 'open' ? '' : html` ${badgeHtml(state, 'bad')}`}</th>
 <td class="n" data-name="Records">${formatCount(records)}</td>
@@ -307,8 +312,8 @@ const ERRORS: readonly SortColumn<Operations>[] = [
 ];
 
 function tables({ outcomes, operations, span, request }: Gathered): Html {
-  const top = tableSort(request, OPERATIONS, { parameter: 'operations' });
-  const failed = tableSort(request, ERRORS, { parameter: 'errors' });
+  const top = tableSort(request, OPERATIONS, { parameter: 'operations', path: '/ops' });
+  const failed = tableSort(request, ERRORS, { parameter: 'errors', path: '/ops' });
   const wrong = outcomes.filter(({ name }) => !SUCCESS_OUTCOMES.includes(name));
   const most = Math.max(1, ...operations.map(({ calls: n }) => n));
   const errors = failed
@@ -321,8 +326,8 @@ function tables({ outcomes, operations, span, request }: Gathered): Html {
     .sorted(operations)
     .slice(0, 8)
     .map(
-      (each) =>
-        html`<tr><th scope="row"><code>${each.name}</code></th><td><span class="meter">${lengthBar(each.calls, most)}<span>${formatCount(each.calls)}</span></span></td><td class="n">${formatMicroseconds(each.took / each.calls)}</td><td class="n">${formatMicroseconds(each.longest)}</td></tr>`,
+      (operation) =>
+        html`<tr><th scope="row"><code>${operation.name}</code></th><td><span class="meter">${lengthBar(operation.calls, most)}<span>${formatCount(operation.calls)}</span></span></td><td class="n">${formatMicroseconds(operation.took / operation.calls)}</td><td class="n">${formatMicroseconds(operation.longest)}</td></tr>`,
     );
   return html`<div class="two">
 <section aria-labelledby="asked"><h2 id="asked">Top operations</h2>${rows.length === 0 ? html`<p class="empty">None in ${SPANS[span].name}.</p>` : html`<table class="asked">${top.head}<tbody>${rows}</tbody></table>`}</section>

@@ -3,10 +3,11 @@
 import { decideEntry, type ReviewEntry, reviewEntry, type Verdict } from '../../../data/review/review.ts';
 import { recordNames } from '../../../data/review/review-case.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
+import type { RouteRequest } from '../../http/server.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { plural } from '../../render/print.ts';
 import { badgeHtml } from '../parts/format.ts';
-import type { OpsAnswer, OpsParts, OpsRequest } from '../parts/request.ts';
+import type { OpsAnswer, OpsParts } from '../parts/request.ts';
 import { ITEM_ID, REVIEW_KINDS, verdictTexts } from './review-parts.ts';
 
 /** Most items of one decision. */
@@ -30,18 +31,18 @@ interface Line {
 }
 
 /** POST /ops/review/decide: `item` (repeated), `verdict`, and `confirmed` on the second step. */
-export async function decideManyPost(parts: OpsParts, request: OpsRequest, who: string): Promise<OpsAnswer> {
-  const ids = [...new Set((request.form?.getAll('item') ?? []).map((id) => id.toLowerCase()))];
-  const verdict = ({ approve: 'approved', reject: 'rejected' } as const)[request.form?.get('verdict') ?? ''];
+export async function decideManyPost(parts: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
+  const ids = [...new Set(request.form.getAll('item').map((id) => id.toLowerCase()))];
+  const verdict = ({ approve: 'approved', reject: 'rejected' } as const)[request.form.get('verdict') ?? ''];
   if (verdict === undefined) throw refused('verdict', 'must be approve or reject', 'enum');
   const wrong = ids.find((id) => !ITEM_ID.test(id));
   if (wrong !== undefined) throw refused('item', 'must be a UUID', 'uuid_parsing');
   if (ids.length > MOST) throw refused('item', `must be at most ${MOST} items (got ${ids.length})`, 'too_long');
   if (ids.length === 0) {
-    if (!request.html) throw refused('item', 'is required', 'missing');
+    if (!request.prefersHtml) throw refused('item', 'is required', 'missing');
     return page(who, 'Nothing selected', html`<p>Select items in the list first.</p>${back}`, 422);
   }
-  if (request.form?.get('confirmed') !== 'yes' && request.html) return confirmPage(parts, ids, verdict, who);
+  if (request.form.get('confirmed') !== 'yes' && request.prefersHtml) return confirmPage(parts, ids, verdict, who);
   return results(parts, request, ids, verdict, who);
 }
 
@@ -93,7 +94,7 @@ ${open.length > 0 && html`<button type="submit" class="${removals + restored > 0
 /** Decides each item by itself: one that fails, or was decided meanwhile, does not stop the others. */
 async function results(
   parts: OpsParts,
-  request: OpsRequest,
+  request: RouteRequest,
   ids: readonly string[],
   verdict: Verdict,
   who: string,
@@ -120,13 +121,13 @@ async function results(
     }
   }
   const done = outcomes.filter(({ state }) => state === 'decided').length;
-  if (!request.html)
+  if (!request.prefersHtml)
     return {
       json: { decided: done, items: outcomes.map(({ line, state, text }) => ({ id: line.id, state, message: text })) },
     };
   const mood = { decided: 'good', already: 'wait', unknown: 'plain', failed: 'bad' } as const;
   const missed = outcomes.length - done;
-  const body = html`<p class="said" role="status">${plural(done, 'item')} ${verdict}${missed > 0 ? `; ${missed} not` : ''}. Each decision is in the <a href="/ops/log">log</a>.</p>
+  const body = html`<p class="notice" role="status">${plural(done, 'item')} ${verdict}${missed > 0 ? `; ${missed} not` : ''}. Each decision is in the <a href="/ops/log">log</a>.</p>
 <table class="rows"><thead><tr><th scope="col">Item</th><th scope="col">Kind</th><th scope="col">Result</th></tr></thead><tbody>${outcomes.map(({ line, state, text }) => html`<tr>${subject(line)}<td data-name="Result">${badgeHtml(text, mood[state])}</td></tr>`)}</tbody></table>${back}`;
   return page(who, missed > 0 ? 'Some items were not decided' : 'Decided', body);
 }

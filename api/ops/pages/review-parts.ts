@@ -36,7 +36,7 @@ export function unitOf({ reviewing }: OpsParts, { dataset, attribute }: ReviewEn
 /** The effect of each verdict on an open item, in a few words. */
 export function verdictTexts({ kind, facts }: Pick<ReviewEntry, 'kind' | 'facts'>): Record<Verdict, string> {
   const short = (text: string) => (text.length > 24 ? `${text.slice(0, 23)}…` : text);
-  const values = facts.map(({ value: each }) => (each === null ? 'no value' : short(printValue(each))));
+  const values = facts.map(({ value }) => (value === null ? 'no value' : short(printValue(value))));
   const [approve, reject] = {
     conflict: [`Publish ${values[1]}`, `Keep ${values[0]}`],
     jump: [`Publish ${values[1]}`, `Keep ${values[0]}`],

@@ -5,30 +5,8 @@ import type { NightlyRun } from '../../../data/releases/runs.ts';
 import type { ReviewContext } from '../../../data/review/review.ts';
 import type { Traffic } from '../../../data/state/ops/traffic.ts';
 import type { Store } from '../../../data/state/store.ts';
+import type { RouteRequest } from '../../http/server.ts';
 import type { OpsPage } from './frame.ts';
-
-/** A request that the channel has read. */
-export interface OpsRequest {
-  /** Path parameters and query, without credentials. */
-  params: Readonly<Record<string, string>>;
-  query: Readonly<Record<string, string | string[] | undefined>>;
-  /** Body of a POST; null for a GET. */
-  form: URLSearchParams | null;
-  header(name: string): string | undefined;
-  /** Path without the prefix of the base URL and without the query. */
-  path: string;
-  /** The operator whose key the request has; null without a key. */
-  operator: string | null;
-  /** The client address, for limits. */
-  address: string;
-  request_id: string;
-  /** The client prefers HTML to JSON. */
-  html: boolean;
-  /** A request by htmx for a part of a page. */
-  piece: boolean;
-  /** Counts an attempt to sign in; throws `rate_limited`. */
-  attempt(): Promise<void>;
-}
 
 /** The result of a handler. */
 export type OpsAnswer =
@@ -74,8 +52,5 @@ export interface OpsParts {
   log(line: string): void;
 }
 
-/** A query parameter; undefined if it is absent or repeated. */
-export function queryText(request: OpsRequest, name: string): string | undefined {
-  const value = request.query[name];
-  return typeof value === 'string' ? value : undefined;
-}
+/** Whether htmx requests a part of a page. */
+export const isPiece = (request: RouteRequest): boolean => request.header('hx-request') === 'true';

@@ -1,6 +1,7 @@
 // Tables that are sorted by the address: `?sort=balance`, or `?sort=-balance` for the greatest first.
+
+import type { RouteRequest } from '../../http/server.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { type OpsRequest, queryText } from './request.ts';
 
 /** A column; without `of` the table cannot be sorted by it. */
 export interface SortColumn<Row> {
@@ -22,30 +23,35 @@ export interface TableSort<Row> {
 }
 
 /**
- * Reads the order from the parameter `parameter` of a request. Links keep the other parameters, except those
- * of `without`, such as a position in a list with another order.
+ * Reads the order from the parameter `parameter` of a request. Links lead to `path` and keep the other parameters,
+ * except those of `without`, such as a position in a list with another order.
+ *
+ * @example
+ * ```ts
+ * const { head, sorted } = tableSort(request, [{ name: 'when', title: 'When', of: ({ at }) => at }]);
+ * html`<table>${head}<tbody>${sorted(rows).map(rowHtml)}</tbody></table>`;
+ * ```
  */
 export function tableSort<Row>(
-  request: OpsRequest,
+  request: RouteRequest,
   columns: readonly SortColumn<Row>[],
-  { parameter = 'sort', without = [] as readonly string[] } = {},
+  { parameter = 'sort', without = [] as readonly string[], path = request.path } = {},
 ): TableSort<Row> {
-  const [, minus, name] = /^(-?)(.+)$/.exec(queryText(request, parameter) ?? '') ?? [];
-  const column = columns.find((each) => each.name === name && each.of !== undefined);
+  const [, minus, name] = /^(-?)(.+)$/.exec(request.parameter(parameter) ?? '') ?? [];
+  const column = columns.find((sortColumn) => sortColumn.name === name && sortColumn.of !== undefined);
   const down = minus === '-';
   const kept = Object.keys(request.query).flatMap((other) => {
-    const value = queryText(request, other);
+    const value = request.parameter(other);
     return other === parameter || without.includes(other) || value === undefined ? [] : [[other, value]];
   });
-  const link = (value: string) =>
-    `${request.path}?${new URLSearchParams([...kept, [parameter, value]] as [string, string][])}`;
-  const cell = (each: SortColumn<Row>) => {
-    const figures = each.figures && html` class="n"`;
-    if (each.of === undefined) return html`<th scope="col"${figures}>${each.title}</th>`;
-    const here = each === column;
+  const link = (value: string) => `${path}?${new URLSearchParams([...kept, [parameter, value]] as [string, string][])}`;
+  const cell = (sortColumn: SortColumn<Row>) => {
+    const figures = sortColumn.figures && html` class="n"`;
+    if (sortColumn.of === undefined) return html`<th scope="col"${figures}>${sortColumn.title}</th>`;
+    const here = sortColumn === column;
     const order = here && html` aria-sort="${down ? 'descending' : 'ascending'}"`;
     const arrow = here && html` <span aria-hidden="true">${down ? '↓' : '↑'}</span>`;
-    return html`<th scope="col"${figures}${order}><a href="${link(here && !down ? `-${each.name}` : each.name)}">${each.title}${arrow}</a></th>`;
+    return html`<th scope="col"${figures}${order}><a href="${link(here && !down ? `-${sortColumn.name}` : sortColumn.name)}">${sortColumn.title}${arrow}</a></th>`;
   };
   return {
     chosen: column !== undefined,

@@ -1,6 +1,7 @@
 // x402 error responses: invalid payment, unknown outcome, answer already delivered.
 import { ApiError } from '../../contract/errors.ts';
-import { type PricedCall, paymentError, type Quote } from '../payments.ts';
+import type { Price } from '../../contract/pricing.ts';
+import { paymentError, type Quote } from '../payments.ts';
 import { NETWORK } from './terms.ts';
 
 /** PAYMENT-RESPONSE: the receipt, as base64 of JSON (x402 specification, HTTP transport). */
@@ -14,13 +15,7 @@ export function receiptHeader(receipt: { success: boolean; errorReason?: string;
 const SOON = 5;
 
 /** A rejected payment with the protocol's reason and the quote. `payer`: set if settlement was tried. */
-export function paymentInvalid(
-  charge: PricedCall,
-  quote: Quote,
-  reason: string,
-  message: string,
-  payer?: string,
-): ApiError {
+export function paymentInvalid(price: Price, quote: Quote, reason: string, message: string, payer?: string): ApiError {
   const receipt =
     payer === undefined ? {} : receiptHeader({ success: false, errorReason: reason, transaction: '', payer });
   if (reason === 'permit2_allowance_required') {
@@ -28,7 +23,7 @@ export function paymentInvalid(
       'The payer has not approved Permit2 for this token: send approve(Permit2) on the chain, then pay again.';
     return paymentError('permit2_allowance_required', text, quote, { reason }, { reason, headers: receipt });
   }
-  const text = `${charge.operation} was not paid: ${message} (${reason})`;
+  const text = `${price.operation} was not paid: ${message} (${reason})`;
   return paymentError('payment_invalid', text, quote, { reason }, { reason, headers: receipt });
 }
 

@@ -1,22 +1,19 @@
 // What a facilitator says, reduced to what counts: settled, refused before anything was sent, or unclear.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Facilitator, httpFacilitator, plainReason } from './facilitator.ts';
 
 const HASH = `0x${'5A'.repeat(32)}`;
 let answer: { status: number; body: string };
-let facilitator: Facilitator;
 const server = createServer((request, response) => {
   request.resume();
   response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body);
 });
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  facilitator = httpFacilitator(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
-    verify: 5_000,
-    settle: 5_000,
-  });
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const facilitator: Facilitator = httpFacilitator(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
+  verify: 5_000,
+  settle: 5_000,
 });
 afterAll(() => void server.close());
 

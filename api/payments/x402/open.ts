@@ -11,7 +11,7 @@ import {
 import type { Store } from '../../../data/state/store.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { IdempotencyStore } from '../idempotency.ts';
-import type { Payments, Reservation, X402Offer } from '../payments.ts';
+import type { Payments, X402Offer } from '../payments.ts';
 import { rpcChain } from './chain.ts';
 import { type FacilitatorTimeouts, httpFacilitator } from './facilitator.ts';
 import { Paywall } from './paywall.ts';
@@ -59,28 +59,24 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
     });
   const sweeping = setInterval(sweepAll, SWEEP).unref();
   sweepAll();
-  const asks: X402Offer = (charge) => {
-    prices.recordOffer(charge);
-    return { accepts: requirementsFor(settings, charge.micros, eur_usd), extensions: EXTENSIONS };
+  const asks: X402Offer = (price) => {
+    prices.recordOffer(price);
+    return { accepts: requirementsFor(settings, price.micros, eur_usd), extensions: EXTENSIONS };
   };
   const front = (credits: Payments): Payments => {
     const paywall = new Paywall({ ...settling, repeats, prices, quote: credits.quote, log });
     return {
       quote: credits.quote,
-      afford: async (caller, charge) => credits.afford?.(caller, charge),
+      afford: async (caller, price) => credits.afford?.(caller, price),
       waiting: (secret) => paywall.waiting(secret),
-      reserve(caller, charge, attached) {
-        const byX402 = async (error: unknown): Promise<Reservation> => {
-          const unpaid = error instanceof ApiError && /^(payment_required|insufficient_credits)$/.test(error.code);
-          const paid = unpaid && attached !== null ? await paywall.reserve(caller, charge, attached) : null;
-          if (paid === null) throw error;
-          return paid;
-        };
+      async reserve(caller, price, attached) {
         try {
-          const reserved = credits.reserve(caller, charge, attached);
-          return reserved instanceof Promise ? reserved.catch(byX402) : reserved;
+          return await credits.reserve(caller, price, attached);
         } catch (error) {
-          return byX402(error);
+          const unpaid = error instanceof ApiError && /^(payment_required|insufficient_credits)$/.test(error.code);
+          const reservation = unpaid && attached !== null ? await paywall.reserve(caller, price, attached) : null;
+          if (reservation === null) throw error;
+          return reservation;
         }
       },
     };

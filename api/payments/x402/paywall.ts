@@ -15,8 +15,9 @@ import type { Store } from '../../../data/state/store.ts';
 import { eur } from '../../../packs/define/money.ts';
 import type { Caller } from '../../access/caller.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { hasClaim, type IdempotencyStore, isSecret, parseAnswer, secretKey } from '../idempotency.ts';
-import type { EarlierAnswer, Payments, PricedCall, Reservation, X402Attachment } from '../payments.ts';
+import type { Price } from '../../contract/pricing.ts';
+import { type IdempotencyStore, isSecret, secretKey } from '../idempotency.ts';
+import type { Payments, Reservation, X402Attachment } from '../payments.ts';
 import {
   answerDelivered,
   answerRemoved,
@@ -38,7 +39,7 @@ interface Parts extends SettlementParts {
 
 /** One call to be paid for. */
 interface Sale {
-  charge: PricedCall;
+  price: Price;
   attached: X402Attachment;
   /** The error for a rejected payment; with the payer where settlement was tried. */
   refuse(reason: string, message: string, payer?: string): ApiError;
@@ -53,7 +54,14 @@ function paidHeaders(row: Payment): Record<string, string> {
   };
 }
 
-/** Accepts x402 payments. All state is in the store, so that several processes can share it. */
+/**
+ * Accepts x402 payments. All state is in the store, so that several processes can share it.
+ *
+ * @example
+ * ```ts
+ * const reservation = await new Paywall(parts).reserve(caller, charge, attached); // null: the call has no payment
+ * ```
+ */
 export class Paywall {
   readonly #parts: Parts;
   readonly #store: Store;
@@ -69,12 +77,12 @@ export class Paywall {
   }
 
   /** Reserves a payment for a call. Null if none is attached or stored under the call's secret. */
-  async reserve(caller: Caller, charge: PricedCall, attached: X402Attachment): Promise<Reservation | null> {
-    const quote = () => this.#parts.quote(caller, charge);
+  async reserve(caller: Caller, price: Price, attached: X402Attachment): Promise<Reservation | null> {
+    const quote = () => this.#parts.quote(caller, price);
     const sale: Sale = {
-      charge,
+      price,
       attached,
-      refuse: (reason, message, payer) => paymentInvalid(charge, quote(), reason, message, payer),
+      refuse: (reason, message, payer) => paymentInvalid(price, quote(), reason, message, payer),
     };
     const { secret, payment, request } = attached;
     const row = secret === null ? null : await findPayment(this.#store, { secret });
@@ -90,10 +98,10 @@ export class Paywall {
   async #claim(sale: Sale): Promise<Reservation> {
     const store = this.#store;
     const [signed, accepted] = await this.#matchPrice(sale);
-    const { charge, attached } = sale;
+    const { price, attached } = sale;
     const { request } = attached;
     const { secret, byPayer } = nameOf(attached, signed);
-    const { micros, operation, dataset, request_id } = charge;
+    const { micros, operation, dataset, request_id } = price;
     const claim = {
       ...{ id: signed.id, request, proof: signed.proof, secret, micros, operation, dataset, request_id },
       payload: JSON.stringify(signed.payload),
@@ -121,10 +129,10 @@ export class Paywall {
   }
 
   /** Reads the attached payment and finds the price it pays; returns both. */
-  async #matchPrice({ charge, attached, refuse }: Sale): Promise<[SignedPayment, SignedPayment['accepted']]> {
+  async #matchPrice({ price, attached, refuse }: Sale): Promise<[SignedPayment, SignedPayment['accepted']]> {
     try {
       const signed = readPayment(attached.payment, this.#now());
-      const accepted = await this.#parts.prices.matching(charge, signed.accepted);
+      const accepted = await this.#parts.prices.matching(price, signed.accepted);
       if (accepted === null)
         throw new PaymentFault(
           'invalid_payment_requirements',
@@ -169,13 +177,14 @@ export class Paywall {
     }
     const refuse = (reason: string) => sale.refuse(reason, 'it was not settled.', signed.transfer.from);
     return {
+      micros: row.micros,
       writes: true,
       release: drop,
       commit: async (answer) => {
         try {
-          if (answer === undefined || !(await openPayment(store, row, answer))) throw paymentInProgress();
+          if (answer === null || !(await openPayment(store, row, answer))) throw paymentInProgress();
           const settled = await settleOpen(this.#parts, row, false, sale.attached.signal, refuse);
-          if (hasClaim(answer)) await this.#parts.repeats.keep(answer);
+          await this.#parts.repeats.keep(answer);
           return paidHeaders(settled);
         } finally {
           lease.end();
@@ -242,13 +251,13 @@ export class Paywall {
   ): Reservation {
     const { answer, records } = row;
     if (answer === null) throw answerRemoved();
-    const stored: EarlierAnswer = { ...parseAnswer(answer), written: { text: answer, records } };
     return {
-      stored,
+      micros: row.micros,
+      stored: { text: answer, records },
       release,
       commit: async (answer) => {
         const headers = paidHeaders(await settle());
-        if (hasClaim(answer)) await this.#parts.repeats.keep(answer);
+        await this.#parts.repeats.keep(answer);
         return headers;
       },
     };
@@ -266,10 +275,10 @@ export class Paywall {
  */
 function nameOf({ secret, name, owner }: X402Attachment, { identifier, transfer }: SignedPayment) {
   if (secret !== null) return { secret, byPayer: false };
-  const own = name ?? identifier;
-  if (own === null) return { secret, byPayer: false };
-  const byPayer = owner === 'anonymous' && !isSecret(own);
-  return { secret: secretKey(byPayer ? `payer ${transfer.from}` : owner, own), byPayer };
+  const key = name ?? identifier;
+  if (key === null) return { secret, byPayer: false };
+  const byPayer = owner === 'anonymous' && !isSecret(key);
+  return { secret: secretKey(byPayer ? `payer ${transfer.from}` : owner, key), byPayer };
 }
 
 function conflict(): ApiError {

@@ -38,18 +38,18 @@ async function submit(
   { facilitator, chain }: SettlementParts,
   row: Payment,
   again: boolean,
-): Promise<{ known: Known; hash: string | null }> {
+): Promise<{ finding: Known; hash: string | null }> {
   const payload = JSON.parse(row.payload) as PaymentPayload;
   const settlement = await facilitator.settle(payload, JSON.parse(row.requirements) as PaymentRequirements);
   if (settlement.outcome === 'settled')
-    return { known: { state: 'settled', hash: settlement.hash, transfer: '' }, hash: settlement.hash };
+    return { finding: { state: 'settled', hash: settlement.hash, transfer: '' }, hash: settlement.hash };
   const hash = (settlement.outcome === 'unclear' ? settlement.hash : undefined) ?? row.hash;
   const finding = await chain.look(transferOf(row), row.created_at, hash);
-  if (finding.state !== 'unused') return { known: finding, hash };
+  if (finding.state !== 'unused') return { finding, hash };
   // A clear rejection that the chain does not contradict. Anything else may still be pending.
   if (settlement.outcome === 'refused' && !again)
-    return { known: { state: 'refused', reason: settlement.reason }, hash };
-  return { known: { state: 'unknown' }, hash };
+    return { finding: { state: 'refused', reason: settlement.reason }, hash };
+  return { finding: { state: 'unknown' }, hash };
 }
 
 /**
@@ -63,15 +63,15 @@ export async function settleOpen(
   gone: AbortSignal,
   refuse: (reason: string) => Error,
 ): Promise<Payment> {
-  const { known, hash } = await submit(parts, row, again);
-  return conclude(parts, row, known, hash, gone, refuse);
+  const { finding, hash } = await submit(parts, row, again);
+  return conclude(parts, row, finding, hash, gone, refuse);
 }
 
 /** Stores the known state of an open payment. */
 export async function conclude(
   parts: SettlementParts,
   row: Payment,
-  known: Known,
+  finding: Known,
   hash: string | null,
   gone: AbortSignal,
   refuse: (reason: string) => Error,
@@ -79,8 +79,8 @@ export async function conclude(
   const { store } = parts;
   const now = parts.now().getTime();
   const look_at = now + nextCheckDelay(now - row.created_at);
-  if (known.state === 'settled') {
-    const paid = { hash: known.hash, transfer: known.transfer || null, now, delivered: !gone.aborted };
+  if (finding.state === 'settled') {
+    const paid = { hash: finding.hash, transfer: finding.transfer || null, now, delivered: !gone.aborted };
     // The money moved, so a failure keeps the row for the next check and is not a 402.
     const settled = await settlePayment(store, row, paid).catch(() => {
       throw outcomeUnknown();
@@ -90,14 +90,14 @@ export async function conclude(
     await dropPayment(store, row);
     throw refuse('payment_already_used');
   }
-  if (known.state === 'void') {
+  if (finding.state === 'void') {
     await dropPayment(store, row);
-    throw refuse(known.reason);
+    throw refuse(finding.reason);
   }
-  if (known.state === 'refused') {
+  if (finding.state === 'refused') {
     // Nothing was submitted. The client may pay in another way under the same Idempotency-Key.
-    await leavePayment(store, row, { look_at, secret: null, refused: known.reason });
-    throw refuse(known.reason);
+    await leavePayment(store, row, { look_at, secret: null, refused: finding.reason });
+    throw refuse(finding.reason);
   }
   await leavePayment(store, row, { look_at, refused: null, ...(hash === null ? {} : { hash }) });
   throw outcomeUnknown();

@@ -19,8 +19,8 @@ const NAME = 'admin_key';
 export async function adminKeys(store: Store, configured: readonly string[] | null): Promise<AdminKeys> {
   if (configured !== null) return { hashes: configured.map(hashSecret), made: null };
   const stored = async () => store.db.selectFrom('secrets').select('value').where('name', '=', NAME).executeTakeFirst();
-  const known = await stored();
-  if (known) return { hashes: [known.value], made: null };
+  const hash = await stored();
+  if (hash) return { hashes: [hash.value], made: null };
   const key = `dsr_admin_${randomBytes(32).toString('base64url')}`;
   const written = await store.db
     .insertInto('secrets')

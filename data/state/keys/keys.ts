@@ -37,36 +37,36 @@ export interface CreatedKey {
  */
 export async function createKey(
   store: Store,
-  given: NewKey,
+  input: NewKey,
   also: (tx: Store['db'], created: CreatedKey) => Promise<void> = async () => {},
 ): Promise<CreatedKey | null> {
   const secret = newKey();
   const row: KeyTable = {
     id: randomUUID(),
-    email: given.email,
-    email_normal: given.email_normal,
+    email: input.email,
+    email_normal: input.email_normal,
     hash: hashSecret(secret),
     plan: 'payg',
     plan_until: null,
-    created_at: given.now,
+    created_at: input.now,
     revoked_at: null,
   };
   try {
     const welcome = async (tx: Transaction<Tables>, had_key: boolean) => {
       if (had_key) return { balance: 0, no_welcome: 'earlier_key' as const };
-      if (!(await takeWelcome(tx, given))) return { balance: 0, no_welcome: 'budget' as const };
+      if (!(await takeWelcome(tx, input))) return { balance: 0, no_welcome: 'budget' as const };
       const credited = await moveIn(tx, {
         key_id: row.id,
         amount: WELCOME_CREDIT,
         kind: 'welcome',
         against: 'welcome',
-        request_id: given.request_id,
-        now: given.now,
+        request_id: input.request_id,
+        now: input.now,
       });
       return { balance: credited, no_welcome: null };
     };
     return await store.db.transaction().execute(async (tx) => {
-      const had_key = await releaseAddress(tx, given.email_normal);
+      const had_key = await releaseAddress(tx, input.email_normal);
       await tx.insertInto('keys').values(row).execute();
       const { balance, no_welcome } = await welcome(tx, had_key);
       const { hash: _, ...key } = row;
@@ -107,7 +107,15 @@ async function takeWelcome(db: Store['db'], { now, welcome_budget: budget }: New
   return rows.length > 0;
 }
 
-/** The key of a secret, revoked or not; null for an unknown one. A malformed secret needs no lookup. */
+/**
+ * The key of a secret, revoked or not; null for an unknown one. A malformed secret needs no lookup.
+ *
+ * @example
+ * ```ts
+ * const key = await findKey(store, secret);
+ * key?.balance; // micro-euros
+ * ```
+ */
 export async function findKey(store: Store, secret: string): Promise<Key | null> {
   if (!isWellFormedKey(secret)) return null;
   const hash = hashSecret(secret);

@@ -72,13 +72,13 @@ export function takeInvoice(store: Store, payload: InvoiceEvent, now: number): P
 
 /** The checkout that started a subscription. */
 async function checkoutOfInvoice(tx: Tx, { subscription, checkout }: InvoiceEvent): Promise<Checkout | null> {
-  const known = await tx
+  const invoice = await tx
     .selectFrom('subscriptions')
     .innerJoin('checkouts', 'checkouts.id', 'subscriptions.checkout_id')
     .selectAll('checkouts')
     .where('subscriptions.id', '=', subscription)
     .executeTakeFirst();
-  if (known) return known;
+  if (invoice) return invoice;
   if (checkout === null) return null;
   const mine = await tx.selectFrom('checkouts').selectAll().where('id', '=', checkout).executeTakeFirst();
   if (!mine) return null;

@@ -1,9 +1,10 @@
 // The ledger: a movement is two rows that sum to zero; the balance of a key is the sum of its rows.
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
+import { accountOf, balanceByAccount } from '../statements.ts';
 import type { Store } from '../store.ts';
 import type { EntryTable, Tables } from '../tables/schema.ts';
-import type { ChargeJob, ChargeOutcome } from '../writer-jobs.ts';
+import { type Charge, type ChargeOutcome, JOBS } from '../writer-jobs.ts';
 
 /** Our own accounts, the other side of each movement. */
 export type OwnAccount = 'revenue' | 'welcome' | 'grant' | 'cash' | 'refund' | 'dispute';
@@ -36,9 +37,6 @@ export interface Movement {
   note?: string;
   now: number;
 }
-
-/** The ledger account of a key. */
-export const accountOf = (keyId: string) => `key:${keyId}`;
 
 /**
  * Moves credit outside the gate: welcome, grant, top-up, refund, dispute. A refund may make a balance
@@ -92,17 +90,21 @@ export function isDuplicate(error: unknown): boolean {
 
 /** Balance of a key in micro-euros; 0 without movements. */
 export async function balanceOf(store: Store, keyId: string): Promise<number> {
-  const row = await store.db
-    .selectFrom('balances')
-    .select('amount')
-    .where('account', '=', accountOf(keyId))
-    .executeTakeFirst();
+  const [row] = await balanceByAccount(store.reader, { account: accountOf(keyId) });
   return row?.amount ?? 0;
 }
 
 export type Entry = Omit<EntryTable, 'id'> & { id: number };
 
-/** Rows of a key, newest first, older than a row id. */
+/**
+ * Rows of a key, newest first, older than a row id.
+ *
+ * @example
+ * ```ts
+ * const [newest] = await entriesOf(store, key.id, 1, null);
+ * newest?.amount; // micro-euros
+ * ```
+ */
 export async function entriesOf(store: Store, keyId: string, limit: number, before: number | null): Promise<Entry[]> {
   let query = store.db.selectFrom('entries').selectAll().where('account', '=', accountOf(keyId));
   if (before !== null) query = query.where('id', '<', before);
@@ -165,73 +167,13 @@ export async function verify(store: Store): Promise<LedgerCheck> {
   return { accounts, entries: totals[0]?.n ?? 0, sum: totals[0]?.total ?? 0, unbalanced, wrong };
 }
 
-export type Charge = Omit<ChargeJob, 'kind'>;
-
 /**
- * Charges a key if its balance covers the amount (micro-euros, above zero): both rows in one transaction.
- * Only `charged` changes the balance.
+ * Charges a key if its balance covers the amount (micro-euros, above zero): both rows in one transaction. Only
+ * `charged` changes the balance.
  *
- * On SQLite a worker thread owns the writing connection and commits all waiting jobs together: the event loop
- * never waits for the disk, and one commit serves many calls. On PostgreSQL one statement does it.
+ * On SQLite a thread owns the writing connection and commits all waiting jobs together: the event loop never waits for
+ * the disk, and one commit serves many calls.
  */
 export async function charge(store: Store, job: Charge): Promise<ChargeOutcome> {
-  return store.writer ? store.writer.run({ kind: 'charge', ...job }) : onPostgres(store, job);
-}
-
-async function onPostgres(store: Store, job: Charge): Promise<ChargeOutcome> {
-  const { key_id, amount, operation, dataset, request_id, now, answer, grant } = job;
-  const account = accountOf(key_id);
-  // Lock the claim first: of two processes with the same Idempotency-Key, one finds its claim gone.
-  const claim = answer
-    ? sql`select 1 from idempotency where key_id = ${key_id} and idempotency_key = ${answer.idempotency_key}
-            and created_at = ${answer.claim}::bigint and answer is null for update`
-    : sql`select 1`;
-  // Charges of one grant are serialised here, so each sees the cap that the previous one left.
-  const allowed = grant
-    ? sql`select 1 from grants where id = ${grant} and (cap is null or cap - spent >= ${amount}::bigint) for update`
-    : sql`select 1`;
-  const counted = grant
-    ? sql`, counted as (
-        update grants set spent = spent + ${amount}::bigint where id = ${grant} and exists (select 1 from taken)
-      )`
-    : sql``;
-  const kept = answer
-    ? sql`, kept as (
-        update idempotency set answer = ${answer.text}::text, records = ${answer.records}::text
-        where key_id = ${key_id} and idempotency_key = ${answer.idempotency_key} and exists (select 1 from taken)
-      )`
-    : sql``;
-  const { rows } = await sql<{ balance: number | null; claims: number; allowances: number }>`
-    with claim as (${claim}), allowed as (${allowed}), taken as (
-      update balances set amount = amount - ${amount}::bigint
-      where account = ${account} and amount >= ${amount}::bigint and exists (select 1 from claim)
-        and exists (select 1 from allowed)
-        and exists (select 1 from keys where id = ${key_id} and revoked_at is null)
-      returning amount
-    ), written as (
-      insert into entries (transaction_id, account, amount, balance, at, kind, operation, dataset, request_id)
-      select ${randomUUID()}::text, v.account, v.amount, v.balance, ${now}::bigint, 'charge', ${operation}::text, ${dataset}::text, ${request_id}::text
-      from taken, lateral (values (${account}::text, -${amount}::bigint, taken.amount), ('revenue', ${amount}::bigint, null)) v (account, amount, balance)
-    )${counted}${kept}
-    select (select amount from taken) as balance, (select count(*) from claim) as claims,
-      (select count(*) from allowed) as allowances`.execute(store.db);
-  const [row] = rows;
-  if (row?.balance !== null && row?.balance !== undefined) return { state: 'charged', balance: row.balance };
-  if (row?.claims === 0) return { state: 'superseded' };
-  if (row?.allowances === 0) return refusedByGrant(store, grant ?? '');
-  const key = await store.db
-    .selectFrom('keys')
-    .leftJoin('balances', (join) => join.on('balances.account', '=', account))
-    .select(['revoked_at', 'amount'])
-    .where('id', '=', key_id)
-    .executeTakeFirst();
-  if (!key || key.revoked_at !== null) return { state: 'revoked' };
-  return { state: 'insufficient', balance: key.amount ?? 0 };
-}
-
-/** Why a grant rejected a charge: it has ended, or its cap is too low. */
-async function refusedByGrant(store: Store, grant: string): Promise<ChargeOutcome> {
-  const found = await store.db.selectFrom('grants').select(['cap', 'spent']).where('id', '=', grant).executeTakeFirst();
-  if (!found) return { state: 'withdrawn' };
-  return { state: 'capped', left: Math.max(0, (found.cap ?? found.spent) - found.spent) };
+  return store.writer?.run('charge', job) ?? store.db.transaction().execute((tx) => JOBS.charge(tx, job));
 }

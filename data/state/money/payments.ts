@@ -52,8 +52,8 @@ export async function claimPayment(store: Store, claim: PaymentClaim, now: numbe
 /** The row of a payment by id or secret. */
 export async function findPayment(store: Store, by: { id: string } | { secret: string }): Promise<Payment | null> {
   const query = store.db.selectFrom('payments').selectAll();
-  const found = 'id' in by ? query.where('id', '=', by.id) : query.where('secret', '=', by.secret);
-  return (await found.executeTakeFirst()) ?? null;
+  const match = 'id' in by ? query.where('id', '=', by.id) : query.where('secret', '=', by.secret);
+  return (await match.executeTakeFirst()) ?? null;
 }
 
 /** Takes a free lease; null when another process holds it or the state of the row has changed. */
@@ -89,10 +89,10 @@ export async function renewLease(store: Store, row: Held, now: number): Promise<
 export async function leavePayment(
   store: Store,
   row: Held,
-  known: { look_at: number; hash?: string; secret?: null; refused?: string | null },
+  state: { look_at: number; hash?: string; secret?: null; refused?: string | null },
 ): Promise<void> {
   await held(store, row)
-    .set({ leased_until: 0, ...known })
+    .set({ leased_until: 0, ...state })
     .execute();
 }
 

@@ -58,7 +58,7 @@ export function takeRefund(store: Store, payload: RefundEvent, now: number): Pro
     if (refund !== null) {
       const away = refund.failed ? 0 : 1;
       const heard = { id: refund.id, payment_id: payment, amount, away, heard_at: at };
-      await hear(tx, { ...heard, kind: 'refund', stage: refund.failed ? 1 : 0 });
+      await storeReversal(tx, { ...heard, kind: 'refund', stage: refund.failed ? 1 : 0 });
     }
     return settleReturns(tx, payment, { event, now });
   });
@@ -78,7 +78,7 @@ export function takeDispute(store: Store, payload: DisputeEvent, now: number): P
   if (amount === null) return Promise.resolve(euroOnly(payload.currency));
   return withBookingLock(store, async (tx) => {
     await paymentRow(tx, payment);
-    await hear(tx, { id, payment_id: payment, kind: 'dispute', amount, ...stageOf(status), heard_at: at });
+    await storeReversal(tx, { id, payment_id: payment, kind: 'dispute', amount, ...stageOf(status), heard_at: at });
     return settleReturns(tx, payment, { event, now });
   });
 }
@@ -106,7 +106,7 @@ async function paymentRow(tx: Tx, id: string): Promise<CardPaymentTable> {
 }
 
 /** Stores the newest state of a refund or dispute: of a later stage, or of the same stage and not older. */
-async function hear(tx: Tx, row: ReversalTable): Promise<void> {
+async function storeReversal(tx: Tx, row: ReversalTable): Promise<void> {
   const { amount, stage, away, heard_at } = row;
   await tx
     .insertInto('reversals')
@@ -131,7 +131,11 @@ async function hear(tx: Tx, row: ReversalTable): Promise<void> {
  */
 function awayNow(reported: number, heard: readonly ReversalTable[]): { refunded: number; disputed: number } {
   const sum = (kind: string, away: number) =>
-    heard.reduce((all, each) => (each.kind === kind && each.away === away ? all + each.amount : all), 0);
+    heard.reduce(
+      (all, reversalTable) =>
+        reversalTable.kind === kind && reversalTable.away === away ? all + reversalTable.amount : all,
+      0,
+    );
   const failed = sum('refund', 0);
   const refunds = Math.max(reported, sum('refund', 1) + failed) - failed;
   return { refunded: refunds, disputed: sum('dispute', 1) };
@@ -168,15 +172,15 @@ export async function settleReturns(tx: Tx, payment: string, { event, now }: Cau
 /** The key that a payment was booked for; null while it is not booked, or is not ours. */
 async function paidFor(tx: Tx, row: CardPaymentTable): Promise<{ key_id: string; plan: boolean } | null> {
   if (row.checkout_id !== null) {
-    const found = await tx
+    const payment = await tx
       .selectFrom('checkouts')
       .select('key_id')
       .where('id', '=', row.checkout_id)
       .where('paid_at', 'is not', null)
       .executeTakeFirst();
-    return found ? { key_id: found.key_id, plan: false } : null;
+    return payment ? { key_id: payment.key_id, plan: false } : null;
   }
   if (row.invoice_id === null) return null;
-  const found = await tx.selectFrom('invoices').select('key_id').where('id', '=', row.invoice_id).executeTakeFirst();
-  return found ? { key_id: found.key_id, plan: true } : null;
+  const invoice = await tx.selectFrom('invoices').select('key_id').where('id', '=', row.invoice_id).executeTakeFirst();
+  return invoice ? { key_id: invoice.key_id, plan: true } : null;
 }

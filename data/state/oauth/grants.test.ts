@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import { createKey, revokeKey, rotateKey } from '../keys/keys.ts';
-import { openLookup } from '../keys/lookup.ts';
-import { type Charge, charge, verify } from '../money/ledger.ts';
+import { findLiveGrant } from '../keys/lookup.ts';
+import { charge, verify } from '../money/ledger.ts';
 import type { Store } from '../store.ts';
+import type { Charge } from '../writer-jobs.ts';
 import { endGrant, forgetGrants, grantName, grantOf, grantsOf, openGrant } from './grants.ts';
 import { findItem, putItem } from './items.ts';
 
@@ -72,7 +73,6 @@ describeStores('grants', (under) => {
   describe('its end', () => {
     it('is at once, for charges, look-ups and what was issued', async () => {
       const store = await under.open();
-      const lookup = openLookup(store);
       const { id, name, key_id } = await granted(store, null);
       for (const [model, item] of [
         ['Grant', id],
@@ -85,38 +85,37 @@ describeStores('grants', (under) => {
           { jti: item },
           { expires_at: null, grant: model === 'Grant' ? undefined : name },
         );
-      expect(await lookup.grant(name, NOW)).toMatchObject({ name, left: null, key: { id: key_id, balance: 500_000 } });
+      expect(await findLiveGrant(store, name, NOW)).toMatchObject({
+        name,
+        left: null,
+        key: { id: key_id, balance: 500_000 },
+      });
       await endGrant(store, name);
-      expect(await lookup.grant(name, NOW)).toBeNull();
+      expect(await findLiveGrant(store, name, NOW)).toBeNull();
       expect(await charge(store, ask(key_id, name))).toEqual({ state: 'withdrawn' });
       expect(await findItem(store, 'Grant', id)).toBeUndefined();
       expect(await findItem(store, 'RefreshToken', `token of ${id}`)).toBeUndefined();
-      lookup.close();
     });
 
     it.each(['revokeKey', 'rotateKey'] as const)('comes with %s', async (how) => {
       const store = await under.open();
-      const lookup = openLookup(store);
       const { id, name, key_id } = await granted(store, null);
       await putItem(store, 'RefreshToken', `token of ${id}`, {}, { expires_at: null, grant: name });
       if (how === 'revokeKey') await revokeKey(store, key_id, NOW);
       else await rotateKey(store, key_id);
-      expect(await lookup.grant(name, NOW)).toBeNull();
+      expect(await findLiveGrant(store, name, NOW)).toBeNull();
       expect(await grantsOf(store, key_id, NOW)).toEqual([]);
       expect(await findItem(store, 'RefreshToken', `token of ${id}`)).toBeUndefined();
-      lookup.close();
     });
 
     it('comes with its time, and it is forgotten then', async () => {
       const store = await under.open();
-      const lookup = openLookup(store);
       const { name, key_id } = await granted(store, null, NOW + 1000);
-      expect(await lookup.grant(name, NOW + 999)).not.toBeNull();
-      expect(await lookup.grant(name, NOW + 1000)).toBeNull();
+      expect(await findLiveGrant(store, name, NOW + 999)).not.toBeNull();
+      expect(await findLiveGrant(store, name, NOW + 1000)).toBeNull();
       expect(await grantsOf(store, key_id, NOW + 1000)).toEqual([]);
       await forgetGrants(store, NOW + 1001);
       expect(await grantOf(store, key_id, name)).toBeNull();
-      lookup.close();
     });
   });
 

@@ -14,7 +14,14 @@ export type Grant = Selectable<GrantTable>;
  */
 export const grantName = (id: string): string => hashSecret(id);
 
-/** Creates a grant under the id of the authorization server. Its tokens are accepted at their resource only. */
+/**
+ * Creates a grant under the id of the authorization server. Its tokens are accepted at their resource only.
+ *
+ * @example
+ * ```ts
+ * await openGrant(store, id, { key_id, client_id, client_name, cap: 5_000_000, created_at: Date.now(), expires_at: null });
+ * ```
+ */
 export async function openGrant(
   store: Store,
   id: string,

@@ -15,7 +15,14 @@ export interface MoneyDay {
   x402: number;
 }
 
-/** Revenue since a time by day, oldest first; days without movements are left out. */
+/**
+ * Revenue since a time by day, oldest first; days without movements are left out.
+ *
+ * @example
+ * ```ts
+ * const days = await moneyByDay(store, Date.now() - 30 * 86_400_000);
+ * ```
+ */
 export async function moneyByDay({ db }: Store, since: number): Promise<MoneyDay[]> {
   const day = sql<number>`(at / ${sql.lit(DAY)}) * ${sql.lit(DAY)}`;
   const rows = await db
@@ -30,10 +37,10 @@ export async function moneyByDay({ db }: Store, since: number): Promise<MoneyDay
     .execute();
   const days = new Map<number, MoneyDay>();
   for (const { day: at, account, play, amount } of rows) {
-    const known = days.get(Number(at)) ?? { at: Number(at), cards: 0, sandbox: 0, x402: 0 };
-    days.set(known.at, known);
+    const moneyDay = days.get(Number(at)) ?? { at: Number(at), cards: 0, sandbox: 0, x402: 0 };
+    days.set(moneyDay.at, moneyDay);
     // Rows of our own accounts are the negative of those of keys and buyers.
-    known[account === 'x402' ? 'x402' : Number(play) === 1 ? 'sandbox' : 'cards'] -= Number(amount);
+    moneyDay[account === 'x402' ? 'x402' : Number(play) === 1 ? 'sandbox' : 'cards'] -= Number(amount);
   }
   return [...days.values()].sort((a, b) => a.at - b.at);
 }

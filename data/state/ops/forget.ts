@@ -5,13 +5,14 @@ import { normalEmail } from '../../model/email.ts';
 import { forgetAnswers } from '../idempotency.ts';
 import { revokeKey } from '../keys/keys.ts';
 import { forgetLinks } from '../links.ts';
-import { accountOf, balanceOf } from '../money/ledger.ts';
+import { balanceOf } from '../money/ledger.ts';
 import { forgetGrants } from '../oauth/grants.ts';
 import { forgetItems } from '../oauth/items.ts';
 import { forgetMails } from '../outbox.ts';
 import { forgetClaims } from '../owners/claims.ts';
 import { forgetQuotas } from '../quotas.ts';
 import { operatorSessions, ownerSessions } from '../sessions.ts';
+import { accountOf } from '../statements.ts';
 import type { Store } from '../store.ts';
 import { forgetTraffic } from './traffic.ts';
 

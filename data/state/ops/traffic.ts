@@ -48,16 +48,16 @@ export function countTraffic(store: Store, now: () => Date, maxRows = MAX_ROWS):
   const backlog: Backlog = { since: null, dropped: 0 };
   const add = (row: TrafficTable) => {
     const key = `${row.hour} ${row.operation} ${row.channel} ${row.dataset} ${row.outcome}`;
-    const known = counted.get(key);
-    if (known === undefined) {
+    const counts = counted.get(key);
+    if (counts === undefined) {
       if (counted.size < maxRows) counted.set(key, row);
       else backlog.dropped += row.calls;
       return;
     }
-    known.calls += row.calls;
-    known.took += row.took;
-    known.longest = Math.max(known.longest, row.longest);
-    known.charged += row.charged;
+    counts.calls += row.calls;
+    counts.took += row.took;
+    counts.longest = Math.max(counts.longest, row.longest);
+    counts.charged += row.charged;
   };
   async function write(): Promise<void> {
     const rows = [...counted.values()];

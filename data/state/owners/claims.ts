@@ -28,7 +28,7 @@ type NewClaim = Pick<ClaimTable, 'dataset' | 'entity_id' | 'email' | 'email_norm
  */
 export async function newClaim(
   store: Store,
-  given: NewClaim,
+  input: NewClaim,
   now: number,
   always = false,
   mail: (tx: Store['db'], token: string) => Promise<unknown> = async () => {},
@@ -36,15 +36,15 @@ export async function newClaim(
   const token = randomBytes(32).toString('base64url');
   const times = { created_at: now, expires_at: now + CLAIM_LASTS.link };
   const unused = { verified_at: null, until: null, replaced_at: null };
-  const row = { id: randomUUID(), hash: hashSecret(token), ...given, ...times, ...unused };
+  const row = { id: randomUUID(), hash: hashSecret(token), ...input, ...times, ...unused };
   return store.db.transaction().execute(async (tx) => {
     for (;;) {
       const recent = await tx
         .selectFrom('claims')
         .select(['verified_at', 'replaced_at'])
-        .where('dataset', '=', given.dataset)
-        .where('entity_id', '=', given.entity_id)
-        .where('email_normal', '=', given.email_normal)
+        .where('dataset', '=', input.dataset)
+        .where('entity_id', '=', input.entity_id)
+        .where('email_normal', '=', input.email_normal)
         .where('created_at', '>', now - CLAIM_MAILS.within)
         .execute();
       const pending = recent.some(({ verified_at, replaced_at }) => verified_at === null && replaced_at === null);
@@ -52,9 +52,9 @@ export async function newClaim(
       let former = tx
         .updateTable('claims')
         .set({ replaced_at: now })
-        .where('dataset', '=', given.dataset)
-        .where('entity_id', '=', given.entity_id)
-        .where('email_normal', '=', given.email_normal)
+        .where('dataset', '=', input.dataset)
+        .where('entity_id', '=', input.entity_id)
+        .where('email_normal', '=', input.email_normal)
         .where('verified_at', 'is', null)
         .where('replaced_at', 'is', null);
       // A claim that was committed after the check above is not older.
@@ -78,7 +78,15 @@ export async function newClaim(
   });
 }
 
-/** The claim of a token in any state; null for an unknown token. */
+/**
+ * The claim of a token in any state; null for an unknown token.
+ *
+ * @example
+ * ```ts
+ * const claim = await claimOf(store, token);
+ * if (claim?.verified_at) await applyEdits(claim);
+ * ```
+ */
 export async function claimOf(store: Pick<Store, 'db'>, token: string): Promise<Claim | null> {
   const row = await store.db.selectFrom('claims').selectAll().where('hash', '=', hashSecret(token)).executeTakeFirst();
   if (!row) return null;

@@ -24,10 +24,10 @@ export async function holdsOptOuts({ db }: Db, dataset: string, now: number): Pr
 
 /** Adds a row to the audit log that opt-outs of a dataset wait, at most one an hour. */
 export async function noteHeld(store: Db, dataset: string, now: number): Promise<void> {
-  const noted = (await heldSince(store, now - OPT_OUT_LIMIT.within)).some((each) => each.dataset === dataset);
+  const noted = (await heldSince(store, now - OPT_OUT_LIMIT.within)).some((hold) => hold.dataset === dataset);
   if (noted) return;
   const about = { dataset, entity_id: null, subject: null, request_id: null };
-  await recordAudit(store, { at: now, who: 'register', action: HELD, ...about, told: { most: OPT_OUT_LIMIT.most } });
+  await recordAudit(store, { at: now, who: 'register', action: HELD, ...about, details: { most: OPT_OUT_LIMIT.most } });
 }
 
 /** Datasets with waiting opt-outs since a time, and the newest start of the wait. */

@@ -212,12 +212,12 @@ describeStores('the audit log', ({ open }) => {
 
   test('lists actions, newest first, of one record or of all, in pages', async () => {
     const store = await open();
-    await recordAudit(store, { ...deed(NOW, 'r-1', 'edit'), told: { values: { name: '"A"' } } });
+    await recordAudit(store, { ...deed(NOW, 'r-1', 'edit'), details: { values: { name: '"A"' } } });
     await recordAudit(store, deed(NOW + 1, 'r-2', 'opt-out'));
     await recordAudit(store, deed(NOW + 2, null, 'grant'));
     const all = await auditEntries(store, { limit: 10 });
     expect(all.map(({ action }) => action)).toEqual(['grant', 'opt-out', 'edit']);
-    expect(all[2]).toMatchObject({ at: NOW, told: '{"values":{"name":"\\"A\\""}}' });
+    expect(all[2]).toMatchObject({ at: NOW, details: '{"values":{"name":"\\"A\\""}}' });
     expect(await auditEntries(store, { limit: 10, before: all[0]!.id })).toEqual(all.slice(1));
     expect(await auditEntries(store, { limit: 10, dataset: 'harbours', entity_id: 'r-1' })).toEqual([all[2]]);
   });

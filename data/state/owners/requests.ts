@@ -16,12 +16,12 @@ type Db = Pick<Store, 'db'>;
  * Opens a request, or finds the open one of the same contact and record; returns its id and whether it is
  * new.
  */
-export async function openRequest({ db }: Db, given: Given, now: number): Promise<{ id: string; fresh: boolean }> {
+export async function openRequest({ db }: Db, request: Given, now: number): Promise<{ id: string; fresh: boolean }> {
   const id = randomUUID();
   const row = {
     id,
     attribute: null,
-    ...given,
+    ...request,
     status: 'open' as const,
     opened_at: now,
     decided_at: null,
@@ -33,17 +33,17 @@ export async function openRequest({ db }: Db, given: Given, now: number): Promis
     .onConflict((c) => c.doNothing())
     .executeTakeFirst();
   if (numInsertedOrUpdatedRows > 0n) return { id, fresh: true };
-  const known = await db
+  const openRow = await db
     .selectFrom('requests')
     .select('id')
     .where('status', '=', 'open')
-    .where('kind', '=', given.kind)
-    .where('dataset', '=', given.dataset)
-    .where('entity_id', '=', given.entity_id)
-    .where('contact', '=', given.contact)
+    .where('kind', '=', request.kind)
+    .where('dataset', '=', request.dataset)
+    .where('entity_id', '=', request.entity_id)
+    .where('contact', '=', request.contact)
     .executeTakeFirst();
   // It was decided concurrently: open a new one.
-  return known ? { id: known.id, fresh: false } : openRequest({ db }, given, now);
+  return openRow ? { id: openRow.id, fresh: false } : openRequest({ db }, request, now);
 }
 
 /** Requests in order of arrival; `status` null: all. */

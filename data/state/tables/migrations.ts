@@ -137,7 +137,14 @@ async function linksAndAudit({ schema }: Db): Promise<void> {
 /** End of the name of a migration with which earlier versions of the program cannot work. */
 export const BREAKING = '_breaking';
 
-/** All migrations by name, in order. */
+/**
+ * All migrations by name, in order.
+ *
+ * @example
+ * ```ts
+ * await new Migrator({ db, provider: { getMigrations: async () => migrations('sqlite') } }).migrateToLatest();
+ * ```
+ */
 export function migrations(dialect: Dialect): Record<string, Migration> {
   return {
     '0001_keys_and_ledger': { up: (db) => first(db, dialect) },

@@ -1,10 +1,38 @@
-// Applies operators' decisions about requests of owners (contract section 5, "Opt-out").
+// Requests of people: opens reports of mistakes (contract section 9), and applies the decisions of operators about all
+// requests (section 5, "Opt-out").
+
+import type { Owners } from '../../data/review/owners.ts';
 import { recordAudit } from '../../data/state/audit.ts';
-import { decideRequest, type OwnerRequest, reopenRequest } from '../../data/state/owners/requests.ts';
+import { decideRequest, type OwnerRequest, openRequest, reopenRequest } from '../../data/state/owners/requests.ts';
+import { type NetworkQuota, takeUnit } from '../access/network-quotas.ts';
 import { sendClaim } from './claims.ts';
 import { declinedMail } from './mails.ts';
 import { AlreadyDone, removeRecord, restoreRecord } from './opt-out.ts';
-import { type OwnersParts, readEmail } from './parts.ts';
+import { findRecord, type OwnersParts, readEmail, tooMany } from './parts.ts';
+
+/** Reports from one network per day. */
+const REPORTS: NetworkQuota = { name: 'reports', address: 10, blocks: { 48: 30 } };
+const BECAUSE = 'A reader reports a mistake. Correct it at its source, then close the report.';
+
+/** Stores reports as requests for operators. */
+export function reportHandler({ store, quotas }: OwnersParts): Pick<Owners, 'report'> {
+  return {
+    async report(release, report, requester, keep): Promise<string> {
+      const { id: entity_id, slug, name } = await findRecord(release, report.entity_id);
+      const now = new Date(requester.now);
+      const used = await takeUnit(quotas, REPORTS, requester.address, now);
+      if (used !== null) throw tooMany(`${used.quota} reports from ${used.block}`, now);
+      const { attribute, message: reason, contact } = report;
+      const about = { dataset: release.pack.id, entity_id, slug, name, attribute };
+      const request = { kind: 'report' as const, ...about, contact: contact ?? '', reason, because: BECAUSE };
+      return store.db.transaction().execute(async (db) => {
+        const { id } = await openRequest({ db }, request, requester.now);
+        await keep?.(db, id);
+        return id;
+      });
+    },
+  };
+}
 
 /** The operator, and the time in milliseconds since 1970. */
 interface Decider {
@@ -31,7 +59,7 @@ export async function applyDecision(
   /** Stores the decision, its audit entry and the mail of a refusal, in the transaction that changes the overlay if there is one. */
   const decide = async (db: OwnersParts['store']['db']) => {
     if (!(await decideRequest({ db }, id, verdict, who, now))) throw new AlreadyDone();
-    const about = { dataset, entity_id, subject: id, request_id, told: { kind } };
+    const about = { dataset, entity_id, subject: id, request_id, details: { kind } };
     await recordAudit({ db }, { at: now, who, action: approved ? 'approve' : 'reject', ...about });
     if (approved || (kind !== 'opt_out' && kind !== 'claim')) return;
     const what = kind === 'claim' ? 'let you edit' : 'remove';
