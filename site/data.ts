@@ -18,7 +18,7 @@ export const datasetIds = (): string[] => data.datasets.map(({ id }) => id);
 
 /** The dataset with an id, from the address of a page. */
 export function datasetOf(id: string | undefined): SiteDataset {
-  const found = data.datasets.find((dataset) => dataset.id === id);
-  if (found === undefined) throw new Error(`no dataset ${id}`);
-  return found;
+  const entry = data.datasets.find((dataset) => dataset.id === id);
+  if (entry === undefined) throw new Error(`no dataset ${id}`);
+  return entry;
 }

@@ -12,24 +12,24 @@ export const TRACKS: readonly Track[] = [
     title: 'Use the data',
     about: 'Search, read and pay, from a program, an agent or a notebook.',
     guides: [
-      ...['quick-start', 'authentication', 'paying', 'searching', 'provenance', 'analysts', 'changes'],
+      ...['quick-start', 'authentication', 'paying', 'searching', 'provenance', 'sql', 'analysts', 'gis', 'changes'],
       ...['mcp', 'errors', 'api', 'owners'],
     ],
   },
   {
     title: 'Publish data',
     about: 'Turn a file, a database or an API into a dataset.',
-    guides: ['packs', 'packs-sources', 'packs-reference', 'install'],
+    guides: ['start-publisher', 'packs', 'packs-sources', 'packs-reference', 'install'],
   },
   {
     title: 'Operate',
     about: 'Run a register: settings, nightly runs, payments, decisions.',
-    guides: ['operators', 'settings', 'static-hosting', 'checkout', 'scaling'],
+    guides: ['operators', 'settings', 'static-hosting', 'checkout', 'scaling', 'capacity'],
   },
   {
     title: 'Contribute',
     about: 'How the program works, and why.',
-    guides: ['architecture', 'releases', 'performance', 'caches', 'glossary'],
+    guides: ['architecture', 'releases', 'performance', 'agents-bench', 'caches', 'glossary'],
   },
 ];
 

@@ -66,12 +66,16 @@ function showRows(list: HTMLElement, { items, days }: Answer, model: ChangesMode
   const counts = new Map(days.map(({ date, changes }) => [date, changes]));
   const groups = Map.groupBy(items, ({ observed_at }) => observed_at.slice(0, 10));
   for (const body of [...table.tBodies]) body.remove();
-  for (const [day, own] of groups) {
+  for (const [day, items] of groups) {
     const time = createElement('time', { dateTime: day }, printDate(day));
-    const count = createElement('span', { className: 'quiet' }, `${printNumber(counts.get(day) ?? own.length)} in all`);
+    const count = createElement(
+      'span',
+      { className: 'quiet' },
+      `${printNumber(counts.get(day) ?? items.length)} in all`,
+    );
     const heading = createElement('th', { colSpan: 4, scope: 'rowgroup' }, time, ' ', count);
     const first = createElement('tr', { className: 'day' }, heading);
-    table.append(createElement('tbody', {}, first, ...own.map((item) => changeRow(item, model))));
+    table.append(createElement('tbody', {}, first, ...items.map((item) => changeRow(item, model))));
   }
   list.querySelector<HTMLElement>('.scroll')!.hidden = items.length === 0;
   const empty = list.querySelector<HTMLElement>('.empty')!;
@@ -168,7 +172,7 @@ async function showList(list: HTMLElement, filters: URLSearchParams, page: numbe
 }
 
 /** Names of filters with a field in the form. */
-const fields = () => [...form.elements].flatMap((each) => ('name' in each && each.name ? [String(each.name)] : []));
+const fields = () => [...form.elements].flatMap((input) => ('name' in input && input.name ? [String(input.name)] : []));
 
 /** Puts the filters of the address into the form, and the others into a list from which they can be removed. */
 function showFilters(filters: URLSearchParams): void {
@@ -184,7 +188,7 @@ function showFilters(filters: URLSearchParams): void {
     ...[...filters]
       .filter(([name]) => !names.has(name))
       .map(([name, value]) => {
-        const rest = new URLSearchParams([...filters].filter(([other, own]) => other !== name || own !== value));
+        const rest = new URLSearchParams([...filters].filter(([other, text]) => other !== name || text !== value));
         const label = `Remove the filter ${name}: ${value}`;
         return createElement(
           'li',

@@ -24,7 +24,7 @@ export interface ChangesModel {
 /** `href` adds the site's prefix to a path. */
 export function changesModel(dataset: SiteDataset, href: (path: string) => string, limit = PAGE): ChangesModel {
   const { id, title, attributes, changes, group_by } = dataset;
-  const open = attributes.filter((each) => each.public);
+  const open = attributes.filter((attribute) => attribute.public);
   return {
     ...{ dataset: id, title, group_by, limit, main: changes.attributes },
     api: href(`/v1/${id}/changelog`),
@@ -56,25 +56,26 @@ const LONGEST = 80;
 
 export function cellsOf(change: SiteChange, attributes: ChangesModel['attributes']): ChangeCells {
   const { attribute = '', type, old_value, new_value, change: difference = 0, change_percent } = change;
-  const own = attributes[attribute];
+  const entry = attributes[attribute];
   const print = (value: SiteChange['new_value']) => {
     if (value === undefined) return null;
-    const text = printWithUnit(value, own?.unit ?? null);
+    const text = printWithUnit(value, entry?.unit ?? null);
     return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
   };
   const now = print(new_value);
   // The unit is shown once, after the new value.
   const before = print(old_value);
-  const unit = own?.unit ? ` ${own.unit}` : '';
+  const unit = entry?.unit ? ` ${entry.unit}` : '';
   const was =
     before !== null && now !== null && unit !== '' && before.endsWith(unit) ? before.slice(0, -unit.length) : before;
-  const note = attribute === '' ? type : own === undefined ? `${type}, value paid` : now === null ? 'withdrawn' : null;
+  const note =
+    attribute === '' ? type : entry === undefined ? `${type}, value paid` : now === null ? 'withdrawn' : null;
   return {
     attribute: attribute || 'the record',
     note,
     was,
     now,
-    move: moveOf(difference, change_percent, own?.better),
+    move: moveOf(difference, change_percent, entry?.better),
   };
 }
 

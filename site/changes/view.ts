@@ -9,8 +9,8 @@ const DEFAULTS: Readonly<Record<string, string>> = { type: 'changed', days: '365
 
 /** The filters of an address: without empty and default values, and without the page. */
 export function filtersOf(search: string): URLSearchParams {
-  const given = new URLSearchParams(search);
-  const kept = [...given].filter(([name, value]) => name !== 'page' && value.trim() !== '' && DEFAULTS[name] !== value);
+  const query = new URLSearchParams(search);
+  const kept = [...query].filter(([name, value]) => name !== 'page' && value.trim() !== '' && DEFAULTS[name] !== value);
   return new URLSearchParams(kept.map(([name, value]) => [name, value.trim()]));
 }
 

@@ -28,5 +28,12 @@ export { Plot };
 
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 
-/** `1200000` as `1.2M`. */
+/**
+ * `1200000` as `1.2M`.
+ *
+ * @example
+ * ```ts
+ * compact(1_200_000); // '1.2M'
+ * ```
+ */
 export const compact = (value: number): string => COMPACT.format(value);

@@ -1,11 +1,70 @@
 // The script of a comparison: records are added and removed without a reload, the search answers while the
 // visitor types, and the state of the page is its address. The page works without it.
 
-import { BEST_LABEL, bestOf, rowState } from '../../api/render/comparison.ts';
-import type { Better } from '../../packs/define/model.ts';
+import { amountText, BEST_LABEL, bestOf, rowState, totalText } from '../../api/render/comparison.ts';
+import { readInput, type TermResult, termAmount, totalAmount } from '../../packs/define/calculator.ts';
+import type { Better, Calculator } from '../../packs/define/model.ts';
 import { byId, createElement } from '../viewer/dom.ts';
 import { KeyField } from '../viewer/key-field.ts';
-import { changedInputs, computeAmounts } from './calculator.ts';
+
+// The calculator of a comparison: amounts from the numbers in the table and the inputs of the form.
+
+const section = (): HTMLElement | null => document.querySelector('[data-calculator]');
+
+const calculatorOf = (element: HTMLElement): Calculator =>
+  JSON.parse(element.dataset['calculator'] ?? '') as Calculator;
+
+const field = (element: HTMLElement, name: string): HTMLInputElement | null =>
+  element.querySelector(`input[name="${CSS.escape(name)}"]`);
+
+/** The inputs that differ from their defaults, as parameters of the address; '' removes one. */
+function changedInputs(): Record<string, string> {
+  const element = section();
+  if (element === null) return {};
+  return Object.fromEntries(
+    calculatorOf(element).inputs.map((input) => {
+      const value = readInput(field(element, input.name)?.value, input.default);
+      return [input.name, value === input.default ? '' : String(value)];
+    }),
+  );
+}
+
+/** The number of a cell in the table. */
+function numberIn(attribute: string, slug: string): TermResult {
+  const row = document.querySelector(`#comparison tr[data-attribute="${CSS.escape(attribute)}"]`);
+  const cell = row?.querySelector<HTMLElement>(`td[data-slug="${CSS.escape(slug)}"]`);
+  if (cell?.classList.contains('locked')) return 'locked';
+  const { min, max } = cell?.dataset ?? {};
+  return min === undefined || max === undefined ? 'missing' : { min: Number(min), max: Number(max) };
+}
+
+/** Computes all amounts again. */
+function computeAmounts(): void {
+  const element = section();
+  if (element === null) return;
+  const calculator = calculatorOf(element);
+  const { unit, better, terms } = calculator;
+  const inputs = Object.fromEntries(
+    calculator.inputs.map((input) => [input.name, readInput(field(element, input.name)?.value, input.default)]),
+  );
+  for (const cell of element.querySelectorAll<HTMLElement>('tr[data-term] td[data-slug]')) {
+    const term = terms[Number(cell.parentElement?.dataset['term'])];
+    if (term === undefined) continue;
+    const amount = termAmount(term, inputs, (name) => numberIn(name, cell.dataset['slug'] ?? ''));
+    cell.textContent = amount === 'locked' ? 'Locked' : amount === 'missing' ? 'No value' : amountText(amount, unit);
+  }
+  const cells = [...element.querySelectorAll<HTMLElement>('tr.total td[data-slug]')];
+  const totals = cells.map((cell) =>
+    totalAmount(calculator, inputs, (name) => numberIn(name, cell.dataset['slug'] ?? '')),
+  );
+  const complete = totals.every(({ locked, missing }) => locked.length + missing.length === 0);
+  const best = complete ? bestOf(totals, better) : [];
+  for (const [i, cell] of cells.entries()) {
+    cell.replaceChildren(createElement('span', { className: 'value-text' }, totalText(totals[i]!, unit)));
+    if (best[i] && better)
+      cell.append(' ', createElement('span', { className: 'tag public best' }, BEST_LABEL[better]));
+  }
+}
 
 /** Loaded cells by attribute and slug, kept while this page is open. */
 const loaded = new Map<string, HTMLElement>();
@@ -35,10 +94,10 @@ function connectPaid(): void {
 function fill(): void {
   const rows = new Set<HTMLTableRowElement>();
   for (const cell of lockedCells()) {
-    const known = loaded.get(keyOf(cell));
-    if (known === undefined) continue;
+    const loadedCell = loaded.get(keyOf(cell));
+    if (loadedCell === undefined) continue;
     const row = cell.closest('tr');
-    cell.replaceWith(known.cloneNode(true));
+    cell.replaceWith(loadedCell.cloneNode(true));
     if (row) rows.add(row);
   }
   for (const row of rows) showState(row);
@@ -51,7 +110,7 @@ function showState(row: HTMLTableRowElement): void {
   const cells = [...row.querySelectorAll<HTMLElement>('td')];
   row.className = rowState(
     cells.map((cell) =>
-      cell.classList.contains('locked') ? undefined : (cell.querySelector('.said')?.textContent ?? null),
+      cell.classList.contains('locked') ? undefined : (cell.querySelector('.value-text')?.textContent ?? null),
     ),
   );
   const better = row.dataset['better'] as Better | undefined;
@@ -63,7 +122,7 @@ function showState(row: HTMLTableRowElement): void {
     cell.querySelector('.best')?.remove();
     if (best[i] && better)
       cell
-        .querySelector('.said')
+        .querySelector('.value-text')
         ?.after(' ', createElement('span', { className: 'tag public best' }, BEST_LABEL[better]));
   }
 }
@@ -130,11 +189,11 @@ let typing: ReturnType<typeof setTimeout> | undefined;
 /** A page of this dataset as a document; null when a newer request has begun. */
 async function fetchPage(url: URL): Promise<Document | null> {
   newest += 1;
-  const own = newest;
+  const turn = newest;
   const response = await fetch(url, { headers: { Accept: 'text/html' }, credentials: 'omit' });
   if (!response.ok) throw new Error(`${response.status}`);
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  return own === newest ? page : null;
+  return turn === newest ? page : null;
 }
 
 /** The address with the calculator's inputs and the switch of this page. */
@@ -178,8 +237,8 @@ async function search(form: HTMLFormElement): Promise<void> {
   if (page === null) return;
   replaceAddress(url);
   for (const id of ['add-results', 'add-status']) {
-    const [own, next] = [document.getElementById(id), page.getElementById(id)];
-    if (own && next) own.replaceChildren(...[...next.childNodes].map((node) => document.adoptNode(node)));
+    const [current, next] = [document.getElementById(id), page.getElementById(id)];
+    if (current && next) current.replaceChildren(...[...next.childNodes].map((node) => document.adoptNode(node)));
   }
 }
 

@@ -1,14 +1,12 @@
 // What the program writes as Markdown is drawn as the same text, with its links and nothing else.
 import fc from 'fast-check';
 import { parseHTML } from 'linkedom';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { escapeText, link, table } from '../../api/render/markdown.ts';
 import { drawMarkdown } from './markdown.ts';
 
-beforeAll(() => {
-  const { document } = parseHTML('<!doctype html><html><body></body></html>');
-  Object.assign(globalThis, { document, location: new URL('https://register.example/datasets/tools/a') });
-});
+const { document } = parseHTML('<!doctype html><html><body></body></html>');
+Object.assign(globalThis, { document, location: new URL('https://register.example/datasets/tools/a') });
 
 const draw = (markdown: string): HTMLElement => {
   const place = document.createElement('div');

@@ -87,24 +87,24 @@ export function drawMarkdown(text: string): HTMLElement[] {
     if (line.trim() === '') lines.shift();
     else if (fence !== undefined) {
       lines.shift();
-      drawn.push(element('pre', element('code', take((each) => !each.startsWith(fence)).join('\n'))));
+      drawn.push(element('pre', element('code', take((lineText) => !lineText.startsWith(fence)).join('\n'))));
       lines.shift();
     } else if (heading) {
       lines.shift();
       drawn.push(element(`h${heading[1]!.length as 1 | 2}`, ...inline(heading[2] ?? '')));
-    } else if (ROW.test(line) && DELIMITER.test(next)) drawn.push(table(take((each) => ROW.test(each))));
+    } else if (ROW.test(line) && DELIMITER.test(next)) drawn.push(table(take((lineText) => ROW.test(lineText))));
     else if (ITEM.test(line)) {
-      const items = take((each) => ITEM.test(each)).map((each) => element('li', ...inline(each.replace(ITEM, ''))));
+      const items = take((item) => ITEM.test(item)).map((item) => element('li', ...inline(item.replace(ITEM, ''))));
       drawn.push(element(/^\s*\d/.test(line) ? 'ol' : 'ul', ...items));
     } else if (QUOTE.test(line)) {
-      const quoted = take((each) => QUOTE.test(each)).map((each) => each.replace(QUOTE, ''));
+      const quoted = take((lineText) => QUOTE.test(lineText)).map((lineText) => lineText.replace(QUOTE, ''));
       drawn.push(element('blockquote', ...drawMarkdown(quoted.join('\n'))));
     } else {
       lines.shift();
       const more = take(
-        (each) => each.trim() !== '' && ![HEADING, ITEM, ROW, QUOTE, FENCE].some((mark) => mark.test(each)),
+        (lineText) => lineText.trim() !== '' && ![HEADING, ITEM, ROW, QUOTE, FENCE].some((mark) => mark.test(lineText)),
       );
-      drawn.push(element('p', ...inline([line, ...more].map((each) => each.trim()).join(' '))));
+      drawn.push(element('p', ...inline([line, ...more].map((lineText) => lineText.trim()).join(' '))));
     }
   }
   return drawn;

@@ -54,8 +54,8 @@ for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-markdown
 
 try {
   const response = await fetch(`${path}.md`, { headers: { Accept: 'text/markdown' } });
-  const found = response.ok && response.headers.get('content-type')?.startsWith('text/html') !== true;
-  if (found) show(await response.text());
+  const isData = response.ok && response.headers.get('content-type')?.startsWith('text/html') !== true;
+  if (isData) show(await response.text());
   else if (response.ok || response.status === 404 || response.status === 410)
     missing('No such record', 'The dataset has no record at this address, or it was removed.');
   else

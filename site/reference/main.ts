@@ -16,16 +16,16 @@ const LANGUAGE = 'code language';
 /** Slugs of two records by dataset: of the free examples, so that they cost nothing. */
 const slugs = new Map<string, Promise<string[]>>();
 function slugsOf(dataset: string): Promise<string[]> {
-  let known = slugs.get(dataset);
-  if (known === undefined) {
-    known = fetch(`${model.base_url}/v1/${dataset}/examples?limit=2`)
+  let datasetSlugs = slugs.get(dataset);
+  if (datasetSlugs === undefined) {
+    datasetSlugs = fetch(`${model.base_url}/v1/${dataset}/examples?limit=2`)
       .then(async (response) =>
         ((await response.json()) as { items: { slug: string }[] }).items.map(({ slug }) => slug),
       )
       .catch(() => []);
-    slugs.set(dataset, known);
+    slugs.set(dataset, datasetSlugs);
   }
-  return known;
+  return datasetSlugs;
 }
 
 let dataset = model.dataset;
@@ -75,8 +75,8 @@ async function showDataset(): Promise<void> {
 function restore(): void {
   const query = new URLSearchParams(location.search);
   const stored = query.get('lang') ?? localStorage.getItem(LANGUAGE);
-  const language = LANGUAGES.find((each) => each.toLowerCase() === stored?.toLowerCase());
-  for (const each of languages) if (each.value === language) each.checked = true;
+  const language = LANGUAGES.find((candidate) => candidate.toLowerCase() === stored?.toLowerCase());
+  for (const field of languages) if (field.value === language) field.checked = true;
   const wanted = query.get('dataset');
   const select = bar.querySelector<HTMLSelectElement>('select');
   if (select !== null && wanted !== null && wanted in model.prices && wanted !== dataset) {

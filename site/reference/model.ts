@@ -10,7 +10,7 @@ export interface ReferenceOperation {
   price: string | null;
   condition: string | null;
   /** Whether the price is of a call, or of each of `ids`. */
-  unit: 'call' | 'id';
+  unit: 'call' | 'id' | 'attribute';
   previews: boolean;
   /** The answer is a text, not JSON. */
   text: boolean;

@@ -250,9 +250,9 @@ function fieldsOf(article: HTMLElement, values: Record<string, unknown>, dataset
     if (row.dataset['required'] !== undefined) input.required = true;
     fields.set(name, { input, where, type });
   }
-  const known = new Set(fields.keys());
+  const names = new Set(fields.keys());
   for (const [name, value] of Object.entries(values))
-    if (!known.has(name)) {
+    if (!names.has(name)) {
       const input = createElement('input', { value: String(value), autocomplete: 'off' });
       fields.set(name, { input, where: 'query', type: 'string' });
     }

@@ -50,7 +50,7 @@ function open(shown: boolean): void {
 
 function choose(at: number): void {
   active = at;
-  for (const [i, each] of [...list.children].entries()) each.setAttribute('aria-selected', String(i === at));
+  for (const [i, item] of [...list.children].entries()) item.setAttribute('aria-selected', String(i === at));
   if (at < 0) input.removeAttribute('aria-activedescendant');
   else input.setAttribute('aria-activedescendant', `result-${at}`);
   list.children[at]?.scrollIntoView({ block: 'nearest' });
@@ -58,18 +58,19 @@ function choose(at: number): void {
 
 async function search(): Promise<void> {
   newest += 1;
-  const own = newest;
+  const request = newest;
   const query = input.value.trim();
   history.replaceState(null, '', query === '' ? location.pathname : `?q=${encodeURIComponent(query)}`);
   let message = '';
   try {
-    const found = query === '' ? [] : await index.find(query, LIMIT);
-    if (own !== newest) return;
-    results = found;
+    const entries = query === '' ? [] : await index.find(query, LIMIT);
+    if (request !== newest) return;
+    results = entries;
     if (query !== '')
-      message = found.length === 0 ? 'No results.' : `${found.length} ${found.length === 1 ? 'result' : 'results'}`;
+      message =
+        entries.length === 0 ? 'No results.' : `${entries.length} ${entries.length === 1 ? 'result' : 'results'}`;
   } catch {
-    if (own !== newest) return;
+    if (request !== newest) return;
     results = [];
     message = 'Search is not available.';
   }

@@ -64,18 +64,18 @@ export function guideSearch(sections: readonly Section[]): (query: string) => Se
   return (query) => {
     const words = wordsOf(query);
     if (words.length === 0) return [];
-    const table = all.map((each) => words.map((forms) => points(each, forms)));
+    const table = all.map((section) => words.map((forms) => points(section, forms)));
     const rarity = words.map((_, at) => {
       const count = table.filter((row) => (row[at] ?? 0) > 0).length;
       return Math.log(1 + all.length / (1 + count));
     });
     const score = (row: readonly number[]) => {
-      const found = row.filter((each) => each > 0).length / row.length;
-      return found ** 2 * row.reduce((sum, each, at) => sum + each * (rarity[at] ?? 0), 0);
+      const share = row.filter((point) => point > 0).length / row.length;
+      return share ** 2 * row.reduce((sum, point, at) => sum + point * (rarity[at] ?? 0), 0);
     };
     return all
       .map(({ section }, at) => ({ section, score: score(table[at] ?? []) * factorOf(section) }))
-      .filter((each) => each.score > 0)
+      .filter((section) => section.score > 0)
       .sort((a, b) => b.score - a.score)
       .slice(0, 20)
       .map(({ section }) => section);

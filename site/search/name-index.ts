@@ -59,8 +59,8 @@ export class NameIndex {
   }
 
   #file(name: string): Promise<string> {
-    const known = this.#files.get(name);
-    if (known) return known;
+    const file = this.#files.get(name);
+    if (file) return file;
     const text = this.#read(name);
     this.#files.set(name, text);
     // A failure is not kept: the next search tries again.
@@ -71,8 +71,8 @@ export class NameIndex {
 
 function matching(results: SearchResult[], query: readonly string[]): SearchResult[] {
   return results.filter(({ name, hint }) => {
-    const own = words(`${name} ${hint}`);
-    return query.every((word) => own.some((each) => each.startsWith(word)));
+    const entryWords = words(`${name} ${hint}`);
+    return query.every((word) => entryWords.some((entryWord) => entryWord.startsWith(word)));
   });
 }
 

@@ -55,6 +55,11 @@ export function stem(word: string): string {
 /**
  * The words of a query that carry meaning, each with its stem and its synonyms. A query of filler words only
  * keeps them.
+ *
+ * @example
+ * ```ts
+ * wordsOf('how to sort airports'); // stems and synonyms of "sort" and "airports"
+ * ```
  */
 export function wordsOf(query: string): string[][] {
   const words = fold(query)
@@ -64,7 +69,7 @@ export function wordsOf(query: string): string[][] {
   const meaningful = words.filter((word) => !FILLERS.has(word));
   return (meaningful.length > 0 ? meaningful : words).map((word) => {
     const base = stem(word);
-    const same = SYNONYMS.filter((list) => list.some((each) => each === word || stem(each) === base)).flat();
-    return [...new Set([base, ...same.map((each) => (each.includes(' ') ? each : stem(each)))])];
+    const same = SYNONYMS.filter((list) => list.some((synonym) => synonym === word || stem(synonym) === base)).flat();
+    return [...new Set([base, ...same.map((synonym) => (synonym.includes(' ') ? synonym : stem(synonym)))])];
   });
 }

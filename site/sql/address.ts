@@ -13,8 +13,8 @@ export function readConsole(hash: string): ConsoleState | null {
   const sql = query.get('q');
   if (sql === null) return null;
   const [kind, x, y, color] = ['chart', 'x', 'y', 'color'].map((name) => query.get(name) ?? '');
-  const known = (CHART_KINDS as readonly string[]).includes(kind!);
-  return { sql, chart: known ? { kind: kind as ChartKind, x: x!, y: y!, color: color! } : null };
+  const isKind = (CHART_KINDS as readonly string[]).includes(kind!);
+  return { sql, chart: isKind ? { kind: kind as ChartKind, x: x!, y: y!, color: color! } : null };
 }
 
 /** The fragment for a state. */

@@ -17,7 +17,8 @@ import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror
 import { EditorState, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, highlightSpecialChars, keymap } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { type EditorTable, sqlName, type TextEditor } from './names.ts';
+import { writtenName } from '../../data/write/sql-names.ts';
+import type { EditorTable, TextEditor } from './names.ts';
 import { FUNCTIONS, KEYWORDS, SYNTAX_FUNCTIONS, TYPES } from './words.ts';
 
 const WORDS = { keywords: KEYWORDS.join(' '), types: TYPES.join(' ') };
@@ -148,10 +149,12 @@ function ownNames(tables: readonly EditorTable[]) {
   const source = (context: CompletionContext): CompletionResult | null => {
     const word = context.matchBefore(/"?[\w.]*$/);
     if (word === null || (word.text === '' && !context.explicit)) return null;
+    // A number is no name.
+    if (/^"?\d/.test(word.text)) return null;
     const query = context.state.doc.toString();
     const named = tables.filter(({ name }) => new RegExp(`\\b${name}\\b`, 'i').test(query));
-    const own = (named.length > 0 ? named : tables.slice(0, 1)).flatMap(({ name }) => columns.get(name) ?? []);
-    const distinct = [...new Map(own.map((each) => [each.label, each])).values()];
+    const completions = (named.length > 0 ? named : tables.slice(0, 1)).flatMap(({ name }) => columns.get(name) ?? []);
+    const distinct = [...new Map(completions.map((completion) => [completion.label, completion])).values()];
     // After the name of a table and a dot, and in quotes, only columns follow.
     const qualified = /^\w+\.(?=\w*$)/.exec(word.text);
     if (qualified !== null && !distinct.some(({ label }) => label.startsWith(word.text)))
@@ -163,7 +166,7 @@ function ownNames(tables: readonly EditorTable[]) {
 }
 
 function columnCompletion({ name, type, description }: EditorTable['columns'][number]): Completion {
-  return { label: name, apply: sqlName(name), type: 'property', detail: type, info: description, boost: 3 };
+  return { label: name, apply: writtenName(name), type: 'property', detail: type, info: description, boost: 3 };
 }
 
 const quoted = (column: Completion): Completion => ({

@@ -1,5 +1,6 @@
-// The SQL console: query, result, chart, files and history. The first query downloads the engine, the first
-// focus the editor, the first chart the code that draws it.
+// The SQL console: query, result, chart, files and history. The service answers small queries; the engine is downloaded
+// for the others, the editor at the first focus, the code of charts with the first chart.
+import { writtenName } from '../../data/write/sql-names.ts';
 import { byId, createElement } from '../viewer/dom.ts';
 import { consoleFragment, readConsole } from './address.ts';
 import { type Cell, errorMessage, printCell, type ResultColumn, type ResultRow } from './cells.ts';
@@ -8,12 +9,12 @@ import { openEditor } from './editor.ts';
 import type { SqlEngine, TableFile } from './engine.ts';
 import { fileOf, type ResultFormat, resultText, type TextFormat } from './export.ts';
 import { QueryHistory } from './history.ts';
-import { sqlName } from './names.ts';
+import { askService, StatementError } from './service.ts';
 
 /** Rows added to the page at a time. */
 const PAGE = 200;
 
-/** Slugs of records by their ids and slugs. */
+/** Slugs of records by the ids and slugs in the cells of key columns. */
 type FindSlugs = (texts: readonly string[]) => Promise<Map<string, string>>;
 
 class ResultTable {
@@ -142,7 +143,8 @@ interface Result {
 const root = byId('sql');
 const [run, stop, link] = ['sql-run', 'sql-stop', 'sql-link'].map((id) => byId<HTMLButtonElement>(id));
 const [status, problem, output, empty] = ['sql-status', 'sql-error', 'sql-result', 'sql-empty'].map((id) => byId(id));
-const { dataset = '', pages = '', land = '', id = 'id', slug = 'slug' } = root.dataset;
+const { dataset = '', api = '', pages = '', land = '', id = 'id', slug = 'slug' } = root.dataset;
+const localOnly = byId<HTMLInputElement>('sql-local');
 const tables = JSON.parse(root.dataset['tables'] ?? '[]') as TableFile[];
 
 let opening: Promise<SqlEngine> | null = null;
@@ -152,7 +154,7 @@ let busy = false;
 const queries = new QueryHistory(dataset);
 const editor = openEditor(byId<HTMLTextAreaElement>('sql-text'), editorTables(), () => void runQuery(editor.text));
 const table = new ResultTable([...new Set([id, slug, 'id', 'slug'])], pages, async (texts) =>
-  (await engine()).slugs(texts),
+  opening === null ? slugsOf(result) : (await opening).slugs(texts),
 );
 const chart = new ChartPanel(land, () => {
   if (result !== null) history.replaceState(null, '', consoleFragment({ sql: result.sql, chart: chart.choice }));
@@ -170,9 +172,19 @@ function editorTables() {
   }));
 }
 
+/** Slugs by id and slug, from the rows of a result with a column of slugs. */
+function slugsOf(shown: Result | null): Map<string, string> {
+  const places = [slug, id].map((name) => shown?.columns.findIndex((column) => column.name === name) ?? -1);
+  const [slugAt = -1, idAt = -1] = places;
+  const slugs = (slugAt < 0 ? [] : (shown?.rows ?? [])).map((row) => [String(row[slugAt]), row] as const);
+  return new Map(
+    slugs.flatMap(([text, row]) => [text, ...(idAt < 0 ? [] : [String(row[idAt])])].map((key) => [key, text])),
+  );
+}
+
 function engine(): Promise<SqlEngine> {
   opening ??= import('./engine.ts')
-    .then(({ openDatabase }) => openDatabase(tables, { id, slug }, showProgress))
+    .then(({ openDatabase }) => openDatabase(tables, { id, slug }, showProgress, Number(root.dataset['engine'])))
     .catch((error: unknown) => {
       opening = null;
       throw error;
@@ -187,35 +199,41 @@ function showProgress(what: string, done: number, of: number): void {
   downloads.set(what, { done, of });
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
   const all = [...downloads.values()];
-  const sum = all.reduce((bytes, each) => bytes + each.done, 0);
-  const whole = all.every((each) => each.of > 0) ? all.reduce((bytes, each) => bytes + each.of, 0) : 0;
+  const sum = all.reduce((bytes, part) => bytes + part.done, 0);
+  const whole = all.every((part) => part.of > 0) ? all.reduce((bytes, part) => bytes + part.of, 0) : 0;
   const total = whole > 0 ? ` of ${megabytes(whole)}` : '';
   byId('sql-load-text').textContent =
-    `Downloading ${downloads.has('engine') ? 'the engine and ' : ''}the data: ${megabytes(sum)}${total} MB. Your browser caches the engine.`;
+    `Downloading ${downloads.has('engine') ? 'the engine and ' : ''}the data, unpacked: ${megabytes(sum)}${total} MB. Your browser caches the engine.`;
   const bar = byId<HTMLProgressElement>('sql-progress');
   if (whole > 0) bar.value = sum / whole;
   else bar.removeAttribute('value');
 }
 
-/** Runs a task that uses the engine, one at a time; shows its error. */
+/** Runs a task that uses the engine. */
 async function withEngine(task: (ready: SqlEngine) => Promise<void>, sql: string): Promise<void> {
+  if (opening === null) downloads.clear();
+  byId('sql-load').hidden = false;
+  const ready = await engine();
+  await ready.attach(sql);
+  byId('sql-load').hidden = true;
+  stop!.hidden = false;
+  await task(ready);
+}
+
+/** Runs one task at a time; shows its error. */
+async function alone(task: () => Promise<void>): Promise<void> {
   if (busy) return;
   busy = true;
   run!.disabled = true;
   problem!.hidden = true;
   root.setAttribute('aria-busy', 'true');
   try {
-    downloads.clear();
-    byId('sql-load').hidden = false;
-    const ready = await engine();
-    await ready.attach(sql);
-    byId('sql-load').hidden = true;
-    stop!.hidden = false;
-    await task(ready);
+    await task();
   } catch (error) {
     status!.textContent = '';
     problem!.hidden = false;
     showError(errorMessage(error));
+    if (error instanceof StatementError) offerBrowser();
   } finally {
     busy = false;
     byId('sql-load').hidden = true;
@@ -226,7 +244,7 @@ async function withEngine(task: (ready: SqlEngine) => Promise<void>, sql: string
 }
 
 /** Runs a query; its address is a new entry of the browser's history, unless it is there already. */
-async function runQuery(sql: string): Promise<void> {
+async function runQuery(sql: string, local = localOnly.checked): Promise<void> {
   if (busy || sql.trim() === '') return;
   const address = consoleFragment({ sql, chart: chart.choice });
   const before = readConsole(location.hash)?.sql;
@@ -234,21 +252,50 @@ async function runQuery(sql: string): Promise<void> {
   else history.pushState(null, '', address);
   result = null;
   output!.hidden = true;
+  await alone(() => answer(sql, local));
+}
+
+/** The answer of the service, unless the engine is here already or has to be; else the answer of the engine. */
+async function answer(sql: string, local: boolean): Promise<void> {
+  empty!.hidden = true;
+  status!.textContent = 'Running …';
+  const begun = performance.now();
+  const served = local || opening !== null ? null : await askService(api, sql);
+  if (served !== null) {
+    const { columns, rows, truncated } = served;
+    keep({ sql, columns, rows, total: truncated ? null : rows.length }, begun, 'By the service.');
+    return;
+  }
   await withEngine(async (ready) => {
-    empty!.hidden = true;
-    status!.textContent = 'Running …';
-    const begun = performance.now();
+    const started = performance.now();
     const { columns, rows, more } = await ready.run(sql, MOST);
-    const duration = performance.now() - begun;
+    const ended = performance.now();
     const total = more ? await ready.count(sql) : rows.length;
-    result = { sql, columns, rows, total };
-    queries.add({ sql, at: Date.now(), rows: total ?? rows.length });
-    showHistory(queries, runAgain);
-    showResult(
-      result,
-      `in ${duration < 1000 ? `${Math.round(duration)} ms` : `${(duration / 1000).toFixed(1)} s`}. DuckDB ${ready.version}.`,
+    keep(
+      { sql, columns, rows, total },
+      started + performance.now() - ended,
+      `In this browser, DuckDB ${ready.version}.`,
     );
   }, sql);
+}
+
+/** Keeps and shows a result; `begun`: when the query started, from `performance.now()`. */
+function keep(answered: Result, begun: number, by: string): void {
+  const duration = performance.now() - begun;
+  result = answered;
+  queries.add({ sql: answered.sql, at: Date.now(), rows: answered.total ?? answered.rows.length });
+  showHistory(queries, runAgain);
+  showResult(
+    answered,
+    `in ${duration < 1000 ? `${Math.round(duration)} ms` : `${(duration / 1000).toFixed(1)} s`}. ${by}`,
+  );
+}
+
+/** After an error of the service: a button that runs the statement in the browser, which allows more. */
+function offerBrowser(): void {
+  const button = createElement('button', { type: 'button', className: 'button plain' }, 'Run in this browser');
+  button.onclick = () => void runQuery(editor.text, true);
+  problem!.append(button);
 }
 
 function runAgain(sql: string): void {
@@ -283,9 +330,7 @@ function showError(text: string): void {
 async function download(format: ResultFormat): Promise<void> {
   if (result === null) return;
   const { sql, columns, rows, total } = result;
-  const complete = total === rows.length;
-  await withEngine(async (ready) => {
-    const stream = complete ? { columns, batches: batchesOf(rows) } : await ready.stream(sql);
+  const write = async (stream: { columns: ResultColumn[]; batches: AsyncIterable<ResultRow[]> }) => {
     let written = 0;
     const file = await fileOf(format, stream.columns, stream.batches, (done) => {
       written = done;
@@ -293,7 +338,12 @@ async function download(format: ResultFormat): Promise<void> {
     });
     save(file, `${dataset}.${format}`);
     status!.textContent = `Downloaded ${count(written)} as ${format.toUpperCase()}, ${(file.size / 1e6).toFixed(file.size < 1e6 ? 3 : 1)} MB.`;
-  }, sql);
+  };
+  await alone(() =>
+    total === rows.length
+      ? write({ columns, batches: batchesOf(rows) })
+      : withEngine(async (ready) => write(await ready.stream(sql)), sql),
+  );
 }
 
 async function* batchesOf(rows: ResultRow[]): AsyncGenerator<ResultRow[]> {
@@ -319,6 +369,10 @@ async function copy(format: TextFormat, label: string): Promise<void> {
   );
 }
 
+// Without the service the engine is needed: its download starts when the visitor begins to write.
+byId<HTMLFormElement>('sql-form').addEventListener('focusin', ({ target }) => {
+  if ((localOnly.checked || !navigator.onLine) && target !== localOnly) void engine().catch(() => {});
+});
 byId<HTMLFormElement>('sql-form').addEventListener('submit', (event) => {
   event.preventDefault();
   void runQuery(editor.text);
@@ -334,7 +388,7 @@ link!.addEventListener('click', async () => {
 for (const button of document.querySelectorAll<HTMLElement>('.sql-example'))
   button.addEventListener('click', () => runAgain(button.dataset['sql'] ?? ''));
 for (const button of document.querySelectorAll<HTMLElement>('[data-column]'))
-  button.addEventListener('click', () => editor.insert(sqlName(button.dataset['column'] ?? '')));
+  button.addEventListener('click', () => editor.insert(writtenName(button.dataset['column'] ?? '')));
 for (const button of document.querySelectorAll<HTMLElement>('[data-text]'))
   button.addEventListener('click', () => void copy(button.dataset['text'] as TextFormat, button.textContent ?? ''));
 for (const button of document.querySelectorAll<HTMLElement>('[data-save]'))

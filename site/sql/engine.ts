@@ -2,6 +2,7 @@
 import * as duckdb from '@duckdb/duckdb-wasm';
 import workerUrl from '@duckdb/duckdb-wasm/dist/duckdb-browser-eh.worker.js?url';
 import wasmUrl from '@duckdb/duckdb-wasm/dist/duckdb-eh.wasm?url';
+import { writtenName as identifier, writtenText as literal } from '../../data/write/sql-names.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { type Edits, editedCells, fetchEdits } from '../viewer/edits.ts';
 import { cellOf, type ResultColumn, type ResultRow, resultColumn } from './cells.ts';
@@ -12,10 +13,11 @@ export type OnProgress = (what: string, done: number, of: number) => void;
 /** A database file, and the view over it that queries use. */
 export interface TableFile {
   name: string;
-  /** Path of the file. */
+  /** Path of the file, and its size. */
   file: string;
-  /** The query of the view; null: the file has the table `name` itself. */
-  view: string | null;
+  bytes: number;
+  /** The query of the view. */
+  view: string;
 }
 
 export interface QueryResult {
@@ -47,8 +49,6 @@ export interface SqlEngine {
   stop(): Promise<void>;
 }
 
-const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
 /** Downloads the engine and the first file, and opens the file. Throws when a download fails. */
@@ -56,15 +56,19 @@ export async function openDatabase(
   tables: readonly TableFile[],
   keys: { id: string; slug: string },
   onProgress: OnProgress,
+  engineBytes: number,
 ): Promise<SqlEngine> {
   const [records, ...others] = tables as [TableFile, ...TableFile[]];
+  onProgress('engine', 0, engineBytes);
+  onProgress('data', 0, records.bytes);
   const worker = new Worker(new URL(workerUrl, location.href));
   const db = new duckdb.AsyncDuckDB(new duckdb.VoidLogger(), worker);
   const edits = await fetchEdits(new URL(records.file, location.href).href);
   const [bytes] = await Promise.all([
-    download(records.file, (done, of) => onProgress('data', done, of)),
-    db.instantiate(new URL(wasmUrl, location.href).href, null, ({ bytesLoaded, bytesTotal }) =>
-      onProgress('engine', bytesLoaded, bytesTotal),
+    download(records, (done, of) => onProgress('data', done, of)),
+    // Its total is that of the compressed file.
+    db.instantiate(new URL(wasmUrl, location.href).href, null, ({ bytesLoaded }) =>
+      onProgress('engine', bytesLoaded, engineBytes),
     ),
   ]);
   await db.open({ path: ':memory:', query: { castDecimalToDouble: true, castBigIntToDouble: false } });
@@ -72,13 +76,15 @@ export async function openDatabase(
   const connection = await db.connect();
   for (const statement of lockedTo(records, others)) await connection.query(statement);
   const [side, version] = [await db.connect(), await db.getVersion()];
-  if (edits !== null)
-    await connection.query(editedView(edits, keys.id, await columnsOf(side, records.name), records.name));
+  const rows = edits === null ? records.view : editedRows(edits, keys.id, await columnsOf(side));
+  // Links to queries of earlier versions name the table `records`.
+  for (const name of [records.name, 'records'])
+    await connection.query(`CREATE TEMP VIEW ${identifier(name)} AS ${rows}`);
   return new BrowserEngine({ db, connection, side, version, others, keys, edits, onProgress });
 }
 
-async function columnsOf(connection: duckdb.AsyncDuckDBConnection, table: string): Promise<Map<string, string>> {
-  const described = await connection.query(`DESCRIBE register.${identifier(table)}`);
+async function columnsOf(connection: duckdb.AsyncDuckDBConnection): Promise<Map<string, string>> {
+  const described = await connection.query('DESCRIBE register.records');
   const rows = described.toArray() as { column_name: string; column_type: string }[];
   return new Map(rows.map(({ column_name, column_type }) => [column_name, column_type]));
 }
@@ -90,10 +96,9 @@ const notRemoved = ({ removed }: Edits, id: string) =>
   removed.length === 0 ? '' : ` WHERE ${identifier(id)} NOT IN (${listOf(removed)})`;
 
 /**
- * A view in the place of the table of records, with edited values and without removed records. `types`: the types of the
- * table's columns by name.
+ * The table of records with edited values and without removed records. `types`: the types of the table's columns by name.
  */
-function editedView(edits: Edits, id: string, types: ReadonlyMap<string, string>, table: string): string {
+function editedRows(edits: Edits, id: string, types: ReadonlyMap<string, string>): string {
   const named = types.has('record.name') ? 'record.name' : 'name';
   const cells = new Map<string, string[]>();
   for (const { id: record, name, values } of edits.records) {
@@ -112,7 +117,7 @@ function editedView(edits: Edits, id: string, types: ReadonlyMap<string, string>
     return `CAST(CASE ${identifier(id)} ${cases.join(' ')} ELSE ${name} END AS ${types.get(column)}) AS ${name}`;
   });
   const columns = replaced.length === 0 ? '*' : `* REPLACE (${replaced.join(', ')})`;
-  return `CREATE TEMP VIEW ${identifier(table)} AS SELECT ${columns} FROM register.${identifier(table)}${notRemoved(edits, id)}`;
+  return `SELECT ${columns} FROM register.records${notRemoved(edits, id)}`;
 }
 
 function sqlValue(value: Value | null): string {
@@ -178,9 +183,9 @@ class BrowserEngine implements SqlEngine {
     );
   }
 
-  async #attach({ name, file, view }: TableFile): Promise<void> {
+  async #attach({ name, file, bytes: size, view }: TableFile): Promise<void> {
     const path = baseName(file);
-    const bytes = await download(file, (done, of) => this.#parts.onProgress(name, done, of));
+    const bytes = await download({ file, bytes: size }, (done, of) => this.#parts.onProgress(name, done, of));
     await this.#parts.db.registerFileBuffer(path, bytes);
     const database = identifier(path.replace(/\..*$/, ''));
     await this.#parts.side.query(`ATTACH IF NOT EXISTS ${literal(path)} AS ${database} (READ_ONLY)`);
@@ -236,10 +241,10 @@ class BrowserEngine implements SqlEngine {
   async slugs(texts: readonly string[]): Promise<Map<string, string>> {
     const [id, slug] = [identifier(this.#parts.keys.id), identifier(this.#parts.keys.slug)];
     const list = texts.map(literal).join(', ');
-    const found = await this.#parts.side.query(
+    const answer = await this.#parts.side.query(
       `SELECT ${id} AS id, ${slug} AS slug FROM register.records WHERE ${id} IN (${list}) OR ${slug} IN (${list})`,
     );
-    const rows = found.toArray() as { id: string; slug: string }[];
+    const rows = answer.toArray() as { id: string; slug: string }[];
     return new Map(rows.flatMap(({ id, slug }) => [[id, slug] as const, [slug, slug] as const]));
   }
 
@@ -248,7 +253,11 @@ class BrowserEngine implements SqlEngine {
   }
 }
 
-async function download(url: string, onProgress: (done: number, of: number) => void): Promise<Uint8Array> {
+/** Downloads a file; `onProgress` receives its unpacked bytes so far, and in total. */
+async function download(
+  { file: url, bytes: of }: Pick<TableFile, 'file' | 'bytes'>,
+  onProgress: (done: number, of: number) => void,
+): Promise<Uint8Array> {
   const response = await fetch(url).catch(() => null);
   if (response?.status === 503)
     throw new Error(
@@ -256,13 +265,13 @@ async function download(url: string, onProgress: (done: number, of: number) => v
     );
   if (!response?.ok || response.body === null)
     throw new Error(`${baseName(url)} could not be downloaded. Check the connection, then run the query again.`);
-  const of = response.headers.has('content-encoding') ? 0 : Number(response.headers.get('content-length') ?? 0);
   const pieces: Uint8Array[] = [];
   let done = 0;
   for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
     pieces.push(piece);
     done += piece.length;
-    onProgress(done, of);
+    // A file that was written again after a removal has another size than the page says.
+    onProgress(done, Math.max(done, of));
   }
   const bytes = new Uint8Array(done);
   let at = 0;

@@ -12,6 +12,3 @@ export interface TextEditor {
   insert(text: string): void;
   focus(): void;
 }
-
-/** A name in SQL: in quotes unless it is a plain word. */
-export const sqlName = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name}"`);

@@ -67,9 +67,9 @@ function groupsOf(cells: readonly Cell[]) {
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   const byCount = [...counts].sort(([, a], [, b]) => b - a).map(([text]) => text);
-  const own = new Set(byCount.length > SERIES ? byCount.slice(0, SERIES - 1) : byCount);
-  const names = [...own, ...(byCount.length > own.size ? ['others'] : [])];
-  return { names, nameOf: (text: string) => (names.length === 0 ? '' : own.has(text) ? text : 'others') };
+  const groups = new Set(byCount.length > SERIES ? byCount.slice(0, SERIES - 1) : byCount);
+  const names = [...groups, ...(byCount.length > groups.size ? ['others'] : [])];
+  return { names, nameOf: (text: string) => (names.length === 0 ? '' : groups.has(text) ? text : 'others') };
 }
 
 function firstBars(points: Point[]): { points: Point[]; note: string } {
@@ -178,8 +178,8 @@ async function drawMap(points: readonly Point[], names: readonly string[], land:
     createSvg('path', { d: outlines.borders, class: 'sql-borders' }),
   );
   for (const [at, name] of (names.length > 1 ? names : ['']).entries()) {
-    const own = places.filter(({ group }) => name === '' || group === name);
-    const d = own.map(({ left, top }) => `M${left.toFixed(1)} ${top.toFixed(1)}h0`).join('');
+    const groupPlaces = places.filter(({ group }) => name === '' || group === name);
+    const d = groupPlaces.map(({ left, top }) => `M${left.toFixed(1)} ${top.toFixed(1)}h0`).join('');
     svg.append(createSvg('path', { d, class: 'sql-points', stroke: seriesColor(at) }));
   }
   return svg;

@@ -37,15 +37,15 @@ const CLASSES = 6;
 
 /** The part of a profile that the head shows. */
 export function statsOf({ count, distinct, histogram, top = [], type }: AttributeProfile): ColumnStats {
-  const known = count ?? 0;
-  const common = top.filter((each) => each.count / Math.max(1, known) > 0.004).slice(0, CLASSES);
+  const filled = count ?? 0;
+  const common = top.filter((entry) => entry.count / Math.max(1, filled) > 0.004).slice(0, CLASSES);
   return {
-    count: known,
+    count: filled,
     distinct,
     ...(histogram !== undefined && histogram.length > 1
       ? { bins: histogram.map((bin) => [bin.from, bin.to, bin.count]) }
       : common.length > 1 && type !== 'text'
-        ? { top: common.map((each) => [String(each.value), each.count]) }
+        ? { top: common.map((entry) => [String(entry.value), entry.count]) }
         : {}),
   };
 }
@@ -87,10 +87,10 @@ function histogramBars(name: string, type: AttributeType, bins: NonNullable<Colu
   });
 }
 
-function classBars(name: string, top: NonNullable<ColumnStats['top']>, known: number): Bar[] {
+function classBars(name: string, top: NonNullable<ColumnStats['top']>, filled: number): Bar[] {
   let x = 0;
   return top.map(([value, count], at) => {
-    const width = (count / known) * CHART.width;
+    const width = (count / filled) * CHART.width;
     const bar = {
       ...{ x, y: 4, width: Math.max(2, width - 1), height: CHART.height - 8, opacity: 1 - at * 0.13 },
       label: `${value}: ${plural(count, 'record')}`,

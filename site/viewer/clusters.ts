@@ -10,29 +10,29 @@ export function gather(
   { lat, lng }: { lat: Float64Array; lng: Float64Array },
   [west, south, east, north]: MapBox,
   cells: number,
-): { clusters: Gathered[]; placed: number } {
+): { clusters: Gathered[]; total: number } {
   const size = (east - west) / cells;
-  const found = new Map<number, Gathered>();
-  let placed = 0;
+  const byCell = new Map<number, Gathered>();
+  let total = 0;
   for (const row of rows) {
     const [y, x] = [lat[row]!, lng[row]!];
     if (!(y >= south && y <= north && x >= west && x <= east)) continue;
-    placed += 1;
+    total += 1;
     const key = Math.floor((y - south) / size) * 4096 + Math.floor((x - west) / size);
-    const cluster = found.get(key);
-    if (cluster === undefined) found.set(key, { lat: y, lng: x, count: 1, row });
+    const cluster = byCell.get(key);
+    if (cluster === undefined) byCell.set(key, { lat: y, lng: x, count: 1, row });
     else {
       cluster.lat += y;
       cluster.lng += x;
       cluster.count += 1;
     }
   }
-  const clusters = [...found.values()].map((each) => ({
-    ...each,
-    lat: each.lat / each.count,
-    lng: each.lng / each.count,
+  const clusters = [...byCell.values()].map((cluster) => ({
+    ...cluster,
+    lat: cluster.lat / cluster.count,
+    lng: cluster.lng / cluster.count,
   }));
-  return { clusters: clusters.sort((a, b) => b.count - a.count), placed };
+  return { clusters: clusters.sort((a, b) => b.count - a.count), total };
 }
 
 /** The smallest box with all points; null without one. */

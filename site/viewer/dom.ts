@@ -3,7 +3,14 @@
 /** The element with an id. */
 export const byId = <T extends HTMLElement = HTMLElement>(id: string): T => document.getElementById(id) as T;
 
-/** Creates an element with properties and children. */
+/**
+ * Creates an element with properties and children.
+ *
+ * @example
+ * ```ts
+ * createElement('a', { href: '/docs' }, 'Documentation');
+ * ```
+ */
 export function createElement<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   properties: Partial<HTMLElementTagNameMap[Name]> = {},

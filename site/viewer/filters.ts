@@ -24,7 +24,7 @@ const HINTS: Record<ModelFilter['operator'], string> = {
 
 /** A filter in words: `population at least 100000`. */
 export function filterText(name: string, value: string, { filters }: Pick<Model, 'filters'>): string {
-  const filter = filters.find((each) => each.name === name);
+  const filter = filters.find((candidate) => candidate.name === name);
   if (filter === undefined)
     return { q: `search: ${value}`, ids: `${value.split(',').length} selected rows` }[name] ?? `${name}: ${value}`;
   const { attribute, operator } = filter;
@@ -56,8 +56,8 @@ export function connectFilterForm(model: Model, add: (name: string, value: strin
   const attribute = byId<HTMLSelectElement>('add-attribute');
   const operator = byId<HTMLSelectElement>('add-operator');
   const value = byId<HTMLInputElement>('add-value');
-  const ofAttribute = () => model.filters.filter((each) => each.attribute === attribute.value);
-  const current = () => ofAttribute().find((each) => each.operator === operator.value);
+  const ofAttribute = () => model.filters.filter((filter) => filter.attribute === attribute.value);
+  const current = () => ofAttribute().find((filter) => filter.operator === operator.value);
   const showValue = () => {
     const filter = current();
     if (filter === undefined) return;
@@ -65,18 +65,18 @@ export function connectFilterForm(model: Model, add: (name: string, value: strin
     const dated = filter.type === 'date' || filter.type === 'datetime';
     value.type = dated && bounds ? 'date' : 'text';
     value.inputMode = bounds && !dated ? 'decimal' : 'text';
-    const known = filter.operator === 'has' || filter.type === 'boolean' ? ['true', 'false'] : [];
+    const suggestions = filter.operator === 'has' || filter.type === 'boolean' ? ['true', 'false'] : [];
     const top =
       filter.operator === 'any' || filter.operator === 'not' ? (model.stats[filter.attribute]?.top ?? []) : [];
-    const values = known.length > 0 ? known : top.map(([text]) => text);
+    const values = suggestions.length > 0 ? suggestions : top.map(([text]) => text);
     byId('add-values').replaceChildren(...values.map((text) => createElement('option', { value: text })));
     const unit = bounds ? (model.attributes.find(({ name }) => name === filter.attribute)?.unit ?? '') : '';
     byId('add-hint').textContent = unit === '' ? HINTS[filter.operator] : `In ${unit}.`;
   };
   const showOperators = () => {
-    const operators = ofAttribute().map((each) => each.operator);
-    operator.replaceChildren(...operators.map((each) => createElement('option', { value: each }, WORDS[each])));
-    operator.value = FIRST.find((each) => operators.includes(each)) ?? operators[0] ?? '';
+    const operators = ofAttribute().map((filter) => filter.operator);
+    operator.replaceChildren(...operators.map((name) => createElement('option', { value: name }, WORDS[name])));
+    operator.value = FIRST.find((name) => operators.includes(name)) ?? operators[0] ?? '';
     showValue();
   };
   attribute.addEventListener('change', showOperators);

@@ -22,6 +22,7 @@ import {
   withValue,
 } from './state.ts';
 import { connectRows, renderHead, renderRows, type TableEvents } from './table.ts';
+import { viewQuery } from './view-sql.ts';
 
 /** Most rows that an address lists (`ids` of the API). */
 const MOST = 100;
@@ -108,7 +109,7 @@ function connectApiPanel(model: Model, view: () => URLSearchParams, keyed: () =>
   const fill = () => {
     const state = view();
     const hidden = columnsOf(state, model).filter(
-      (name) => !model.attributes.find((each) => each.name === name)?.public,
+      (name) => !model.attributes.find((attribute) => attribute.name === name)?.public,
     );
     const names = [...new Set([...paidNames(state, model), ...hidden])];
     const withKey = keyed() || names.length > 0;
@@ -122,8 +123,8 @@ function connectApiPanel(model: Model, view: () => URLSearchParams, keyed: () =>
   for (const button of panel.querySelectorAll<HTMLElement>('[data-language]'))
     button.addEventListener('click', () => {
       language = button.dataset['language'] as Language;
-      for (const each of panel.querySelectorAll<HTMLElement>('[data-language]'))
-        each.ariaPressed = String(each === button);
+      for (const languageButton of panel.querySelectorAll<HTMLElement>('[data-language]'))
+        languageButton.ariaPressed = String(languageButton === button);
       fill();
     });
   byId('api-copy').addEventListener('click', (event) => {
@@ -149,7 +150,8 @@ const events: TableEvents = {
 const picked = new Picked(events, model.compare, (refs) => go(withValue(new URLSearchParams(), 'ids', listText(refs))));
 const key = new KeyField(() => void show());
 const paid = new PaidRows(model, key, async () => void (await show()));
-const columns = () => columnsOf(state, model).map((name) => model.attributes.find((each) => each.name === name)!);
+const columns = () =>
+  columnsOf(state, model).map((name) => model.attributes.find((attribute) => attribute.name === name)!);
 
 /** Sets a new state in the URL and shows it. */
 function go(changed: URLSearchParams): void {
@@ -174,7 +176,7 @@ function requestOf(): RowsRequest {
 
 /** Shows the state: controls at once, then the rows. Returns whether it shows them. */
 async function show(again = false): Promise<boolean> {
-  const own = ++turn;
+  const requestTurn = ++turn;
   showControls();
   const unknown = unknownNames(location.search, state);
   problem(unknown.length === 0 ? '' : `Not a filter of this dataset: ${unknown.join(', ')}.`);
@@ -193,7 +195,7 @@ async function show(again = false): Promise<boolean> {
     const request = requestOf();
     const answer = await data.call('rows', request);
     const sources = state.has('sources') ? await data.call('sources', request) : null;
-    if (own !== turn) return false;
+    if (requestTurn !== turn) return false;
     fromHtml = false;
     ({ matched, records } = answer);
     renderRows(
@@ -208,7 +210,7 @@ async function show(again = false): Promise<boolean> {
     showPages(answer.rows.length);
     return true;
   } catch (error) {
-    if (own !== turn) return false;
+    if (requestTurn !== turn) return false;
     if (error instanceof WorkerError && error.changed && !again) {
       const shown = await show(true);
       if (shown) status('The data was updated since this page was opened. These are the new rows.');
@@ -219,7 +221,7 @@ async function show(again = false): Promise<boolean> {
     status('');
     return false;
   } finally {
-    if (own === turn) root.ariaBusy = null;
+    if (requestTurn === turn) root.ariaBusy = null;
   }
 }
 
@@ -234,9 +236,9 @@ function showNoRows(): void {
 
 /** A filter or sort by a paid attribute: the API selects the rows. */
 function showPaid(names: readonly string[]): void {
-  const own = turn;
+  const requestTurn = turn;
   paid.search(state, names, (rows, page) => {
-    if (own !== turn) return;
+    if (requestTurn !== turn) return;
     fromHtml = false;
     renderRows(
       model,
@@ -264,7 +266,7 @@ function showControls(): void {
   listFilters(model, selectionOf(state), (name) => {
     go(
       name === ''
-        ? [...selectionOf(state).keys()].reduce((next, each) => withValue(next, each, ''), state)
+        ? [...selectionOf(state).keys()].reduce((next, filterName) => withValue(next, filterName, ''), state)
         : withValue(state, name, ''),
     );
     byId('viewer-scroll').focus({ preventScroll: true });
@@ -275,6 +277,9 @@ function showControls(): void {
     box.checked = columnsOf(state, model).includes(box.value);
   byId('viewer-sources').ariaPressed = String(state.has('sources'));
   byId('viewer-table').classList.toggle('with-sources', state.has('sources'));
+  const consoleLink = byId<HTMLAnchorElement>('viewer-sql');
+  // As site/sql/address.ts reads it.
+  consoleLink.hash = String(new URLSearchParams({ q: viewQuery(state, model) }));
   byId('download-what').textContent =
     `${selectionOf(state).size === 0 ? 'All rows' : 'The rows of this view'}, shown columns`;
   drawing = showMap().catch((error: Error) => problem(error.message));

@@ -136,20 +136,20 @@ class ClusterMap {
   }
 
   async #draw(): Promise<void> {
-    const own = ++this.#turn;
+    const request = ++this.#turn;
     const [west, south, east, north] = this.#box;
     this.#svg.setAttribute('viewBox', `${west + 180} ${90 - north} ${east - west} ${north - south}`);
-    const { clusters, placed } = await this.#data.call('clusters', {
+    const { clusters, total } = await this.#data.call('clusters', {
       where: this.#where ?? '',
       box: this.#box,
       cells: CELLS,
     });
-    if (own !== this.#turn) return;
+    if (request !== this.#turn) return;
     const unit = (east - west) / Math.max(320, this.#svg.clientWidth || 800);
     const most = clusters[0]?.count ?? 1;
     this.#dots.replaceChildren(...clusters.map((cluster) => this.#dot(cluster, unit, most)));
     const all = clusters.every(({ count }) => count === 1);
-    this.#caption.textContent = `${printNumber(placed)} records in view${all ? '' : '; a click on a circle zooms in'}. Drag to filter by an area. Outlines: Natural Earth.`;
+    this.#caption.textContent = `${printNumber(total)} records in view${all ? '' : '; a click on a circle zooms in'}. Drag to filter by an area. Outlines: Natural Earth.`;
   }
 
   #dot({ lat, lng, count, slug, name }: Cluster, unit: number, most: number): SVGElement {

@@ -55,7 +55,7 @@ export interface Calls {
   export: { request: Selected & { columns: string[]; format: FileFormat }; answer: Blob };
   clusters: {
     request: { where: string; box: MapBox; cells: number };
-    answer: { clusters: Cluster[]; placed: number };
+    answer: { clusters: Cluster[]; total: number };
   };
   /** The smallest box with all points of a selection; null without points. */
   bounds: { request: { where: string }; answer: MapBox | null };

@@ -16,7 +16,7 @@ function defaultColumns({ attributes, compare, group_by, prominence, profile, ta
     ...new Set([group_by, ...(prominence ? [prominence] : []), ...compare, ...attributes.map(({ name }) => name)]),
   ];
   const open = ranked.filter((name) => {
-    const attribute = attributes.find((each) => each.name === name);
+    const attribute = attributes.find((candidate) => candidate.name === name);
     if (!attribute?.public || attribute.type === 'text' || (filled.get(name) ?? 0) < 0.2) return false;
     // The name of a record is a column of its own.
     return !table.rows.every(({ attributes: values }) => names.has(String(values[name] ?? '')));

@@ -1,7 +1,7 @@
 // Paid columns and paid selections: an offer with its price, and the rows that the API returns for it.
 import { printEuro } from '../../api/render/print.ts';
+import { WELCOME_CREDIT } from '../../data/model/subscriptions.ts';
 import type { Value } from '../../packs/define/model.ts';
-import { chargeText, type Item, type ResultPage, searchRecords } from './api.ts';
 import { byId, createElement } from './dom.ts';
 import type { KeyField } from './key-field.ts';
 import type { Row } from './messages.ts';
@@ -48,7 +48,7 @@ export class PaidRows {
   search(
     state: URLSearchParams,
     names: readonly string[],
-    found: (rows: Row[], page: ResultPage) => void,
+    onRows: (rows: Row[], page: ResultPage) => void,
     cursor = '',
   ): void {
     const label = cursor === '' ? `Show ${PAGE_ROWS} rows` : 'Show the next rows';
@@ -58,12 +58,12 @@ export class PaidRows {
       const page = await searchRecords(`${this.#model.api}/entities?${parameters}`, key);
       for (const { slug, attributes } of page.items) this.#keep(slug, attributes);
       this.#close();
-      found(
+      onRows(
         page.items.map((item) => this.#row(item, state)),
         page,
       );
       byId('viewer-status').textContent = chargeText(page);
-      if (page.next_cursor !== null) this.search(state, names, found, page.next_cursor);
+      if (page.next_cursor !== null) this.search(state, names, onRows, page.next_cursor);
     });
   }
 
@@ -106,3 +106,58 @@ export class PaidRows {
     box.hidden = false;
   }
 }
+
+// Calls of the API with the visitor's key, for what is not in the public file. Each is made by a click on a
+// button that shows its price.
+
+interface Item {
+  slug: string;
+  name: string;
+  attributes: Record<string, Value>;
+}
+
+interface ResultPage {
+  items: Item[];
+  next_cursor: string | null;
+  /** EUR charged, and the balance. */
+  charged: string | null;
+  balance: string | null;
+}
+
+/** What to do about an error, by its code. */
+const HINTS: Record<string, string> = {
+  payment_required: `Every new key has €${(WELCOME_CREDIT / 1_000_000).toFixed(2)}.`,
+  insufficient_credits: 'The balance of this key is too low: top it up.',
+  invalid_key: 'Key not recognised. Check that it is complete.',
+  rate_limited: 'Wait a moment.',
+};
+
+/** Paid pages, kept while this page is open: the same page costs nothing again. */
+const loaded = new Map<string, ResultPage>();
+
+/** Fetches a page of a search. Throws an error whose message is for the visitor. */
+async function searchRecords(url: string, key: string): Promise<ResultPage> {
+  const storedPage = loaded.get(`${key} ${url}`);
+  if (storedPage !== undefined) return { ...storedPage, charged: null };
+  const headers = { Accept: 'application/json', Authorization: `Bearer ${key}` };
+  const response = await fetch(url, { headers, credentials: 'omit' }).catch(() => {
+    throw new Error(`The API at ${new URL(url, location.href).origin} does not respond.`);
+  });
+  const body = (await response.json().catch(() => ({}))) as Partial<ResultPage> & { error?: string; message?: string };
+  if (!response.ok)
+    throw new Error(
+      `${body.message ?? `The API answered ${response.status}.`} ${HINTS[body.error ?? ''] ?? ''}`.trim(),
+    );
+  const page = {
+    items: body.items ?? [],
+    next_cursor: body.next_cursor ?? null,
+    charged: response.headers.get('x-charge-eur'),
+    balance: response.headers.get('x-balance-eur'),
+  };
+  loaded.set(`${key} ${url}`, page);
+  return page;
+}
+
+/** `Charged €0.008, balance €0.49.`; empty when nothing was charged. */
+const chargeText = ({ charged, balance }: ResultPage): string =>
+  charged ? `Charged €${charged}, balance €${balance}.` : '';

@@ -64,18 +64,18 @@ async function readSources(
     metadata,
     ([top, name = '', member = '']) => top === column && attributes.includes(name) && MEMBERS.includes(member),
   );
-  const found = new Map<number, Struct>();
+  const structs = new Map<number, Struct>();
   await Promise.all(
     groups.map(async ({ from, to }) => {
-      const own = rows.filter((row) => row >= from && row < to);
-      if (own.length === 0) return;
-      const [first, last] = [own.reduce((a, b) => Math.min(a, b)), own.reduce((a, b) => Math.max(a, b))];
+      const groupRows = rows.filter((row) => row >= from && row < to);
+      if (groupRows.length === 0) return;
+      const [first, last] = [groupRows.reduce((a, b) => Math.min(a, b)), groupRows.reduce((a, b) => Math.max(a, b))];
       const options = { file, metadata: pruned, compressors, columns: [column], rowStart: first, rowEnd: last + 1 };
       const objects = await parquetReadObjects(options);
-      for (const row of own) found.set(row, objects[row - first]?.[column] as Struct);
+      for (const row of groupRows) structs.set(row, objects[row - first]?.[column] as Struct);
     }),
   );
-  return Array.from(rows, (row) => attributes.map((name) => sourceOf(found.get(row)?.[name])));
+  return Array.from(rows, (row) => attributes.map((name) => sourceOf(structs.get(row)?.[name])));
 }
 
 function sourceOf(value: Record<string, unknown> | null | undefined): CellSource | null {
@@ -130,7 +130,7 @@ export class ParquetStore implements ViewTable {
 
   /** Drops the rows of removed records, and sets the cells of edited ones wherever a column is read. */
   async #apply({ records, removed }: Edits): Promise<void> {
-    const ids = this.#own('id');
+    const ids = this.#columnOf('id');
     await this.load([ids]);
     const rowOf = new Map<unknown, number>();
     for (let row = 0; row < this.rows; row++) rowOf.set(this.own('id', row), row);
@@ -152,9 +152,9 @@ export class ParquetStore implements ViewTable {
     const names = conditions.flatMap((condition) => {
       if (condition.kind === 'near' || condition.kind === 'bbox') return this.#flat(this.#geo());
       if (condition.kind === 'words') return this.#searched();
-      if (condition.kind === 'ids') return ['id', 'slug'].map((name) => this.#own(name));
-      if (condition.kind === 'updated_since') return [this.#own('updated_at')];
-      if (condition.kind === 'min_quality') return [this.#own('quality_score')];
+      if (condition.kind === 'ids') return ['id', 'slug'].map((name) => this.#columnOf(name));
+      if (condition.kind === 'updated_since') return [this.#columnOf('updated_at')];
+      if (condition.kind === 'min_quality') return [this.#columnOf('quality_score')];
       return 'attribute' in condition ? this.#flat(this.#attribute(condition.attribute)) : [];
     });
     return [...new Set(names)];
@@ -162,19 +162,19 @@ export class ParquetStore implements ViewTable {
 
   /** The columns of the file for a key of sorting: `quality`, `updated` or an attribute. */
   columnsFor(key: string): string[] {
-    const own = SORT_KEYS[key];
-    return own === undefined ? this.#flat(this.#attribute(key)) : [this.#own(own)];
+    const sortKey = SORT_KEYS[key];
+    return sortKey === undefined ? this.#flat(this.#attribute(key)) : [this.#columnOf(sortKey)];
   }
 
   /** The column of the file with the displayed names. */
   get names(): string {
-    return this.#own('name');
+    return this.#columnOf('name');
   }
 
   /** The columns of the file for rows with these attributes. */
   shown(attributes: readonly string[]): string[] {
     const flat = attributes.flatMap((name) => this.#flat(this.#attribute(name)));
-    return [this.#own('slug'), this.#own('name'), ...flat];
+    return [this.#columnOf('slug'), this.#columnOf('name'), ...flat];
   }
 
   /** Reads columns of the file: all rows, or the row groups of some. */
@@ -192,7 +192,7 @@ export class ParquetStore implements ViewTable {
     }
   }
 
-  column = (name: string): TypedColumn => this.#column(this.#own(name));
+  column = (name: string): TypedColumn => this.#column(this.#columnOf(name));
 
   ends = (attribute: string): { low: TypedColumn; high: TypedColumn } => {
     const [low, high = low] = this.#flat(this.#attribute(attribute)).map((name) => this.#column(name));
@@ -214,7 +214,7 @@ export class ParquetStore implements ViewTable {
   /** The value of an attribute whose columns are loaded. */
   value(name: string, row: number): Value | null {
     const attribute = this.#attribute(name);
-    const [first, second] = this.#flat(attribute).map((each) => this.#column(each).value(row));
+    const [first, second] = this.#flat(attribute).map((column) => this.#column(column).value(row));
     if (second === undefined || first === null || second === null) return first ?? null;
     const { type, unit } = attribute;
     if (type === 'geo') return { lat: first as number, lng: second as number };
@@ -223,13 +223,13 @@ export class ParquetStore implements ViewTable {
 
   /** Sources of the values of some rows. */
   sources(rows: Uint32Array, attributes: readonly string[]): Promise<(CellSource | null)[][]> {
-    return readSources(this.#open, this.#own('provenance'), rows, attributes);
+    return readSources(this.#open, this.#columnOf('provenance'), rows, attributes);
   }
 
   #read(name: string, { from, to }: Group): Promise<void> {
     const key = `${from} ${name}`;
-    const known = this.#reading.get(key);
-    if (known !== undefined) return known;
+    const pending = this.#reading.get(key);
+    if (pending !== undefined) return pending;
     const column = this.#column(name);
     const { file, metadata, compressors } = this.#open;
     const reading = parquetRead({
@@ -252,21 +252,21 @@ export class ParquetStore implements ViewTable {
   #column(name: string): TypedColumn {
     let column = this.#columns.get(name);
     if (column === undefined) {
-      const own = Object.entries(OWN).find(([each]) => this.#own(each) === name);
-      const attribute = this.#model.attributes.find((each) => this.#flat(each).includes(name));
-      column = newColumn(this.rows, own?.[1] ?? kindOf(attribute?.type ?? 'string'));
+      const entry = Object.entries(OWN).find(([key]) => this.#columnOf(key) === name);
+      const attribute = this.#model.attributes.find((candidate) => this.#flat(candidate).includes(name));
+      column = newColumn(this.rows, entry?.[1] ?? kindOf(attribute?.type ?? 'string'));
       this.#columns.set(name, column);
     }
     return column;
   }
 
   /** Name of a record's own column; an attribute of that name has priority (data/write/csv.ts). */
-  #own(name: string): string {
-    return this.#model.attributes.some((each) => each.name === name) ? `record.${name}` : name;
+  #columnOf(name: string): string {
+    return this.#model.attributes.some((attribute) => attribute.name === name) ? `record.${name}` : name;
   }
 
   #attribute(name: string): ModelAttribute {
-    const attribute = this.#model.attributes.find((each) => each.name === name);
+    const attribute = this.#model.attributes.find((candidate) => candidate.name === name);
     if (attribute === undefined) throw new Error(`${name} is not an attribute of ${this.#model.dataset}.`);
     return attribute;
   }
@@ -282,9 +282,9 @@ export class ParquetStore implements ViewTable {
 
   #searched(): string[] {
     const texts = this.#model.attributes.filter(
-      (each) => each.public && each.searchable && kindOf(each.type) !== 'number',
+      (attribute) => attribute.public && attribute.searchable && kindOf(attribute.type) !== 'number',
     );
-    return [...new Set([this.#own('name'), this.#own('slug'), ...texts.map(({ name }) => name)])];
+    return [...new Set([this.#columnOf('name'), this.#columnOf('slug'), ...texts.map(({ name }) => name)])];
   }
 }
 

@@ -138,8 +138,8 @@ test.each([
 test('points are gathered in cells, and bounded', () => {
   const all = Uint32Array.from(NAMES.keys());
   const points = { lat: lat.values, lng: lng.values };
-  const { clusters, placed } = gather(all, points, [-180, -60, 180, 84], 36);
-  expect(placed).toBe(7);
+  const { clusters, total } = gather(all, points, [-180, -60, 180, 84], 36);
+  expect(total).toBe(7);
   expect(clusters.reduce((sum, { count }) => sum + count, 0)).toBe(7);
   expect(clusters[0]).toMatchObject({ count: 2, lat: 47.25, lng: 8.25 });
   expect(boundsOf(all, points.lat, points.lng)).toEqual([-179.5, -60, 179.5, 89]);

@@ -50,6 +50,8 @@ function rowValues(table: ViewTable): RowValues<number> {
       const { low } = table.ends(attribute);
       return (row) => low.has(row);
     },
+    texts: onlyApi,
+    someText: onlyApi,
     bound: (attribute, end) => {
       const column = table.ends(attribute)[end === 'min' ? 'low' : 'high'] as NumberColumn;
       return { at: of(column), of: (value) => (typeof value === 'string' ? column.numberOf(value) : value) };
@@ -67,6 +69,10 @@ function rowValues(table: ViewTable): RowValues<number> {
     },
   };
 }
+
+const onlyApi = (): never => {
+  throw new Error('the viewer has no expressions; send filter to the API');
+};
 
 /** A test of whether a row has one of the values. */
 function equals(column: TypedColumn, values: readonly (string | number | boolean)[]): (row: number) => boolean {

@@ -104,6 +104,6 @@ function pythonLiteral(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(', ')}]`;
   if (typeof value !== 'object') return JSON.stringify(value);
   return `{${Object.entries(value)
-    .map(([name, each]) => `${json(name)}: ${pythonLiteral(each)}`)
+    .map(([name, member]) => `${json(name)}: ${pythonLiteral(member)}`)
     .join(', ')}}`;
 }

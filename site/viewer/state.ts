@@ -53,7 +53,9 @@ export function columnsOf(
   state: URLSearchParams,
   { attributes, columns }: Pick<Model, 'attributes' | 'columns'>,
 ): string[] {
-  const named = listOf(state.get('fields') ?? '').filter((name) => attributes.some((each) => each.name === name));
+  const named = listOf(state.get('fields') ?? '').filter((name) =>
+    attributes.some((attribute) => attribute.name === name),
+  );
   return named.length > 0 ? [...new Set(named)] : columns;
 }
 
@@ -79,7 +81,7 @@ export function pageOf(state: URLSearchParams): number {
 
 /** Attributes that a selection or sort names and that are not public. */
 export function paidNames(state: URLSearchParams, model: Pick<Model, 'attributes' | 'filters' | 'sort'>): string[] {
-  const paid = new Set(model.attributes.filter((each) => !each.public).map(({ name }) => name));
+  const paid = new Set(model.attributes.filter((attribute) => !attribute.public).map(({ name }) => name));
   const filtered = model.filters.filter(({ name }) => state.has(name)).map(({ attribute }) => attribute);
   const sorted = sortOf(state, model).replace(/^-/, '');
   return [...new Set([...filtered, sorted])].filter((name) => paid.has(name));

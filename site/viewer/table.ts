@@ -87,10 +87,10 @@ function headCell(model: Model, { name, type, unit, description, public: open }:
 /** A click on a bar filters by it. Keyboards use the form of filters, which lists the same values. */
 function connectBars(cell: HTMLElement, model: Model, { name, type }: ModelAttribute, events: TableEvents): void {
   const bars = barsOf(name, type, model.stats[name]);
-  const known = new Set(model.filters.map((filter) => filter.name));
+  const names = new Set(model.filters.map((filter) => filter.name));
   for (const rect of cell.querySelectorAll<SVGRectElement>('[data-bar]')) {
     const bar = bars[Number(rect.dataset['bar'])];
-    if (bar === undefined || !Object.keys(bar.filters).every((filter) => known.has(filter))) continue;
+    if (bar === undefined || !Object.keys(bar.filters).every((filter) => names.has(filter))) continue;
     rect.classList.add('viewer-bar-link');
     if (rect.firstChild === null)
       rect.append(createSvg('title', {}, document.createTextNode(`Filter by ${bar.label}`)));

@@ -1,6 +1,12 @@
 // The worker that holds the data: answers the requests of the page, one after the other.
 
 import type { AsyncBuffer } from 'hyparquet';
+import { parseFilters } from '../../data/input/filters.ts';
+import { listValues, parseNumberBetween, parseText, parseTime } from '../../data/input/parse-values.ts';
+import { parseBox, parseNear } from '../../data/input/places.ts';
+import type { Predicate } from '../../data/plan/plan.ts';
+import { derive } from '../../packs/define/derive.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
 import { boundsOf, gather } from './clusters.ts';
 import type { NumberColumn, TextColumn } from './columns.ts';
@@ -11,7 +17,40 @@ import type { Model } from './model.ts';
 import { ParquetStore, SORT_KEYS } from './parquet-store.ts';
 import { byName, matchingRows, sortedRows } from './query.ts';
 import { RELEVANCE } from './state.ts';
-import { conditionsOf } from './where.ts';
+
+/** Parameters that are not filters of attributes. */
+const OTHERS: Record<string, (name: string, raw: string, pack: Pack) => Predicate> = {
+  q: (name, raw) => ({ kind: 'words', words: [...new Set(words(parseText(name, raw)))], scope: 'public' }),
+  near: (_name, raw, pack) => parseNear(raw, pack),
+  bbox: (_name, raw, pack) => parseBox(raw, pack),
+  ids: (_name, raw) => ({ kind: 'ids', refs: listValues(raw).map((ref) => ref.toLowerCase()) }),
+  min_quality: (name, raw) => ({ kind: 'min_quality', value: parseNumberBetween(name, raw, 0, 1) }),
+  updated_since: (name, raw) => ({ kind: 'updated_since', at: parseTime(name, raw) }),
+};
+
+/** The members of a pack that parsers of conditions read. */
+function packOf(model: Model): Pack {
+  return derive(model, 'pack of the viewer', () => {
+    const attributes = model.attributes.map((attribute) => ({ ...attribute, aliases: [], values: null }));
+    return { id: model.dataset, attributes } as unknown as Pack;
+  });
+}
+
+/** The conditions of a selection; throws DataError, with the message of the API, for a wrong parameter. */
+function conditionsOf(selection: URLSearchParams, model: Model): Predicate[] {
+  const pack = packOf(model);
+  const raw = Object.fromEntries(selection);
+  const others = Object.entries(OTHERS);
+  const { where } = parseFilters(
+    raw,
+    pack,
+    others.map(([name]) => name),
+  );
+  return [
+    ...where,
+    ...others.flatMap(([name, parse]) => (raw[name] === undefined ? [] : parse(name, raw[name], pack))),
+  ];
+}
 
 /** Points in the box up to which single ones have names. */
 const NAMED = 400;
@@ -43,9 +82,9 @@ class ViewQueries {
 
   async export({ columns, format, ...selected }: Calls['export']['request']): Promise<Blob> {
     const { geo } = this.#model;
-    const placed = format !== 'geojson' || geo === null || columns.includes(geo) ? columns : [...columns, geo];
-    const attributes = placed.flatMap(
-      (name) => this.#model.attributes.find((each) => each.name === name && each.public) ?? [],
+    const fields = format !== 'geojson' || geo === null || columns.includes(geo) ? columns : [...columns, geo];
+    const attributes = fields.flatMap(
+      (name) => this.#model.attributes.find((attribute) => attribute.name === name && attribute.public) ?? [],
     );
     const rows = await this.#read(
       await this.selected(selected),
@@ -61,18 +100,15 @@ class ViewQueries {
 
   async clusters({ where, box, cells }: Calls['clusters']['request']): Promise<Calls['clusters']['answer']> {
     const { rows, lat, lng } = await this.#points(where);
-    const { clusters, placed } = gather(rows, { lat, lng }, box, cells);
-    const single = Uint32Array.from(
-      placed > NAMED ? [] : clusters.filter(({ count }) => count === 1),
-      ({ row }) => row,
-    );
+    const { clusters, total } = gather(rows, { lat, lng }, box, cells);
+    const single = Uint32Array.from(total > NAMED ? [] : clusters.filter(({ count }) => count === 1), ({ row }) => row);
     const names = new Map<number, Row>();
     for (const [at, row] of [...(await this.#read(single, []))].entries()) names.set(single[at]!, row);
     const named = clusters.map(({ row, ...cluster }): Cluster => {
       const record = names.get(row);
       return record === undefined ? cluster : { ...cluster, slug: record.slug, name: record.name };
     });
-    return { clusters: named, placed };
+    return { clusters: named, total };
   }
 
   /** Positions of the rows of a selection, in its order. */
@@ -122,14 +158,14 @@ class ViewQueries {
   }
 
   #column(key: string): NumberColumn | TextColumn {
-    const own = SORT_KEYS[key];
-    const column = own === undefined ? this.#store.ends(key).low : this.#store.column(own);
+    const sortKey = SORT_KEYS[key];
+    const column = sortKey === undefined ? this.#store.ends(key).low : this.#store.column(sortKey);
     return column as NumberColumn | TextColumn;
   }
 
   /** The rows at these positions; a column that is not public has no values. */
   async #read(rows: Uint32Array, columns: readonly string[]): Promise<Iterable<Row>> {
-    const open = new Set(this.#model.attributes.filter((each) => each.public).map(({ name }) => name));
+    const open = new Set(this.#model.attributes.filter((attribute) => attribute.public).map(({ name }) => name));
     const attributes = columns.filter((name) => open.has(name));
     await this.#store.load(this.#store.shown(attributes), rows);
     const store = this.#store;

@@ -26,7 +26,7 @@ export function GET(): Response {
       page: 'API reference',
       heading: title,
       at: `${href('/docs')}#${name}`,
-      text: `${method} ${path} ${description} ${parameters.map((each) => each.name).join(' ')}`,
+      text: `${method} ${path} ${description} ${parameters.map((parameter) => parameter.name).join(' ')}`,
       kind: access === 'admin' ? 'operator' : 'operation',
     }),
   );

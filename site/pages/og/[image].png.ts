@@ -21,9 +21,9 @@ function mapOf({ profile }: SiteDataset): ShareImage['chart'] {
 
 /** The distribution of the first public number, the ones that distinguish records first. */
 function barsOf({ profile, compare, attributes }: SiteDataset): ShareImage['bars'] {
-  const open = attributes.filter((each) => each.public).map(({ name }) => name);
+  const open = attributes.filter((attribute) => attribute.public).map(({ name }) => name);
   for (const name of [...compare, ...open]) {
-    const { histogram: bins = [], unit, type } = profile.find((each) => each.name === name) ?? {};
+    const { histogram: bins = [], unit, type } = profile.find((candidate) => candidate.name === name) ?? {};
     const [first, last] = [bins[0], bins.at(-1)];
     if (!open.includes(name) || first === undefined || last === undefined || bins.length < 4) continue;
     const print = (value: number) => (type && DATED.includes(type) ? String(value) : compact(value));
