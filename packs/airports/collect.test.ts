@@ -2,20 +2,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadPack } from '../define/load.ts';
-import type { Observed, Pack } from '../define/model.ts';
+import type { Observed } from '../define/model.ts';
 import { readings } from './fixtures-test/folders.ts';
 
 type Read = Awaited<ReturnType<typeof readings>>;
 
-let pack: Pack;
-let at: Read;
-
-beforeAll(async () => {
-  pack = await loadPack(import.meta.dirname);
-  at = await readings();
-});
+const pack = await loadPack(import.meta.dirname);
+const at: Read = await readings();
 
 async function read(version: string): Promise<Map<string, Observed>> {
   const found = new Map<string, Observed>();

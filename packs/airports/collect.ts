@@ -1,10 +1,8 @@
 // Reads airport-data-js: every airport of a version, under one code in all versions, with doubtful values
 // marked.
-import { type CollectContext, defineCollector, type Observed, type Reading } from 'dataset-register/pack';
+import { type CollectContext, defineCollector, type Observed, type Reading, words } from 'dataset-register/pack';
 import { type Cities, readCities } from './cities.ts';
-import { byCode } from './codes.ts';
-import type { ElevationVerdict } from './elevation.ts';
-import { doubtsOfLater, doubtsOfSecond } from './elevation.ts';
+import { doubtsOfLater, doubtsOfSecond, type ElevationVerdict } from './elevation.ts';
 import { flightsOf, prominenceOf } from './prominence.ts';
 import { type AirportRow, isNoAirport, readRows } from './rows.ts';
 import { valuesOf } from './values.ts';
@@ -63,7 +61,8 @@ function observe(
     confidence['prominence'] = DERIVED;
   }
   const main = verdicts['type'] === undefined && isMain(row);
-  const city = cities?.servedBy({ lat: row.latitude, lng: row.longitude, main }) ?? null;
+  const { airport: name, country_code: country, latitude: lat, longitude: lng } = row;
+  const city = cities?.servedBy({ name, country, lat, lng, main }) ?? null;
   if (city !== null && values['location'] !== undefined) {
     values['city'] = city.name;
     if (city.names.length > 0) values['city_names'] = city.names;
@@ -118,3 +117,75 @@ async function* read(reading: Reading, context: CollectContext): AsyncGenerator<
 }
 
 export default defineCollector({ read });
+
+// The code of an airport: ICAO, else IATA, as in the reference version, so that a code gained later creates
+// no second record.
+
+/** An airport that moved further than this between versions is another one, unless the names share a word. */
+const SAME_PLACE_KM = 50;
+
+/** Words that do not distinguish airports. */
+const GENERIC = new Set([
+  'airport',
+  'airstrip',
+  'airfield',
+  'field',
+  'base',
+  'seaplane',
+  'international',
+  'municipal',
+  'regional',
+  'island',
+  'station',
+]);
+
+function ownCode(row: AirportRow): string {
+  return row.icao || row.iata;
+}
+
+/** Great-circle distance in kilometres. */
+function distance(a: AirportRow, b: AirportRow): number {
+  const radians = Math.PI / 180;
+  const lat = Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2;
+  const lng = Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
+  const cos = Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians);
+  return 2 * 6371 * Math.asin(Math.sqrt(lat + cos * lng));
+}
+
+function namesOf(row: AirportRow): string[] {
+  return words(row.airport).filter((word) => word.length > 2 && !GENERIC.has(word));
+}
+
+/**
+ * Whether two rows with the same IATA code are one airport: codes are reused, and positions are corrected.
+ */
+function sameAirport(a: AirportRow, b: AirportRow): boolean {
+  if (distance(a, b) < SAME_PLACE_KM) return true;
+  const names = namesOf(b);
+  return namesOf(a).some((word) => names.includes(word));
+}
+
+/**
+ * The rows of any version by the code of their record, each code once. An IATA code of the same airport in
+ * the reference version takes precedence: 283 airports of version 2 had no ICAO code yet. The row's own code
+ * is second. Rows are left out when their code is taken (a repetition), or when they have only an IATA code
+ * that now belongs to another airport.
+ */
+function byCode(rows: AirportRow[], reference: AirportRow[], log: (message: string) => void): Map<string, AirportRow> {
+  const byIata = new Map(reference.filter((row) => row.iata !== '').map((row) => [row.iata, row]));
+  const airports = new Map<string, AirportRow>();
+  const add = (code: string, row: AirportRow): void => {
+    if (airports.has(code)) log(`${row.airport} left out: its code ${code} belongs to ${airports.get(code)?.airport}`);
+    else airports.set(code, row);
+  };
+  const others: AirportRow[] = [];
+  for (const row of rows) {
+    const same = row.iata === '' ? undefined : byIata.get(row.iata);
+    if (same && sameAirport(row, same)) add(ownCode(same), row);
+    else if (same?.icao === '' && row.icao === '')
+      log(`${row.airport} left out: ${row.iata} now belongs to ${same.airport}`);
+    else others.push(row);
+  }
+  for (const row of others) add(ownCode(row), row);
+  return airports;
+}

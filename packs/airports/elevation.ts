@@ -113,12 +113,12 @@ export function doubtsOfSecond(
 
 /** Verdicts on a row of version 3.0.1 or later, by attribute. */
 export function doubtsOfLater(row: AirportRow, { first, second, third }: Others): Record<string, ElevationVerdict> {
-  const known = {
+  const heights = {
     whole: whole(first),
     cut: second?.elevation_ft ?? null,
     mixed: third?.elevation_ft ?? null,
   };
-  const height = row.elevation_ft === null ? null : judgeMixed(row.elevation_ft, row.iata, known);
+  const height = row.elevation_ft === null ? null : judgeMixed(row.elevation_ft, row.iata, heights);
   const filled = filledIn(row, second);
   return { ...(height && { elevation: height }), ...(filled && { type: filled, scheduled_service: filled }) };
 }

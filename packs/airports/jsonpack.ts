@@ -15,7 +15,7 @@ const FIXED = new Map<number, Json>([
 const ESCAPES: Record<string, string> = { '+': ' ', '%2B': '+', '%7C': '|', '%5E': '^', '%25': '%' };
 
 function plain(text: string): string {
-  return text.replace(/\+|%2B|%7C|%5E|%25/g, (found) => ESCAPES[found] ?? found);
+  return text.replace(/\+|%2B|%7C|%5E|%25/g, (code) => ESCAPES[code] ?? code);
 }
 
 /** `@1|2]` is a list, `$name|value]` an object; both nest. */

@@ -32,11 +32,11 @@ export function flightsOf(third: AirportRow | undefined, first: AirportRow | und
 /** 0 to 1000 and its explanation; `known`: type and scheduled service are no placeholders. */
 export function prominenceOf(
   row: AirportRow,
-  known: boolean,
+  isListed: boolean,
   flights: number | null,
 ): { value: number; evidence: string } {
-  const size = known && row.type !== '' ? (SIZES[row.type] ?? OTHER_SIZE) : 0;
-  const scheduled = known && row.scheduled_service === 'TRUE';
+  const size = isListed && row.type !== '' ? (SIZES[row.type] ?? OTHER_SIZE) : 0;
+  const scheduled = isListed && row.scheduled_service === 'TRUE';
   const runway = row.runway_length ?? 0;
   const points = [size, scheduled ? SCHEDULED : 0, Math.min(RUNWAY, Math.max(0, runway / FEET))];
   if (flights !== null) points.push(Math.log10(flights) * 100);
@@ -46,6 +46,6 @@ export function prominenceOf(
     ...(runway > 0 ? [`runway of ${runway} ft`] : []),
     ...(flights === null ? [] : [`${flights} flights counted in version 3.0.1`]),
   ];
-  const sum = points.reduce((total, each) => total + each, 0);
+  const sum = points.reduce((total, point) => total + point, 0);
   return { value: Math.min(MOST, Math.round(sum)), evidence: `derived: ${texts.join(', ') || 'no values available'}` };
 }

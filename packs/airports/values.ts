@@ -28,7 +28,7 @@ function country(code: string): string | undefined {
 export function valuesOf(code: string, row: AirportRow): Record<string, Value | undefined> {
   const zone = row.time.replaceAll(' ', '');
   const site = website(row.website);
-  const placed = row.latitude !== 0 || row.longitude !== 0;
+  const hasPosition = row.latitude !== 0 || row.longitude !== 0;
   return {
     code,
     name: /^null$/i.test(row.airport) ? undefined : repaired(row.airport) || undefined,
@@ -40,7 +40,7 @@ export function valuesOf(code: string, row: AirportRow): Record<string, Value | 
     country_name: country(row.country_code),
     continent: row.continent || undefined,
     timezone: ZONE.test(zone) ? zone : undefined,
-    location: placed ? { lat: row.latitude, lng: row.longitude } : undefined,
+    location: hasPosition ? { lat: row.latitude, lng: row.longitude } : undefined,
     elevation: row.elevation_ft ?? undefined,
     runway_length: row.runway_length ?? undefined,
     scheduled_service: service(row.scheduled_service),

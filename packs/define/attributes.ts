@@ -26,14 +26,14 @@ const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_', 'is_'];
 
 function checkName(name: string, names: string[], add: Add): void {
   const expected = nameRule(name, names);
-  if (expected) add({ path: `attributes.${name}`, found: `the name ${quoteValue(name)}`, expected });
+  if (expected) add({ path: `attributes.${name}`, actual: `the name ${quoteValue(name)}`, expected });
 }
 
 function nameRule(name: string, names: string[]): string | null {
   if (!NAME.test(name)) return "lower-case letters, digits and _, with dots for groups, such as 'price.input'";
   if (REFUSED_NAMES.includes(name))
     return 'another name: this one is a search parameter, a sort key or a member of every object';
-  const prefix = PREFIXES.find((each) => name.startsWith(each) && names.includes(name.slice(each.length)));
+  const prefix = PREFIXES.find((start) => name.startsWith(start) && names.includes(name.slice(start.length)));
   if (prefix) return `a name that is not the filter ${prefix} of the attribute '${name.slice(prefix.length)}'`;
   const group = names.find((other) => name.startsWith(`${other}.`));
   return group ? `a name outside '${group}', which is an attribute and cannot be a group` : null;
@@ -52,7 +52,8 @@ const ONLY: {
     | 'tolerance'
     | 'published_entries'
     | 'vocabulary'
-    | 'better';
+    | 'better'
+    | 'key';
   types: readonly string[];
 }[] = [
   { member: 'unit', types: [...NUMERIC, 'geo'] },
@@ -66,40 +67,44 @@ const ONLY: {
   { member: 'published_entries', types: ['strings'] },
   { member: 'vocabulary', types: ['string', 'enum'] },
   { member: 'better', types: NUMERIC },
+  { member: 'key', types: ['string', 'url', 'strings'] },
 ];
 
 function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
   for (const { member, types } of ONLY) {
-    const given = draft[member];
-    if (given !== undefined && !types.includes(draft.type)) {
+    const value = draft[member];
+    if (value !== undefined && !types.includes(draft.type)) {
       const only = `nothing: ${member} belongs to type ${types.join(', ')}, and this attribute is of type ${draft.type}`;
-      add({ path: `${path}.${member}`, found: quoteValue(given), expected: only });
+      add({ path: `${path}.${member}`, actual: quoteValue(value), expected: only });
     }
   }
   if (draft.type === 'price') {
     if (draft.unit === undefined) {
-      add({ path: `${path}.unit`, found: 'nothing', expected: "a unit such as 'USD/1M tokens': a price needs one" });
+      add({ path: `${path}.unit`, actual: 'nothing', expected: "a unit such as 'USD/1M tokens': a price needs one" });
     }
     if (draft.currency === undefined) {
-      add({ path: `${path}.currency`, found: 'nothing', expected: 'a currency code such as USD: a price needs one' });
+      add({ path: `${path}.currency`, actual: 'nothing', expected: 'a currency code such as USD: a price needs one' });
     }
   }
   if (draft.searchable && !WORDY.includes(draft.type)) {
     const expected = `false: only ${WORDY.join(', ')} attributes have words to search`;
-    add({ path: `${path}.searchable`, found: 'true', expected });
+    add({ path: `${path}.searchable`, actual: 'true', expected });
+  }
+  if (draft.key && (!draft.public || draft.editable)) {
+    add({ path: `${path}.key`, actual: 'true', expected: 'false: a key is public, and owners cannot set it' });
   }
   if (draft.group_jump !== undefined && draft.jump === undefined && NUMERIC.includes(draft.type)) {
     const expected = 'nothing: group_jump requires `jump`, which this attribute does not have';
-    add({ path: `${path}.group_jump`, found: quoteValue(draft.group_jump), expected });
+    add({ path: `${path}.group_jump`, actual: quoteValue(draft.group_jump), expected });
   }
   checkRange(path, draft, add);
   if (typeof draft.sla === 'object' && draft.sla.warn > draft.sla.error) {
-    add({ path: `${path}.sla`, found: quoteValue(draft.sla), expected: 'a warn that is not above the error' });
+    add({ path: `${path}.sla`, actual: quoteValue(draft.sla), expected: 'a warn that is not above the error' });
   }
   const values = draft.values ?? [];
   const repeated = values.find((value, i) => values.indexOf(value) !== i);
   if (repeated !== undefined) {
-    add({ path: `${path}.values`, found: `${quoteValue(repeated)} twice`, expected: 'each value once' });
+    add({ path: `${path}.values`, actual: `${quoteValue(repeated)} twice`, expected: 'each value once' });
   }
 }
 
@@ -114,11 +119,11 @@ function checkRange(path: string, { type, range = {} }: AttributeDraft, add: Add
     if (dated ? isDate : typeof bound === 'number' && Number.isFinite(bound)) continue;
     fits = false;
     const date = member === 'max' ? "a date, YYYY-MM-DD, or 'now'" : 'a date, YYYY-MM-DD';
-    add({ path: `${path}.range.${member}`, found: quoteValue(bound), expected: dated ? date : 'a number' });
+    add({ path: `${path}.range.${member}`, actual: quoteValue(bound), expected: dated ? date : 'a number' });
   }
   const { min, max } = range;
   if (fits && min !== undefined && max !== undefined && max !== 'now' && min > max)
-    add({ path: `${path}.range`, found: quoteValue(range), expected: 'a min that is not above the max' });
+    add({ path: `${path}.range`, actual: quoteValue(range), expected: 'a min that is not above the max' });
 }
 
 /** Bounds of numbers and of dates; a bound of the other type is a mistake that is reported. */
@@ -170,7 +175,7 @@ export function checkAttributes(input: Record<string, unknown>, add: Add): Attri
     const attribute = complete(name, parsed.data);
     const example = checkValue(attribute, parsed.data.example);
     if (example.ok) attribute.example = example.value;
-    else add({ path: `${path}.example`, found: quoteValue(parsed.data.example), expected: example.reason });
+    else add({ path: `${path}.example`, actual: quoteValue(parsed.data.example), expected: example.reason });
     checked.push(attribute);
   }
   return checked;

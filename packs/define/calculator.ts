@@ -34,8 +34,8 @@ export function termAmount(
 ): TermResult {
   const count = inputs[input] ?? 0;
   if (count === 0) return { min: 0, max: 0 };
-  const own = read(attribute);
-  const value = own === 'missing' && otherwise !== null ? read(otherwise) : own;
+  const termResult = read(attribute);
+  const value = termResult === 'missing' && otherwise !== null ? read(otherwise) : termResult;
   return typeof value === 'string' ? value : { min: value.min * count * factor, max: value.max * count * factor };
 }
 

@@ -68,36 +68,12 @@ test('misspelt members and names are reported with the nearest known one', () =>
       'license/link': 'x',
     }),
   ).toMatchInlineSnapshot(`
-    "6 mistakes in pack bells
-
-    bells/pack.ts: titel
-      found     a member 'titel'
-      expected  one of title, description, keywords, license, attribution, revision, sources, attributes, identity, consolidation, gone, quality, checks, group_by, serving, compare, calculator, prices, schedule, owner, tests
-      nearest   'title'
-
-    bells/pack.ts: attributes.name.filterble
-      found     a member 'filterble'
-      expected  one of type, unit, currency, description, example, public, filterable, searchable, search_weight, values, range, round, jump, group_jump, tolerance, sla, weight, volatile, once, aliases, vocabulary, better, editable, published_entries
-      nearest   'filterable'
-
-    bells/pack.ts: attributes.weight.type
-      found     'nubmer'
-      expected  one of string, text, url, enum, boolean, integer, number, date, datetime, strings, geo, price
-      nearest   'number'
-
-    bells/pack.ts: license.link
-      found     a member 'link'
-      expected  one of name, url
-
-    bells/pack.ts: sources.tower.trsut
-      found     a member 'trsut'
-      expected  one of title, url, license, trust, pins, newest, crawl, from, complete, max_drop, tolerate, timeout_minutes
-      nearest   'trust'
-
-    bells/pack.ts: group_by
-      found     'nmae'
-      expected  the name of an attribute
-      nearest   'name'"
+    "titel | a member 'titel' | one of title, description, keywords, license, attribution, revision, sources, attributes, identity, consolidation, gone, quality, checks, group_by, serving, compare, calculator, prices, schedule, owner, tests | title
+    attributes.name.filterble | a member 'filterble' | one of type, unit, currency, description, example, public, filterable, searchable, search_weight, key, values, range, round, jump, group_jump, tolerance, sla, weight, volatile, once, aliases, vocabulary, better, editable, published_entries | filterable
+    attributes.weight.type | 'nubmer' | one of string, text, url, enum, boolean, integer, number, date, datetime, strings, geo, price | number
+    license.link | a member 'link' | one of name, url
+    sources.tower.trsut | a member 'trsut' | one of title, url, license, trust, pins, newest, crawl, from, complete, max_drop, tolerate, timeout_minutes | trust
+    group_by | 'nmae' | the name of an attribute | name"
   `);
 });
 
@@ -105,38 +81,15 @@ test('missing members are all reported together', () => {
   expect(
     wrong({ title: undefined, license: undefined, 'prices/get': undefined, schedule: undefined, identity: undefined }),
   ).toMatchInlineSnapshot(`
-    "5 mistakes in pack bells
-
-    bells/pack.ts: title
-      found     nothing
-      expected  a short title
-
-    bells/pack.ts: license
-      found     nothing
-      expected  an object with name, url
-
-    bells/pack.ts: identity
-      found     nothing
-      expected  an object with attributes, key, slug, name, same
-
-    bells/pack.ts: prices.get
-      found     nothing
-      expected  a price in EUR above 0, at most 100
-
-    bells/pack.ts: schedule
-      found     nothing
-      expected  a cron expression in UTC, such as 0 3 * * *"
+    "title | nothing | a short title
+    license | nothing | an object with name, url
+    identity | nothing | an object with attributes, key, slug, name, same
+    prices.get | nothing | a price in EUR above 0, at most 100
+    schedule | nothing | a cron expression in UTC, such as 0 3 * * *"
   `);
   expect(wrong({ attributes: undefined, sources: {} })).toMatchInlineSnapshot(`
-    "2 mistakes in pack bells
-
-    bells/pack.ts: attributes
-      found     nothing
-      expected  an object of attributes by name
-
-    bells/pack.ts: sources
-      found     no source
-      expected  at least one source"
+    "attributes | nothing | an object of attributes by name
+    sources | no source | at least one source"
   `);
 });
 
@@ -155,47 +108,16 @@ test('values of the wrong kind are quoted', () => {
       schedule: '61 3 * * *',
     }),
   ).toMatchInlineSnapshot(`
-    "10 mistakes in pack bells
-
-    bells/pack.ts: attributes.name.public
-      found     'yes'
-      expected  true or false
-
-    bells/pack.ts: attributes.name.sla
-      found     '1 day'
-      expected  hours until a value is out of date: a number, or {warn, error}
-
-    bells/pack.ts: title
-      found     ' '
-      expected  a short title
-
-    bells/pack.ts: keywords
-      found     'bells'
-      expected  a list of keywords
-
-    bells/pack.ts: license.url
-      found     'ftp://tower.example/'
-      expected  an http or https address
-
-    bells/pack.ts: revision
-      found     1.5
-      expected  a whole number of at least 1
-
-    bells/pack.ts: sources.tower.trust
-      found     90
-      expected  a trust from 0 to 1
-
-    bells/pack.ts: identity.slug
-      found     'name'
-      expected  a function (identity, values) => text
-
-    bells/pack.ts: serving.showcase.per_group
-      found     0
-      expected  a whole number from 1 to 20
-
-    bells/pack.ts: schedule
-      found     '61 3 * * *'
-      expected  a cron expression in UTC: minute 0 to 59, such as *, 0, 0-59 or */2"
+    "attributes.name.public | 'yes' | true or false
+    attributes.name.sla | '1 day' | hours until a value is out of date: a number, or {warn, error}
+    title | ' ' | a short title
+    keywords | 'bells' | a list of keywords
+    license.url | 'ftp://tower.example/' | an http or https address
+    revision | 1.5 | a whole number of at least 1
+    sources.tower.trust | 90 | a trust from 0 to 1
+    identity.slug | 'name' | a function (identity, values) => text
+    serving.showcase.per_group | 0 | a whole number from 1 to 20
+    schedule | '61 3 * * *' | a cron expression in UTC: minute 0 to 59, such as *, 0, 0-59 or */2"
   `);
 });
 
@@ -208,27 +130,11 @@ test('a pin has package, exact version, hash, time and the source of the time', 
     date_source: 'git',
   };
   expect(wrong({ 'sources/tower/pins': [pin] })).toMatchInlineSnapshot(`
-    "5 mistakes in pack bells
-
-    bells/pack.ts: sources.tower.pins.0.package
-      found     'Tower'
-      expected  the name of an npm package
-
-    bells/pack.ts: sources.tower.pins.0.version
-      found     '^1.0.0'
-      expected  an exact version such as 1.2.3
-
-    bells/pack.ts: sources.tower.pins.0.integrity
-      found     'sha1-abc'
-      expected  a hash 'sha512-…', or '' for a folder under fixtures
-
-    bells/pack.ts: sources.tower.pins.0.observed_at
-      found     '2026-01-01'
-      expected  a time in UTC such as 2026-09-16T00:00:00Z
-
-    bells/pack.ts: sources.tower.pins.0.date_source
-      found     'git'
-      expected  one of data, tag, pin, registry"
+    "sources.tower.pins.0.package | 'Tower' | the name of an npm package
+    sources.tower.pins.0.version | '^1.0.0' | an exact version such as 1.2.3
+    sources.tower.pins.0.integrity | 'sha1-abc' | a hash 'sha512-…', or '' for a folder under fixtures
+    sources.tower.pins.0.observed_at | '2026-01-01' | a time in UTC such as 2026-09-16T00:00:00Z
+    sources.tower.pins.0.date_source | 'git' | one of data, tag, pin, registry"
   `);
   const right = {
     package: 'tower',
@@ -237,28 +143,14 @@ test('a pin has package, exact version, hash, time and the source of the time', 
     observed_at: '2026-01-01T00:00:00Z',
     date_source: 'tag',
   };
-  expect(wrong({ 'sources/tower/pins': [right, right] })).toMatchInlineSnapshot(`
-    "1 mistake in pack bells
-
-    bells/pack.ts: sources.tower.pins.1
-      found     tower@1.0.0 twice
-      expected  each version once"
-  `);
+  expect(wrong({ 'sources/tower/pins': [right, right] })).toMatchInlineSnapshot(
+    `"sources.tower.pins.1 | tower@1.0.0 twice | each version once"`,
+  );
   const { newest: _, ...source } = least().sources['tower']!;
   expect(wrong({ sources: { owner: source, 'Tower 1': { ...source, newest: 'tower' } } })).toMatchInlineSnapshot(`
-    "3 mistakes in pack bells
-
-    bells/pack.ts: sources.owner
-      found     the id 'owner'
-      expected  another id: owner names edits by owners
-
-    bells/pack.ts: sources.owner.from
-      found     no from, no pins, no newest, no crawl
-      expected  at least one of from, pins, newest and crawl
-
-    bells/pack.ts: sources.Tower 1
-      found     the id 'Tower 1'
-      expected  lower-case letters, digits and -, starting with a letter"
+    "sources.owner | the id 'owner' | another id: owner names edits by owners
+    sources.owner.from | no from, no pins, no newest, no crawl | at least one of from, pins, newest and crawl
+    sources.Tower 1 | the id 'Tower 1' | lower-case letters, digits and -, starting with a letter"
   `);
 });
 
@@ -275,68 +167,28 @@ test('each type of attribute has its own members', () => {
       'attributes/price.hire/unit': undefined,
     }),
   ).toMatchInlineSnapshot(`
-    "9 mistakes in pack bells
-
-    bells/pack.ts: attributes.name.unit
-      found     'letters'
-      expected  nothing: unit belongs to type integer, number, price, geo, and this attribute is of type string
-
-    bells/pack.ts: attributes.name.values
-      found     ["a"]
-      expected  nothing: values belongs to type enum, and this attribute is of type string
-
-    bells/pack.ts: attributes.name.jump
-      found     2
-      expected  nothing: jump belongs to type integer, number, price, and this attribute is of type string
-
-    bells/pack.ts: attributes.weight.searchable
-      found     true
-      expected  false: only string, text, url, enum, strings attributes have words to search
-
-    bells/pack.ts: attributes.weight.range
-      found     {"min":5,"max":1}
-      expected  a min that is not above the max
-
-    bells/pack.ts: attributes.weight.sla
-      found     {"warn":3,"error":2}
-      expected  a warn that is not above the error
-
-    bells/pack.ts: attributes.weight.example
-      found     2.000000000049
-      expected  a number of at least 5
-
-    bells/pack.ts: attributes.price.hire.unit
-      found     nothing
-      expected  a unit such as 'USD/1M tokens': a price needs one
-
-    bells/pack.ts: attributes.price.hire.currency
-      found     nothing
-      expected  a currency code such as USD: a price needs one"
+    "attributes.name.unit | 'letters' | nothing: unit belongs to type integer, number, price, geo, and this attribute is of type string
+    attributes.name.values | ["a"] | nothing: values belongs to type enum, and this attribute is of type string
+    attributes.name.jump | 2 | nothing: jump belongs to type integer, number, price, and this attribute is of type string
+    attributes.weight.searchable | true | false: only string, text, url, enum, strings attributes have words to search
+    attributes.weight.range | {"min":5,"max":1} | a min that is not above the max
+    attributes.weight.sla | {"warn":3,"error":2} | a warn that is not above the error
+    attributes.weight.example | 2.000000000049 | a number of at least 5
+    attributes.price.hire.unit | nothing | a unit such as 'USD/1M tokens': a price needs one
+    attributes.price.hire.currency | nothing | a currency code such as USD: a price needs one"
   `);
 });
 
 test('group_jump is true or false, and only with jump', () => {
-  expect(wrong({ 'attributes/weight/group_jump': false })).toMatchInlineSnapshot(`
-    "1 mistake in pack bells
-
-    bells/pack.ts: attributes.weight.group_jump
-      found     false
-      expected  nothing: group_jump requires \`jump\`, which this attribute does not have"
-  `);
-  expect(wrong({ 'attributes/weight/jump': 5, 'attributes/weight/group_jump': 'no' })).toMatchInlineSnapshot(`
-    "1 mistake in pack bells
-
-    bells/pack.ts: attributes.weight.group_jump
-      found     'no'
-      expected  true or false"
-  `);
-  expect(wrong({ 'attributes/name/group_jump': true })).toMatchInlineSnapshot(`
-    "1 mistake in pack bells
-
-    bells/pack.ts: attributes.name.group_jump
-      found     true
-      expected  nothing: group_jump belongs to type integer, number, price, and this attribute is of type string"
-  `);
+  expect(wrong({ 'attributes/weight/group_jump': false })).toMatchInlineSnapshot(
+    `"attributes.weight.group_jump | false | nothing: group_jump requires \`jump\`, which this attribute does not have"`,
+  );
+  expect(wrong({ 'attributes/weight/jump': 5, 'attributes/weight/group_jump': 'no' })).toMatchInlineSnapshot(
+    `"attributes.weight.group_jump | 'no' | true or false"`,
+  );
+  expect(wrong({ 'attributes/name/group_jump': true })).toMatchInlineSnapshot(
+    `"attributes.name.group_jump | true | nothing: group_jump belongs to type integer, number, price, and this attribute is of type string"`,
+  );
 });
 
 test('an example must be a value of its attribute', () => {
@@ -347,15 +199,8 @@ test('an example must be a value of its attribute', () => {
       'attributes/price.hire/example': { min: 3, max: 2, currency: 'EUR' },
     }),
   ).toMatchInlineSnapshot(`
-    "2 mistakes in pack bells
-
-    bells/pack.ts: attributes.name.example
-      found     7
-      expected  a text
-
-    bells/pack.ts: attributes.price.hire.example
-      found     {"min":3,"max":2,"currency":"EUR"}
-      expected  a price range whose min is not above its max"
+    "attributes.name.example | 7 | a text
+    attributes.price.hire.example | {"min":3,"max":2,"currency":"EUR"} | a price range whose min is not above its max"
   `);
 });
 
@@ -371,31 +216,12 @@ test('names that clash with filters, parameters or groups are rejected', () => {
       'attributes/Größe': column,
     }),
   ).toMatchInlineSnapshot(`
-    "6 mistakes in pack bells
-
-    bells/pack.ts: attributes.limit
-      found     the name 'limit'
-      expected  another name: this one is a search parameter, a sort key or a member of every object
-
-    bells/pack.ts: attributes.constructor
-      found     the name 'constructor'
-      expected  another name: this one is a search parameter, a sort key or a member of every object
-
-    bells/pack.ts: attributes.quality
-      found     the name 'quality'
-      expected  another name: this one is a search parameter, a sort key or a member of every object
-
-    bells/pack.ts: attributes.max_weight
-      found     the name 'max_weight'
-      expected  a name that is not the filter max_ of the attribute 'weight'
-
-    bells/pack.ts: attributes.weight.net
-      found     the name 'weight.net'
-      expected  a name outside 'weight', which is an attribute and cannot be a group
-
-    bells/pack.ts: attributes.Größe
-      found     the name 'Größe'
-      expected  lower-case letters, digits and _, with dots for groups, such as 'price.input'"
+    "attributes.limit | the name 'limit' | another name: this one is a search parameter, a sort key or a member of every object
+    attributes.constructor | the name 'constructor' | another name: this one is a search parameter, a sort key or a member of every object
+    attributes.quality | the name 'quality' | another name: this one is a search parameter, a sort key or a member of every object
+    attributes.max_weight | the name 'max_weight' | a name that is not the filter max_ of the attribute 'weight'
+    attributes.weight.net | the name 'weight.net' | a name outside 'weight', which is an attribute and cannot be a group
+    attributes.Größe | the name 'Größe' | lower-case letters, digits and _, with dots for groups, such as 'price.input'"
   `);
 });
 
@@ -407,7 +233,7 @@ test.each(['bbox', 'buckets', 'direction', 'filter', 'type', 'entity', 'offset',
     input.attributes[name] = { ...column };
     expect(definePack(input).mistakes).toEqual([]);
     expect(wrong({ [`attributes/${name}`]: column, [`attributes/is_${name}`]: column })).toContain(
-      `expected  a name that is not the filter is_ of the attribute '${name}'`,
+      `| a name that is not the filter is_ of the attribute '${name}'`,
     );
   },
 );
@@ -420,27 +246,11 @@ test('bounds of dates are dates or now, bounds of numbers are numbers', () => {
     'attributes/weight/range': { max: 'now' },
   });
   expect(found).toMatchInlineSnapshot(`
-    "5 mistakes in pack bells
-
-    bells/pack.ts: attributes.weight.range.max
-      found     'now'
-      expected  a number
-
-    bells/pack.ts: attributes.cast.range.min
-      found     'now'
-      expected  a date, YYYY-MM-DD
-
-    bells/pack.ts: attributes.cast.range.max
-      found     'then'
-      expected  a date, YYYY-MM-DD, or 'now'
-
-    bells/pack.ts: attributes.hung.range
-      found     {"min":"2026-02-01","max":"2026-01-01"}
-      expected  a min that is not above the max
-
-    bells/pack.ts: attributes.hung.example
-      found     '2026-01-01'
-      expected  a date from 2026-02-01 on"
+    "attributes.weight.range.max | 'now' | a number
+    attributes.cast.range.min | 'now' | a date, YYYY-MM-DD
+    attributes.cast.range.max | 'then' | a date, YYYY-MM-DD, or 'now'
+    attributes.hung.range | {"min":"2026-02-01","max":"2026-01-01"} | a min that is not above the max
+    attributes.hung.example | '2026-01-01' | a date from 2026-02-01 on"
   `);
   const changes = { ...least(), attributes: { ...least().attributes, cast: { ...date, range: { max: 'now' } } } };
   expect(definePack(changes as PackInput).attributes.find(({ name }) => name === 'cast')).toMatchObject({
@@ -450,5 +260,5 @@ test('bounds of dates are dates or now, bounds of numbers are numbers', () => {
 });
 
 test('a member that breaks two rules of one message is one mistake', () => {
-  expect(wrong({ 'prices/search': -1 })).toMatch(/^1 mistake in pack bells\n/);
+  expect(wrong({ 'prices/search': -1 })).toBe('prices.search | -1 | a price in EUR above 0, at most 100');
 });

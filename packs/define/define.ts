@@ -28,26 +28,29 @@ export interface PackDefinition {
  * Declares a pack. Never throws: the loader reports all mistakes of a pack together, with those of its other
  * files.
  *
- * export default definePack({ title: 'Tools', …, attributes: { name: { type: 'string', … } } });
+ * @example
+ * ```ts
+ * export default definePack({ title: 'Tools', attributes: { name: { type: 'string', … } }, … });
+ * ```
  */
 export function definePack(input: PackInput): PackDefinition {
   const mistakes: Omit<Mistake, 'file'>[] = [];
   const add = (mistake: Omit<Mistake, 'file'>) => void mistakes.push(mistake);
   const members = asObject(input);
   if (members === null) {
-    add({ path: '', found: quoteValue(input), expected: 'an object: definePack({ title, description, … })' });
+    add({ path: '', actual: quoteValue(input), expected: 'an object: definePack({ title, description, … })' });
     return { kind: KIND, settings: null, names: [], attributes: [], needsCollector: false, mistakes };
   }
-  const known = Object.keys(PackShape.shape);
+  const packMembers = Object.keys(PackShape.shape);
   for (const name of Object.keys(members)) {
-    if (known.includes(name)) continue;
-    const expected = `one of ${known.join(', ')}`;
-    add({ path: name, found: `a member '${name}'`, expected, nearest: nearestName(name, known) });
+    if (packMembers.includes(name)) continue;
+    const expected = `one of ${packMembers.join(', ')}`;
+    add({ path: name, actual: `a member '${name}'`, expected, nearest: nearestName(name, packMembers) });
   }
   const columns = asObject(members['attributes']);
   const attributes = columns ? checkAttributes(columns, add) : [];
   if (columns === null || Object.keys(columns).length === 0) {
-    add({ path: 'attributes', found: quoteValue(members['attributes']), expected: 'an object of attributes by name' });
+    add({ path: 'attributes', actual: quoteValue(members['attributes']), expected: 'an object of attributes by name' });
   }
   const sections = checkSections(members, add);
   const names = Object.keys(columns ?? {});
@@ -102,6 +105,7 @@ function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute
   const joined = (id: Identity) => identity.attributes.map((name) => String(id[name] ?? '')).join('/');
   const rule: Rule = { prefer: 'trust' };
   const eur: Record<PricedOperation, number> = { ...prices, prices: prices.prices ?? prices.get };
+  const core = serving.core ?? ['name', ...identity.attributes, rest.group_by, ...rest.compare];
   return {
     ...rest,
     sources: Object.entries(sources).map(([id, source]) => ({ id, ...source })),
@@ -111,8 +115,12 @@ function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute
       ...serving,
       distinguish_by:
         serving.distinguish_by ??
-        identity.attributes.filter((name) => attributes.some((each) => each.public && each.name === name)),
-      similar_by: serving.similar_by ?? attributes.filter((each) => each.searchable).map((each) => each.name),
+        identity.attributes.filter((name) =>
+          attributes.some((attribute) => attribute.public && attribute.name === name),
+        ),
+      core: attributes.map(({ name }) => name).filter((name) => core.includes(name)),
+      similar_by:
+        serving.similar_by ?? attributes.filter((attribute) => attribute.searchable).map((attribute) => attribute.name),
     },
     identity: {
       attributes: identity.attributes,
@@ -128,6 +136,6 @@ function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute
       rule: consolidation?.rule ?? (() => rule),
     },
     prices: Object.fromEntries(Object.entries(eur).map(([name, price]) => [name, micro(price)])) as Pack['prices'],
-    price_attributes: attributes.filter((each) => each.type === 'price').map((each) => each.name),
+    price_attributes: attributes.filter((attribute) => attribute.type === 'price').map((attribute) => attribute.name),
   };
 }

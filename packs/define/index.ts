@@ -27,8 +27,12 @@ export function defineCollector(collector: Collector): Collector {
   return collector;
 }
 
+const Pages = z.array(
+  z.object({ url: z.string(), sha256: z.string(), content_type: z.string(), fetched_at: z.string() }),
+);
+
 /** Every page of a reading in the order of fetching, with its bytes. `folder` is that of the reading. */
 export async function* readPages(folder: string): AsyncGenerator<CrawledPage & { body: Buffer }> {
-  const pages = JSON.parse(await readFile(join(folder, 'pages.json'), 'utf8')) as CrawledPage[];
+  const pages = Pages.parse(JSON.parse(await readFile(join(folder, 'pages.json'), 'utf8')));
   for (const page of pages) yield { ...page, body: await readFile(join(folder, page.sha256)) };
 }

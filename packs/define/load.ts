@@ -17,6 +17,17 @@ export { PackError } from './mistakes.ts';
 /** Dataset ids that would clash with paths or tool names (contract section 7). */
 export const RESERVED_IDS = ['datasets', 'dataset', 'entity', 'catalog', 'keys', 'optout', 'claim', 'paid'];
 
+/** Ids that later versions reserved: no new dataset has one, and a dataset with a release keeps it. */
+export const LATER_RESERVED_IDS = ['sql', 'search', 'quote', 'fetch', 'account', 'ogc'];
+
+const UNAVAILABLE_IDS = [...RESERVED_IDS, ...LATER_RESERVED_IDS];
+
+/** What is wrong with the id of a new dataset, as a message; null: nothing. */
+export function idProblem(id: string): string | null {
+  if (/^[a-z][a-z0-9-]*$/.test(id) && !UNAVAILABLE_IDS.includes(id)) return null;
+  return `'${id}' is not a valid dataset id: use lower-case letters, digits and -, and none of ${UNAVAILABLE_IDS.join(', ')}`;
+}
+
 // A pack outside this repository has no node_modules, so its one import is mapped here.
 const PACK_MODULE = new URL(`./index${extname(import.meta.url)}`, import.meta.url).href;
 registerHooks({
@@ -31,9 +42,9 @@ export function fixtureFolder(folder: string, pkg: string, version: string): str
 
 /** Whether a path is a file or a folder; null when it does not exist. */
 async function kindOf(path: string): Promise<'file' | 'folder' | null> {
-  const found = await stat(path).catch(() => null);
-  if (found === null) return null;
-  return found.isDirectory() ? 'folder' : 'file';
+  const stats = await stat(path).catch(() => null);
+  if (stats === null) return null;
+  return stats.isDirectory() ? 'folder' : 'file';
 }
 
 /**
@@ -44,18 +55,18 @@ export async function loadPack(folder: string): Promise<Pack> {
   const at = resolve(folder);
   const id = basename(at);
   const mistakes: Mistake[] = [];
-  const report = (file: string, found: Omit<Mistake, 'file'>[]) =>
-    mistakes.push(...found.map((mistake) => ({ file, ...mistake })));
+  const report = (file: string, fileMistakes: Omit<Mistake, 'file'>[]) =>
+    mistakes.push(...fileMistakes.map((mistake) => ({ file, ...mistake })));
 
   if (!/^[a-z][a-z0-9-]*$/.test(id)) {
     const expected = 'lower-case letters, digits and -, starting with a letter: the name is the dataset id';
-    report('', [{ path: '', found: `the name ${quoteValue(id)}`, expected }]);
+    report('', [{ path: '', actual: `the name ${quoteValue(id)}`, expected }]);
   } else if (RESERVED_IDS.includes(id)) {
     const expected = `another name: ${RESERVED_IDS.join(', ')} are reserved`;
-    report('', [{ path: '', found: `the name ${quoteValue(id)}`, expected }]);
+    report('', [{ path: '', actual: `the name ${quoteValue(id)}`, expected }]);
   }
   if ((await kindOf(at)) !== 'folder') {
-    throw new PackError(folder, [{ file: '', path: '', found: 'no such folder', expected: 'a pack folder' }]);
+    throw new PackError(folder, [{ file: '', path: '', actual: 'no such folder', expected: 'a pack folder' }]);
   }
 
   const definition = await loadDefinition(at, report);
@@ -70,9 +81,9 @@ export async function loadPack(folder: string): Promise<Pack> {
     for (const [i, pin] of source.pins.entries()) {
       const shipped = fixtureFolder(at, pin.package, pin.version);
       if (pin.integrity === '' && (await kindOf(shipped)) !== 'folder') {
-        const found = `'' and no folder fixtures/${pin.package}/${pin.version}`;
+        const actual = `'' and no folder fixtures/${pin.package}/${pin.version}`;
         const expected = "a hash 'sha512-…', or the source shipped in that folder";
-        report('pack.ts', [{ path: `sources.${source.id}.pins.${i}.integrity`, found, expected }]);
+        report('pack.ts', [{ path: `sources.${source.id}.pins.${i}.integrity`, actual, expected }]);
       }
     }
   }
@@ -83,7 +94,7 @@ export async function loadPack(folder: string): Promise<Pack> {
   return { id, folder: at, ...settings, collector, samples, template, guide, ...(notice === null ? {} : { notice }) };
 }
 
-type Report = (file: string, found: Omit<Mistake, 'file'>[]) => void;
+type Report = (file: string, mistakes: Omit<Mistake, 'file'>[]) => void;
 
 /** A name that the message of a failed import contains: of a variable, an export or a module. */
 const NAME_IN_ERROR = /^(?<variable>[\w$]+) is not defined|named '(?<member>[^']+)'|Cannot find \w+ '(?<module>[^']+)'/;
@@ -122,16 +133,16 @@ async function nearestExport(message: string): Promise<string | undefined> {
 async function loadModule(folder: string, file: string, report: Report): Promise<unknown> {
   const path = join(folder, file);
   if ((await kindOf(path)) !== 'file') {
-    report(file, [{ path: '', found: 'no such file', expected: `${file} with a default export` }]);
+    report(file, [{ path: '', actual: 'no such file', expected: `${file} with a default export` }]);
     return null;
   }
   try {
     const loaded = (await import(pathToFileURL(path).href)) as { default?: unknown };
     return loaded.default;
   } catch (error) {
-    const found = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const actual = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     const nearest = error instanceof Error ? await nearestExport(error.message) : undefined;
-    report(file, [{ path: await lineOf(error, path), found, expected: 'a module that can be imported', nearest }]);
+    report(file, [{ path: await lineOf(error, path), actual, expected: 'a module that can be imported', nearest }]);
     return null;
   }
 }
@@ -140,7 +151,9 @@ async function loadDefinition(folder: string, report: Report): Promise<PackDefin
   const exported = await loadModule(folder, 'pack.ts', report);
   if (exported === null) return null;
   if (!isDefinition(exported)) {
-    report('pack.ts', [{ path: 'default', found: quoteValue(exported), expected: 'export default definePack({ … })' }]);
+    report('pack.ts', [
+      { path: 'default', actual: quoteValue(exported), expected: 'export default definePack({ … })' },
+    ]);
     return null;
   }
   report('pack.ts', exported.mistakes);
@@ -162,12 +175,12 @@ async function loadCollector(
   const collector = exported as Partial<Collector> | undefined;
   if (typeof collector?.read !== 'function') {
     const expected = 'export default defineCollector({ async *read(reading, context) { … } })';
-    report('collect.ts', [{ path: 'default.read', found: quoteValue(collector?.read), expected }]);
+    report('collect.ts', [{ path: 'default.read', actual: quoteValue(collector?.read), expected }]);
     return null;
   }
   if (collector.observedAt !== undefined && typeof collector.observedAt !== 'function') {
     const expected = 'a function (folder) => the date inside the data, or null';
-    report('collect.ts', [{ path: 'default.observedAt', found: quoteValue(collector.observedAt), expected }]);
+    report('collect.ts', [{ path: 'default.observedAt', actual: quoteValue(collector.observedAt), expected }]);
     return null;
   }
   return collector as Collector;
@@ -186,7 +199,7 @@ async function loadText(folder: string, file: string, report: Report): Promise<s
   const text = await readFile(join(folder, file), 'utf8').catch(() => null);
   if (text !== null && text.trim() !== '') return text;
   report(file, [
-    { path: '', found: text === null ? 'no such file' : 'an empty file', expected: `a ${file} with text` },
+    { path: '', actual: text === null ? 'no such file' : 'an empty file', expected: `a ${file} with text` },
   ]);
   return null;
 }
@@ -196,8 +209,8 @@ function readSamples(written: string, definition: PackDefinition, report: Report
   try {
     parsed = parseJson(written);
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
-    report('samples.json', [{ path: '', found, expected: 'JSON' }]);
+    const actual = error instanceof Error ? error.message : String(error);
+    report('samples.json', [{ path: '', actual, expected: 'JSON' }]);
     return [];
   }
   const { samples, mistakes: wrong, rules } = checkSamples(parsed, definition);
@@ -244,8 +257,8 @@ export async function loadPacks(dirs: readonly string[]): Promise<Pack[]> {
   for (const [i, folder] of folders.entries()) {
     const other = folders[i - 1];
     if (other === undefined || basename(other) !== basename(folder)) continue;
-    const found = `the id ${quoteValue(basename(folder))}, which ${other} has too`;
-    throw new PackError(folder, [{ file: '', path: '', found, expected: 'a unique id: rename one of the folders' }]);
+    const actual = `the id ${quoteValue(basename(folder))}, which ${other} has too`;
+    throw new PackError(folder, [{ file: '', path: '', actual, expected: 'a unique id: rename one of the folders' }]);
   }
   const packs: Pack[] = [];
   for (const folder of folders) packs.push(await loadPack(folder));
@@ -264,11 +277,11 @@ function checkTemplate(template: string, names: string[]): Omit<Mistake, 'file'>
   for (const match of template.matchAll(/\b(values|record)(?:\[\s*(?:'([^']*)'|"([^"]*)")\s*\]|\.(\w+))/g)) {
     const [text, object, a, b, c] = match;
     const name = a ?? b ?? c ?? '';
-    const known = object === 'values' ? names : RECORD;
+    const choices = object === 'values' ? names : RECORD;
     const expected = object === 'values' ? 'the name of an attribute' : `one of ${RECORD.join(', ')}`;
-    if (known.includes(name) || mistakes.has(text)) continue;
+    if (choices.includes(name) || mistakes.has(text)) continue;
     const line = template.slice(0, match.index).split('\n').length;
-    mistakes.set(text, notOneOf(`line ${line}: ${text}`, name, expected, known));
+    mistakes.set(text, notOneOf(`line ${line}: ${text}`, name, expected, choices));
   }
   return [...mistakes.values()];
 }

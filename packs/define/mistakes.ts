@@ -7,7 +7,7 @@ export interface Mistake {
   file: string;
   /** Path in the file: `attributes.price.input.unit`; empty for the whole file. */
   path: string;
-  found: string;
+  actual: string;
   expected: string;
   /** The likely intended name. */
   nearest?: string | undefined;
@@ -17,8 +17,8 @@ export interface Mistake {
 export class PackError extends Error {
   readonly mistakes: Mistake[];
   /** @param folder the pack's folder as the author wrote it, for the message */
-  constructor(folder: string, found: Mistake[]) {
-    const mistakes = withoutConsequences(found);
+  constructor(folder: string, all: Mistake[]) {
+    const mistakes = withoutConsequences(all);
     const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
     super(`${count} in pack ${folder}\n\n${mistakes.map((mistake) => tell(folder, mistake)).join('\n\n')}`);
     this.name = 'PackError';
@@ -29,16 +29,16 @@ export class PackError extends Error {
 /** The mistakes without those that only follow from another: `title` is missing because it is written `titel`. */
 function withoutConsequences(mistakes: Mistake[]): Mistake[] {
   const intended = new Set<string>();
-  for (const { file, path, found, nearest } of mistakes) {
-    const name = /^a member '(.+)'$/.exec(found)?.[1];
+  for (const { file, path, actual, nearest } of mistakes) {
+    const name = /^a member '(.+)'$/.exec(actual)?.[1];
     if (name !== undefined && nearest !== undefined) intended.add(`${file}:${path.slice(0, -name.length)}${nearest}`);
   }
-  return mistakes.filter(({ file, path, found }) => found !== 'nothing' || !intended.has(`${file}:${path}`));
+  return mistakes.filter(({ file, path, actual }) => actual !== 'nothing' || !intended.has(`${file}:${path}`));
 }
 
-function tell(folder: string, { file, path, found, expected, nearest }: Mistake): string {
+function tell(folder: string, { file, path, actual, expected, nearest }: Mistake): string {
   const at = file === '' ? folder : `${folder}/${file}`;
-  const lines = [path === '' ? at : `${at}: ${path}`, `  found     ${found}`, `  expected  ${expected}`];
+  const lines = [path === '' ? at : `${at}: ${path}`, `  found     ${actual}`, `  expected  ${expected}`];
   if (nearest !== undefined) lines.push(`  nearest   ${quoteValue(nearest)}`);
   return lines.join('\n');
 }
@@ -61,17 +61,17 @@ function shorten(text: string): string {
 }
 
 /** The known name closest to a wrong one, or undefined when none is close. */
-export function nearestName(wrong: string, known: readonly string[]): string | undefined {
+export function nearestName(wrong: string, names: readonly string[]): string | undefined {
   // One character is close to any other.
   if (wrong.length < 2) return undefined;
   const maxDistance = wrong.length < 4 ? 1 : Math.max(2, Math.floor(wrong.length / 3));
-  return closestMatch(wrong, known, { maxDistance });
+  return closestMatch(wrong, names, { maxDistance });
 }
 
 /** A mistake where one of several known names is expected. */
-export function notOneOf(path: string, wrong: unknown, what: string, known: readonly string[]): Omit<Mistake, 'file'> {
-  const near = typeof wrong === 'string' ? nearestName(wrong, known) : undefined;
-  return { path, found: quoteValue(wrong), expected: what, nearest: near };
+export function notOneOf(path: string, wrong: unknown, what: string, names: readonly string[]): Omit<Mistake, 'file'> {
+  const near = typeof wrong === 'string' ? nearestName(wrong, names) : undefined;
+  return { path, actual: quoteValue(wrong), expected: what, nearest: near };
 }
 
 /**
@@ -82,20 +82,20 @@ export function fromZod(error: z.ZodError, input: unknown, base: string[], keys:
   const mistakes = error.issues.flatMap((issue): Omit<Mistake, 'file'>[] => {
     const path = [...base, ...issue.path.map(String)].join('.');
     if (issue.code === 'unrecognized_keys') {
-      const known = keys(issue.path);
+      const names = keys(issue.path);
       return issue.keys.map((key) => ({
         path: [path, key].filter(Boolean).join('.'),
-        found: `a member '${key}'`,
-        expected: `one of ${known.join(', ')}`,
-        nearest: nearestName(key, known),
+        actual: `a member '${key}'`,
+        expected: `one of ${names.join(', ')}`,
+        nearest: nearestName(key, names),
       }));
     }
-    const found = issue.path.reduce<unknown>(
+    const value = issue.path.reduce<unknown>(
       (at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key],
       input,
     );
-    const known = issue.code === 'invalid_value' ? issue.values.map(String) : [];
-    return [notOneOf(path, found, issue.message, known)];
+    const names = issue.code === 'invalid_value' ? issue.values.map(String) : [];
+    return [notOneOf(path, value, issue.message, names)];
   });
   // Several rules of one member may have the same message.
   return [...new Map(mistakes.map((mistake) => [JSON.stringify(mistake), mistake])).values()];

@@ -54,6 +54,8 @@ export interface Attribute {
   filterable: boolean;
   /** `q` searches the words of this attribute. */
   searchable: boolean;
+  /** Whether a value of it names its record, where ids and slugs do. Absent: it does not. */
+  key?: boolean | undefined;
   /** How often a word of this attribute counts in the order by relevance, 1 to 10. */
   search_weight: number;
   /** Closed list of an enum, or null when the values are from the data. */
@@ -265,6 +267,8 @@ export interface Pack {
     showcase: { per_group: number };
     /** Public attributes that distinguish records of the same name. */
     distinguish_by: string[];
+    /** Attributes of lists for agents who select none, in the order of the pack. */
+    core: string[];
     similar_differ_by: string | null;
     /** Searchable attributes whose words count for similarity. */
     similar_by: string[];

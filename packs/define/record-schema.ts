@@ -98,7 +98,9 @@ const PROVENANCE: JsonSchema = {
 function valuesSchema(pack: Pack | null): JsonSchema {
   const description = 'Values by attribute; a value that no source has is absent';
   if (pack === null) return { description, type: 'object' };
-  const properties = Object.fromEntries(pack.attributes.map((each) => [each.name, attributeSchema(each)]));
+  const properties = Object.fromEntries(
+    pack.attributes.map((attribute) => [attribute.name, attributeSchema(attribute)]),
+  );
   return { description, type: 'object', properties, additionalProperties: false };
 }
 
@@ -129,6 +131,12 @@ function members(pack: Pack | null): JsonSchema {
     sample: { description: 'Fictional', const: true },
     score: { description: 'Word overlap, in answers of similar', type: 'number', minimum: 0 },
     ...(pack === null || pack.attributes.some(({ type }) => type === 'geo') ? { distance_km: DISTANCE } : {}),
+    group: {
+      description: 'Attribute and value of its group, with group_by',
+      type: 'object',
+      maxProperties: 1,
+      ...names,
+    },
     as_of: { description: 'The requested time, if there was one', ...TIME },
   };
 }
@@ -137,7 +145,7 @@ function members(pack: Pack | null): JsonSchema {
 export const RECORD_MEMBERS: readonly string[] = Object.keys(members(null));
 
 /** Members in some answers only. */
-const OPTIONAL = ['preview', 'sample', 'score', 'distance_km', 'as_of'];
+const OPTIONAL = ['preview', 'sample', 'score', 'distance_km', 'group', 'as_of'];
 
 /** JSON Schema 2020-12 of a record in answers (contract section 2); null: of any dataset. */
 export function recordSchema(pack: Pack | null): JsonSchema {

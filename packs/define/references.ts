@@ -17,28 +17,29 @@ const IDENTIFYING: AttributeType[] = ['string', 'enum', 'url', 'date', 'datetime
  * @param checked the attributes without one
  */
 export function checkReferences(sections: Sections, names: string[], checked: Attribute[], add: Add): void {
-  const known = new Map(checked.map((attribute) => [attribute.name, attribute]));
+  const byName = new Map(checked.map((attribute) => [attribute.name, attribute]));
   /** The attribute with this name; null when it is unknown (reported here) or invalid (reported before). */
   const attribute = (path: string, name: string): Attribute | null => {
     if (names.length > 0 && !names.includes(name)) add(notOneOf(path, name, 'the name of an attribute', names));
-    return known.get(name) ?? null;
+    return byName.get(name) ?? null;
   };
   const ofType = (path: string, name: string, types: readonly AttributeType[]): Attribute | null => {
-    const found = attribute(path, name);
-    if (found === null || types.includes(found.type)) return found;
+    const checkedAttribute = attribute(path, name);
+    if (checkedAttribute === null || types.includes(checkedAttribute.type)) return checkedAttribute;
     add({
       path,
-      found: `${quoteValue(name)} of type ${found.type}`,
+      actual: `${quoteValue(name)} of type ${checkedAttribute.type}`,
       expected: `an attribute of type ${types.join(', ')}`,
     });
     return null;
   };
 
-  if (names.length > 0 && names.length === checked.length && !checked.some((each) => each.public)) {
-    add({ path: 'attributes', found: 'no public attribute', expected: 'at least one with public: true, for previews' });
-  }
-  if (names.length > 0 && names.length === checked.length && !checked.some((each) => each.weight > 0)) {
-    add({ path: 'attributes', found: 'no weight above 0', expected: 'at least one, for the completeness of a record' });
+  if (names.length > 0 && names.length === checked.length) {
+    const path = 'attributes';
+    if (!checked.some((candidate) => candidate.public))
+      add({ path, actual: 'no public attribute', expected: 'at least one with public: true, for previews' });
+    if (!checked.some((candidate) => candidate.weight > 0))
+      add({ path, actual: 'no weight above 0', expected: 'at least one, for the completeness of a record' });
   }
   checkIdentity(sections, ofType, add);
   checkOwner(sections, checked, ofType, add);
@@ -49,46 +50,49 @@ export function checkReferences(sections: Sections, names: string[], checked: At
     const group = ofType('group_by', sections.group_by, GROUPING);
     if (group && !group.public) {
       const expected = 'a public attribute: groups are named on free pages';
-      add({ path: 'group_by', found: `${quoteValue(group.name)}, which is not public`, expected });
+      add({ path: 'group_by', actual: `${quoteValue(group.name)}, which is not public`, expected });
     }
   }
   const differ = sections.serving?.similar_differ_by;
   if (differ) ofType('serving.similar_differ_by', differ, GROUPING);
   sections.serving?.similar_by?.forEach((name, i) => {
-    const found = attribute(`serving.similar_by.${i}`, name);
-    if (found === null || found.searchable) return;
+    const similar = attribute(`serving.similar_by.${i}`, name);
+    if (similar === null || similar.searchable) return;
     const expected = 'a searchable attribute: similar compares words that search finds';
-    add({ path: `serving.similar_by.${i}`, found: `${quoteValue(name)}, which is not searchable`, expected });
+    add({ path: `serving.similar_by.${i}`, actual: `${quoteValue(name)}, which is not searchable`, expected });
   });
   sections.serving?.distinguish_by?.forEach((name, i) => {
-    const known = attribute(`serving.distinguish_by.${i}`, name);
-    if (known === null || known.public) return;
+    const target = attribute(`serving.distinguish_by.${i}`, name);
+    if (target === null || target.public) return;
     const expected = 'a public attribute: titles are on free pages';
-    add({ path: `serving.distinguish_by.${i}`, found: `${quoteValue(name)}, which is not public`, expected });
+    add({ path: `serving.distinguish_by.${i}`, actual: `${quoteValue(name)}, which is not public`, expected });
+  });
+  sections.serving?.core?.forEach((name, i) => {
+    attribute(`serving.core.${i}`, name);
   });
   const prominence = sections.serving?.prominence;
   if (prominence) {
-    const known = ofType('serving.prominence', prominence, NUMERIC);
-    if (known && !known.public) {
+    const target = ofType('serving.prominence', prominence, NUMERIC);
+    if (target && !target.public) {
       const expected = 'a public attribute: every caller can sort by it';
-      add({ path: 'serving.prominence', found: `${quoteValue(known.name)}, which is not public`, expected });
+      add({ path: 'serving.prominence', actual: `${quoteValue(target.name)}, which is not public`, expected });
     }
   }
   sections.compare?.forEach((name, i, all) => {
     attribute(`compare.${i}`, name);
     if (all.indexOf(name) !== i)
-      add({ path: `compare.${i}`, found: `${quoteValue(name)} twice`, expected: 'each once' });
+      add({ path: `compare.${i}`, actual: `${quoteValue(name)} twice`, expected: 'each once' });
   });
   if (sections.calculator) checkCalculator(sections.calculator, sections.compare, ofType, add);
   if (sections.gone) {
-    const found = ofType('gone.attribute', sections.gone.attribute, ['enum', 'string']);
-    const value = found && checkValue(found, sections.gone.value);
-    if (value && !value.ok) add(notOneOf('gone.value', sections.gone.value, value.reason, found?.values ?? []));
+    const goneAttribute = ofType('gone.attribute', sections.gone.attribute, ['enum', 'string']);
+    const value = goneAttribute && checkValue(goneAttribute, sections.gone.value);
+    if (value && !value.ok) add(notOneOf('gone.value', sections.gone.value, value.reason, goneAttribute?.values ?? []));
   }
   if (sections.quality) {
     const sum = Object.values(sections.quality).reduce((total, weight) => total + weight, 0);
     if (Math.abs(sum - 1) > 1e-9) {
-      add({ path: 'quality', found: `weights that sum to ${Number(sum.toFixed(6))}`, expected: 'a sum of 1' });
+      add({ path: 'quality', actual: `weights that sum to ${Number(sum.toFixed(6))}`, expected: 'a sum of 1' });
     }
   }
 }
@@ -100,11 +104,11 @@ type OfType = (path: string, name: string, types: readonly AttributeType[]) => A
 function checkIdentity(sections: Sections, ofType: OfType, add: Add): void {
   sections.identity?.attributes.forEach((name, i, all) => {
     const path = `identity.attributes.${i}`;
-    const found = ofType(path, name, IDENTIFYING);
-    if (all.indexOf(name) !== i) add({ path, found: `${quoteValue(name)} twice`, expected: 'each once' });
-    if (found?.editable) {
+    const attribute = ofType(path, name, IDENTIFYING);
+    if (all.indexOf(name) !== i) add({ path, actual: `${quoteValue(name)} twice`, expected: 'each once' });
+    if (attribute?.editable) {
       const expected = 'false: owners cannot edit identity attributes';
-      add({ path: `attributes.${name}.editable`, found: 'true', expected });
+      add({ path: `attributes.${name}.editable`, actual: 'true', expected });
     }
   });
 }
@@ -113,40 +117,40 @@ function checkOwner(sections: Sections, checked: Attribute[], ofType: OfType, ad
   if (sections.owner === undefined) return;
   const domain = sections.owner.domain;
   if (domain !== null) {
-    const found = ofType('owner.domain', domain, ['string', 'url']);
-    if (found?.editable) {
+    const attribute = ofType('owner.domain', domain, ['string', 'url']);
+    if (attribute?.editable) {
       const expected = 'false: the domain decides who the owner is';
-      add({ path: `attributes.${domain}.editable`, found: 'true', expected });
+      add({ path: `attributes.${domain}.editable`, actual: 'true', expected });
     }
     return;
   }
   for (const { name } of checked.filter((attribute) => attribute.editable)) {
     const expected = 'false, or owner.domain: without a domain records cannot be claimed';
-    add({ path: `attributes.${name}.editable`, found: 'true', expected });
+    add({ path: `attributes.${name}.editable`, actual: 'true', expected });
   }
 }
 
 function checkSources(sections: Sections, attribute: AttributeNamed, add: Add): void {
   const ids = Object.keys(sections.sources ?? {});
   if (sections.sources && ids.length === 0) {
-    add({ path: 'sources', found: 'no source', expected: 'at least one source' });
+    add({ path: 'sources', actual: 'no source', expected: 'at least one source' });
   }
   for (const [id, source] of Object.entries(sections.sources ?? {})) {
     const path = `sources.${id}`;
     if (!/^[a-z][a-z0-9-]*$/.test(id)) {
       add({
         path,
-        found: `the id ${quoteValue(id)}`,
+        actual: `the id ${quoteValue(id)}`,
         expected: 'lower-case letters, digits and -, starting with a letter',
       });
     }
-    if (id === 'owner') add({ path, found: "the id 'owner'", expected: 'another id: owner names edits by owners' });
+    if (id === 'owner') add({ path, actual: "the id 'owner'", expected: 'another id: owner names edits by owners' });
     if (id === 'constructor')
-      add({ path, found: `the id '${id}'`, expected: 'another id: it is a member of every object' });
+      add({ path, actual: `the id '${id}'`, expected: 'another id: it is a member of every object' });
     if (source.pins.length === 0 && source.newest === null && source.crawl === null && source.from === null) {
       add({
         path: `${path}.from`,
-        found: 'no from, no pins, no newest, no crawl',
+        actual: 'no from, no pins, no newest, no crawl',
         expected: 'at least one of from, pins, newest and crawl',
       });
     }
@@ -154,7 +158,7 @@ function checkSources(sections: Sections, attribute: AttributeNamed, add: Add): 
     const seen = new Set<string>();
     source.pins.forEach((pin, i) => {
       const name = `${pin.package}@${pin.version}`;
-      if (seen.has(name)) add({ path: `${path}.pins.${i}`, found: `${name} twice`, expected: 'each version once' });
+      if (seen.has(name)) add({ path: `${path}.pins.${i}`, actual: `${name} twice`, expected: 'each version once' });
       seen.add(name);
     });
   }
@@ -176,13 +180,13 @@ function checkCalculator(
     if (!/^[a-z][a-z0-9_]*$/.test(name))
       add({
         path,
-        found: `the name ${quoteValue(name)}`,
+        actual: `the name ${quoteValue(name)}`,
         expected: "lower-case letters, digits and _, such as 'days'",
       });
     else if (COMPARE_PARAMETERS.includes(name))
-      add({ path, found: `the name ${quoteValue(name)}`, expected: 'another name: comparisons have this parameter' });
+      add({ path, actual: `the name ${quoteValue(name)}`, expected: 'another name: comparisons have this parameter' });
     if (!sum.some(({ input }) => input === name))
-      add({ path, found: 'an input that no term of sum uses', expected: 'a term with it, or no such input' });
+      add({ path, actual: 'an input that no term of sum uses', expected: 'a term with it, or no such input' });
   }
   const currencies = new Set<string>();
   for (const [i, term] of sum.entries()) {
@@ -190,15 +194,15 @@ function checkCalculator(
     if (!names.includes(term.input)) add(notOneOf(`${path}.input`, term.input, 'the name of an input', names));
     for (const member of ['attribute', 'otherwise'] as const) {
       const name = term[member];
-      const found = name === undefined ? null : ofType(`${path}.${member}`, name, NUMERIC);
-      if (found?.currency) currencies.add(found.currency);
-      if (found === null || found.public || !compare || compare.includes(found.name)) continue;
+      const attribute = name === undefined ? null : ofType(`${path}.${member}`, name, NUMERIC);
+      if (attribute?.currency) currencies.add(attribute.currency);
+      if (attribute === null || attribute.public || !compare || compare.includes(attribute.name)) continue;
       const expected = 'a public attribute, or one of compare: a comparison loads no others';
-      add({ path: `${path}.${member}`, found: `${quoteValue(found.name)}, which is neither`, expected });
+      add({ path: `${path}.${member}`, actual: `${quoteValue(attribute.name)}, which is neither`, expected });
     }
   }
   if (currencies.size > 1)
-    add({ path: 'calculator.sum', found: `prices in ${[...currencies].join(' and ')}`, expected: 'one currency' });
+    add({ path: 'calculator.sum', actual: `prices in ${[...currencies].join(' and ')}`, expected: 'one currency' });
 }
 
 type SourceDraft = NonNullable<Sections['sources']>[string];
@@ -215,17 +219,17 @@ function checkDeclared(
   checkSigns(path, from, add);
   if (from.kind === 'postgres' && from.cursor !== undefined && complete) {
     const expected = 'false: with a cursor, a reading lists only the newer rows, and all others would be gone';
-    add({ path: `${path}.complete`, found: 'true', expected });
+    add({ path: `${path}.complete`, actual: 'true', expected });
   }
-  if (crawl !== null) add({ path: `${path}.crawl`, found: 'crawl and from', expected: 'one of them' });
+  if (crawl !== null) add({ path: `${path}.crawl`, actual: 'crawl and from', expected: 'one of them' });
   const served = from.kind === 'postgres' || from.kind === 'http';
   if (served && (pins.length > 0 || newest !== null)) {
     const expected = 'no pins and no newest: only files are read from packages';
-    add({ path: `${path}.from`, found: `${from.kind}(…) and pins or newest`, expected });
+    add({ path: `${path}.from`, actual: `${from.kind}(…) and pins or newest`, expected });
   }
   if (from.kind === 'sqlite' && (from.table === undefined) === (from.query === undefined)) {
-    const found = from.table === undefined ? 'no table and no query' : 'a table and a query';
-    add({ path: `${path}.from`, found, expected: 'a table or a query' });
+    const actual = from.table === undefined ? 'no table and no query' : 'a table and a query';
+    add({ path: `${path}.from`, actual, expected: 'a table or a query' });
   }
 }
 
@@ -237,8 +241,8 @@ function checkSigns(path: string, from: NonNullable<SourceDraft['from']>, add: A
     const decimal = rule.decimal ?? from.decimal;
     const thousands = rule.thousands ?? from.thousands;
     if (decimal === undefined || decimal !== thousands) continue;
-    const found = `${quoteValue(thousands)}, which is the decimal sign too`;
-    add({ path: `${path}.from${at}.thousands`, found, expected: 'another sign' });
+    const actual = `${quoteValue(thousands)}, which is the decimal sign too`;
+    add({ path: `${path}.from${at}.thousands`, actual, expected: 'another sign' });
   }
 }
 
@@ -259,27 +263,27 @@ function checkTests(sections: Sections, attribute: (path: string, name: string) 
     const { needs, either } = TESTS[test.kind];
     for (const member of needs) {
       if (test[member] === undefined) {
-        add({ path: `${path}.${member}`, found: 'nothing', expected: `${member}: a ${test.kind} test needs it` });
+        add({ path: `${path}.${member}`, actual: 'nothing', expected: `${member}: a ${test.kind} test needs it` });
       }
     }
     if (either.length > 0 && either.every((member) => test[member] === undefined)) {
-      add({ path, found: quoteValue(test), expected: `${either.join(' or ')}: a ${test.kind} test needs a bound` });
+      add({ path, actual: quoteValue(test), expected: `${either.join(' or ')}: a ${test.kind} test needs a bound` });
     }
     const allowed: string[] = ['kind', ...needs, ...either];
     for (const [member, value] of Object.entries(test)) {
       if (value !== undefined && !allowed.includes(member)) {
         const expected = `nothing: a ${test.kind} test has only ${allowed.join(', ')}`;
-        add({ path: `${path}.${member}`, found: quoteValue(value), expected });
+        add({ path: `${path}.${member}`, actual: quoteValue(value), expected });
       }
     }
     const limit = test.kind === 'fill' ? 1 : Number.POSITIVE_INFINITY;
     for (const member of ['min', 'max'] as const) {
       if ((test[member] ?? 0) > limit) {
-        add({ path: `${path}.${member}`, found: quoteValue(test[member]), expected: 'a share, from 0 to 1' });
+        add({ path: `${path}.${member}`, actual: quoteValue(test[member]), expected: 'a share, from 0 to 1' });
       }
     }
     if (test.min !== undefined && test.max !== undefined && test.min > test.max) {
-      add({ path, found: quoteValue(test), expected: 'a min that is not above the max' });
+      add({ path, actual: quoteValue(test), expected: 'a min that is not above the max' });
     }
     const named = test.attribute === undefined ? null : attribute(`${path}.attribute`, test.attribute);
     if (test.kind === 'accepted' && named?.values) {

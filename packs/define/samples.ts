@@ -22,16 +22,16 @@ function checkValues(
 ): Record<string, Value> {
   const values: Record<string, Value> = {};
   if (!isObject(input)) {
-    mistakes.push({ path, found: quoteValue(input), expected: 'an object of values by attribute' });
+    mistakes.push({ path, actual: quoteValue(input), expected: 'an object of values by attribute' });
     return values;
   }
   for (const [name, value] of Object.entries(input)) {
     if (!names.includes(name)) {
       const mistake = notOneOf(`${path}.${name}`, name, 'the name of an attribute', names);
-      mistakes.push({ ...mistake, found: `a value for ${quoteValue(name)}` });
+      mistakes.push({ ...mistake, actual: `a value for ${quoteValue(name)}` });
       continue;
     }
-    const attribute = attributes.find((each) => each.name === name);
+    const attribute = attributes.find((candidate) => candidate.name === name);
     if (attribute === undefined) continue;
     const checked = checkValue(attribute, value);
     if (checked.ok) values[name] = comparedValue(attribute, checked.value);
@@ -57,34 +57,34 @@ export function checkSamples(input: unknown, definition: PackDefinition): Checke
   if (!Array.isArray(input) || input.length === 0) {
     mistakes.push({
       path: '',
-      found: quoteValue(input),
+      actual: quoteValue(input),
       expected: 'a list of at least one fictional record {identity, values}',
     });
     return { samples, mistakes, rules: [] };
   }
   const members = ['identity', 'values', 'evidence'];
-  input.forEach((given: unknown, i) => {
-    if (!isObject(given)) {
-      mistakes.push({ path: `${i}`, found: quoteValue(given), expected: 'a record {identity, values, evidence?}' });
+  input.forEach((sample: unknown, i) => {
+    if (!isObject(sample)) {
+      mistakes.push({ path: `${i}`, actual: quoteValue(sample), expected: 'a record {identity, values, evidence?}' });
       return;
     }
-    for (const name of Object.keys(given).filter((each) => !members.includes(each))) {
+    for (const name of Object.keys(sample).filter((member) => !members.includes(member))) {
       const mistake = notOneOf(`${i}.${name}`, name, `one of ${members.join(', ')}`, members);
-      mistakes.push({ ...mistake, found: `a member ${quoteValue(name)}` });
+      mistakes.push({ ...mistake, actual: `a member ${quoteValue(name)}` });
     }
-    if (given['evidence'] !== undefined && typeof given['evidence'] !== 'string') {
-      mistakes.push({ path: `${i}.evidence`, found: quoteValue(given['evidence']), expected: 'a text' });
+    if (sample['evidence'] !== undefined && typeof sample['evidence'] !== 'string') {
+      mistakes.push({ path: `${i}.evidence`, actual: quoteValue(sample['evidence']), expected: 'a text' });
     }
     const before = mistakes.length;
-    const identity = checkValues(`${i}.identity`, given['identity'], definition, mistakes) as Identity;
-    const values = { ...identity, ...checkValues(`${i}.values`, given['values'], definition, mistakes) };
+    const identity = checkValues(`${i}.identity`, sample['identity'], definition, mistakes) as Identity;
+    const values = { ...identity, ...checkValues(`${i}.values`, sample['values'], definition, mistakes) };
     if (settings === null || mistakes.length > before) return;
     const unidentified = checkSampleIdentity(`${i}`, identity, settings);
     mistakes.push(...unidentified);
     if (unidentified.length > 0) return;
     for (const mistake of checkRules(i, identity, values, settings))
       if (!rules.has(mistake.path)) rules.set(mistake.path, mistake);
-    const evidence = typeof given['evidence'] === 'string' ? { evidence: given['evidence'] } : {};
+    const evidence = typeof sample['evidence'] === 'string' ? { evidence: sample['evidence'] } : {};
     samples.push({ identity, values, ...evidence });
   });
   if (settings !== null && mistakes.length === 0 && rules.size === 0) mistakes.push(...repeated(samples, settings));
@@ -94,16 +94,16 @@ export function checkSamples(input: unknown, definition: PackDefinition): Checke
 /** Checks that a sample has the identity attributes, and nothing else in its identity. */
 function checkSampleIdentity(path: string, identity: Identity, { identity: { attributes } }: PackSettings) {
   const mistakes: FileMistake[] = [];
-  for (const needed of attributes.filter((each) => identity[each] === undefined)) {
+  for (const needed of attributes.filter((attribute) => identity[attribute] === undefined)) {
     mistakes.push({
       path: `${path}.identity.${needed}`,
-      found: 'nothing',
+      actual: 'nothing',
       expected: `${needed}, which identifies a record`,
     });
   }
-  for (const extra of Object.keys(identity).filter((each) => !attributes.includes(each))) {
+  for (const extra of Object.keys(identity).filter((member) => !attributes.includes(member))) {
     const expected = `only ${attributes.join(', ')}, which identify a record`;
-    mistakes.push({ path: `${path}.identity.${extra}`, found: `a value for ${quoteValue(extra)}`, expected });
+    mistakes.push({ path: `${path}.identity.${extra}`, actual: `a value for ${quoteValue(extra)}`, expected });
   }
   return mistakes;
 }
@@ -118,14 +118,14 @@ function checkRules(sample: number, identity: Identity, values: Record<string, V
       result = call();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      mistakes.push({ path, found: `it throws for sample ${sample}: ${message}`, expected: 'a result' });
+      mistakes.push({ path, actual: `it throws for sample ${sample}: ${message}`, expected: 'a result' });
       return;
     }
     const mistake = wrong(result);
-    if (mistake !== null) mistakes.push({ path, ...mistake, found: `${mistake.found} for sample ${sample}` });
+    if (mistake !== null) mistakes.push({ path, ...mistake, actual: `${mistake.actual} for sample ${sample}` });
   };
   const text = (result: unknown) =>
-    typeof result === 'string' && result.trim() !== '' ? null : { found: returned(result), expected: 'a text' };
+    typeof result === 'string' && result.trim() !== '' ? null : { actual: returned(result), expected: 'a text' };
   check('identity.key', () => key(identity), text);
   check(
     'identity.slug',
@@ -133,7 +133,7 @@ function checkRules(sample: number, identity: Identity, values: Record<string, V
     (result) =>
       typeof result === 'string' && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(result)
         ? null
-        : { found: returned(result), expected: 'lower-case letters, digits and single -' },
+        : { actual: returned(result), expected: 'lower-case letters, digits and single -' },
   );
   check('identity.name', () => name(identity, values), text);
   const sources = settings.sources.map((source) => source.id);
@@ -152,15 +152,15 @@ function wrongRule(result: unknown, sources: string[]): Omit<FileMistake, 'path'
   const expected = `{prefer: 'trust' or 'newest', trust?: 0 to 1 by source: ${sources.join(', ')}}`;
   const trust = isObject(result) ? (result['trust'] ?? {}) : null;
   if (!isObject(result) || !isObject(trust) || (result['prefer'] !== 'trust' && result['prefer'] !== 'newest'))
-    return { found: returned(result), expected };
+    return { actual: returned(result), expected };
   const unknown = Object.keys(trust).find((id) => !sources.includes(id));
   if (unknown !== undefined) {
-    const known = `one of the sources ${sources.join(', ')}`;
-    const { path: _, ...mistake } = notOneOf('', unknown, known, sources);
-    return { ...mistake, found: `trust for the source ${mistake.found}` };
+    const sourceNames = `one of the sources ${sources.join(', ')}`;
+    const { path: _, ...mistake } = notOneOf('', unknown, sourceNames, sources);
+    return { ...mistake, actual: `trust for the source ${mistake.actual}` };
   }
-  const fits = Object.values(trust).every((each) => typeof each === 'number' && each >= 0 && each <= 1);
-  return fits ? null : { found: returned(result), expected };
+  const fits = Object.values(trust).every((value) => typeof value === 'number' && value >= 0 && value <= 1);
+  return fits ? null : { actual: returned(result), expected };
 }
 
 function repeated(samples: Sample[], settings: PackSettings): FileMistake[] {
@@ -168,6 +168,6 @@ function repeated(samples: Sample[], settings: PackSettings): FileMistake[] {
   return keys.flatMap((key, i) => {
     const first = keys.indexOf(key);
     const expected = `another record than ${first}`;
-    return first === i ? [] : [{ path: `${i}.identity`, found: `the key ${quoteValue(key)} again`, expected }];
+    return first === i ? [] : [{ path: `${i}.identity`, actual: `the key ${quoteValue(key)} again`, expected }];
   });
 }

@@ -168,12 +168,12 @@ function price(attribute: Attribute) {
 
 function oneOf(values: string[] | null) {
   if (values === null) return text('a text');
-  const known = new Map(values.map((value) => [fold(value), value]));
+  const byText = new Map(values.map((value) => [fold(value), value]));
   const expected = `one of ${values.join(', ')}`;
   return text(expected).transform((value, issues) => {
-    const found = known.get(fold(value));
-    if (found === undefined) issues.addIssue(expected);
-    return found ?? z.NEVER;
+    const match = byText.get(fold(value));
+    if (match === undefined) issues.addIssue(expected);
+    return match ?? z.NEVER;
   });
 }
 

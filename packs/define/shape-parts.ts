@@ -26,7 +26,7 @@ export const oneOfTexts = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `one of ${values.join(', ')}` });
 
 export const functionOf = <T>(expected: string) =>
-  z.custom<T>((given) => typeof given === 'function', { error: expected });
+  z.custom<T>((value) => typeof value === 'function', { error: expected });
 
 /** How much a release may differ from the one before. */
 export const ChecksShape = strictObject({

@@ -70,6 +70,14 @@ export const AttributeShape = strictObject({
       'How much its words count in `sort=relevance`, 1 to 10. The words of the displayed name count 10. With 10, for ' +
         'codes and other names, a whole value that equals `q` ranks right after an equal name.',
     ),
+  key: z
+    .boolean({ error: 'true or false' })
+    .optional()
+    .describe(
+      'A value of it names its record in place of an id or slug: a code that few records share. The attribute is ' +
+        'public, and owners cannot set it. Where the identity attributes are public, their values joined by `/` name ' +
+        'a record anyway. Unset: false.',
+    ),
   values: arrayOf(requiredText('a text'), 'a list of the allowed values')
     .min(1, 'a list of the allowed values')
     .optional()
@@ -193,7 +201,7 @@ type Values = Record<string, Value>;
 
 const TestShape = strictObject({
   kind: oneOfTexts(['rows', 'fill', 'unique', 'accepted']).describe(
-    '`rows`: number of records. `fill`: share of records with a value. `unique`: no value twice. ' +
+    '`rows`: number of records. `fill`: share of records with a value. `unique`: no value twice, also not in another letter case or with other accents. ' +
       '`accepted`: no other values.',
   ),
   attribute: attribute.exactOptional().describe('What is tested. Required for every kind but `rows`.'),
@@ -301,6 +309,13 @@ export const PackShape = strictObject({
       .describe(
         'Public attributes that distinguish records of the same name, in titles and lists: country, provider. ' +
           'Unset: those of the identity that are public.',
+      ),
+    core: arrayOf(attribute, 'a list of attribute names')
+      .min(1, 'at least one attribute name')
+      .optional()
+      .describe(
+        'Attributes that lists show to agents who select none. Unset: the name, those of the identity, `group_by` ' +
+          'and those of `compare`.',
       ),
     similar_differ_by: attribute
       .nullable()

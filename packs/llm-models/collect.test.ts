@@ -1,10 +1,10 @@
 // The collector on small hand-written packages in the formats of its three sources.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/support/verifies.ts';
 import { loadPack } from '../define/load.ts';
-import type { Observed, Pack } from '../define/model.ts';
+import type { Observed } from '../define/model.ts';
 import { checkValue } from '../define/schema.ts';
 import { readings } from './fixtures-test/folders.ts';
 import { genaiUrl } from './genai.ts';
@@ -13,13 +13,8 @@ verifies('collect.source-url');
 
 type At = Awaited<ReturnType<typeof readings>>;
 
-let pack: Pack;
-let at: At;
-
-beforeAll(async () => {
-  pack = await loadPack(import.meta.dirname);
-  at = await readings();
-});
+const pack = await loadPack(import.meta.dirname);
+const at: At = await readings();
 
 afterAll(() => rm(at.root, { recursive: true }));
 

@@ -112,7 +112,8 @@ function observe(reading: Reading, provider: Provider, model: Model, other: Othe
   };
   const free = model.id.endsWith(':free');
   const confidence: Record<string, number> = { vendor: 0.7 };
-  for (const [name, each] of Object.entries({ kind, input_modalities })) if (each) confidence[name] = each.confidence;
+  for (const [name, entry] of Object.entries({ kind, input_modalities }))
+    if (entry) confidence[name] = entry.confidence;
   for (const [key, price] of pricesOn(model.prices, day)) {
     const attribute = ATTRIBUTE_OF_KEY.get(key);
     if (attribute === undefined || (price.value === 0 && !free)) continue;

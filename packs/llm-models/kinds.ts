@@ -54,21 +54,21 @@ const BILLED: [key: string, kind: string, how: string][] = [
 /** Facts derived from an id. */
 export function factsOfName(id: string): Facts {
   const name = id.toLowerCase();
-  const [pattern, kind, input] = NAMES.find(([each]) => each.test(name)) ?? [];
+  const [pattern, kind, input] = NAMES.find(([expression]) => expression.test(name)) ?? [];
   const derive = <T>(value: T, by: RegExp): DerivedValue<T> => {
     return { value, confidence: BY_NAME, how: `derived from the words ${by.exec(name)?.[0]} of the id` };
   };
   if (pattern !== undefined && kind !== undefined)
     return { kind: derive(kind, pattern), ...(input ? { input_modalities: derive(input, pattern) } : {}) };
-  const takes = TAKES.find(([each]) => each.test(name));
+  const takes = TAKES.find(([expression]) => expression.test(name));
   return takes === undefined ? {} : { input_modalities: derive(takes[1], takes[0]) };
 }
 
 /** Kind derived from the price keys of a provider. */
 function kindOfPrices(keys: ReadonlySet<string>): DerivedValue<string> | undefined {
   const audio = [...keys].some((key) => /audio|voice/.test(key));
-  const found = BILLED.find(([key]) => keys.has(key) && !(key === 'output_mtok' && audio));
-  return found && { value: found[1], confidence: BY_PRICES, how: `derived from prices: ${found[2]}` };
+  const entry = BILLED.find(([key]) => keys.has(key) && !(key === 'output_mtok' && audio));
+  return entry && { value: entry[1], confidence: BY_PRICES, how: `derived from prices: ${entry[2]}` };
 }
 
 export interface OtherListings {
@@ -77,7 +77,7 @@ export interface OtherListings {
   byLeaf: ReadonlyMap<string, Facts>;
 }
 
-const known = new Map<string, Promise<OtherListings>>();
+const listings = new Map<string, Promise<OtherListings>>();
 
 /** The value of all entries if they agree. */
 function agreed<T>(values: readonly T[]): T | undefined {
@@ -115,8 +115,8 @@ async function readElsewhere(folders: readonly string[]): Promise<OtherListings>
 export async function readOtherListings({ folder }: CollectContext): Promise<OtherListings> {
   const folders = await Promise.all(PI_PINS.map((pin) => folder(pin.package, pin.version)));
   const key = folders.join('\n');
-  const read = known.get(key) ?? readElsewhere(folders);
-  known.set(key, read);
+  const read = listings.get(key) ?? readElsewhere(folders);
+  listings.set(key, read);
   return read;
 }
 

@@ -14,11 +14,11 @@ export interface KnownRecord {
 
 /** Records in the pinned versions of genai-prices and pi-ai, by key. */
 export async function knownRecords(context: CollectContext): Promise<Map<string, KnownRecord>> {
-  const known = new Map<string, KnownRecord>();
+  const records = new Map<string, KnownRecord>();
   const add = (provider: string, model_id: string, newest: boolean) => {
     const identity = { provider, model_id };
     const key = recordKey(identity);
-    known.set(key, { identity, listed: newest || known.get(key)?.listed === true });
+    records.set(key, { identity, listed: newest || records.get(key)?.listed === true });
   };
   for (const pin of GENAI_PINS) {
     const providers = await genaiProviders(await context.folder(pin.package, pin.version));
@@ -29,5 +29,5 @@ export async function knownRecords(context: CollectContext): Promise<Map<string,
     const models = files.flatMap((file) => file.models);
     for (const { provider, id } of models) add(providerId(provider), id, pin === PI_PINS.at(-1));
   }
-  return known;
+  return records;
 }

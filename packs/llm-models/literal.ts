@@ -61,7 +61,7 @@ export function readLiteral(literal: string): unknown {
  * match, when the package has a new layout.
  */
 export function findLiteral(text: string, pattern: RegExp): unknown {
-  const found = pattern.exec(text);
-  if (found === null) throw new Error(`expected ${pattern.source}: the package has a new layout`);
-  return readLiteral(cutLiteral(text, found.index + found[0].search(/[[{]/)));
+  const match = pattern.exec(text);
+  if (match === null) throw new Error(`expected ${pattern.source}: the package has a new layout`);
+  return readLiteral(cutLiteral(text, match.index + match[0].search(/[[{]/)));
 }

@@ -36,13 +36,13 @@ const PROVIDERS = join('dist', 'providers');
 /** Every model of the package. Throws when a file has a new layout. */
 export async function devModels(folder: string): Promise<DevModel[]> {
   const files = (await readdir(join(folder, PROVIDERS))).filter((name) => name.endsWith('.js')).sort();
-  const found: DevModel[] = [];
+  const list: DevModel[] = [];
   for (const file of files) {
     const text = await readFile(join(folder, PROVIDERS, file), 'utf8');
     const { id, models } = Catalogue.parse(findLiteral(text, /export const \w+ = (?=\{)\{/));
-    for (const model of Object.values(models)) found.push({ ...model, provider: providerId(id) });
+    for (const model of Object.values(models)) list.push({ ...model, provider: providerId(id) });
   }
-  return found;
+  return list;
 }
 
 /** The newest `last_updated` inside; null in an empty package. */

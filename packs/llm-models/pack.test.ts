@@ -1,15 +1,11 @@
 // Rules of the pack: trust, public attributes, readable pages.
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { recordMarkdown } from '../../api/render/record-template.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import { loadPack } from '../define/load.ts';
 import type { Pack } from '../define/model.ts';
 
-let pack: Pack;
-
-beforeAll(async () => {
-  pack = await loadPack(import.meta.dirname);
-});
+const pack = await loadPack(import.meta.dirname);
 
 const rule = (provider: string) => pack.consolidation.rule({ provider, model_id: 'sample' });
 

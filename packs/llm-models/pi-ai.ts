@@ -66,13 +66,13 @@ function prices(model: PiModel): [attribute: string, value: number | PriceRange,
   return PRICED.flatMap(([attribute, key]) => {
     const steps = [{ above: 0, amount: model.cost[key] }];
     for (const tier of model.cost.tiers) steps.push({ above: tier.inputTokensAbove, amount: tier[key] });
-    const known = steps.filter(({ amount }) => amount > 0);
-    if (known.length === 0) {
+    const priced = steps.filter(({ amount }) => amount > 0);
+    if (priced.length === 0) {
       const zero = free && model.cost[key] === 0 && (key === 'input' || key === 'output');
       return zero ? [[attribute, 0, `cost.${key}: 0, a free model`]] : [];
     }
-    const words = known.map(({ above, amount }) => (above === 0 ? amount : `${amount} above ${above} input tokens`));
-    return [[attribute, usdPrice(known.map(({ amount }) => amount)), `cost.${key}: ${words.join(', ')}`]];
+    const words = priced.map(({ above, amount }) => (above === 0 ? amount : `${amount} above ${above} input tokens`));
+    return [[attribute, usdPrice(priced.map(({ amount }) => amount)), `cost.${key}: ${words.join(', ')}`]];
   });
 }
 

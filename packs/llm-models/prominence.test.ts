@@ -1,16 +1,12 @@
 // Prominence of models: who sells them, how many do, and which readings have it.
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { loadPack } from '../define/load.ts';
 import type { Observed } from '../define/model.ts';
 import { readings } from './fixtures-test/folders.ts';
 import { countListings, modelProminence } from './prominence.ts';
 
-let at: Awaited<ReturnType<typeof readings>>;
-
-beforeAll(async () => {
-  at = await readings();
-});
+const at: Awaited<ReturnType<typeof readings>> = await readings();
 afterAll(() => rm(at.root, { recursive: true }));
 
 const LISTED = [

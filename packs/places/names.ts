@@ -24,13 +24,13 @@ interface Name {
 }
 
 /** Names by folded text, each in its spelling with the most accents, which is the last in the list. */
-function namesIn(list: string, own: string): Name[] {
+function namesIn(list: string, nameFold: string): Name[] {
   const names = new Map<string, Name>();
   for (const entry of list.split(',')) {
     const script = entry === '' ? null : scriptOf(entry);
     if (script === null || isNoise(entry, script)) continue;
     const key = fold(entry);
-    if (key === own) continue;
+    if (key === nameFold) continue;
     names.set(key, { text: entry, script, spellings: (names.get(key)?.spellings ?? 0) + 1 });
   }
   return [...names.values()];
@@ -52,7 +52,7 @@ function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 /** How similar each name is to all others: names in use are similar in many languages, rare ones are not. */
 function commonness(names: readonly Name[]): Map<Name, number> {
   const pairs = names.map(pairsOf);
-  const sum = (own: ReadonlySet<string>) => pairs.reduce((total, other) => total + likeness(own, other), 0);
+  const sum = (set: ReadonlySet<string>) => pairs.reduce((total, other) => total + likeness(set, other), 0);
   // A name that occurs with and without its accents is in use.
   return new Map(names.map((name, i) => [name, sum(pairs[i]!) * (name.spellings > 1 ? WRITTEN_TWICE : 1)]));
 }
@@ -70,12 +70,12 @@ export function otherNames(list: string, name: string, country: string): string[
   const common = commonness(names);
   const ranked = (script: Script, at: string | null) =>
     names
-      .filter((each) => each.script === script)
-      .map((each) => ({ each, own: Number(isInAlphabet(each.text, script, at)) }))
+      .filter((candidate) => candidate.script === script)
+      .map((form) => ({ form, fit: Number(isInAlphabet(form.text, script, at)) }))
       .sort(
-        (a, b) => b.own - a.own || common.get(b.each)! - common.get(a.each)! || a.each.text.length - b.each.text.length,
+        (a, b) => b.fit - a.fit || common.get(b.form)! - common.get(a.form)! || a.form.text.length - b.form.text.length,
       )
-      .map(({ each }) => each);
+      .map(({ form }) => form);
   const home = scriptsOf(country);
   const first = home.flatMap((script) => ranked(script, country).slice(0, IN_COUNTRY_SCRIPT));
   const others = OTHER_SCRIPTS.filter((script) => !home.includes(script))
@@ -83,7 +83,7 @@ export function otherNames(list: string, name: string, country: string): string[
     .slice(0, IN_OTHER_SCRIPTS);
   const room = Math.max(0, PUBLISHED_NAMES - first.length - others.length);
   const chosen = new Set([...first, ...ranked('Latin', null).slice(0, room), ...others]);
-  return [...chosen, ...names.filter((each) => !chosen.has(each))].map(({ text }) => text);
+  return [...chosen, ...names.filter((candidate) => !chosen.has(candidate))].map(({ text }) => text);
 }
 
 /** Scripts of names of places, the most common first. Japanese combines three. */
@@ -141,14 +141,14 @@ const CODES: Record<string, Script> = {
 
 /** Scripts other than Latin for places of a country, the main one first. */
 export function scriptsOf(country: string): readonly Script[] {
-  let known = scripts.get(country);
-  if (known === undefined) {
+  let script = scripts.get(country);
+  if (script === undefined) {
     const code = /^[A-Z]{2}$/.test(country) ? new Intl.Locale(`und-${country}`).maximize().script : undefined;
     const main = CODES[code ?? ''];
-    known = COUNTRY_SCRIPTS[country] ?? (main === undefined ? [] : [main]);
-    scripts.set(country, known);
+    script = COUNTRY_SCRIPTS[country] ?? (main === undefined ? [] : [main]);
+    scripts.set(country, script);
   }
-  return known;
+  return script;
 }
 
 const RUSSIAN = 'абвгдеёжзийклмнопрстуфхцчшщъыьэюя';

@@ -31,8 +31,17 @@ export const least = (): PackInput => ({
   schedule: '0 3 * * *',
 });
 
+/** Mistakes, a line each: `place | value | expectation`, and the nearest name; pack-mistakes.test.ts has the layout. */
+export const mistakeLines = ({ mistakes }: PackError): string =>
+  mistakes
+    .map(({ file, path, actual: found, expected, nearest }) => {
+      const place = [file, path].filter((part) => part !== '').join(': ');
+      return [place, found, expected, ...(nearest === undefined ? [] : [nearest])].join(' | ');
+    })
+    .join('\n');
+
 /**
- * The messages about the smallest pack with some members replaced, by path with slashes; undefined removes.
+ * The mistakes in the smallest pack with some members replaced, by path with slashes; undefined removes.
  */
 export function wrong(changes: Record<string, unknown>): string {
   const input = least() as unknown as Record<string, unknown>;
@@ -45,8 +54,6 @@ export function wrong(changes: Record<string, unknown>): string {
   }
   const { mistakes, settings } = definePack(input as unknown as PackInput);
   if (settings !== null) throw new Error('this variant has no mistake');
-  return new PackError(
-    'bells',
-    mistakes.map((mistake) => ({ file: 'pack.ts', ...mistake })),
-  ).message;
+  const inPack = mistakes.map((mistake) => ({ file: '', ...mistake }));
+  return mistakeLines(new PackError('bells', inPack));
 }

@@ -1,4 +1,4 @@
-// Reads both sources of the fictional tools: the Gazette's JSON and the Weekly's tab-separated lines.
+// Reads both sources of the fictional tools: the Gazette's JSON lines and the Weekly's tab-separated lines.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineCollector, type Observed, type PriceRange, type Reading, type Value } from 'dataset-register/pack';
@@ -33,9 +33,15 @@ function domain(site: string | undefined): string | undefined {
   return site === undefined ? undefined : new URL(site).hostname;
 }
 
+/** An issue of the Gazette: its time, then a tool a line. */
+async function issue(folder: string): Promise<[{ generated_at: string }, ...Entry[]]> {
+  const lines = (await readFile(join(folder, 'tools.jsonl'), 'utf8')).trim().split('\n');
+  return lines.map((line) => JSON.parse(line)) as [{ generated_at: string }, ...Entry[]];
+}
+
 async function* workbench(reading: Reading): AsyncGenerator<Observed> {
-  const issue = JSON.parse(await readFile(join(reading.folder, 'tools.json'), 'utf8')) as { tools: Entry[] };
-  for (const entry of issue.tools) {
+  const [, ...entries] = await issue(reading.folder);
+  for (const entry of entries) {
     const { maker, model } = entry;
     const at = entry.made_at;
     yield {
@@ -100,7 +106,9 @@ async function* toolshed(reading: Reading): AsyncGenerator<Observed> {
 export default defineCollector({
   read: (reading) => (reading.source === 'toolshed' ? toolshed(reading) : workbench(reading)),
   async observedAt(folder) {
-    const text = await readFile(join(folder, 'tools.json'), 'utf8').catch(() => null);
-    return text === null ? null : (JSON.parse(text) as { generated_at: string }).generated_at;
+    return issue(folder).then(
+      ([{ generated_at }]) => generated_at,
+      () => null,
+    );
   },
 });

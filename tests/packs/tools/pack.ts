@@ -67,6 +67,7 @@ export default definePack({
       type: 'string',
       description: 'The maker’s own code of the tool',
       example: 'FS-210',
+      key: true,
       public: true,
       filterable: true,
       searchable: true,
