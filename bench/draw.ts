@@ -18,6 +18,8 @@ export interface Drawn {
   points: { lat: number; lng: number }[];
   /** An area with its group, of 50 to 2,000 records. */
   areas: { group: string; area: string }[];
+  /** Moments of changes, ISO 8601: fewer than the service keeps. */
+  moments: string[];
 }
 
 /** Draws up to `count` of each. */
@@ -41,6 +43,9 @@ export async function drawValues({ folder, shape }: Subject, count = 200): Promi
       `select any_value("${group}:value"), "${area}:value" from ${engine} where "${area}:value" is not null group by 2
        having count(*) between 50 and 2000 order by hash("${area}:value") limit ${count}`,
     );
+    const moments = await rows(
+      `select distinct epoch_ms(since) as moment from read_parquet('${join(folder, 'moments.parquet')}') order by hash(moment) limit 4`,
+    );
     return {
       ids: ids.map(([id]) => String(id)),
       slugs: ids.map(([, slug]) => String(slug)),
@@ -58,6 +63,7 @@ export async function drawValues({ folder, shape }: Subject, count = 200): Promi
       names: names.map((name) => words(name).join(' ')),
       points: points.map(([lat, lng]) => ({ lat: Number(lat), lng: Number(lng) })),
       areas: areas.map(([first, second]) => ({ group: String(first), area: String(second) })),
+      moments: moments.map(([at]) => new Date(Number(at) + 1).toISOString()),
     };
   } finally {
     connection.closeSync();

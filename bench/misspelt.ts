@@ -31,6 +31,16 @@ export function misspeltSearches(
     () => ['near', `${point().lat},${point().lng},${pickOne(next, [1, 100, 5000, 20_000])}`],
     () => ['bbox', pickOne(next, ['-180,-90,180,90', '179,-80,-179,-79', '5,45,15,55'])],
     () => ['min_quality', pickOne(next, ['0.2', '0.9999'])],
+    () => ['match', 'any'],
+    () => ['group_by', shape.group],
+    () => [
+      'filter',
+      pickOne(next, [
+        `CASEI(name) LIKE '%${word().toLowerCase().replaceAll("'", "''")}%'`,
+        `${shape.number} > 2 * ${shape.number}`,
+        `NOT ${shape.group} = 'xx'`,
+      ]),
+    ],
     () => ['total', 'true'],
   ];
   return Array.from({ length: count }, (_, i) => {
@@ -38,6 +48,7 @@ export function misspeltSearches(
     if (i % 8 > 0) query.set('q', several(i % 8 === 1 ? 12 : 3, () => (next() < 0.8 ? wrong() : word())).join(' '));
     const combined = 1 + Math.floor(next() * (i % 4 === 1 ? 5 : 2));
     for (let added = 0; added < combined; added += 1) query.set(...pickOne(next, conditions)());
+    if (!query.has('q')) query.delete('match');
     const orders = ['', '', 'relevance', 'name', ...(query.has('near') ? ['distance'] : [])];
     const sort = pickOne(next, query.has('q') ? orders : orders.filter((order) => order !== 'relevance'));
     if (sort !== '') query.set('sort', sort);

@@ -70,10 +70,10 @@ export async function mixedLoad(
 /** The cases that this service answers with 200: some operations need more than an example. */
 async function answered(service: Service, cases: readonly StallCase[]): Promise<StallCase[]> {
   const found: StallCase[] = [];
-  for (const each of cases) {
-    const response = await fetch(`${service.base}${each.paths[0]}`, { headers: OPERATOR_HEADERS });
+  for (const example of cases) {
+    const response = await fetch(`${service.base}${example.paths[0]}`, { headers: OPERATOR_HEADERS });
     await response.arrayBuffer();
-    if (response.status === 200) found.push(each);
+    if (response.status === 200) found.push(example);
   }
   return found;
 }

@@ -21,8 +21,11 @@ const SHOWN = 40;
 /** Records a profile of one question, and returns a table of its self time. Throws for an unknown question. */
 export async function profileQuestion(subject: Subject, scratch: string, id: string): Promise<string> {
   const questions = benchQuestionsFor(subject, await drawValues(subject));
-  const question = questions.find((each) => each.id === id);
-  if (!question) throw new Error(`no such question: ${id}; there are ${questions.map((each) => each.id).join(', ')}`);
+  const question = questions.find((benchQuestion) => benchQuestion.id === id);
+  if (!question)
+    throw new Error(
+      `no such question: ${id}; there are ${questions.map((benchQuestion) => benchQuestion.id).join(', ')}`,
+    );
   const service = await startService(subject, scratch);
   const target = { base: service.base, paths: question.service, headers: OPERATOR_HEADERS, connections: CONNECTIONS };
   try {

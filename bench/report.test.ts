@@ -15,11 +15,16 @@ test.each(DOCUMENTS)('%s contains the tables of bench/results.json', (path) => {
 const load = (rps: number): Load => ({ rps, p50: 1, p99: 2, bad: 0 });
 const circumstances = { at: '2026-11-20T00:00:00Z', machine: 'm', load: 0, seconds: 1, rounds: 3 };
 
-test('a ratio short of its goal is bold, one that meets it is not', () => {
+test('processor time beyond its budget is bold, less is not', () => {
   const row = { id: 'get', name: 'get', connections: 16, bytes: 1, agreed: {} };
-  const rows = [{ ...row, loads: { service: load(50), bare: load(100), sqlite: load(25) } }];
+  const loads = { service: { ...load(50), cpu: 700 }, bare: load(100), sqlite: load(25) };
+  const rows = [
+    { ...row, loads },
+    { ...row, name: 'quick', loads: { ...loads, service: { ...load(50), cpu: 600 } } },
+  ];
   const text = renderPart('questions', { ...circumstances, data: { dataset: 'd', records: 1, rows } });
-  expect(text).toContain('| get | 50 | 1.00 | 2.00 | 0.50 (≥ 0.48) | 2.00 (≥ 1.2) |  |  |  |  |');
+  expect(text).toContain('| get | 50 | 1.00 | 2.00 | 0.50 | 2.00 |  | **0.70** (≤ 0.66) |');
+  expect(text).toContain('| quick | 50 | 1.00 | 2.00 | 0.50 | 2.00 |  | 0.60 (≤ 0.66) |');
 });
 
 test('processor time of a call is a multiple of the peers', () => {
@@ -33,7 +38,7 @@ test('processor time of a call is a multiple of the peers', () => {
     ...circumstances,
     data: { dataset: 'd', records: 1, rows: [{ ...row, loads }] },
   });
-  expect(text).toContain('| 90 | **3.00** (≤ 2) | 2.00 |');
+  expect(text).toContain('| 0.09 (≤ 0.66) | 3.00 | 2.00 |');
 });
 
 test('different answers are reported', () => {

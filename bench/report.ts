@@ -6,12 +6,13 @@ import type { Mcp } from './parts/mcp.ts';
 import type { Night } from './parts/night.ts';
 import type { QuestionRow, Questions } from './parts/questions.ts';
 import type { Soak } from './parts/soak.ts';
+import type { SqlBench } from './parts/sql.ts';
 import type { Misspelt, StallRow, Stalls } from './parts/stalls.ts';
 import type { Start } from './parts/start.ts';
 import type { Together } from './parts/together.ts';
 import type { Tokens } from './parts/tokens.ts';
 import type { Workers } from './parts/workers.ts';
-import { CPU_GOALS, GOALS, type Peer } from './questions.ts';
+import { BUDGETS, type Peer } from './questions.ts';
 import type { BenchParts, PartName, PartResult, Results } from './results.ts';
 import { STALL_BOUNDS } from './stalls.ts';
 
@@ -37,20 +38,21 @@ const PEERS: Peer[] = ['bare', 'sqlite', 'duckdb'];
 function compared(row: QuestionRow, peer: Peer): string {
   const [ours, theirs] = [row.loads.service, row.loads[peer]];
   if (!ours || !theirs) return '';
-  const found = ours.rps / theirs.rps;
-  const [goal] = GOALS[row.id]?.[peer] ?? [];
-  return goal === undefined ? ratio(found) : against(found, goal);
+  return ratio(ours.rps / theirs.rps);
 }
 
-/** Processor microseconds of the service for each call. */
-const cpuOf = ({ loads }: QuestionRow): string => (loads.service?.cpu === undefined ? '' : count(loads.service.cpu));
+/** Processor milliseconds of the service for each call, and their budget. */
+function cpuOf({ id, loads }: QuestionRow): string {
+  if (loads.service?.cpu === undefined) return '';
+  const milliseconds = loads.service.cpu / 1000;
+  const budget = BUDGETS[id];
+  return budget === undefined ? ratio(milliseconds) : against(milliseconds, budget, true);
+}
 
 /** Processor time of a call as a multiple of a peer's. */
-function cpuCompared({ id, loads }: QuestionRow, peer: Peer): string {
+function cpuCompared({ loads }: QuestionRow, peer: Peer): string {
   const [ours, theirs] = [loads.service?.cpu, loads[peer]?.cpu];
-  if (!ours || !theirs) return '';
-  const goal = peer === 'bare' ? CPU_GOALS[id] : undefined;
-  return goal === undefined ? ratio(ours / theirs) : against(ours / theirs, goal, true);
+  return ours && theirs ? ratio(ours / theirs) : '';
 }
 
 function agreed({ agreed }: QuestionRow): string {
@@ -79,7 +81,7 @@ function questions({ dataset, records, rows }: Questions): string {
       '× bare Hono, same body',
       '× Hono + SQLite',
       '× Hono + DuckDB',
-      'CPU µs a call',
+      'CPU ms a call',
       '× bare Hono, CPU',
       '× SQLite, CPU',
       'same answers',
@@ -98,17 +100,9 @@ function questions({ dataset, records, rows }: Questions): string {
   if (levels.length > 1) {
     const cells = (id: string) =>
       levels.flatMap((connections) => {
-        const row = rows.find((each) => each.id === id && each.connections === connections);
+        const row = rows.find((questionRow) => questionRow.id === id && questionRow.connections === connections);
         return row
-          ? [
-              speeds(row.loads.service!).join(' / '),
-              PEERS.map(
-                (peer) =>
-                  compared(row, peer)
-                    .replace(/ \(.*?\)/, '')
-                    .replaceAll('**', '') || '–',
-              ).join(' / '),
-            ]
+          ? [speeds(row.loads.service!).join(' / '), PEERS.map((peer) => compared(row, peer) || '–').join(' / ')]
           : ['', ''];
       });
     const head = levels.flatMap((n) => [`${n}: requests/s / p50 / p99`, `${n}: × bare / SQLite / DuckDB`]);
@@ -256,7 +250,7 @@ function soak({ minutes, connections, workers = 1, loads, samples, after }: Soak
     { heap: 'heap, MB', rss: 'resident memory, MB', delay: 'event-loop delay p99, ms' }[name],
     ms(mean(samples.slice(0, third), name)),
     ms(mean(samples.slice(-third), name)),
-    ms(Math.max(...samples.map((each) => each[name]))),
+    ms(Math.max(...samples.map((sample) => sample[name]))),
   ]);
   const rate = loads.reduce((sum, { rps }) => sum + rps, 0) / loads.length;
   const bad = loads.reduce((sum, each) => sum + each.bad, 0);
@@ -333,6 +327,18 @@ function workers({ dataset, connections, rows }: Workers): string {
   return `\`${dataset}\`, ${connections} connections:\n\n${table([...head, 'share of the busier thread'], cells)}`;
 }
 
+/** Goal of gets next to clients of SQL, in milliseconds. */
+const GET_GOAL = 25;
+
+function sql({ dataset, clients, a_second, alone, loaded, statements, first }: SqlBench): string {
+  const bounded = (value: number) => (value <= GET_GOAL ? ms(value) : `**${ms(value)}**`);
+  const rows = [
+    ['alone', ms(alone.p50), ms(alone.p99), '', count(alone.bad)],
+    [`next to ${clients} clients of SQL`, ms(loaded.p50), bounded(loaded.p99), `${GET_GOAL}`, count(loaded.bad)],
+  ];
+  return `\`${dataset}\`, ${a_second} gets a second; ${count(statements)} statements meanwhile, the first, which makes the tables, after ${count(first)} ms:\n\n${table(['gets', 'p50, ms', 'p99, ms', 'goal', 'failed'], rows)}`;
+}
+
 const RENDER: { [P in PartName]: (data: BenchParts[P]) => string } = {
   questions,
   together,
@@ -342,6 +348,7 @@ const RENDER: { [P in PartName]: (data: BenchParts[P]) => string } = {
   tokens,
   mcp,
   soak,
+  sql,
   stalls,
   workers,
 };

@@ -9,6 +9,7 @@ import type { Mcp } from './parts/mcp.ts';
 import type { Night } from './parts/night.ts';
 import type { Questions } from './parts/questions.ts';
 import type { Soak } from './parts/soak.ts';
+import type { SqlBench } from './parts/sql.ts';
 import type { Stalls } from './parts/stalls.ts';
 import type { Start } from './parts/start.ts';
 import type { Together } from './parts/together.ts';
@@ -24,6 +25,7 @@ export interface BenchParts {
   tokens: Tokens;
   mcp: Mcp;
   soak: Soak;
+  sql: SqlBench;
   stalls: Stalls;
   workers: Workers;
 }
@@ -50,8 +52,8 @@ export function readResults(): Results {
 }
 
 /** Stores the results of this run; those of other parts are kept. */
-export function keepResults(found: Results): Results {
-  const all = { ...readResults(), ...found };
+export function keepResults(results: Results): Results {
+  const all = { ...readResults(), ...results };
   // Six digits exceed the precision of a measurement, and keep the file readable.
   const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value);
   writeFileSync(FILE, `${JSON.stringify(all, rounded, 1)}\n`);

@@ -12,6 +12,7 @@ import { benchMcp } from './parts/mcp.ts';
 import { benchNight, type Night } from './parts/night.ts';
 import { benchQuestions, type QuestionRow } from './parts/questions.ts';
 import { benchSoak } from './parts/soak.ts';
+import { benchSql } from './parts/sql.ts';
 import { benchStalls } from './parts/stalls.ts';
 import { benchStart } from './parts/start.ts';
 import { benchTogether } from './parts/together.ts';
@@ -39,6 +40,7 @@ const USAGE = `npm run bench [-- <part>…] [options]
   start       start times and memory
   mcp         a call over MCP compared with the same one over REST; the list of tools
   workers     one and two threads: processor time, requests/s (not in the quick run)
+  sql         gets next to four clients of SQL               (not in the quick run)
   stalls      event-loop delay while each operation runs alone  (not in the quick run)
   growth      173,000 and 1,000,000 generated records        (not in the quick run)
   night       a night from the sources cached in DATA_DIR    (not in the quick run)
@@ -58,7 +60,7 @@ const USAGE = `npm run bench [-- <part>…] [options]
   --seconds <n>     of a round, 1 (full: 2); --rounds <n>  3; --minutes <n>  of the soak, 10`;
 
 const QUICK = ['questions', 'together', 'tokens', 'start', 'mcp'];
-const FULL = [...QUICK, 'workers', 'stalls', 'growth', 'night', 'money'];
+const FULL = [...QUICK, 'workers', 'sql', 'stalls', 'growth', 'night', 'money'];
 /** Parts that are separate programs and print their own tables. */
 const APART: Record<string, string> = {
   money: 'bench/money.ts',
@@ -110,6 +112,7 @@ const RUN: { [P in PartName]: () => Promise<BenchParts[P] | null> } = {
   start: async () => benchStart(await subject(), scratch, rounds.seconds),
   mcp: async () => benchMcp(await subject(), scratch, { ...rounds, connections: 16 }),
   workers: async () => benchWorkers(await subject(), scratch, { ...rounds, connections: 16 }),
+  sql: async () => benchSql(await subject(), scratch, Number(args.seconds ?? 15)),
   stalls: async () =>
     benchStalls(await subject(), scratch, {
       seconds: Number(args.seconds ?? 1),

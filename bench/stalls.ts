@@ -39,20 +39,26 @@ const EVERYTHING_SINCE = '2000-01-01T00:00:00Z';
 /** One case for each operation, with the example of the table for every dataset that has one. */
 export function operationCases(datasets: readonly DatasetSlugs[]): StallCase[] {
   return DATASET_OPERATIONS.map((operation) => {
-    const scoped = operation.route.path.includes(':ds');
+    const scoped = operation.rest.path.includes(':ds');
     const paths = scoped
       ? datasets.flatMap(({ pack, slugs }) => examplePaths(operation, pack, slugs))
-      : [exampleUrl(operation, null, {})];
+      : [exampleUrl(operation, null, registerInput(operation, datasets[0]))];
     return { name: `${operation.name}, examples`, paths };
   });
+}
+
+/** Parameters of an operation about all datasets. */
+function registerInput({ name }: Operation, first: DatasetSlugs | undefined): Record<string, string> {
+  if (name === 'search') return { q: 'san' };
+  return name === 'fetch' && first !== undefined ? { id: `${first.pack.id}/${first.slugs[0]}` } : {};
 }
 
 function examplePaths(operation: Operation, pack: Pack, slugs: readonly string[]): string[] {
   const pairs = slugs.slice(1, PAIRS + 1).map((slug, i) => [slugs[i] ?? slug, slug]);
   const paths = pairs.map((pair) => {
     const [entity_id = ''] = pair;
-    const fallback = operation.route.path.includes(':entity_id') ? { entity_id } : {};
-    const input = operation.example?.(pack, pair) ?? { ...fallback, ...INPUTS[operation.name] };
+    const fallback = operation.rest.path.includes(':entity_id') ? { entity_id } : {};
+    const input = operation.docs.example?.(pack, pair) ?? { ...fallback, ...INPUTS[operation.name] };
     return exampleUrl(operation, pack, input);
   });
   return [...new Set(paths)];
@@ -81,6 +87,16 @@ export function heavyCases(
     { name: 'search, 20 records, Markdown', paths: [`${v1}/entities.md?limit=20&min_quality=0.0{n}`] },
     { name: 'batch of 100, Markdown', paths: [`${v1}/entities/batch.md?ids=${slugs.slice(0, 100).join(',')}`] },
     { name: 'facets over all records, uncached', paths: [`${v1}/facets?by=${area}&limit=100&min_quality=0.0{n}`] },
+    {
+      name: 'search by an expression, uncached',
+      paths: [`${v1}/entities?filter=${encodeURIComponent("ACCENTI(CASEI(name)) LIKE '%san%'")}&min_quality=0.0{n}`],
+    },
+    { name: 'facets of an expression, uncached', paths: [`${v1}/facets?by=${area},${group}&filter=${number}%3E{n}`] },
+    { name: 'search of all datasets, uncached', paths: ['/v1/search?q=san{n}', '/v1/search?q=cincinatti%20{n}'] },
+    {
+      name: 'statistics with histograms, uncached',
+      paths: [`${v1}/stats?attribute=${number}&group_by=${group}&buckets=50&min_quality=0.0{n}`],
+    },
     {
       name: 'statistics by group with a filter, uncached',
       paths: [`${v1}/stats?attribute=${number}&group_by=${group}&q=san&min_quality=0.0{n}`],

@@ -143,7 +143,7 @@ function filled({ template }: CallRow, question: AgentQuestion, guide: ParsedGui
 }
 
 /** Values of a name: a column of the table, a row of it, or a line of a list. */
-function cellsOf(text: string, name: string, n: number, row?: string): string[] {
+export function cellsOf(text: string, name: string, n: number, row?: string): string[] {
   const { columns, rows } = tableIn(text);
   const titled = (title: string) => title === name || title.startsWith(`${name} (`);
   const at = columns.findIndex(titled);

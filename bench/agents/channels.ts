@@ -49,8 +49,8 @@ export function restChannel(base: string, key: string, fetch: Fetch = globalThis
   };
 }
 
-/** MCP: the tool of the row, with the parameters of its address and the dataset, as Markdown. */
-export async function mcpChannel(base: string, key: string): Promise<Channel> {
+/** MCP: the tool of the row, with the parameters of its address and the dataset, as Markdown or JSON. */
+export async function mcpChannel(base: string, key: string, format = 'md'): Promise<Channel> {
   const client = new Client({ name: 'guided-agent', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
   const requestInit = { headers: { Authorization: `Bearer ${key}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`), { requestInit }));
@@ -77,8 +77,9 @@ export async function mcpChannel(base: string, key: string): Promise<Channel> {
     guide: (dataset) => ask('dataset_guide', { dataset }),
     call: (url, row, dataset) => {
       const [, slug] = /\/entities\/([^/.]+)/.exec(url.pathname) ?? [];
-      const entity = row.template.includes('{slug}') && slug !== undefined ? { entity_id: slug } : {};
-      return ask(row.tool, { dataset, ...entity, ...Object.fromEntries(url.searchParams), format: 'md' });
+      const named = row.template.includes('{slug}') && slug !== undefined;
+      const entity = named ? { entity_id: decodeURIComponent(slug) } : {};
+      return ask(row.tool, { dataset, ...entity, ...Object.fromEntries(url.searchParams), format });
     },
     said,
     close: () => client.close(),

@@ -93,7 +93,10 @@ export function readGuide(text: string): ParsedGuide {
   });
   const table = section(text, 'Fields');
   const fields = tableIn(table).rows.map(([name = '', , access = '', filters = '']): [string, Field] => {
-    const names = (filters.match(/`[^`]+`/g) ?? []).map((each) => each.slice(1, -1));
+    const names = plain(filters)
+      .split(' ')
+      .filter(Boolean)
+      .map((prefix) => prefix.replace('=', '') + plain(name));
     return [plain(name), { open: access === 'public', filters: new Set(names) }];
   });
   const [, countBy = ''] = /facets[^?`]*\?by=([\w.]+)`/.exec(table) ?? [];

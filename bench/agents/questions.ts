@@ -151,8 +151,8 @@ export function agentQuestions(
       truth: [[matching(pack, records, queryOf(where)).length]],
     });
   const ranked = (highest: boolean, n: number, field: string, where: QuestionCondition[]) => {
-    const known: QuestionCondition = { field, relation: 'is known', value: 'true' };
-    const asked = [...where, known];
+    const questionCondition: QuestionCondition = { field, relation: 'is known', value: 'true' };
+    const asked = [...where, questionCondition];
     const ids = evaluateSearch(pack, records, { ...queryOf(asked), sort: `${highest ? '-' : ''}${field}` }).slice(0, n);
     const truth = ids.map((id) => records.find((record) => record.id === id)!.attributes[field]);
     add(`the ${n} with the ${highest ? 'highest' : 'lowest'} ${field}`, {
@@ -165,7 +165,7 @@ export function agentQuestions(
       Record<string, number>,
     ];
     add(`${figures.join(' and ')} of ${number}`, {
-      ...{ wants: ['median'], read: figures, fields: [number], where },
+      ...{ wants: ['median', 'quartiles'], read: figures, fields: [number], where },
       truth: [figures.map((name) => row[name])],
     });
   };
@@ -206,8 +206,9 @@ export function agentQuestions(
   ranked(
     true,
     1,
-    paid.find((name) => /^(integer|number|price)$/.test(pack.attributes.find((each) => each.name === name)!.type)) ??
-      open[0]!,
+    paid.find((name) =>
+      /^(integer|number|price)$/.test(pack.attributes.find((attribute) => attribute.name === name)!.type),
+    ) ?? open[0]!,
     [is(coarse, third)],
   );
   figure(['median'], [is(coarse, first)]);
@@ -231,10 +232,11 @@ export function agentQuestions(
       truth: pair.map((record) => [record.attributes[compared]]),
     });
   const [like] = some(1, [], Math.floor(drawn.length / 4));
-  const [nearest] = evaluateSimilar(pack, records, like!, { limit: '1' });
+  // None, where no name is similar enough.
+  const nearest = evaluateSimilar(pack, records, like!, { limit: '1' });
   add('which is most like it', {
     ...{ wants: ['most similar'], read: ['slug'], fields: [names[0]!], where: named(like!) },
-    truth: [[records.find(({ id }) => id === nearest?.id)?.slug]],
+    truth: nearest.map((similar) => [records.find(({ id }) => id === similar.id)?.slug]),
   });
   if (geo !== null)
     for (const record of some(2, [geo], Math.floor(drawn.length / 5)))

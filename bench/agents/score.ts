@@ -34,7 +34,8 @@ export async function askAgent(agent: Agent, question: AgentQuestion): Promise<Q
   const before = agent.channel.said.length;
   const spent = () => {
     const said = agent.channel.said.slice(before).filter(({ asked }) => !/llms\.txt|dataset_guide/.test(asked));
-    const sum = (of: (each: (typeof said)[number]) => number) => said.reduce((all, each) => all + of(each), 0);
+    const sum = (of: (agentAnswer: (typeof said)[number]) => number) =>
+      said.reduce((all, agentAnswer) => all + of(agentAnswer), 0);
     return { calls: said.length, tokens: sum(({ tokens }) => tokens), eur: sum(({ eur }) => eur) };
   };
   try {

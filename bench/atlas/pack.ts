@@ -1,8 +1,8 @@
 // Fictional places in any number, in the shape of the places pack, to measure the effect of size.
 // bench/atlas.ts makes pack folders of it, whose fixtures contain the number of records.
 import { definePack } from 'dataset-register/pack';
-import { placeAttributes } from '../../packs/places/attributes.ts';
 import { placeSlug } from '../../packs/places/identity.ts';
+import { placeAttributes } from '../../packs/places/pack.ts';
 import { ATLAS_EXTRACTS, SURVEYS } from './readings.ts';
 
 export default definePack({

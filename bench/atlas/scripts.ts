@@ -42,7 +42,7 @@ const OTHERS = [
 const CAPITAL = /^\p{Ll}/u;
 const capital = (text: string) => text.replace(CAPITAL, (letter) => letter.toUpperCase());
 const spell = (script: readonly string[], syllables: readonly number[]) =>
-  capital(syllables.map((each) => script[each % script.length]).join(''));
+  capital(syllables.map((syllable) => script[syllable % script.length]).join(''));
 
 /** Number of syllables in every script. */
 export const SYLLABLES = LATIN[0]!.length;

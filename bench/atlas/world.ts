@@ -27,7 +27,7 @@ export interface AtlasWorld {
 export function atlasWorld(seed: number): AtlasWorld {
   const countries = Array.from({ length: COUNTRIES }, (_, i) => country(seed, i));
   const weights = countries.map((_, i) => 1 / (i + 2.5));
-  const all = weights.reduce((sum, each) => sum + each, 0);
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
   const upTo = Float64Array.from(weights);
   for (let i = 0, sum = 0; i < upTo.length; i += 1) {
     sum += upTo[i]! / all;

@@ -57,7 +57,7 @@ export async function benchMcp(subject: Subject, scratch: string, rounds: Rounds
       // A page of complete records exceeds the default token limit, and both answers must be equal.
       const address = tool === 'entity_search' ? '/mcp?max_tokens=200000' : '/mcp';
       const mcp = over(
-        given.map((each) => request('tools/call', { name: tool, arguments: each })),
+        given.map((json) => request('tools/call', { name: tool, arguments: json })),
         address,
       );
       const bytes = agree(await requestOnce(rest), await requestOnce(mcp), name);
@@ -114,25 +114,25 @@ function pairs({ dataset, shape }: Subject, { ids, groups }: Awaited<ReturnType<
       name: 'get, full record',
       paths: ids.map((id) => `${v1}/entities/${id}`),
       tool: 'entity_get',
-      given: ids.map((entity_id) => ({ dataset, entity_id })),
+      given: ids.map((entity_id) => ({ dataset, entity_id, format: 'json' })),
     },
     {
       name: 'get, Markdown',
       paths: ids.map((id) => `${v1}/entities/${id}.md`),
       tool: 'entity_get',
-      given: ids.map((entity_id) => ({ dataset, entity_id, format: 'md' })),
+      given: ids.map((entity_id) => ({ dataset, entity_id })),
     },
     {
       name: 'search, 20 full records',
       paths: groups.map((each) => `${v1}/entities?${group}=${uri(each)}&min_${number}=${least}`),
       tool: 'entity_search',
-      given: groups.map(search),
+      given: groups.map((value) => ({ ...search(value), format: 'json' })),
     },
     {
       name: 'search, 20 records, Markdown',
-      paths: groups.map((each) => `${v1}/entities.md?${group}=${uri(each)}&min_${number}=${least}`),
+      paths: groups.map((value) => `${v1}/entities.md?${group}=${uri(value)}&min_${number}=${least}&fields=${area}`),
       tool: 'entity_search',
-      given: groups.map((each) => ({ ...search(each), format: 'md' })),
+      given: groups.map((value) => ({ ...search(value), fields: [area] })),
     },
     {
       name: 'facets over a filtered set',
@@ -155,8 +155,8 @@ function agree(rest: Buffer, mcp: Buffer, name: string): number {
   return rest.length;
 }
 
-/** A text without its last line: the address of the next page over REST, its arguments over MCP. */
-const withoutNext = (text: string) => text.replace(/\nNext page: .*\n$/, '');
+/** A text without its last lines: the address of the next page over REST, its arguments and the charge over MCP. */
+const withoutNext = (text: string) => text.replace(/(?:\nNext page: .*\n)?(?:\nCharged .*\n)?$/, '');
 
 /** An answer without the parts that differ between two calls: the request id, and ages. */
 function steady(answer: unknown): unknown {

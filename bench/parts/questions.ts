@@ -76,7 +76,7 @@ export async function benchQuestions(
       }
     }
   } finally {
-    for (const each of Object.values(up)) await each.stop();
+    for (const serverProcess of Object.values(up)) await serverProcess.stop();
   }
   return { dataset: subject.dataset, records: subject.manifest.records, rows };
 }
@@ -146,7 +146,7 @@ async function startSqlite(
 }
 
 async function startDuckdb({ folder, shape }: Subject, questions: readonly BenchQuestion[]): Promise<ServerProcess> {
-  const sql = Object.fromEntries(questions.map((each) => [each.id, each.sql]));
+  const sql = Object.fromEntries(questions.map((question) => [question.id, question.sql]));
   const env = { RELEASE: folder, NUMBER: shape.number, QUESTIONS: JSON.stringify(sql) };
   return startProcess([join(PEERS, 'duckdb.ts')], env, '/');
 }

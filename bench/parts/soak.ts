@@ -38,16 +38,16 @@ export async function benchSoak(
   { minutes, workers, only, ...rounds }: SoakOptions,
 ): Promise<Soak> {
   const questions = benchQuestionsFor(subject, await drawValues(subject));
-  const found: Soak = { minutes, workers, connections: CONNECTIONS, loads: [], samples: [] };
+  const soak: Soak = { minutes, workers, connections: CONNECTIONS, loads: [], samples: [] };
   const before = async (service: Service) => {
     const load = await mixedLoad(subject, service, questions);
     await service.vitals();
     for (let second = PIECE; second <= minutes * 60; second += PIECE) {
-      found.loads.push(await load(PIECE));
+      soak.loads.push(await load(PIECE));
       const { heap, rss, delay } = await service.vitals();
-      found.samples.push({ second, heap, rss, delay: delay.p99 });
+      soak.samples.push({ second, heap, rss, delay: delay.p99 });
     }
   };
   const after = await benchQuestions(subject, scratch, { levels: [CONNECTIONS], ...rounds, only, before });
-  return { ...found, after };
+  return { ...soak, after };
 }

@@ -37,8 +37,8 @@ export async function benchStart(subject: Subject, scratch: string, seconds: num
   const size = (file: string) => statSync(join(subject.folder, file)).size / records;
   return {
     datasets: readdirSync(join(subject.dataDir, 'releases')),
-    first: middle(times.map((each) => each.first)),
-    warm: middle(times.map((each) => each.warm)),
+    first: middle(times.map((time) => time.first)),
+    warm: middle(times.map((time) => time.warm)),
     rss: { warm, loaded: now, peak },
     index: { dataset: subject.dataset, records, columns: size('index/columns.bin'), bodies: size('records.jsonl') },
   };

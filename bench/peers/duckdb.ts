@@ -14,7 +14,8 @@ const CONNECTIONS = 4;
 
 const first = await instance.connect();
 const file = (name: string) => `read_parquet('${join(folder, `${name}.parquet`)}')`;
-for (const table of ['engine', 'bodies', 'terms']) await first.run(`create table ${table} as from ${file(table)}`);
+for (const table of ['engine', 'bodies', 'terms', 'moments'])
+  await first.run(`create table ${table} as from ${file(table)}`);
 await first.run(
   `create table history as select ord, "from", min as value from ${file('history')} where attribute = '${process.env['NUMBER']}' order by ord, "from"`,
 );

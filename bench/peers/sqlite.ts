@@ -41,6 +41,18 @@ const searches = new Map(
     ),
   ]),
 );
+const filters = new Map(
+  texts.map((name) => {
+    const where = `(${quotedName(name)} = ? or ${quotedName(name)} = ?) and not ${quotedName(number)} < ?`;
+    const sql = `select body from (select ord from record where ${where} order by quality desc, id limit 20) join body using (ord)`;
+    return [name, db.prepare(sql)] as const;
+  }),
+);
+app.get(`/filter/:name/:a/:b/${number}/:least`, (c) => {
+  const { name, a, b, least } = c.req.param();
+  return json(c, page(filters.get(name)?.all(a, b, Number(least)) ?? []));
+});
+
 app.use('/gzip/*', compress());
 for (const prefix of ['', '/gzip'])
   app.get(`${prefix}/search/:name/:value/${number}/:least`, (c) => {
@@ -108,6 +120,19 @@ const batch = db.prepare(
   'select body from json_each(?) as asked join record on record.id = asked.value join body using (ord) order by asked.key',
 );
 app.get('/batch/:ids', (c) => json(c, page(batch.all(JSON.stringify(c.req.param('ids').split(','))))));
+
+const best = new Map(
+  texts.map((name) => {
+    const first = `select ord, id, ${quotedName(number)} as key, row_number() over (partition by ${quotedName(name)} order by ${quotedName(number)} desc, id) as n
+      from record where ${quotedName(name)} is not null and quality >= ?`;
+    const sql = `select body from (select ord, id, key from (${first}) where n = 1 order by key desc, id limit 20) join body using (ord) order by key desc, id`;
+    return [name, db.prepare(sql)] as const;
+  }),
+);
+app.get(`/best/:name/${number}/:least`, (c) => {
+  const { name, least } = c.req.param();
+  return json(c, page(best.get(name)?.all(Number(least)) ?? []));
+});
 
 // Stored answers do not help here, so the narrow columns are counted.
 const counts = new Map(

@@ -78,7 +78,7 @@ async function positionsOf(search: string, queries: RankQuery[], sort: string | 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
 function print(dataset: string, queries: RankQuery[], orders: [name: string, positions: number[] | null][]): void {
-  const available = orders.filter((each): each is [string, number[]] => each[1] !== null);
+  const available = orders.filter((order): order is [string, number[]] => order[1] !== null);
   const cells = (of: (query: RankQuery) => boolean) =>
     available.flatMap(([, positions]) => {
       const { first, five } = sharesOf(positions.filter((_, i) => of(queries[i] as RankQuery)));

@@ -1,16 +1,12 @@
 // The section on A2A of docs/mcp.md is correct: its command runs and prints what the page shows.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { read, tableRows } from '../../structure/tree.ts';
-import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll, BASE } from '../../support/app.ts';
 
 const PAGE = 'docs/mcp.md';
 const LOCAL = 'http://localhost:8787';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ nights: true });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ nights: true });
 
 /** The parts that differ between calls, as in the page. */
 function steady(text: string): string {

@@ -1,15 +1,12 @@
 // Plain words to the A2A agent: general questions return the list of datasets, others the dataset that fits.
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { matchDataset } from '../../../api/channels/a2a/advice.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 
-let packs: Pack[];
-beforeAll(async () => {
-  const folder = join(import.meta.dirname, '../../../packs');
-  packs = await Promise.all(['airports', 'llm-models', 'places'].map((id) => loadPack(join(folder, id))));
-});
+const folder = join(import.meta.dirname, '../../../packs');
+const packs: Pack[] = await Promise.all(['airports', 'llm-models', 'places'].map((id) => loadPack(join(folder, id))));
 
 it.each([
   'What datasets do you have?',

@@ -6,24 +6,18 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable } from '../../../api/render/tools.ts';
 import { type A2aClient, a2aClient } from '../../support/a2a-client.ts';
-import { BASE, type TestApp, testApp } from '../../support/app.ts';
-import { type Listener, startListener } from '../../support/listening.ts';
+import { appOfAll, BASE, testApp } from '../../support/app.ts';
+import { listenerOfAll } from '../../support/listening.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('a2a.send', 'a2a.skill', 'a2a.reply', 'table.a2a-part', 'discovery.agent-card');
 
-let app: TestApp;
-let at: Listener;
-beforeAll(async () => {
-  app = await testApp();
-  at = await startListener(app);
-});
+const app = await appOfAll();
+const at = await listenerOfAll(app);
 afterAll(async () => {
-  await at.stop();
   expect(app.faults).toEqual([]);
   expect(app.lent()).toBe(0);
-  await app.close();
 });
 
 describe('the client of the SDK', () => {

@@ -1,36 +1,27 @@
 // An agent that knows the format of guides but not the service: from /llms.txt to correct answers, the
 // cheapest way.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Agent } from '../../../bench/agents/agent.ts';
 import { mcpChannel, restChannel } from '../../../bench/agents/channels.ts';
 import { readGuide, readRegister } from '../../../bench/agents/guide.ts';
 import type { AgentQuestion } from '../../../bench/agents/question.ts';
 import { agentQuestions } from '../../../bench/agents/questions.ts';
 import { askAgent, type QuestionResult, says } from '../../../bench/agents/score.ts';
-import { BASE, type TestApp, testApp } from '../../support/app.ts';
-import { type Listener, startListener } from '../../support/listening.ts';
+import { appOfAll, BASE } from '../../support/app.ts';
+import { listenerOfAll } from '../../support/listening.ts';
 
-let app: TestApp;
-let http: Listener;
-let questions: AgentQuestion[];
-beforeAll(async () => {
-  app = await testApp({ records: 300 });
-  http = await startListener(app);
-  questions = agentQuestions(app.register.packs.get('tools')!, app.records['tools']!, {
-    noun: 'hand tools and machines',
-    names: ['maker', 'model'],
-    enums: ['maker', 'kind'],
-    number: 'price.list',
-    paid: ['runtime', 'summary'],
-    contains: ['name', 'a'],
-    open: ['name', 'mass'],
-    compared: 'price.list',
-    geo: 'workshop',
-  });
-});
-afterAll(async () => {
-  await http.stop();
-  await app.close();
+const app = await appOfAll({ records: 300 });
+const http = await listenerOfAll(app);
+const questions: AgentQuestion[] = agentQuestions(app.register.packs.get('tools')!, app.records['tools']!, {
+  noun: 'hand tools and machines',
+  names: ['maker', 'model'],
+  enums: ['maker', 'kind'],
+  number: 'price.list',
+  paid: ['runtime', 'summary'],
+  contains: ['name', 'a'],
+  open: ['name', 'mass'],
+  compared: 'price.list',
+  geo: 'workshop',
 });
 
 /** Addresses contain the base URL of the register, which is not the one of the tests. */

@@ -12,8 +12,10 @@ const rows = tableRows('docs/mcp.md');
 
 it('has each tool with its price, in the order of the list', () => {
   const documented = rows.filter((row) => row.length === 3).map(([name, , price]) => [name, price]);
-  const expected = callable(OPERATIONS).map(({ name, access, price }) => {
-    const paid = price?.condition ? price.condition.label : price && `${price.of}${price.times ? ' for each id' : ''}`;
+  const expected = callable(OPERATIONS).map(({ name, charge: { access, price } }) => {
+    const paid = price?.condition
+      ? price.condition.label
+      : price && `${price.of}${price.times ? ` for each ${price.unit ?? 'id'}` : ''}`;
     return [name, paid ?? (access === 'plan' ? 'part of the plans' : 'free')];
   });
   expect(documented).toEqual(expected);
@@ -21,7 +23,7 @@ it('has each tool with its price, in the order of the list', () => {
 
 it('has each resource', () => {
   const documented = rows.map(([name]) => name).filter((name) => name?.startsWith('service://'));
-  expect(documented).toEqual(RESOURCES.map(({ resource }) => resource?.replace('{entity_id}', '{id}')));
+  expect(documented).toEqual(RESOURCES.map(({ tool }) => tool?.resource?.replace('{entity_id}', '{id}')));
 });
 
 it('states the bounds of an answer and of the list of tools', () => {

@@ -1,6 +1,6 @@
 // The MCP endpoint over HTTP: hosts, origins, rate limits, versions, and the texts of refusals.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { appOfAll, BASE, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 
 const VERSION = '2026-07-28';
@@ -15,14 +15,10 @@ const PLAIN = {
   'Content-Type': 'application/json',
 };
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ records: 12, mcp_origins: ['https://agents.example'] });
-});
+const app = await appOfAll({ records: 12, mcp_origins: ['https://agents.example'] });
 afterAll(async () => {
   expect(app.faults).toEqual([]);
   expect(app.lent()).toBe(0);
-  await app.close();
 });
 
 interface Sent {
@@ -140,7 +136,7 @@ describe('requests', () => {
   it('of the era before may hold several calls, each of them counted', async () => {
     const { key } = await newKey(app, 1);
     const call = (id: number, entity_id: string) => ({
-      ...message('tools/call', { name: 'tools_get', arguments: { entity_id } }),
+      ...message('tools/call', { name: 'tools_get', arguments: { entity_id, format: 'json' } }),
       id,
     });
     const { status, body } = await post([call(1, 'record-1'), call(2, 'none')], { headers: { 'X-API-Key': key } });

@@ -1,22 +1,16 @@
 // Every tool within every limit, on the fictional packs (the real ones: tests/live/agents.live.test.ts).
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { toolsOf } from '../../../api/render/tools.ts';
-import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
-import { type Listener, startListener } from '../../support/listening.ts';
+import { ADMIN, appOfAll } from '../../support/app.ts';
+import { listenerOfAll } from '../../support/listening.ts';
 import { expectWithin, LIMITS, someSlugs } from '../../support/long-answers.ts';
 
-let app: TestApp;
-let at: Listener;
-beforeAll(async () => {
-  app = await testApp({ records: 300, packs: ['app/static/lanterns/input/lanterns'] });
-  at = await startListener(app);
-}, 120_000);
+const app = await appOfAll({ records: 300, packs: ['app/static/lanterns/input/lanterns'] });
+const at = await listenerOfAll(app);
 afterAll(async () => {
-  await at.stop();
   expect(app.faults).toEqual([]);
   expect(app.lent()).toBe(0);
-  await app.close();
 });
 
 it.each(LIMITS)(

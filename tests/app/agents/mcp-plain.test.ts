@@ -1,22 +1,15 @@
 // A plain request is answered without the SDK and exactly like the SDK; the SDK handles all others.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TestApp, testApp } from '../../support/app.ts';
-import { type Listener, startListener } from '../../support/listening.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { appOfAll } from '../../support/app.ts';
+import { listenerOfAll } from '../../support/listening.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 
-let app: TestApp;
-let at: Listener;
-let key: string;
-beforeAll(async () => {
-  app = await testApp();
-  at = await startListener(app);
-  ({ key } = await newKey(app, 50));
-});
+const app = await appOfAll();
+const at = await listenerOfAll(app);
+const { key } = await newKey(app, 50);
 afterAll(async () => {
-  await at.stop();
   expect(app.faults).toEqual([]);
   expect(app.lent()).toBe(0);
-  await app.close();
 });
 
 const META = {
@@ -77,9 +70,10 @@ const steady = (body: unknown) =>
   }) as unknown;
 
 const CALLS: [what: string, Omit<Sent, 'era'>][] = [
-  ['bytes of a record', { name: 'entity_get', given: { dataset: 'tools', entity_id: 'record-1' } }],
-  ['Markdown', { name: 'tools_search', given: { limit: 3, format: 'md' } }],
-  ['a list', { name: 'tools_search', given: { limit: 30 } }],
+  ['bytes of a record', { name: 'entity_get', given: { dataset: 'tools', entity_id: 'record-1', format: 'json' } }],
+  ['Markdown', { name: 'tools_search', given: { limit: 3 } }],
+  ['a list', { name: 'tools_search', given: { limit: 30, format: 'json' } }],
+  ['a price of nothing', { name: 'harbours_prices', given: { entity_id: 'record-1', format: 'md' } }],
   ['a list cut to its budget', { name: 'dataset_examples', given: { dataset: 'tools' } }],
   ['a text', { name: 'dataset_guide', given: { dataset: 'tools' } }],
   ['a price', { name: 'tools_get', given: { entity_id: 'record-1' }, paying: false }],

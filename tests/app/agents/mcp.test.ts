@@ -2,36 +2,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable } from '../../../api/render/tools.ts';
-import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
-import { type Listener, startListener } from '../../support/listening.ts';
+import { ADMIN, appOfAll, BASE } from '../../support/app.ts';
+import { listenerOfAll } from '../../support/listening.ts';
 import { connectMcp, GENERATIONS, type McpClient } from '../../support/mcp-clients.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
-verifies(
-  'mcp.endpoint',
-  'mcp.datasets-list',
-  'mcp.dataset-guide',
-  'mcp.dataset-schema',
-  'mcp.dataset-status',
-  'mcp.dataset-facets',
-  'mcp.dataset-examples',
-  'mcp.dataset-samples',
-  'mcp.dataset-changelog',
-  'mcp.entity-search',
-  'mcp.entity-get',
-  'mcp.entity-batch',
-  'mcp.entity-similar',
-  'mcp.entity-history',
-  'mcp.dataset-timeseries',
-  'mcp.pack-tools',
-  'mcp.resource-guide',
-  'mcp.resource-entity',
-  'mcp.tool-errors',
-  'mcp.payment',
-  'pack.tool-names',
-  'table.mcp-resource',
-);
+verifies('mcp.endpoint', 'mcp.datasets-list', 'mcp.dataset-guide', 'mcp.dataset-schema', 'mcp.dataset-status');
+verifies('mcp.dataset-facets', 'mcp.dataset-examples', 'mcp.dataset-samples', 'mcp.dataset-changelog');
+verifies('mcp.entity-search', 'mcp.entity-get', 'mcp.entity-batch', 'mcp.entity-similar', 'mcp.entity-history');
+verifies('mcp.dataset-timeseries', 'mcp.pack-tools', 'mcp.resource-guide', 'mcp.resource-entity', 'mcp.tool-errors');
+verifies('mcp.payment', 'pack.tool-names', 'table.mcp-resource');
 
 /** The tools of the specification (section 4, "Agent protocols"). */
 const FREE = [
@@ -47,17 +28,11 @@ const FREE = [
 const PAID = ['entity_search', 'entity_get', 'entity_batch', 'entity_similar', 'entity_history', 'dataset_timeseries'];
 const OWN = ['tools_search', 'tools_get', 'tools_prices', 'tools_compare', 'harbours_search', 'harbours_get'];
 
-let app: TestApp;
-let at: Listener;
-beforeAll(async () => {
-  app = await testApp();
-  at = await startListener(app);
-});
+const app = await appOfAll();
+const at = await listenerOfAll(app);
 afterAll(async () => {
-  await at.stop();
   expect(app.faults).toEqual([]);
   expect(app.lent()).toBe(0);
-  await app.close();
 });
 
 describe.each(GENERATIONS)('a client of %s', (generation) => {
@@ -93,10 +68,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
       expect(JSON.stringify(inputSchema), name).not.toMatch(
         /"(?:anyOf|oneOf|allOf|not|\$ref|\$defs|const)":|"type":\[/,
       );
-      expect(outputSchema).toMatchObject({
-        type: 'object',
-        anyOf: expect.arrayContaining([{ required: ['error', 'is_retriable'] }]),
-      });
+      expect(outputSchema, name).toBeUndefined();
       expect(annotations).toEqual({
         readOnlyHint: true,
         destructiveHint: false,
@@ -129,7 +101,11 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
       name === 'datasets_list' ? {} : { dataset: 'tools', ...(name === 'dataset_facets' ? { by: 'kind' } : {}) };
     const result = await anonymous.call(name, given);
     expect(result.isError, JSON.stringify(result)).toBeFalsy();
-    expect(result.structuredContent).toMatchObject({ attribution: expect.any(String), license: expect.any(String) });
+    const isText = name === 'dataset_guide';
+    const cited = { attribution: expect.any(String), license: expect.any(String) };
+    if (isText) expect(result.content[0]?.text).toContain('License');
+    else expect(result.structuredContent).toMatchObject(cited);
+    expect(result).not.toHaveProperty(isText ? 'structuredContent' : 'nothing');
     expect(result._meta).toMatchObject({ request_id: expect.any(String) });
   });
 
@@ -160,6 +136,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     const { structuredContent, content, _meta } = await paying.call('tools_get', {
       entity_id: 'record-1',
       fields: ['kind'],
+      format: 'json',
     });
     expect(structuredContent).toMatchObject({ slug: 'record-1', attributes: { kind: expect.any(String) } });
     expect(JSON.parse(content[0]?.text ?? '')).toEqual(structuredContent);
@@ -170,16 +147,41 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     });
   });
 
-  it('gets Markdown on request', async () => {
-    const { structuredContent, content } = await paying.call('entity_search', {
-      dataset: 'tools',
-      filters: { has_maker: true },
-      fields: 'maker',
-      limit: 3,
-      format: 'md',
-    });
-    expect(content[0]?.text).toMatch(/^\|slug\|name\|maker\|/);
-    expect(structuredContent).toEqual({ markdown: content[0]?.text, next_cursor: expect.any(String) });
+  it('gets lists as Markdown of the core attributes, whose last line is the charge', async () => {
+    const { core } = app.register.packs.get('tools')!.serving;
+    for (const [name, given] of [
+      ['entity_search', { filters: { has_maker: true }, limit: 3 }],
+      ['entity_similar', { entity_id: 'record-3', limit: 3 }],
+      ['entity_batch', { ids: ['record-1', 'record-2', 'record-3', 'record-4'] }],
+    ] as const) {
+      const { content, ...result } = await paying.call(name, { dataset: 'tools', ...given });
+      const text = content[0]?.text ?? '';
+      expect(result, name).not.toHaveProperty('structuredContent');
+      const [heading = ''] = text.split('\n');
+      const columns = heading.slice(1, -1).split('|');
+      const attributes = columns
+        .map((title) => title.replace(/ \(.*/, ''))
+        .filter((title) => !/^(slug|score)$/.test(title));
+      expect(attributes, name).toEqual(core.filter((attribute) => attributes.includes(attribute)));
+      expect(attributes.length, name).toBeGreaterThan(4);
+      expect(text).toMatch(/\nSources?: .*\b20\d\d-\d\d-\d\d/);
+      expect(text.endsWith(`\nCharged ${result._meta['charge_eur']} EUR.\n`), text.slice(-200)).toBe(true);
+    }
+  });
+
+  it('gets the columns that it names, and which of them are not known', async () => {
+    const given = { dataset: 'tools', filters: { has_maker: true, has_runtime: false }, limit: 3 };
+    const { content } = await paying.call('entity_search', { ...given, fields: 'maker,runtime' });
+    expect(content[0]?.text).toMatch(/^\|slug\|maker\|\n/);
+    expect(content[0]?.text).toContain('\nNot known: runtime.\n');
+    const batch = await paying.call('entity_batch', { dataset: 'tools', ids: 'record-1', fields: ['kind'] });
+    expect(batch.content[0]?.text).toMatch(/^\|slug\|kind\|\n/);
+    const compared = await paying.call('tools_compare', { ids: 'record-1,record-2', attribute: 'mass' });
+    expect(compared.content[0]?.text).toMatch(/\nmass|\|mass \(kg\)\|/);
+    expect(compared.content[0]?.text).toMatch(/\nCharged 0\.\d+ EUR\.\n$/);
+    const whole = await paying.call('tools_get', { entity_id: 'record-1' });
+    const page = await app.ask('/v1/tools/entities/record-1.md', { admin: true });
+    expect(whole.content[0]?.text).toBe(`${await page.text()}\nCharged 0.004 EUR.\n`);
   });
 
   it('caps what a call may cost', async () => {
@@ -193,7 +195,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     const meta = { idempotency_key: `repeat-${generation}-0123456789`.replaceAll(' ', '-') };
     const once = await paying.call('tools_get', { entity_id: 'record-2' }, meta);
     const twice = await paying.call('tools_get', { entity_id: 'record-2' }, meta);
-    expect(twice.structuredContent).toEqual(once.structuredContent);
+    expect(twice.content).toEqual(once.content);
     expect(twice._meta).toMatchObject({ replayed: true, balance_eur: once._meta['balance_eur'] });
     const other = await paying.call('tools_get', { entity_id: 'record-3' }, meta);
     expect(other.structuredContent).toMatchObject({ error: 'idempotency_conflict' });
@@ -251,7 +253,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     );
     const tools = await narrow.tools();
     expect(tools.map(({ name }) => name)).toEqual(['dataset_facets', 'entity_search', 'tools_get']);
-    expect(tools[0]?.inputSchema.properties?.['dataset']).toEqual({ type: 'string', enum: ['tools'] });
+    expect(tools[1]?.inputSchema.properties?.['dataset']).toEqual({ type: 'string', enum: ['tools'] });
     expect((await narrow.call('dataset_facets', { dataset: 'tools', by: 'kind' })).isError).toBeFalsy();
     const other = await narrow.call('dataset_facets', { dataset: 'harbours', by: 'name' });
     expect(other.structuredContent).toMatchObject({ error: 'unknown_dataset' });
