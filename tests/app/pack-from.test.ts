@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { crc32 } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runPackCommand } from '../../build/cli/pack.ts';
 import { Web } from '../../build/crawl/web.ts';
 import { loadPack } from '../../packs/define/load.ts';
+import { zipOf } from '../support/dirty-tables.ts';
 
 let temp: string;
 beforeAll(async () => {
@@ -270,7 +270,7 @@ describe('the files of the pack', () => {
     await writeFile(join(temp, 'dirty.csv'), ['id,town,steps', ...rows, 'T9,too,many,fields'].join('\n'));
     const { pack, printed } = await packFrom(['dirty.csv'], 'dirty');
     expect(printed).toContain("steps: 1 cell left out, such as 'many'");
-    expect(printed).toContain('1 row could not be read');
+    expect(printed).toContain('1 row could not be read: line 122 of dirty.csv (expected 3 fields');
     expect(pack.sources[0]!.tolerate).toEqual({ values: 0.017, rows: 0.017 });
   });
 });
@@ -319,11 +319,16 @@ describe('questions', () => {
   });
 });
 
+test('a wrong setting is one line', async () => {
+  const wrong = { COLLECT_ALLOW_HOSTS: '127.0.0.1' };
+  const line = 'COLLECT_ALLOW_HOSTS: every entry is written like prices.internal:8080';
+  expect(await from(['any.csv', ...LEGAL], null, wrong)).toEqual({ code: 2, printed: line });
+});
+
 describe('errors', () => {
   test.each([
     ['empty.csv', '', 1, /empty\.csv has no header/],
     ['header.csv', 'id,name\n', 1, /has a header and no rows/],
-    ['twice.csv', 'id,id\n1,2\n', 1, /two columns 'id'/],
     [
       'repeated.csv',
       `kind,size\n${'a,1\nb,2\n'.repeat(3)}a,\nb,\n`,
@@ -332,6 +337,7 @@ describe('errors', () => {
     ],
     ['letter.doc', 'x', 2, /has the suffix \.doc; supported are \.csv, /],
     ['plain', 'x', 2, /has no suffix; supported are/],
+    ['shop.duckdb', 'x', 2, /export a table of it: COPY <table> TO 'table\.parquet'/],
     ['broken.jsonl', 'x\ny\n', 1, /has no columns/],
   ])('%s', async (name, text, code, message) => {
     await writeFile(join(temp, name), text);
@@ -378,11 +384,13 @@ test('the records of the pack have the values of the file', async () => {
     printed.filter((line) => /^!/.test(line)),
   ]).toEqual([0, []]);
   const text = printed.join('\n');
-  expect(text).toMatch(/at\.town +"Bellford"/);
-  expect(text).toMatch(/at_geo +\{"lat":50\.5,"lng":8\}/);
-  expect(text).toMatch(/fee +1\.5 EUR/);
-  expect(text).toMatch(/mass +101 kg/);
-  expect(text).toMatch(/seen +"2025-07-31"/);
+  expect(text).toMatch(/at\.town +Bellford/);
+  expect(text).toMatch(/at_geo \(degrees\) +50\.5, 8/);
+  expect(text).toMatch(/fee \(EUR\) +(\S+ +)*1\.5/);
+  expect(text).toMatch(/mass \(kg\) +(\S+ +)*101/);
+  expect(text).toMatch(/seen +2025-07-31/);
+  // The provenance is printed once, for one record.
+  expect(text.match(/line \d+ of tried\.jsonl, /g)).toHaveLength(1);
 });
 
 test('any header and any cells give a pack that passes the check, or an error of one line', async () => {
@@ -428,6 +436,20 @@ test('any header and any cells give a pack that passes the check, or an error of
       numbered: fc.boolean(),
     }),
   );
+  // Names and cells that are members of every object.
+  const inherited = ['constructor', 'toString', 'valueOf', '__proto__'];
+  const examples: [{ header: string[]; rows: string[][]; numbered: boolean }][] = [
+    [{ header: ['size', 'lat', 'toString'], rows: [['1,5', '1,5', '1,5 constructor']], numbered: true }],
+    [{ header: ['price constructor', 'Width (valueOf)', 'x.__proto__'], rows: [['1', '2', '3']], numbered: true }],
+    [{ header: inherited, rows: [['1,5', '2', '3.5', '4'], inherited], numbered: true }],
+    [
+      {
+        header: ['lat', 'constructor', 'ऍ', 'constructor', '', 'min_id'],
+        rows: [Array(6).fill('1,5')],
+        numbered: true,
+      },
+    ],
+  ];
   let run = 0;
   let passed = 0;
   await fc.assert(
@@ -443,32 +465,55 @@ test('any header and any cells give a pack that passes the check, or an error of
       // A proposal that is not a valid pack is a mistake of the command, not of the file.
       expect([code, printed]).toEqual([1, expect.stringMatching(/^(?!the proposed pack)[^\n]+$/)]);
     }),
-    { numRuns: 60 },
+    { numRuns: 60, examples },
   );
   expect(passed).toBeGreaterThan(10);
 }, 120_000);
 
-/** Zip archive with one stored file. */
-function zipOf(name: string, text: string): Buffer {
-  const [data, path] = [Buffer.from(text), Buffer.from(name)];
-  const fields = Buffer.alloc(26);
-  fields.writeUInt32LE(crc32(data), 10);
-  fields.writeUInt32LE(data.length, 14);
-  fields.writeUInt32LE(data.length, 18);
-  fields.writeUInt16LE(path.length, 22);
-  const local = Buffer.concat([Buffer.from('PK\x03\x04'), fields, path, data]);
-  const entry = Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), fields, Buffer.alloc(14), path]);
-  const end = Buffer.alloc(18);
-  end.writeUInt16LE(1, 4);
-  end.writeUInt16LE(1, 6);
-  end.writeUInt32LE(entry.length, 8);
-  end.writeUInt32LE(local.length, 12);
-  return Buffer.concat([local, entry, Buffer.from('PK\x05\x06'), end]);
-}
-
 describe('files in other forms', () => {
   const lines = (count: number, from = 0) =>
     towers.slice(from, from + count).map(({ id, name, town }) => `${id};${name};${town}`);
+
+  test('a time of the last change becomes observed_at, with the time zone that a column states', async () => {
+    const write = (name: string, time: (i: number) => string) => {
+      const rows = towers.map(({ id, town }, i) => `${id},${town},${time(i)},Europe/Berlin`);
+      return writeFile(join(temp, `${name}.csv`), ['id,town,updated_at,time_zone', ...rows].join('\n'));
+    };
+    await write('timed', (i) => `2026-0${1 + (i % 9)}-10 08:30:00`);
+    const timed = await packFrom(['timed.csv'], 'timed');
+    expect(timed.pack.sources[0]!.from).toMatchObject({
+      observed_at: { column: 'updated_at' },
+      timezone: 'Europe/Berlin',
+    });
+    expect(timed.printed).toContain('times without an offset are read in Europe/Berlin');
+    // Values of years ago would not count as up to date, and the night leaves out rows of the future.
+    await write('aged', (i) => `20${10 + (i % 9)}-01-10 08:30:00`);
+    await write('future', (i) => (i === 7 ? '2999-01-10 08:30:00' : '2998-09-01 08:30:00'));
+    for (const name of ['aged', 'future']) {
+      const { pack, printed } = await packFrom([`${name}.csv`], name);
+      expect(pack.sources[0]!.from).not.toHaveProperty('observed_at');
+      expect(printed).toContain('comments in pack.ts show how it becomes `observed_at`');
+      expect(await readFile(join(temp, `packs/${name}/pack.ts`), 'utf8')).toContain('// observed_at: {');
+    }
+  });
+
+  test('columns that a file of a folder lacks are named', async () => {
+    await mkdir(join(temp, 'years'));
+    const write = (year: string, columns: string) => {
+      const rows = towers.map(({ id, town, steps }) => `${id},${town},${steps},${steps}`);
+      return writeFile(join(temp, `years/stairs-${year}.csv`), [`id,town,${columns}`, ...rows].join('\n'));
+    };
+    await write('2024', 'old_steps,old');
+    await write('2025', 'steps,Steps (m)');
+    const { pack, printed } = await packFrom(['years'], 'years');
+    expect(Object.keys(typesOf(pack))).toEqual(['id', 'town', 'steps', 'status']);
+    expect(printed).toContain('steps: no values in files that lack the column: years/stairs-2024.csv');
+    expect(printed).toContain(
+      'Steps (m): years/stairs-2024.csv lacks it; with only the files that have it, it is read',
+    );
+    const former = 'old_steps (years/stairs-2024.csv), old (years/stairs-2024.csv)';
+    expect(printed).toContain(`years/stairs-2025.csv lacks columns of older files, which are not read: ${former}`);
+  });
 
   test('a folder of monthly files, a zip archive, sep= and titles above the header', async () => {
     await mkdir(join(temp, 'months'));
@@ -480,7 +525,7 @@ describe('files in other forms', () => {
     await writeFile(join(temp, 'months/towers-2026-03.csv'), ['id;name;town', ...lines(50, 60)].join('\n'));
     const parts = await packFrom(['months/*.csv', '--id', 'parts'], 'parts');
     expect(parts.pack.sources[0]).toMatchObject({ complete: false });
-    await writeFile(join(temp, 'packed.zip'), zipOf('data/towers.csv', ['id;name;town', ...lines(60)].join('\n')));
+    await writeFile(join(temp, 'packed.zip'), zipOf({ 'data/towers.csv': ['id;name;town', ...lines(60)].join('\n') }));
     expect((await packFrom(['packed.zip'], 'packed')).pack.sources[0]!.from).toMatchObject({
       kind: 'csv',
       file: 'data/packed.zip',

@@ -1,9 +1,9 @@
 // Sign-in, consent and connections in a real browser: light, dark, on a phone, by keyboard only.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
-import { barriers, inEachLook, LOOKS, NONE, openBrowser, overflow, picture } from '../support/browser.ts';
+import { barriers, inEachLook, LOOKS, NONE, openBrowser, openPage, overflow, picture } from '../support/browser.ts';
 import { newKey } from '../support/money-on-stores.ts';
 import { authorizeUrl, bearer, pkce, register, token } from '../support/oauth-client.ts';
 import { type Listening, listen } from '../support/oauth-server.ts';
@@ -47,18 +47,6 @@ function standing(context: TestContext): Stand {
   return at as Stand;
 }
 
-/** A page with collected complaints: of the console, and failed requests. */
-async function opened(
-  { browser }: Stand,
-  look: BrowserContextOptions = {},
-): Promise<{ page: Page; complaints: string[] }> {
-  const page = await (await browser.newContext(look)).newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('requestfailed', (request) => complaints.push(request.url()));
-  return { page, complaints };
-}
-
 /** An authorization request of a new client, and the function that exchanges its code. */
 async function request({ base, client }: Stand, metadata: Record<string, unknown> = {}) {
   const redirect_uri = `${client.url}/callback`;
@@ -91,7 +79,7 @@ describe('the complete flow', () => {
     const stand = standing(context);
     const { key } = await newKey(stand.app, 12);
     const { url } = await request(stand);
-    const { page, complaints } = await opened(stand);
+    const { page, complaints } = await openPage(stand.browser);
     await page.goto(url);
     await looked(page, 'signin');
     await page.getByLabel('Your API key').fill('dsr_not-a-key');
@@ -122,7 +110,7 @@ describe('the complete flow', () => {
     const stand = standing(context);
     const { key } = await newKey(stand.app);
     const { url, exchange } = await request(stand);
-    const { page } = await opened(stand);
+    const { page } = await openPage(stand.browser);
     await page.goto(url);
     const focused = () => page.evaluate<string>('document.activeElement?.id');
     // A browser sets the focus shortly after the page has loaded, and earlier key presses are lost.
@@ -149,7 +137,7 @@ describe('the complete flow', () => {
     const stand = standing(context);
     const { key } = await newKey(stand.app);
     const { url } = await request(stand);
-    const { page } = await opened(stand);
+    const { page } = await openPage(stand.browser);
     const denied = () => {
       const { searchParams } = new URL(page.url());
       return [searchParams.get('error'), searchParams.get('state'), searchParams.get('iss'), searchParams.has('code')];
@@ -170,7 +158,7 @@ describe('the complete flow', () => {
   test('asks for consent again each time, and allows another key', async (context) => {
     const stand = standing(context);
     const [one, two] = [await newKey(stand.app), await newKey(stand.app)];
-    const { page } = await opened(stand);
+    const { page } = await openPage(stand.browser);
     await page.goto((await request(stand)).url);
     await page.getByLabel('Your API key').fill(one.key);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -197,7 +185,7 @@ describe('connections', () => {
     const stand = standing(context);
     const { key } = await newKey(stand.app);
     const { url, exchange } = await request(stand);
-    const { page } = await opened(stand);
+    const { page } = await openPage(stand.browser);
     await page.goto(url);
     await page.getByLabel('Your API key').fill(key);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -222,7 +210,7 @@ describe('another site', () => {
   test('can neither answer a consent with a form of its own nor show our page in a frame', async (context) => {
     const stand = standing(context);
     const { key } = await newKey(stand.app);
-    const { page } = await opened(stand);
+    const { page } = await openPage(stand.browser);
     await page.goto((await request(stand)).url);
     await page.getByLabel('Your API key').fill(key);
     await page.getByRole('button', { name: 'Sign in' }).click();

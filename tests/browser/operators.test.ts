@@ -1,11 +1,11 @@
 // The operators' pages in a real browser: from the login to a decision that is visible in the API, with htmx
 // and without scripts, by keyboard, light, dark and on a phone, with axe.
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { recordRun } from '../../data/releases/runs.ts';
 import { openRequest } from '../../data/state/owners/requests.ts';
 import { ADMIN } from '../support/app.ts';
-import { barriers, inEachLook, type Look, NONE, openBrowser, overflow, picture } from '../support/browser.ts';
+import { barriers, inEachLook, type Look, NONE, openBrowser, openPage, overflow, picture } from '../support/browser.ts';
 import { newKey } from '../support/money-on-stores.ts';
 import { type Listening, listen } from '../support/oauth-server.ts';
 
@@ -23,10 +23,10 @@ beforeAll(async () => {
   const { id, headers } = await newKey(app);
   for (const path of ['/v1/tools/entities?limit=2', '/v1/tools/status', '/v1/tools/entities?nonsense=1'])
     await (await app.ask(path, { headers })).text();
-  const told = { release: null, records: 0, told: ['the source is away'] };
+  const run = { release: null, records: 0, messages: ['the source is away'] };
   const steps = [{ step: 'fetch', seconds: 2 }];
   await recordRun(app.dataDir, 'tools', {
-    ...told,
+    ...run,
     at: new Date().toISOString(),
     seconds: 2,
     outcome: 'failed',
@@ -47,19 +47,6 @@ afterAll(async () => {
 function standing(context: TestContext): Stand {
   if (at === null) context.skip(NONE);
   return at as Stand;
-}
-
-/** A page with collected complaints: of the console, of scripts, of its policy, and failed requests. */
-async function opened(
-  { browser }: Stand,
-  look: BrowserContextOptions = {},
-): Promise<{ page: Page; complaints: string[] }> {
-  const page = await (await browser.newContext(look)).newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`));
-  return { page, complaints };
 }
 
 async function signIn(page: Page, base: string): Promise<void> {
@@ -86,7 +73,7 @@ describe('a decision in the browser', () => {
   test('login, review, approve: the API has the other value, and the list shows it', async (context) => {
     const stand = standing(context);
     const item = await question(stand);
-    const { page, complaints } = await opened(stand);
+    const { page, complaints } = await openPage(stand.browser);
     await signIn(page, stand.base);
     await page.getByRole('link', { name: 'Review', exact: true }).click();
     const entry = page.locator(`#i-${item.id}`);
@@ -105,7 +92,7 @@ describe('a decision in the browser', () => {
   test('works without scripts, by keyboard only, and announces its effect', async (context) => {
     const stand = standing(context);
     const item = await question(stand);
-    const { page, complaints } = await opened(stand, { javaScriptEnabled: false });
+    const { page, complaints } = await openPage(stand.browser, { javaScriptEnabled: false });
     await signIn(page, stand.base);
     await page.goto(`${stand.base}/ops/review/${item.id}`);
     for (const name of ['Effect', 'Decide', 'History'])
@@ -134,7 +121,7 @@ describe('a decision in the browser', () => {
 
   test('an open page leads to the login when its session ends', async (context) => {
     const stand = standing(context);
-    const { page } = await opened(stand);
+    const { page } = await openPage(stand.browser);
     await signIn(page, stand.base);
     await page.goto(`${stand.base}/ops/review`);
     await stand.app.state.db.deleteFrom('ops_sessions').execute();
@@ -153,7 +140,7 @@ describe('another site', () => {
     const stand = standing(context);
     const item = await question(stand);
     const before = await published(stand, item.entity_id, item.attribute);
-    const { page } = await opened(stand);
+    const { page } = await openPage(stand.browser);
     await signIn(page, stand.base);
     // A browser treats localhost and 127.0.0.1 as different sites.
     const foreign = `${stand.base.replace('127.0.0.1', 'localhost')}/llms.txt`;
@@ -195,7 +182,7 @@ describe('every page', () => {
 
   test('fits every screen, breaks no policy and passes axe', { timeout: 120_000 }, async (context) => {
     const stand = standing(context);
-    const { page, complaints } = await opened(stand, { bypassCSP: false });
+    const { page, complaints } = await openPage(stand.browser, { bypassCSP: false });
     const item = (await question(stand)).id;
     const looked = (title: string) =>
       inEachLook(page, LOOKS, async (look) => {

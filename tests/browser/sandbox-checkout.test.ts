@@ -1,8 +1,8 @@
 // The sandbox checkout in a real browser without scripts: light, dark, on a phone, by keyboard only.
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testApp } from '../support/app.ts';
-import { barriers, inEachLook, LOOKS, NONE, openBrowser, overflow, picture } from '../support/browser.ts';
+import { barriers, inEachLook, LOOKS, NONE, openBrowser, openPage, overflow, picture } from '../support/browser.ts';
 import { balance, newKey } from '../support/money-on-stores.ts';
 import { type Served, served } from '../support/served.ts';
 
@@ -20,16 +20,6 @@ describe('the sandbox checkout in Chromium', () => {
     await at?.browser.close();
     await at?.close();
   });
-
-  /** A page with collected complaints. */
-  async function opened(browser: Browser): Promise<{ page: Page; complaints: string[] }> {
-    const context = await browser.newContext({ javaScriptEnabled: false });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('requestfailed', (request) => complaints.push(request.url()));
-    return { page, complaints };
-  }
 
   /** Checks in each look that axe finds nothing. It is a script, so it runs in a context with scripts. */
   async function passesAxe(browser: Browser, url: string): Promise<void> {
@@ -50,7 +40,7 @@ describe('the sandbox checkout in Chromium', () => {
   test('says that it is play money, fits every screen, and pays by keyboard', { timeout: 60_000 }, async (context) => {
     if (at === null) return context.skip(NONE);
     const { url, headers } = await topup(at);
-    const { page, complaints } = await opened(at.browser);
+    const { page, complaints } = await openPage(at.browser, { javaScriptEnabled: false });
     await page.goto(url);
     expect(await page.getByRole('note').textContent()).toContain('No real money');
     await inEachLook(page, LOOKS, async (look) => {
@@ -131,7 +121,7 @@ describe('the sandbox checkout in Chromium', () => {
   test('is cancelled by the other button, and then closed', async (context) => {
     if (at === null) return context.skip(NONE);
     const { url, headers } = await topup(at);
-    const { page } = await opened(at.browser);
+    const { page } = await openPage(at.browser, { javaScriptEnabled: false });
     await page.goto(url);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('heading', { name: 'Checkout cancelled' }).waitFor();
@@ -146,7 +136,7 @@ describe('the sandbox checkout in Chromium', () => {
   test('cannot be pressed from another page: a foreign form lacks the address, and a frame stays empty', async (context) => {
     if (at === null) return context.skip(NONE);
     const { url, headers } = await topup(at);
-    const { page } = await opened(at.browser);
+    const { page } = await openPage(at.browser, { javaScriptEnabled: false });
     await page.setContent(`<iframe src="${url}"></iframe>`);
     await page.waitForLoadState();
     const framed = page.frames()[1];

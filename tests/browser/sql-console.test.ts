@@ -8,7 +8,7 @@ import { sqlExamples } from '../../api/pages/sql.ts';
 import { FUNCTIONS } from '../../site/sql/words.ts';
 import { barriers, inEachLook, NONE, overflow, picture } from '../support/browser.ts';
 import { scratchOfAll } from '../support/night-pack.ts';
-import { LOOKS, mistakes, type Opened, openStage, type Stage } from '../support/pages-stage.ts';
+import { LOOKS, mistakes, type Opened, openStage, type Stage, tablesMade } from '../support/pages-stage.ts';
 import { parseCsv } from '../support/parse-csv.ts';
 
 const folder = scratchOfAll();
@@ -39,6 +39,13 @@ async function settled({ page }: Opened): Promise<{ status: string; error: strin
     status: (await page.textContent('#sql-status')) ?? '',
     error: (await error.isHidden()) ? null : await error.textContent(),
   };
+}
+
+/** Opens the console of a dataset, which then runs everything in the browser. */
+async function openLocal(path: string): Promise<Opened> {
+  const opened = await stage!.open(path);
+  await opened.page.check('#sql-local');
+  return opened;
 }
 
 /** The editor, which replaces the text area at its first focus. */
@@ -79,7 +86,7 @@ describe('the SQL console', () => {
     { timeout: 120_000 },
     async (id, context) => {
       if (stage === null) return context.skip(NONE);
-      const opened = await stage.open(`/sql/${id}/`);
+      const opened = await openLocal(`/sql/${id}/`);
       const examples = sqlExamples(stage.app.register.packs.get(id)!);
       expect(examples.length).toBeGreaterThan(3);
       for (const { title, sql } of examples) {
@@ -92,7 +99,7 @@ describe('the SQL console', () => {
       const unknown = `SELECT name FROM (SELECT unnest(${JSON.stringify(FUNCTIONS).replaceAll('"', "'")}) AS name) ANTI JOIN (SELECT function_name AS name FROM duckdb_functions()) USING (name)`;
       await ask(opened, unknown);
       expect(await rows(opened)).toEqual([]);
-      await ask(opened, 'SELECT count(*) AS n FROM records');
+      await ask(opened, `SELECT count(*) AS n FROM ${id}`);
       expect(await rows(opened)).toEqual([[String(stage.app.records[id]!.length)]]);
       expect(opened.asked.some((url) => url.endsWith('.wasm'))).toBe(true);
       expect(opened.asked.filter((url) => !url.startsWith(stage!.base) && !url.startsWith('data:'))).toEqual([]);
@@ -103,7 +110,7 @@ describe('the SQL console', () => {
 
   test('a query can access only its file', async (context) => {
     if (stage === null) return context.skip(NONE);
-    const opened = await stage.open('/sql/harbours/');
+    const opened = await openLocal('/sql/harbours/');
     await ask(opened, 'SELECT 1');
     const before = opened.asked.length;
     for (const [sql, said] of [
@@ -112,9 +119,9 @@ describe('the SQL console', () => {
       ['LOAD httpfs', /disabled/],
       ['SET enable_external_access = true', /locked/],
       ["ATTACH 'other.duckdb'", /disabled|Error/],
-      ['DROP TABLE records', /read-only/],
+      ['DROP TABLE register.records', /read-only/],
       ['SELEC 1', /syntax error at or near "SELEC"/],
-      ['SELECT berths FROM records', /berths/],
+      ['SELECT berths FROM harbours', /berths/],
     ] as const) {
       const { error } = await ask(opened, sql);
       expect(error, sql).toMatch(said);
@@ -128,7 +135,7 @@ describe('the SQL console', () => {
 
   test('the URL contains the query, which runs when the address is opened', async (context) => {
     if (stage === null) return context.skip(NONE);
-    const sql = "SELECT name || ' & Co' AS x FROM records ORDER BY 1 LIMIT 3";
+    const sql = "SELECT name || ' & Co' AS x FROM tools ORDER BY 1 LIMIT 3";
     const opened = await stage.open('/sql/tools/');
     await ask(opened, sql);
     const shown = await rows(opened);
@@ -144,7 +151,7 @@ describe('the SQL console', () => {
 
   test('the page shows 10,000 rows of a result, and files contain all', async (context) => {
     if (stage === null) return context.skip(NONE);
-    const opened = await stage.open('/sql/harbours/');
+    const opened = await openLocal('/sql/harbours/');
     const { status } = await ask(opened, 'SELECT range AS n FROM range(20000)');
     expect(status).toMatch(/^The first 10,000 of 20,000 rows in/);
     expect(await rows(opened)).toHaveLength(200);
@@ -192,6 +199,11 @@ describe('the SQL console', () => {
     expect(await content.textContent()).toBe('SELECT depth');
     await page.keyboard.press('Tab');
     expect(await page.locator(':focus').textContent()).toBe('Run');
+    await write(opened, '');
+    await page.keyboard.type('FROM harbours LIMIT 10');
+    await page.waitForTimeout(300);
+    expect(await page.locator('.cm-tooltip-autocomplete').count()).toBe(0);
+    await write(opened, 'SELECT depth');
     await page.click('.sql-column:has-text("slug")');
     expect(await content.textContent()).toBe('SELECT depthslug');
     expect(opened.complaints).toEqual([]);
@@ -200,9 +212,9 @@ describe('the SQL console', () => {
 
   test('history and provenance are loaded when first queried, and rows are links to records', async (context) => {
     if (stage === null) return context.skip(NONE);
-    const opened = await stage.open('/sql/harbours/');
+    const opened = await openLocal('/sql/harbours/');
     const files = () => opened.asked.filter((url) => url.endsWith('.duckdb')).map((url) => url.replace(/.*\//, ''));
-    await ask(opened, 'SELECT id, slug FROM records ORDER BY slug');
+    await ask(opened, 'SELECT id, slug FROM harbours ORDER BY slug');
     expect(files()).toEqual(['public.duckdb']);
     const slugs = (await rows(opened)).map(([, slug]) => slug);
     const links = opened.page.locator('#sql-table tbody a');
@@ -211,21 +223,46 @@ describe('the SQL console', () => {
     expect(addresses).toEqual(slugs.flatMap((slug) => Array(2).fill(`${stage!.base}/datasets/harbours/${slug}`)));
     await ask(
       opened,
-      'SELECT count(*) = count(p.source_url) AS complete, count(DISTINCT r.id) AS n FROM records r JOIN records_provenance p USING (id, slug)',
+      'SELECT count(*) = count(p.source_url) AS complete, count(DISTINCT r.id) AS n FROM harbours r JOIN harbours_provenance p USING (id, slug)',
     );
     expect(await rows(opened)).toEqual([['true', String(slugs.length)]]);
-    await ask(opened, 'SELECT count(*) > 0 AS some FROM records_history h ANTI JOIN records r USING (id, slug)');
+    await ask(opened, 'SELECT count(*) > 0 AS some FROM harbours_history h ANTI JOIN harbours r USING (id, slug)');
     expect(await rows(opened)).toEqual([['false']]);
     expect(files()).toEqual(['public.duckdb', 'provenance.duckdb', 'history.duckdb']);
     expect(opened.complaints).toEqual([]);
     await opened.close();
   }, 60_000);
 
+  test('the service answers small queries, and the browser the others', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    await tablesMade(stage, 'harbours');
+    const opened = await stage.open('/sql/harbours/');
+    const engines = () => opened.asked.filter((url) => url.endsWith('.wasm'));
+    const small = await ask(opened, 'SELECT slug, depth, updated_at FROM harbours ORDER BY slug');
+    expect(small).toEqual({ status: expect.stringMatching(/^\d+ rows in .* By the service\.$/), error: null });
+    const link = opened.page.locator('#sql-table tbody a').first();
+    expect(await link.getAttribute('href')).toMatch(/^\/datasets\/harbours\/[a-z0-9-]+$/);
+    expect(parseCsv((await saved(opened, 'csv')).toString())[0]).toEqual(['slug', 'depth', 'updated_at']);
+    const { error } = await ask(opened, 'SELECT slug, dept FROM harbours');
+    expect(error).toMatch(/^Line 1, column 14: .*Did you mean depth\?/);
+    expect(engines()).toEqual([]);
+    await opened.page.getByRole('button', { name: 'Run in this browser' }).click();
+    expect((await settled(opened)).error).toMatch(/Binder Error/);
+    expect(engines()).toHaveLength(1);
+    await opened.close();
+    const large = await stage.open('/sql/harbours/');
+    expect((await ask(large, 'SELECT range AS n FROM range(3000)')).status).toMatch(/^The first 1,000 of more rows/);
+    expect(parseCsv((await saved(large, 'csv')).toString())).toHaveLength(3001);
+    expect((await ask(large, 'SUMMARIZE harbours')).status).toMatch(/In this browser/);
+    expect([...opened.complaints.filter((text) => !/400|Binder/.test(text)), ...large.complaints]).toEqual([]);
+    await large.close();
+  }, 120_000);
+
   test('charts are part of the address, and queries of the history', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/sql/harbours/');
     const { page } = opened;
-    await ask(opened, 'SELECT coast, count(*) AS found FROM records GROUP BY ALL ORDER BY found DESC');
+    await ask(opened, 'SELECT coast, count(*) AS found FROM harbours GROUP BY ALL ORDER BY found DESC');
     await page.click('#sql-chart');
     await page.locator('#sql-drawing svg rect').first().waitFor();
     expect(new URL(page.url()).hash).toContain('chart=bar&x=coast&y=found');

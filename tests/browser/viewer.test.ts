@@ -12,7 +12,7 @@ import { storedOverlays } from '../../data/releases/overlay-source.ts';
 import { barriers, inEachLook, NONE, overflow, picture } from '../support/browser.ts';
 import { balance, newKey } from '../support/money-on-stores.ts';
 import { scratchOfAll } from '../support/night-pack.ts';
-import { LOOKS, mistakes, type Opened, openStage, type Stage } from '../support/pages-stage.ts';
+import { LOOKS, mistakes, type Opened, openStage, type Stage, tablesMade } from '../support/pages-stage.ts';
 
 const run = promisify(execFile);
 const folder = scratchOfAll();
@@ -69,6 +69,22 @@ describe('the table of a dataset', () => {
     'has_fuel=false&sort=name',
     'coast=north&page=2&sort=name',
   ];
+  test('opens its view in the SQL console, which has the same rows', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    await tablesMade(stage, 'harbours');
+    const opened = await open('/datasets/harbours/');
+    await opened.page.goto(`${stage.base}/datasets/harbours/?coast=north,south&min_depth=1&sort=-depth`);
+    await settled(opened);
+    const shown = await names(opened);
+    expect(shown.length).toBeGreaterThan(2);
+    await opened.page.getByRole('link', { name: 'Open in SQL' }).click();
+    const cells = opened.page.locator('#sql-table tbody tr td:nth-child(2)');
+    await cells.first().waitFor();
+    expect(await opened.page.textContent('#sql-status')).toContain('By the service');
+    expect((await cells.allTextContents()).toSorted()).toEqual(shown.toSorted());
+    await opened.close();
+  }, 120_000);
+
   test('has the rows of the API for every filter and sort, and spends nothing', async (context) => {
     if (stage === null) return context.skip(NONE);
     const { headers } = await newKey(stage.app);
@@ -362,7 +378,7 @@ describe('a comparison', () => {
     expect(await cells.evaluateAll((all) => all.map((cell) => cell.getAttribute('data-min')))).toEqual(low);
     await page.fill('input[name="pieces"]', '0');
     await page.fill('input[name="days"]', '0');
-    expect(await page.locator('.total .said').allTextContents()).toEqual(['0 EUR', '0 EUR']);
+    expect(await page.locator('.total .value-text').allTextContents()).toEqual(['0 EUR', '0 EUR']);
     expect(new URL(page.url()).searchParams.get('pieces')).toBe('0');
     // Another record: the loaded values stay, and the new ones are locked.
     await page.fill('#add-text', 'a');
@@ -511,8 +527,9 @@ describe('a table whose file lacks an edit and a removal', () => {
     await settled(opened);
     expect((await names(opened)).indexOf(NAME)).toBeLessThan(others.length);
     expect(opened.complaints).toEqual([]);
-    const query = `SELECT count(*) AS n FROM records WHERE "name" = '${NAME}'`;
+    const query = `SELECT count(*) FILTER ("name" = '${NAME}') AS n, (SELECT count(*) FROM records WHERE "name" = '${NAME}') AS former FROM harbours`;
     await opened.page.goto(`${stage.base}/sql/harbours/`);
+    await opened.page.check('#sql-local');
     await opened.page.focus('#sql-text');
     await opened.page.locator('.cm-content').click();
     await opened.page.keyboard.press('Control+A');

@@ -19,12 +19,42 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server?.stop());
 
-test('names, descriptions and input schemas of all tools take at most 7,000 tokens', async () => {
+test('names, descriptions and input schemas of all tools take at most 7,080 tokens', async () => {
   const client = await connectMcp('2026-07-28', `${server.base}/mcp`);
   const tools = await client.tools();
   await client.close();
   const read = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-  expect(encode(JSON.stringify(read)).length).toBeLessThanOrEqual(7000);
+  expect(encode(JSON.stringify(read)).length).toBeLessThanOrEqual(7080);
+});
+
+test('forty searches of five records without fields take at most 20,000 tokens', async () => {
+  const client = await connectMcp('2026-07-28', `${server.base}/mcp`, { 'X-API-Key': KEY });
+  const conditions = [
+    {},
+    { q: 'new' },
+    { total: true },
+    { min_quality: 0.8 },
+    { sort: '-updated' },
+    { sort: 'quality' },
+  ];
+  const words = ['san', 'port', 'mini', 'pro', 'west', 'large', 'air', 'o'].map((q) => ({ q, sort: 'relevance' }));
+  const calls = DATASETS.flatMap((dataset) => [...conditions, ...words].map((given) => ({ dataset, ...given })));
+  const texts = [];
+  for (const given of calls.slice(0, 40))
+    texts.push((await client.call('entity_search', { ...given, limit: 5 })).content[0]?.text ?? '');
+  await client.close();
+  expect(texts.every((text) => text.startsWith('|slug|') || text.startsWith('0 records'))).toBe(true);
+  expect(texts.reduce((sum, text) => sum + encode(text).length, 0)).toBeLessThanOrEqual(20_000);
+});
+
+/** Most tokens of a guide; that of llm-models describes 45 fields with values, and how prices are read. */
+const GUIDES: Readonly<Record<string, number>> = { airports: 4900, places: 4400, 'llm-models': 5900 };
+
+test('each guide is short', async () => {
+  for (const { id } of packs) {
+    const guide = await (await server.ask(`/v1/${id}/llms.txt`)).text();
+    expect(encode(guide).length, id).toBeLessThanOrEqual(GUIDES[id] ?? 0);
+  }
 });
 
 test.each(LIMITS)(

@@ -17,6 +17,8 @@ afterAll(() => server?.stop());
 /** Members of an answer besides `attribution` and `license` (contract section 2). */
 const MEMBERS: Record<string, string[]> = {
   datasets_list: ['datasets'],
+  search: ['items'],
+  fetch: ['id', 'metadata', 'text', 'title', 'url'],
   dataset_schema: ['attributes', 'dataset', 'filters', 'schema'],
   dataset_status: [
     'dataset',
@@ -32,7 +34,7 @@ const MEMBERS: Record<string, string[]> = {
   dataset_samples: ['items'],
   dataset_examples: ['further_groups', 'group_by', 'items'],
   dataset_profile: ['attributes', 'dataset', 'records', 'snapshot'],
-  dataset_facets: ['by', 'matched', 'missing', 'values'],
+  dataset_facets: ['by', 'hint', 'matched', 'missing', 'values'],
   dataset_changelog: ['items', 'limit', 'offset', 'total'],
   dataset_changes: ['items', 'next_since'],
   dataset_export: ['bytes', 'expires_at', 'format', 'sha256', 'snapshot', 'url'],
@@ -43,7 +45,7 @@ const MEMBERS: Record<string, string[]> = {
   entity_history: ['entity_id', 'facts'],
   entity_prices: ['entity_id', 'prices'],
   entity_compare: ['columns', 'items', 'missing'],
-  dataset_stats: ['attribute', 'group_by', 'rows', 'unit'],
+  dataset_stats: ['attribute', 'group_by', 'hint', 'rows', 'unit'],
   dataset_timeseries: ['attribute', 'days', 'series', 'step', 'unit'],
 };
 
@@ -98,6 +100,8 @@ describe.each(DATASETS)('%s', (dataset) => {
     )!.name;
     // A series takes at most 5,000 records: those of one group, filtered by quality.
     const few = `ids=${slugs.join(',')}`;
+    if (name === 'search') return `?q=${slugs[0]}`;
+    if (name === 'fetch') return `?id=${dataset}/${slugs[0]}`;
     if (name === 'dataset_facets') return `?by=${pack.group_by}`;
     if (name === 'entity_batch' || name === 'entity_compare') return `?ids=${slugs.join(',')},nobody-at-all`;
     if (name === 'dataset_stats') return `?attribute=${numeric}&group_by=${pack.group_by}`;
@@ -107,12 +111,12 @@ describe.each(DATASETS)('%s', (dataset) => {
     return name.startsWith('entity_search') ? '?limit=20' : '';
   }
 
-  const ofRecords = DATASET_OPERATIONS.filter(({ route }) => route.path.startsWith('/v1/'));
+  const ofRecords = DATASET_OPERATIONS.filter(({ rest }) => rest.method === 'GET' && rest.path.startsWith('/v1/'));
 
   test.each(ofRecords.map((operation) => [operation.name, operation] as const))(
     '%s',
     async (name, operation) => {
-      const path = operation.route.path.replace(':ds', dataset).replace(':entity_id', slugs[0]!);
+      const path = operation.rest.path.replace(':ds', dataset).replace(':entity_id', slugs[0]!);
       const asked = `${path}${query(name)}`;
       for (const format of operation.formats.filter(
         (each) => each === 'json' || each === 'markdown' || each === 'text',

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LiveServer, startServer } from './serve.ts';
 
-const GUIDES = ['quick-start', 'authentication', 'searching', 'provenance', 'changes', 'paying'] as const;
+const GUIDES = ['quick-start', 'authentication', 'searching', 'provenance', 'gis', 'changes', 'paying'] as const;
 const BLOCK = /^```sh\n([^`]*)```/gm;
 /** Commands whose answer is no success for a new key, and why. */
 const OTHER_STATUS: Readonly<Record<string, number>> = {

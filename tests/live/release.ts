@@ -9,6 +9,7 @@ import { type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts'
 import { currentRelease, readManifest } from '../../data/model/manifest.ts';
 import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
 import type { Engine } from '../../data/plan/plan.ts';
+import { acceptKeys } from '../../data/releases/record-keys.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
 import { unpublishedTexts } from '../support/evaluate.ts';
@@ -53,7 +54,7 @@ export async function openLive(dataset: string, log: (text: string) => void): Pr
     manifest,
     folder,
     records,
-    engines: { DuckDB: duckdb, 'the packed index': index },
+    engines: { DuckDB: acceptKeys(duckdb, pack), 'the packed index': acceptKeys(index, pack) },
     close: () => index.close(),
   };
 }

@@ -18,7 +18,7 @@ type Body = Record<string, unknown>;
 async function send(ask: Ask, { path, query, operation, given }: NearMiss): Promise<{ status: number; body: Body }> {
   if (given === undefined) return ask(address(path, query));
   if (given.channel === 'mcp') {
-    const params = { name: operation, arguments: given.arguments };
+    const params = { name: operation, arguments: { format: 'json', ...given.arguments } };
     const { body } = await ask('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params });
     const result = (body['result'] ?? {}) as Body;
     const content = (result['structuredContent'] ?? textOf(result) ?? body['error'] ?? {}) as Body;

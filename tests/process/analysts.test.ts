@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FileList } from '../../api/pages/file-list.ts';
 import { sqlExamples } from '../../api/pages/sql.ts';
 import { paths } from '../../data/model/layout.ts';
@@ -19,12 +19,9 @@ import { PACKS } from '../support/whole-night.ts';
 
 const stage = analystsStage();
 const { folder, config, file, night, records, released } = stage;
-let packs: Pack[];
 
-beforeAll(async () => {
-  await stage.open();
-  packs = await Promise.all(IDS.map((id) => loadPack(join(PACKS, id))));
-}, 180_000);
+await stage.open();
+const packs: Pack[] = await Promise.all(IDS.map((id) => loadPack(join(PACKS, id))));
 
 async function told(path: string): Promise<Record<string, string>> {
   const { key_value_metadata = [] } = await parquetMetadataAsync(await asyncBufferFromFile(path));
@@ -76,13 +73,14 @@ describe.each(IDS)('%s', (dataset) => {
     );
     expect(described).toEqual(dictionary(pack(), 'public', false).map(({ name, type }) => [name, type]));
     expect(await db.rows('SELECT id FROM records')).toEqual(records(dataset).map(({ id }) => [id]));
-    for (const { name, file: database, view, columns } of sqlTables(pack()).slice(1)) {
-      await db.rows(`ATTACH '${file(dataset, database)}' AS ${database.replace('.duckdb', '')} (READ_ONLY)`);
+    for (const { name, file: database, view, columns } of sqlTables(pack())) {
+      if (database !== 'public.duckdb')
+        await db.rows(`ATTACH '${file(dataset, database)}' AS ${database.replace('.duckdb', '')} (READ_ONLY)`);
       await db.rows(`CREATE TEMP VIEW ${name} AS ${view}`);
       const own = await db.rows(`SELECT column_name, column_type FROM (DESCRIBE ${name})`);
       expect(own).toEqual(columns.map((column) => [column.name, column.type]));
     }
-    const history = `(FROM records_history EXCEPT ALL FROM '${file(dataset, 'history.parquet')}')`;
+    const history = `(FROM ${dataset}_history EXCEPT ALL FROM '${file(dataset, 'history.parquet')}')`;
     expect(await db.rows(`SELECT count(*)::INTEGER FROM ${history}`)).toEqual([[0]]);
     for (const { title, sql } of sqlExamples(pack())) expect((await db.rows(sql)).length, title).toBeGreaterThan(0);
     db.close();
@@ -103,7 +101,7 @@ describe.each(IDS)('%s', (dataset) => {
 
   test('Croissant has the required members, and describes the actual file', async () => {
     const croissant = JSON.parse(readFileSync(file(dataset, 'croissant.jsonld'), 'utf8'));
-    // Croissant 1.0 and 1.1, "Dataset-level information", required; and `distribution`, which both require.
+    // Croissant 1.1, "Dataset-level information", required; and `distribution`.
     const required = [
       '@context',
       '@type',
@@ -119,20 +117,43 @@ describe.each(IDS)('%s', (dataset) => {
     for (const member of required) expect(croissant[member], member).toBeTruthy();
     expect(croissant).toMatchObject({
       '@type': 'sc:Dataset',
-      conformsTo: 'http://mlcommons.org/croissant/1.0',
+      conformsTo: 'http://mlcommons.org/croissant/1.1',
       version: expect.stringMatching(/^\d+\.\d{8}\.\d{1,6}$/),
       identifier: released[dataset],
     });
-    // The complete context of the specification (Croissant 1.0, appendix 1).
-    expect(Object.keys(croissant['@context'])).toHaveLength(34);
-    for (const prefix of ['@language', '@vocab', 'cr', 'rai', 'dct', 'sc'])
-      expect(croissant['@context'], prefix).toHaveProperty(prefix);
+    // The complete context of the specification (Croissant 1.1, appendix 1), and the vocabularies that it recommends.
+    const terms = [
+      ...[
+        '@language',
+        '@vocab',
+        'sc',
+        'cr',
+        'rai',
+        'dct',
+        'annotation',
+        'arrayShape',
+        'citeAs',
+        'column',
+        'conformsTo',
+      ],
+      ...['containedIn', 'data', 'dataType', 'equivalentProperty', 'examples', 'excludes', 'extract', 'field'],
+      ...['fileProperty', 'fileObject', 'fileSet', 'format', 'includes', 'isArray', 'isLiveDataset', 'jsonPath', 'key'],
+      ...['md5', 'parentField', 'recordSet', 'references', 'regex', 'readLines', 'sdVersion', 'separator', 'source'],
+      ...['subField', 'transform', 'unArchive', 'value', 'prov', 'odrl'],
+    ];
+    expect(Object.keys(croissant['@context'])).toEqual(expect.arrayContaining(terms));
     expect(croissant['@context']).toMatchObject({
       conformsTo: 'dct:conformsTo',
       data: { '@id': 'cr:data', '@type': '@json' },
       jsonPath: 'cr:jsonPath',
       transform: 'cr:transform',
     });
+    const origins = pack().sources.map(({ url, title, license }) =>
+      expect.objectContaining({ '@id': url, name: title, license }),
+    );
+    expect(croissant['prov:wasDerivedFrom']).toEqual(origins);
+    expect(croissant['prov:wasGeneratedBy']['prov:endedAtTime']['@value']).toBe(croissant.datePublished);
+    expect(croissant.usageInfo).toMatchObject({ '@type': ['CreativeWork', 'odrl:Offer'], url: pack().license.url });
     const objects = croissant.distribution as { '@id': string; name: string }[];
     expect(objects.map(({ name }) => name)).toEqual([
       'public.parquet',
@@ -163,6 +184,12 @@ describe.each(IDS)('%s', (dataset) => {
           ...{ dataType: expect.stringMatching(/^sc:(Text|Integer|Float|Boolean|Date|DateTime)$/) },
           source: { fileObject: { '@id': name }, extract: { column: expect.toBeOneOf(columns) } },
         });
+        const annotation = {
+          equivalentProperty: 'prov:wasDerivedFrom',
+          source: { fileObject: { '@id': name }, extract: { column: 'source_url' } },
+        };
+        if (set.name === 'history' && field.name === 'value') expect(field).toMatchObject({ annotation });
+        else expect(field).not.toHaveProperty('annotation');
       }
     }
   });

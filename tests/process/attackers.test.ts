@@ -2,19 +2,15 @@
 // parallel-payments.test.ts.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newKey as randomSecret } from '../../data/state/key-format.ts';
 import { loadPack } from '../../packs/define/load.ts';
-import { ADMIN, type TestApp, testApp } from '../support/app.ts';
+import { ADMIN, appOfAll, type TestApp } from '../support/app.ts';
 import { callStatus, newKey } from '../support/money-on-stores.ts';
 import { richKey, smallData, startApi } from '../support/money-processes.ts';
 import { verifies } from '../support/verifies.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ calls: { free: 60, paid: 60 } });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ calls: { free: 60, paid: 60 } });
 
 let last = 0;
 const fresh = () => ({ address: `203.0.113.${++last}` });

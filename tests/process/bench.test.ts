@@ -1,18 +1,16 @@
 // `npm run bench` on a small generated dataset: all engines find the same answers, and it prints ratios.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { scratch } from '../support/night-pack.ts';
 import { verifies } from '../support/verifies.ts';
 
 const run = promisify(execFile);
 
 test('a query and its baselines, as ratios', { timeout: 240_000 }, async () => {
   verifies('command.bench');
-  const folder = mkdtempSync(join(tmpdir(), 'bench-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = scratch();
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, DATA_DIR: join(folder, 'none'), TMPDIR: folder };
   const asked = ['questions', '--records', '2000', '--rounds', '1', '--only', 'get', '--only', 'stats-again'];

@@ -1,22 +1,14 @@
 // TypeScript clients from /openapi.json by third-party generators: they compile, and calls are answered.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ADMIN, BASE, type TestApp, testApp } from '../support/app.ts';
+import { expect, test } from 'vitest';
+import { ADMIN, appOfAll, BASE } from '../support/app.ts';
+import { scratchOfAll } from '../support/night-pack.ts';
 import { compileClients, lintProblems } from '../support/openapi-programs.ts';
 
-let app: TestApp;
-let folder: string;
-beforeAll(async () => {
-  app = await testApp({ nights: true, packs: ['app/static/lanterns/input/lanterns'] });
-  folder = mkdtempSync(join(tmpdir(), 'client-'));
-});
-afterAll(async () => {
-  await app.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const app = await appOfAll({ nights: true, packs: ['app/static/lanterns/input/lanterns'] });
+const folder = scratchOfAll();
 
 /** Typical use of the client: the compiler checks the types of parameters and answers. */
 const USE = `
@@ -27,10 +19,10 @@ export async function use(fetch: typeof globalThis.fetch, key: string, slug: str
   const found = await api.v1.toolsSearch({ kind: ['drill'], 'max_price.list': 1000, fields: ['maker'], total: true });
   const first: ToolsRecord | undefined = found.data.items[0];
   const maker: string | undefined = first?.attributes.maker;
-  const facets = await api.v1.toolsFacets({ by: 'kind', limit: 3 });
-  const counts: number[] = facets.data.values.map(({ count }) => count);
-  const stats = await api.v1.datasetStats('tools', { attribute: 'price.list' });
-  const median: number | undefined = stats.data.rows[0]?.median;
+  const facets = await api.v1.toolsFacets({ by: ['kind'], limit: 3 });
+  const counts: number[] = (facets.data.values ?? []).map(({ count }) => count);
+  const stats = await api.v1.datasetStats('tools', { attribute: ['price.list'] });
+  const median: number | undefined = stats.data.rows?.[0]?.median;
   const one = await api.v1.entityGet('tools', slug);
   // @ts-expect-error: no such filter
   const wrong = () => api.v1.toolsSearch({ colour: 'red' });

@@ -78,7 +78,7 @@ describe('the daemon', () => {
 
   test('catches up with one night for any number of missed ones', { timeout: 60_000 }, async () => {
     const config = place();
-    const missed = { seconds: 1, outcome: 'released' as const, release: null, records: 1, steps: [], told: [] };
+    const missed = { seconds: 1, outcome: 'released' as const, release: null, records: 1, steps: [], messages: [] };
     await recordRun(config.DATA_DIR, 'harbours', { at: '2026-11-01T04:00:00Z', ...missed });
     await live(config, '2026-11-20T12:30:00Z', 2);
     expect(await began(config)).toEqual(['2026-11-01T04:00:00Z released', '2026-11-20T12:30:00Z released']);
@@ -220,7 +220,7 @@ describe('the daemon', () => {
 });
 
 describe('the log of runs', () => {
-  const run = { seconds: 1.5, outcome: 'released' as const, release: 'a', records: 2, steps: [], told: [] };
+  const run = { seconds: 1.5, outcome: 'released' as const, release: 'a', records: 2, steps: [], messages: [] };
 
   test('is read from its end, skipping torn lines', async () => {
     const data = scratch();
@@ -257,15 +257,26 @@ describe('the log of runs', () => {
     expect(await recordRun(data, 'x', { at: '2026-01-03T00:00:00Z', ...run, outcome: 'failed' })).toBe(2);
   });
 
+  test('reads a run whose messages an earlier version named otherwise', async () => {
+    const data = scratch();
+    const { messages: _, ...earlier } = run;
+    mkdirSync(dirname(paths.runs(data, 'x')), { recursive: true });
+    writeFileSync(
+      paths.runs(data, 'x'),
+      `${JSON.stringify({ at: '2026-01-01T00:00:00Z', ...earlier, told: ['why'] })}\n`,
+    );
+    expect(await lastRuns(data, 'x', 5)).toMatchObject([{ messages: ['why'] }]);
+  });
+
   test('shortens a run with a very long report', async () => {
     const data = scratch();
     await recordRun(data, 'x', { at: '2026-01-01T00:00:00Z', ...run });
-    const told = ['why', 'x'.repeat(300_000), ...Array.from({ length: 100 }, () => '\u0000'.repeat(1_000))];
-    await recordRun(data, 'x', { at: '2026-01-02T00:00:00Z', ...run, told });
+    const messages = ['why', 'x'.repeat(300_000), ...Array.from({ length: 100 }, () => '\u0000'.repeat(1_000))];
+    await recordRun(data, 'x', { at: '2026-01-02T00:00:00Z', ...run, messages });
     const [last, first] = await lastRuns(data, 'x', 5);
     expect([last?.at, first?.at]).toEqual(['2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z']);
-    expect(last?.told.slice(0, 2)).toEqual(['why', `${'x'.repeat(2_000)}…`]);
-    expect(last?.told.at(-1)).toMatch(/^… and 9\d more$/);
+    expect(last?.messages.slice(0, 2)).toEqual(['why', `${'x'.repeat(2_000)}…`]);
+    expect(last?.messages.at(-1)).toMatch(/^… and 9\d more$/);
   });
 
   test('stays quick when it is long', async () => {

@@ -30,7 +30,7 @@ verifies('leak.free-answers');
 /** Every edition of the Gazette. */
 const ISSUES = ['1.0.0', '1.1.0', '2.0.0'];
 const pilotbook = (version: string) => `harbours/fixtures/pilotbook/${version}/harbours.jsonl`;
-const workbench = (version: string) => `tools/fixtures/@fictional/workbench/${version}/tools.json`;
+const workbench = (version: string) => `tools/fixtures/@fictional/workbench/${version}/tools.jsonl`;
 const toolshed = 'tools/fixtures/@fictional/toolshed/1.0.0/tools.tsv';
 
 type Edit = Pick<Change, 'fixtures' | 'from' | 'to'>;

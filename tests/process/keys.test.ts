@@ -1,13 +1,11 @@
 // The command of the signing keys: lists them, replaces them, and refuses unknown commands.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CHILD_ENV } from '../support/child-env.ts';
+import { scratchOfAll } from '../support/night-pack.ts';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'keys-'));
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const dataDir = scratchOfAll();
 
 function run(...words: string[]): Promise<{ code: number; out: string; err: string }> {
   const env = { ...CHILD_ENV, DATA_DIR: dataDir };

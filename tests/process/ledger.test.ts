@@ -1,15 +1,15 @@
 // The ledger command: correct books, wrong books, none, a backup, and unknown commands.
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../data/state/keys/keys.ts';
 import { openStore } from '../../data/state/store.ts';
 import { CHILD_ENV } from '../support/child-env.ts';
+import { scratchOfAll } from '../support/night-pack.ts';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'ledger-'));
+const dataDir = scratchOfAll();
 let id = '';
 beforeAll(async () => {
   const store = await openStore({ dataDir });
@@ -22,7 +22,6 @@ beforeAll(async () => {
   id = made?.key.id ?? '';
   await store.close();
 });
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const scratch = () => mkdtempSync(join(dataDir, 'scratch-'));
 const database = (dir: string) => join(dir, 'state', 'register.db');

@@ -1,10 +1,9 @@
 // The rules for nginx, on a real nginx: the address of a record for people and for programs, types, redirects.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -13,6 +12,7 @@ import { hostingRules } from '../../api/discovery/hosting.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { nginxConfig } from '../../build/static/host-configs.ts';
 import { freePort } from '../support/free-port.ts';
+import { scratchOfAll } from '../support/night-pack.ts';
 
 const FILES = {
   'index.html': 'home',
@@ -29,11 +29,10 @@ const FILES = {
 };
 const HTML = 'text/html,application/xhtml+xml,*/*;q=0.8';
 
-const root = mkdtempSync(join(tmpdir(), 'nginx-'));
+const root = scratchOfAll();
 let stop = async () => {};
 afterAll(async () => {
   await stop();
-  rmSync(root, { recursive: true, force: true });
 });
 
 /** Starts nginx on a free port; null where there is none. */
@@ -117,6 +116,8 @@ test('nginx sends a page to people and Markdown to programs at the address of a 
     '/mcp',
     '/account/usage?days=7',
     '/v1/tools/entities?q=saw',
+    '/v1/tools/entities/Nordwerk%2FFS-210',
+    '/v1/tools/entities/FS-210.md',
     '/readyz',
   ])
     expect(await answers(path), path).toEqual([200, 'application/json', `GET ${path} 127.0.0.1`]);

@@ -28,13 +28,11 @@ const OTHERS = ['harbour-13', 'harbour-5'];
 const SILENT = [
   // A link; its target is requested separately.
   'dataset_export',
-  'dataset_guide',
   // Values that many records share.
   'dataset_profile',
   'dataset_samples',
   'dataset_schema',
   'dataset_status',
-  'dataset_stats',
   'dataset_timeseries',
 ];
 /** History keeps earlier values. */
@@ -163,7 +161,7 @@ describe('two processes and all their channels', () => {
     shown = probes.filter((probe) => names(before.get(probe)!.text));
     told = shown.filter((probe) => before.get(probe)!.text.includes(TARGET.old));
     const asked = new Set(probes.map(({ operation }) => operation));
-    const inDatasets = OPERATIONS.filter(({ route }) => route.method === 'GET' && route.path.includes(':ds')).map(
+    const inDatasets = OPERATIONS.filter(({ rest }) => rest.method === 'GET' && rest.path.includes(':ds')).map(
       ({ name }) => name,
     );
     expect(inDatasets.filter((name) => !asked.has(name))).toEqual([]);

@@ -4,18 +4,16 @@ import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { loadPack, loadPacks, PackDirsError, PackError, packFolders } from '../../packs/define/load.ts';
+import { mistakeLines } from '../packs/bells.ts';
 import { verifies } from '../support/verifies.ts';
 
 verifies('pack.folder', 'pack.import', 'pack.id', 'pack.checked');
 
 const TOOLS = resolve('tests/packs/tools');
-let temp: string;
 
-beforeAll(async () => {
-  temp = await realpath(await mkdtemp(join(tmpdir(), 'packs-')));
-});
+const temp = await realpath(await mkdtemp(join(tmpdir(), 'packs-')));
 afterAll(() => rm(temp, { recursive: true }));
 
 /** A copy of the fictional tools in another folder, with some files replaced; null removes one. */
@@ -29,15 +27,19 @@ async function copy(folder: string, files: Record<string, string | null> = {}): 
   return at;
 }
 
-/** The message about an invalid pack, without the machine's path. */
-async function said(loading: Promise<unknown>): Promise<string> {
-  const error = await loading.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
+/** The refusal of an invalid pack. */
+async function refusal(loading: Promise<unknown>): Promise<PackError> {
+  const error = await loading.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(PackError);
-  return (error as PackError).message.replaceAll(temp, '<temp>').replaceAll(resolve('.'), '<repo>');
+  return error as PackError;
 }
+
+/** Its message, without the machine's path. */
+const messageOf = async (loading: Promise<unknown>): Promise<string> =>
+  (await refusal(loading)).message.replaceAll(temp, '<temp>').replaceAll(resolve('.'), '<repo>');
+
+/** Its mistakes, a line each. */
+const mistakesOf = async (loading: Promise<unknown>): Promise<string> => mistakeLines(await refusal(loading));
 
 describe('valid packs', () => {
   test('the fictional packs load, sorted by id', async () => {
@@ -85,7 +87,7 @@ describe('valid packs', () => {
 describe('invalid packs', () => {
   test('two folders with one id are refused', async () => {
     await copy('twice/tools');
-    expect(await said(loadPacks([join(temp, 'twice'), 'tests/packs']))).toMatchInlineSnapshot(`
+    expect(await messageOf(loadPacks([join(temp, 'twice'), 'tests/packs']))).toMatchInlineSnapshot(`
       "1 mistake in pack <repo>/tests/packs/tools
 
       <repo>/tests/packs/tools
@@ -95,13 +97,9 @@ describe('invalid packs', () => {
   });
 
   test('a missing folder', async () => {
-    expect(await said(loadPack(join(temp, 'nowhere')))).toMatchInlineSnapshot(`
-      "1 mistake in pack <temp>/nowhere
-
-      <temp>/nowhere
-        found     no such folder
-        expected  a pack folder"
-    `);
+    expect(await mistakesOf(loadPack(join(temp, 'nowhere')))).toMatchInlineSnapshot(
+      `" | no such folder | a pack folder"`,
+    );
   });
 
   test('PACK_DIRS without a pack gives one line with its value', async () => {
@@ -134,42 +132,21 @@ describe('invalid packs', () => {
   });
 
   test('reserved and malformed ids', async () => {
-    expect(await said(loadPack(await copy('catalog')))).toMatchInlineSnapshot(`
-      "1 mistake in pack <temp>/catalog
-
-      <temp>/catalog
-        found     the name 'catalog'
-        expected  another name: datasets, dataset, entity, catalog, keys, optout, claim, paid are reserved"
-    `);
-    expect(await said(loadPack(await copy('My_Tools')))).toMatchInlineSnapshot(`
-      "1 mistake in pack <temp>/My_Tools
-
-      <temp>/My_Tools
-        found     the name 'My_Tools'
-        expected  lower-case letters, digits and -, starting with a letter: the name is the dataset id"
-    `);
+    expect(await mistakesOf(loadPack(await copy('catalog')))).toMatchInlineSnapshot(
+      `" | the name 'catalog' | another name: datasets, dataset, entity, catalog, keys, optout, claim, paid are reserved"`,
+    );
+    expect(await mistakesOf(loadPack(await copy('My_Tools')))).toMatchInlineSnapshot(
+      `" | the name 'My_Tools' | lower-case letters, digits and -, starting with a letter: the name is the dataset id"`,
+    );
   });
 
   test('every missing file is reported', async () => {
     await mkdir(join(temp, 'bare'));
-    expect(await said(loadPack(join(temp, 'bare')))).toMatchInlineSnapshot(`
-      "4 mistakes in pack <temp>/bare
-
-      <temp>/bare/pack.ts
-        found     no such file
-        expected  pack.ts with a default export
-
-      <temp>/bare/record.md
-        found     no such file
-        expected  a record.md with text
-
-      <temp>/bare/guide.md
-        found     no such file
-        expected  a guide.md with text
-
-      <temp>/bare/samples.json
-        found     no such file
-        expected  a samples.json with text"
+    expect(await mistakesOf(loadPack(join(temp, 'bare')))).toMatchInlineSnapshot(`
+      "pack.ts | no such file | pack.ts with a default export
+      record.md | no such file | a record.md with text
+      guide.md | no such file | a guide.md with text
+      samples.json | no such file | a samples.json with text"
     `);
   });
 
@@ -178,38 +155,23 @@ describe('invalid packs', () => {
       'pack.ts': 'export default { title: 1 };',
       'collect.ts': 'throw new Error("no");',
     });
-    expect(await said(loadPack(at))).toMatchInlineSnapshot(`
-      "2 mistakes in pack <temp>/exports
-
-      <temp>/exports/pack.ts: default
-        found     {"title":1}
-        expected  export default definePack({ … })
-
-      <temp>/exports/collect.ts: line 1
-        found     Error: no
-        expected  a module that can be imported"
+    expect(await mistakesOf(loadPack(at))).toMatchInlineSnapshot(`
+      "pack.ts: default | {"title":1} | export default definePack({ … })
+      collect.ts: line 1 | Error: no | a module that can be imported"
     `);
     const none = await copy('exports-no-read', { 'collect.ts': 'export const read = 1;' });
-    expect(await said(loadPack(none))).toContain('collect.ts: default.read\n  found     nothing');
+    expect(await messageOf(loadPack(none))).toContain('collect.ts: default.read\n  found     nothing');
     const other = await copy('exports-a-number', { 'collect.ts': 'export default { read() {}, observedAt: 1 };' });
-    expect(await said(loadPack(other))).toMatchInlineSnapshot(`
-      "1 mistake in pack <temp>/exports-a-number
-
-      <temp>/exports-a-number/collect.ts: default.observedAt
-        found     1
-        expected  a function (folder) => the date inside the data, or null"
-    `);
+    expect(await mistakesOf(loadPack(other))).toMatchInlineSnapshot(
+      `"collect.ts: default.observedAt | 1 | a function (folder) => the date inside the data, or null"`,
+    );
   });
 
   test('a shipped source that is not in the folder', async () => {
     const at = await copy('unshipped', { 'fixtures/@fictional/toolshed/1.0.0': null });
-    expect(await said(loadPack(at))).toMatchInlineSnapshot(`
-      "1 mistake in pack <temp>/unshipped
-
-      <temp>/unshipped/pack.ts: sources.toolshed.pins.1.integrity
-        found     '' and no folder fixtures/@fictional/toolshed/1.0.0
-        expected  a hash 'sha512-…', or the source shipped in that folder"
-    `);
+    expect(await mistakesOf(loadPack(at))).toMatchInlineSnapshot(
+      `"pack.ts: sources.toolshed.pins.1.integrity | '' and no folder fixtures/@fictional/toolshed/1.0.0 | a hash 'sha512-…', or the source shipped in that folder"`,
+    );
   });
 
   test('samples and template against the attributes, reported together', async () => {
@@ -225,112 +187,49 @@ describe('invalid packs', () => {
       'record.md': "{{ record.nme }} {{ values['price.lst'] }} {{ values.maker }}",
       'guide.md': ' ',
     });
-    expect(await said(loadPack(at))).toMatchInlineSnapshot(`
-      "13 mistakes in pack <temp>/samples
-
-      <temp>/samples/guide.md
-        found     an empty file
-        expected  a guide.md with text
-
-      <temp>/samples/record.md: line 1: record.nme
-        found     'nme'
-        expected  one of id, slug, name, dataset, url, updated_at, quality_score, completeness, verified_owner, license, attribution, preview, sample
-        nearest   'name'
-
-      <temp>/samples/record.md: line 1: values['price.lst']
-        found     'price.lst'
-        expected  the name of an attribute
-        nearest   'price.list'
-
-      <temp>/samples/samples.json: 0.identity.model
-        found     nothing
-        expected  model, which identifies a record
-
-      <temp>/samples/samples.json: 1.identity.kind
-        found     a value for 'kind'
-        expected  only maker, model, which identify a record
-
-      <temp>/samples/samples.json: 2.value
-        found     a member 'value'
-        expected  one of identity, values, evidence
-        nearest   'values'
-
-      <temp>/samples/samples.json: 2.evidence
-        found     1
-        expected  a text
-
-      <temp>/samples/samples.json: 2.identity.model
-        found     1
-        expected  a text
-
-      <temp>/samples/samples.json: 3.values.nmae
-        found     a value for 'nmae'
-        expected  the name of an attribute
-        nearest   'name'
-
-      <temp>/samples/samples.json: 3.values.kind
-        found     'drlil'
-        expected  one of saw, drill, plane, gauge, lamp, other
-        nearest   'drill'
-
-      <temp>/samples/samples.json: 3.values.mass
-        found     501
-        expected  a number of at most 500
-
-      <temp>/samples/samples.json: 3.values.price.list
-        found     '5'
-        expected  a price: a number, or {min, max, currency}
-
-      <temp>/samples/pack.ts: identity.slug
-        found     it returns '' for sample 4
-        expected  lower-case letters, digits and single -"
+    expect(await mistakesOf(loadPack(at))).toMatchInlineSnapshot(`
+      "guide.md | an empty file | a guide.md with text
+      record.md: line 1: record.nme | 'nme' | one of id, slug, name, dataset, url, updated_at, quality_score, completeness, verified_owner, license, attribution, preview, sample | name
+      record.md: line 1: values['price.lst'] | 'price.lst' | the name of an attribute | price.list
+      samples.json: 0.identity.model | nothing | model, which identifies a record
+      samples.json: 1.identity.kind | a value for 'kind' | only maker, model, which identify a record
+      samples.json: 2.value | a member 'value' | one of identity, values, evidence | values
+      samples.json: 2.evidence | 1 | a text
+      samples.json: 2.identity.model | 1 | a text
+      samples.json: 3.values.nmae | a value for 'nmae' | the name of an attribute | name
+      samples.json: 3.values.kind | 'drlil' | one of saw, drill, plane, gauge, lamp, other | drill
+      samples.json: 3.values.mass | 501 | a number of at most 500
+      samples.json: 3.values.price.list | '5' | a price: a number, or {min, max, currency}
+      pack.ts: identity.slug | it returns '' for sample 4 | lower-case letters, digits and single -"
     `);
   });
 
   test('samples that are not JSON, none, or one record twice', async () => {
-    expect(await said(loadPack(await copy('json', { 'samples.json': '[' })))).toContain('expected  JSON');
-    expect(await said(loadPack(await copy('none', { 'samples.json': '[]' })))).toContain(
+    expect(await messageOf(loadPack(await copy('json', { 'samples.json': '[' })))).toContain('expected  JSON');
+    expect(await messageOf(loadPack(await copy('none', { 'samples.json': '[]' })))).toContain(
       'at least one fictional record',
     );
     const one = { identity: { maker: 'Ä', model: 'B' }, values: {} };
     const same = { identity: { maker: 'a', model: 'b' }, values: {} };
     const at = await copy('same', { 'samples.json': JSON.stringify([one, same]) });
-    expect(await said(loadPack(at))).toMatchInlineSnapshot(`
-      "1 mistake in pack <temp>/same
-
-      <temp>/same/samples.json: 1.identity
-        found     the key 'a/b' again
-        expected  another record than 0"
-    `);
+    expect(await mistakesOf(loadPack(at))).toMatchInlineSnapshot(
+      `"samples.json: 1.identity | the key 'a/b' again | another record than 0"`,
+    );
   });
 
   test("the pack's own rules are tested on the samples", async () => {
     const text = await readFile(join(TOOLS, 'pack.ts'), 'utf8');
     const changed = text
-      .replace(/key: .*/, 'key: () => { throw new Error("no maker"); },')
+      .replace(/key: \(.*/, 'key: () => { throw new Error("no maker"); },')
       .replace(/slug: .*/, "slug: () => 'Nord Werk',")
       .replace(/ name: \(id, values\).*/, " name: () => '',")
       .replace(/rule: .*/, "rule: () => ({ prefer: 'trust', trust: { toolshd: 1 } }),");
     const at = await copy('rules', { 'pack.ts': changed });
-    expect(await said(loadPack(at))).toMatchInlineSnapshot(`
-      "4 mistakes in pack <temp>/rules
-
-      <temp>/rules/pack.ts: identity.key
-        found     it throws for sample 0: no maker
-        expected  a result
-
-      <temp>/rules/pack.ts: identity.slug
-        found     it returns 'Nord Werk' for sample 0
-        expected  lower-case letters, digits and single -
-
-      <temp>/rules/pack.ts: identity.name
-        found     it returns '' for sample 0
-        expected  a text
-
-      <temp>/rules/pack.ts: consolidation.rule
-        found     trust for the source 'toolshd' for sample 0
-        expected  one of the sources workbench, toolshed
-        nearest   'toolshed'"
+    expect(await mistakesOf(loadPack(at))).toMatchInlineSnapshot(`
+      "pack.ts: identity.key | it throws for sample 0: no maker | a result
+      pack.ts: identity.slug | it returns 'Nord Werk' for sample 0 | lower-case letters, digits and single -
+      pack.ts: identity.name | it returns '' for sample 0 | a text
+      pack.ts: consolidation.rule | trust for the source 'toolshd' for sample 0 | one of the sources workbench, toolshed | toolshed"
     `);
   });
 });

@@ -55,7 +55,7 @@ const MISTAKES: [name: string, file: 'pack.ts' | 'collect.ts', from: string, to:
     'dataset-registre/pack',
     ['line 2', "Error: Cannot find package 'dataset-registre' imported from <pack>/pack.ts", 'dataset-register/pack'],
   ],
-  ['a misspelt keyword', 'collect.ts', 'for (const', 'fro (const', ['line 16', 'SyntaxError: Expression expected']],
+  ['a misspelt keyword', 'collect.ts', 'for (const', 'fro (const', ['line 12', 'SyntaxError: Expression expected']],
   [
     'a misspelt import of Node',
     'collect.ts',

@@ -7,40 +7,37 @@ import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { extract } from 'tar';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { CHILD_ENV } from '../support/child-env.ts';
 import { freePort } from '../support/free-port.ts';
 import { verifies } from '../support/verifies.ts';
+import { withCopies } from '../support/whole-night.ts';
 
 verifies('command.package');
 
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = process.execPath;
 
-let folder: string;
-let installed: string;
 let server: ChildProcess | undefined;
 
-beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'package-')));
-  const modules = join(folder, 'node_modules');
-  installed = join(modules, 'dataset-register');
-  await mkdir(installed, { recursive: true });
-  await run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: ROOT,
-    env: process.env,
-  });
-  const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
-  await extract({ file: join(folder, tarball), cwd: installed, strip: 1 });
-  // npm nests a dependency of which the user's folder has another version.
-  await mkdir(join(installed, 'node_modules'));
-  for (const name of await readdir(join(ROOT, 'node_modules'))) {
-    const to = name === '@observablehq' ? join(installed, 'node_modules') : modules;
-    if (!name.startsWith('.')) await symlink(join(ROOT, 'node_modules', name), join(to, name));
-  }
-  // As `npm init` writes it: Node takes the TypeScript of such a folder for CommonJS.
-  await writeFile(join(folder, 'package.json'), '{"name":"towers","version":"1.0.0","type":"commonjs"}');
-}, 60_000);
+const folder = await realpath(await mkdtemp(join(tmpdir(), 'package-')));
+const modules = join(folder, 'node_modules');
+const installed = join(modules, 'dataset-register');
+await mkdir(installed, { recursive: true });
+await run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], {
+  cwd: ROOT,
+  env: process.env,
+});
+const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
+await extract({ file: join(folder, tarball), cwd: installed, strip: 1 });
+// npm nests a dependency of which the user's folder has another version.
+await mkdir(join(installed, 'node_modules'));
+for (const name of await readdir(join(ROOT, 'node_modules'))) {
+  const to = name === '@observablehq' ? join(installed, 'node_modules') : modules;
+  if (!name.startsWith('.')) await symlink(join(ROOT, 'node_modules', name), join(to, name));
+}
+// As `npm init` writes it: Node takes the TypeScript of such a folder for CommonJS.
+await writeFile(join(folder, 'package.json'), '{"name":"towers","version":"1.0.0","type":"commonjs"}');
 
 afterAll(async () => {
   server?.kill('SIGKILL');
@@ -110,6 +107,7 @@ test('a folder with one pack becomes a register', { timeout: 180_000 }, async ()
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const env = { BASE_URL: base, PORT: String(port), PACK_DIRS: 'packs, node_modules/clocks/packs' };
+  await withCopies(join(folder, 'dist'));
   expect(await command(['nightly'], env)).toMatchObject({ code: 0, err: '' });
   expect(existsSync(join(folder, 'data/var')) && existsSync(join(folder, 'dist'))).toBe(true);
 

@@ -4,32 +4,22 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { LEDGER_KINDS } from '../../data/state/money/ledger.ts';
-import { ADMIN, type TestApp, testApp } from '../support/app.ts';
+import { ADMIN, appOfAll } from '../support/app.ts';
 import { CHILD_ENV } from '../support/child-env.ts';
 import { verifies } from '../support/verifies.ts';
 
-verifies(
-  'auth.charged',
-  'auth.must-pay',
-  'charge.headers',
-  'charge.max-price',
-  'code.insufficient-credits',
-  'plan.grant',
-);
+verifies('auth.charged', 'auth.must-pay', 'charge.headers', 'charge.max-price', 'code.insufficient-credits');
+verifies('plan.grant');
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'docs/checkout.md');
 const CUSTOMERS = readFileSync(join(ROOT, 'docs/paying.md'), 'utf8');
 const LOCAL = 'http://localhost:8787';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ calls: { free: 300, paid: 60 }, base: LOCAL });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ calls: { free: 300, paid: 60 }, base: LOCAL });
 
 /** The parts that differ between runs, as in the page. */
 function steady(text: string): string {

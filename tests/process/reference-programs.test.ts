@@ -1,10 +1,9 @@
 // The programs of the API reference run as they are: with curl, Node and Python.
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import type { SiteReference } from '../../api/pages/site.ts';
 import { siteReference } from '../../build/static/site-reference.ts';
@@ -15,30 +14,28 @@ import type { Language } from '../../site/viewer/snippets.ts';
 import { testApp } from '../support/app.ts';
 import { CHILD_ENV } from '../support/child-env.ts';
 import { newKey } from '../support/money-on-stores.ts';
-import { type Served, served } from '../support/served.ts';
+import { scratchOfAll } from '../support/night-pack.ts';
+import { served } from '../support/served.ts';
 
-let server: Served;
-let folder: string;
-let reference: SiteReference;
-let key: string;
-beforeAll(async () => {
-  server = await served((base) => testApp({ base }));
-  folder = mkdtempSync(join(tmpdir(), 'programs-'));
-  const now = new Date('2026-11-20T00:00:00Z');
-  const { dataDir, releases: ids } = server.app;
-  const releases = await Promise.all(
-    Object.entries(ids).map(async ([id, release]) =>
-      openRelease(dataDir, await loadPack(join(import.meta.dirname, '../packs', id)), release),
-    ),
-  );
-  reference = await siteReference({ releases, base_url: server.base, eur_usd: 1.1, operations: OPERATIONS, now });
-  for (const release of releases) await release.engine.close();
-  ({ key } = await newKey(server.app, 1));
+const server = await served((base) => testApp({ base }));
+const folder = scratchOfAll();
+const now = new Date('2026-11-20T00:00:00Z');
+const { dataDir, releases: ids } = server.app;
+const releases = await Promise.all(
+  Object.entries(ids).map(async ([id, release]) =>
+    openRelease(dataDir, await loadPack(join(import.meta.dirname, '../packs', id)), release),
+  ),
+);
+const reference: SiteReference = await siteReference({
+  releases,
+  base_url: server.base,
+  eur_usd: 1.1,
+  operations: OPERATIONS,
+  now,
 });
-afterAll(async () => {
-  await server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+for (const release of releases) await release.engine.close();
+const { key } = await newKey(server.app, 1);
+afterAll(() => server.close());
 
 /** A search, a paid record, a text, and a call with a body. */
 const PROGRAMS = ['entity_search', 'entity_batch', 'dataset_guide', 'keys_topup'];

@@ -217,7 +217,12 @@ describe('the process', () => {
     const second = launch({ PORT: String(port) });
     expect(await second.exited).toBe(1);
     // The log of the start is buffered, and may follow it.
-    expect(second.output()).toMatch(new RegExp(`^PORT: 127.0.0.1:${port} is taken by another process$`, 'm'));
+    expect(second.output()).toMatch(
+      new RegExp(
+        `^PORT: 127.0.0.1:${port} is taken by another process, perhaps this service; set PORT for a second one$`,
+        'm',
+      ),
+    );
     taken.close();
     // The key exists by then, and no later start prints it.
     expect(second.output()).toMatch(/^Admin key, shown only once: dsr_admin_[\w-]{43}$/m);

@@ -116,9 +116,11 @@ test('a paid call is one trace, from the traceparent of the client to Stripe', a
   expect(steps).toEqual(expect.arrayContaining(['identify', 'reserve', 'query', 'charge']));
   // The ledger of the charge.
   const charge = childrenOf(searched).find(({ name }) => name === 'charge')!;
-  const [ledger] = childrenOf(charge).map(({ attributes }) => valuesOf(attributes));
-  expect(ledger).toMatchObject({ 'db.system.name': 'postgresql' });
-  expect(ledger!['db.query.text']).toContain('insert into entries');
+  const ledger = childrenOf(charge).map(({ attributes }) => valuesOf(attributes));
+  expect(ledger.every((attributes) => attributes['db.system.name'] === 'postgresql')).toBe(true);
+  expect(ledger.map((attributes) => attributes['db.query.text'])).toContainEqual(
+    expect.stringContaining('insert into "entries"'),
+  );
   expect(childrenOf(of('GET /v1/:ds/changelog')).map(({ name }) => name)).toContain('DuckDB');
   for (const { startTimeUnixNano: began, endTimeUnixNano: ended } of spans)
     expect(BigInt(ended) >= BigInt(began)).toBe(true);

@@ -1,10 +1,15 @@
 // WORKERS: several threads behave as one: the same answers, one set of limits, exact charges; a thread that
 // crashes is replaced.
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { datasetNight } from '../../build/night/dataset.ts';
 import { loadPack } from '../../packs/define/load.ts';
+import { addressOf } from '../support/agent-questions.ts';
 import { ADMIN } from '../support/app.ts';
 import { everyCall } from '../support/every-call.ts';
 import { type Api, type Got, smallData, startApi } from '../support/money-processes.ts';
+import { still } from '../support/night-pack.ts';
+import { QUESTIONS } from '../support/question-table.ts';
 import { randomRecords } from '../support/random-records.ts';
 import { writeRelease } from '../support/write-release.ts';
 
@@ -59,7 +64,7 @@ test('every read of the table has the answer of a single thread, on each thread'
   const slugs = { tools: found.items.map(({ slug }: { slug: string }) => slug) };
   const calls = everyCall([pack], slugs, { id: 'none', key: 'none', token: 'none' }).filter(
     ({ operation, dataset, path }) =>
-      dataset !== null && operation.route.method === 'GET' && !/format=parquet|llms-full/.test(path),
+      dataset !== null && operation.rest.method === 'GET' && !/format=parquet|llms-full/.test(path),
   );
   expect(calls.length).toBeGreaterThan(20);
   const different: string[] = [];
@@ -69,6 +74,26 @@ test('every read of the table has the answer of a single thread, on each thread'
     const got = await Promise.all(Array.from({ length: 9 }, () => several.ask(path, operator)));
     if (got.some((each) => JSON.stringify(steady(each, several.base)) !== JSON.stringify(expected)))
       different.push(path);
+  }
+  expect(different).toEqual([]);
+}, 120_000);
+
+test('each question of the table has the answer of a single thread, on each of two', async () => {
+  const folder = join(data.dataDir, 'nights');
+  for (const name of ['tools', 'harbours'])
+    await datasetNight(await loadPack(`tests/packs/${name}`), folder, still(), { accept: true });
+  const one = await startApi(folder);
+  running.push(one);
+  const several = await startApi(folder, { WORKERS: '2' });
+  running.push(several);
+  const different: string[] = [];
+  for (const question of QUESTIONS) {
+    const path = addressOf(question);
+    const expected = steady(await one.ask(path, operator), one.base);
+    expect([question.name, expected.status]).toEqual([question.name, 200]);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => several.ask(path, operator)));
+    if (answers.some((answer) => JSON.stringify(steady(answer, several.base)) !== JSON.stringify(expected)))
+      different.push(question.name);
   }
   expect(different).toEqual([]);
 }, 120_000);

@@ -43,6 +43,7 @@ export const shapes = section('contract 2', {
 export const answers = section('contract 2', {
   'filter.not-keeps-missing': done('not_<attr> keeps records that lack the attribute'),
   'filter.drops-missing': done('every other filter on an attribute drops records that lack it'),
+  'filter.expression': done('filter= is an expression of CQL2, as text or JSON; a missing value is unknown'),
   'filter.has-false': done('has_<attr>=false selects records that lack it'),
   'sort.direction': done('sort=quality is ascending, -quality descending'),
   'sort.missing-last': done('records without the sort attribute come last either way'),

@@ -39,6 +39,7 @@ export const charges = section('contract 3', {
   'charge.idempotency-length': done('an Idempotency-Key not of 16 to 128 characters is 422'),
   'charge.idempotency-conflict': done('an Idempotency-Key with another request is 409'),
   'charge.idempotency-optout': done('a stored answer is dropped when its record is opted out'),
+  'charge.empty': done('an answer without records, rows or values is free where its conditions are public'),
   'charge.headers': done('charged answers carry X-Charge-EUR and X-Balance-EUR'),
   'charge.max-price': done('X-Max-Price-EUR makes a dearer call 402, uncharged'),
 });

@@ -22,6 +22,7 @@ export const errorRules = section('contract 4', {
 
 export const errorCodes = section('contract 4', {
   'code.unknown-filter': done('unknown_filter is 400'),
+  'code.invalid-filter': done('invalid_filter is 400, with position, found, expected and the nearest name'),
   'code.invalid-parameter': done('invalid_parameter is 400'),
   'code.invalid-cursor': done('invalid_cursor is 400, for a foreign or broken cursor'),
   'code.too-many-ids': done('too_many_ids is 400'),

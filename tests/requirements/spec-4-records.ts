@@ -50,6 +50,8 @@ export const search = section('spec 4', {
   'search.sort-distance': done('sort=distance lists the nearest first, by whole metres, ties by id, in pages'),
   'search.sort-distance-near': done('sort=distance without near, or descending, is 400'),
   'search.distance-km': done('with sort=distance items carry distance_km in every format'),
+  'search.group-by': done('group_by answers the first records of each value, in the order of sort, in every format'),
+  'search.group-limit': done('limit × group_limit is bounded, and previews are shortened by whole groups'),
   'search.bbox': done('bbox=west,south,east,north keeps records in the box, also across the antimeridian'),
   'search.bbox-malformed': done('a malformed bbox, or bbox without geography, is 400'),
   'search.sort-attribute': done('sort takes an attribute, ascending, or -attribute, descending'),

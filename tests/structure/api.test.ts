@@ -23,14 +23,15 @@ const address = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
 describe('docs/api.md', () => {
   test.each(OPERATIONS.map((operation) => [operation.name, operation] as const))('describes %s', (_, operation) => {
-    const path = `${operation.route.method} ${address(operation.route.path)}`;
+    const path = `${operation.rest.method} ${address(operation.rest.path)}`;
     const text = sections.get(path);
     expect(text, `a heading with ${path}`).toBeDefined();
     const free =
-      { key: 'Needs a key', plan: 'Part of the plans', admin: 'For operators' }[operation.access as string] ?? 'Free';
-    const { condition } = operation.price ?? {};
+      { key: 'Needs a key', plan: 'Part of the plans', admin: 'For operators' }[operation.charge.access as string] ??
+      'Free';
+    const { condition } = operation.charge.price ?? {};
     if (condition) return expect(text?.replace(/\s+/g, ' ')).toContain(`Price: ${condition.label}.`);
-    const price = operation.price ? `Paid as \`${operation.price.of}\`` : free;
+    const price = operation.charge.price ? `Paid as \`${operation.charge.price.of}\`` : free;
     expect(text?.trimStart().startsWith(price), `${path} begins with "${price}"`).toBe(true);
     const { properties = {} } = z.toJSONSchema(operation.input(null)) as { properties?: Record<string, unknown> };
     const documented = (text ?? '').includes('| search parameters |') ? Object.keys(SELECTION) : [];
@@ -41,7 +42,7 @@ describe('docs/api.md', () => {
   });
 
   test('describes no operation that does not exist', () => {
-    const known = OPERATIONS.map(({ route }) => `${route.method} ${address(route.path)}`);
+    const known = OPERATIONS.map(({ rest }) => `${rest.method} ${address(rest.path)}`);
     const other = ['/', '/healthz', '/readyz', '/llms.txt', '/robots.txt', '/datasets/{ds}/{slug}.md'].map(
       (path) => `GET ${path}`,
     );
@@ -59,7 +60,7 @@ describe('docs/api.md', () => {
 const OTHER_PATHS = ['/v1/catalog', '/v1/tools/facets', '/v1/*/export/*', '/v1/*/llms-full/*', '/v1/*'];
 
 test('every path under /v1/ in code and pages is one of the table', () => {
-  const known = new Set([...OTHER_PATHS, ...OPERATIONS.map(({ route }) => route.path.replace(/:\w+/g, '*'))]);
+  const known = new Set([...OTHER_PATHS, ...OPERATIONS.map(({ rest }) => rest.path.replace(/:\w+/g, '*'))]);
   const unknown = MODULES.filter((path) => !isTest(path) && /^(?:api|build|data|packs|site)\//.test(path)).flatMap(
     (path) =>
       [

@@ -6,6 +6,7 @@ import { STRIPE_EVENTS } from '../../api/checkout/events.ts';
 import { ERROR_HELP } from '../../api/contract/error-help.ts';
 import { ERRORS } from '../../api/contract/errors.ts';
 import { readConfig } from '../../config.ts';
+import { TRACKS } from '../../site/tracks.ts';
 import { exists, FILES, read, tableRows } from './tree.ts';
 
 /** Names of the settings in config.ts. */
@@ -85,4 +86,11 @@ describe('links', () => {
     );
     expect(lost).toEqual([]);
   });
+});
+
+test('every guide is in one track of the site', () => {
+  const guides = FILES.flatMap((path) => /^docs\/([\w-]+)\.md$/.exec(path)?.[1] ?? []).filter(
+    (name) => name !== 'README',
+  );
+  expect(TRACKS.flatMap((track) => track.guides).sort()).toEqual(guides.sort());
 });

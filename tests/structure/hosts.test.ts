@@ -13,9 +13,12 @@ const NAMES = [
   'schemas.agentskills.io',
   'spdx.org',
   'static.modelcontextprotocol.io',
+  'www.opengis.net',
+  'www.iana.org',
   'www.rfc-editor.org',
   'www.sitemaps.org',
   'www.w3.org',
+  'xmlns.com',
 ];
 
 /**

@@ -25,8 +25,8 @@ function unused(programs: string[], without: string[] = []): string[] {
 describe('deploy/images.json', () => {
   test('the image of the API lacks what only the nightly run loads', () => {
     const { programs, omit } = images.api;
-    // Without Astro the API starts no rebuild (api/rewrite.ts).
-    expect(omit).toEqual(unused([...programs, ...files(PACKS)], ['build/night/rewrite.ts']));
+    // Without Astro the API starts no rebuild (api/rewrite.ts), and only npm start builds (api/builder.ts).
+    expect(omit).toEqual(unused([...programs, ...files(PACKS)], ['build/night/rewrite.ts', 'build/nightly.ts']));
   });
 
   test('the image of the nightly run lacks what only the API loads', () => {

@@ -25,6 +25,7 @@ export const LAYERS: readonly string[] = [
   'data/releases',
   'data/queries',
   'data/review',
+  'data/sql',
   'api/contract',
   'api/render',
   'api/pages',
@@ -73,7 +74,7 @@ export const LAYERS: readonly string[] = [
 
 /** Packages that only some folders import, each with its folders. */
 export const RESTRICTED_PACKAGES: Readonly<Record<string, RegExp>> = {
-  '@duckdb/node-api': /^(data\/(duckdb|write)|bench|tests)\//,
+  '@duckdb/node-api': /^(data\/(duckdb|write|sql)|bench|tests)\//,
   '@opentelemetry/api': /^data\/model\/opentelemetry\.ts$/,
   '@opentelemetry/sdk-trace': /^data\/model\/opentelemetry\.ts$/,
   hono: /^(api\/(pages|http|channels|discovery|checkout|accounts|owners|oauth|ops)\/|api\/[^/]+\.ts$|bench\/|tests\/)/,

@@ -73,3 +73,17 @@ test('less than 3 % of the comments use an avoided word', () => {
   expect(comments.length).toBeGreaterThan(1000);
   expect(odd.length / comments.length, odd.slice(0, 20).join('\n')).toBeLessThan(0.03);
 });
+
+/** Folders whose modules are no entry points for others: pages, packs and scripts. */
+const WITHOUT_ENTRY = /^(?:\.ci|deploy|build|build\/skeleton|packs\/(?!define).*|site.*|bin)$/;
+
+test('the entry point of every folder has an example', () => {
+  const folders = Map.groupBy(
+    PRODUCT.filter((path) => path.includes('/') && path.endsWith('.ts')),
+    (path) => path.slice(0, path.lastIndexOf('/')),
+  );
+  const silent = [...folders].filter(
+    ([folder, paths]) => !WITHOUT_ENTRY.test(folder) && !paths.some((path) => read(path).includes(' * @example\n')),
+  );
+  expect(silent.map(([folder]) => folder)).toEqual([]);
+});

@@ -4,15 +4,8 @@ import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../config.ts';
 import { verifies } from '../support/verifies.ts';
 
-verifies(
-  'setting.one-line-error',
-  'setting.port-host',
-  'setting.base-url',
-  'setting.data-dir',
-  'setting.dist-dir',
-  'setting.pack-dirs',
-  'setting.admin-keys',
-);
+verifies('setting.one-line-error', 'setting.port-host', 'setting.base-url', 'setting.data-dir', 'setting.dist-dir');
+verifies('setting.pack-dirs', 'setting.admin-keys');
 
 test('nothing set: the defaults of the contract', () => {
   expect(readConfig({})).toMatchObject({
@@ -81,6 +74,8 @@ test.each([
   ['DRAIN_SECONDS', '-1'],
   ['DUCKDB_MEMORY', '512'],
   ['DUCKDB_MEMORY', '64MB'],
+  ['SQL', 'no'],
+  ['SQL_MEMORY', '64MB'],
 ])('%s=%s is one line that names it', (name, value) => {
   const wrong = () => readConfig({ [name]: value });
   expect(wrong).toThrow(ConfigError);

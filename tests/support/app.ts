@@ -4,13 +4,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import type { Caller, Credential } from '../../api/access/caller.ts';
 import { type Bucket, memoryLimits } from '../../api/access/limits.ts';
 import { type Application, compose, type Settings } from '../../api/compose.ts';
 import type { CallDeps } from '../../api/gate/execute.ts';
 import type { X402Settings } from '../../api/payments/x402/open.ts';
 import { datasetNight } from '../../build/night/dataset.ts';
-import { paths, RELEASE_FILES } from '../../data/model/layout.ts';
+import { INDEX_FILE, INDEX_FOLDER, paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Register } from '../../data/releases/register.ts';
@@ -78,12 +79,16 @@ export interface TestOptions {
    * Releases made by a night from the packs' own sources, with history; `records` of the app are then theirs.
    */
   nights?: boolean;
+  /** false: releases without their packed index, so that DuckDB answers everything. */
+  index?: boolean;
   /** Location of the state, instead of SQLite in a temporary folder. */
   store?: { databaseUrl?: string; schema?: string; redisUrl?: string; statement_limit?: number };
   /** Settings of x402; not offered without. */
   x402?: X402Settings;
   /** Origins of web pages that may use MCP. */
   mcp_origins?: readonly string[];
+  /** SQL_MEMORY in bytes, the default by default; null: no SQL. */
+  sql_memory?: number | null;
   /** FAST_PATH. */
   fast_path?: boolean;
   /** The clock; stopped at NOW by default. */
@@ -108,6 +113,13 @@ export interface TestOptions {
   fetch?: Settings['fetch'];
 }
 
+/** The app of a test file, closed after its tests: `const app = await appOfAll();` */
+export async function appOfAll(options: TestOptions = {}): Promise<TestApp> {
+  const app = await testApp(options);
+  afterAll(() => app.close());
+  return app;
+}
+
 /** Builds the app with the packs tools and harbours, and `packs`. Close it after the tests. */
 export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'app-'));
@@ -128,6 +140,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     });
     const release = (await currentRelease(dataDir, dataset))!;
     releases[dataset] = release;
+    if (options.index === false) rmSync(join(paths.release(dataDir, dataset, release), INDEX_FOLDER, INDEX_FILE));
     const lines = readFileSync(join(paths.release(dataDir, dataset, release), RELEASE_FILES.jsonl), 'utf8');
     records[dataset] =
       count === null
@@ -157,6 +170,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     repeat_patience: options.repeat_patience,
     ...(stripe ? { stripe } : {}),
     smtpUrl: options.smtp,
+    sql_memory: options.sql_memory === undefined ? 512 * 2 ** 20 : options.sql_memory,
     ...on,
     mcp_origins: options.mcp_origins ?? [],
     fast_path: options.fast_path ?? true,
@@ -165,7 +179,14 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     adjust: (gate) => ({
       ...gate,
       identify: async (credential) => options.known?.(credential) ?? gate.identify(credential),
-      limits: memoryLimits({ free: 100_000, paid: 100_000, signin: 100_000, register: 100_000, ...options.calls }),
+      limits: memoryLimits({
+        free: 100_000,
+        paid: 100_000,
+        signin: 100_000,
+        register: 100_000,
+        sql: 100_000,
+        ...options.calls,
+      }),
       async lease(dataset) {
         const leases = await gate.lease(dataset);
         lent += 1;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type axe from 'axe-core';
-import { type Browser, chromium, type Page, type ViewportSize } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type ViewportSize } from 'playwright-core';
 
 /** Debian's name first. */
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -19,6 +19,25 @@ const PICTURES = process.env['SCREENSHOTS'];
 /** A browser, to be closed by the caller; null when there is none. */
 export async function openBrowser(): Promise<Browser | null> {
   return CHROMIUM === undefined ? null : chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+}
+
+/**
+ * A page in a context of its own, with collected complaints: of the console, of scripts, and failed requests. A page that
+ * is left ends its requests itself, such as the next reading of a poll: that is no complaint.
+ */
+export async function openPage(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; complaints: string[] }> {
+  const page = await (await browser.newContext(options)).newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText;
+    if (reason !== 'net::ERR_ABORTED') complaints.push(`${request.url()} failed: ${reason}`);
+  });
+  return { page, complaints };
 }
 
 const WIDE = { width: 1200, height: 900 };

@@ -5,7 +5,7 @@ import type { Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold, words } from '../../packs/define/text.ts';
 import { type EvaluateOptions, matching, type SearchQuery } from './evaluate.ts';
 
-const OWN = ['attribute', 'group_by', 'days', 'step', 'differ_by'];
+const OWN = ['attribute', 'group_by', 'days', 'step', 'differ_by', 'order', 'limit', 'having_min_count', 'buckets'];
 
 /** The records that match the search parameters of a query. */
 function selected(
@@ -20,10 +20,14 @@ function selected(
 
 const low = (value: Value) => (typeof value === 'object' ? (value as PriceRange).min : (value as number));
 
-/** Mean of many numbers; adds the small ones first to keep precision. */
-function mean(numbers: number[]): number {
-  const sorted = [...numbers].sort((a, b) => Math.abs(a) - Math.abs(b));
-  return sorted.reduce((sum, number) => sum + number, 0) / numbers.length;
+/** A number in units of 1e-60, which are added and divided without rounding. */
+const exact = (number: number): bigint => BigInt(number.toFixed(60).replace('.', ''));
+
+/** Sum and mean without rounding on the way. */
+function exactSum(numbers: number[]): { sum: number; mean: number } {
+  const sum = numbers.reduce((all, number) => all + exact(number), 0n);
+  const mean = (sum * 10n ** 20n) / BigInt(numbers.length);
+  return { sum: Number(`${sum}e-60`), mean: Number(`${mean}e-80`) };
 }
 
 /** The quantile of sorted numbers, with linear interpolation. */
@@ -36,21 +40,44 @@ function quantile(sorted: number[], share: number): number {
 
 function figures(numbers: number[]) {
   const sorted = [...numbers].sort((a, b) => a - b);
-  const [q1, median, q3] = [0.25, 0.5, 0.75].map((share) => quantile(sorted, share));
+  const [p10, q1, median, q3, p90] = [0.1, 0.25, 0.5, 0.75, 0.9].map((share) => quantile(sorted, share));
   return {
     count: numbers.length,
+    ...exactSum(numbers),
     min: sorted[0]!,
+    p10: p10!,
     q1: q1!,
     median: median!,
     q3: q3!,
+    p90: p90!,
     max: sorted.at(-1)!,
-    mean: mean(numbers),
   };
 }
 
-/** The groups of a record: its value, each entry of a list once, or none. */
-function keysOf(record: StoredRecord, by: string): Value[] {
-  const value = record.attributes[by];
+/** Counts of the numbers in equal parts between the least and the greatest. */
+function histogram(numbers: number[], parts: number) {
+  const [low, high] = [numbers.reduce((a, b) => Math.min(a, b)), numbers.reduce((a, b) => Math.max(a, b))];
+  if (low === high) return [{ from: low, to: high, count: numbers.length }];
+  // As shown: with 15 digits of the larger end.
+  const decimals = Math.max(0, 14 - Math.floor(Math.log10(Math.max(Math.abs(low), Math.abs(high)))));
+  const edges = Array.from({ length: parts + 1 }, (_, i) => {
+    const edge = exact(low) + ((exact(high) - exact(low)) * BigInt(i)) / BigInt(parts);
+    return i === 0 || i === parts ? Number(`${edge}e-60`) : Number(Number(`${edge}e-60`).toFixed(decimals));
+  });
+  return edges.slice(1).map((to, i) => {
+    const inside = (number: number) => number >= edges[i]! && (i === parts - 1 || number < to);
+    return { from: edges[i]!, to, count: numbers.filter(inside).length };
+  });
+}
+
+/** The groups of a record: its value, each entry of a list once, the month or year of a date, or none. */
+export function keysOf(record: StoredRecord | undefined, by: string): Value[] {
+  const [name = '', period] = by.split(':');
+  if (period !== undefined) {
+    const day = record?.attributes[name];
+    return day === undefined ? [] : [String(day).slice(0, period === 'year' ? 4 : 7)];
+  }
+  const value = record?.attributes[by];
   return value === undefined ? [] : [...new Set([value].flat())];
 }
 
@@ -65,7 +92,8 @@ function byKey(records: StoredRecord[], by: string): Map<Value, StoredRecord[]> 
   return groups;
 }
 
-function compare(a: Value, b: Value): number {
+/** The order of keys. */
+export function compare(a: Value, b: Value): number {
   return typeof a === 'string' ? byCodePoint(a, String(b)) : Number(a) - Number(b);
 }
 
@@ -75,24 +103,52 @@ export interface ExpectedRow {
   groups?: ExpectedRow[];
 }
 
-/** The rows of statistics, not rounded. */
-export function evaluateStats(pack: Pack, records: StoredRecord[], query: SearchQuery): ExpectedRow[] {
+/** The rows of statistics of one attribute, not rounded. `places`: ordinals of the release by id, those of `records` by default. */
+export function evaluateStats(
+  pack: Pack,
+  records: StoredRecord[],
+  query: SearchQuery,
+  places: ReadonlyMap<string, number> = new Map(records.map(({ id }, place) => [id, place])),
+): ExpectedRow[] {
   const attribute = String(query['attribute']);
+  const least = Number(query['having_min_count'] ?? 1);
+  const [, minus, figure] = /^(-?)(\w+)$/.exec(String(query['order'] ?? '-count')) as unknown as [
+    string,
+    string,
+    'count' | 'sum' | 'median' | 'min' | 'max' | 'mean',
+  ];
+  const rowOf = (members: StoredRecord[]) => {
+    const numbers = members.map((record) => low(record.attributes[attribute]!));
+    const row = figures(numbers);
+    const named = (number: number) => {
+      const holders = members.filter((record) => low(record.attributes[attribute]!) === number);
+      const { id, slug, name } = holders.sort((a, b) => places.get(a.id)! - places.get(b.id)!)[0]!;
+      return { id, slug, name };
+    };
+    const buckets = query['buckets'] === undefined ? {} : { histogram: histogram(numbers, Number(query['buckets'])) };
+    return { ...row, min_record: named(row.min), max_record: named(row.max), ...buckets };
+  };
+  const place = (row: ReturnType<typeof rowOf>) => (minus ? -1 : 1) * Number(row[figure].toPrecision(15));
   const rows = (of: StoredRecord[], keys: string[]): ExpectedRow[] => {
     const [by, ...rest] = keys;
     return [...byKey(of, by!)]
       .map(([group, members]) => ({
         group,
-        ...figures(members.map((record) => low(record.attributes[attribute]!))),
+        ...rowOf(members),
         ...(rest.length > 0 ? { groups: rows(members, rest) } : {}),
       }))
-      .sort((a, b) => b.count - a.count || compare(a.group, b.group));
+      .filter(({ count }) => count >= least)
+      .sort((a, b) => place(a) - place(b) || compare(a.group, b.group));
   };
   const valued = selected(pack, records, query).filter((record) => record.attributes[attribute] !== undefined);
   if (query['group_by'] !== undefined) return rows(valued, String(query['group_by']).split(','));
-  if (valued.length === 0) return [{ group: null, count: 0 }];
-  return [{ group: null, ...figures(valued.map((record) => low(record.attributes[attribute]!))) }];
+  if (valued.length < least) return [{ group: null, count: 0 }];
+  return [{ group: null, ...rowOf(valued) }];
 }
+
+/** The rows that `limit` keeps, of each level. */
+export const firstRows = (rows: ExpectedRow[], limit: number): ExpectedRow[] =>
+  rows.slice(0, limit).map((row) => (row.groups ? { ...row, groups: firstRows(row.groups, limit) } : row));
 
 export interface ExpectedPoint {
   date: string;
@@ -129,8 +185,11 @@ export function evaluateTimeseries(
         .filter(({ from, to }) => from <= moment && (to === null || to > moment))
         .flatMap(({ value }) => (value === null ? [] : [low(value)]));
       const {
+        sum: _sum,
+        p10: _p10,
         q1: _q1,
         q3: _q3,
+        p90: _p90,
         ...told
       } = values.length === 0 ? ({ count: 0 } as ReturnType<typeof figures>) : figures(values);
       series.unshift({ date: new Date(today - back * DAY).toISOString().slice(0, 10), ...told });

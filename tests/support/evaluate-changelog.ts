@@ -3,6 +3,7 @@
 import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
 import type { Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { matching, type SearchQuery } from './evaluate.ts';
+import { compare, keysOf } from './evaluate-analysis.ts';
 
 const DAY = 86_400_000;
 
@@ -30,7 +31,10 @@ export function evaluateChangelog(
   now: Date,
   publicOnly: boolean,
 ): object[] {
-  const { days = '30', attribute, type = 'all', direction, min_change_percent: least, entity, ...filters } = query;
+  const { days = '30', from, to, attribute, type = 'all', direction, min_change_percent: least, ...further } = query;
+  const { entity, group_by: _, ...filters } = further;
+  const start = (from ?? to) ? Date.parse(String(from ?? '1900-01-01')) : now.getTime() - Number(days) * DAY;
+  const end = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(String(to));
   const only = attribute === undefined ? null : String(attribute).split(',');
   const open = new Set(pack.attributes.filter((each) => each.public).map(({ name }) => name));
   const chosen = new Set(matching(pack, records, filters, { publicOnly }).map(({ id }) => id));
@@ -39,16 +43,16 @@ export function evaluateChangelog(
   const values = Map.groupBy(history, (one) => `${one.entity} ${one.attribute}`);
   const narrowed = Object.keys(filters).length > 0;
   const items: { at: number; place: number; item: Record<string, unknown> & { entity_id: string } }[] = [];
-  for (const { entity: entity_id, attribute, value, from, source_url } of history) {
-    const earlier = values.get(`${entity_id} ${attribute}`)!.filter((one) => one.from < from);
+  for (const { entity: entity_id, attribute, value, from: since, source_url } of history) {
+    const earlier = values.get(`${entity_id} ${attribute}`)!.filter((one) => one.from < since);
     const old = earlier.sort((a, b) => (a.from < b.from ? -1 : 1)).at(-1)?.value ?? null;
-    const at = Date.parse(from);
+    const at = Date.parse(since);
     const kind = old === null ? 'added' : 'changed';
     // A record that is no longer published has no name.
     const { slug, name } = names.get(entity_id) ?? { slug: entity_id, name: entity_id };
     if (narrowed && !chosen.has(entity_id)) continue;
     if (entity !== undefined && slug !== String(entity).toLowerCase()) continue;
-    if (at < now.getTime() - Number(days) * DAY || (type !== 'all' && type !== kind)) continue;
+    if (at < start || at >= end || (type !== 'all' && type !== kind)) continue;
     if (only !== null && !only.includes(attribute)) continue;
     const [was, is] = open.has(attribute) ? [low(old), low(value)] : [null, null];
     const difference = was === null || is === null ? null : Number(`${exact(is) - exact(was)}e-12`);
@@ -74,4 +78,29 @@ export function evaluateChangelog(
   const first = (a: (typeof items)[number], b: (typeof items)[number]) =>
     b.at - a.at || rank(a) - rank(b) || (a.place === b.place ? 0 : a.place - b.place) || (text(a) < text(b) ? -1 : 1);
   return items.sort(first).map(({ item }) => item);
+}
+
+/** Items of the changelog counted by a key of their records, as `group_by` answers them. */
+export function evaluateChangeGroups(items: readonly object[], records: readonly StoredRecord[], by: string): object[] {
+  const groups = new Map<Value, { change?: number; change_percent?: number }[]>();
+  const recordById = new Map(records.map((record) => [record.id, record]));
+  for (const item of items as { entity_id: string; change?: number; change_percent?: number }[])
+    for (const key of keysOf(recordById.get(item.entity_id), by)) {
+      const members = groups.get(key);
+      if (members) members.push(item);
+      else groups.set(key, [item]);
+    }
+  return [...groups]
+    .sort(([a, itemsOfA], [b, itemsOfB]) => itemsOfB.length - itemsOfA.length || compare(a, b))
+    .map(([group, members]) => {
+      const percents = members.flatMap(({ change_percent: percent }) => percent ?? []).sort((a, b) => a - b);
+      const middle = percents.length / 2;
+      const [below, above] = [percents[Math.ceil(middle) - 1], percents[Math.floor(middle)]];
+      return {
+        ...{ group, items: members.length },
+        rises: members.filter(({ change = 0 }) => change > 0).length,
+        falls: members.filter(({ change = 0 }) => change < 0).length,
+        ...(percents.length === 0 ? {} : { median_change_percent: (below! + above!) / 2 }),
+      };
+    });
 }

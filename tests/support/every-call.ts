@@ -47,6 +47,8 @@ const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
   optout_post: () => ({ dataset: 'harbours', entity_id: 'harbour-6', contact: 'office@west.dateline.example' }),
   claim_request: () => ({ dataset: 'harbours', entity_id: 'harbour-3', email: 'office@aether.example' }),
   entity_report: () => ({ message: 'The name is misspelt.' }),
+  sql_query: () => ({ sql: 'SELECT 1 AS answer' }),
+  dataset_sql: () => ({ sql: 'SELECT 1 AS answer' }),
   claim_update: (_, token) => ({ token, values: { fuel: true } }),
 };
 
@@ -61,33 +63,42 @@ export function everyCall(
 ): OperationCall[] {
   const ownOf = (name: string) => ({ Authorization: `Bearer ${account.ending?.[name] ?? account.key}` });
   return OPERATIONS.flatMap((operation) => {
-    const { route, name } = operation;
-    if (route.path.includes(':ds'))
+    const { rest, name } = operation;
+    if (rest.path.includes(':ds'))
       return packs.flatMap((pack) => {
         const [first = '', second = ''] = slugs[pack.id] ?? [];
-        const path = route.path.replace(':ds', pack.id).replace(':entity_id', first);
-        const { entity_id: _, ...example } = operation.example?.(pack, [first, second]) ?? {};
+        const path = rest.path.replace(':ds', pack.id).replace(':entity_id', first);
+        const { entity_id: _, ...example } = operation.docs.example?.(pack, [first, second]) ?? {};
         const needed = (inputSchema(operation, pack)['required'] as string[] | undefined) ?? [];
         const bare = needed.every((parameter) => parameter === 'entity_id') ? [''] : [];
         const shown = `${new URLSearchParams(example as Record<string, string>)}`;
         const body = BODIES[name]?.(account.id, account.token);
-        const sent = body === undefined ? { admin: true } : { method: route.method, body: JSON.stringify(body) };
+        const sent = body === undefined ? { admin: true } : { method: rest.method, body: JSON.stringify(body) };
         if (body !== undefined) bare.push('');
         const queries = [...bare, ...(shown === '' ? [] : [shown]), ...(MORE[name]?.(first, second, pack) ?? [])];
         return queries.map((query): OperationCall => {
           const asked = query === '' ? path : `${path}?${query}`;
-          return { operation, dataset: pack.id, name: `${route.method} ${asked}`, path: asked, init: sent };
+          return { operation, dataset: pack.id, name: `${rest.method} ${asked}`, path: asked, init: sent };
         });
       });
-    const asks = name === 'claim_verify' ? `?token=${account.token}` : '';
-    const path = route.path.replace(':key_id', account.id) + asks;
+    const queries: Record<string, string> = {
+      claim_verify: `?token=${account.token}`,
+      search: '?q=record',
+      fetch: `?id=${Object.entries(slugs).map(([dataset, [slug]]) => `${dataset}/${slug}`)[0]}`,
+    };
+    const asks = queries[name] ?? '';
+    const path = rest.path.replace(':key_id', account.id) + asks;
     const body = BODIES[name]?.(account.id, account.token);
     const init = {
-      method: route.method,
-      ...(operation.access === 'admin' ? { admin: true } : operation.access === 'key' ? { headers: ownOf(name) } : {}),
+      method: rest.method,
+      ...(operation.charge.access === 'admin'
+        ? { admin: true }
+        : operation.charge.access === 'key'
+          ? { headers: ownOf(name) }
+          : {}),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
-    return [{ operation, dataset: null, name: `${route.method} ${path}`, path, init }];
+    return [{ operation, dataset: null, name: `${rest.method} ${path}`, path, init }];
   });
 }
 

@@ -147,7 +147,7 @@ export function datasetProbes(pack: Pack, change: Change): Probe[] {
     ...own(`entities/${slug}/facts`, 'entity_history', ['', `attribute=${attribute}`]),
     ...own(`entities/${slug}/audit`, 'entity_audit', ['']),
   ];
-  const pages = new Set(asked.filter(({ operation }) => operation.html).map(({ operation }) => operation.name));
+  const pages = new Set(asked.filter(({ operation }) => operation.rest.html).map(({ operation }) => operation.name));
   const unique = new Map(
     [...asked.map(({ operation, path }) => ({ operation: operation.name, path })), ...further].map((each) => [
       each.path,

@@ -1,12 +1,20 @@
 // The app behind a real socket, for HTTP clients.
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { afterAll } from 'vitest';
 import type { TestApp } from './app.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:<port>` */
   base: string;
   stop(): Promise<void>;
+}
+
+/** The listener of a test file, stopped after its tests. */
+export async function listenerOfAll(app: TestApp, listener?: RequestListener): Promise<Listener> {
+  const at = await startListener(app, listener);
+  afterAll(() => at.stop());
+  return at;
 }
 
 /** Puts the app on a free port, with the listener of the service or another one. */

@@ -20,6 +20,9 @@ function longArguments(operation: Operation, pack: Pack, slugs: readonly string[
   const attribute = pack.attributes.find(({ type }) => NUMERIC.includes(type))?.name;
   const entity_id = slugs[0];
   const known: Record<string, Given> = {
+    search: { query: slugs[0] },
+    fetch: { id: `${pack.id}/${entity_id}` },
+    sql_query: { sql: "SELECT number, repeat('long ', 20) AS text FROM range(1000) AS numbers(number)" },
     dataset_facets: { by: pack.group_by, limit: 200 },
     dataset_examples: { limit: 60 },
     dataset_changelog: { days: 365, limit: 500 },
@@ -36,13 +39,14 @@ function longArguments(operation: Operation, pack: Pack, slugs: readonly string[
     // A series has a limit of records.
     dataset_timeseries: { attribute, days: 366, filters: { ids: slugs } },
   };
-  return known[operation.name] ?? operation.example?.(pack, slugs) ?? {};
+  return known[operation.name] ?? operation.docs.example?.(pack, slugs) ?? {};
 }
 
 /** Slugs of some records, from the search tool. */
 export async function someSlugs(base: string, key: string, { id, group_by }: Pack): Promise<string[]> {
   const client = await connectMcp('2026-07-28', `${base}/mcp?max_tokens=200000`, { 'X-API-Key': key });
-  const { structuredContent } = await client.call('entity_search', { dataset: id, limit: 30, fields: [group_by] });
+  const given = { dataset: id, limit: 30, fields: [group_by], format: 'json' };
+  const { structuredContent } = await client.call('entity_search', given);
   await client.close();
   return (structuredContent as { items: { slug: string }[] }).items.map(({ slug }) => slug);
 }
@@ -56,12 +60,12 @@ export async function expectWithin(
   const client = await connectMcp('2026-07-28', `${base}/mcp?max_tokens=${tokens}`, { 'X-API-Key': key });
   for (const { name, operation, dataset } of tools) {
     if (dataset !== null && dataset !== pack.id) continue;
-    const shared = dataset === null && operation.route.path.includes(':ds') ? { dataset: pack.id } : {};
+    const shared = dataset === null && operation.rest.path.includes(':ds') ? { dataset: pack.id } : {};
     for (const format of operation.own_format ? [] : ['json', 'md']) {
       const given = {
         ...shared,
         ...longArguments(operation, pack, slugs),
-        ...(format === 'md' ? { format } : {}),
+        format,
       };
       expectAnswer(await client.call(name, given), operation, tokens, `${name} ${format} within ${tokens}`);
     }
@@ -69,7 +73,12 @@ export async function expectWithin(
   await client.close();
 }
 
-function expectAnswer(result: CallResult, { access, formats }: Tool['operation'], tokens: number, about: string): void {
+function expectAnswer(
+  result: CallResult,
+  { charge: { access }, formats }: Tool['operation'],
+  tokens: number,
+  about: string,
+): void {
   const text = result.content[0]?.text ?? '';
   expect(encode(text).length, `${about}: ${text.slice(0, 200)}`).toBeLessThanOrEqual(tokens);
   if (result.isError) {
@@ -81,7 +90,7 @@ function expectAnswer(result: CallResult, { access, formats }: Tool['operation']
     return;
   }
   expect(text.trim().length, about).toBeGreaterThan(20);
-  const { left_out } = result.structuredContent as { left_out?: { more: string; shown: number } };
+  const { left_out } = (result.structuredContent ?? {}) as { left_out?: { more: string; shown: number } };
   if (!left_out) return;
   expect(left_out.more, about).not.toMatch(/\{\w+\}|\/v1\//);
   // At a limit that fits a record, an answer contains at least one.

@@ -54,6 +54,12 @@ export const context: ConsolidationContext = {
 /** `median`: that of the record's group, for a first value that is far from it. */
 export type StatementRow = [source: string, day: number, value: Value | null, confidence?: number, median?: number];
 
+const rowOf =
+  (source: string) =>
+  (...row: StatementRow extends [string, ...infer Row] ? Row : never): StatementRow => [source, ...row];
+/** Statements of the sources: `gold(1, 5)` is 5 on the first day of 2026. */
+export const [gold, tin, lead, owner] = [rowOf('gold'), rowOf('tin'), rowOf('lead'), rowOf('owner')];
+
 const statement = ([source, at, value, confidence, median]: StatementRow): Statement => ({
   source,
   value,
@@ -65,7 +71,7 @@ const statement = ([source, at, value, confidence, median]: StatementRow): State
 
 /** The statements on one attribute of one record, by day. */
 export interface AttributeCase {
-  said: StatementRow[];
+  facts: StatementRow[];
   attribute?: Partial<Attribute>;
   rule?: Rule;
   identity?: boolean;
@@ -80,7 +86,7 @@ export function input(each: AttributeCase): SettlementInput {
     entity: 'r-0123456789abcdef',
     attribute: { ...price, ...each.attribute },
     identity: each.identity ?? false,
-    statements: each.said.map(statement),
+    statements: each.facts.map(statement),
     listings,
     rule: each.rule ?? { prefer: 'trust' },
     decisions: new Map(),

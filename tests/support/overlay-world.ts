@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { datasetNight } from '../../build/night/dataset.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import { editRecord, withEntry } from '../../data/releases/overlay-edit.ts';
+import { type EditContext, editRecord, withEntry } from '../../data/releases/overlay-edit.ts';
 import { storedOverlays } from '../../data/releases/overlay-source.ts';
 import { openOverlays } from '../../data/releases/overlays.ts';
 import { openRegister, type Register } from '../../data/releases/register.ts';
@@ -57,35 +57,7 @@ export async function openWorld(folder: string, pack: Pack, now: string | null):
     release,
     night,
     records,
-    async optOut(id, at) {
-      const slug = (await records()).get(id)!.slug;
-      const now = Date.parse(at);
-      const row = {
-        id: randomUUID(),
-        dataset,
-        entity_id: id,
-        slug,
-        name: 'A record',
-        contact: 'a@b.example',
-        domain: 'b.example',
-      };
-      await editRecord(editing, {
-        dataset,
-        entity: id,
-        now,
-        alter: (overlay, version) => ({
-          ...overlay,
-          removed: new Map(overlay.removed).set(id, { entity: id, slug, version }),
-        }),
-        write: async (tx, version) => {
-          const rest = { reason: null, at: now, version, restored_at: null, restored_version: null };
-          await tx
-            .insertInto('opt_outs')
-            .values({ ...row, ...rest })
-            .execute();
-        },
-      });
-    },
+    optOut: async (id, at) => optOutRecord(editing, dataset, (await records()).get(id)!, at),
     async restore(id, at) {
       await editRecord(editing, {
         dataset,
@@ -105,29 +77,7 @@ export async function openWorld(folder: string, pack: Pack, now: string | null):
         },
       });
     },
-    async say(id, values, now) {
-      const facts = Object.entries(values).map(([attribute, value]) => {
-        const told = {
-          value: value === null ? null : JSON.stringify(value),
-          source_url: 'https://owner.example/',
-          evidence: 'said so',
-        };
-        return { attribute, at: Date.parse(now), ...told };
-      });
-      await editRecord(editing, {
-        dataset,
-        entity: id,
-        now: Date.parse(now),
-        alter: (overlay, version) => {
-          const said = facts.map((fact) => ({ entity: id, version, ...fact }));
-          return { ...overlay, ownerFacts: withEntry(overlay.ownerFacts, id, ...said) };
-        },
-        write: async (tx, version) => {
-          const rows = facts.map((fact) => ({ dataset, entity_id: id, claim_id: 'claim', version, ...fact }));
-          await tx.insertInto('owner_facts').values(rows).execute();
-        },
-      });
-    },
+    say: (id, values, at) => editAsOwner(editing, dataset, id, values, at),
     async decide(id, item, attribute, status, now) {
       const at = Date.parse(now);
       await editRecord(editing, {
@@ -161,4 +111,56 @@ export async function openWorld(folder: string, pack: Pack, now: string | null):
       await store.close();
     },
   };
+}
+
+/** Removes a record as an opt-out does. */
+export async function optOutRecord(
+  editing: EditContext,
+  dataset: string,
+  { id, slug }: Pick<StoredRecord, 'id' | 'slug'>,
+  at: string,
+): Promise<void> {
+  const now = Date.parse(at);
+  const [contact, domain] = ['a@b.example', 'b.example'];
+  const row = { id: randomUUID(), dataset, entity_id: id, slug, name: 'A record', contact, domain };
+  await editRecord(editing, {
+    ...{ dataset, entity: id, now },
+    alter: (overlay, version) => ({
+      ...overlay,
+      removed: new Map(overlay.removed).set(id, { entity: id, slug, version }),
+    }),
+    write: async (tx, version) => {
+      const rest = { reason: null, at: now, version, restored_at: null, restored_version: null };
+      await tx
+        .insertInto('opt_outs')
+        .values({ ...row, ...rest })
+        .execute();
+    },
+  });
+}
+
+/** Publishes values of an owner, as an edit does; null withdraws one. */
+export async function editAsOwner(
+  editing: EditContext,
+  dataset: string,
+  id: string,
+  values: Record<string, Value | null>,
+  at: string,
+): Promise<void> {
+  const now = Date.parse(at);
+  const facts = Object.entries(values).map(([attribute, value]) => {
+    const json = value === null ? null : JSON.stringify(value);
+    return { attribute, at: now, value: json, source_url: 'https://owner.example/', evidence: 'said so' };
+  });
+  await editRecord(editing, {
+    ...{ dataset, entity: id, now },
+    alter: (overlay, version) => {
+      const entries = facts.map((fact) => ({ entity: id, version, ...fact }));
+      return { ...overlay, ownerFacts: withEntry(overlay.ownerFacts, id, ...entries) };
+    },
+    write: async (tx, version) => {
+      const rows = facts.map((fact) => ({ dataset, entity_id: id, claim_id: 'claim', version, ...fact }));
+      await tx.insertInto('owner_facts').values(rows).execute();
+    },
+  });
 }

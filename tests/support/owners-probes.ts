@@ -57,13 +57,13 @@ function argumentsOf({ path, operation, dataset }: OperationCall): Record<string
     const number = Number(value);
     return [name, value === 'true' ? true : value !== '' && !Number.isNaN(number) ? number : value];
   });
-  const at = operation.route.path.split('/').indexOf(':entity_id');
+  const at = operation.rest.path.split('/').indexOf(':entity_id');
   const entity = at < 0 ? {} : { entity_id: url.pathname.split('/')[at] };
   return { ...Object.fromEntries(given), ...entity, dataset };
 }
 
 /** A request about a dataset that changes nothing. */
-const isRead = ({ dataset, operation }: OperationCall) => dataset !== null && operation.route.method === 'GET';
+const isRead = ({ dataset, operation }: OperationCall) => dataset !== null && operation.rest.method === 'GET';
 
 /** Every reading request of every operation about a dataset, by every channel and in every format. */
 function operationProbes(pack: Pack, pairs: readonly string[][], target: string): Probe[] {
@@ -78,7 +78,7 @@ function operationProbes(pack: Pack, pairs: readonly string[][], target: string)
       addressed: path.includes(target),
       file: operation.name === 'dataset_export',
     };
-    const forms: Format[] = [...operation.formats, ...(operation.html ? ['html' as const] : [])];
+    const forms: Format[] = [...operation.formats, ...(operation.rest.html ? ['html' as const] : [])];
     const rest = forms.map((format): Probe => {
       const to = formatted(path, format);
       return { ...known, name: `REST ${format} ${path}`, ask: (at) => get(at, to.path, to.headers) };

@@ -39,6 +39,14 @@ export interface Opened {
   close(): Promise<void>;
 }
 
+/** Waits until the service has made the tables of a dataset: the process that makes them has the lowest priority. */
+export async function tablesMade({ base }: Stage, dataset: string): Promise<void> {
+  const body = JSON.stringify({ sql: `SELECT count(*) FROM ${dataset}` });
+  const headers = { 'content-type': 'application/json' };
+  while ((await fetch(`${base}/v1/${dataset}/sql`, { method: 'POST', headers, body })).status === 503)
+    await new Promise((retried) => setTimeout(retried, 1000));
+}
+
 let visitors = 0;
 
 /** Null when there is no browser. */

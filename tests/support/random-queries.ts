@@ -5,7 +5,8 @@ import { escapeListValue } from '../../data/input/parse-values.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
-import type { SearchQuery } from './evaluate.ts';
+import { keysOf, type SearchQuery } from './evaluate.ts';
+import { randomFilter } from './random-filters.ts';
 import { pickOne, type Random, tricky } from './random-records.ts';
 
 /** A value of some record, or a tricky one that may match none. */
@@ -87,19 +88,26 @@ function selection(next: Random, pack: Pack, records: StoredRecord[]): SearchQue
     const kept = words(named)
       .map((word) => [...word].slice(0, 1 + Math.floor(next() * cut)).join(''))
       .slice(0, 3);
-    if (words(kept.join(' ')).length > 0) query['q'] = scramble(next, kept.join(next() < 0.5 ? ' ' : '-'));
+    if (words(kept.join(' ')).length > 0) {
+      query['q'] = scramble(next, kept.join(next() < 0.5 ? ' ' : '-'));
+      if (next() < 0.3) query['match'] = pickOne(next, ['any', 'any', 'ALL']);
+    }
   }
   const geo = pack.attributes.find((one) => one.type === 'geo');
   if (geo && next() < 0.2) {
     const { lat, lng } = sample(next, records, geo) as Geo;
     query['near'] = `${lat},${lng},${pickOne(next, [0, 0.5, 5, 50, 400, 5_000, 20_020])}`;
   }
+  if (next() < 0.15) Object.assign(query, randomFilter(next, pack, records));
   if (geo && next() < 0.2) query['bbox'] = box(next, records, geo);
   if (next() < 0.1) query['updated_since'] = pickOne(next, records).updated_at;
   if (next() < 0.1) query['min_quality'] = String(pickOne(next, records).quality_score);
   if (next() < 0.08) query['provenance_status'] = pickOne(next, ['held', 'contested', 'held,contested', 'HELD']);
   if (next() < 0.05)
-    query['ids'] = [pickOne(next, records).id, pickOne(next, records).slug.toUpperCase(), 'nobody'].join(',');
+    query['ids'] = [
+      ...[pickOne(next, records).id, pickOne(next, records).slug.toUpperCase(), 'nobody'],
+      ...keysOf(pack, pickOne(next, records)).map((key) => scramble(next, key).replaceAll(',', '%2C')),
+    ].join(',');
   return query;
 }
 
@@ -135,6 +143,17 @@ export function randomNearest(next: Random, pack: Pack, records: StoredRecord[])
   };
 }
 
+/** A search for the best records of each group. */
+export function randomGroups(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
+  const query = next() < 0.4 ? randomSearch(next, pack, records) : { sort: '-quality' };
+  const sortable = pack.attributes.filter((one) => one.type !== 'strings' && one.type !== 'geo');
+  if (next() < 0.5) query['sort'] = pickOne(next, ['', '-']) + pickOne(next, sortable).name;
+  query['group_by'] = named(next, pack, [...COUNTED, 'datetime'], true);
+  query['limit'] = String(pickOne(next, [1, 2, 7, 20, 33]));
+  if (next() < 0.6) query['group_limit'] = String(pickOne(next, [1, 2, 3]));
+  return query;
+}
+
 /** A facets request. */
 export function randomFacets(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
   const counted = pack.attributes.filter((one) => one.filterable && !['text', 'geo', 'price'].includes(one.type));
@@ -143,6 +162,14 @@ export function randomFacets(next: Random, pack: Pack, records: StoredRecord[]):
     by: pickOne(next, counted).name,
     limit: pickOne(next, ['1', '5', '50', '200']),
   };
+}
+
+/** A facets request for one to ten attributes. */
+export function randomSeveralFacets(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
+  const counted = pack.attributes.filter((one) => one.filterable && !['text', 'geo', 'price'].includes(one.type));
+  const names = new Set(Array.from({ length: 1 + Math.floor(next() * 10) }, () => pickOne(next, counted).name));
+  const query = randomFacets(next, pack, records);
+  return { ...(next() < 0.3 ? { limit: query['limit']! } : query), by: next() < 0.5 ? [...names] : [...names].join() };
 }
 
 const COUNTED = ['string', 'url', 'enum', 'boolean', 'integer', 'number', 'date', 'strings'];
@@ -161,7 +188,16 @@ export function randomStats(next: Random, pack: Pack, records: StoredRecord[]): 
   const query: SearchQuery = { ...selection(next, pack, records), attribute: numeric(next, pack) };
   const keys = new Set<string>();
   while (keys.size < 2 && next() < 0.65) keys.add(named(next, pack, COUNTED, true));
+  const dates = pack.attributes.filter(({ type, filterable }) => type === 'date' && filterable);
+  if (keys.size === 1 && dates.length > 0 && next() < 0.3)
+    keys.add(`${pickOne(next, dates).name}:${pickOne(next, ['month', 'year'])}`);
   if (keys.size > 0) query['group_by'] = [...keys].join(',');
+  if (next() < 0.1) query['attribute'] = [query['attribute'], numeric(next, pack)].join();
+  if (next() < 0.4)
+    query['order'] = pickOne(next, ['', '-']) + pickOne(next, ['count', 'sum', 'median', 'min', 'max', 'mean']);
+  if (next() < 0.3) query['limit'] = String(pickOne(next, [1, 3, 40, 1000]));
+  if (next() < 0.3) query['having_min_count'] = String(pickOne(next, [1, 2, 3, 10]));
+  if (next() < 0.3) query['buckets'] = String(pickOne(next, [2, 3, 10, 50]));
   return query;
 }
 
@@ -177,12 +213,20 @@ export function randomTimeseries(next: Random, pack: Pack, records: StoredRecord
 /** A changelog request. */
 export function randomChangelog(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
   const query: SearchQuery = next() < 0.2 ? {} : selection(next, pack, records);
-  if (next() < 0.8) query['days'] = String(pickOne(next, [1, 2, 30, 200, 365]));
+  const moments = ['2025-10-01', '2026-03-02T12:00:00Z', '2026-08-15', '2026-11-01T00:00:00.5+02:00', '2027-01-01'];
+  const kind = next();
+  if (kind < 0.6) query['days'] = String(pickOne(next, [1, 2, 30, 200, 365]));
+  else if (kind < 0.9) {
+    const [from, to] = [pickOne(next, moments.slice(0, 3)), pickOne(next, moments.slice(2))];
+    if (next() < 0.7) query['from'] = from;
+    if (next() < 0.7 && from !== to) query['to'] = to;
+  }
   if (next() < 0.4) query['attribute'] = [numeric(next, pack), ...(next() < 0.5 ? [numeric(next, pack)] : [])].join();
   if (next() < 0.3) query['min_change_percent'] = pickOne(next, ['0', '0.5', '5', '10', '50']);
   if (next() < 0.4) query['type'] = pickOne(next, ['all', 'changed', 'added']);
   if (next() < 0.6) query['direction'] = pickOne(next, ['rise', 'fall', 'FALL']);
   if (next() < 0.1) query['entity'] = pickOne(next, records).slug.toUpperCase();
+  if (next() < 0.3) query['group_by'] = named(next, pack, COUNTED, true);
   return query;
 }
 

@@ -10,14 +10,19 @@ const SLUGS = ['record-1', 'record-2'];
 /** A required parameter of an operation without an example. */
 const SINCE = '2026-01-01';
 
+/** Parameters of operations about the whole register. */
+const REGISTER: Record<string, RawInput> = { search: { q: 'record' }, fetch: { id: 'tools/record-1' } };
+
 /** The query with the required parameters of the operation at this path, or ''. */
 export function requiredQuery(path: string): string {
   const last = path.slice(path.lastIndexOf('/') + 1);
-  const operation = OPERATIONS.find(({ route }) => route.path.endsWith(`/${last}`) && route.path.includes(':ds'));
+  const operation = OPERATIONS.find(
+    ({ rest }) => rest.path.endsWith(`/${last}`) && (rest.path.includes(':ds') || rest.path === path),
+  );
   if (!operation) return '';
   const required = (inputSchema(operation, TOOLS)['required'] as string[] | undefined) ?? [];
-  const names = required.filter((name) => !operation.route.path.includes(`:${name}`));
-  const example: RawInput = { since: SINCE, ...operation.example?.(TOOLS, SLUGS) };
+  const names = required.filter((name) => !operation.rest.path.includes(`:${name}`));
+  const example: RawInput = { since: SINCE, ...REGISTER[operation.name], ...operation.docs.example?.(TOOLS, SLUGS) };
   const query = new URLSearchParams(names.map((name) => [name, String(example[name])]));
   return names.length === 0 ? '' : `?${query}`;
 }

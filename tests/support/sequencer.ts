@@ -14,6 +14,7 @@ const LONGEST = [
   'tests/process/owners-channels.test.ts',
   'tests/process/daemon.test.ts',
   'tests/process/x402/kill.test.ts',
+  'tests/app/night/pack-from-nights.test.ts',
   'tests/app/queries/differential-analysis.test.ts',
   'tests/app/queries/engines.test.ts',
   'tests/app/static/overlay-build.test.ts',

@@ -9,7 +9,7 @@ export function sourceContext(folder: string, given: Partial<SourceContext> = {}
   const context: SourceContext = {
     folder,
     wanted: new Set(),
-    known: [],
+    marks: [],
     environment: (name) => {
       throw new Error(`${name} is not set`);
     },

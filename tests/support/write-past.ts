@@ -29,6 +29,24 @@ const READINGS = {
 };
 const LISTINGS = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 'TIMESTAMP' };
 
+const TIMES = { ord: 'UINTEGER', since: 'TIMESTAMP', until: 'TIMESTAMP' };
+
+/** The states of records whose values came one after the other and have not changed. */
+function momentRows(pack: Pack, records: readonly StoredRecord[], first: string): Row[] {
+  return records.flatMap(({ provenance, updated_at, quality_score: quality }, ord) => {
+    const known = Object.values(provenance).map(({ observed_at }) => observed_at);
+    const times = [...new Set(known.length === 0 ? [first] : known)].sort();
+    return times.map((since, i) => {
+      const kept = pack.attributes.map(({ name }) => {
+        const { observed_at } = provenance[name] ?? {};
+        return [`${name}:kept`, known.length === 0 || (observed_at !== undefined && observed_at <= since)];
+      });
+      const state = { ord, since, until: times[i + 1] ?? null, updated: Date.parse(updated_at), quality };
+      return { ...state, name_words: null, ...Object.fromEntries(kept) };
+    });
+  });
+}
+
 const by = (key: (row: Row) => string) => (a: Row, b: Row) => (key(a) < key(b) ? -1 : 1);
 
 /** The changes of a history, as the changelog of a release has them. */
@@ -90,7 +108,12 @@ export function pastFiles(
     ...change,
   }));
   const first = times[0] ?? '2026-11-01T00:00:00Z';
+  const kept = Object.fromEntries(pack.attributes.map(({ name }) => [`${name}:kept`, 'BOOLEAN']));
+  const moments = { ...TIMES, updated: 'BIGINT', quality: 'DOUBLE', name_words: 'VARCHAR', ...kept };
+  const flags = { public: 'BOOLEAN', compared: 'BOOLEAN', weight: 'UTINYINT', public_weight: 'UTINYINT' };
   return [
+    [RELEASE_FILES.moments, moments, momentRows(pack, records, first)],
+    [RELEASE_FILES.past_terms, { term: 'VARCHAR', ...TIMES, ...flags }, []],
     [RELEASE_FILES.facts, FACTS, facts.sort(by(({ entity, attribute }) => `${entity} ${attribute}`))],
     [
       RELEASE_FILES.listings,

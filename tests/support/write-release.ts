@@ -149,7 +149,9 @@ async function writeFolder(
     for (const part of columnParts(attribute))
       engine[column(attribute.name, part)] = TYPES[attribute.type] ?? 'VARCHAR';
   const terms = records
-    .flatMap((record, ord) => [...searchTermsOf(pack, record)].map(([term, flags]) => ({ term, ord, ...flags })))
+    .flatMap((record, ord) =>
+      [...searchTermsOf(pack, record)].map(([term, flags]) => ({ term, ord, ...flags, since: '2000-01-01T00:00:00Z' })),
+    )
     .sort((a, b) => byCodePoint(a.term, b.term) || a.ord - b.ord);
   const bodies = records.map((record, ord) => {
     const body = JSON.stringify(record);
@@ -178,6 +180,7 @@ async function writeFolder(
         compared: 'BOOLEAN',
         weight: 'UTINYINT',
         public_weight: 'UTINYINT',
+        since: 'TIMESTAMP',
       },
       terms,
     ),

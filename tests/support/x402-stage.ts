@@ -33,14 +33,13 @@ export const SLOW = '/v1/tools/slow';
 export const RECORD = '/v1/tools/entities/record-1';
 export { BASE, ROLES };
 
-const { validators: _, ...untagged } = entity_get;
+const { validators: _, ...untagged } = entity_get.rest;
 
 /** An operation at the price of a record that waits for the test. */
 const slowOn = (stage: X402Stage): Operation => ({
-  ...untagged,
+  ...entity_get,
   name: 'slow',
-  entity: false,
-  route: { method: 'GET', path: '/v1/:ds/slow' },
+  rest: { ...untagged, entity: false, path: '/v1/:ds/slow' },
   parse: (raw) => raw,
   markdown: () => '# slow',
   run: async (_input, ctx) => {

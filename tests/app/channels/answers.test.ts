@@ -1,24 +1,19 @@
 // Every answer of every operation against the schema in the table of operations.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { outputSchema } from '../../../api/render/json-schema.ts';
-import { type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll } from '../../support/app.ts';
 import { endingKeys, everyCall, type OperationCall } from '../../support/every-call.ts';
 import { claimToken } from '../../support/owners-stage.ts';
 import { schemaErrors, strictSchema } from '../../support/schemas.ts';
 
-let app: TestApp;
-let asked: OperationCall[];
-beforeAll(async () => {
-  app = await testApp({ nights: true });
-  const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
-  const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map(({ slug }) => slug)]));
-  const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
-  const { id, key } = made.body as { id: string; key: string };
-  const token = await claimToken(app);
-  asked = everyCall(packs, slugs, { id, key, token, ending: await endingKeys(app) });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ nights: true });
+const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
+const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map(({ slug }) => slug)]));
+const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
+const { id, key } = made.body as { id: string; key: string };
+const token = await claimToken(app);
+const asked: OperationCall[] = everyCall(packs, slugs, { id, key, token, ending: await endingKeys(app) });
 
 test('exactly the operations with JSON answers have a schema', () => {
   for (const { name, formats, output } of OPERATIONS)
@@ -33,7 +28,11 @@ test('every answer matches its schema, without undescribed members', async () =>
     const answer = await app.json(path, init);
     // A hosted checkout is not part of the test app.
     if (answer.status === 503 && /topup|subscribe/.test(path)) continue;
-    expect([name, answer.status, answer.body['message']]).toEqual([name, operation.statuses?.[0] ?? 200, undefined]);
+    expect([name, answer.status, answer.body['message']]).toEqual([
+      name,
+      operation.docs.statuses?.[0] ?? 200,
+      undefined,
+    ]);
     expect(schemaErrors(strictSchema(schema) as object, answer.body), name).toEqual([]);
     expect(
       schemaErrors(strictSchema(outputSchema(operation, null)) as object, answer.body),

@@ -1,14 +1,10 @@
 // Basics for every client: addresses, names of datasets, change times of records, and 404.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
-import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll, BASE, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp();
-});
-afterAll(() => app.close());
+const app = await appOfAll();
 
 /** Pages for people, which have other addresses (specification section 1). */
 const PAGES = /^\/(datasets|optout|claim|ops)(\/|$)/;
@@ -52,7 +48,7 @@ test.each([
 test('every data operation is under /v1, and so is the metadata of its authorization server', async () => {
   verifies('version.prefix', 'overview.base-url');
   expect(
-    OPERATIONS.map(({ route }) => route.path).filter((path) => !path.startsWith('/v1/') && !PAGES.test(path)),
+    OPERATIONS.map(({ rest }) => rest.path).filter((path) => !path.startsWith('/v1/') && !PAGES.test(path)),
   ).toEqual([]);
   for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/v1'])
     expect((await app.ask(path)).status, path).toBe(200);
@@ -97,10 +93,10 @@ test('a dataset is one case-sensitive segment of the path', async () => {
 
 test('an unknown record is 404 in every operation on a record', async () => {
   verifies('error.404');
-  const named = OPERATIONS.filter(({ route }) => route.method === 'GET' && route.path.includes(':entity_id'));
+  const named = OPERATIONS.filter(({ rest }) => rest.method === 'GET' && rest.path.includes(':entity_id'));
   expect(named.length).toBeGreaterThan(4);
-  for (const { route } of named) {
-    const path = route.path.replace(':ds', 'tools').replace(':entity_id', 'no-such-record');
+  for (const { rest } of named) {
+    const path = rest.path.replace(':ds', 'tools').replace(':entity_id', 'no-such-record');
     const { status, body } = await app.json(path, { admin: true });
     expect([path, status, body['error']]).toEqual([path, 404, 'unknown_entity']);
   }

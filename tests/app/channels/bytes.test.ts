@@ -1,19 +1,15 @@
 // Answers from stored bytes equal those from objects to the byte, headers included, in every operation that
 // returns records.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RepeatedCalls } from '../../../api/gate/repeated-calls.ts';
 import { dropAnswersWith } from '../../../data/state/idempotency.ts';
 import { loadPack } from '../../../packs/define/load.ts';
-import { type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll } from '../../support/app.ts';
 import { randomSearch, randomSimilar } from '../../support/random-queries.ts';
 import { pickOne, random } from '../../support/random-records.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  // Both calls of a pair are computed.
-  app = await testApp({ gate: { repeated: new RepeatedCalls(0) } });
-});
-afterAll(() => app.close());
+// Both calls of a pair are computed.
+const app = await appOfAll({ gate: { repeated: new RepeatedCalls(0) } });
 
 /** The query string of a random request. */
 function queryOf(query: Record<string, unknown>): string {

@@ -1,23 +1,13 @@
 // Compression of long answers, as any client receives them.
 import { get, type IncomingHttpHeaders, request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
-import { type Listener, startListener } from '../../support/listening.ts';
+import { expect, test } from 'vitest';
+import { ADMIN, appOfAll } from '../../support/app.ts';
+import { listenerOfAll } from '../../support/listening.ts';
 
-let app: TestApp;
-let server: Listener;
-let slug: string;
-
-beforeAll(async () => {
-  app = await testApp({ nights: true });
-  server = await startListener(app, app.listener());
-  slug = app.records['tools']![0]!.slug;
-});
-afterAll(async () => {
-  await server.stop();
-  await app.close();
-});
+const app = await appOfAll({ nights: true });
+const server = await listenerOfAll(app, app.listener());
+const slug = app.records['tools']![0]!.slug;
 
 const OPERATOR = { authorization: `Bearer ${ADMIN}` };
 interface Wire {
@@ -126,7 +116,10 @@ test('MCP: lists and long answers of tools', async () => {
   const list = await mcp('tools/list', {});
   expect([list.status, list.headers['content-encoding']]).toEqual([200, 'gzip']);
   expect(JSON.parse(list.text).result.tools.length).toBeGreaterThan(5);
-  const search = await mcp('tools/call', { name: 'entity_search', arguments: { dataset: 'tools', limit: 50 } });
+  const search = await mcp('tools/call', {
+    name: 'entity_search',
+    arguments: { dataset: 'tools', limit: 50, format: 'json' },
+  });
   expect([search.status, search.headers['content-encoding']]).toEqual([200, 'gzip']);
   expect(JSON.parse(search.text).result.structuredContent.items.length).toBeGreaterThan(20);
   const ping = await mcp('ping', {});

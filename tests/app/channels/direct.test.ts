@@ -6,44 +6,32 @@ import { connect } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { registerFastPath, withFastPath } from '../../../api/http/fast-path.ts';
 import type { NodeBindings } from '../../../api/http/request.ts';
 import type { Reply } from '../../../api/http/respond.ts';
-import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
+import { ADMIN, appOfAll, testApp } from '../../support/app.ts';
 import { everyCall } from '../../support/every-call.ts';
-import { type Listener, startListener } from '../../support/listening.ts';
+import { listenerOfAll, startListener } from '../../support/listening.ts';
 
-let app: TestApp;
-let short: Listener;
-let long: Listener;
 /** Requests that the fast path left to Hono. */
 let left = 0;
-let slug: string;
-let paths: string[];
 
-beforeAll(async () => {
-  app = await testApp({ nights: true });
-  const hono = getRequestListener(app.fetch);
-  const counting: RequestListener = (incoming, outgoing) => {
-    left += 1;
-    return hono(incoming, outgoing);
-  };
-  short = await startListener(app, app.listener(counting));
-  long = await startListener(app, hono);
-  const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
-  const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map((each) => each.slug)]));
-  slug = slugs['tools']![0]!;
-  const account = { id: 'x', key: 'x', token: 'x' };
-  paths = everyCall(packs, slugs, account)
-    .filter(({ operation }) => operation.route.method === 'GET' && operation.name !== 'dataset_export')
-    .map(({ path }) => path);
-});
-afterAll(async () => {
-  await short.stop();
-  await long.stop();
-  await app.close();
-});
+const app = await appOfAll({ nights: true });
+const hono = getRequestListener(app.fetch);
+const counting: RequestListener = (incoming, outgoing) => {
+  left += 1;
+  return hono(incoming, outgoing);
+};
+const short = await listenerOfAll(app, app.listener(counting));
+const long = await listenerOfAll(app, hono);
+const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
+const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map((each) => each.slug)]));
+const slug = slugs['tools']![0]!;
+const account = { id: 'x', key: 'x', token: 'x' };
+const paths: string[] = everyCall(packs, slugs, account)
+  .filter(({ operation }) => operation.rest.method === 'GET' && operation.name !== 'dataset_export')
+  .map(({ path }) => path);
 
 /** Requests so far. */
 let asked = 0;
@@ -191,9 +179,13 @@ test('calls of MCP are answered alike: plain ones on the fast path, invalid and 
   const call = (name: string, given: object) =>
     JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } });
   const before = left;
-  const get = await mcp(call('entity_get', { dataset: 'tools', entity_id: slug }));
+  const get = await mcp(call('entity_get', { dataset: 'tools', entity_id: slug, format: 'json' }));
   expect(JSON.parse(get.text)).toMatchObject({ result: { structuredContent: { slug } } });
-  const search = await mcp(call('entity_search', { dataset: 'tools', limit: 50 }), {}, '/mcp?max_tokens=200000');
+  const search = await mcp(
+    call('entity_search', { dataset: 'tools', limit: 50, format: 'json' }),
+    {},
+    '/mcp?max_tokens=200000',
+  );
   expect(search.text.length).toBeGreaterThan(16_384);
   await mcp(call('tools_search', { limit: 1 }), {}, '/mcp?datasets=tools');
   await mcp(call('nothing', {}));

@@ -2,26 +2,20 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { paths } from '../../../data/model/layout.ts';
-import { NOW, type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll, NOW } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('export.get', 'shape.export', 'shape.export-link');
 
 let clock = NOW;
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({
-    nights: true,
-    now: () => clock,
-    known: ({ secret }) => (/^(payg|pro)$/.test(secret) ? { kind: 'key', id: secret, plan: secret } : null),
-  });
+const app = await appOfAll({
+  nights: true,
+  now: () => clock,
+  known: ({ secret }) => (/^(payg|pro)$/.test(secret) ? { kind: 'key', id: secret, plan: secret } : null),
 });
-afterAll(async () => {
-  expect(app.faults).toEqual([]);
-  await app.close();
-});
+afterAll(() => expect(app.faults).toEqual([]));
 
 interface Export {
   format: string;

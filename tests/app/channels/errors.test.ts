@@ -1,57 +1,31 @@
 // Every possible error over the real app: one shape, the right status, the right headers.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../../api/contract/errors.ts';
 import { type Operation, operation } from '../../../api/contract/operation.ts';
 import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
 import { DataError } from '../../../data/model/errors.ts';
-import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll, BASE } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 
-verifies(
-  'code.unknown-filter',
-  'code.invalid-parameter',
-  'code.invalid-cursor',
-  'code.too-many-ids',
-  'code.too-many-records',
-  'code.key-required',
-  'code.invalid-key',
-  'code.invalid-token',
-  'code.payment-required',
-  'code.quota-exceeded',
-  'code.plan-required',
-  'code.admin-required',
-  'code.unknown-dataset',
-  'code.unknown-entity',
-  'code.not-found',
-  'code.method-not-allowed',
-  'code.validation-failed',
-  'code.rate-limited',
-  'code.internal',
-  'code.unavailable',
-  'code.query-timeout',
-  'error.401',
-  'error.402',
-  'error.403',
-  'error.404',
-  'error.429',
-  'auth.unknown-key',
-  'auth.www-authenticate',
-  'auth.plan-403',
-  'auth.quota-402',
-  'search.near-malformed',
-  'error.400-near',
-);
+verifies('code.unknown-filter', 'code.invalid-parameter', 'code.invalid-cursor', 'code.too-many-ids');
+verifies('code.too-many-records', 'code.key-required', 'code.invalid-key', 'code.invalid-token');
+verifies('code.payment-required', 'code.quota-exceeded', 'code.plan-required', 'code.admin-required');
+verifies('code.unknown-dataset', 'code.unknown-entity', 'code.not-found', 'code.method-not-allowed');
+verifies('code.validation-failed', 'code.rate-limited', 'code.internal', 'code.unavailable', 'code.query-timeout');
+verifies('error.401', 'error.402', 'error.403', 'error.404', 'error.429', 'auth.unknown-key', 'auth.www-authenticate');
+verifies('auth.plan-403', 'auth.quota-402', 'search.near-malformed', 'error.400-near');
 
 /** An operation that throws, for errors that requests cannot provoke. */
-function thrower(name: string, error: Error, access: Operation['access'] = 'free'): Operation {
+function thrower(name: string, error: Error, access: Operation['charge']['access'] = 'free'): Operation {
   return operation<null, object>({
     name,
     title: name,
     description: 'Throws.',
-    route: { method: 'GET', path: `/v1/${name}` },
-    group: 'register',
-    access,
+    rest: { method: 'GET', path: `/v1/${name}` },
+    charge: { access },
+    tool: {},
+    docs: { group: 'register' },
     formats: ['json', 'markdown'],
     input: () => z.object({}),
     parse: () => null,
@@ -69,22 +43,18 @@ const throwing = [
   thrower('operators', new Error('never run'), 'admin'),
 ];
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({
-    known: ({ secret: key }) => (key === 'a-key' ? { kind: 'key', id: '1', plan: 'payg' } : null),
-    gate: { operations: [...DATASET_OPERATIONS, ...throwing] },
-    calls: { paid: 60, free: 1000 },
-  });
-  const [model] = app.records['harbours'] ?? [];
-  const many = Array.from({ length: 5001 }, (_, index) => ({
-    ...model!,
-    id: `r-${index.toString(16).padStart(16, '0')}`,
-    slug: `many-${index}`,
-  }));
-  await app.publish('harbours', many);
+const app = await appOfAll({
+  known: ({ secret: key }) => (key === 'a-key' ? { kind: 'key', id: '1', plan: 'payg' } : null),
+  gate: { operations: [...DATASET_OPERATIONS, ...throwing] },
+  calls: { paid: 60, free: 1000 },
 });
-afterAll(() => app.close());
+const [model] = app.records['harbours'] ?? [];
+const many = Array.from({ length: 5001 }, (_, index) => ({
+  ...model!,
+  id: `r-${index.toString(16).padStart(16, '0')}`,
+  slug: `many-${index}`,
+}));
+await app.publish('harbours', many);
 
 interface Case {
   /** As in contract section 4, independent of our table. */
@@ -103,6 +73,7 @@ const bearer = (key: string) => ({ headers: { Authorization: `Bearer ${key}` } }
 /** How each code is provoked; the query is separate, so that `.md` can be put before it. */
 const PROVOKED: Partial<Record<ErrorCode, Case>> = {
   unknown_filter: { status: 400, path: '/v1/tools/entities?makr=Nordwerk', admin: true },
+  invalid_filter: { status: 400, path: '/v1/tools/entities?filter=mass>', admin: true },
   invalid_parameter: { status: 400, path: '/v1/tools/entities?near=somewhere', admin: true },
   invalid_cursor: { status: 400, path: '/v1/tools/entities?cursor=abc', admin: true },
   too_many_ids: { status: 400, path: `/v1/tools/entities/batch?ids=${hundred}`, admin: true },
@@ -137,6 +108,7 @@ const WAITING = [
   'not_owner',
   'key_exists',
   'idempotency_conflict',
+  'invalid_sql',
   'payment_already_used',
   'payment_in_progress',
   'already_decided',
@@ -171,13 +143,8 @@ describe.each(Object.entries(PROVOKED) as [ErrorCode, Case][])('%s', (code, prov
 
   test.each(['json', 'markdown'] as const)('has the same shape in %s', async (form) => {
     verifies('error.shape', 'error.json-for-markdown', 'error.content-type', 'error.documentation-always');
-    verifies(
-      'error.retriable',
-      'error.401-header',
-      'error.503-retry-after',
-      'error.retry-after',
-      'error.documentation',
-    );
+    verifies('error.retriable', 'error.401-header', 'error.503-retry-after', 'error.retry-after');
+    verifies('error.documentation');
     const answer = await provoke(provocation, form);
     expect([answer.status, answer.body['error']]).toEqual([status, code]);
     expect(answer.headers.get('content-type')).toBe('application/json');

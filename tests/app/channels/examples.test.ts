@@ -1,19 +1,13 @@
 // The answer of examples stays short, however many groups a dataset has.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('examples.get', 'examples.group');
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ records: 80 });
-});
-afterAll(async () => {
-  expect(app.faults).toEqual([]);
-  await app.close();
-});
+const app = await appOfAll({ records: 80 });
+afterAll(() => expect(app.faults).toEqual([]));
 
 test('in a dataset with prominence, the most prominent record of each group is its example', async () => {
   const { items } = (await app.json('/v1/harbours/examples')).body as unknown as { items: StoredRecord[] };

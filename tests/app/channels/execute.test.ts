@@ -1,12 +1,13 @@
 // The gate's order, step by step, through the real app (contract section 3).
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Caller, Credential } from '../../../api/access/caller.ts';
 import { operation } from '../../../api/contract/operation.ts';
+import type { Price } from '../../../api/contract/pricing.ts';
 import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
-import type { Payments, PricedCall } from '../../../api/payments/payments.ts';
+import type { Payments } from '../../../api/payments/payments.ts';
 import { validationError } from '../../../data/model/errors.ts';
-import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
+import { ADMIN, appOfAll, BASE, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('limit.previews');
@@ -16,10 +17,10 @@ const bulk = operation<null, { attribution: string; license: string }>({
   name: 'dataset_bulk',
   title: 'Bulk',
   description: 'Needs a plan and costs a search.',
-  route: { method: 'GET', path: '/v1/:ds/bulk' },
-  group: 'dataset',
-  access: 'plan',
-  price: { of: 'search' },
+  rest: { method: 'GET', path: '/v1/:ds/bulk' },
+  charge: { access: 'plan', price: { of: 'search' } },
+  tool: {},
+  docs: { group: 'dataset' },
   formats: ['json'],
   input: () => z.object({}),
   parse: (raw) => {
@@ -41,7 +42,7 @@ const pro = key('key-pro', 'pro');
 /** Counted credits for keys: the account `2` can pay, `1` cannot. */
 function purse(): Payments & { log: string[] } {
   const log: string[] = [];
-  const quote = (_: Caller, { micros, resource }: PricedCall) => ({
+  const quote = (_: Caller, { micros, resource }: Price) => ({
     price_eur: micros / 1e6,
     price_usd: micros / 1e6,
     how_to_pay: {},
@@ -52,12 +53,13 @@ function purse(): Payments & { log: string[] } {
   return {
     log,
     quote,
-    async reserve(caller, charge) {
+    async reserve(caller, price) {
       const { paymentError } = await import('../../../api/payments/payments.ts');
       if (caller.kind === 'key' && caller.id === '1')
-        throw paymentError('insufficient_credits', 'Too little.', quote(caller, charge));
-      log.push(`reserve ${charge.micros}`);
+        throw paymentError('insufficient_credits', 'Too little.', quote(caller, price));
+      log.push(`reserve ${price.micros}`);
       return {
+        micros: price.micros,
         commit: async () => {
           log.push('commit');
           return { 'X-Charge-EUR': '0.008' };
@@ -68,16 +70,12 @@ function purse(): Payments & { log: string[] } {
   };
 }
 
-let app: TestApp;
 const payments = purse();
-beforeAll(async () => {
-  app = await testApp({
-    known: ({ secret }: Credential) => KEYS[secret] ?? null,
-    gate: { payments, operations: [...DATASET_OPERATIONS, bulk] },
-    calls: { free: 40, paid: 30 },
-  });
+const app = await appOfAll({
+  known: ({ secret }: Credential) => KEYS[secret] ?? null,
+  gate: { payments, operations: [...DATASET_OPERATIONS, bulk] },
+  calls: { free: 40, paid: 30 },
 });
-afterAll(() => app.close());
 
 const code = async (path: string, init: Parameters<TestApp['ask']>[1] = {}) => {
   const { status, body } = await app.json(path, init);

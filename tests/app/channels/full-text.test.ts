@@ -1,10 +1,9 @@
 // llms-full.txt: from the rendered file when it is current, else generated in slices; and clients that stop
 // reading.
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -20,9 +19,9 @@ import { publish } from '../../../build/static/publish.ts';
 import { codeFingerprint } from '../../../data/model/code.ts';
 import { storedOverlays } from '../../../data/releases/overlay-source.ts';
 import type { Release } from '../../../data/releases/release.ts';
-import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll, BASE } from '../../support/app.ts';
 import { startListener } from '../../support/listening.ts';
-import { still } from '../../support/night-pack.ts';
+import { scratchOfAll, still } from '../../support/night-pack.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('markdown.full-text');
@@ -30,7 +29,7 @@ verifies('markdown.full-text');
 const PATH = '/v1/tools/llms-full.txt';
 const RECORDS = 400;
 const MARK = 'written by the nightly build\n';
-const dist = mkdtempSync(join(tmpdir(), 'dist-'));
+const dist = scratchOfAll();
 const file = join(dist, PATH);
 const pointer = join(dist, '.build', 'published');
 
@@ -42,9 +41,10 @@ const endless = operation<null, AsyncIterable<string>>({
   name: 'dataset_endless',
   title: 'Endless',
   description: 'A text without a file.',
-  route: { method: 'GET', path: '/v1/:ds/endless' },
-  group: 'dataset',
-  access: 'free',
+  rest: { method: 'GET', path: '/v1/:ds/endless' },
+  charge: { access: 'free' },
+  tool: {},
+  docs: { group: 'dataset' },
   formats: ['text'],
   input: () => z.object({}),
   parse: () => null,
@@ -59,8 +59,6 @@ const endless = operation<null, AsyncIterable<string>>({
   markdown: () => '',
 });
 
-let app: TestApp;
-let generated: string;
 const text = async (headers: Record<string, string> = {}, path = PATH) => (await app.ask(path, { headers })).text();
 
 /** Renders DIST_DIR, and marks the file to distinguish it from generated text. */
@@ -76,20 +74,16 @@ async function night(): Promise<void> {
   utimesSync(file, atime, mtime);
 }
 
-beforeAll(async () => {
-  app = await testApp({
-    records: RECORDS,
-    dist,
-    gate: { code: codeFingerprint(), operations: [...OPERATIONS, endless] },
-  });
-  generated = await text();
-  await night();
-}, 120_000);
+const app = await appOfAll({
+  records: RECORDS,
+  dist,
+  gate: { code: codeFingerprint(), operations: [...OPERATIONS, endless] },
+});
+const generated = await text();
+await night();
 afterAll(async () => {
   expect(app.lent()).toBe(0);
   expect(app.faults).toEqual([]);
-  await app.close();
-  rmSync(dist, { recursive: true });
 });
 
 describe('the rendered file', () => {

@@ -1,18 +1,14 @@
 // format=geojson over the real app: a feature for each record of the JSON answer, at the same price and page
 // size.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import type { Geo } from '../../../packs/define/model.ts';
-import { type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll, type TestApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('search.geojson');
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ packs: ['app/static/lanterns/input/lanterns'] });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ packs: ['app/static/lanterns/input/lanterns'] });
 
 interface Collection {
   type: string;

@@ -1,33 +1,25 @@
 // Ten thousand hostile requests with an operator's key, so that they reach the parsers: no fault, and no
 // leak.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ERRORS } from '../../../api/contract/errors.ts';
 import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
-import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
+import { ADMIN, appOfAll } from '../../support/app.ts';
+import { scratchOfAll } from '../../support/night-pack.ts';
 import { pickOne, type Random, random } from '../../support/random-records.ts';
 import { requiredQuery } from '../../support/required.ts';
 
 const REQUESTS = 10_000;
 
-let app: TestApp;
-let folder: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'hostile-'));
-  mkdirSync(join(folder, 'dist/datasets/tools'), { recursive: true });
-  mkdirSync(join(folder, 'dist/.build'));
-  writeFileSync(join(folder, 'secret.txt'), 'TOP SECRET');
-  writeFileSync(join(folder, 'dist/.build/manifest.tsv'), 'TOP SECRET');
-  writeFileSync(join(folder, 'dist/index.html'), '<h1>home</h1>');
-  symlinkSync(join(folder, 'secret.txt'), join(folder, 'dist/link.txt'));
-  app = await testApp({ dist: join(folder, 'dist'), records: 30 });
-});
-afterAll(async () => {
-  await app.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = scratchOfAll();
+mkdirSync(join(folder, 'dist/datasets/tools'), { recursive: true });
+mkdirSync(join(folder, 'dist/.build'));
+writeFileSync(join(folder, 'secret.txt'), 'TOP SECRET');
+writeFileSync(join(folder, 'dist/.build/manifest.tsv'), 'TOP SECRET');
+writeFileSync(join(folder, 'dist/index.html'), '<h1>home</h1>');
+symlinkSync(join(folder, 'secret.txt'), join(folder, 'dist/link.txt'));
+const app = await appOfAll({ dist: join(folder, 'dist'), records: 30 });
 
 /** Fragments of attacks on SQL, templates, paths, numbers, encodings, Markdown and prototypes. */
 const ATTACKS = [
@@ -253,9 +245,9 @@ function value(next: Random): string {
 
 /** Parameters by the last path segment of their operation. */
 const OWN = new Map(
-  DATASET_OPERATIONS.map(({ route, input }) => {
+  DATASET_OPERATIONS.map(({ rest, input }) => {
     const shape = 'shape' in input(null) ? (input(null) as unknown as { shape: object }).shape : {};
-    return [route.path.split('/').at(-1), Object.keys(shape).filter((name) => !['ds', 'entity_id'].includes(name))];
+    return [rest.path.split('/').at(-1), Object.keys(shape).filter((name) => !['ds', 'entity_id'].includes(name))];
   }),
 );
 
@@ -276,10 +268,10 @@ function query(next: Random, path: string): string {
 function path(next: Random): string {
   const kind = next();
   if (kind < 0.7) {
-    const { route } = pickOne(next, DATASET_OPERATIONS);
+    const { rest } = pickOne(next, DATASET_OPERATIONS);
     const ds = next() < 0.85 ? pickOne(next, ['tools', 'harbours']) : value(next);
     const ref = next() < 0.5 ? pickOne(next, ['record-1', 'r-0000000000000000']) : value(next);
-    return route.path.replace(':ds', ds).replace(':entity_id', ref) + (next() < 0.2 ? '.md' : '');
+    return rest.path.replace(':ds', ds).replace(':entity_id', ref) + (next() < 0.2 ? '.md' : '');
   }
   const root = pickOne(next, [
     '/v1',
@@ -341,22 +333,22 @@ async function attack(next: Random): Promise<string> {
   } catch {
     return 'unsendable';
   }
-  const told = `${method} ${url.slice(0, 600)} ${JSON.stringify(sent).slice(0, 300)}`;
+  const requestText = `${method} ${url.slice(0, 600)} ${JSON.stringify(sent).slice(0, 300)}`;
   const response = await app.ask(request.url, { method, headers: sent });
   const { status } = response;
   const text = await response.text();
   if (status >= 500)
-    expect([status, response.headers.get('retry-after')], told).toEqual([503, expect.stringMatching(/^\d+$/)]);
-  // Guides contain the names of the two public files.
-  expect(text.replace(/\bpublic\.(?:parquet|duckdb)\b/g, ''), told).not.toMatch(INSIDE);
-  expect(JSON.stringify([...response.headers]), told).not.toMatch(INSIDE);
+    expect([status, response.headers.get('retry-after')], requestText).toEqual([503, expect.stringMatching(/^\d+$/)]);
+  // Guides contain the names of the two public files, and of the language.
+  expect(text.replace(/\bpublic\.(?:parquet|duckdb)\b|the SQL of DuckDB/g, ''), requestText).not.toMatch(INSIDE);
+  expect(JSON.stringify([...response.headers]), requestText).not.toMatch(INSIDE);
   if (status >= 400 && method !== 'HEAD') {
-    expect(response.headers.get('content-type'), told).toMatch(/^application\/(problem\+)?json$/);
+    expect(response.headers.get('content-type'), requestText).toMatch(/^application\/(problem\+)?json$/);
     const body = JSON.parse(text) as { error: string };
-    expect(CODES, told).toContain(body.error);
-    expect(ERRORS[body.error as keyof typeof ERRORS].status, told).toBe(status);
+    expect(CODES, requestText).toContain(body.error);
+    expect(ERRORS[body.error as keyof typeof ERRORS].status, requestText).toBe(status);
   }
-  if (method === 'HEAD' || status === 204 || status === 304) expect(text, told).toBe('');
+  if (method === 'HEAD' || status === 204 || status === 304) expect(text, requestText).toBe('');
   const last = at.replace(/\.md$/, '').split('/').at(-1) ?? '';
   if (status === 200) reached[last] = (reached[last] ?? 0) + 1;
   return String(status);

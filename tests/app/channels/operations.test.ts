@@ -1,16 +1,12 @@
 // The operations over the real engine: shapes of contract section 2, prices, and guarantees.
 import { countTokens } from 'gpt-tokenizer';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { freshness } from '../../../api/operations/dataset/dataset_status.ts';
-import { BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll, BASE, NOW, type TestApp } from '../../support/app.ts';
 import { requiredQuery } from '../../support/required.ts';
 import { verifies } from '../../support/verifies.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp();
-});
-afterAll(() => app.close());
+const app = await appOfAll();
 
 const admin = { admin: true };
 type Body = Record<string, unknown>;
@@ -124,6 +120,11 @@ describe('a dataset', () => {
     const hidden = await body('/v1/tools/facets?by=runtime', {});
     expect(hidden['withheld']).toBeGreaterThan(0);
     expect((hidden['values'] as { count: number }[]).every(({ count }) => count >= 5)).toBe(true);
+    const several = await body('/v1/tools/facets?by=kind,runtime&limit=2', {});
+    const { attribution, license, hint } = open;
+    const alone = await Promise.all(['kind', 'runtime'].map((by) => body(`/v1/tools/facets?by=${by}&limit=2`, {})));
+    const facets = alone.map(({ attribution: _, license: __, hint: ___, ...facet }) => facet);
+    expect(several).toEqual({ facets, hint, attribution, license });
     const operator = await body('/v1/tools/facets?by=runtime');
     expect(operator).not.toHaveProperty('withheld');
     expect((operator['values'] as unknown[]).length).toBeGreaterThan((hidden['values'] as unknown[]).length);
@@ -165,12 +166,17 @@ describe('a dataset', () => {
     verifies('guide.get');
     const guide = await text('/v1/tools/llms.txt');
     const { filters, attributes } = (await body('/v1/tools/schema')) as { filters: Body[]; attributes: Body[] };
-    for (const { name } of filters) expect(guide).toContain(`\`${name}\``);
+    // The filters of a field are prefixes in its row.
+    for (const { name } of filters) {
+      const [, prefix = '=', field = name] = /^(not_|min_|max_|like_|has_)(.+)$/.exec(String(name)) ?? [];
+      const row = guide.split('\n').find((line) => line.startsWith(`|${field}|`));
+      expect(row ?? guide, String(name)).toContain(row === undefined ? `\`${name}=` : prefix);
+    }
     for (const { name } of attributes) expect(guide).toContain(`|${name}|`);
     for (const part of [
       'Good first questions',
       '|entity_search|0.008|',
-      '`entity_search`',
+      '|entity_search|',
       'facets.md?by=maker',
       '20 records a day',
     ])

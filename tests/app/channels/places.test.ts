@@ -97,8 +97,8 @@ describe('sort=distance', () => {
     const at = await startListener(app);
     const client = await connectMcp('2025-11-25', `${at.base}/mcp`, key);
     const args = { near: NEAR, sort: 'distance', limit: 3 };
-    const { structuredContent } = await client.call('harbours_search', args);
-    const text = await client.call('harbours_search', { ...args, format: 'md' });
+    const { structuredContent } = await client.call('harbours_search', { ...args, format: 'json' });
+    const text = await client.call('harbours_search', args);
     await client.close();
     await at.stop();
     expect(shown(structuredContent?.['items'] as PublicRecord[])).toEqual(expected.slice(0, 3));

@@ -1,17 +1,13 @@
 // REST over the real app: negotiation, conditional requests, HEAD, headers, cursors, methods and addresses.
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
-import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
+import { ADMIN, appOfAll, BASE } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { requiredQuery } from '../../support/required.ts';
 import { verifies } from '../../support/verifies.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp();
-});
-afterAll(() => app.close());
+const app = await appOfAll();
 
 const admin = { admin: true };
 const accept = (value: string) => ({ admin: true, headers: { Accept: value } });
@@ -19,74 +15,81 @@ const accept = (value: string) => ({ admin: true, headers: { Accept: value } });
 /** An address of every operation that returns 200 to an operator. */
 const address = (path: string) => path.replace(':ds', 'tools').replace(':entity_id', 'record-1') + requiredQuery(path);
 
-describe.each(DATASET_OPERATIONS.map((each) => [each.name, each] as const))('%s', (_, operation) => {
-  const url = address(operation.route.path);
-  const [path = '', query = ''] = url.split('?');
-  const twin = `${path.replace(/\.md$/, '')}.md${query === '' ? '' : `?${query}`}`;
+describe.each(DATASET_OPERATIONS.filter(({ rest }) => rest.method === 'GET').map((each) => [each.name, each] as const))(
+  '%s',
+  (_, operation) => {
+    const url = address(operation.rest.path);
+    const [path = '', query = ''] = url.split('?');
+    const twin = `${path.replace(/\.md$/, '')}.md${query === '' ? '' : `?${query}`}`;
 
-  // Operations with Markdown only have no other format.
-  if (operation.formats.length > 1)
-    test('answers Markdown at .md and to Accept, with the headers of the JSON', async () => {
-      verifies('overview.markdown-suffix', 'overview.markdown-accept', 'markdown.media-type', 'markdown.negotiated');
-      const [plain, suffixed, accepted] = await Promise.all([
-        app.ask(url, admin),
-        // An address is sent one long text at a time.
-        app.ask(twin, { ...admin, address: '2001:db8:1::1' }),
-        app.ask(url, { ...accept('text/markdown'), address: '2001:db8:2::1' }),
-      ]);
-      expect([plain.status, suffixed.status, accepted.status]).toEqual([200, 200, 200]);
-      expect(suffixed.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
-      expect(accepted.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
-      expect(plain.headers.get('vary')).toBe('Accept, Accept-Encoding');
-      expect(accepted.headers.get('vary')).toBe('Accept, Accept-Encoding');
-      expect(suffixed.headers.get('vary')).toBe('Accept-Encoding');
-      const same = ['cache-control', 'x-dataset-version', 'last-modified'];
-      for (const name of same) expect(suffixed.headers.get(name)).toBe(plain.headers.get(name));
-      await plain.body?.cancel();
-      const text = await suffixed.text();
-      expect(text.length).toBeGreaterThan(50);
-      expect((await accepted.text()).replaceAll('.md', '')).toBe(text.replaceAll('.md', ''));
+    // Operations with Markdown only have no other format.
+    if (operation.formats.length > 1)
+      test('answers Markdown at .md and to Accept, with the headers of the JSON', async () => {
+        verifies('overview.markdown-suffix', 'overview.markdown-accept', 'markdown.media-type', 'markdown.negotiated');
+        const [plain, suffixed, accepted] = await Promise.all([
+          app.ask(url, admin),
+          // An address is sent one long text at a time.
+          app.ask(twin, { ...admin, address: '2001:db8:1::1' }),
+          app.ask(url, { ...accept('text/markdown'), address: '2001:db8:2::1' }),
+        ]);
+        expect([plain.status, suffixed.status, accepted.status]).toEqual([200, 200, 200]);
+        expect(suffixed.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+        expect(accepted.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+        expect(plain.headers.get('vary')).toBe('Accept, Accept-Encoding');
+        expect(accepted.headers.get('vary')).toBe('Accept, Accept-Encoding');
+        expect(suffixed.headers.get('vary')).toBe('Accept-Encoding');
+        const same = ['cache-control', 'x-dataset-version', 'last-modified'];
+        for (const name of same) expect(suffixed.headers.get(name)).toBe(plain.headers.get(name));
+        await plain.body?.cancel();
+        const text = await suffixed.text();
+        expect(text.length).toBeGreaterThan(50);
+        expect((await accepted.text()).replaceAll('.md', '')).toBe(text.replaceAll('.md', ''));
+      });
+
+    test('has the attribution and the licence, in every form', async () => {
+      verifies('shape.attribution-license', 'overview.attribution', 'overview.license');
+      const response = await app.ask(url, admin);
+      const text = await response.text();
+      if (operation.formats[0] === 'json') {
+        const body = JSON.parse(text) as Record<string, unknown>;
+        expect(body['attribution']).toContain(BASE);
+        expect(body['license']).toMatch(/\w/);
+      } else expect(text).toContain('License: ');
+      expect(await (await app.ask(twin, admin)).text()).toMatch(/licen[cs]e/i);
     });
 
-  test('has the attribution and the licence, in every form', async () => {
-    verifies('shape.attribution-license', 'overview.attribution', 'overview.license');
-    const response = await app.ask(url, admin);
-    const text = await response.text();
-    if (operation.formats[0] === 'json') {
-      const body = JSON.parse(text) as Record<string, unknown>;
-      expect(body['attribution']).toContain(BASE);
-      expect(body['license']).toMatch(/\w/);
-    } else expect(text).toContain('License: ');
-    expect(await (await app.ask(twin, admin)).text()).toMatch(/licen[cs]e/i);
-  });
+    test('HEAD has the headers and no body', async () => {
+      const [get, head] = await Promise.all([
+        app.ask(url, admin),
+        app.ask(url, { ...admin, method: 'HEAD', address: '2001:db8:1::1' }),
+      ]);
+      expect(head.status).toBe(200);
+      expect(await head.text()).toBe('');
+      for (const name of ['content-type', 'etag', 'cache-control', 'vary', 'x-dataset-version'])
+        expect(head.headers.get(name)).toBe(get.headers.get(name));
+      await get.text();
+    });
 
-  test('HEAD has the headers and no body', async () => {
-    const [get, head] = await Promise.all([
-      app.ask(url, admin),
-      app.ask(url, { ...admin, method: 'HEAD', address: '2001:db8:1::1' }),
-    ]);
-    expect(head.status).toBe(200);
-    expect(await head.text()).toBe('');
-    for (const name of ['content-type', 'etag', 'cache-control', 'vary', 'x-dataset-version'])
-      expect(head.headers.get(name)).toBe(get.headers.get(name));
-    await get.text();
-  });
+    test('an unknown parameter is refused, never ignored', async () => {
+      verifies('filter.unknown');
+      const { status, body } = await app.json(`${url}${query === '' ? '?' : '&'}nonsense=1`, admin);
+      expect([status, body['error']]).toEqual([400, 'unknown_filter']);
+      expect(body['message']).toContain('nonsense');
+    });
 
-  test('an unknown parameter is refused, never ignored', async () => {
-    verifies('filter.unknown');
-    const { status, body } = await app.json(`${url}${query === '' ? '?' : '&'}nonsense=1`, admin);
-    expect([status, body['error']]).toEqual([400, 'unknown_filter']);
-    expect(body['message']).toContain('nonsense');
-  });
-
-  test('other methods are 405 with Allow', async () => {
-    verifies('error.405-allow', 'code.method-not-allowed');
-    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'BREW']) {
-      const { status, headers, body } = await app.json(url, { method, ...admin });
-      expect([status, headers.get('allow'), body['error']]).toEqual([405, 'GET, HEAD, OPTIONS', 'method_not_allowed']);
-    }
-  });
-});
+    test('other methods are 405 with Allow', async () => {
+      verifies('error.405-allow', 'code.method-not-allowed');
+      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'BREW']) {
+        const { status, headers, body } = await app.json(url, { method, ...admin });
+        expect([status, headers.get('allow'), body['error']]).toEqual([
+          405,
+          'GET, HEAD, OPTIONS',
+          'method_not_allowed',
+        ]);
+      }
+    });
+  },
+);
 
 describe('conditional requests', () => {
   verifies('get.etag', 'header.record-cache', 'header.free-cache');

@@ -1,21 +1,17 @@
 // Tabular formats over the real app: CSV, NDJSON and Arrow have the content of the JSON, with a key, page by
 // page.
 import { tableFromIPC } from 'apache-arrow';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import type { Attribute, Geo, PriceRange, Value } from '../../../packs/define/model.ts';
-import { type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll } from '../../support/app.ts';
 import { parseCsv } from '../../support/parse-csv.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('format.csv', 'format.ndjson', 'format.missing-absent', 'search.format', 'search.rows-need-key');
 verifies('search.next-cursor-header', 'search.limit-rows', 'limit.search-page', 'format.key-required');
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ records: 130 });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ records: 130 });
 
 const TABULAR = {
   csv: 'text/csv; charset=utf-8',

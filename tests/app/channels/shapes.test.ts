@@ -1,14 +1,10 @@
 // The shape of every answer, as in contract section 2 and the specification, over the real app.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { ADMIN, appOfAll, BASE, NOW, type TestApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp();
-});
-afterAll(() => app.close());
+const app = await appOfAll();
 
 const admin = { admin: true };
 type Item = Record<string, unknown> & { id: string; slug: string; attributes: Record<string, unknown> };
@@ -34,13 +30,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 describe('the register', () => {
   test('datasets', async () => {
-    verifies(
-      'shape.datasets',
-      'shape.datasets-prices',
-      'datasets.list',
-      'overview.dataset-per-pack',
-      'price.from-pack',
-    );
+    verifies('shape.datasets', 'shape.datasets-prices', 'datasets.list', 'overview.dataset-per-pack');
+    verifies('price.from-pack');
     const answer = await body('/v1/datasets', {});
     expect(members(answer)).toEqual(exactly('datasets'));
     const datasets = answer['datasets'] as Record<string, unknown>[];
@@ -100,8 +91,8 @@ describe('a dataset', () => {
     expect(answer['schema']).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
     const attributes = answer['attributes'] as Record<string, unknown>[];
     for (const attribute of attributes)
-      expect(members(attribute)).toEqual(
-        ['name', 'type', 'unit', 'description', 'public', 'filterable', 'group'].sort(),
+      expect(members({ ...attribute, key: true })).toEqual(
+        ['name', 'key', 'type', 'unit', 'description', 'public', 'filterable', 'group'].sort(),
       );
     expect(attributes.find(({ name }) => name === 'price.list')).toMatchObject({
       ...{ type: 'price', unit: 'EUR/piece', public: true, filterable: true, group: 'price' },
@@ -166,7 +157,10 @@ describe('a dataset', () => {
     verifies('guide.get', 'full-text.get', 'overview.entry-points');
     const guide = await (await app.ask('/v1/tools/llms.txt')).text();
     const schema = await body('/v1/tools/schema', {});
-    for (const { name } of schema['filters'] as { name: string }[]) expect(guide).toContain(`\`${name}\``);
+    for (const { name, attribute } of schema['filters'] as { name: string; attribute: string }[]) {
+      const [row = ''] = guide.split('\n').filter((line) => line.startsWith(`|${attribute}|`));
+      expect(row.split('|')[4]?.split(' '), name).toContain(name.slice(0, -attribute.length) || '=');
+    }
     for (const { name } of schema['attributes'] as { name: string }[])
       expect(guide.replaceAll('\\', '')).toContain(name);
     const text = await (await app.ask('/v1/tools/llms-full.txt')).text();
@@ -180,7 +174,7 @@ describe('a dataset', () => {
   test('facets', async () => {
     verifies('shape.facets', 'facets.get');
     const answer = await body('/v1/tools/facets?by=kind', {});
-    expect(members(answer)).toEqual(exactly('by', 'values', 'matched', 'missing'));
+    expect(members(answer)).toEqual(exactly('by', 'values', 'matched', 'missing', 'hint'));
     const values = answer['values'] as { value: string; count: number }[];
     const counts = values.map(({ count }) => count);
     expect(counts).toEqual([...counts].sort((a, b) => b - a));

@@ -1,36 +1,28 @@
 // DIST_DIR behind the app: files by URL, validators, fallbacks to live pages, and generated documents.
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { findFile, openFile, safeSegments } from '../../../api/http/files.ts';
-import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { appOfAll, BASE, type TestApp, testApp } from '../../support/app.ts';
+import { scratchOfAll } from '../../support/night-pack.ts';
 import { verifies } from '../../support/verifies.ts';
 
-let app: TestApp;
-let dist: string;
-beforeAll(async () => {
-  dist = mkdtempSync(join(tmpdir(), 'dist-'));
-  const put = (file: string, text: string) => {
-    mkdirSync(join(dist, file, '..'), { recursive: true });
-    writeFileSync(join(dist, file), text);
-  };
-  put('index.html', '<h1>Home</h1>');
-  put('404.html', '<h1>Nothing here</h1>');
-  put('datasets/tools/index.html', '<h1>Tools</h1>');
-  put('datasets/tools/record-1.md', '# Written by the night\n');
-  put('assets/style.a1b2c3.css', 'body{}');
-  put('v1/tools/schema', '{"stale":true}');
-  put('v1/tools/llms-full/0001.txt', 'part one');
-  app = await testApp({ dist });
-});
-afterAll(async () => {
-  await app.close();
-  rmSync(dist, { recursive: true, force: true });
-});
+const dist = scratchOfAll();
+const put = (file: string, text: string) => {
+  mkdirSync(join(dist, file, '..'), { recursive: true });
+  writeFileSync(join(dist, file), text);
+};
+put('index.html', '<h1>Home</h1>');
+put('404.html', '<h1>Nothing here</h1>');
+put('datasets/tools/index.html', '<h1>Tools</h1>');
+put('datasets/tools/record-1.md', '# Written by the night\n');
+put('assets/style.a1b2c3.css', 'body{}');
+put('v1/tools/schema', '{"stale":true}');
+put('v1/tools/llms-full/0001.txt', 'part one');
+const app = await appOfAll({ dist });
 
 const text = async (path: string, init?: Parameters<TestApp['ask']>[1]) => (await app.ask(path, init)).text();
 

@@ -36,10 +36,10 @@ const slow = operation<null, { n: number; attribution: string; license: string }
   name: 'slow',
   title: 'Slow',
   description: 'Does what a test says.',
-  route: { method: 'GET', path: '/v1/:ds/slow' },
-  group: 'dataset',
-  access: 'paid',
-  price: { of: 'search' },
+  rest: { method: 'GET', path: '/v1/:ds/slow' },
+  charge: { access: 'paid', price: { of: 'search' } },
+  tool: {},
+  docs: { group: 'dataset' },
   formats: ['json'],
   input: () => z.object({}),
   parse: () => null,
@@ -56,7 +56,7 @@ const slow = operation<null, { n: number; attribution: string; license: string }
 const large: Operation = {
   ...slow,
   name: 'large',
-  route: { method: 'GET', path: '/v1/:ds/large' },
+  rest: { ...slow.rest, method: 'GET', path: '/v1/:ds/large' },
   run: async () => ({ body: { n: 0, attribution: 'a'.repeat(10 * 1024 * 1024), license: 'l' } }),
 };
 
@@ -95,6 +95,7 @@ describeApps('charging', options, (stage) => {
     const { headers } = await newKey(app);
     const asked: [string, string | null][] = [
       ['entities?limit=1', '0.008'],
+      ['entities?group_by=materials&group_limit=5', '0.008'],
       ['entities/record-1', '0.004'],
       ['entities/batch?ids=record-1,record-2,nobody,record-3', '0.016'],
       ['entities/record-1/similar', '0.008'],

@@ -12,11 +12,14 @@ const FREE = [
   'by=runtime',
   'by=maker&kind=saw&q=a&min_quality=0&ids=record-1,record-2&near=47,8,20020&updated_since=2020-01-01',
   'by=maker&provenance_status=held',
+  'by=maker&filter=mass>1 OR kind IS NULL',
 ];
 const PRICED = [
   'by=maker&min_runtime=1',
   'by=maker&model=x&has_domain=true',
   'by=runtime&ids=record-1',
+  'by=runtime&filter=mass>1',
+  'by=maker&filter=mass>1 OR runtime>1',
   'by=runtime&q=a',
   'by=runtime&min_quality=0',
   'by=runtime&updated_since=2020-01-01',
@@ -112,6 +115,17 @@ describeApps('facets', {}, (stage) => {
     expect(await again.text()).toBe(await first.text());
     expect(await balance(app, headers)).toBe(0.492);
     expect((await facets('by=kind&min_runtime=2', repeated)).status).toBe(409);
+  });
+
+  it('of several attributes cost one search where one of them does', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    expect((await facets('by=kind,runtime', headers)).headers.get('x-charge-eur')).toBeNull();
+    expect((await facets('by=kind,runtime&kind=saw')).status).toBe(402);
+    expect((await facets('by=kind,runtime&kind=saw', headers)).status).toBe(200);
+    expect(await balance(app, headers)).toBe(0.492);
+    expect((await facets('by=kind,maker&kind=saw', headers)).status).toBe(200);
+    expect(await balance(app, headers)).toBe(0.492);
   });
 
   it('have the same price over MCP and A2A', async () => {

@@ -6,14 +6,14 @@ import { balance, callStatus, describeApps, newKey } from '../../support/money-o
 import { requiredQuery } from '../../support/required.ts';
 import { verifies } from '../../support/verifies.ts';
 
-const PAID = DATASET_OPERATIONS.filter(({ access, price }) => access === 'paid' || price !== undefined);
+const PAID = DATASET_OPERATIONS.filter(({ charge: { access, price } }) => access === 'paid' || price !== undefined);
 
 /**
  * Two addresses of an operation with different answers: another record, or a filter with many matches and
  * with none.
  */
-function pairOf({ name, route }: (typeof PAID)[number]): [string, string] {
-  const path = route.path.replace(':ds', 'tools');
+function pairOf({ name, rest }: (typeof PAID)[number]): [string, string] {
+  const path = rest.path.replace(':ds', 'tools');
   const query = requiredQuery(path);
   if (name === 'entity_batch') return [`${path}?ids=record-1,record-2`, `${path}?ids=record-1,nobody-at`];
   if (path.includes(':entity_id'))
@@ -35,7 +35,7 @@ async function headOf(response: Response, operation: (typeof PAID)[number]) {
     headers['payment-required'] = JSON.stringify(rest);
   }
   // Validators of a record differ between records and queries.
-  if (operation.validators) for (const name of ['etag', 'last-modified']) delete headers[name];
+  if (operation.rest.validators) for (const name of ['etag', 'last-modified']) delete headers[name];
   return { status: response.status, headers };
 }
 

@@ -16,6 +16,7 @@ describeApps('quotes', {}, (stage) => {
     '/v1/tools/stats?attribute=mass&group_by=maker,kind',
     '/v1/tools/timeseries?attribute=mass&days=2',
     '/v1/tools/entities?sort=runtime&limit=2',
+    '/v1/tools/entities?group_by=runtime&group_limit=2&limit=2',
     '/v1/tools/paid/entities?limit=2',
     '/v1/tools/facets?by=kind&min_runtime=1',
   ])('are what is charged: %s', async (path) => {

@@ -25,7 +25,14 @@ type Given = Record<string, unknown>;
 
 /** Calls by name whose answers are longer than 1,000 tokens, in two sizes each. */
 const BY_NAME: readonly [name: string, given: readonly Given[]][] = [
-  ['entity_batch', [{ ids: slugs(0, 30) }, { ids: slugs(0, 30), fields: ['code', 'berths', 'coast'] }]],
+  [
+    'entity_batch',
+    [['depth'], []].map((more) => ({
+      ids: slugs(0, 30),
+      fields: ['code', 'berths', 'coast', ...more],
+      format: 'json',
+    })),
+  ],
   [
     'dataset_stats',
     [0, 2].map((min) => ({ attribute: 'code', group_by: 'code', filters: { max_code: 500, min_berths: min } })),

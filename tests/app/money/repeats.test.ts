@@ -1,6 +1,7 @@
 // Every operation that changes something runs once for an Idempotency-Key, on both stores: the cases are compared with
 // the table of operations, so an operation without one fails.
 import { randomBytes } from 'node:crypto';
+import type { CompiledQuery } from 'kysely';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { isChange } from '../../../api/contract/operation.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
@@ -102,7 +103,7 @@ describe('the cases', () => {
 });
 
 describeApps('a change with an Idempotency-Key', options, (stage: MoneyStage) => {
-  it.each(changes.map(({ name, route }) => [name, route.method]))(
+  it.each(changes.map(({ name, rest }) => [name, rest.method]))(
     '%s runs once, for requests at the same moment and later, in all processes',
     async (name, method) => {
       const { app, other } = stage;
@@ -221,11 +222,11 @@ describeApps('a change with an Idempotency-Key', options, (stage: MoneyStage) =>
     if (request.body?.['email']) request.body['email'] = 'ended@example.org';
     // Nothing is stored outside the transaction of the change.
     const { db } = app.state;
-    const update = db.updateTable.bind(db);
-    const ended = vi.spyOn(db, 'updateTable').mockImplementation(((table: never) => {
-      if (table === 'idempotency') throw new Error('The process ended.');
-      return update(table);
-    }) as typeof db.updateTable);
+    const execute = db.executeQuery.bind(db);
+    const ended = vi.spyOn(db, 'executeQuery').mockImplementation(((query: CompiledQuery) => {
+      if (query.sql.startsWith('update "idempotency"')) throw new Error('The process ended.');
+      return execute(query);
+    }) as typeof db.executeQuery);
     const lost = await ask(app, method, request, key);
     ended.mockRestore();
     expect(lost.status).toBe(500);
@@ -254,8 +255,8 @@ describeApps('a change with an Idempotency-Key', options, (stage: MoneyStage) =>
       string,
       Record<string, { parameters?: { $ref?: string }[]; responses: object }>
     >;
-    for (const { name, route } of changes) {
-      const described = paths[route.path.replace(/:(\w+)/g, '{$1}')]?.[route.method.toLowerCase()];
+    for (const { name, rest } of changes) {
+      const described = paths[rest.path.replace(/:(\w+)/g, '{$1}')]?.[rest.method.toLowerCase()];
       expect(JSON.stringify(described?.parameters), name).toContain('IdempotencyKey');
       expect(Object.keys(described?.responses ?? {}), name).toContain('409');
     }

@@ -4,7 +4,6 @@ import { importJWK, type JWTPayload, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { audiences, identifyTokens } from '../../../api/access/tokens.ts';
 import { createKey, revokeKey } from '../../../data/state/keys/keys.ts';
-import { openLookup } from '../../../data/state/keys/lookup.ts';
 import { rotateSigningKeys, signingKeys } from '../../../data/state/keys/signing-keys.ts';
 import { endGrant, grantName, openGrant } from '../../../data/state/oauth/grants.ts';
 import type { Store } from '../../../data/state/store.ts';
@@ -21,8 +20,7 @@ async function stage(store: Store, cap: number | null = null) {
   const { key } = (await createKey(store, { email, email_normal: email, request_id: 'r', now: 0 }))!;
   const about = { client_id: 'client', client_name: 'Reader', created_at: 0, expires_at: null };
   await openGrant(store, email, { key_id: key.id, cap, ...about });
-  const lookup = openLookup(store);
-  const identify = identifyTokens({ store, lookup, base_url: BASE, now: () => NOW });
+  const identify = identifyTokens({ store, base_url: BASE, now: () => NOW });
   const claims = {
     iss: BASE,
     aud: `${BASE}/mcp`,
@@ -42,26 +40,25 @@ async function stage(store: Store, cap: number | null = null) {
   };
   const ask = (secret: string, via: 'authorization' | 'x-api-key' | 'api_key' = 'authorization', path = '/mcp') =>
     identify({ via, secret, path });
-  return { key, claims, sign, ask, close: () => lookup.close() };
+  return { key, claims, sign, ask };
 }
 
 describeStores('access tokens', (under) => {
   describe('a valid token', () => {
     it('authenticates its key, for each of our resources', async () => {
       const store = await under.open();
-      const { key, sign, ask, claims, close } = await stage(store, 1000);
+      const { key, sign, ask, claims } = await stage(store, 1000);
       const caller = { kind: 'key', id: key.id, plan: 'payg', balance: 500_000 };
       for (const aud of audiences(BASE))
         expect(await ask(await sign({ aud }), 'authorization', aud.slice(BASE.length))).toEqual({
           ...caller,
           grant: { name: claims.grant, left: 1000 },
         });
-      close();
     });
 
     it('is accepted below its resource only, and everywhere for a grant that is older than this rule', async () => {
       const store = await under.open();
-      const { sign, ask, claims, close } = await stage(store);
+      const { sign, ask, claims } = await stage(store);
       const paths = ['/v1/datasets', '/v1', '/v10', '/mcp', '/mcp/account', '/mcpx', '/a2a/v1/message:send', '/'];
       const acceptedAt = async (aud: string | string[]) => {
         const secret = await sign({ aud });
@@ -76,7 +73,6 @@ describeStores('access tokens', (under) => {
       // As the migration leaves the grants that it finds.
       await store.db.updateTable('grants').set({ any_resource: 1 }).where('id', '=', claims.grant).execute();
       expect(await acceptedAt(`${BASE}/mcp`)).toEqual(paths);
-      close();
     });
 
     it('ends immediately with its grant or its key', async () => {
@@ -87,8 +83,6 @@ describeStores('access tokens', (under) => {
       await endGrant(store, one.claims.grant);
       await revokeKey(store, two.key.id, 0);
       expect([await one.ask(a), await two.ask(b)]).toEqual([null, null]);
-      one.close();
-      two.close();
     });
 
     it('counts in processes that started before its key was made', async () => {
@@ -97,7 +91,6 @@ describeStores('access tokens', (under) => {
       expect(await before.ask(await before.sign())).not.toBeNull();
       await rotateSigningKeys(store, Date.now());
       expect(await before.ask(await before.sign())).not.toBeNull();
-      before.close();
     });
   });
 
@@ -122,15 +115,14 @@ describeStores('access tokens', (under) => {
       ['whose grant is no text', { grant: { $ne: null } }],
       ['without a grant', { grant: undefined }],
     ])('%s stands for nothing', async (_, changed, header) => {
-      const { sign, ask, close } = await stage(await under.open());
+      const { sign, ask } = await stage(await under.open());
       expect(await ask(await sign())).not.toBeNull();
       expect(await ask(await sign(changed, header))).toBeNull();
-      close();
     });
 
     it('that was altered, or signed by something else, is rejected', async () => {
       const store = await under.open();
-      const { sign, ask, claims, close } = await stage(store);
+      const { sign, ask, claims } = await stage(store);
       const [head = '', body = '', signature = ''] = (await sign()).split('.');
       const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
       const { keys } = await signingKeys(store);
@@ -151,13 +143,11 @@ describeStores('access tokens', (under) => {
         `${'a'.repeat(20_000)}.b.c`,
       ])
         expect(await ask(token)).toBeNull();
-      close();
     });
 
     it('anywhere but in Authorization is rejected', async () => {
-      const { sign, ask, close } = await stage(await under.open());
+      const { sign, ask } = await stage(await under.open());
       expect([await ask(await sign(), 'x-api-key'), await ask(await sign(), 'api_key')]).toEqual([null, null]);
-      close();
     });
   });
 });

@@ -1,15 +1,12 @@
 // Registrations of real hosts are accepted, as clients and as metadata documents, and lead to the sign-in page.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { authorizeUrl, pkce } from '../../support/oauth-client.ts';
 import { pageOf, person } from '../../support/oauth-person.ts';
-import { type Listening, listen } from '../../support/oauth-server.ts';
+import { listen } from '../../support/oauth-server.ts';
 import { HOST_REGISTRATIONS } from './host-registrations.ts';
 
-let at: Listening;
 const documents = new Map<string, unknown>();
-beforeAll(async () => {
-  at = await listen({ fetch: async (url) => Response.json(documents.get(String(url)) ?? null) });
-});
+const at = await listen({ fetch: async (url) => Response.json(documents.get(String(url)) ?? null) });
 afterAll(() => at.close());
 
 const post = (body: unknown) =>

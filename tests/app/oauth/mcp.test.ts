@@ -2,30 +2,27 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { newKey } from '../../support/money-on-stores.ts';
 import { allow } from '../../support/oauth-person.ts';
-import { type Listening, listen } from '../../support/oauth-server.ts';
+import { listen } from '../../support/oauth-server.ts';
 
 const REDIRECT = 'http://localhost:4712/callback';
 const DOCUMENT = 'https://client.example/mcp-client.json';
 const INFO = { name: 'tests', version: '1.0.0' };
 
-let at: Listening;
 /** Fetched metadata documents. */
 const fetched: string[] = [];
-beforeAll(async () => {
-  at = await listen({
-    fetch: async (url) => {
-      fetched.push(String(url));
-      return Response.json({
-        client_id: DOCUMENT,
-        client_name: 'Documented',
-        redirect_uris: [REDIRECT],
-        grant_types: ['authorization_code', 'refresh_token'],
-      });
-    },
-  });
+const at = await listen({
+  fetch: async (url) => {
+    fetched.push(String(url));
+    return Response.json({
+      client_id: DOCUMENT,
+      client_name: 'Documented',
+      redirect_uris: [REDIRECT],
+      grant_types: ['authorization_code', 'refresh_token'],
+    });
+  },
 });
 afterAll(() => at.close());
 

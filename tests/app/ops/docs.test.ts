@@ -1,18 +1,14 @@
 // docs/operators.md is correct: its addresses exist, its commands work, its numbers are those of the program.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { REVIEW_KINDS } from '../../../api/ops/pages/review-parts.ts';
 import { SESSION_LIFETIME } from '../../../data/state/sessions.ts';
 import { read, tableRows } from '../../structure/tree.ts';
-import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
+import { ADMIN, appOfAll } from '../../support/app.ts';
 
 const PAGE = 'docs/operators.md';
 const text = read(PAGE);
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ nights: true });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ nights: true });
 
 test('every page of its table is there, and no page is missing from it', async () => {
   const documented = tableRows(PAGE)

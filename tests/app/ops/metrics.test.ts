@@ -1,13 +1,9 @@
 // The metrics of a process in the format of Prometheus.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../support/app.ts';
+import { expect, test } from 'vitest';
+import { appOfAll } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ records: 12 });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ records: 12 });
 
 /** Samples by name with labels, as in the text: `name{a="b"} 1`. */
 async function samples(): Promise<Map<string, number>> {

@@ -1,10 +1,10 @@
 // The operators' pages and /ops/stats.json: traffic, money, nights, keys, the log; and the actions of
 // operators.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { formatDuration, formatMicroseconds, relativeTime } from '../../../api/ops/parts/format.ts';
 import { roundUp, tickStep } from '../../../api/pages/charts.ts';
 import { recordRun } from '../../../data/releases/runs.ts';
-import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
+import { ADMIN, appOfAll, BASE, NOW, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -13,11 +13,7 @@ verifies('ops.stats', 'ops.dashboard');
 const HTML = { Accept: 'text/html' };
 const HOUR = 3_600_000;
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await testApp({ records: 12, calls: { free: 100_000 } });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ records: 12, calls: { free: 100_000 } });
 
 const page = async (path: string) => (await app.ask(path, { admin: true, headers: HTML })).text();
 const post = (path: string, fields: Record<string, string>) =>
@@ -112,14 +108,14 @@ describe('the figures', () => {
       { step: 'fetch', seconds: 1.5 },
       { step: 'consolidate', seconds: 200 },
     ];
-    const run = { seconds: 201.5, release: 'r', records: 12, steps, told: [] };
+    const run = { seconds: 201.5, release: 'r', records: 12, steps, messages: [] };
     const at = (hours: number) => new Date(NOW.getTime() + hours * HOUR).toISOString();
     await recordRun(app.dataDir, 'tools', { ...run, at: at(-30), outcome: 'released' });
     await recordRun(app.dataDir, 'tools', {
       ...run,
       at: at(-5),
       outcome: 'failed',
-      told: ['<b>the source</b> is away'],
+      messages: ['<b>the source</b> is away'],
     });
     await recordRun(app.dataDir, 'harbours', { ...run, at: at(-200), outcome: 'unchanged' });
     const text = await page('/ops/nights');
@@ -132,7 +128,7 @@ describe('the figures', () => {
       ...run,
       at: at(-1),
       outcome: 'refused',
-      told: ['mass: a <rule> is broken'],
+      messages: ['mass: a <rule> is broken'],
     });
     expect(await page('/ops')).toContain('had no good run for 2 nights: mass: a &lt;rule&gt; is broken');
     expect(await page('/ops/nights')).toContain('no good run for 2 nights');

@@ -1,10 +1,10 @@
 // Access to the operators' pages: the login, its session, and attempts from other sites, with stolen cookies
 // and by guessing.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { THEME_ELEMENT, THEME_SOURCE } from '../../../api/pages/frame.ts';
 import { hashSecret } from '../../../data/state/key-format.ts';
 import { SESSION_LIFETIME } from '../../../data/state/sessions.ts';
-import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
+import { ADMIN, appOfAll, BASE, NOW, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -15,12 +15,8 @@ const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const OWN = { Origin: BASE, 'Sec-Fetch-Site': 'same-origin' };
 const WHO = hashSecret(ADMIN).slice(0, 8);
 
-let app: TestApp;
 let clock = NOW;
-beforeAll(async () => {
-  app = await testApp({ records: 5, now: () => clock });
-});
-afterAll(() => app.close());
+const app = await appOfAll({ records: 5, now: () => clock });
 
 const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = OWN, address?: string) =>
   app.ask(path, {

@@ -208,7 +208,10 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
       'edit owner master@null.example',
       'verify owner master@null.example',
     ]);
-    expect(lines[2]).toMatchObject({ request_id: expect.any(String), told: '{"values":{"fuel":"true","berths":"4"}}' });
+    expect(lines[2]).toMatchObject({
+      request_id: expect.any(String),
+      details: '{"values":{"fuel":"true","berths":"4"}}',
+    });
   });
 
   it('leaves no internal error', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));

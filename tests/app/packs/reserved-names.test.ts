@@ -2,10 +2,10 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { runPackCommand } from '../../../build/cli/pack.ts';
-import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
-import { type Listener, startListener } from '../../support/listening.ts';
+import { ADMIN, appOfAll } from '../../support/app.ts';
+import { listenerOfAll } from '../../support/listening.ts';
 import { connectMcp } from '../../support/mcp-clients.ts';
 
 const TESTS = join(import.meta.dirname, '../..');
@@ -13,32 +13,23 @@ const TESTS = join(import.meta.dirname, '../..');
 /** New names of attributes: parameters of the changelog alone, and one of every operation with filters. */
 const RENAMED: Record<string, string> = { town: 'type', height: 'offset', keeper: 'entity', lit: 'bbox' };
 
-let folder: string;
-let app: TestApp;
-let at: Listener;
-beforeAll(async () => {
-  folder = join(mkdtempSync(join(tmpdir(), 'packs-')), 'lamps');
-  cpSync(join(TESTS, 'app/static/lanterns/input/lanterns'), folder, { recursive: true });
-  for (const file of ['pack.ts', 'samples.json', 'record.md'])
-    writeFileSync(
-      join(folder, file),
-      Object.entries(RENAMED).reduce(
-        (text, [name, renamed]) =>
-          text
-            .replaceAll(`'${name}'`, `'${renamed}'`)
-            .replaceAll(`"${name}"`, `"${renamed}"`)
-            .replace(`    ${name}: {`, `    ${renamed}: {`),
-        readFileSync(join(folder, file), 'utf8').replace("'Who lights it',", "'Who lights it', filterable: true,"),
-      ),
-    );
-  app = await testApp({ packs: [relative(TESTS, folder)] });
-  at = await startListener(app);
-});
-afterAll(async () => {
-  await at.stop();
-  await app.close();
-  rmSync(join(folder, '..'), { recursive: true, force: true });
-});
+const folder = join(mkdtempSync(join(tmpdir(), 'packs-')), 'lamps');
+cpSync(join(TESTS, 'app/static/lanterns/input/lanterns'), folder, { recursive: true });
+for (const file of ['pack.ts', 'samples.json', 'record.md'])
+  writeFileSync(
+    join(folder, file),
+    Object.entries(RENAMED).reduce(
+      (text, [name, renamed]) =>
+        text
+          .replaceAll(`'${name}'`, `'${renamed}'`)
+          .replaceAll(`"${name}"`, `"${renamed}"`)
+          .replace(`    ${name}: {`, `    ${renamed}: {`),
+      readFileSync(join(folder, file), 'utf8').replace("'Who lights it',", "'Who lights it', filterable: true,"),
+    ),
+  );
+const app = await appOfAll({ packs: [relative(TESTS, folder)] });
+const at = await listenerOfAll(app);
+afterAll(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
 
 const values = (name: string): string[] => [
   ...new Set(app.records['lamps']!.flatMap(({ attributes }) => attributes[name] ?? []).map(String)),
@@ -109,7 +100,7 @@ test('MCP tools take the same spellings, flat and in filters', async () => {
   const client = await connectMcp('2026-07-28', `${at.base}/mcp`, { Authorization: `Bearer ${ADMIN}` });
   const [type = ''] = values('type');
   const call = async (name: string, args: Record<string, unknown>) => {
-    const { isError, structuredContent } = await client.call(name, args);
+    const { isError, structuredContent } = await client.call(name, { ...args, format: 'json' });
     return [isError ?? false, structuredContent];
   };
   const found = await call('lamps_search', { type: [type], is_bbox: true, limit: 1 });

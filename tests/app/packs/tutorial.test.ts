@@ -1,14 +1,14 @@
-// docs/packs.md is correct: its files and commands work in order and print what the page shows. The commands run
+// docs/start-publisher.md and then docs/packs.md are correct: their files and commands work in order and print what they show. The commands run
 // in this process; static files are not rendered (tests/app/static).
 import { afterAll, expect, test } from 'vitest';
 import { blocksOf, DocsPage } from '../../support/docs-page.ts';
 
-const blocks = blocksOf('docs/packs.md');
+const blocks = ['docs/start-publisher.md', 'docs/packs.md'].flatMap((path) => blocksOf(path));
 const page = new DocsPage({ renders: false });
 afterAll(() => page.close());
 
 test('every block is a file or a command', () => {
-  expect(blocks.length).toBeGreaterThan(12);
+  expect(blocks.length).toBeGreaterThan(10);
   expect(blocks.filter(({ language, name }) => language !== 'console' && name === null)).toEqual([]);
 });
 
@@ -22,7 +22,7 @@ test('the commands of README.md are those of the tutorial', () => {
       .filter((block) => heading === undefined || block.heading === heading)
       .flatMap(({ text }) => [...text.matchAll(/^(?:\$ )?(npm (?:run|start).*?)(?: +#.*| \\)?$/gm)])
       .map(([, command]) => command!);
-  const tutorial = commands('docs/packs.md');
+  const tutorial = commands('docs/start-publisher.md');
   const others = commands('README.md', 'Your own data');
   expect(others).toHaveLength(2);
   for (const command of others)

@@ -2,18 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { guideSearch, type Section } from '../../../site/search/guides.ts';
 import { QUESTIONS } from '../../support/guide-questions.ts';
 import { htmlValidator } from '../../support/html-validator.ts';
 import { type PageType, SCRIPT } from '../../support/site-types.ts';
-import { openSite, type Site } from '../../support/site-world.ts';
+import { openSite } from '../../support/site-world.ts';
 import { verifies } from '../../support/verifies.ts';
 
-let site: Site;
-beforeAll(async () => {
-  site = await openSite();
-}, 180_000);
+const site = await openSite();
 afterAll(() => site.close());
 
 /** A page as a browser gets it. */

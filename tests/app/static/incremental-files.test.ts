@@ -1,7 +1,7 @@
 // A night with few changes writes few files: the pages of changed records, and the lists with them.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { shortenLists } from '../../../api/discovery/openapi-examples.ts';
 import { runNight } from '../../../build/night/run.ts';
 import { readConfig } from '../../../config.ts';
@@ -16,8 +16,6 @@ const PACKS = join(import.meta.dirname, '../../packs');
 const folder = scratchOfAll();
 const dist = join(folder, 'dist');
 const config = readConfig({ DATA_DIR: folder, DIST_DIR: dist, PACK_DIRS: PACKS });
-let world: OverlayWorld;
-let records: StoredRecord[];
 
 const night = (now?: string) => runNight(config, still(now), { only: null, accept: false });
 
@@ -29,12 +27,10 @@ function stamps(): Map<string, bigint> {
   return new Map(shown.map((path) => [path, statSync(join(dist, path), { bigint: true }).ctimeNs]));
 }
 
-beforeAll(async () => {
-  await withCopies(dist);
-  expect((await night()).failures).toEqual([]);
-  world = await openWorld(folder, await loadPack(join(PACKS, 'harbours')), null);
-  records = [...(await world.records()).values()];
-}, 180_000);
+await withCopies(dist);
+expect((await night()).failures).toEqual([]);
+const world: OverlayWorld = await openWorld(folder, await loadPack(join(PACKS, 'harbours')), null);
+const records: StoredRecord[] = [...(await world.records()).values()];
 afterAll(() => world.close());
 
 test('two records of many: their pages, and not those of other records', { timeout: 120_000 }, async () => {

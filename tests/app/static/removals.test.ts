@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { prerender } from '../../../build/static/prerender.ts';
 import { publish, readPublished } from '../../../build/static/publish.ts';
 import { parseManifest } from '../../../build/static/publish-manifest.ts';
@@ -14,7 +14,6 @@ import { rebuildDue } from '../../../data/plan/overlay.ts';
 import { getEdits } from '../../../data/queries/edits.ts';
 import { storedOverlays } from '../../../data/releases/overlay-source.ts';
 import { loadPack } from '../../../packs/define/load.ts';
-import type { Pack } from '../../../packs/define/model.ts';
 import { scratchOfAll, still } from '../../support/night-pack.ts';
 import { type OverlayWorld, openWorld } from '../../support/overlay-world.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -28,9 +27,6 @@ const ORDER = ['public.parquet', 'public.duckdb', 'history.parquet', 'history.du
   (name) => `files/harbours/${name}`,
 );
 const TEXTS = ['v1/harbours/llms-full.txt', 'files/harbours/public.geojson'];
-let world: OverlayWorld;
-let pack: Pack;
-let records: StoredRecord[];
 
 async function render(): Promise<void> {
   const effects = { progress: still().progress };
@@ -67,12 +63,10 @@ async function expectWithout(paths: readonly string[], ...gone: StoredRecord[]):
   }
 }
 
-beforeAll(async () => {
-  pack = await loadPack(join(import.meta.dirname, '../../packs/harbours'));
-  world = await openWorld(folder, pack, '2026-11-20T00:00:00Z');
-  records = [...(await world.records()).values()];
-  await render();
-}, 120_000);
+const pack = await loadPack(join(import.meta.dirname, '../../packs/harbours'));
+const world: OverlayWorld = await openWorld(folder, pack, '2026-11-20T00:00:00Z');
+const records: StoredRecord[] = [...(await world.records()).values()];
+await render();
 afterAll(() => world.close());
 
 test('without a removal nothing is written', async () => {

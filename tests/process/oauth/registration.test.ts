@@ -5,18 +5,15 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { newKey } from '../../support/money-on-stores.ts';
 import { allowCode, authorizeUrl, bearer, pkce, register, token } from '../../support/oauth-client.ts';
 import { pageOf, person } from '../../support/oauth-person.ts';
-import { type Listening, listen } from '../../support/oauth-server.ts';
+import { listen } from '../../support/oauth-server.ts';
 
-let at: Listening;
 /** Metadata documents by address. */
 const documents = new Map<string, Record<string, unknown>>();
-beforeAll(async () => {
-  at = await listen({ fetch: async (url) => Response.json(documents.get(String(url)) ?? null) });
-});
+const at = await listen({ fetch: async (url) => Response.json(documents.get(String(url)) ?? null) });
 afterAll(() => at.close());
 
 /** `status error` of a registration. */

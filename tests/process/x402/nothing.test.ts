@@ -19,6 +19,10 @@ async function expectUnsettled(stage: X402Stage, path: string, summary: string):
 
 describeX402('payments that are not settled', {}, (stage) => {
   it.each([
+    '/v1/tools/paid/entities?model=zzz&sort=-runtime',
+    '/v1/tools/facets?by=runtime&model=zzz',
+    '/v1/tools/changelog?attribute=runtime&model=zzz',
+    '/v1/tools/compare?ids=record-1&maker=zzz',
     '/v1/tools/entities/batch?ids=nobody,no-one',
     '/v1/tools/entities/batch?ids=nobody,no-one&as_of=2026-11-19T00:00:00Z',
     '/v1/tools/compare?ids=nobody,no-one',

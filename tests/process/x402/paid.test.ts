@@ -25,13 +25,8 @@ describeX402('paying by x402', {}, (stage) => {
     ['USDC', 'usdc', ROLES.payer],
     ['USDT through Permit2', 'usdt', ROLES.payerUsdt],
   ] as const)('takes %s from the stock client, and says so on the answer', async (_name, token, role) => {
-    verifies(
-      'auth.x402-required',
-      'auth.x402-signature',
-      'auth.x402-response',
-      'auth.x402-tokens',
-      'header.x402-cache',
-    );
+    verifies('auth.x402-required', 'auth.x402-signature', 'auth.x402-response', 'auth.x402-tokens');
+    verifies('header.x402-cache');
     const { app, chain } = stage;
     const before = await app.state.db
       .selectFrom('entries')
@@ -265,7 +260,11 @@ describeX402('paying by x402', {}, (stage) => {
         },
         body: JSON.stringify({
           ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
-          params: { name: 'entity_get', arguments: { dataset: 'tools', entity_id: 'record-1' }, _meta: meta },
+          params: {
+            name: 'entity_get',
+            arguments: { dataset: 'tools', entity_id: 'record-1', format: 'json' },
+            _meta: meta,
+          },
         }),
       });
       const text = await response.text();

@@ -11,13 +11,13 @@ import { describeStores } from '../../support/stores.ts';
 import { ROLES } from '../../support/x402-stage.ts';
 
 const terms = { pay_to: ROLES.merchant.address, tokens: ['usdc', 'usdt'] as const };
-const charge = (micros: number, times = 1) => ({
-  ...{
-    operation: 'entity_batch',
-    dataset: 'tools',
-    micros: micros * times,
-    price: { of: 'get' as const, micros, times },
-  },
+const price = (micros: number, times = 1) => ({
+  operation: 'entity_batch',
+  dataset: 'tools',
+  micros: micros * times,
+  of: 'get' as const,
+  unit: micros,
+  times,
   resource: { url: 'https://register.example/x', description: 'Records', mimeType: 'application/json' },
   request_id: 'r',
 });
@@ -32,24 +32,22 @@ describeStores('prices that were asked', ({ open }) => {
     const [usdc, usdt] = requirementsFor(terms, 3 * 4000, 1.1);
     expect([usdc?.amount, usdt?.amount]).toEqual(['13200', '13200']);
     // The old price was never quoted: the new process accepts only its own.
-    expect(await young.matching(charge(4000, 3), usdc!)).toBeNull();
-    expect(await young.matching(charge(4000, 3), requirementsFor(terms, 12_000, 1.2)[1]!)).not.toBeNull();
-    old.recordOffer(charge(4000));
-    await expect.poll(async () => young.matching(charge(4000, 3), usdc!)).toEqual(usdc);
-    expect(await young.matching(charge(5000, 3), usdt!), 'another pack price now').toEqual(usdt);
+    expect(await young.matching(price(4000, 3), usdc!)).toBeNull();
+    expect(await young.matching(price(4000, 3), requirementsFor(terms, 12_000, 1.2)[1]!)).not.toBeNull();
+    old.recordOffer(price(4000));
+    await expect.poll(async () => young.matching(price(4000, 3), usdc!)).toEqual(usdc);
+    expect(await young.matching(price(5000, 3), usdt!), 'another pack price now').toEqual(usdt);
     // The price of another operation, dataset or number of records was not quoted.
-    expect(await young.matching({ ...charge(4000, 3), dataset: 'harbours' }, usdc!)).toBeNull();
-    expect(
-      await young.matching({ ...charge(4000, 3), price: { of: 'stats' as const, micros: 4000, times: 3 } }, usdc!),
-    ).toBeNull();
-    expect(await young.matching(charge(4000, 2), usdc!)).toBeNull();
+    expect(await young.matching({ ...price(4000, 3), dataset: 'harbours' }, usdc!)).toBeNull();
+    expect(await young.matching({ ...price(4000, 3), of: 'stats' }, usdc!)).toBeNull();
+    expect(await young.matching(price(4000, 2), usdc!)).toBeNull();
     // Terms that differ from ours are never accepted.
-    expect(await young.matching(charge(4000, 3), { ...usdc!, payTo: ROLES.stranger.address })).toBeNull();
-    expect(await young.matching(charge(4000, 3), { ...usdc!, maxTimeoutSeconds: 9_999 })).toBeNull();
+    expect(await young.matching(price(4000, 3), { ...usdc!, payTo: ROLES.stranger.address })).toBeNull();
+    expect(await young.matching(price(4000, 3), { ...usdc!, maxTimeoutSeconds: 9_999 })).toBeNull();
     at += 120_000;
-    expect(await young.matching(charge(4000, 3), usdc!)).toEqual(usdc);
+    expect(await young.matching(price(4000, 3), usdc!)).toEqual(usdc);
     at += 31_000;
-    expect(await young.matching(charge(4000, 3), usdc!)).toBeNull();
+    expect(await young.matching(price(4000, 3), usdc!)).toBeNull();
   });
 });
 
@@ -62,7 +60,7 @@ describe('a store that cannot be written', () => {
     const said: string[] = [];
     const prices = offeredPrices({ store, terms, eur_usd: 1.1, now: () => new Date(), log: (line) => said.push(line) });
     await store.close();
-    prices.recordOffer(charge(4000));
+    prices.recordOffer(price(4000));
     await expect.poll(() => said).toHaveLength(1);
   });
 });
