@@ -13,6 +13,7 @@ import { openOverlays } from '../data/releases/overlays.ts';
 import { openRegister, type Register, type RegisterOptions } from '../data/releases/register.ts';
 import type { Owners } from '../data/review/owners.ts';
 import { SqlProcess, type SqlRunner } from '../data/sql/process.ts';
+import { sqlSource } from '../data/sql/tables.ts';
 import { adminKeys } from '../data/state/keys/admin-keys.ts';
 import { signingKeys } from '../data/state/keys/signing-keys.ts';
 import { MailQueue } from '../data/state/mail.ts';
@@ -143,11 +144,12 @@ export async function compose(settings: Settings) {
   const traffic = countTraffic(store, now);
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
   const owners = openOwners(ownerParts);
-  const sql =
+  const own =
     shared || settings.sql_memory == null ? null : new SqlProcess(paths.sql(dataDir), settings.sql_memory, log);
+  const sql = shared?.sql ?? own;
   const gate = await openGate(settings, access, register, night, {
     owners,
-    sql: shared?.sql ?? sql,
+    sql,
     onCall: (call) => {
       metrics.recordCall(call);
       traffic.count(call);
@@ -189,14 +191,27 @@ export async function compose(settings: Settings) {
     /** Makes `/readyz` answer 503, so that load balancers send no more calls. */
     drain,
     ...access.sweeps,
+    /** Makes the public tables of new releases before somebody waits for them. */
+    prepareSql: sql ? prepareTables(sql, register) : () => {},
     listener: listenerOf(app, gate, settings),
     async close() {
-      sql?.close();
+      own?.close();
       await register.close();
       await traffic.flush().catch((error: Error) => log(`cannot write traffic figures: ${error.message}`));
       settings.storage?.close();
       await access.close();
     },
+  };
+}
+
+/** Returns a function that has the tables of releases made which are new since its last call. */
+function prepareTables(sql: SqlRunner, register: Register): () => void {
+  let earlier: readonly string[] = [];
+  return () => {
+    const releases = [...register.packs.keys()].flatMap((dataset) => register.current(dataset) ?? []);
+    const changed = releases.filter(({ manifest }) => !earlier.includes(manifest.release));
+    earlier = releases.map(({ manifest }) => manifest.release);
+    if (changed.length > 0) sql.prepare(changed.map((release) => sqlSource(release, 'public')));
   };
 }
 

@@ -181,6 +181,7 @@ export class ApiServer {
       const missing = missingIn(register);
       await register.refresh();
       this.#rewriter?.look();
+      this.application.prepareSql();
       const opened = missing.flatMap((id) => register.current(id)?.manifest ?? []);
       const { base_url } = this.application.gate;
       return opened.map(

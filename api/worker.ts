@@ -9,6 +9,7 @@ import type { ReadIndexFile } from '../data/index/container.ts';
 import { INDEX_FILE, INDEX_FOLDER, RELEASE_FILES } from '../data/model/layout.ts';
 import { offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
 import type { FollowState } from '../data/releases/follow.ts';
+import type { SqlRunner } from '../data/sql/process.ts';
 import { loadPack } from '../packs/define/load.ts';
 import type { Pack } from '../packs/define/model.ts';
 import { sharedLimits, WINDOW } from './access/limits.ts';
@@ -73,6 +74,11 @@ async function sharedFiles(
   };
 }
 
+const remoteSql = (calls: ThreadCalls): SqlRunner => ({
+  run: (call, signal) => calls.call('sql', [call], signal),
+  prepare: (sources) => void calls.call('prepareSql', [sources]).catch(() => {}),
+});
+
 function partsOf(
   { memory, thread, writerPort, config }: WorkerInput,
   calls: ThreadCalls,
@@ -88,7 +94,7 @@ function partsOf(
         engines: remoteEngines(calls, new Int32Array(memory.load)),
         indexFiles: (folder) => sharedFiles(calls, collected, folder),
       },
-      sql: config.SQL === '1' ? { run: (call, signal) => calls.call('sql', [call], signal) } : null,
+      sql: config.SQL === '1' ? remoteSql(calls) : null,
       limits: sharedLimits(new SharedCounters(memory.counters, WINDOW)),
       follower: follower.state === null ? null : { state: () => follower.state! },
       metrics: () => calls.call('metrics', []),

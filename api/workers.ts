@@ -13,6 +13,7 @@ import { storageOf } from '../data/objects/open.ts';
 import { DEFAULT_LIMITS } from '../data/plan/limits.ts';
 import { type Follower, openFollower } from '../data/releases/follow.ts';
 import { type SqlCall, SqlProcess } from '../data/sql/process.ts';
+import type { SqlSource } from '../data/sql/tables.ts';
 import { adminKeys } from '../data/state/keys/admin-keys.ts';
 import { openStore, type Store } from '../data/state/store.ts';
 import type { Pack } from '../packs/define/model.ts';
@@ -188,8 +189,11 @@ class ApiThread {
     const control = new MessageChannel();
     const writerPort = store.writer?.connect?.() ?? null;
     const [engineCalls, fileCalls] = [engines.forThread(), files.forThread()];
-    const statement: Offered[string] = ([call], signal) => sql?.run(call as SqlCall, signal);
-    offerCalls(calls.port1, { ...engineCalls.offered, ...fileCalls.offered, sql: statement, metrics: this.#metrics });
+    const statements: Offered = {
+      sql: ([call], signal) => sql?.run(call as SqlCall, signal),
+      prepareSql: ([sources]) => sql?.prepare(sources as SqlSource[]),
+    };
+    offerCalls(calls.port1, { ...engineCalls.offered, ...fileCalls.offered, ...statements, metrics: this.#metrics });
     const end = async () => {
       fileCalls.end();
       await engineCalls.end();

@@ -31,5 +31,6 @@ async function answer(id: number, query: SqlQuery): Promise<void> {
 process.on('disconnect', () => process.exit());
 process.on('message', (message: ParentMessage) => {
   if ('cancel' in message) running.get(message.cancel)?.abort();
+  else if ('prepare' in message) void opening.then((engine) => engine.prepare('public', message.prepare));
   else void answer(message.id, message.query);
 });

@@ -20,10 +20,11 @@ import { closestNames } from '../input/suggester.ts';
 import { temporaryPath, UNFINISHED } from '../model/atomic.ts';
 import { DataError } from '../model/errors.ts';
 import { EARTH_KM } from '../model/geography.ts';
+import { createQueryQueue } from '../plan/query-queue.ts';
 import { writtenName } from '../write/sql-names.ts';
 import { checkStatement, invalidSql } from './check.ts';
 import { ROW_FORMS, type SqlForm } from './rows.ts';
-import { type SqlSource, TABLES, type TableKind, type Tier } from './tables.ts';
+import { AT_A_TIME, type SqlSource, TABLES, type TableKind, type Tier } from './tables.ts';
 
 /** A scalar or a list of scalars for a parameter of a statement. */
 type Scalar = string | number | boolean | null;
@@ -100,6 +101,7 @@ export class SqlDatabases {
   readonly #parser: DuckDBInstance;
   readonly #systemViews: ReadonlySet<string>;
   readonly #databases = new Map<Tier, Database>();
+  readonly #cores = createQueryQueue({ running: AT_A_TIME, waiting: 1000, patience: 600_000 });
   /** Files that are being made, by path. */
   readonly #making = new Map<string, Promise<void>>();
   /** Instances are opened one after the other. */
@@ -148,6 +150,7 @@ export class SqlDatabases {
       throw new DataError('unavailable', `The tables of ${[...datasets].join(', ')} cannot be read now.`);
     });
     database.users += 1;
+    const leave = await this.#cores.enter();
     const connection = await database.instance.connect();
     let late = false;
     const interrupt = () => connection.interrupt();
@@ -169,9 +172,18 @@ export class SqlDatabases {
       clearTimeout(timer);
       signal.removeEventListener('abort', interrupt);
       connection.closeSync();
+      leave();
       database.users -= 1;
       this.#closeUnused(database);
     }
+  }
+
+  /** Makes the databases of these datasets, one after the other, so that their first statements need not wait. */
+  async prepare(tier: Tier, sources: readonly SqlSource[]): Promise<void> {
+    for (const source of sources)
+      await this.#fileOf(tier, source).catch((error: Error) =>
+        this.#log(`the tables of ${source.dataset} cannot be made: ${error.message}`),
+      );
   }
 
   async #check(sql: string, sources: readonly SqlSource[]): Promise<Set<string>> {
@@ -249,6 +261,7 @@ export class SqlDatabases {
   async #make(path: string, tier: Tier, { dataset, columns, queries }: SqlSource): Promise<void> {
     const unfinished = temporaryPath(path);
     const settings = { ...SETTINGS, memory_limit: bytes(this.#memory), temp_directory: `${unfinished}.spill` };
+    const leave = await this.#cores.enter();
     const instance = await DuckDBInstance.create(':memory:', settings);
     try {
       await rowsOf(instance, `ATTACH ${quotedText(unfinished)} AS made`);
@@ -263,6 +276,7 @@ export class SqlDatabases {
       await rename(unfinished, path);
     } finally {
       instance.closeSync();
+      leave();
       for (const end of ['', '.wal', '.spill']) await rm(unfinished + end, { recursive: true, force: true });
     }
     await this.#removeOld(new RegExp(`^${tier}-${dataset}-[0-9a-f]{16}-[0-9a-f]{8}\\.duckdb$`));

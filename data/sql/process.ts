@@ -2,11 +2,11 @@
 // first statement, and again after it ended.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { DataError, type DataErrorCode } from '../model/errors.ts';
 import { LOADER_OPTIONS, modulePath } from '../model/program.ts';
 import { createQueryQueue } from '../plan/query-queue.ts';
 import type { SqlAnswer, SqlQuery } from './engine.ts';
+import { AT_A_TIME, type SqlSource } from './tables.ts';
 
 /** A statement of a caller. `alone`: the caller's statements run one after the other. */
 export interface SqlCall {
@@ -26,7 +26,7 @@ interface SqlError {
 /** The answer of a statement or its error, and the milliseconds that it ran. */
 export type SqlOutcome = { ms: number } & ({ answer: SqlAnswer } | { error: SqlError });
 
-export type ParentMessage = { id: number; query: SqlQuery } | { cancel: number };
+export type ParentMessage = { id: number; query: SqlQuery } | { cancel: number } | { prepare: readonly SqlSource[] };
 export type ChildMessage =
   | { log: string }
   | ({ id: number } & ({ started: true } | { answer: SqlAnswer } | { error: SqlError }));
@@ -34,6 +34,8 @@ export type ChildMessage =
 /** What runs statements: the process itself, or a thread's calls to the thread that owns it. */
 export interface SqlRunner {
   run(call: SqlCall, signal: AbortSignal): Promise<SqlOutcome>;
+  /** Makes the public tables of these releases in the background, unless they exist. */
+  prepare(sources: readonly SqlSource[]): void;
 }
 
 /** Statements that wait. */
@@ -59,7 +61,7 @@ export class SqlProcess implements SqlRunner {
   readonly #memory: number;
   readonly #log: (line: string) => void;
   readonly #queue = createQueryQueue({
-    running: Math.max(1, Math.floor(availableParallelism() / 2)),
+    running: AT_A_TIME,
     waiting: WAITING,
     patience: PATIENCE,
   });
@@ -95,6 +97,10 @@ export class SqlProcess implements SqlRunner {
     } finally {
       if (alone) this.#callers.delete(caller);
     }
+  }
+
+  prepare(sources: readonly SqlSource[]): void {
+    this.#start().send({ prepare: sources } satisfies ParentMessage, () => {});
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 // The tables of a dataset for SQL: names, columns, the queries that fill them from the files of a release, and the rows
 // that an overlay changes.
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { derive } from '../../packs/define/derive.ts';
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
@@ -12,6 +13,9 @@ import { flatCells, flatColumns, recordColumn } from '../write/csv.ts';
 import { type Column, dictionary, HISTORY_FILE_COLUMNS, PROVENANCE_COLUMNS } from '../write/dictionary.ts';
 import { tableName } from '../write/sql-names.ts';
 import { provenanceTableQuery } from '../write/sql-tables.ts';
+
+/** Statements, or databases being made, that run at a time, each on one core: half of the cores. */
+export const AT_A_TIME = Math.max(1, Math.floor(availableParallelism() / 2));
 
 /** The attributes that a caller may read: public ones, or all with a plan that includes exports. */
 export type Tier = 'public' | 'all';

@@ -1,7 +1,7 @@
 // SQL over one release after the other: an edit at once, then the release that contains it; old files are removed.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { SqlProcess } from '../../../data/sql/process.ts';
 import { sqlSource } from '../../../data/sql/tables.ts';
 import { loadPack } from '../../../packs/define/load.ts';
@@ -23,6 +23,15 @@ async function rows(sql: string): Promise<unknown> {
   const outcome = await sqlProcess.run({ query, caller: 'a test', alone: true }, new AbortController().signal);
   return 'answer' in outcome ? JSON.parse(Buffer.from(outcome.answer.rows).toString()) : outcome.error;
 }
+
+test('the tables of a new release are made before its first statement', { timeout: 120_000 }, async () => {
+  sqlProcess.prepare([sqlSource(world.release(), 'public')]);
+  const databases = () => readdirSync(files).filter((name) => name.endsWith('.duckdb'));
+  await vi.waitFor(() => expect(databases()).toHaveLength(1), { timeout: 100_000, interval: 50 });
+  const [made] = databases();
+  expect(await rows('SELECT count(*) FROM harbours')).toEqual([[13]]);
+  expect(databases()).toEqual([made]);
+});
 
 test('an edit applies at once, and stays with the release that contains it', { timeout: 120_000 }, async () => {
   const fuel = "SELECT fuel FROM harbours WHERE slug = 'harbour-3'";
