@@ -57,7 +57,7 @@ export function dictionaryMarkdown(pack: Pack, { release, created_at, records }:
     ...(publicPoint(pack) === undefined
       ? []
       : [
-          `${bareUrl(`${at}/public.geojson`).text} has the public values as features: \`id\`, the point as \`geometry\`, and as \`properties\` slug, name, url, updated_at, quality_score and the attributes by name.`,
+          `${bareUrl(`${at}/public.geojson`).text} has the public values as features: \`id\`, the point as \`geometry\`, and as \`properties\` slug, name, url, updated_at, quality_score and the attributes by name. GIS programs read the same features from ${bareUrl(`${base}/ogc`).text} (OGC API Features, collection ${pack.id}).`,
         ]),
     `License: ${escapeText(licenseText(pack))}. ${escapeText(datasetAttribution(pack, base))}`,
     ...noticeBlocks(pack),
