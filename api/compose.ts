@@ -38,6 +38,7 @@ import { checkoutTable } from './checkout/routes.ts';
 import type { StripeSettings } from './checkout/stripe.ts';
 import type { CallDeps } from './gate/execute.ts';
 import { leaseReleases } from './gate/leases.ts';
+import { quotesFor } from './gate/quote.ts';
 import { RepeatedCalls } from './gate/repeated-calls.ts';
 import { traceGate } from './gate/trace.ts';
 import { fetchListener } from './http/client-error.ts';
@@ -257,6 +258,7 @@ async function openGate(
     lease: leaseReleases(register, night),
     operations: OPERATIONS,
     repeated: new RepeatedCalls(),
+    quotesFor,
     trust_proxy,
     code: codeFingerprint(),
     now,

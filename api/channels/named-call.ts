@@ -2,10 +2,10 @@
 
 import { derive } from '../../packs/define/derive.ts';
 import { ApiError } from '../contract/errors.ts';
+import { readArguments } from '../contract/named-arguments.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { Call, CallDeps } from '../gate/execute.ts';
 import type { Http, HttpRequest } from '../http/request.ts';
-import { readArguments } from './named-arguments.ts';
 
 /** Operation, arguments and channel of a call by name. */
 export interface CallInput {

@@ -16,7 +16,7 @@ import type { SqlAnswer, SqlQuery } from '../../data/sql/engine.ts';
 import type { SqlSource, Tier } from '../../data/sql/tables.ts';
 import { derive } from '../../packs/define/derive.ts';
 import type { Geo, Pack, PricedOperation } from '../../packs/define/model.ts';
-import type { ErrorCode } from './errors.ts';
+import type { ApiError, ErrorCode } from './errors.ts';
 
 /**
  * Who may call an operation. `free`: every caller. `paid`: callers who pay the price; some operations have
@@ -82,12 +82,20 @@ export interface LiveService {
   readonly credential_hash: string | undefined;
   /** Runs a statement with the columns and limits of the caller; absent: there is no SQL. */
   readonly sql?: ((statement: SqlStatement, signal: AbortSignal) => Promise<SqlAnswer>) | undefined;
+  /** Prices a call of the caller and checks whether it is possible now, without running it; absent in tests without a gate. */
+  readonly quote?: ((operation: Operation, args: Record<string, unknown>) => Promise<CallQuote>) | undefined;
   /** Opt-outs and claims; absent without a database. */
   owners?: Owners;
   /** Creates links to snapshot files; absent where none are served. */
   exports?: Exports;
   /** Stores the answer with this result for repeats, as `KeepAnswer` does; absent without an Idempotency-Key. */
   keepAnswer?: (db: object, result: Result<unknown>) => Promise<void>;
+}
+
+/** The price of a call in micro-euros, and the error that the call would get now; null: none. */
+export interface CallQuote {
+  micros: number;
+  problem: ApiError | null;
 }
 
 /** A statement of a caller. `source`: what the SQL process needs about each dataset that it may read. */
@@ -372,6 +380,8 @@ export interface ToolRules<I, R> {
   resource?: string;
   /** Among the few tools of `/mcp?tools=core`. */
   core?: true;
+  /** Listed at `/mcp/account` only, because every listed tool costs tokens; answered at every address. */
+  account?: true;
   /** MCP answers Markdown where a call names no format, for agents that read the answer. */
   markdown?: true;
   long?: Shortening<I, R>;

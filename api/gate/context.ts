@@ -66,6 +66,8 @@ export interface CallDeps {
   operations: readonly Operation[];
   /** Runs statements of callers; absent: there is no SQL. */
   sql?: SqlAccess;
+  /** Quotes calls for the caller of a call (quote.ts). */
+  quotesFor?: (gate: CallDeps, call: Call, caller: Caller) => NonNullable<LiveService['quote']>;
   /** Links to snapshot files; absent where none are served. */
   exports?: NonNullable<LiveService['exports']>;
   base_url: string;
@@ -217,29 +219,34 @@ class CallService implements LiveService {
   declare keepAnswer?: NonNullable<LiveService['keepAnswer']>;
   readonly accounts: LiveService['accounts'];
   readonly requester: LiveService['requester'];
-  readonly #credential: Credential | null;
   readonly #caller: Caller;
-  readonly #sql: SqlAccess | undefined;
+  readonly #deps: CallDeps;
+  readonly #call: Call;
 
   constructor(deps: CallDeps, call: Call, caller: Caller, now: number) {
     if (deps.owners) this.owners = deps.owners;
     if (deps.exports) this.exports = deps.exports;
     this.accounts = deps.accounts;
-    this.#credential = call.credential;
     this.#caller = caller;
-    this.#sql = deps.sql;
+    this.#deps = deps;
+    this.#call = call;
     const key = caller.kind === 'key' ? caller.id : null;
     const operator = caller.kind === 'admin' && caller.id !== undefined ? { operator: caller.id } : {};
     this.requester = { key, ...operator, address: call.address, request_id: call.request_id, now };
   }
 
   get sql(): LiveService['sql'] {
-    const sql = this.#sql;
+    const { sql } = this.#deps;
     const { address } = this.requester;
     return sql && ((statement, signal) => sql(statement, this.#caller, address, signal));
   }
 
+  get quote(): LiveService['quote'] {
+    return this.#deps.quotesFor?.(this.#deps, this.#call, this.#caller);
+  }
+
   get credential_hash(): string | undefined {
-    return this.#credential === null ? undefined : hashSecret(this.#credential.secret);
+    const { credential } = this.#call;
+    return credential === null ? undefined : hashSecret(credential.secret);
   }
 }

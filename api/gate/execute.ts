@@ -354,6 +354,37 @@ function createContext<T>(run: CallRun<T>): void {
   run.ctx = new CallContext(gate, call, caller, leases!, caller.kind !== 'anonymous' || paying);
 }
 
+/** A call that passed every step before the payment. `done` returns its leases. */
+export interface CheckedCall {
+  ctx: Context;
+  input: unknown;
+  done(): void;
+}
+
+/** The steps that a call without a charge passes: all between the rate limit and the payment. */
+const CHECKS: readonly Step[] = [
+  leaseRelease,
+  createContext,
+  findRecord,
+  requirePayment,
+  parseRequest,
+  requirePermission,
+  requirePublicNames,
+];
+
+/** Checks a call of an identified caller, as if it were paid. Throws the error that the call would get. */
+export async function checkCall(gate: CallDeps, call: Call, caller: Caller): Promise<CheckedCall> {
+  const run = new CallRun(gate, call, () => null, undefined);
+  Object.assign(run, { caller, paying: true });
+  try {
+    for (const step of CHECKS) await step(run);
+    return { ctx: run.ctx, input: run.input, done: run.leases!.done };
+  } catch (error) {
+    run.leases?.done();
+    throw error;
+  }
+}
+
 /** Steps 4 and 5: operations with validators look up the record themselves. */
 function findRecord<T>(run: CallRun<T>): Awaitable<void> {
   const { call, ctx, operation } = run;

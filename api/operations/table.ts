@@ -21,6 +21,7 @@ import { dataset_samples } from './dataset/dataset_samples.ts';
 import { dataset_schema } from './dataset/dataset_schema.ts';
 import { dataset_status } from './dataset/dataset_status.ts';
 import { datasets_list } from './dataset/datasets_list.ts';
+import { quote } from './dataset/quote.ts';
 import { register_fetch, register_search } from './dataset/register_search.ts';
 import { dataset_sql, sql_query } from './dataset/sql_query.ts';
 import { OWNER_OPERATIONS } from './owners/owners.ts';
@@ -42,6 +43,7 @@ export const DATASET_OPERATIONS: readonly Operation[] = [
   register_fetch,
   sql_query,
   dataset_sql,
+  quote,
   dataset_guide,
   dataset_schema,
   dataset_status,

@@ -1,6 +1,6 @@
 // Asks the questions of people over one channel, and writes the table of docs/agents-bench.md.
 import { DuckDBInstance } from '@duckdb/node-api';
-import { readArguments } from '../../api/channels/named-arguments.ts';
+import { readArguments } from '../../api/contract/named-arguments.ts';
 import { acceptedParameters, type Operation } from '../../api/contract/operation.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import type { StoredRecord } from '../../data/model/record.ts';

@@ -29,6 +29,7 @@ function needed(operation: Operation, dataset: string): ToolArguments {
     fetch: { id: 'tools/record-1' },
     // The releases of these tests have no files for analysts.
     sql_query: { sql: 'SELECT ?::INTEGER + 1 AS next', parameters: [2], max_rows: 5 },
+    quote: { operation: 'entity_batch', dataset: 'tools', arguments: { ids: ['record-1', 'record-2'] } },
     dataset_facets: { by: group, filters: filter, limit: 5 },
     // Without a limit, a tool returns fewer records than REST.
     dataset_examples: { limit: 2 },

@@ -47,6 +47,7 @@ const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
   optout_post: () => ({ dataset: 'harbours', entity_id: 'harbour-6', contact: 'office@west.dateline.example' }),
   claim_request: () => ({ dataset: 'harbours', entity_id: 'harbour-3', email: 'office@aether.example' }),
   entity_report: () => ({ message: 'The name is misspelt.' }),
+  quote: () => ({ operation: 'entity_search', dataset: 'tools' }),
   sql_query: () => ({ sql: 'SELECT 1 AS answer' }),
   dataset_sql: () => ({ sql: 'SELECT 1 AS answer' }),
   claim_update: (_, token) => ({ token, values: { fuel: true } }),

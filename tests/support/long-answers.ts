@@ -23,6 +23,7 @@ function longArguments(operation: Operation, pack: Pack, slugs: readonly string[
     search: { query: slugs[0] },
     fetch: { id: `${pack.id}/${entity_id}` },
     sql_query: { sql: "SELECT number, repeat('long ', 20) AS text FROM range(1000) AS numbers(number)" },
+    quote: { operation: 'entity_get', dataset: pack.id, arguments: { entity_id } },
     dataset_facets: { by: pack.group_by, limit: 200 },
     dataset_examples: { limit: 60 },
     dataset_changelog: { days: 365, limit: 500 },

@@ -78,7 +78,7 @@ async function answer(
   // The gate counts tool calls itself; every other message counts here, also in a batch.
   const others = messagesOf(message).filter((entry) => !CALLS.has(methodOf(entry))).length;
   if (others > 0) await admit(gate, request.visitor, 'free', false, others);
-  const scope = scopeFor(scopeOf, request, message) ?? (await scopeNow(gate, scopeOf, request));
+  const scope = scopeFor(scopeOf, request, message, path) ?? (await scopeNow(gate, scopeOf, request, path));
   const session: Session = { gate, c, request, scope, resource: path, report };
   const pending = answerPlain(c, message, session);
   const plain = pending instanceof Promise ? await pending : pending;
@@ -103,17 +103,17 @@ async function answer(
 }
 
 /** The last known scope of an address, if the called tool is in it: changes to other tools do not matter. */
-function scopeFor(scopeOf: Scopes, { query }: HttpRequest, message: unknown): Scope | undefined {
+function scopeFor(scopeOf: Scopes, { query }: HttpRequest, message: unknown, path: string): Scope | undefined {
   if (methodOf(message) !== 'tools/call') return undefined;
   const name = (message as { params?: { name?: unknown } | null }).params?.name;
-  const recent = typeof name === 'string' ? scopeOf.recent(query) : undefined;
+  const recent = typeof name === 'string' ? scopeOf.recent(query, path !== PATHS[0]) : undefined;
   return recent?.tools.has(name as string) ? recent : undefined;
 }
 
-async function scopeNow(gate: McpDeps['gate'], scopeOf: Scopes, { query }: HttpRequest): Promise<Scope> {
+async function scopeNow(gate: McpDeps['gate'], scopeOf: Scopes, { query }: HttpRequest, path: string): Promise<Scope> {
   const leases = await gate.lease(null);
   try {
-    return await scopeOf.of(query, leases.releases);
+    return await scopeOf.of(query, leases.releases, path !== PATHS[0]);
   } finally {
     leases.done();
   }

@@ -37,42 +37,42 @@ const REMEMBERED = 100;
 
 export interface Scopes {
   /** The scope of an address for the current releases. */
-  of(query: Query, releases: Releases): Promise<Scope>;
+  of(query: Query, releases: Releases, account: boolean): Promise<Scope>;
   /** The cached scope; undefined if there is none. Its tools still exist. */
-  recent(query: Query): Scope | undefined;
+  recent(query: Query, account: boolean): Scope | undefined;
 }
 
-/** Builds scopes, cached until the packs change. */
+/** Builds scopes, cached until the packs change. `account`: of the address that lists the tools of accounts. */
 export function scopeCache(operations: readonly Operation[]): Scopes {
   let packs: Pack[] = [];
   let scopes = newScopes();
   const everyTool = cachedToolList(operations);
   return {
-    async of(query, releases) {
+    async of(query, releases, account) {
       const current = releases.map(({ pack }) => pack);
       if (!samePacks(current, packs)) {
         packs = current;
         scopes = newScopes();
       }
-      const key = keyOf(query);
+      const key = keyOf(query, account);
       const existing = scopes.get(key);
       if (existing !== undefined) return existing;
       // Packs may change while the tools are built.
       const scopesOfPacks = scopes;
-      const scope = await buildScope(operations, current, query, everyTool);
+      const scope = await buildScope(operations, current, query, everyTool, account);
       scopesOfPacks.set(key, scope);
       return scope;
     },
-    recent: (query) => scopes.get(keyOf(query)),
+    recent: (query, account) => scopes.get(keyOf(query, account)),
   };
 }
 
 const newScopes = () => new BoundedCache<string, Scope>('MCP scopes', { most: REMEMBERED });
 
-/** Cache key: the parameters that the scope depends on. Nearly all clients use none. */
-function keyOf({ tools, datasets, max_tokens }: Query): string {
-  if (tools === undefined && datasets === undefined && max_tokens === undefined) return '';
-  return JSON.stringify([tools, datasets, max_tokens]);
+/** Cache key: what the scope depends on. Nearly all clients use no parameters. */
+function keyOf({ tools, datasets, max_tokens }: Query, account: boolean): string {
+  if (tools === undefined && datasets === undefined && max_tokens === undefined) return account ? 'account' : '';
+  return JSON.stringify([tools, datasets, max_tokens, account]);
 }
 
 async function buildScope(
@@ -80,6 +80,7 @@ async function buildScope(
   packs: readonly Pack[],
   query: Query,
   everyTool: ToolList,
+  account: boolean,
 ): Promise<Scope> {
   const datasets = parseNames(query, 'datasets', new Set(packs.map(({ id }) => id)));
   const offered = datasets === null ? packs : packs.filter(({ id }) => datasets.has(id));
@@ -92,7 +93,9 @@ async function buildScope(
       ? all
       : new Map([...all].filter(([name, tool]) => names.has(name) || (names.has(CORE) && isCore(tool))));
   const complete = names !== null || datasets !== null || offered.length <= OWN_TOOLS;
-  const toolList = [...tools.values()].filter(({ dataset }) => complete || dataset === null);
+  const isListed = ({ operation, dataset }: Tool) =>
+    (complete || dataset === null) && (account || names !== null || !operation.tool?.account);
+  const toolList = [...tools.values()].filter(isListed);
   return { tools, toolList, datasets, tokens: tokensOf(query['max_tokens']) };
 }
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Account } from '../../../data/model/accounts.ts';
-import { DataError, type ValidationIssue } from '../../../data/model/errors.ts';
+import { DataError, type ValidationIssue, validationError } from '../../../data/model/errors.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
 import { eur } from '../../../packs/define/money.ts';
 import type { Context, LiveService } from '../../contract/operation.ts';
@@ -36,6 +36,16 @@ export function bodyInput<T>(schema: z.ZodType<T>, example?: Record<string, unkn
       return parseBody(schema, body, example);
     },
   };
+}
+
+/** The arguments of a call by name as the body of a request; the member `name` is sent as JSON. */
+export function parseJsonMember({ format: _, ...members }: RawInput, name: string): Record<string, unknown> {
+  if (members[name] === undefined) return members;
+  try {
+    return { ...members, [name]: JSON.parse(String(members[name])) as unknown };
+  } catch {
+    throw validationError(name, 'must be an object or a list', 'value_type');
+  }
 }
 
 /**

@@ -1,6 +1,5 @@
 // POST /v1/sql and POST /v1/{ds}/sql: one SELECT over the tables of all datasets, or of one (contract section 9, "SQL").
 import { z } from 'zod';
-import { validationError } from '../../../data/model/errors.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
 import { mapSlices } from '../../../data/plan/slices.ts';
@@ -15,7 +14,7 @@ import { blocks, escapeText, tableOf, tableRow } from '../../render/markdown.ts'
 import { sourceLine } from '../../render/record-table.ts';
 import { columnNames } from '../../render/sql-guide.ts';
 import { type About, aboutDataset, aboutRegister } from '../common/about.ts';
-import { bodyInput, serviceOf } from '../common/account.ts';
+import { bodyInput, parseJsonMember, serviceOf } from '../common/account.ts';
 import { ABOUT_OUTPUT, count } from '../common/outputs.ts';
 
 /** Most rows of an answer, the default, and most characters of a statement. */
@@ -55,14 +54,9 @@ interface Answer extends About {
 }
 
 /** The arguments of a call by name as the body of a request. */
-function namedBody({ parameters, max_rows, ...members }: RawInput): unknown {
-  const body = { ...members, ...(max_rows === undefined ? {} : { max_rows: Number(max_rows) }) };
-  if (parameters === undefined) return body;
-  try {
-    return { ...body, parameters: JSON.parse(String(parameters)) as unknown };
-  } catch {
-    throw validationError('parameters', 'must be a list or an object', 'value_type');
-  }
+function namedBody(raw: RawInput): unknown {
+  const { max_rows, ...members } = parseJsonMember(raw, 'parameters');
+  return { ...members, ...(max_rows === undefined ? {} : { max_rows: Number(max_rows) }) };
 }
 
 function parse({ format: _, ...raw }: RawInput, ctx: Context): StatementInput {

@@ -4,8 +4,8 @@
 import { escapeListValue, printable } from '../../data/input/parse-values.ts';
 import { DataError, type ValidationIssue } from '../../data/model/errors.ts';
 import type { RawInput } from '../../data/plan/plan.ts';
-import { toApiError } from '../contract/errors.ts';
-import { acceptedParameters, type Operation } from '../contract/operation.ts';
+import { toApiError } from './errors.ts';
+import { acceptedParameters, type Operation } from './operation.ts';
 
 /** A parsed call by name: the members that the gate needs. */
 export interface NamedCall {
@@ -26,6 +26,9 @@ const CHANNEL: ReadonlySet<string> = new Set(['dataset', 'filters', 'format']);
 
 const NULL =
   'must not be null; leave it out for no condition, or use has_<attribute>: false for records without a value';
+
+/** Parameters with members, which are sent on as JSON. */
+const OBJECTS: ReadonlySet<string> = new Set(['parameters', 'arguments']);
 
 /** Pattern of attribute names. */
 const ATTRIBUTE = /^[a-z][\w.]*$/i;
@@ -91,7 +94,7 @@ class Arguments {
       this.refuse(name, nearAdvice(value), 'value_type');
       return;
     }
-    const isJson = name === 'filter' ? isObject(value) : name === 'parameters' && typeof value === 'object';
+    const isJson = name === 'filter' ? isObject(value) : OBJECTS.has(name) && typeof value === 'object';
     if (isJson && this.#parameters.includes(name)) {
       this.read(name, JSON.stringify(value));
       return;
