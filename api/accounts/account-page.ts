@@ -8,7 +8,7 @@ import { barChart, everyStep, lengthBar } from '../pages/charts.ts';
 import { prefixOf } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
 import type { ShellPage } from '../pages/shell.ts';
-import { plural, printDate, printEuro, printNumber } from '../render/print.ts';
+import { plural, printDate, printDay, printEuro, printMinute, printNumber } from '../render/print.ts';
 import { secretHtml } from './key-pages.ts';
 
 /** Parts of the page that a form belongs to. */
@@ -52,8 +52,6 @@ const micros = (amount: number) => printEuro(eur(amount));
 /** An amount with its sign. */
 const signed = (amount: number) => `${amount < 0 ? '−' : '+'}${micros(Math.abs(amount))}`;
 const balanceText = (amount: number) => (amount < 0 ? signed(amount) : micros(amount));
-const dateText = (at: number) => printDate(new Date(at).toISOString());
-const minute = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 
 /** The page. */
 export function accountPage(base_url: string, view: AccountView): ShellPage {
@@ -69,7 +67,7 @@ export function accountPage(base_url: string, view: AccountView): ShellPage {
     body: html`<div class="account-head"><dl>
 <div><dt>Balance</dt><dd class="amount">${balanceText(key.balance)}</dd></div>
 <div><dt>Plan</dt><dd>${planText(view)}</dd></div>
-<div><dt>Key of</dt><dd>${key.email}</dd></div></dl>
+<div><dt>Account</dt><dd>${key.email}</dd></div></dl>
 <form method="post" action="${prefix}/account/sign-out"><button type="submit" class="link">Sign out</button></form></div>
 <nav class="tabs" aria-label="Sections">${SECTIONS.map(([id, name]) => html`<a href="#${id}">${name}</a>`)}</nav>
 <section aria-labelledby="topup"><h2 id="topup">Top up</h2>${noticeOf('topup')}${topUpHtml(prefix)}</section>
@@ -145,8 +143,8 @@ function usageChart({ days, rows }: AccountView['usage'], now: Date): Html {
     series: names.map((name, i) => ({ name, mark: MARKS[i] ?? 'm0' })),
     columns: everyStep(until - (days - 1) * DAY, until, DAY, columns, names.length),
     amount: micros,
-    time: (at) => dateText(at),
-    tick: (at) => new Date(at).toISOString().slice(5, 10),
+    time: (at) => printDate(at),
+    tick: (at) => printDay(at),
   });
 }
 
@@ -168,7 +166,7 @@ function ledgerHtml(prefix: string, { ledger, titleOf }: AccountView): Html {
   const { rows, before, older } = ledger;
   const lines = rows.map(
     ({ at, kind, operation, dataset, amount, balance }) =>
-      html`<tr><th scope="row"><time datetime="${new Date(at).toISOString()}">${minute(at)}</time></th><td>${operation === null ? (KIND_NAMES[kind] ?? kind) : titleOf(operation)}${dataset !== null && html`<span class="unit">${dataset}</span>`}</td><td class="figure">${signed(amount)}</td><td class="figure">${balanceText(balance ?? 0)}</td></tr>`,
+      html`<tr><th scope="row"><time datetime="${new Date(at).toISOString()}">${printMinute(at)}</time></th><td>${operation === null ? (KIND_NAMES[kind] ?? kind) : titleOf(operation)}${dataset !== null && html`<span class="unit">${dataset}</span>`}</td><td class="figure">${signed(amount)}</td><td class="figure">${balanceText(balance ?? 0)}</td></tr>`,
   );
   const newest = before !== null && html`<a href="${prefix}/account#ledger">Newest</a>`;
   const next = older !== null && html`<a rel="next" href="${prefix}/account?before=${older}#ledger">Older</a>`;
@@ -182,7 +180,7 @@ const nameOf = (plan: string) => PLAN_NAMES[plan as keyof typeof PLAN_NAMES] ?? 
 function planText({ key, renews, now }: AccountView): string {
   const plan = currentPlan(key, now.getTime());
   if (plan === 'payg' || key.plan_until === null) return nameOf(plan);
-  return `${nameOf(plan)}, ${renews ? 'renews on' : 'until'} ${dateText(key.plan_until)}`;
+  return `${nameOf(plan)}, ${renews ? 'renews on' : 'until'} ${printDate(key.plan_until)}`;
 }
 
 function planHtml(prefix: string, view: AccountView): Html {
@@ -220,7 +218,7 @@ function appsHtml(prefix: string, grants: readonly Grant[]): Html {
       { id, client_name, client_id, cap, spent, created_at },
       i,
     ) => html`<li><div><h3 id="app-${i}">${client_name || client_id}</h3>
-<p class="hint">Since ${dateText(created_at)}. Spent ${micros(spent)}${cap === null ? ', no limit' : ` of ${micros(cap)}`}.</p></div>
+<p class="hint">Since ${printDate(created_at)}. Spent ${micros(spent)}${cap === null ? ', no limit' : ` of ${micros(cap)}`}.</p></div>
 <form method="post" action="${prefix}/account/disconnect"><input type="hidden" name="grant" value="${id}"><button type="submit" aria-describedby="app-${i}">Disconnect</button></form></li>`,
   );
   return html`<p>${plural(grants.length, 'application')} can spend from this key. Disconnecting takes effect at once.</p><ul class="apps">${items}</ul>`;

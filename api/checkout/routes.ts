@@ -2,6 +2,8 @@
 // payments by Stripe.
 
 import { isIPv4 } from 'node:net';
+import { planTitle } from '../../data/model/subscriptions.ts';
+import { monthAfter } from '../../data/model/time.ts';
 import { eur } from '../../packs/define/money.ts';
 import { toApiError } from '../contract/errors.ts';
 import type { CallDeps } from '../gate/execute.ts';
@@ -9,7 +11,7 @@ import { readBytes } from '../http/request.ts';
 import type { PlainAnswer, Route, RouteAnswer, RouteRequest, RouteTable } from '../http/server.ts';
 import { type Html, html } from '../pages/html.ts';
 import type { ShellPage } from '../pages/shell.ts';
-import { printEuro } from '../render/print.ts';
+import { printDay, printEuro } from '../render/print.ts';
 import type { CheckoutOperations, CheckoutView } from './open.ts';
 
 /** Maximum size of an event in bytes; most have a few thousand, an invoice with many lines more. */
@@ -44,7 +46,7 @@ function sandboxRoutes(base_url: string, sandbox: NonNullable<CheckoutOperations
     'GET /checkout/sandbox/:session': async (request) => {
       const checkout = await sandbox.look(sessionOf(request), request.now);
       if (checkout === null || checkout.state === 'over') return OVER;
-      return { page: checkout.state === 'paid' ? returnPage(checkout, base_url) : checkoutPage(checkout) };
+      return { page: checkout.state === 'paid' ? returnPage(checkout, base_url) : checkoutPage(checkout, request.now) };
     },
     'POST /checkout/sandbox/:session': async (request) => {
       const session = sessionOf(request);
@@ -105,9 +107,11 @@ const OVER: PlainAnswer = {
   },
 };
 
-/** The item that is bought. */
-const bought = ({ kind, plan }: CheckoutView): string =>
-  kind === 'topup' ? 'Credit for API calls' : `Plan ${plan}, one month`;
+/** What is bought: `Pro plan, €49.00 per month, renews Dec 26`. */
+const bought = ({ kind, plan, eur: price }: CheckoutView, now: Date): string =>
+  kind === 'topup'
+    ? 'Credit for API calls'
+    : `${planTitle(plan)}, ${printEuro(price)} per month, renews ${printDay(monthAfter(now.getTime()))}`;
 
 const row = (term: string, value: string, isTotal = false): Html =>
   html`<div${isTotal && html` class="total"`}><dt>${term}</dt><dd>${value}</dd></div>`;
@@ -115,16 +119,16 @@ const row = (term: string, value: string, isTotal = false): Html =>
 const play = (text: string): Html => html`<p class="play" role="note"><strong>No real money</strong> ${text}</p>`;
 
 /** The payment page of the sandbox. Its form posts to its own URL, which cannot be guessed and pays once. */
-function checkoutPage(checkout: CheckoutView): ShellPage {
+function checkoutPage(checkout: CheckoutView, now: Date): ShellPage {
   const sum = printEuro(checkout.eur);
   return {
     title: 'Sandbox checkout',
     above: play(
-      'This page replaces a payment service while you try the register on your own machine. No real payment is made.',
+      'This page replaces a payment service while you try the register on your own machine. No real payment is made, and a plan ends after its month.',
     ),
     body: html`<dl class="sum">
-${row('Item', bought(checkout))}
-${row('Key of', checkout.email)}
+${row('Description', bought(checkout, now))}
+${row('Account', checkout.email)}
 ${row('Total', sum, true)}
 </dl>
 <form method="post">
@@ -154,7 +158,7 @@ function returnPage(checkout: CheckoutView | 'cancelled' | null, base_url: strin
       title: 'Thank you',
       body: html`<p>Your payment is booked when the payment service confirms it, usually within a minute.</p>${balanceHtml(base_url)}`,
     };
-  const thing = checkout.kind === 'topup' ? `${printEuro(checkout.eur)} of credit` : `The plan ${checkout.plan ?? ''}`;
+  const thing = checkout.kind === 'topup' ? `${printEuro(checkout.eur)} of credit` : planTitle(checkout.plan);
   if (checkout.state === 'open')
     return {
       title: 'Payment pending',

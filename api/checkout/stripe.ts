@@ -1,5 +1,6 @@
 // Stripe by its own package: opens hosted checkouts, cancels subscriptions, verifies signed events.
 import type { Stripe as StripeClient } from 'stripe';
+import { planTitle } from '../../data/model/subscriptions.ts';
 import type { Checkout } from '../../data/state/money/checkouts.ts';
 import { ApiError } from '../contract/errors.ts';
 
@@ -119,7 +120,9 @@ function sessionOf(
   const price_data = {
     currency: 'eur',
     unit_amount: amount / 10_000,
-    product_data: { name: kind === 'topup' ? 'Dataset Register: credit' : `Dataset Register: plan ${plan}` },
+    product_data: {
+      name: kind === 'topup' ? 'Dataset Register: credit' : `Dataset Register: ${planTitle(plan)}, billed monthly`,
+    },
   };
   const common = {
     client_reference_id: key_id,

@@ -34,7 +34,7 @@ export function totalPrice(_of: PricedOperation | '', micros: number, times: num
  * section 3).
  */
 export const PUBLIC_FREE: PriceCondition<Selection> = {
-  label: 'free; one search when a non-public attribute is named',
+  label: 'free; one search where a paid field is used',
   applies: (input, { release }) => release !== undefined && exceedsFreeAnswers(input, release.pack),
 };
 

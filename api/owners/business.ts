@@ -51,6 +51,12 @@ export function coversHost(domain: string, host: string): boolean {
   return (domain === host || host.endsWith(`.${domain}`)) && hostNames().getDomain(domain, SUFFIXES) !== null;
 }
 
+/** The domains whose addresses prove ownership of a host, the most likely first: `www.a.example` has `a.example`. */
+export function ownerDomains(host: string): string[] {
+  const parent = hostNames().getDomain(host, SUFFIXES);
+  return parent === null ? [] : [...new Set([host.replace(/^www\./, ''), parent])];
+}
+
 /**
  * Whether anyone can get an address at the domain: mail providers, disposable addresses, and names below
  * them.

@@ -111,7 +111,7 @@ async function claim(
   const address = { entity_id, email, member: 'email' };
   const { record, domain, normal } = await readOwnerRequest(quotas, release, address, requester);
   const relation = await domainRelation(release, record, domain);
-  if (relation === 'none') throw domainMismatch(release);
+  if (relation === 'none') throw domainMismatch(release, record);
   await spendRequest(quotas, 'claims', `${pack.id} ${domain}`, requester);
   const about = { dataset: pack.id, entity_id: record.id, name: record.name };
   if (relation === 'shared') {

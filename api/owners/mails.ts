@@ -32,8 +32,8 @@ const called = ({ name, dataset }: MailRecord) => `"${oneLine(name)}" (dataset $
 /** To the contact of an opt-out: the link that restores the record. */
 export function removedMail(to: string, record: MailRecord, url: string): Mail {
   return mail(to, `Removed: ${record.name}`, [
-    `You, or someone with an e-mail address at your domain, asked us to remove ${called(record)} from the Dataset Register. It is no longer shown.`,
-    'You need to do nothing else. Download files are rewritten without it within a few minutes.',
+    `You, or someone with an e-mail address at your domain, asked us to remove ${called(record)} from the Dataset Register. It has been removed.`,
+    'Download files are rewritten without it within a few minutes.',
     { label: 'If this was a mistake, restore the record on this page', url },
     'The link is valid for 30 days. Opening it changes nothing; the button on the page does.',
   ]);

@@ -216,7 +216,7 @@ async function optOut(
   };
   if (pack.owner.domain === null) return review('The dataset has no domains, so the address proves nothing.');
   const relation = await domainRelation(release, record, domain);
-  if (relation === 'none') throw domainMismatch(release);
+  if (relation === 'none') throw domainMismatch(release, record);
   await spendRequest(quotas, 'opt-outs', `${dataset} ${domain}`, requester);
   if (relation === 'shared') return review(sharedDomainReason(release, domain));
   const pending = { dataset, record: { id, slug, name }, contact, domain, reason };

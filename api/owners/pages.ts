@@ -5,9 +5,9 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Html, html, joinHtml } from '../pages/html.ts';
 import { type ShellPage, shellOf } from '../pages/shell.ts';
-import { parseHost } from './business.ts';
 import { type FormInput, ownerFields } from './form.ts';
 import type { RecordRef } from './mailed-links.ts';
+import { ownerAddressText } from './parts.ts';
 
 const STYLE = `
 form.ask { display: block; margin-bottom: 2.5rem; }
@@ -57,7 +57,7 @@ export function invalidLinkPage(state: 'used' | 'over' | 'unknown' | 'replaced',
   const page = {
     used: {
       title: 'This link was already used',
-      body: p(`It was a link for ${what}. You need to do nothing else.`),
+      body: p(`It was a link for ${what}.`),
     },
     over: { title: 'This link has expired', body: html`${p(`It was a link for ${what}.`)}${next}` },
     replaced: {
@@ -84,7 +84,7 @@ ${button(token, 'restore', 'Restore record')}`,
 
 export function restoredPage(base_url: string, record: RecordRef): OwnerPage {
   const body = html`<p>${recordLink(base_url, record)} is restored. Download files follow within a few minutes.</p>
-${p('You need to do nothing else. Another removal within the next 90 days must be confirmed by e-mail.')}`;
+${p('Another removal within the next 90 days must be confirmed by e-mail.')}`;
   return { status: 200, page: { title: 'Record restored', body } };
 }
 
@@ -101,15 +101,14 @@ ${button(token, 'confirm', 'Remove record')}`,
   };
 }
 
-const REMOVED =
-  'It is no longer shown. Download files are rewritten without it within a few minutes. We have sent you a link to restore it.';
+const removedShell = ({ name }: RecordRef): ShellPage => ({
+  title: `${name} has been removed`,
+  body: p(
+    'Download files are rewritten without it within a few minutes. We have sent you a link to restore it within 30 days.',
+  ),
+});
 
-export function removedPage({ name }: RecordRef): OwnerPage {
-  return {
-    status: 200,
-    page: { title: 'Record removed', body: html`${p(`${name}: ${REMOVED}`)}${p('You need to do nothing else.')}` },
-  };
-}
+export const removedPage = (record: RecordRef): OwnerPage => ({ status: 200, page: removedShell(record) });
 
 /**
  * Before the 30 minutes of editing. Opening the mailed link does not start them, since mail programs open
@@ -198,25 +197,11 @@ export interface StartFormState {
   problem: string;
 }
 
-/** Which addresses prove ownership; `shown`: the domain is public, so it is named. */
-function domainHint(value: unknown, shown: boolean): string {
-  const host = parseHost(value);
-  const others = 'Addresses of mail providers are not accepted.';
-  if (host !== null) return `An address at ${host} or its parent domain. ${others}`;
-  if (shown) return `This record has no domain yet, so no address can prove that it is yours. ${others}`;
-  return `An address at the domain of the record’s own website: for www.example.com, name@example.com. ${others}`;
-}
-
 /** The start page of a record: its owner asks for a link to edit it, or for its removal. */
 export function startPage(base_url: string, pack: Pack, record: StoredRecord, state: StartFormState | null): OwnerPage {
   const named = { dataset: pack.id, slug: record.slug, name: record.name };
   const wrong = (form: string) => (state?.form === form ? state : null);
-  // A domain that is not public is not named, or the form would give it away.
-  const attribute = pack.attributes.find(({ name, public: open }) => open && name === pack.owner.domain);
-  const hint =
-    pack.owner.domain === null
-      ? 'We answer to this address.'
-      : domainHint(attribute && record.attributes[attribute.name], attribute !== undefined);
+  const hint = pack.owner.domain === null ? 'We’ll reply to this address.' : ownerAddressText(pack, record);
   const email = (form: string) => {
     const now = wrong(form);
     const invalid = now && html` aria-invalid="true"`;
@@ -273,7 +258,7 @@ export function requestedPage(
         `Your address does not prove that you may act for ${name}, so an operator reviews your request. We send the decision to ${email}.`,
       ),
     },
-    removed: { title: 'Record removed', body: html`${p(`${name}: ${REMOVED}`)}${p('You need to do nothing else.')}` },
+    removed: removedShell(record),
     confirmation_sent: {
       title: 'Please confirm by e-mail',
       body: p(

@@ -9,11 +9,12 @@ import type { MailQueue } from '../../data/state/mail.ts';
 import { openRequest } from '../../data/state/owners/requests.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { normalEmail } from '../access/emails.ts';
 import { type NetworkQuota, takeUnit } from '../access/network-quotas.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import { ApiError } from '../contract/errors.ts';
-import { countDomainRecords, coversHost, isOpenToAll, mailDomain, parseHost } from './business.ts';
+import { countDomainRecords, coversHost, isOpenToAll, mailDomain, ownerDomains, parseHost } from './business.ts';
 
 export interface OwnersParts {
   store: Store;
@@ -148,12 +149,25 @@ export async function domainRelation(
   return count > owner.shared_domain_bound ? 'shared' : 'own';
 }
 
-/** The error for an address at another domain. It does not name the right one, which may be a paid value. */
-export function domainMismatch(release: Release): ApiError {
+/**
+ * Which address proves ownership of a record, as an instruction. A domain that is not public is not named, since it may
+ * be a paid value.
+ */
+export function ownerAddressText({ owner, attributes }: Pack, record: StoredRecord): string {
+  if (owner.domain === null) return 'We can’t verify owners in this dataset, so records can’t be edited here.';
+  const providers = 'Mail providers such as Gmail can’t be verified.';
+  if (!attributes.some((attribute) => attribute.public && attribute.name === owner.domain))
+    return `Use an address at the domain of the record’s website: for www.example.com, name@example.com. ${providers}`;
+  const host = parseHost(record.attributes[owner.domain]);
+  const domains = host === null ? [] : ownerDomains(host).filter((domain) => !isOpenToAll(domain));
+  if (domains.length === 0)
+    return `This record has no domain yet, so no address can prove that it is yours. ${providers}`;
+  return `Use an address ending in ${domains.map((domain) => `@${domain}`).join(' or ')}. ${providers}`;
+}
+
+/** The error for an address at another domain. */
+export function domainMismatch({ pack }: Release, record: StoredRecord): ApiError {
   return new ApiError('domain_mismatch', 'This address is not at the domain of the record.', {
-    alternative_action:
-      release.pack.owner.domain === null
-        ? 'Records of this dataset have no domain, so they cannot be claimed.'
-        : 'Use an address at the domain of the record or its parent domain; addresses of mail providers are not accepted.',
+    alternative_action: ownerAddressText(pack, record),
   });
 }

@@ -26,6 +26,7 @@ import {
   restorePage,
   startPage,
 } from './pages.ts';
+import { ownerAddressText } from './parts.ts';
 
 type Owners = NonNullable<RestDeps['gate']['owners']> & OwnerPages;
 type OwnerDeps = RestDeps & { owners: Owners };
@@ -203,7 +204,7 @@ async function requestChange(
     if (code !== 'domain_mismatch' && code !== 'validation_failed') throw error;
     const problem =
       code === 'domain_mismatch'
-        ? 'This address is not at the record’s domain, so it does not prove that the record is yours.'
+        ? `This address can’t be verified. ${ownerAddressText(pack, record)}`
         : 'This is not an e-mail address.';
     return startPage(gate.base_url, pack, record, { form: isRemoval ? 'remove' : 'edit', email, reason, problem });
   }

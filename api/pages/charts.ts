@@ -1,5 +1,6 @@
 // Charts as SVG without script or inline style. Labels are HTML text, and a table has the same numbers.
 import { readFileSync } from 'node:fs';
+import { printDate } from '../render/print.ts';
 import { type Html, html } from './html.ts';
 
 /** The style of the charts, for the shell of pages that have one. */
@@ -130,11 +131,10 @@ export function stepChart({ about, lines, until, amount }: StepChart): Html | nu
     const dots = sorted.map(({ at, value }) => `M${x(at)} ${y(value)}h0`).join('');
     return html`<path class="line l${i % 4}" d="${path}H100"/><path class="dots l${i % 4}" d="${dots}"/>`;
   });
-  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
   return html`<figure class="graph">
 <figcaption class="key">${lines.map(({ name }, i) => html`<span><svg class="swatch" viewBox="0 0 1 1" aria-hidden="true"><rect class="m${i % 4}" width="1" height="1"/></svg>${name}</span>`)}</figcaption>
 <div class="plot"><div class="scale" aria-hidden="true"><span>${amount(high)}</span><span>${amount(low)}</span></div>
 <svg class="steps" role="img" aria-label="${about}" viewBox="0 0 100 100" preserveAspectRatio="none"><path class="grid" d="M0 0H100M0 50H100M0 100H100"/>${drawn}</svg>
-<div class="ticks ends" aria-hidden="true"><span>${day(from)}</span><span>${day(until)}</span></div></div>
+<div class="ticks ends" aria-hidden="true"><span>${printDate(from)}</span><span>${printDate(until)}</span></div></div>
 </figure>`;
 }

@@ -133,7 +133,7 @@ function same({ related, pack }: RecordPage, prefix: string): Html {
   const columns =
     price &&
     html`<th scope="col" class="figure">${breakable(price.name)}<span>${price.unit}</span></th><th scope="col">Checked</th>`;
-  return html`<section aria-labelledby="same"><h2 id="same">The same with another ${group.name}</h2>
+  return html`<section aria-labelledby="same"><h2 id="same">This record at another ${group.name}</h2>
 <form action="${prefix}/compare/${pack.id}"><div class="scroll" role="region" aria-label="The same from other sources" tabindex="0"><table><thead><tr><td></td><th scope="col">${group.name}</th><th scope="col">Name</th>${columns}</tr></thead><tbody>${rows}</tbody></table></div><button class="button plain" type="submit">Compare selected</button></form></section>
 `;
 }

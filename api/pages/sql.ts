@@ -45,7 +45,7 @@ export function sqlExamples(pack: Pick<Pack, 'id' | 'attributes' | 'group_by' | 
     ...ofRecords.map((example) => ofListed(example, pack)),
     { title: 'New and changed values by month', sql: byMonth() },
     { title: 'Sources of every attribute', sql: bySource() },
-    { title: 'Every column at a glance', sql: `SUMMARIZE ${TABLE}` },
+    { title: 'Summary of all columns', sql: `SUMMARIZE ${TABLE}` },
   ];
   const named = (_: string, end = '') => writtenName(tableName(pack.id) + end);
   return examples.map(({ title, sql }) => ({ title, sql: sql.replace(/\{table\}(_\w+)?/g, named) }));
@@ -77,7 +77,7 @@ function best(open: readonly Attribute[], nameColumn: string): SqlExample {
   const few = open.filter(({ type }) => type !== 'text' && type !== 'geo').slice(0, 4);
   const columns = unlike([nameColumn, ...few.flatMap(flatColumns).map(writtenName)].slice(0, 6));
   const sql = lines(`SELECT ${columns}, quality_score`, `FROM ${TABLE}`, 'ORDER BY quality_score DESC', 'LIMIT 20');
-  return { title: 'Best documented records', sql };
+  return { title: 'Most complete records', sql };
 }
 
 function counted(group: Attribute, by: string): SqlExample {
@@ -137,7 +137,7 @@ function squares(geo: Attribute): SqlExample {
     'GROUP BY ALL',
     'ORDER BY found DESC',
   );
-  return { title: 'Where they are, in squares of 10 degrees', sql };
+  return { title: 'Map (10° grid)', sql };
 }
 
 function commonest(list: Attribute): SqlExample {

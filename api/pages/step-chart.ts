@@ -98,10 +98,8 @@ function plot({ id, range, name, unit }: About, lines: readonly Drawn[], until: 
     const what = `${count} ${count === 1 ? 'value' : 'values'} from ${print(low)} to ${print(high)}`;
     return line.name === '' ? what : `${line.name}: ${what}`;
   });
-  return html`<div class="range range-${id}"><div class="bounds" aria-hidden="true"><span>${printNumber(high)}</span>${high !== low && html`<span>${printNumber(low)}</span>`}</div><svg viewBox="0 0 ${X} ${Y}" preserveAspectRatio="none" role="group" aria-label="${name}, ${range}: ${bounds.join('; ')}"><path class="grid" d="M0 0H${X}M0 ${Y}H${X}"/>${lines.map((line) => drawing(line, scale))}</svg><div class="dates" aria-hidden="true"><span>${printDay(from)}</span><span>checked ${printDay(until)}</span></div></div>`;
+  return html`<div class="range range-${id}"><div class="bounds" aria-hidden="true"><span>${printNumber(high)}</span>${high !== low && html`<span>${printNumber(low)}</span>`}</div><svg viewBox="0 0 ${X} ${Y}" preserveAspectRatio="none" role="group" aria-label="${name}, ${range}: ${bounds.join('; ')}"><path class="grid" d="M0 0H${X}M0 ${Y}H${X}"/>${lines.map((line) => drawing(line, scale))}</svg><div class="dates" aria-hidden="true"><span>${printDate(from)}</span><span>checked ${printDate(until)}</span></div></div>`;
 }
-
-const printDay = (at: number) => printDate(new Date(at).toISOString());
 
 function extent(lines: readonly Drawn[]): { low: number; high: number; count: number } {
   const numbers = lines.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
@@ -125,7 +123,7 @@ function drawing({ name, place, points, until }: Drawn, { x, y, print }: Scale):
   if (points.at(-1)!.value !== null) path += `H${x(until)}`;
   const steps = points.flatMap(({ at, value, source_url }) => {
     if (value === null) return [];
-    const text = `${name === '' ? '' : `${name}: `}${print(value)} since ${printDay(at)}`;
+    const text = `${name === '' ? '' : `${name}: `}${print(value)} since ${printDate(at)}`;
     const dot = html`<path class="step" d="M${x(at)} ${y(value)}h0"/>`;
     const address = source_url === undefined ? null : webAddress(source_url);
     return [

@@ -1,6 +1,6 @@
 // Values, money, times and counts for readers of the pages, in English and independent of the machine's
 // locale.
-import type { Geo, PriceRange, Value } from '../../packs/define/model.ts';
+import type { AttributeType, Geo, PriceRange, Value } from '../../packs/define/model.ts';
 
 const DECIMALS = new Intl.NumberFormat('en', { maximumSignificantDigits: 17 });
 const DATE = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
@@ -21,9 +21,31 @@ function grouped(digits: string): string {
 }
 
 /** `2026-11-20T00:00:00Z` as `Nov 20, 2026`. */
-export function printDate(time: string): string {
+export function printDate(time: string | number): string {
   return DATE.format(new Date(time));
 }
+
+/** The same without its year, for the ticks of charts: `Nov 20`. */
+export const printDay = (time: string | number): string => printDate(time).replace(/, .*/, '');
+
+/** `2026-11-20T12:00:00Z` as `Nov 20, 2026, 12:00`, in UTC. */
+export function printMinute(time: string | number): string {
+  return `${printDate(time)}, ${new Date(time).toISOString().slice(11, 16)}`;
+}
+
+/** The name of a type for readers: `choice` for `enum`. */
+export const typeWord = (type: AttributeType): string => TYPE_WORDS[type] ?? type;
+
+const TYPE_WORDS: Partial<Record<AttributeType, string>> = {
+  boolean: 'yes or no',
+  datetime: 'date and time',
+  enum: 'choice',
+  geo: 'point',
+  integer: 'whole number',
+  string: 'text',
+  strings: 'list',
+  url: 'link',
+};
 
 /** An age in hours as the largest unit that fits: `5 hours`, `12 days`, `8 months`, `3 years`. */
 export function printAge(hours: number): string {

@@ -30,6 +30,9 @@ export function subscription(plan: string): Subscription {
   return Object.hasOwn(SUBSCRIPTIONS, plan) ? SUBSCRIPTIONS[plan as PlanName] : SUBSCRIPTIONS.payg;
 }
 
+/** The plan's name for readers: `Pro plan`. */
+export const planTitle = (plan: string | null): string => `${(plan ?? '').replace(/^./, (c) => c.toUpperCase())} plan`;
+
 /** The plan that applies now: an expired paid plan falls back to `payg`. Times in milliseconds since 1970. */
 export function currentPlan(key: { plan: string; plan_until: number | null }, now: number): string {
   return key.plan_until !== null && key.plan_until <= now ? 'payg' : key.plan;

@@ -30,9 +30,9 @@ const TYPES: Partial<Record<AttributeType, string>> = {
 const OWN: readonly (readonly [name: string, type: string, description: string])[] = [
   ['id', 'VARCHAR', 'Identifier of the record'],
   ['slug', 'VARCHAR', 'Last part of the address of its page'],
-  ['name', 'VARCHAR', 'What people call it'],
+  ['name', 'VARCHAR', 'Display name'],
   ['updated_at', 'TIMESTAMP', 'When its newest change became visible, UTC'],
-  ['quality_score', 'DOUBLE', 'From completeness, confidence and freshness, 0 to 1'],
+  ['quality_score', 'DOUBLE', 'Score from 0 to 1 from completeness, confidence and freshness'],
   ['completeness', 'DOUBLE', 'Weighted share of its attributes that have a value, 0 to 1'],
   ['verified_owner', 'BOOLEAN', 'Whether its owner has confirmed it'],
 ];
@@ -48,7 +48,7 @@ export const HISTORY_FILE_COLUMNS: readonly Column[] = (
   [
     ['id', 'VARCHAR', 'Identifier of the record'],
     ['slug', 'VARCHAR', 'Last part of the address of its page'],
-    ['name', 'VARCHAR', 'What people call it now'],
+    ['name', 'VARCHAR', 'Display name now'],
     ['attribute', 'VARCHAR', 'Name of the attribute; the key attributes of the metadata has its type and unit'],
     ['value', 'VARCHAR', 'The value as text; lists, points and ranges of prices as JSON'],
     ['min', 'DOUBLE', 'The value as a number, or the lowest of a range; NULL: not a number'],
@@ -70,7 +70,7 @@ export const PROVENANCE_COLUMNS: readonly Column[] = (
   [
     ['id', 'VARCHAR', 'Identifier of the record'],
     ['slug', 'VARCHAR', 'Last part of the address of its page'],
-    ['name', 'VARCHAR', 'What people call it'],
+    ['name', 'VARCHAR', 'Display name'],
     ['attribute', 'VARCHAR', 'Name of the attribute'],
     ['source_url', 'VARCHAR', 'Where to check the value'],
     ['observed_at', 'TIMESTAMP', 'When it was last read, UTC'],

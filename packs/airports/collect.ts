@@ -108,8 +108,8 @@ async function* read(reading: Reading, context: CollectContext): AsyncGenerator<
   const cities = version === SECOND ? null : await readCities(await context.folder(PLACES.package, PLACES.version));
   const listed = await readRows(reading.folder, context.log);
   const kept = airports(listed);
-  if (kept.length < listed.length)
-    context.log(`${listed.length - kept.length} rows left out: stations, ports and repeats`);
+  const surplus = listed.length - kept.length;
+  if (surplus > 0) context.log(`${surplus} ${surplus === 1 ? 'row' : 'rows'} left out: stations, ports and repeats`);
   for (const [code, row] of byCode(kept, reference, context.log)) {
     const flights = flightsOf(third?.get(code), first?.get(code));
     yield observe(code, row, version, verdicts(code, row), flights, cities);

@@ -167,7 +167,7 @@ export const AttributeShape = strictObject({
 
 /** A sum of attributes times inputs; references.ts checks the names. */
 const CalculatorShape = strictObject({
-  title: requiredText('a short title').describe('What it computes: `Cost of a month`.'),
+  title: requiredText('a short title').describe('What it computes: `Monthly cost`.'),
   unit: requiredText("a unit such as 'USD'").describe('Unit of the result.'),
   better: oneOfTexts(BETTER).optional().describe('Which results are better, as for an attribute. Unset: neither.'),
   inputs: z

@@ -341,7 +341,7 @@ export default definePack({
     'status',
   ],
   calculator: {
-    title: 'Cost of a month',
+    title: 'Monthly cost',
     unit: 'USD',
     better: 'low',
     inputs: {

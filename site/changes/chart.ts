@@ -1,6 +1,6 @@
 // Bars of changes per day: falls, rises and other changes on one another, in units of a box of 100 by 100.
 import type { SiteDataset } from '../../api/pages/site.ts';
-import { printDate, printNumber } from '../../api/render/print.ts';
+import { plural, printDate } from '../../api/render/print.ts';
 
 type Day = SiteDataset['changes']['days'][number];
 
@@ -18,13 +18,10 @@ export interface DayBar {
 const LEAST = 3;
 const DAY = 86_400_000;
 
-/** `58 changes: 51 falls, 7 rises`. */
+/** `58 changes: 51 decreases, 7 increases`. */
 export function countText({ changes, rises, falls }: Omit<Day, 'date'>): string {
-  const parts = [
-    ...(falls > 0 ? [`${printNumber(falls)} ${falls === 1 ? 'fall' : 'falls'}`] : []),
-    ...(rises > 0 ? [`${printNumber(rises)} ${rises === 1 ? 'rise' : 'rises'}`] : []),
-  ];
-  const total = `${printNumber(changes)} ${changes === 1 ? 'change' : 'changes'}`;
+  const parts = [...(falls > 0 ? [plural(falls, 'decrease')] : []), ...(rises > 0 ? [plural(rises, 'increase')] : [])];
+  const total = plural(changes, 'change');
   return parts.length === 0 ? total : `${total}: ${parts.join(', ')}`;
 }
 

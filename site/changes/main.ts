@@ -96,8 +96,8 @@ function showChart(list: HTMLElement, { days }: Answer, text: string): void {
       return createSvg('rect', { class: kind, ...box }, name);
     }),
   );
-  figure.querySelector('.change-from')!.textContent = days.at(-1)?.date ?? '';
-  figure.querySelector('.change-to')!.textContent = days[0]?.date ?? '';
+  figure.querySelector('.change-from')!.textContent = days.length > 0 ? printDate(days.at(-1)!.date) : '';
+  figure.querySelector('.change-to')!.textContent = days.length > 0 ? printDate(days[0]!.date) : '';
 }
 
 function showPages(

@@ -45,8 +45,8 @@ test('bars begin and end with the first and last day, and stack to the count', (
   expect(bars[2]!.y).toBe(0);
   expect(bars[0]!.x + bars[0]!.width).toBeCloseTo(100);
   expect(bars.at(-1)!.x).toBe(0);
-  expect(bars[0]!.title).toBe('Nov 10, 2026: 10 changes: 6 falls, 3 rises');
-  expect(countText({ changes: 1, rises: 1, falls: 0 })).toBe('1 change: 1 rise');
+  expect(bars[0]!.title).toBe('Nov 10, 2026: 10 changes: 6 decreases, 3 increases');
+  expect(countText({ changes: 1, rises: 1, falls: 0 })).toBe('1 change: 1 increase');
 });
 
 test('cells show both values, and direction and size in words of their own', () => {

@@ -72,7 +72,7 @@ describe('an owner in Chromium', () => {
     await looked(at, page, 'start');
     await page.locator('#edit').fill('somebody@elsewhere.example');
     await press(page, 'Send link');
-    expect(await page.getByRole('alert').textContent()).toContain('not at the record’s domain');
+    expect(await page.getByRole('alert').textContent()).toContain('can’t be verified. Use an address ending in @');
     expect(await page.locator('#edit').inputValue()).toBe('somebody@elsewhere.example');
     await looked(at, page, 'start-wrong');
     await page.locator('#edit').fill(email);

@@ -24,7 +24,7 @@ function groupTable(groups: readonly ChangeGroup[]): string {
   const rows = groups.map(({ group, items, rises, falls, median_change_percent: median }) =>
     tableRow([cell(group, true), items, rises, falls, median]),
   );
-  return tableOf(['group', 'changes', 'rises', 'falls', 'median change in %'], rows);
+  return tableOf(['group', 'changes', 'increases', 'decreases', 'median change (%)'], rows);
 }
 
 async function markdown(
@@ -46,7 +46,7 @@ async function markdown(
   const counts = days?.map((day) => tableRow([day.date, day.changes, day.rises, day.falls]));
   return blocks(
     rows,
-    counts && counts.length > 0 && tableOf(['day', 'changes', 'rises', 'falls'], counts),
+    counts && counts.length > 0 && tableOf(['day', 'changes', 'increases', 'decreases'], counts),
     `${range}, newest first${next}. All values with their facts: ${ctx.base_url}/v1/${pack.id}/entities/<slug>/facts.md`,
     `${escapeText(attribution)} License: ${escapeText(license)}`,
   );

@@ -138,7 +138,7 @@ const { tasks: ___, ...docs } = same.docs;
 export const entity_search_paid: Operation = {
   ...same,
   name: 'entity_search_paid',
-  title: 'Search records, always paid',
+  title: 'Search records (paid, no free preview)',
   description: 'The same as the search of records, without free previews: every answer is complete and paid.',
   rest: { ...same.rest, path: '/v1/:ds/paid/entities' },
   charge,

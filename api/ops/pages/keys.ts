@@ -8,7 +8,8 @@ import { readAmount } from '../../access/key-signin.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { RouteRequest } from '../../http/server.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { badgeHtml, formatEur, formatMinute, timeHtml } from '../parts/format.ts';
+import { printMinute } from '../../render/print.ts';
+import { badgeHtml, formatEur, timeHtml } from '../parts/format.ts';
 import type { OpsAnswer, OpsParts } from '../parts/request.ts';
 import { type SortColumn, type TableSort, tableSort } from '../parts/sort.ts';
 
@@ -107,7 +108,7 @@ async function shown({ store, now }: OpsParts, key: Key, who: string, formState:
 <dl class="sum key-facts">
 <div><dt>State</dt><dd>${state(key)}${live ? '' : html` ${timeHtml(key.revoked_at ?? 0, at)}`}</dd></div>
 <div><dt>Id</dt><dd><code>${key.id}</code></dd></div>
-<div><dt>Plan</dt><dd>${currentPlan(key, at.getTime())}${key.plan_until === null ? '' : html` until ${formatMinute(key.plan_until)} UTC`}</dd></div>
+<div><dt>Plan</dt><dd>${currentPlan(key, at.getTime())}${key.plan_until === null ? '' : html` until ${printMinute(key.plan_until)} UTC`}</dd></div>
 <div><dt>Created</dt><dd>${timeHtml(key.created_at, at)}</dd></div>
 <div class="total"><dt>Balance</dt><dd>${formatEur(key.balance)}</dd></div></dl>
 ${live ? html`<div class="two">${grantForm(key, formState)}${revokeForm(key)}</div>` : ''}
@@ -150,7 +151,7 @@ function movements(rows: readonly Entry[], { head, sorted } = unsorted): Html {
   return html`<table class="rows">${head}
 <tbody>${sorted(rows).map(
     ({ at, kind, operation, dataset, note, amount, balance, reference }) =>
-      html`<tr><th scope="row">${formatMinute(at)}</th><td data-name="Kind">${kind}${reference?.startsWith('sandbox') ? html` ${badgeHtml('sandbox', 'wait')}` : ''}</td><td data-name="For">${[operation, dataset, note].filter(Boolean).join(' · ') || '—'}</td><td class="n" data-name="Amount">${amount > 0 ? '+' : ''}${formatEur(amount)}</td><td class="n" data-name="Balance">${formatEur(balance ?? 0)}</td></tr>`,
+      html`<tr><th scope="row">${printMinute(at)}</th><td data-name="Kind">${kind}${reference?.startsWith('sandbox') ? html` ${badgeHtml('sandbox', 'wait')}` : ''}</td><td data-name="For">${[operation, dataset, note].filter(Boolean).join(' · ') || '—'}</td><td class="n" data-name="Amount">${amount > 0 ? '+' : ''}${formatEur(amount)}</td><td class="n" data-name="Balance">${formatEur(balance ?? 0)}</td></tr>`,
   )}</tbody></table>`;
 }
 

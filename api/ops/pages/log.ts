@@ -4,7 +4,8 @@ import { auditEntries, type StoredAuditEntry } from '../../../data/state/audit.t
 import { ApiError } from '../../contract/errors.ts';
 import type { RouteRequest } from '../../http/server.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { badgeHtml, formatMinute, timeHtml } from '../parts/format.ts';
+import { printMinute } from '../../render/print.ts';
+import { badgeHtml, timeHtml } from '../parts/format.ts';
 import type { OpsAnswer, OpsParts } from '../parts/request.ts';
 import { tableSort } from '../parts/sort.ts';
 
@@ -23,7 +24,7 @@ export async function logPage({ store }: OpsParts, request: RouteRequest, who: s
   const table = html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Subject</th></tr></thead>
 <tbody>${rows.map(
     (row) =>
-      html`<tr><th scope="row">${formatMinute(row.at)}</th><td data-name="Actor">${row.who}</td><td data-name="Action">${row.action}</td><td data-name="Subject">${about(row)}</td></tr>`,
+      html`<tr><th scope="row">${printMinute(row.at)}</th><td data-name="Actor">${row.who}</td><td data-name="Action">${row.action}</td><td data-name="Subject">${about(row)}</td></tr>`,
   )}</tbody></table>`;
   const body = html`<p class="lead">Entries cannot be changed or deleted.</p>
 ${rows.length === 0 ? html`<p class="empty">No entries yet.</p>` : table}

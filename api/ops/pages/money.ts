@@ -5,6 +5,7 @@ import { keyFigures, moneyByDay, sandboxShare } from '../../../data/state/ops/fi
 import type { RouteRequest } from '../../http/server.ts';
 import { barChart, everyStep } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
+import { printDate, printDay } from '../../render/print.ts';
 import { badgeHtml, formatCents, formatCount, formatEur, timeHtml } from '../parts/format.ts';
 import type { OpsAnswer, OpsParts } from '../parts/request.ts';
 import { type SortColumn, tableSort } from '../parts/sort.ts';
@@ -41,7 +42,6 @@ export async function moneyPage({ store, now }: OpsParts, request: RouteRequest,
     days.map((day) => ({ at: day.at, parts: [day.cards, day.x402] })),
     2,
   );
-  const date = (time: number) => new Date(time).toISOString().slice(0, 10);
   const chart = barChart({
     about: `Revenue in ${SPAN} days: ${formatCents(cards)} by checkout, ${formatCents(x402)} by x402.`,
     series: [
@@ -50,8 +50,8 @@ export async function moneyPage({ store, now }: OpsParts, request: RouteRequest,
     ],
     columns,
     amount: (n) => formatCents(n),
-    time: date,
-    tick: (time) => date(time).slice(5),
+    time: (time) => printDate(time),
+    tick: printDay,
   });
   const body = html`<dl class="tiles">
 <div><dt>By checkout, ${SPAN} days</dt><dd>${formatCents(cards)}<small>net of refunds</small></dd></div>

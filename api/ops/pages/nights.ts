@@ -5,7 +5,8 @@ import type { NightlyRun } from '../../../data/releases/runs.ts';
 import type { RouteRequest } from '../../http/server.ts';
 import { lengthBar } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { badgeHtml, formatCount, formatDuration, formatMinute, timeHtml } from '../parts/format.ts';
+import { printMinute } from '../../render/print.ts';
+import { badgeHtml, formatCount, formatDuration, timeHtml } from '../parts/format.ts';
 import type { OpsAnswer, OpsDataset, OpsParts } from '../parts/request.ts';
 import { type SortColumn, tableSort } from '../parts/sort.ts';
 import { outcomeBadge } from './overview.ts';
@@ -16,7 +17,7 @@ export async function nightsPage(parts: OpsParts, request: RouteRequest, who: st
   const standings = await parts.datasets(now);
   const body = html`<p class="lead">Each dataset is collected on the schedule of its pack. A failed run keeps the previous release.</p>
 ${standings.length === 0 ? html`<p class="empty">No packs are loaded.</p>` : standings.map((standing) => dataset(standing, request, now))}`;
-  return { page: { title: 'Nights', body, at: { place: 'nights', who } } };
+  return { page: { title: 'Nightly runs', body, at: { place: 'nights', who } } };
 }
 
 function dataset(standing: OpsDataset, request: RouteRequest, now: Date): Html {
@@ -26,11 +27,11 @@ function dataset(standing: OpsDataset, request: RouteRequest, now: Date): Html {
   const { bad_nights = 0 } = runs[0] ?? {};
   const alert = bad_nights > 1 ? badgeHtml(`no good run for ${bad_nights} nights`, 'bad') : '';
   return html`<section aria-labelledby="${id}" class="night"><div class="head"><h2 id="${id}">${id}</h2>${state === 'open' ? '' : badgeHtml(state, 'bad')}${alert}</div>
-<p class="meta"><span>${title}</span><span>${formatCount(records)} records from ${formatCount(facts)} facts</span>${release === null ? '' : html`<span>release <code>${release}</code></span>`}<span>next ${next_collection === null ? 'never' : html`${timeHtml(next_collection, now)} (${formatMinute(next_collection)} UTC)`}</span></p>
+<p class="meta"><span>${title}</span><span>${formatCount(records)} records from ${formatCount(facts)} facts</span>${release === null ? '' : html`<span>release <code>${release}</code></span>`}<span>next ${next_collection === null ? 'never' : html`${timeHtml(next_collection, now)} (${printMinute(next_collection)} UTC)`}</span></p>
 ${
   full === undefined
     ? html`<p class="empty">No run yet. <code>${commandLine('nightly')}</code> starts one.</p>`
-    : html`<div class="two"><div><h3>Steps of ${formatMinute(full.at)}</h3>${stepBars(full)}</div><div><h3>Runs</h3>${runTable(runs, request, now)}</div></div>`
+    : html`<div class="two"><div><h3>Steps of ${printMinute(full.at)}</h3>${stepBars(full)}</div><div><h3>Runs</h3>${runTable(runs, request, now)}</div></div>`
 }</section>`;
 }
 

@@ -15,7 +15,7 @@ import { heldSince, OPT_OUT_LIMIT } from '../../../data/state/owners/held-opt-ou
 import type { RouteRequest } from '../../http/server.ts';
 import { barChart, everyStep, lengthBar } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { plural, printShare } from '../../render/print.ts';
+import { plural, printAge, printDate, printDay, printMinute, printShare } from '../../render/print.ts';
 import { badgeHtml, formatCents, formatCount, formatDuration, formatMicroseconds, timeHtml } from '../parts/format.ts';
 import type { OpsAnswer, OpsDataset, OpsParts } from '../parts/request.ts';
 import { type SortColumn, tableSort } from '../parts/sort.ts';
@@ -158,7 +158,7 @@ function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlo
     list.push([
       '#traffic',
       'Traffic figures',
-      `not stored since ${new Date(backlog.since).toISOString().slice(0, 16).replace('T', ' ')} UTC: the database rejects them, see the log`,
+      `not stored since ${printMinute(backlog.since)} UTC: the database rejects them, see the log`,
     ]);
   if (backlog.dropped > 0)
     list.push(['#traffic', plural(backlog.dropped, 'call'), 'not counted while the database rejected the figures']);
@@ -240,8 +240,8 @@ function traffic({ traffic: bars, since, step, span, now }: Gathered): Html {
     ],
     columns,
     amount: formatCount,
-    time: (at) => (step === DAY ? clock(at).slice(0, 10) : clock(at).slice(0, 16).replace('T', ' ')),
-    tick: (at) => (span === 'day' ? clock(at).slice(11, 16) : clock(at).slice(5, 10)),
+    time: (at) => (step === DAY ? printDate(clock(at)) : printMinute(at)),
+    tick: (at) => (span === 'day' ? clock(at).slice(11, 16) : printDay(at)),
   });
   const choice = Object.entries(SPANS).map(
     ([name, option]) =>
@@ -271,7 +271,7 @@ function datasets({ standings, now, request }: Gathered): Html {
     return html`<tr><th scope="row"><a href="/ops/nights#${dataset}">${dataset}</a>${state === 'open' ? '' : html` ${badgeHtml(state, 'bad')}`}</th>
 <td class="n" data-name="Records">${formatCount(records)}</td>
 <td data-name="Fresh values">${within_sla === null ? '—' : html`<span class="meter">${lengthBar(within_sla, 1, fresh(within_sla))}<span>${printShare(within_sla)}</span></span>`}</td>
-<td class="n" data-name="Median age">${median_age_hours === null ? '—' : `${formatCount(Math.round(median_age_hours))} h`}</td>
+<td class="n" data-name="Median age">${median_age_hours === null ? '—' : printAge(median_age_hours)}</td>
 <td data-name="Last run">${last === undefined ? 'never' : html`${outcomeBadge(last.outcome)} ${timeHtml(last.at, now)}<small>${formatDuration(last.seconds)}</small>`}</td>
 <td data-name="Next run">${next_collection === null ? 'never' : timeHtml(next_collection, now)}</td></tr>`;
   };

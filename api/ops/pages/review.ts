@@ -14,8 +14,8 @@ import { ApiError } from '../../contract/errors.ts';
 import type { RouteRequest } from '../../http/server.ts';
 import { stepChart } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { printNumber } from '../../render/print.ts';
-import { badgeHtml, formatCount, formatMinute, linkHtml, timeHtml, valueHtml } from '../parts/format.ts';
+import { printMinute, printNumber } from '../../render/print.ts';
+import { badgeHtml, formatCount, linkHtml, timeHtml, valueHtml } from '../parts/format.ts';
 import { isPiece, type OpsAnswer, type OpsParts } from '../parts/request.ts';
 import { bulkBox, bulkForm } from './review-bulk.ts';
 import { factTitles, groupMedian, ITEM_ID, REVIEW_KINDS, unitOf, verdictForm } from './review-parts.ts';
@@ -174,7 +174,7 @@ export async function decidePost(
   const decided = await decideEntry(parts.reviewing, id, verdict, reviewer);
   if (decided.state === 'unknown') throw missing();
   const { entry, state } = decided;
-  const when = entry.decided_at === null ? '' : ` on ${formatMinute(entry.decided_at)} UTC`;
+  const when = entry.decided_at === null ? '' : ` on ${printMinute(entry.decided_at)} UTC`;
   const by =
     entry.decided_by ?? (entry.status === 'confirmed' ? 'a later reading or another source' : 'another operator');
   const already = `This was ${entry.status} by ${by}${when}.`;
@@ -301,6 +301,6 @@ function past(history: readonly PublicFact[], unit: string | null, now: Date): H
 <div class="scroll" role="region" aria-label="Every fact" tabindex="0"><table><thead><tr><th scope="col">Observed (UTC)</th><th scope="col">Value</th><th scope="col">Source</th><th scope="col" class="n">Confidence</th><th scope="col">Reason</th></tr></thead>
 <tbody>${history.map(
     (fact) =>
-      html`<tr${fact.won ? html` class="won"` : ''}><th scope="row">${formatMinute(fact.observed_at)}</th><td>${valueHtml(fact.value, unit)}</td><td>${linkHtml(fact.source_url, fact.source.id)}</td><td class="n">${fact.confidence}</td><td>${fact.won ? html`${badgeHtml('published', 'good')} ` : ''}${REASONS[fact.reason]}</td></tr>`,
+      html`<tr${fact.won ? html` class="won"` : ''}><th scope="row">${printMinute(fact.observed_at)}</th><td>${valueHtml(fact.value, unit)}</td><td>${linkHtml(fact.source_url, fact.source.id)}</td><td class="n">${fact.confidence}</td><td>${fact.won ? html`${badgeHtml('published', 'good')} ` : ''}${REASONS[fact.reason]}</td></tr>`,
   )}</tbody></table></div></section>`;
 }

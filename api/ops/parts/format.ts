@@ -2,7 +2,7 @@
 
 import type { Value } from '../../../packs/define/model.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { plural, printEuro, printNumber, printValue, webAddress } from '../../render/print.ts';
+import { plural, printEuro, printMinute, printNumber, printValue, webAddress } from '../../render/print.ts';
 
 const MINUTE = 60_000;
 
@@ -28,11 +28,8 @@ export function relativeTime(at: number, now: number): string {
 export function timeHtml(at: string | number, now: Date): Html {
   const date = new Date(at);
   const iso = `${date.toISOString().slice(0, 16)}Z`;
-  return html`<time datetime="${iso}" title="${iso.replace('T', ' ').replace('Z', ' UTC')}">${relativeTime(date.getTime(), now.getTime())}</time>`;
+  return html`<time datetime="${iso}" title="${printMinute(at)} UTC">${relativeTime(date.getTime(), now.getTime())}</time>`;
 }
-
-/** Date and minute in UTC: `2026-11-20 12:00`. */
-export const formatMinute = (at: string | number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 
 /** A duration in seconds: `0.4 s`, `12 s`, `3 min 20 s`. */
 export function formatDuration(seconds: number): string {

@@ -19,7 +19,7 @@ export type Place = 'overview' | 'review' | 'nights' | 'money' | 'keys' | 'opt-o
 const NAVIGATION: readonly [Place, string, string][] = [
   ['overview', 'Overview', '/ops'],
   ['review', 'Review', '/ops/review'],
-  ['nights', 'Nights', '/ops/nights'],
+  ['nights', 'Nightly runs', '/ops/nights'],
   ['money', 'Money', '/ops/money'],
   ['keys', 'Keys', '/ops/keys'],
   ['opt-outs', 'Opt-outs', '/ops/opt-outs'],

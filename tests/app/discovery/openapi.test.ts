@@ -145,7 +145,7 @@ describe('the document', () => {
     });
     const facets = everything().find(({ operationId }) => operationId === 'tools_facets')!;
     expect(facets['x-payment-info']).toMatchObject({ price: { mode: 'dynamic', min: '0', max: '0.0088' } });
-    expect(facets['description']).toContain('Price: free; one search when a non-public attribute is named.');
+    expect(facets['description']).toContain('Price: free; one search where a paid field is used.');
     expect(get.security).toEqual([{ apiKey: [] }, { bearer: [] }, { oauth: ['read'] }]);
     // This dataset has no prices.
     expect(everything().find(({ operationId }) => operationId === 'harbours_prices')?.responses).not.toHaveProperty(

@@ -32,7 +32,7 @@ const MCP = {
   Accept: 'application/json, text/event-stream',
   Host: new URL(BASE).host,
 };
-const label = 'free; one search when a non-public attribute is named';
+const label = 'free; one search where a paid field is used';
 
 /** The tool's result over MCP: its structured content, or the error body. */
 async function tool(app: TestApp, given: Record<string, unknown>, headers: Record<string, string> = {}) {
@@ -167,6 +167,6 @@ describeApps('facets', {}, (stage) => {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
     });
     const { tools } = listed.body['result'] as { tools: { name: string; description: string }[] };
-    expect(tools.find(({ name }) => name === 'dataset_facets')?.description).toMatch(/one search when a non-public/);
+    expect(tools.find(({ name }) => name === 'dataset_facets')?.description).toMatch(/one search where a paid/);
   });
 });

@@ -112,7 +112,7 @@ describeApps('the sandbox checkout', { base: LOCAL, now: () => new Date(clock) }
     const path = String(made.body['checkout_url']).slice(LOCAL.length);
     const page = await (await app.ask(path)).text();
     expect(page).toContain('o&#39;neil@example.org');
-    expect(page).toContain('Plan pro, one month');
+    expect(page).toContain('Pro plan, €49.00 per month, renews ');
     expect(await planOf(app, headers)).toBe('payg');
     expect((await press(app, path, 'pay'))[0]).toBe(303);
     expect(await planOf(other, headers)).toBe('pro');

@@ -158,7 +158,7 @@ describeApps('the review', { nights: true }, (stage: MoneyStage) => {
     const refused = answers.find(({ status }) => status === 409)!;
     expect(refused.body['error']).toBe('already_decided');
     expect(refused.body['message']).toMatch(
-      new RegExp(`^This was (approved|rejected) by ${WHO} on 2026-11-20 12:00 UTC`),
+      new RegExp(`^This was (approved|rejected) by ${WHO} on Nov 20, 2026, 12:00 UTC`),
     );
     expect(await audit(stage.app, item.id)).toHaveLength(1);
     expect((await decide(stage.app, item.id, 'approve')).status).toBe(409);

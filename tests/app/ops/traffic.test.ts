@@ -85,7 +85,7 @@ describeApps('traffic figures', { calls: { free: 300 } }, (stage: MoneyStage) =>
     expect(behind.behind_since).toBe(NOW.toISOString());
     const page = await app.ask('/ops', { admin: true, headers: { Accept: 'text/html' } });
     expect(page.status).toBe(200);
-    expect(await page.text()).toContain('not stored since 2026-11-20 12:00 UTC');
+    expect(await page.text()).toContain('not stored since Nov 20, 2026, 12:00 UTC');
     await sql`drop view traffic`.execute(db);
     await sql`alter table traffic_aside rename to traffic`.execute(db);
     const after = await stats(app);

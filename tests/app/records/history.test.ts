@@ -327,7 +327,7 @@ describe('the changelog', () => {
     }
     expect((await body(`${year}&limit=1&offset=1`, {}))['groups']).toEqual(groups.slice(1, 2));
     expect(await text(year.replace('changelog?', 'changelog.md?'), {})).toContain(
-      '|group|changes|rises|falls|median change in %|',
+      '|group|changes|increases|decreases|median change (%)|',
     );
   });
 
@@ -348,7 +348,9 @@ describe('the changelog', () => {
       );
       expect(days).toEqual(expected);
     }
-    expect(await text('/v1/tools/changelog.md?days=365&by_day=true', {})).toMatch(/^\|day\|changes\|rises\|falls\|$/m);
+    expect(await text('/v1/tools/changelog.md?days=365&by_day=true', {})).toMatch(
+      /^\|day\|changes\|increases\|decreases\|$/m,
+    );
   });
 
   test('puts the compare columns of the pack first among changes of one time', async () => {
