@@ -169,6 +169,7 @@ export async function compose(settings: Settings) {
       opsTable(
         {
           ...{ store, admins, reviewing: reviewingOf(ownerParts, register), accounts: gate.accounts },
+          checkout: access.checkoutService,
           ...{ datasets: (at) => opsDatasets(register, dataDir, at), traffic, base_url, now, log },
         },
         shared?.metrics ?? metrics.text,
@@ -314,6 +315,7 @@ async function openAccess(options: Settings) {
     },
     accounts,
     checkout: checkout.pages,
+    checkoutService: checkout.service,
     /** SHA-256 of each operator's key. */
     admins: new Set(admins.hashes),
     store,

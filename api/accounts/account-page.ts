@@ -152,6 +152,7 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   welcome: 'Welcome credit',
   grant: 'Credit from the operator',
   charge: 'Call',
+  charge_refunded: 'Refund of a call',
   topup: 'Top-up',
   refund: 'Refund',
   refund_failed: 'Refund failed',

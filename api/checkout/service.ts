@@ -12,12 +12,14 @@ import {
   type Order,
 } from '../../data/state/money/checkouts.ts';
 import { billedSubscriptions, customerOf, endSubscription, supersede } from '../../data/state/money/paid-plans.ts';
+import { orderRefund, type RefundOrder, recordRefusal } from '../../data/state/money/refunds.ts';
 import type { Store } from '../../data/state/store.ts';
 import { ApiError } from '../contract/errors.ts';
 import { NO_CHECKOUT } from '../payments/payments.ts';
+import { printDate, printEuro } from '../render/print.ts';
 import { cancelSuperseded, expireRevoked } from './cancel.ts';
 import { newSandboxSession } from './sandbox.ts';
-import type { StripeApi } from './stripe.ts';
+import { RefundRefused, type StripeApi } from './stripe.ts';
 
 interface Parts {
   store: Store;
@@ -32,6 +34,11 @@ export interface CheckoutService {
   topup(amount: number, requester: Requester): Promise<string>;
   /** The same for a plan. Throws `invalid_parameter` if the key has the plan already. */
   subscribe(plan: string, requester: Requester): Promise<string>;
+  /**
+   * Refunds a row of the ledger: `credited` to the key, or `ordered` at the card. Throws `not_found`, `already_decided`,
+   * `invalid_parameter` where it is not possible, and `unavailable`; after that the same refund may be repeated.
+   */
+  refund(order: RefundOrder): Promise<{ status: 'credited' | 'ordered'; key_id: string; amount: number }>;
   /** Cancels the renewal of the current plan, which then ends with its paid month. Throws `unavailable`. */
   cancel(key_id: string, now: number): Promise<void>;
   /**
@@ -115,6 +122,7 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
         );
       return open(requester, key, { kind: 'plan', plan, amount: price * 1_000_000 });
     },
+    refund: (order) => refundRow({ store, provider, log }, order),
     cancel: (key_id, now) => cancelRenewal({ store, provider, log }, key_id, now),
     close: (key_id, now) => closeRevoked({ store, provider, log }, key_id, now),
     async sweep(now) {
@@ -122,6 +130,31 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
       await expireRevoked({ store, stripe: provider, log }, now).catch(() => {});
     },
   };
+}
+
+async function refundRow({ store, provider, log }: Omit<Parts, 'base_url'>, order: RefundOrder) {
+  const outcome = await orderRefund(store, order);
+  if (outcome.state === 'unknown') throw new ApiError('not_found', 'The ledger has no row with this id.');
+  if (outcome.state === 'refused') throw new ApiError('invalid_parameter', outcome.why);
+  if (outcome.state === 'already')
+    throw new ApiError(
+      'already_decided',
+      `This row was refunded before: ${printEuro(outcome.amount / 1e6)} on ${printDate(outcome.at)}.`,
+    );
+  const { state, key_id, amount } = outcome;
+  if (state === 'credited') return { status: 'credited' as const, key_id, amount };
+  if (provider === null || provider === 'sandbox')
+    throw new ApiError('unavailable', NO_CHECKOUT, { retry_after_seconds: NEVER_BY_ITSELF });
+  await provider.refund(outcome.payment, amount, String(order.entry)).catch(async (error: Error) => {
+    log(`Stripe did not refund ${outcome.payment}: ${error.message}`);
+    if (!(error instanceof RefundRefused))
+      throw new ApiError('unavailable', 'Stripe does not respond. Repeat the same refund: it is made once.', {
+        retry_after_seconds: SOON,
+      });
+    await recordRefusal(store, order, error.message);
+    throw new ApiError('invalid_parameter', `Stripe refused the refund: ${error.message}`);
+  });
+  return { status: 'ordered' as const, key_id, amount };
 }
 
 async function cancelRenewal({ store, provider, log }: Omit<Parts, 'base_url'>, key_id: string, now: number) {

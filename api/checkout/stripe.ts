@@ -31,6 +31,8 @@ export interface StripeApi {
   stop(subscription: string): Promise<void>;
   /** Expires an open session, so that it cannot be paid, in one attempt; one that is paid or expired stays as it is. */
   expire(session: string): Promise<void>;
+  /** Returns micro-euros of a payment to its card; the same `order` returns them once. Throws `RefundRefused`. */
+  refund(payment: string, amount: number, order: string): Promise<void>;
   /** Cancels the renewal of a subscription, which ends with its paid month. */
   endWithMonth(subscription: string): Promise<void>;
   /**
@@ -39,6 +41,9 @@ export interface StripeApi {
    */
   read(body: Uint8Array, signature: string | undefined, now: Date): Promise<unknown>;
 }
+
+/** Stripe refused a refund for good: nothing was returned. */
+export class RefundRefused extends Error {}
 
 /** Maximum age of a signature in seconds. */
 const TOLERANCE = 300;
@@ -79,6 +84,15 @@ export async function openStripe(settings: StripeSettings): Promise<StripeApi> {
         await client.checkout.sessions.expire(session, {}, { timeout: TIMEOUT / 2, maxNetworkRetries: 0 });
       } catch (error) {
         if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+      }
+    },
+    async refund(payment, amount, order) {
+      const parameters = { payment_intent: payment, amount: amount / 10_000, metadata: { order } };
+      try {
+        await client.refunds.create(parameters, { idempotencyKey: `refund:${order}:${amount}` });
+      } catch (error) {
+        if (error instanceof Stripe.errors.StripeInvalidRequestError) throw new RefundRefused(error.message);
+        throw error;
       }
     },
     async endWithMonth(subscription) {

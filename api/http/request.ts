@@ -180,6 +180,13 @@ export async function readBody(c: Http, form = false): Promise<unknown> {
   }
 }
 
+/** The fields of a form, which programs may send as a JSON object. Throws as `readBody`. */
+export async function readForm(c: Http): Promise<URLSearchParams> {
+  if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) return new URLSearchParams(await readText(c));
+  const fields = Object.entries(Object(await readBody(c)) as object);
+  return new URLSearchParams(fields.map(([name, value]) => [name, String(value ?? '')]));
+}
+
 /** The body as text. Throws `payload_too_large` beyond LONGEST_BODY, `unsupported_media_type` for a compressed body. */
 export async function readText(c: Http): Promise<string> {
   const coding = c.req.header('content-encoding') ?? 'identity';

@@ -17,7 +17,7 @@ import { isForeignForm } from './browser-session.ts';
 import { compressReply, varyHeader } from './coding.ts';
 import { etagOf, matches } from './conditions.ts';
 import { methodNotAllowed } from './not-found.ts';
-import { type Http, HttpRequest, type NodeBindings, readText } from './request.ts';
+import { type Http, HttpRequest, type NodeBindings, readForm } from './request.ts';
 import { errorReply, type Headers, type Reply, responseOf } from './respond.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
@@ -214,7 +214,7 @@ async function prepare(gate: CallDeps, { bucket, credentials, form }: Policy, re
   const visitor = credentials === 'ignored' ? { ...request.visitor, credential: null } : request.visitor;
   if (bucket !== null) request.caller = await admit(gate, visitor, bucket, credentials === 'keys');
   if (request.urlError) throw request.urlError;
-  if (form !== undefined && request.method === 'POST') request.form = new URLSearchParams(await readText(request.http));
+  if (form !== undefined && request.method === 'POST') request.form = await readForm(request.http);
 }
 
 /** The response, with the headers of the request and those that the policy declares. */

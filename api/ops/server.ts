@@ -11,7 +11,7 @@ import { foreignForm, type PlainAnswer, type RouteRequest, type RouteTable } fro
 import { prefixOf } from '../pages/frame.ts';
 import { html } from '../pages/html.ts';
 import type { ShellPage } from '../pages/shell.ts';
-import { keyPage, keysPage, postGrant, postRevoke } from './pages/keys.ts';
+import { keyPage, keysPage, postGrant, postRefund, postRevoke } from './pages/keys.ts';
 import { logPage, optOutsPage } from './pages/log.ts';
 import { moneyPage } from './pages/money.ts';
 import { nightsPage } from './pages/nights.ts';
@@ -106,6 +106,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'GET /ops/keys/:key_id': keyPage,
   'POST /ops/keys/:key_id/grant': postGrant,
   'POST /ops/keys/:key_id/revoke': postRevoke,
+  'POST /ops/ledger/:entry_id/refund': postRefund,
   'GET /ops/money': moneyPage,
   'GET /ops/opt-outs': optOutsPage,
   'GET /ops/log': logPage,

@@ -35,6 +35,7 @@ export const charges = section('contract 3', {
   'charge.transaction': done('a charge and its ledger row are one transaction'),
   'charge.never-negative': done('no call takes a balance below zero, however many run at once'),
   'charge.refund-negative': done('a refund or dispute may take it below zero; calls then answer 402'),
+  'charge.refund-once': done('an operator refunds a charge or a top-up once; x402 payments cannot be refunded'),
   'charge.idempotency': done('Idempotency-Key charges once and repeats the stored answer for 24 hours'),
   'charge.idempotency-length': done('an Idempotency-Key not of 16 to 128 characters is 422'),
   'charge.idempotency-conflict': done('an Idempotency-Key with another request is 409'),

@@ -27,6 +27,8 @@ export interface Double {
   /** Sessions by id, as they were opened. */
   sessions: Map<string, Json>;
   faults: Fault[];
+  /** Whether refunds are refused for good. */
+  refuseRefund: boolean;
   /** Runs after a session was made and before the caller gets the answer. */
   before: ((session: Json) => Promise<unknown>) | null;
   close(): Promise<void>;
@@ -46,6 +48,7 @@ export async function startDouble(): Promise<Double> {
     requests: [],
     sessions: new Map(),
     faults: [],
+    refuseRefund: false,
     before: null,
     close: () => {
       server.closeAllConnections();
@@ -89,6 +92,11 @@ export async function startDouble(): Promise<Double> {
         return send(response, 400, failure('invalid_request_error', 'Only open Checkout Sessions can be expired.'));
       session['status'] = 'expired';
       return send(response, 200, session);
+    }
+    if (method === 'POST' && url === '/v1/refunds') {
+      if (double.refuseRefund)
+        return send(response, 400, failure('invalid_request_error', 'Refund amount is greater than charge amount.'));
+      return send(response, 200, { id: `re_${form['metadata[order]']}`, object: 'refund', status: 'pending' });
     }
     if (method !== 'POST' || url !== '/v1/checkout/sessions')
       return send(response, 404, failure('invalid_request_error', `Unrecognized request URL ${url}`));

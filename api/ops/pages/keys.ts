@@ -4,11 +4,12 @@ import type { Requester } from '../../../data/model/accounts.ts';
 import { currentPlan, SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { findKeys, type Key, keyById } from '../../../data/state/keys/keys.ts';
 import { type Entry, entriesOf } from '../../../data/state/money/ledger.ts';
+import { refundsOf } from '../../../data/state/money/refunds.ts';
 import { readAmount } from '../../access/key-signin.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { RouteRequest } from '../../http/server.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { printMinute } from '../../render/print.ts';
+import { printDate, printMinute } from '../../render/print.ts';
 import { badgeHtml, formatEur, timeHtml } from '../parts/format.ts';
 import type { OpsAnswer, OpsParts } from '../parts/request.ts';
 import { type SortColumn, type TableSort, tableSort } from '../parts/sort.ts';
@@ -90,6 +91,16 @@ export async function keyPage(parts: OpsParts, request: RouteRequest, who: strin
   return shown(parts, await keyOf(parts, request), who, { done: request.parameter('done'), moves });
 }
 
+/** What the page says after a form, by its `done`. */
+const DONE: Readonly<Record<string, string>> = {
+  grant: 'Granted.',
+  revoke: 'Revoked. The key no longer works.',
+  credited: 'Refunded: the amount is credited to the key.',
+  ordered: 'Refund ordered. It is booked when Stripe confirms it, usually within a minute.',
+};
+
+type Refunds = Awaited<ReturnType<typeof refundsOf>>;
+
 interface KeyFormState {
   done?: string | undefined;
   /** The order of the transactions. */
@@ -102,7 +113,11 @@ interface KeyFormState {
 async function shown({ store, now }: OpsParts, key: Key, who: string, formState: KeyFormState): Promise<OpsAnswer> {
   const at = now();
   const rows = await entriesOf(store, key.id, MOVEMENTS, null);
-  const done = { grant: 'Granted.', revoke: 'Revoked. The key no longer works.' }[formState.done ?? ''];
+  const done = DONE[formState.done ?? ''];
+  const refunds = await refundsOf(
+    store,
+    rows.map(({ id }) => id),
+  );
   const live = key.revoked_at === null;
   const body = html`${done === undefined ? '' : html`<p class="notice" role="status">${done}</p>`}
 <dl class="sum key-facts">
@@ -112,7 +127,7 @@ async function shown({ store, now }: OpsParts, key: Key, who: string, formState:
 <div><dt>Created</dt><dd>${timeHtml(key.created_at, at)}</dd></div>
 <div class="total"><dt>Balance</dt><dd>${formatEur(key.balance)}</dd></div></dl>
 ${live ? html`<div class="two">${grantForm(key, formState)}${revokeForm(key)}</div>` : ''}
-<section aria-labelledby="moves"><h2 id="moves">Transactions</h2>${rows.length === 0 ? html`<p class="empty">None.</p>` : movements(rows, formState.moves)}${rows.length === MOVEMENTS ? html`<p class="hint">The latest ${MOVEMENTS}.</p>` : ''}</section>`;
+<section aria-labelledby="moves"><h2 id="moves">Transactions</h2>${rows.length === 0 ? html`<p class="empty">None.</p>` : movements(rows, refunds, formState.moves)}${rows.length === MOVEMENTS ? html`<p class="hint">The latest ${MOVEMENTS}.</p>` : ''}</section>`;
   const above = html`<p class="crumbs"><a href="/ops/keys">Keys</a></p>`;
   const page = { title: key.email, above, body, at: { place: 'keys' as const, who } };
   return { page, status: formState.wrong === undefined ? 200 : 422 };
@@ -139,6 +154,7 @@ const MOVES: readonly SortColumn<Entry>[] = [
   { name: 'for', title: 'For', of: ({ operation, dataset, note }) => operation ?? dataset ?? note },
   { name: 'amount', title: 'Amount', figures: true, of: ({ amount }) => amount },
   { name: 'balance', title: 'Balance', figures: true, of: ({ balance }) => balance },
+  { name: 'refund', title: 'Refund' },
 ];
 
 const unsorted: TableSort<Entry> = {
@@ -147,12 +163,24 @@ const unsorted: TableSort<Entry> = {
   sorted: (rows) => [...rows],
 };
 
-function movements(rows: readonly Entry[], { head, sorted } = unsorted): Html {
+/** The refund of a row, or the form that orders it. */
+function refundCell({ id, kind, amount }: Entry, refunds: Refunds): Html | string {
+  const refund = refunds.get(id);
+  if (refund && !refund.refused) return html`${formatEur(refund.amount)} on ${printDate(refund.at)}`;
+  if (kind !== 'charge' && kind !== 'topup') return '';
+  const way = kind === 'charge' ? 'Credits the key at once.' : 'Goes back to the card; booked when Stripe confirms it.';
+  return html`<details><summary>Refund</summary><form method="post" action="/ops/ledger/${id}/refund">
+<label for="a${id}">Amount in EUR</label><input id="a${id}" name="amount_eur" inputmode="decimal" autocomplete="off" maxlength="12" value="${Math.abs(amount) / 1e6}">
+<label for="r${id}">Reason</label><input id="r${id}" name="reason" autocomplete="off" required maxlength="500">
+<p class="hint">${way}</p><button type="submit" class="button">Refund</button></form></details>`;
+}
+
+function movements(rows: readonly Entry[], refunds: Refunds, { head, sorted } = unsorted): Html {
   return html`<table class="rows">${head}
-<tbody>${sorted(rows).map(
-    ({ at, kind, operation, dataset, note, amount, balance, reference }) =>
-      html`<tr><th scope="row">${printMinute(at)}</th><td data-name="Kind">${kind}${reference?.startsWith('sandbox') ? html` ${badgeHtml('sandbox', 'wait')}` : ''}</td><td data-name="For">${[operation, dataset, note].filter(Boolean).join(' · ') || '—'}</td><td class="n" data-name="Amount">${amount > 0 ? '+' : ''}${formatEur(amount)}</td><td class="n" data-name="Balance">${formatEur(balance ?? 0)}</td></tr>`,
-  )}</tbody></table>`;
+<tbody>${sorted(rows).map((row) => {
+    const { at, kind, operation, dataset, note, amount, balance, reference } = row;
+    return html`<tr><th scope="row">${printMinute(at)}</th><td data-name="Kind">${kind}${reference?.startsWith('sandbox') ? html` ${badgeHtml('sandbox', 'wait')}` : ''}</td><td data-name="For">${[operation, dataset, note].filter(Boolean).join(' · ') || '—'}</td><td class="n" data-name="Amount">${amount > 0 ? '+' : ''}${formatEur(amount)}</td><td class="n" data-name="Balance">${formatEur(balance ?? 0)}</td><td data-name="Refund">${refundCell(row, refunds)}</td></tr>`;
+  })}</tbody></table>`;
 }
 
 /** POST /ops/keys/{key_id}/grant. */
@@ -178,6 +206,25 @@ export async function postRevoke(parts: OpsParts, request: RouteRequest, who: st
   const key = await keyOf(parts, request);
   if (key.revoked_at === null) await parts.accounts.revoke(key.id, requesterOf(request, who));
   return { to: `/ops/keys/${key.id}?done=revoke` };
+}
+
+/** POST /ops/ledger/{entry_id}/refund: `{amount_eur?, reason}`, as a form or as JSON. */
+export async function postRefund(parts: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
+  const invalid = (field: string, msg: string) =>
+    new ApiError('validation_failed', `${field}: ${msg}`, {
+      detail: [{ loc: ['body', field], msg, type: 'value_error' }],
+    });
+  const entry = request.params['entry_id'] ?? '';
+  if (!/^\d{1,15}$/.test(entry)) throw new ApiError('not_found', 'The ledger has no row with this id.');
+  const amount = readAmount(request.field('amount_eur'));
+  if (amount === undefined) throw invalid('amount_eur', 'must be an amount above 0, such as 5 or 0.004');
+  const reason = request.field('reason').slice(0, 500);
+  if (reason === '') throw invalid('reason', 'is required');
+  const { now, request_id } = requesterOf(request, who);
+  const order = { entry: Number(entry), amount, reason, who: `operator ${who}`, request_id, now };
+  const refund = await parts.checkout.refund(order);
+  if (request.prefersHtml) return { to: `/ops/keys/${refund.key_id}?done=${refund.status}` };
+  return { json: { id: order.entry, status: refund.status, amount_eur: refund.amount / 1e6 } };
 }
 
 const requesterOf = (request: RouteRequest, operator: string): Requester => ({ ...request.requester(null), operator });

@@ -5,6 +5,7 @@ import type { NightlyRun } from '../../../data/releases/runs.ts';
 import type { ReviewContext } from '../../../data/review/review.ts';
 import type { Traffic } from '../../../data/state/ops/traffic.ts';
 import type { Store } from '../../../data/state/store.ts';
+import type { CheckoutService } from '../../checkout/service.ts';
 import type { RouteRequest } from '../../http/server.ts';
 import type { OpsPage } from './frame.ts';
 
@@ -43,6 +44,7 @@ export interface OpsParts {
   admins: ReadonlySet<string>;
   reviewing: ReviewContext;
   accounts: Pick<Accounts, 'revoke' | 'grant'>;
+  checkout: Pick<CheckoutService, 'refund'>;
   /** Every dataset with its current state. */
   datasets(now: Date): Promise<OpsDataset[]>;
   /** Figures of this process that are not stored yet. */

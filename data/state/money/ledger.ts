@@ -14,6 +14,7 @@ export const LEDGER_KINDS = [
   'welcome',
   'grant',
   'charge',
+  'charge_refunded',
   'topup',
   'refund',
   'refund_failed',
