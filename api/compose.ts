@@ -57,6 +57,9 @@ import { CreditPayments } from './payments/credits.ts';
 import { idempotencyStore } from './payments/idempotency.ts';
 import { quoter } from './payments/payments.ts';
 import type { X402Settings } from './payments/x402/open.ts';
+import { SubscriptionKeys } from './subscriptions/message.ts';
+import { SubscriptionSender } from './subscriptions/sender.ts';
+import { StoredSubscriptions } from './subscriptions/subscriptions.ts';
 
 export interface Settings extends StoreOptions {
   packs: readonly Pack[];
@@ -95,6 +98,8 @@ export interface Settings extends StoreOptions {
   fast_path?: boolean;
   /** SQL_MEMORY in bytes; null or absent: there is no SQL. */
   sql_memory?: number | null;
+  /** `host:port` of receivers of changes that may have a private address, for tests; absent: none. */
+  open_hosts?: ReadonlySet<string>;
   /** Fetches the metadata documents of OAuth clients. */
   fetch?: OAuthParts['fetch'];
   now(): Date;
@@ -145,12 +150,14 @@ export async function compose(settings: Settings) {
   const traffic = countTraffic(store, now);
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
   const owners = openOwners(ownerParts);
-  const own =
+  const sqlProcess =
     shared || settings.sql_memory == null ? null : new SqlProcess(paths.sql(dataDir), settings.sql_memory, log);
-  const sql = shared?.sql ?? own;
+  const sql = shared?.sql ?? sqlProcess;
+  const { sender, subscriptions } = await openSubscriptions(settings, access, register);
   const gate = await openGate(settings, access, register, night, {
     owners,
     sql,
+    subscriptions,
     onCall: (call) => {
       metrics.recordCall(call);
       traffic.count(call);
@@ -193,11 +200,14 @@ export async function compose(settings: Settings) {
     /** Makes `/readyz` answer 503, so that load balancers send no more calls. */
     drain,
     ...access.sweeps,
+    /** Sends the changes that subscriptions wait for. */
+    sendChanges: () => sender.flush(),
     /** Makes the public tables of new releases before somebody waits for them. */
     prepareSql: sql ? prepareTables(sql, register) : () => {},
     listener: listenerOf(app, gate, settings),
     async close() {
-      own?.close();
+      sqlProcess?.close();
+      await sender.close();
       await register.close();
       await traffic.flush().catch((error: Error) => log(`cannot write traffic figures: ${error.message}`));
       settings.storage?.close();
@@ -240,18 +250,35 @@ function openHealth({ storage, dataDir, log, now, shared }: Settings, { store, r
   return { follower, followed, drain, night, health: { readiness, storage: state, progress } };
 }
 
+/** Subscriptions to changes, and what sends them. */
+async function openSubscriptions({ base_url, now, log, open_hosts }: Settings, access: Access, register: Register) {
+  const { store, mailer } = access;
+  const keys = new SubscriptionKeys(await sharedSecret(store, 'subscriptions'));
+  const parts = { store, register, keys, ...(open_hosts && { open_hosts }) };
+  const sender = new SubscriptionSender({ ...parts, mailer, base_url, now, log });
+  return { sender, subscriptions: new StoredSubscriptions(parts) };
+}
+
 /** The gate, with the replacements of `settings.adjust`. */
 async function openGate(
   settings: Settings,
   access: Access,
   register: Register,
   night: NightReader,
-  { owners, onCall, sql }: Required<Pick<CallDeps, 'owners' | 'onCall'>> & { sql: SqlRunner | null },
+  {
+    owners,
+    onCall,
+    sql,
+    subscriptions,
+  }: Required<Pick<CallDeps, 'owners' | 'onCall' | 'subscriptions'>> & {
+    sql: SqlRunner | null;
+  },
 ): Promise<CallDeps> {
   const { base_url, eur_usd, trust_proxy, now, dataDir } = settings;
   const gate: CallDeps = {
     ...access.gate,
     owners,
+    subscriptions,
     ...(sql && { sql: sqlAccess(sql, access.gate.limits) }),
     exports: exportLinks(dataDir, await sharedSecret(access.store, 'export_links'), register),
     base_url,

@@ -182,6 +182,7 @@ export class ApiServer {
       await register.refresh();
       this.#rewriter?.look();
       this.application.prepareSql();
+      void this.application.sendChanges();
       const opened = missing.flatMap((id) => register.current(id)?.manifest ?? []);
       const { base_url } = this.application.gate;
       return opened.map(

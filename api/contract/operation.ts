@@ -7,6 +7,7 @@ import type { Format } from '../../data/input/formats.ts';
 import type { CalledAs } from '../../data/input/parameters.ts';
 import type { Accounts, Requester } from '../../data/model/accounts.ts';
 import type { Awaitable } from '../../data/model/awaitable.ts';
+import type { ChangeSubscriptions } from '../../data/model/change-subscriptions.ts';
 import type { RawInput, Visibility } from '../../data/plan/plan.ts';
 import type { LoadedRecord } from '../../data/queries/records.ts';
 import type { Exports } from '../../data/releases/export.ts';
@@ -84,6 +85,8 @@ export interface LiveService {
   readonly sql?: ((statement: SqlStatement, signal: AbortSignal) => Promise<SqlAnswer>) | undefined;
   /** Prices a call of the caller and checks whether it is possible now, without running it; absent in tests without a gate. */
   readonly quote?: ((operation: Operation, args: Record<string, unknown>) => Promise<CallQuote>) | undefined;
+  /** Subscriptions to changes; absent where none are sent. */
+  readonly subscriptions?: ChangeSubscriptions | undefined;
   /** Opt-outs and claims; absent without a database. */
   owners?: Owners;
   /** Creates links to snapshot files; absent where none are served. */

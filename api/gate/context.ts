@@ -56,6 +56,8 @@ export interface CallDeps {
   repeats: IdempotencyStore;
   /** Dependencies of the operations on accounts. */
   accounts: LiveService['accounts'];
+  /** Subscriptions to changes; absent where none are sent. */
+  subscriptions?: LiveService['subscriptions'];
   /** Opt-outs and claims; absent without a database. */
   owners?: NonNullable<LiveService['owners']>;
   cursors: NonNullable<Context['cursors']>;
@@ -218,6 +220,7 @@ class CallService implements LiveService {
   declare exports?: NonNullable<LiveService['exports']>;
   declare keepAnswer?: NonNullable<LiveService['keepAnswer']>;
   readonly accounts: LiveService['accounts'];
+  readonly subscriptions: LiveService['subscriptions'];
   readonly requester: LiveService['requester'];
   readonly #caller: Caller;
   readonly #deps: CallDeps;
@@ -227,6 +230,7 @@ class CallService implements LiveService {
     if (deps.owners) this.owners = deps.owners;
     if (deps.exports) this.exports = deps.exports;
     this.accounts = deps.accounts;
+    this.subscriptions = deps.subscriptions;
     this.#caller = caller;
     this.#deps = deps;
     this.#call = call;

@@ -6,6 +6,13 @@ import { keys_create } from './account/keys_create.ts';
 import { keys_me } from './account/keys_me.ts';
 import { keys_close, keys_rotate, keys_usage } from './account/keys_own.ts';
 import { keys_recover } from './account/keys_recover.ts';
+import {
+  keys_deliveries,
+  keys_deliveries_repeat,
+  keys_subscriptions,
+  keys_subscriptions_add,
+  keys_subscriptions_remove,
+} from './account/keys_subscriptions.ts';
 import { keys_subscribe, keys_topup } from './account/keys_topup.ts';
 import { dataset_facets } from './analysis/dataset_facets.ts';
 import { dataset_stats } from './analysis/dataset_stats.ts';
@@ -79,6 +86,11 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   keys_topup,
   keys_subscribe,
   keys_recover,
+  keys_subscriptions_add,
+  keys_subscriptions,
+  keys_deliveries,
+  keys_deliveries_repeat,
+  keys_subscriptions_remove,
   keys_grant,
   keys_revoke,
 ];

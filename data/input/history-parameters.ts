@@ -92,6 +92,8 @@ export interface ChangesInput {
   /** Microseconds since 1970; changes recorded later are answered. */
   since: number;
   limit: number;
+  /** Seconds to wait for the first change; 0: not at all. */
+  wait: number;
 }
 
 const FORMAT = representation('json', 'md');
@@ -218,14 +220,21 @@ const SINCE: Parameter<number> = {
   parse: (values, { name }) => microseconds(name, single(name, values)),
 };
 
+/** `wait`. No tool has it: a host would end a call that waits. */
+const WAIT: Parameter<number> = {
+  ...integerParameter('Seconds to wait for a change', { min: 0, max: 30, fallback: 0 }),
+  no_tool: true,
+};
+
 /** Parameters of `GET /v1/{ds}/changes`. */
 export const changesParameters = parameters(
   {
     since: SINCE,
     limit: integerParameter('Changes of an answer', { min: 1, max: HISTORY_BOUNDS.changes, fallback: 1000 }),
+    wait: WAIT,
     format: FORMAT,
   },
-  ({ since, limit }): ChangesInput => ({ since, limit }),
+  ({ since, limit, wait }): ChangesInput => ({ since, limit, wait }),
 );
 
 /**

@@ -60,6 +60,8 @@ export interface Parameter<T> {
   fallback?: T;
   /** The value without the parameter, where it depends on the call. */
   absent?: (place: Omit<ParameterContext, 'name'>) => T;
+  /** Tools do not list it. */
+  no_tool?: true;
   /** Part of the path, so that nobody may send it as a query parameter. */
   path?: true;
 }
@@ -175,7 +177,8 @@ function namesOf(table: ParameterTable): { inCall: readonly string[]; inPath: re
 
 function shapeOf(table: ParameterTable, pack: Pack | null, as: CalledAs | undefined): Record<string, z.ZodType> {
   const shape: Record<string, z.ZodType> = {};
-  for (const [name, { schema }] of Object.entries(table)) if (schema) shape[name] = schema(pack, as);
+  for (const [name, { schema, no_tool }] of Object.entries(table))
+    if (schema && !(no_tool && as === 'tool')) shape[name] = schema(pack, as);
   return shape;
 }
 

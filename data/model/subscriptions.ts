@@ -8,6 +8,8 @@ export interface Subscription {
   bulk: boolean;
   /** Whether each call is charged to the balance. */
   charged: boolean;
+  /** Most subscriptions to changes. */
+  subscriptions: number;
   /** EUR a month; null: not for sale. */
   eur_per_month: number | null;
 }
@@ -17,10 +19,10 @@ export const WELCOME_CREDIT = 500_000;
 
 /** All plans by name. `internal` is for our own use, only by an operator's grant. */
 export const SUBSCRIPTIONS = {
-  payg: { calls: 60, bulk: false, charged: true, eur_per_month: null },
-  pro: { calls: 300, bulk: true, charged: true, eur_per_month: 49 },
-  scale: { calls: 1200, bulk: true, charged: true, eur_per_month: 199 },
-  internal: { calls: null, bulk: true, charged: false, eur_per_month: null },
+  payg: { calls: 60, bulk: false, charged: true, subscriptions: 3, eur_per_month: null },
+  pro: { calls: 300, bulk: true, charged: true, subscriptions: 50, eur_per_month: 49 },
+  scale: { calls: 1200, bulk: true, charged: true, subscriptions: 500, eur_per_month: 199 },
+  internal: { calls: null, bulk: true, charged: false, subscriptions: 500, eur_per_month: null },
 } as const satisfies Record<string, Subscription>;
 
 export type PlanName = keyof typeof SUBSCRIPTIONS;

@@ -42,7 +42,7 @@ export function isoMicroseconds(at: number): string {
  */
 export async function getChanges(
   release: Pick<Release, 'engine' | 'manifest' | 'overlay'>,
-  { since, limit }: ChangesInput,
+  { since, limit }: Omit<ChangesInput, 'wait'>,
   options: QueryOptions,
 ): Promise<{ items: FeedChange[]; next_since: string }> {
   const stored = await release.engine.changes({ since, limit }, options);

@@ -52,6 +52,8 @@ export interface TestApp {
   sweepPayments(): Promise<void>;
   /** Retries what Stripe did not answer. */
   sweepCheckouts(): Promise<void>;
+  /** Sends the changes that subscriptions wait for. */
+  sendChanges(): Promise<void>;
   /** Reported internal errors. */
   faults: unknown[];
   /** Number of open leases on releases. */
@@ -111,6 +113,8 @@ export interface TestOptions {
   log?: (line: string) => void;
   /** Fetches client ID metadata documents. */
   fetch?: Settings['fetch'];
+  /** Receivers of changes on this machine. */
+  open_hosts?: ReadonlySet<string>;
 }
 
 /** The app of a test file, closed after its tests: `const app = await appOfAll();` */
@@ -175,6 +179,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     mcp_origins: options.mcp_origins ?? [],
     fast_path: options.fast_path ?? true,
     fetch: options.fetch,
+    ...(options.open_hosts && { open_hosts: options.open_hosts }),
     report: (error) => faults.push(error),
     adjust: (gate) => ({
       ...gate,
@@ -229,6 +234,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     state: application.store,
     sweepPayments: application.sweepPayments,
     sweepCheckouts: application.sweepCheckouts,
+    sendChanges: application.sendChanges,
     dataDir,
     async publish(dataset, next) {
       const pack = packs.find(({ id }) => id === dataset)!;

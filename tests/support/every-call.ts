@@ -41,6 +41,7 @@ const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
   keys_create: () => ({ email: `reader-${Math.random().toString(36).slice(2)}@example.org` }),
   keys_topup: () => ({ amount_eur: 5 }),
   keys_subscribe: () => ({ plan: 'pro' }),
+  keys_subscriptions_add: () => ({ dataset: 'harbours', url: 'https://hook.example.org/' }),
   keys_recover: () => ({ email: 'reader@example.org' }),
   keys_grant: (key_id) => ({ key_id, amount_eur: 1 }),
   optout: () => ({ dataset: 'harbours', entity_id: 'harbour-13', contact: 'office@neu.example' }),
@@ -55,12 +56,19 @@ const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
 
 /**
  * Every operation, called in several ways for each dataset; `account` is a key with credit that may be
- * revoked, with the token of a claim; `ending` has the keys of operations after which a key does not work.
+ * revoked, with the token of a claim; `ending` has the keys of operations after which a key does not work, `parts` the
+ * parts of paths by name. Operations with other parts are left out.
  */
 export function everyCall(
   packs: readonly Pack[],
   slugs: Record<string, string[]>,
-  account: { id: string; key: string; token: string; ending?: Readonly<Record<string, string>> },
+  account: {
+    id: string;
+    key: string;
+    token: string;
+    ending?: Readonly<Record<string, string>>;
+    parts?: Readonly<Record<string, string>>;
+  },
 ): OperationCall[] {
   const ownOf = (name: string) => ({ Authorization: `Bearer ${account.ending?.[name] ?? account.key}` });
   return OPERATIONS.flatMap((operation) => {
@@ -88,7 +96,9 @@ export function everyCall(
       fetch: `?id=${Object.entries(slugs).map(([dataset, [slug]]) => `${dataset}/${slug}`)[0]}`,
     };
     const asks = queries[name] ?? '';
-    const path = rest.path.replace(':key_id', account.id) + asks;
+    const parts: Record<string, string> = { key_id: account.id, ...account.parts };
+    const path = rest.path.replaceAll(/:(\w+)/g, (part, of: string) => parts[of] ?? part) + asks;
+    if (path.includes('/:')) return [];
     const body = BODIES[name]?.(account.id, account.token);
     const init = {
       method: rest.method,
@@ -108,4 +118,28 @@ export async function endingKeys(app: TestApp): Promise<Record<string, string>> 
   const names = ['keys_rotate', 'keys_close'];
   const keys = names.map(async (name) => [name, (await newKey(app)).key] as const);
   return Object.fromEntries(await Promise.all(keys));
+}
+
+/** A subscription with a delivery, for the paths of their operations. */
+export async function subscriptionParts(
+  app: TestApp,
+  key: string,
+): Promise<{ subscription: string; delivery: string }> {
+  const { body } = await app.json('/v1/keys/me/subscriptions', {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(BODIES['keys_subscriptions_add']!('', '')),
+  });
+  const subscription = String(body['id']);
+  const { db } = app.state;
+  await db.updateTable('change_subscriptions').set({ status: 'active' }).where('id', '=', subscription).execute();
+  const delivery = 'msg_of-a-test';
+  await db
+    .insertInto('deliveries')
+    .values({
+      ...{ id: delivery, subscription_id: subscription, since: 0, until: 1, changes: 1, status: 'delivered' },
+      ...{ attempts: 1, response_status: 200, problem: null, created_at: 0, delivered_at: 1 },
+    })
+    .execute();
+  return { subscription, delivery };
 }

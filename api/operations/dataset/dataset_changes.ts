@@ -1,9 +1,11 @@
 // GET /v1/{ds}/changes: the full change feed after a moment, for clients that keep a copy; part of the plans.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ChangesInput, changesParameters } from '../../../data/input/history-parameters.ts';
 import { CHANGES_A_SLICE } from '../../../data/plan/slices.ts';
 import { type FeedChange, getChanges } from '../../../data/queries/changes.ts';
+import { releaseTag } from '../../../data/releases/release.ts';
 import { operation } from '../../contract/operation.ts';
 import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
@@ -11,6 +13,9 @@ import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { inputOf } from '../common/inputs.ts';
 import { longListResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, FED_CHANGE_OUTPUT, time } from '../common/outputs.ts';
+
+/** Milliseconds between two looks for a change, of which a call holds a lease each. */
+const POLL = 500;
 
 type Changes = { items: FeedChange[]; next_since: string } & About;
 
@@ -35,7 +40,16 @@ export const dataset_changes = operation<ChangesInput, Changes>({
     }),
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const page = await getChanges(release, input, { signal: ctx.signal });
+    const options = { signal: ctx.signal };
+    let page = await getChanges(release, input, options);
+    const end = performance.now() + input.wait * 1000;
+    for (let tag = releaseTag(release); page.items.length === 0 && performance.now() < end; ) {
+      await sleep(POLL, undefined, { ...options, ref: false }).catch(() => {});
+      const newer = ctx.signal.aborted ? null : ctx.leaseOther?.(release.pack.id);
+      if (!newer) break;
+      if (releaseTag(newer) !== tag) page = await getChanges(newer, input, options);
+      tag = releaseTag(newer);
+    }
     return longListResult<Changes>({ ...page, ...aboutDataset(release.pack, ctx.base_url) }, CHANGES_A_SLICE, ctx);
   },
   markdown: async ({ items, next_since, attribution, license }, ctx) =>

@@ -2,6 +2,7 @@
 // since 1970.
 import type { Generated } from 'kysely';
 import type { AuditPeopleTables } from './audit-people.ts';
+import type { ChangeSubscriptionTables } from './change-subscriptions.ts';
 import type { CheckoutTables } from './checkout.ts';
 import type { FleetTables } from './fleet.ts';
 import type { MailTables } from './mails.ts';
@@ -109,7 +110,8 @@ export interface Tables
     OpsTables,
     OverlayTables,
     OwnerTables,
-    PaymentTables {
+    PaymentTables,
+    ChangeSubscriptionTables {
   keys: KeyTable;
   entries: EntryTable;
   balances: BalanceTable;

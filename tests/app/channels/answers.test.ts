@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { outputSchema } from '../../../api/render/json-schema.ts';
 import { appOfAll } from '../../support/app.ts';
-import { endingKeys, everyCall, type OperationCall } from '../../support/every-call.ts';
+import { endingKeys, everyCall, type OperationCall, subscriptionParts } from '../../support/every-call.ts';
 import { claimToken } from '../../support/owners-stage.ts';
 import { schemaErrors, strictSchema } from '../../support/schemas.ts';
 
@@ -13,7 +13,13 @@ const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.sli
 const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
 const { id, key } = made.body as { id: string; key: string };
 const token = await claimToken(app);
-const asked: OperationCall[] = everyCall(packs, slugs, { id, key, token, ending: await endingKeys(app) });
+const asked: OperationCall[] = everyCall(packs, slugs, {
+  id,
+  key,
+  token,
+  ending: await endingKeys(app),
+  parts: await subscriptionParts(app, key),
+});
 
 test('exactly the operations with JSON answers have a schema', () => {
   for (const { name, formats, output } of OPERATIONS)

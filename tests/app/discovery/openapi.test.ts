@@ -6,7 +6,7 @@ import { shortenLists } from '../../../api/discovery/openapi-examples.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { NO_OVERLAY, type OwnerFact } from '../../../data/plan/overlay.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
-import { endingKeys, everyCall, type OperationCall } from '../../support/every-call.ts';
+import { endingKeys, everyCall, type OperationCall, subscriptionParts } from '../../support/every-call.ts';
 import { claimToken } from '../../support/owners-stage.ts';
 import { schemaErrors, strictSchema } from '../../support/schemas.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -33,7 +33,13 @@ beforeAll(async () => {
   const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
   const { id, key } = made.body as { id: string; key: string };
   const token = await claimToken(app);
-  asked = everyCall(packs, slugs, { id, key, token, ending: await endingKeys(app) });
+  asked = everyCall(packs, slugs, {
+    id,
+    key,
+    token,
+    ending: await endingKeys(app),
+    parts: await subscriptionParts(app, key),
+  });
   document = (await app.json('/openapi.json')).body as typeof document;
 });
 afterAll(() => app.close());

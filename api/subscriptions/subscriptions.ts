@@ -1,0 +1,105 @@
+// Subscriptions to changes in the store, with the limits of plans.
+import type { KeepAnswer, Requester } from '../../data/model/accounts.ts';
+import type {
+  ChangeDelivery,
+  ChangeSubscription,
+  ChangeSubscriptions,
+  WantedSubscription,
+} from '../../data/model/change-subscriptions.ts';
+import { DataError, validationError } from '../../data/model/errors.ts';
+import { checkUrl, type OpenHosts, publicOnly, Refused, WEB_PORTS } from '../../data/model/guard.ts';
+import { currentPlan, subscription as planOf } from '../../data/model/subscriptions.ts';
+import type { Register } from '../../data/releases/register.ts';
+import {
+  addSubscription,
+  deliveriesOf,
+  removeSubscription,
+  repeatDelivery,
+  subscriptionsOf,
+} from '../../data/state/change-subscriptions.ts';
+import { keyById } from '../../data/state/keys/keys.ts';
+import type { Store } from '../../data/state/store.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { SubscriptionKeys } from './message.ts';
+import { namesPaid, subscribedInput } from './sender.ts';
+
+/** Most deliveries of an answer. */
+const DELIVERIES = 100;
+
+interface Parts {
+  store: Store;
+  register: Register;
+  keys: SubscriptionKeys;
+  open_hosts?: OpenHosts;
+}
+
+const notFound = () => new ApiError('not_found', 'This key has no subscription or delivery with this id.');
+
+/**
+ * @example
+ * ```ts
+ * const { id, secret } = await subscriptions.add({ dataset: 'airports', query: { country: 'CH' }, url }, requester);
+ * ```
+ */
+export class StoredSubscriptions implements ChangeSubscriptions {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async add(
+    { dataset, query, url }: WantedSubscription,
+    requester: Requester,
+    keep?: KeepAnswer<{ id: string; secret: string }>,
+  ): Promise<{ id: string; secret: string }> {
+    const { store, register, keys, open_hosts } = this.#parts;
+    const pack = register.packs.get(dataset);
+    if (pack === undefined) throw new DataError('unknown_dataset', `There is no dataset "${dataset}".`);
+    const input = subscribedInput(JSON.stringify(query), pack);
+    try {
+      const address = new URL(url);
+      checkUrl(address, publicOnly, WEB_PORTS, open_hosts);
+      if (address.protocol !== 'https:' && !open_hosts?.has(address.host)) throw new Refused('use https');
+    } catch (error) {
+      throw validationError('url', error instanceof Refused ? error.message : 'must be an address', 'url_parsing');
+    }
+    const key = await keyById(store, requester.key ?? '');
+    const plan = planOf(currentPlan(key ?? { plan: 'payg', plan_until: null }, requester.now));
+    if (!plan.bulk && namesPaid(input, pack))
+      throw new ApiError(
+        'plan_required',
+        'These conditions name paid attributes; they need a plan with the change feed.',
+      );
+    const row = await addSubscription(store, {
+      ...{ key_id: requester.key ?? '', dataset, query: JSON.stringify(query), url },
+      ...{ most: plan.subscriptions, now: requester.now },
+      also: (tx, { id }) => keep?.(tx, { id, secret: keys.signing(id) }) ?? Promise.resolve(),
+    });
+    if (row === null)
+      throw new DataError('invalid_parameter', `This key may have ${plan.subscriptions} subscriptions, and has them.`);
+    return { id: row.id, secret: keys.signing(row.id) };
+  }
+
+  async list({ key }: Requester): Promise<ChangeSubscription[]> {
+    const rows = await subscriptionsOf(this.#parts.store, key ?? '');
+    return rows.map(({ id, dataset, query, url, status, created_at, failing_since, next_at }) => ({
+      ...{ id, dataset, query: JSON.parse(query) as Record<string, string>, url, status, created_at },
+      retry_at: failing_since === null || status === 'disabled' ? null : next_at,
+    }));
+  }
+
+  async remove(id: string, { key }: Requester): Promise<void> {
+    if (!(await removeSubscription(this.#parts.store, key ?? '', id))) throw notFound();
+  }
+
+  async deliveries(id: string, { key }: Requester): Promise<ChangeDelivery[]> {
+    const rows = await deliveriesOf(this.#parts.store, key ?? '', id, DELIVERIES);
+    if (rows === null) throw notFound();
+    return rows.map(({ subscription_id: _, since: __, until: ___, ...row }) => row);
+  }
+
+  async repeat(id: string, delivery: string, { key, now }: Requester): Promise<void> {
+    if (!(await repeatDelivery(this.#parts.store, key ?? '', id, delivery, now))) throw notFound();
+  }
+}
