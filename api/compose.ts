@@ -172,7 +172,7 @@ export async function compose(settings: Settings) {
     started_at,
     ...health,
     tables: [
-      new AccountServer({ ...gate, store, accounts: access.accounts, now }).table,
+      new AccountServer({ ...gate, gate, store, accounts: access.accounts, now }).table,
       opsTable(
         {
           ...{ store, admins, reviewing: reviewingOf(ownerParts, register), accounts: gate.accounts },

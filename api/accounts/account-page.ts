@@ -9,7 +9,7 @@ import { prefixOf } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
 import type { ShellPage } from '../pages/shell.ts';
 import { plural, printDate, printDay, printEuro, printMinute, printNumber } from '../render/print.ts';
-import { secretHtml } from './key-pages.ts';
+import { returnField, secretHtml } from './key-pages.ts';
 
 /** Parts of the page that a form belongs to. */
 export type AccountPart = 'topup' | 'plan' | 'key' | 'apps';
@@ -245,7 +245,12 @@ export interface SignInState {
 const PATH = '/account';
 
 /** The sign-in page. */
-export function accountSignInPage(base_url: string, state: SignInState | null, notice?: string): ShellPage {
+export function accountSignInPage(
+  base_url: string,
+  state: SignInState | null,
+  notice?: string,
+  next: string | null = null,
+): ShellPage {
   const prefix = prefixOf(base_url);
   const wrong = (form: SignInState['form']) => (state?.form === form ? state.problem : null);
   const alert = (form: SignInState['form']) =>
@@ -258,7 +263,7 @@ export function accountSignInPage(base_url: string, state: SignInState | null, n
     body: html`${notice !== undefined && html`<p class="warn" role="status">${notice}</p>`}
 <p>See your balance and usage, top up, choose a plan, replace or revoke your key.</p>
 <section aria-labelledby="with-key"><h2 id="with-key">With your key</h2>
-<form class="ask" method="post" action="${prefix}/account/sign-in">
+<form class="ask" method="post" action="${prefix}/account/sign-in">${returnField(next)}
 ${alert('key')}
 <label for="key">API key</label>
 <input type="text" name="username" autocomplete="username" value="API key" readonly hidden>
@@ -272,7 +277,7 @@ ${alert('email')}
 <input id="email" name="email" type="email" autocomplete="email" maxlength="254" required value="${state?.email ?? ''}"${invalid('email')}>
 <div class="buttons"><button type="submit">Send a sign-in link</button></div>
 </form></section>
-<p>No key yet? <a href="${prefix}/keys">Get an API key</a>.</p>`,
+<p>No key yet? <a href="${prefix}/keys${next !== null && `?next=${encodeURIComponent(next)}`}">Get an API key</a>.</p>`,
   };
 }
 

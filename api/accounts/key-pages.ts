@@ -19,8 +19,12 @@ export interface KeyFormState {
   exists: boolean;
 }
 
-/** The form. */
-export function keyFormPage(base_url: string, state: KeyFormState | null): ShellPage {
+/** The field of the page to return to. */
+export const returnField = (next: string | null): Html | false =>
+  next !== null && html`<input type="hidden" name="next" value="${next}">`;
+
+/** The form; `next`: the page to return to. */
+export function keyFormPage(base_url: string, state: KeyFormState | null, next: string | null): ShellPage {
   const prefix = prefixOf(base_url);
   const invalid = state === null ? '' : html` aria-invalid="true" aria-describedby="email-wrong"`;
   const sign_in = html`<a href="${prefix}/account">Sign in</a>`;
@@ -31,7 +35,7 @@ export function keyFormPage(base_url: string, state: KeyFormState | null): Shell
     title: 'Get an API key',
     path: '/keys',
     body: html`<p class="lead">Your e-mail address is enough. A new key has ${welcome} of credit, and you can make a first call on the next page.</p>
-<form class="ask" method="post" action="${prefix}/keys">
+<form class="ask" method="post" action="${prefix}/keys">${returnField(next)}
 ${problem}
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="email" maxlength="254" required autofocus value="${state?.email ?? ''}"${invalid}>
@@ -61,11 +65,11 @@ export const secretHtml = (secret: string): Html => html`<div class="secret"><co
 /** The new key, shown once, with a first call. `notice`: why it starts without credit. */
 export function newKeyPage(
   base_url: string,
-  created: { secret: string; email: string; balance: number; notice: string | null },
+  created: { secret: string; email: string; balance: number; notice: string | null; next: string | null },
   calls: readonly FirstCall[],
 ): ShellPage {
   const prefix = prefixOf(base_url);
-  const { secret, email, balance, notice } = created;
+  const { secret, email, balance, notice, next } = created;
   const [first] = calls;
   return {
     title: 'Your API key',
@@ -73,6 +77,7 @@ export function newKeyPage(
     body: html`${secretHtml(secret)}
 <dl class="sum"><div><dt>E-mail</dt><dd>${email}</dd></div><div><dt>Credit</dt><dd>${printEuro(eur(balance))}</dd></div></dl>
 ${notice !== null && html`<p class="warn">${notice}</p>`}
+<p class="actions"><a class="button" href="${next ?? `${prefix}/account`}">${next === null ? 'Your account' : 'Back to the page'}</a></p>
 ${first && firstCallHtml(secret, new URL(first.call, base_url).href, calls)}
 <section aria-labelledby="next"><h2 id="next">Next</h2><ul class="points">
 <li><a href="${prefix}/account">Your account</a>: balance, top up, plan, replace or revoke the key.</li>

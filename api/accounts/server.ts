@@ -2,19 +2,21 @@
 // (contract section 9, "Keys").
 import { serialize } from 'hono/utils/cookie';
 import type { Requester } from '../../data/model/accounts.ts';
+import { currentPlan } from '../../data/model/subscriptions.ts';
 import { type Key, keyById } from '../../data/state/keys/keys.ts';
 import { entriesOf, usageOf } from '../../data/state/money/ledger.ts';
 import { billedSubscriptions } from '../../data/state/money/paid-plans.ts';
 import { endGrant, grantOf, grantsOf } from '../../data/state/oauth/grants.ts';
 import { ownerSessions, SESSION_LIFETIME } from '../../data/state/sessions.ts';
 import type { Store } from '../../data/state/store.ts';
+import { eur } from '../../packs/define/money.ts';
 import type { Identify } from '../access/caller.ts';
 import { readAmount, signIn } from '../access/key-signin.ts';
 import { ApiError, ERRORS, KEY_BODY } from '../contract/errors.ts';
 import { packPrice } from '../contract/pricing.ts';
 import type { CallDeps } from '../gate/context.ts';
-import { SessionCookie } from '../http/browser-session.ts';
-import type { PlainAnswer, RouteRequest, RouteTable } from '../http/server.ts';
+import { isForeignForm, returnPath, SessionCookie } from '../http/browser-session.ts';
+import { foreignForm, type PlainAnswer, type RouteAnswer, type RouteRequest, type RouteTable } from '../http/server.ts';
 import { NO_WELCOME } from '../operations/account/keys_create.ts';
 import { TOPUP } from '../operations/account/keys_topup.ts';
 import { EMAIL } from '../operations/common/account.ts';
@@ -36,7 +38,9 @@ import {
   useLinkPage,
 } from './account-page.ts';
 import type { StoredAccounts } from './accounts.ts';
+import { consentToken } from './consent.ts';
 import { type FirstCall, type KeyFormState, keyFormPage, newKeyPage } from './key-pages.ts';
+import { runForSession, runToken } from './run.ts';
 
 const STYLE = `${FORM_STYLE}
 main section { margin-block: 2.5rem 0; }
@@ -82,6 +86,7 @@ const ACCOUNT_SHELL = shellOf({
 const KEYS_SHELL = shellOf({ style: STYLE, scripts: [SCRIPT_ASSET.path, KEYS_ASSET.path] });
 
 export interface AccountParts {
+  gate: CallDeps;
   store: Store;
   accounts: StoredAccounts;
   identify: Identify;
@@ -125,18 +130,25 @@ export class AccountServer {
       form: 'session',
     },
     routes: {
-      'GET /keys': () => ({ page: keyFormPage(this.#parts.base_url, null), shell: KEYS_SHELL }),
+      'GET /keys': (request) => ({
+        page: keyFormPage(this.#parts.base_url, null, this.#returnOf(request)),
+        shell: KEYS_SHELL,
+      }),
       'POST /keys': (request) => this.#createKey(request),
       'GET /keys/recover': { shell: PLAIN_SHELL, answer: (request) => this.#showRecovery(request) },
       'POST /keys/recover': { shell: PLAIN_SHELL, form: 'token', answer: (request) => this.#recover(request) },
       'GET /account': (request) => this.#account(request),
       'GET /account/link': (request) => this.#showLink(request),
+      'GET /account/session': { errors: 'json', answer: (request) => this.#session(request) },
       // The address of a form, opened without the form.
       'GET /account/*': () => this.#redirect('/account'),
       'POST /account/sign-in': (request) => this.#signInWithKey(request),
       'POST /account/mail-link': (request) => this.#mailLink(request),
       'POST /account/link': (request) => this.#useLink(request),
       'POST /account/sign-out': (request) => this.#signOut(request),
+      // JSON, and a token besides the check of its origin.
+      'POST /account/run': { errors: 'json', form: undefined, answer: (request) => this.#run(request) },
+      'POST /account/consent': this.#signed((visit) => this.#consent(visit)),
       'POST /account/topup': this.#signed((visit) => this.#topUp(visit)),
       'POST /account/plan': this.#signed((visit) => this.#choosePlan(visit)),
       'POST /account/rotate': this.#signed((visit) => this.#rotate(visit)),
@@ -148,21 +160,23 @@ export class AccountServer {
   constructor(parts: AccountParts) {
     this.#parts = parts;
     this.#prefix = prefixOf(parts.base_url);
-    this.#cookie = new SessionCookie(parts.base_url, 'register_account', '/account');
+    this.#cookie = new SessionCookie(parts.base_url, 'register_account', '/account', 'Lax');
   }
 
   async #createKey(request: RouteRequest): Promise<PlainAnswer> {
     const { accounts, base_url } = this.#parts;
     const email = request.field('email');
+    const next = this.#returnOf(request);
     const rejected = (problem: string, status: number, exists = false) => {
       const state: KeyFormState = { email: email.slice(0, 254), problem, exists };
-      return { page: keyFormPage(base_url, state), status, shell: KEYS_SHELL };
+      return { page: keyFormPage(base_url, state, next), status, shell: KEYS_SHELL };
     };
     if (!EMAIL.safeParse(email).success) return rejected(NO_ADDRESS, 422);
     try {
       const { secret, account, no_welcome } = await accounts.create(email, request.requester(null));
       const notice = no_welcome === null ? null : NO_WELCOME[no_welcome];
-      const page = newKeyPage(base_url, { secret, email, balance: account.balance, notice }, await this.#firstCalls());
+      const created = { secret, email, balance: account.balance, notice, next };
+      const page = newKeyPage(base_url, created, await this.#firstCalls());
       return await this.#openSession(request, account.id, { page, status: 201, shell: KEYS_SHELL });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -202,7 +216,9 @@ export class AccountServer {
 
   async #account(request: RouteRequest): Promise<PlainAnswer> {
     const visit = await this.#visitOf(request);
+    const next = this.#returnOf(request);
     if (visit === null) return this.#signInPage(request);
+    if (next !== null) return { to: next };
     const done = {
       disconnected: ['apps', 'The application can no longer spend from your key.'],
       cancelled: ['plan', 'The plan was cancelled. It stays until the end of the paid month and does not renew.'],
@@ -240,7 +256,8 @@ export class AccountServer {
     await request.count('signin');
     const result = await signIn(this.#parts.identify, request.field('key'));
     if ('wrong' in result) return this.#signInPage(request, { form: 'key', problem: result.wrong });
-    return this.#openSession(request, result.key_id, this.#redirect('/account'));
+    const next = this.#returnOf(request);
+    return this.#openSession(request, result.key_id, next === null ? this.#redirect('/account') : { to: next });
   }
 
   async #mailLink(request: RouteRequest): Promise<PlainAnswer> {
@@ -272,6 +289,32 @@ export class AccountServer {
     const token = this.#cookie.read(request);
     if (token !== undefined) await ownerSessions.end(this.#parts.store, token);
     return this.#forgetCookies(this.#redirect('/account'));
+  }
+
+  /** The session as scripts of pages see it: the balance, and the token of their calls. */
+  async #session(request: RouteRequest): Promise<PlainAnswer> {
+    const visit = await this.#visitOf(request);
+    if (visit === null) return this.#forgetCookies({ json: { signed_in: false } });
+    const { balance } = visit.key;
+    return { json: { signed_in: true, balance_eur: eur(balance), csrf: runToken(visit.session) } };
+  }
+
+  async #run(request: RouteRequest): Promise<RouteAnswer> {
+    const { base_url, gate } = this.#parts;
+    if (isForeignForm(base_url, 'session', request)) return foreignForm(base_url);
+    const visit = await this.#visitOf(request);
+    if (visit === null) throw new ApiError('key_required', 'Your session has ended. Sign in again.');
+    const { id, balance } = visit.key;
+    const caller = { kind: 'key', id, balance, plan: currentPlan(visit.key, request.now.getTime()) } as const;
+    return runForSession(gate, request, visit.session, caller);
+  }
+
+  /** Signs in to a consent page of OAuth with this session. */
+  async #consent({ request, key }: Visit): Promise<PlainAnswer> {
+    const uid = request.field('uid');
+    if (!/^[\w-]{1,64}$/.test(uid)) return this.#redirect('/account');
+    const token = await consentToken(this.#parts.store, uid, key.id, request.now.getTime());
+    return this.#redirect(`/oauth/approve/${uid}?session=${token}`);
   }
 
   async #topUp(visit: Visit): Promise<PlainAnswer> {
@@ -363,12 +406,17 @@ export class AccountServer {
 
   #signInPage(request: RouteRequest, state: SignInState | null = null, status = state === null ? 200 : 422) {
     const stale = this.#cookie.read(request) !== undefined || request.header('cookie')?.includes(SIGNED_IN_COOKIE);
-    const answer = { page: accountSignInPage(this.#parts.base_url, state), status };
+    const answer = { page: accountSignInPage(this.#parts.base_url, state, undefined, this.#returnOf(request)), status };
     return stale ? this.#forgetCookies(answer) : answer;
   }
 
   #owner({ request, key }: Visit): Requester {
     return request.requester(key.id);
+  }
+
+  /** The page to return to after a sign-in: the field or the parameter `next`. */
+  #returnOf(request: RouteRequest): string | null {
+    return returnPath(this.#parts.base_url, request.field('next') || (request.parameter('next') ?? ''));
   }
 
   #redirect(path: string): PlainAnswer {

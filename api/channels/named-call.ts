@@ -1,4 +1,4 @@
-// Builds the gate's call from an operation and named arguments (MCP, A2A): the same call as over REST.
+// Builds the gate's call from an operation and named arguments (MCP, A2A, pages): the same call as over REST.
 
 import { derive } from '../../packs/define/derive.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -42,11 +42,13 @@ function ownArguments({ operation, args }: CallInput): { format?: unknown; max_p
 const decimal = (amount: number): string => String(Number(amount.toFixed(6)));
 
 /** The requested format: `json` or `md`; without one that of the channel. Text operations have a single format. */
-function formatOf({ formats, tool }: Operation, format: unknown, channel: Call['channel']): Call['format'] {
+function formatOf({ formats, tool, rest }: Operation, format: unknown, channel: Call['channel']): Call['format'] {
   if (format === undefined || format === null || format === '')
     return channel === 'mcp' && tool?.markdown ? 'markdown' : (formats[0] ?? 'json');
   if (format === 'json') return formats[0] ?? 'json';
   if (format === 'md' || format === 'markdown') return 'markdown';
+  // Pages show the values as the HTML of the operation has them.
+  if (format === 'html' && channel === 'rest' && rest.html) return 'html';
   const issue = { loc: ['query', 'format'], msg: 'must be json or md', type: 'enum' };
   throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });
 }
@@ -86,7 +88,7 @@ class ReadNamed implements Call {
   readonly format: Call['format'];
   readonly head = false;
   readonly request_id: string;
-  readonly idempotency_key: string | undefined;
+  idempotency_key: string | undefined;
   readonly max_price: string | undefined;
   readonly payment: unknown;
   readonly misread: Call['misread'];

@@ -20,6 +20,7 @@ export function admit(
   calls = 1,
 ): Awaitable<Caller> {
   const { credential } = visitor;
+  if (visitor.caller) return limit(gate, visitor, bucket, calls, visitor.caller);
   if (credential === null) return limit(gate, visitor, bucket, calls, ANONYMOUS);
   const candidate = gate.identify(credential);
   return candidate instanceof Promise

@@ -86,6 +86,8 @@ export interface CallDeps {
 /** Client of a request: its credential and its address, enough to identify and to limit. */
 export interface Visitor {
   credential: Credential | null;
+  /** A caller that the channel has identified, by the session of a page; the credential then does not count. */
+  caller?: Caller;
   /** The address that limits count (access/address.ts). */
   address: string;
   /** Headers of the answer, including errors; the steps of the gate add to them. */

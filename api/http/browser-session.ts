@@ -11,12 +11,13 @@ type ReadHeader = (name: string) => string | undefined;
  */
 export class SessionCookie {
   readonly #name: string;
-  readonly #options: { path: string; httpOnly: true; sameSite: 'Strict'; secure: boolean };
+  readonly #options: { path: string; httpOnly: true; sameSite: 'Strict' | 'Lax'; secure: boolean };
 
-  constructor(base_url: string, name: string, path: string) {
+  /** `Lax`: also sent when a link of another site opens a page below the path. */
+  constructor(base_url: string, name: string, path: string, sameSite: 'Strict' | 'Lax' = 'Strict') {
     const secure = base_url.startsWith('https:');
     this.#name = secure ? `__Secure-${name}` : name;
-    this.#options = { path: prefixOf(base_url) + path, httpOnly: true, sameSite: 'Strict', secure };
+    this.#options = { path: prefixOf(base_url) + path, httpOnly: true, sameSite, secure };
   }
 
   /** The token in a request. */
@@ -33,6 +34,13 @@ export class SessionCookie {
   clear(): string {
     return serialize(this.#name, '', { ...this.#options, maxAge: 0 });
   }
+}
+
+/** A path of this site that a page returns to after a sign-in, such as that of a record; null for any other text. */
+export function returnPath(base_url: string, text: string): string | null {
+  const { origin, pathname } = new URL(base_url);
+  const url = /^\/(?![/\\])[\x21-\x7e]{0,1000}$/.test(text) ? URL.parse(text, origin) : null;
+  return url?.origin === origin && url.pathname.startsWith(pathname) ? url.pathname + url.search + url.hash : null;
 }
 
 /**

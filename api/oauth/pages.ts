@@ -36,12 +36,13 @@ const noKey = (base_url: string): Html => html`
 <h2>No key yet?</h2>
 <p><a href="${base_url}/keys" target="_blank" rel="noopener">Get an API key</a> in a new tab, with ${WELCOME} of credit, then return to this page. Have you lost yours? <a href="${base_url}/account" target="_blank" rel="noopener">Sign in by mail</a> and replace it.</p>`;
 
-/** The sign-in page before the consent page. */
-export function signInPage(base_url: string, client: ShownClient, wrong?: string): string {
+/** The sign-in page before the consent page, of the interaction `uid`. */
+export function signInPage(base_url: string, client: ShownClient, uid: string, wrong?: string): string {
   return page(
     base_url,
     'Sign in with your API key',
     html`<p><strong>${client.name}</strong> requests access to the Dataset Register on your behalf. Sign in with your API key first; you decide on the next page.</p>
+<form class="owner" method="post" action="${base_url}/account/consent"><input type="hidden" name="uid" value="${uid}"><button type="submit" class="button">Continue with your account</button></form>
 <form class="ask" method="post">
 ${keyField(wrong)}
 <p class="hint">The application never receives your key.</p>

@@ -10,6 +10,7 @@ import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
 import { credentialError, type Identify } from '../access/caller.ts';
 import { readAmount, signIn } from '../access/key-signin.ts';
+import { consentKey } from '../accounts/consent.ts';
 import { ApiError } from '../contract/errors.ts';
 import { readText } from '../http/request.ts';
 import type { PlainAnswer, RouteAnswer, RouteRequest, RouteTable } from '../http/server.ts';
@@ -38,6 +39,7 @@ async function approve(
   request: IncomingMessage,
   response: ServerResponse,
   form: URLSearchParams | null,
+  session: string | undefined,
 ): Promise<PlainAnswer> {
   const interaction = await provider.interactionDetails(request, response).catch(() => null);
   const client = interaction && (await shownClient(provider, interaction));
@@ -48,9 +50,12 @@ async function approve(
   if (form?.get('action') === 'deny')
     return finish({ error: 'access_denied', error_description: 'The user denied access.' });
   if (interaction.prompt.name === 'login') {
-    if (form === null) return { page: signInPage(parts.base_url, client) };
-    const signed = await signIn(parts.identify, form.get('key') ?? '');
-    if ('wrong' in signed) return { status: 422, page: signInPage(parts.base_url, client, signed.wrong) };
+    const { base_url, store } = parts;
+    const { uid } = interaction;
+    const owner = session && (await consentKey(store, uid, session, parts.now().getTime()));
+    if (form === null && !owner) return { page: signInPage(base_url, client, uid) };
+    const signed = owner ? { key_id: owner } : await signIn(parts.identify, form?.get('key') ?? '');
+    if ('wrong' in signed) return { status: 422, page: signInPage(base_url, client, uid, signed.wrong) };
     const before = await provider.Session.get(provider.createContext(request, response));
     if (interaction.session && interaction.session.accountId !== signed.key_id) return restart(parts, interaction);
     if (before.accountId !== undefined && before.accountId !== signed.key_id) await before.destroy();
@@ -189,7 +194,7 @@ export class OAuthServer {
     let answer: PlainAnswer = { page: expiredPage(base_url), status: 400 };
     await forwardRequest(
       async (message, response) => {
-        answer = await approve(this.#parts, provider, message, response, form);
+        answer = await approve(this.#parts, provider, message, response, form, request.parameter('session'));
         response.end();
       },
       request.http.req.raw,

@@ -33,3 +33,11 @@ export const KEYS_ASSET = asset('keys', 'js', 'text/javascript; charset=utf-8', 
 
 /** The script of comparisons and the modules that it imports; the last one is its entry. */
 export const COMPARE_MODULES: readonly Asset[] = moduleAssets(new URL('compare/main.ts', SITE));
+
+/** The script of records, in the same form. */
+export const RECORD_MODULES: readonly Asset[] = moduleAssets(new URL('record/paid.ts', SITE));
+
+/** All modules, each once. */
+export const PAGE_MODULES: readonly Asset[] = [
+  ...new Map([...COMPARE_MODULES, ...RECORD_MODULES].map((module) => [module.path, module])).values(),
+];

@@ -12,8 +12,10 @@ import { plural, printDate, printEuro, printWithUnit } from '../render/print.ts'
 import { STATUS_MEANING } from '../render/status-mark.ts';
 import { COMPARE_MODULES, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { type Candidate, type ComparedColumn, type ComparisonData, comparePath, labelOf } from './compare-data.ts';
-import { footerHtml, headerHtml, headHtml, KEYS_PATH, prefixOf } from './frame.ts';
-import { type Html, html, joinHtml } from './html.ts';
+import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
+import { type Html, html } from './html.ts';
+import { modulesHtml } from './modules.ts';
+import { offerHtml } from './offer.ts';
 import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
 import { breakable, linkedValue, sourceLink, stepTable } from './record-values.ts';
 import { type ChartLine, rangeSwitch, stepCharts } from './step-chart.ts';
@@ -167,7 +169,6 @@ export function compareHtml(page: ComparisonData): string {
   const about = `${columns.length === 0 ? `Up to ${MOST} records` : heading} side by side in ${pack.title}: each value with its source and date.`;
   const plain = { ...page, inputs: {}, differences: false, pack: { ...pack, calculator: null } };
   const url = base_url + comparePath(plain, slugsOf(page));
-  const modules = COMPARE_MODULES.map(({ path }) => html`<link rel="modulepreload" href="${prefix + path}">`);
   const image = { url: base_url + IMAGE_PATHS.dataset(pack.id), alt: pack.title };
   // Comparisons are as many as sets of records: search engines index the plain page only.
   const single = columns.length === 0 && search === '' && !paid;
@@ -180,8 +181,7 @@ ${headHtml(prefix, ASSETS)}
 ${openGraphHtml({ title, description: about, url, image })}
 <link rel="canonical" href="${url}">
 ${!single && html`<meta name="robots" content="noindex">`}
-${joinHtml(modules)}
-<script type="module" src="${prefix + COMPARE_MODULES.at(-1)!.path}"></script>
+${modulesHtml(prefix, COMPARE_MODULES)}
 </head>
 <body class="wide-page">
 ${headerHtml(prefix, `/datasets/${pack.id}/`)}
@@ -234,22 +234,18 @@ function notes({ pack, columns, missing, dropped }: ComparisonData): Html {
   return html`${texts.map((text) => html`<p class="note">${text}</p>\n`)}`;
 }
 
-/** What is locked, its price, and the button that loads it with the visitor's key. */
-function loadBox({ pack, columns }: ComparisonData, prefix: string): Html {
+/** What is locked, and the button that loads it for its price. */
+function loadBox(page: ComparisonData, prefix: string): Html {
+  const { pack, columns } = page;
   const locked = pack.compare.filter((name) =>
     pack.attributes.some((attribute) => attribute.name === name && !attribute.public),
   );
-  const price = printEuro(packPrice(pack, 'compare'));
-  const what = html`${locked.map((name, i) => html`${i > 0 && ', '}<code>${name}</code>`)}`;
-  return html`<div class="load" id="load" data-call="${prefix}/v1/${pack.id}/compare" data-price="${price}" tabindex="-1">
-<p class="offer"><strong>${plural(locked.length, 'locked attribute')}:</strong> ${what}. One call loads ${columns.length === 1 ? 'them' : `them for ${columns.length === 2 ? 'both' : `all ${columns.length}`} records`}: ${price}.</p>
-<p class="actions offer"><button class="button" type="button" id="load-button">Enter a key</button><a id="load-key" href="${prefix}${KEYS_PATH}">Get a key</a></p>
-<details id="viewer-key"><summary>API key</summary><form id="viewer-key-form"><label>API key <input id="viewer-key-input" type="password" autocomplete="off" spellcheck="false"></label>
-<label><input type="checkbox" id="viewer-keep"> Keep it until this tab is closed</label>
-<button class="button plain" type="submit">Use key</button>
-<p class="quiet small">Sent to the API in a header, and nowhere else. Nothing is spent until you press the button with the price.</p></form></details>
-<p role="status" id="load-status"></p>
-</div>`;
+  const about = html`<strong>${plural(locked.length, 'locked attribute')}:</strong> ${locked.map((name, i) => html`${i > 0 && ', '}<code>${name}</code>`)}. One call loads ${columns.length === 1 ? 'them' : `them for ${columns.length === 2 ? 'both' : `all ${columns.length}`} records`}.`;
+  const names = { ids: slugsOf(page).join() };
+  const path = comparePath(page, slugsOf(page));
+  const what = 'the locked values';
+  const price = packPrice(pack, 'compare');
+  return offerHtml({ prefix, path, what, about, price, operation: 'entity_compare', dataset: pack.id, names });
 }
 
 /** The search for a record to add, with its results or suggestions. */

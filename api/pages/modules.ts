@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { basename } from 'node:path';
+import { type Html, html } from './html.ts';
 
 /** A file with immutable content. */
 export interface Asset {
@@ -15,6 +16,12 @@ export interface Asset {
 
 /** The module of an import statement that exists at runtime. */
 const IMPORTED = /^(?:import|export) (?!type\b)[^;']*?from '(\.[^']+)';/gm;
+
+/** The elements of the head that load modules; the last one is the entry. */
+export const modulesHtml = (prefix: string, modules: readonly Asset[]): Html =>
+  html`${modules.map(
+    ({ path }) => html`<link rel="modulepreload" href="${prefix + path}">\n`,
+  )}<script type="module" src="${prefix + (modules.at(-1)?.path ?? '')}"></script>`;
 
 /** Path of an asset with its hash. */
 export const assetPath = (name: string, extension: string, made: string): string =>

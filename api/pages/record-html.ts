@@ -7,9 +7,10 @@ import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { distinctionOf } from '../render/distinction.ts';
 import { plural, printDate, printShare, printValue, printWithUnit } from '../render/print.ts';
-import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
-import { footerHtml, headerHtml, headHtml, KEYS_PATH, prefixOf } from './frame.ts';
+import { RECORD_MODULES, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html, joinHtml, raw } from './html.ts';
+import { modulesHtml } from './modules.ts';
 import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
 import { pointMap } from './point-map.ts';
 import { breakable, stepTable, valuesSection } from './record-values.ts';
@@ -25,13 +26,15 @@ export interface RecordPage {
   related: RelatedData;
   /** The answer of a paid call: it contains every value and must not be cached. */
   paid: boolean;
+  /** Values of the record that only a paid answer contains. */
+  locked: number;
 }
 
 const ASSETS = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
 
 /** The complete page. */
 export function recordHtml(page: RecordPage): string {
-  const { record, pack, base_url, paid, related } = page;
+  const { record, pack, base_url, paid, related, locked } = page;
   const prefix = prefixOf(base_url);
   const path = `/datasets/${pack.id}/${record.slug}`;
   const url = recordUrl(base_url, pack.id, record.slug);
@@ -46,7 +49,7 @@ export function recordHtml(page: RecordPage): string {
   const checked = Object.fromEntries(
     Object.entries(record.provenance).map(([name, { observed_at }]) => [name, observed_at]),
   );
-  const rows = { record, pack, related, paid, keys: `${prefix}${KEYS_PATH}` };
+  const rows = { record, pack, related, locked, prefix };
   return String(html`<!doctype html>
 <html lang="en">
 <head>
@@ -56,6 +59,7 @@ ${headHtml(prefix, ASSETS)}
 ${openGraphHtml({ title, description: about, url, image: shareImage(page) })}
 ${joinHtml(links)}
 <script type="application/ld+json">${raw(recordJsonld(record, pack, base_url))}</script>
+${locked > 0 && modulesHtml(prefix, RECORD_MODULES)}
 </head>
 <body>
 ${headerHtml(prefix, path)}

@@ -2,10 +2,11 @@
 import type { Provenance, PublicRecord } from '../../data/model/record.ts';
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { packPrice } from '../contract/pricing.ts';
-import { plural, printDate, printEuro, printWithUnit, webAddress } from '../render/print.ts';
+import { plural, printDate, printWithUnit, webAddress } from '../render/print.ts';
 import { STATUS_MEANING } from '../render/status-mark.ts';
 import { minute } from '../render/times.ts';
 import { type Html, html, joinHtml, raw } from './html.ts';
+import { offerHtml } from './offer.ts';
 import type { RelatedData, Step } from './related-data.ts';
 
 /** Values in the history of one row; the newest ones. */
@@ -17,31 +18,32 @@ export interface RecordRows {
   record: PublicRecord;
   pack: Pack;
   related: RelatedData;
-  /** Whether the page shows every value of the record. */
-  paid: boolean;
-  /** The page about API keys. */
-  keys: string;
+  /** Values that only a paid answer contains. */
+  locked: number;
+  /** Path of the base URL. */
+  prefix: string;
 }
 
 /** The section with the values, and the fields that only paid answers contain. */
 export function valuesSection(rows: RecordRows): Html {
-  const { record, pack, paid } = rows;
+  const { record, pack, locked } = rows;
+  // Which of them have a value is paid too.
   const closed = pack.attributes.filter(
-    ({ public: open, name }) => !paid && !open && record.attributes[name] === undefined,
+    ({ public: open, name }) => locked > 0 && !open && record.attributes[name] === undefined,
   );
   const main = new Set(pack.compare);
   const more = closed.filter(({ name }) => !main.has(name));
   const lines = pack.attributes.flatMap((attribute) => {
     if (record.attributes[attribute.name] !== undefined) return [valueRow(attribute, rows)];
-    return closed.includes(attribute) && main.has(attribute.name) ? [lockedRow(attribute, rows)] : [];
+    return closed.includes(attribute) && main.has(attribute.name) ? [lockedRow(attribute)] : [];
   });
   const none = Object.keys(record.attributes).length === 0;
   return html`<section aria-labelledby="values"><h2 id="values">Values</h2>
-${none && html`<p class="empty">No public values. Paid answers may contain more.</p>`}
+${none && html`<p class="empty">No public values.</p>`}
 <dl class="facts">
 ${joinHtml(lines)}
 </dl>
-${more.length > 0 && html`<details class="more-fields"><summary>${plural(more.length, 'more field')} with an API key, where known</summary><dl class="facts">\n${joinHtml(more.map((attribute) => lockedRow(attribute, rows)))}\n</dl></details>`}
+${locked > 0 && offer(rows, closed.length)}${more.length > 0 && html`<details class="more-fields"><summary>${plural(more.length, 'more field')}</summary><dl class="facts">\n${joinHtml(more.map(lockedRow))}\n</dl></details>`}
 </section>`;
 }
 
@@ -108,6 +110,20 @@ export function stepTable(steps: readonly Step[], unit: string | null): Html {
   return html`<table class="steps"><thead><tr><th scope="col">Since</th><th scope="col">Value</th><th scope="col">Source</th></tr></thead><tbody>${rows}</tbody></table>${older > 0 && html`<p class="small quiet">${plural(older, 'older value')} not shown.</p>`}`;
 }
 
-function lockedRow({ name, description }: Attribute, { pack, keys }: RecordRows): Html {
-  return html`<div class="fact locked" id="field-${name}"><dt>${breakable(name)}</dt><dd class="value-text quiet small">${description}</dd><dd class="origin"><a href="${keys}" aria-label="Get ${name} with an API key">With an API key</a> <span class="tag paid">${printEuro(packPrice(pack, 'get'))} a call</span></dd></div>`;
+function lockedRow({ name, description }: Attribute): Html {
+  return html`<div class="fact locked" id="field-${name}"><dt>${breakable(name)}</dt><dd class="value-text quiet small">${description}</dd><dd class="origin"><a href="#load" aria-label="${name} is locked: load it">Locked</a></dd></div>`;
+}
+
+/** The offer of the locked values; `fields`: the attributes that may have one. */
+function offer({ record, pack, locked, prefix }: RecordRows, fields: number): Html {
+  return offerHtml({
+    prefix,
+    path: `/datasets/${pack.id}/${record.slug}`,
+    what: plural(locked, 'value'),
+    about: html`<strong>${plural(locked, 'more value')}</strong> in ${plural(fields, 'locked field')}, each with its source. Paid once for each release.`,
+    price: packPrice(pack, 'get'),
+    operation: 'entity_get',
+    dataset: pack.id,
+    names: { entity_id: record.slug },
+  });
 }

@@ -4,8 +4,8 @@
 import { amountText, BEST_LABEL, bestOf, rowState, totalText } from '../../api/render/comparison.ts';
 import { readInput, type TermResult, termAmount, totalAmount } from '../../packs/define/calculator.ts';
 import type { Better, Calculator } from '../../packs/define/model.ts';
+import { connectOffer } from '../account/offer.ts';
 import { byId, createElement } from '../viewer/dom.ts';
-import { KeyField } from '../viewer/key-field.ts';
 
 // The calculator of a comparison: amounts from the numbers in the table and the inputs of the form.
 
@@ -68,9 +68,6 @@ function computeAmounts(): void {
 
 /** Loaded cells by attribute and slug, kept while this page is open. */
 const loaded = new Map<string, HTMLElement>();
-/** The field of the key stays the same element when the records change. */
-let key: KeyField | null = null;
-let keyElement: HTMLElement | null = null;
 
 const lockedCells = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('#comparison td.locked')];
 
@@ -79,15 +76,15 @@ const keyOf = (cell: HTMLElement): string =>
 
 /** Connects the offer of new content, and fills the cells that were loaded before. */
 function connectPaid(): void {
-  const box = document.getElementById('load');
-  if (box !== null) {
-    if (keyElement === null) {
-      keyElement = byId('viewer-key');
-      key = new KeyField(showOffer, () => byId('load-button').focus());
-    } else byId('viewer-key').replaceWith(keyElement);
-    byId('load-button').addEventListener('click', () => void load());
-  }
   fill();
+  if (document.getElementById('load') === null) return;
+  const lockedSlugs = () => [...new Set(lockedCells().map((cell) => cell.dataset['slug'] ?? ''))];
+  connectOffer(lockedSlugs, (answer) => {
+    for (const cell of answer.querySelectorAll<HTMLElement>('#comparison td[data-slug]'))
+      loaded.set(keyOf(cell), document.adoptNode(cell.cloneNode(true) as HTMLElement));
+    fill();
+    byId('load').focus({ preventScroll: true });
+  });
 }
 
 /** Puts loaded cells in place of locked ones. */
@@ -127,55 +124,10 @@ function showState(row: HTMLTableRowElement): void {
   }
 }
 
-/** Shows what is still locked, with the button for it. */
+/** Shows the offer while something is locked. */
 function showOffer(): void {
-  const box = document.getElementById('load');
-  if (box === null) return;
   const locked = lockedCells().length > 0;
-  for (const part of box.querySelectorAll<HTMLElement>('.offer')) part.hidden = !locked;
-  byId('load-button').textContent =
-    key?.value == null ? 'Enter a key' : `Load the locked values: ${box.dataset['price']}`;
-  byId('load-key').hidden = key?.value != null;
-}
-
-const showStatus = (text: string): void => {
-  byId('load-status').textContent = text;
-};
-
-async function load(): Promise<void> {
-  if (key === null) return;
-  if (key.value === null) return key.open();
-  const button = byId<HTMLButtonElement>('load-button');
-  button.disabled = true;
-  showStatus('Loading …');
-  try {
-    const slugs = [...new Set(lockedCells().map((cell) => cell.dataset['slug'] ?? ''))];
-    showStatus(await request(slugs, key.value));
-    fill();
-    byId('load').focus({ preventScroll: true });
-  } catch (error) {
-    showStatus(error instanceof Error ? error.message : String(error));
-  } finally {
-    button.disabled = false;
-  }
-}
-
-/** One call of the API; returns what it cost, and throws an error whose message is for the visitor. */
-async function request(slugs: readonly string[], secret: string): Promise<string> {
-  const url = `${byId('load').dataset['call']}?ids=${slugs.map(encodeURIComponent).join(',')}`;
-  const headers = { Accept: 'text/html, application/json;q=0.1', Authorization: `Bearer ${secret}` };
-  const response = await fetch(url, { headers, credentials: 'omit' }).catch(() => {
-    throw new Error('The API does not respond.');
-  });
-  if (!response.ok) {
-    const { message } = (await response.json().catch(() => ({}))) as { message?: string };
-    throw new Error(message ?? `The API answered ${response.status}.`);
-  }
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  for (const cell of page.querySelectorAll<HTMLElement>('#comparison td[data-slug]'))
-    loaded.set(keyOf(cell), document.adoptNode(cell.cloneNode(true) as HTMLElement));
-  const [charged, balance] = [response.headers.get('x-charge-eur'), response.headers.get('x-balance-eur')];
-  return charged === null ? '' : `Charged €${charged}${balance === null ? '' : `, balance €${balance}`}.`;
+  for (const part of document.querySelectorAll<HTMLElement>('#load .offer')) part.hidden = !locked;
 }
 
 /** Milliseconds after a key press before the search begins. */

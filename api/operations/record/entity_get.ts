@@ -65,7 +65,7 @@ export const entity_get = operation<GetInput, GetResult>({
     validators: momentValidators,
     html: {
       print: ({ related = NO_RELATED, ...record }, ctx) =>
-        recordHtml({ record, pack: releaseOf(ctx).pack, base_url: ctx.base_url, related, paid: true }),
+        recordHtml({ record, pack: releaseOf(ctx).pack, base_url: ctx.base_url, related, paid: true, locked: 0 }),
     },
   },
   charge: { access: 'paid', price: { of: 'get' }, names: ({ names }) => names },

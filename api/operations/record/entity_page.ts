@@ -28,12 +28,15 @@ async function page(ref: string, ctx: Context): Promise<{ text: string; last_mod
     // The related data changes with every release, so the time of the record is not the time of the page.
     const related = await loadRelated(release, record, ordinal, now, { signal });
     const open = publicPageRecord(record, pack, base_url);
-    return { text: recordHtml({ record: open, pack, base_url, related, paid: false }) };
+    const locked = pack.attributes.filter(
+      (attribute) => !attribute.public && record.attributes[attribute.name] !== undefined,
+    ).length;
+    return { text: recordHtml({ record: open, pack, base_url, related, paid: false, locked }) };
   }
   const sample = sampleRecords(release, ctx).find(({ slug }) => slug === ref);
   if (!sample) throw await unknownEntity(release, ref, { signal });
   if (!html) return { text: recordMarkdown(sample, pack) };
-  return { text: recordHtml({ record: sample, pack, base_url, related: NO_RELATED, paid: true }) };
+  return { text: recordHtml({ record: sample, pack, base_url, related: NO_RELATED, paid: true, locked: 0 }) };
 }
 
 export const entity_page = operation<{ entity_id: string }, { text: string }>({

@@ -74,7 +74,7 @@ describeApps('the pages of an account', { now, calls: { signin: 10 } }, (stage) 
     const [cookie = '', mark = ''] = answer.headers.getSetCookie();
     for (const part of [
       'HttpOnly',
-      'SameSite=Strict',
+      'SameSite=Lax',
       'Secure',
       'Path=/account',
       `Max-Age=${SESSION_LIFETIME.life / 1000}`,

@@ -153,6 +153,7 @@ test('every format with provenance has it; Markdown by a mark with a legend', as
       base_url: 'https://register.example',
       related: NO_RELATED,
       paid: false,
+      locked: 0,
     });
   expect(page(a)).toContain('held: a newer value waits for confirmation');
   expect(page(b)).toContain('contested: another source says otherwise');

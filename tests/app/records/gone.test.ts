@@ -82,6 +82,7 @@ const html = (record: StoredRecord, of: Pack = pack) =>
     base_url: BASE,
     related: NO_RELATED,
     paid: false,
+    locked: 0,
   });
 
 test('the page of a gone record is marked, in HTML and in Markdown', () => {
