@@ -1,5 +1,6 @@
 // The offer of paid values on a page: a button that shows the price, and the call that the session of a signed-in
 // visitor pays (contract section 9, "Keys"). Nothing is spent without a click on it.
+import { printEuro } from '../../api/render/print.ts';
 
 /** A call as `POST /account/run` takes it. */
 export interface PageCall {
@@ -52,8 +53,9 @@ async function run(account: string, call: PageCall): Promise<Outcome> {
   }
   const answer = new DOMParser().parseFromString(await response.text(), 'text/html');
   const [charge, balance] = ['x-charge-eur', 'x-balance-eur'].map((name) => response.headers.get(name));
-  const paid = response.headers.has('idempotency-replayed') ? 'Loaded again, free.' : `Charged €${charge ?? 0}.`;
-  return { answer, text: balance === null ? paid : `${paid} Balance: €${balance}.` };
+  const isRepeat = response.headers.has('idempotency-replayed');
+  const paid = isRepeat ? 'Loaded again, free.' : `Charged ${printEuro(Number(charge))}.`;
+  return { answer, text: balance == null ? paid : `${paid} Balance: ${printEuro(Number(balance))}.` };
 }
 
 const idsOf = (args: PageCall['arguments']): string[] => (args['entity_id'] ?? args['ids'] ?? '').split(',');
@@ -110,7 +112,7 @@ async function repeat(
   show: (answer: Document, text: string) => void,
 ): Promise<void> {
   const { balance_eur } = await openSession(account).catch((): Session => ({ signed_in: true }));
-  if (balance_eur !== undefined) byId('load-balance').textContent = `Balance: €${balance_eur}`;
+  if (balance_eur !== undefined) byId('load-balance').textContent = `Balance: ${printEuro(balance_eur)}`;
   const paidCalls = new PaidCalls(offered);
   for (const args of paidCalls.all.filter((paid) => idsOf(paid).some((id) => locked.has(id)))) {
     const stored = run(account, { ...offered, arguments: args, max_price_eur: 0 });

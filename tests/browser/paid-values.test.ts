@@ -55,7 +55,7 @@ test('a record shows its paid values after a sign-in and one click, and again wi
   await page.getByRole('link', { name: /^Sign in to load \d+ values?: €0.004$/ }).click();
   await signIn(page, key);
   await page.waitForURL(`${base}/datasets/tools/${record.slug}`);
-  await page.getByText('Balance: €0.5').waitFor();
+  await page.getByText('Balance: €0.50').waitFor();
   await looked('signed-in');
   expect([runs, await balance(app, headers)]).toEqual([[], 0.5]);
   await page.getByRole('button', { name: /^Load \d+ values?: €0.004$/ }).click();
