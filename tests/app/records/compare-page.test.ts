@@ -89,7 +89,7 @@ describe('the table', () => {
     expect(row).toMatch(/aria-label="Source of price.list: [^"]+">[^<]+<\/a> <time datetime="/);
     expect(rowOf(text, 'price.rental')![1]).toBe('locked');
     expect(rowOf(text, 'price.rental')![0]).not.toContain('data-min');
-    expect(text).toContain('data-price="€0.012"');
+    expect(text).toContain('>Load the locked values: €0.012<');
     expect(await mistakesIn(text)).toEqual([]);
   });
 
