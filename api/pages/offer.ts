@@ -6,7 +6,7 @@ import { printEuro } from '../render/print.ts';
 import { KEYS_PATH } from './frame.ts';
 import { type Html, html } from './html.ts';
 
-export interface Offer {
+interface Offer {
   /** Path of the base URL. */
   prefix: string;
   /** Path and query of the page below it, to return to after a sign-in. */

@@ -3,7 +3,7 @@
 import { printEuro } from '../../api/render/print.ts';
 
 /** A call as `POST /account/run` takes it. */
-export interface PageCall {
+interface PageCall {
   operation: string;
   dataset: string;
   arguments: Record<string, string>;
