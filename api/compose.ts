@@ -317,7 +317,6 @@ async function openAccess(options: Settings) {
   const x402 =
     settings && (await import('./payments/x402/open.ts')).openX402({ store, repeats, settings, eur_usd, now, log });
   const quote = quoter({ base_url, eur_usd, checkout: checkout.sells, x402: x402?.asks });
-  const credits = new CreditPayments({ store, repeats, quote, now });
   const answers = await sharedSecret(store, 'answers');
   const accounts = new StoredAccounts({
     store,
@@ -327,6 +326,9 @@ async function openAccess(options: Settings) {
     base_url,
     welcome_budget,
   });
+  const onLowBalance = (key: string, balance: number) =>
+    accounts.alertOwner(key, balance, now()).catch((error: Error) => log(`cannot send an alert: ${error.message}`));
+  const credits = new CreditPayments({ store, repeats, quote, now, onLowBalance });
   const sweepCheckouts = () => checkout.service.sweep(now().getTime());
   const sweeping = sweepHourly(store, options, sweepCheckouts);
   return {

@@ -1,8 +1,9 @@
 // Credentials of a request and the caller they identify (contract section 3, "Credentials").
 import type { Awaitable } from '../../data/model/awaitable.ts';
 import { currentPlan, subscription } from '../../data/model/subscriptions.ts';
+import type { Bound } from '../../data/state/budgets.ts';
 import { hashSecret } from '../../data/state/key-format.ts';
-import { findLiveKey } from '../../data/state/keys/lookup.ts';
+import { findLiveKey, type LiveChild } from '../../data/state/keys/lookup.ts';
 import type { Store } from '../../data/state/store.ts';
 import { ApiError } from '../contract/errors.ts';
 
@@ -27,6 +28,12 @@ export type Caller =
       plan: string;
       /** Balance in micro-euros at the time of the look-up. */
       balance?: number;
+      /** Whether its owner set limits. */
+      limited?: true;
+      /** The tightest bound of the key and of its child at the time of the look-up; absent: none. */
+      bound?: Bound;
+      /** Set when the credential was that of a child key of `id`. */
+      child?: LiveChild;
       /** Set when the credential was an access token: the grant it was issued under. */
       grant?: TokenGrant;
     }
@@ -113,10 +120,17 @@ export function identifyCallers(
     const operator = operators(credential);
     if (operator !== null) return operator;
     if (isToken(credential.secret)) return byToken(credential);
-    const key = await findLiveKey(store, credential.secret);
-    return key && { kind: 'key', id: key.id, plan: currentPlan(key, now().getTime()), balance: key.balance };
+    const at = now().getTime();
+    const key = await findLiveKey(store, credential.secret, at);
+    if (key === null) return null;
+    const { plan_until: _, ...members } = key;
+    return { kind: 'key', ...members, plan: currentPlan(key, at) };
   };
 }
+
+/** What a key can spend now: its balance, within the tightest bound. Micro-euros. */
+export const spendable = ({ balance = 0, bound }: Caller & { kind: 'key' }): number =>
+  bound ? Math.min(balance, bound.left) : balance;
 
 /** Whether the caller's plan includes exports and the change feed. */
 export function mayBulk(caller: Caller): boolean {

@@ -9,6 +9,8 @@ export async function signIn(identify: Identify, typed: string): Promise<SignedI
   const secret = typed.trim().replace(/^Bearer +/i, '');
   const caller = secret === '' ? null : await identify({ via: 'authorization', secret });
   if (caller?.kind === 'admin') return { wrong: 'This is an operator’s key, which has no credit. Use an API key.' };
+  if (caller?.kind === 'key' && caller.child)
+    return { wrong: 'This is a child key. Sign in with the key that created it.' };
   if (caller?.kind !== 'key' || caller.grant)
     return { wrong: 'Key not recognised, or revoked. A key starts with dsr_ and has 47 characters.' };
   return { key_id: caller.id };

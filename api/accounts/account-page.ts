@@ -116,6 +116,7 @@ function usageTotals(rows: readonly UsageRow[]): Omit<UsageRow, 'date'>[] {
   const groups = Map.groupBy(rows, ({ dataset, operation }) => `${dataset} ${operation}`);
   return [...groups.values()]
     .map((group) => ({
+      child_id: '',
       dataset: group[0]?.dataset ?? '',
       operation: group[0]?.operation ?? '',
       calls: group.reduce((sum, { calls }) => sum + calls, 0),

@@ -2,16 +2,29 @@
 
 import type {
   Account,
+  AccountLimits,
   AccountMovement,
   Accounts,
   AccountUsage,
+  ChildAccount,
+  ChildChange,
   CreatedAccount,
   CreditGrant,
   KeepAnswer,
+  LimitSpending,
   Requester,
 } from '../../data/model/accounts.ts';
 import { currentPlan } from '../../data/model/subscriptions.ts';
 import { type AuditEntry, recordAudit } from '../../data/state/audit.ts';
+import { dayOf } from '../../data/state/budgets.ts';
+import {
+  type ChildBounds,
+  type ChildKey,
+  childrenOf,
+  createChild,
+  MOST_CHILDREN,
+  updateChild,
+} from '../../data/state/keys/children.ts';
 import {
   type CreatedKey,
   createKey,
@@ -26,11 +39,13 @@ import {
 } from '../../data/state/keys/keys.ts';
 import { consumeLink, linkSubject, newLinkOf } from '../../data/state/links.ts';
 import type { MailQueue } from '../../data/state/mail.ts';
+import { setLimits, takeAlert } from '../../data/state/money/key-limits.ts';
 import { entriesOf, isDuplicate, moveIn, usageOf } from '../../data/state/money/ledger.ts';
 import type { Mail } from '../../data/state/outbox.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import { ownerSessions } from '../../data/state/sessions.ts';
 import type { Store } from '../../data/state/store.ts';
+import { eur } from '../../packs/define/money.ts';
 import { isDisposable, normalEmail } from '../access/emails.ts';
 import { type NetworkQuota, takeUnit } from '../access/network-quotas.ts';
 import { secondsToMidnight } from '../access/previews.ts';
@@ -83,6 +98,23 @@ function accountOf(key: Key, now: number): Account {
   return { id, email, plan: currentPlan(key, now), balance, created_at, revoked_at };
 }
 
+const jsonList = (names: readonly string[] | null): string | null => (names === null ? null : JSON.stringify(names));
+const listOf = (json: string | null): string[] | null => (json === null ? null : (JSON.parse(json) as string[]));
+
+/** A change of a child key as the store has it. */
+function storedChange({ datasets, operations, ...change }: ChildChange): Partial<ChildBounds> {
+  return {
+    ...change,
+    ...(datasets === undefined ? {} : { datasets: jsonList(datasets) }),
+    ...(operations === undefined ? {} : { operations: jsonList(operations) }),
+  };
+}
+
+function childAccount({ key_id: _, day, day_spent, ...child }: ChildKey, now: number): ChildAccount {
+  const spent_today = day === dayOf(now) ? day_spent : 0;
+  return { ...child, spent_today, datasets: listOf(child.datasets), operations: listOf(child.operations) };
+}
+
 /** Accounts in the store. */
 export class StoredAccounts implements Accounts {
   readonly #store: Store;
@@ -120,12 +152,69 @@ export class StoredAccounts implements Accounts {
     return accountIn(created);
   }
 
-  async own({ key, now }: Requester): Promise<Account> {
-    return accountOf(await this.#key(key), now);
+  /** For a child key: its id, and what it can spend. */
+  async own({ key, child, now }: Requester): Promise<Account> {
+    const account = accountOf(await this.#key(key), now);
+    return child ? { ...account, id: child.id, email: '', balance: child.left } : account;
   }
 
-  async movements({ key }: Requester, limit: number, before: number | null): Promise<AccountMovement[]> {
-    const rows = await entriesOf(this.#store, key ?? '', limit, before);
+  async createChild(
+    { datasets, operations, ...child }: Required<ChildChange>,
+    requester: Requester,
+    keep?: KeepAnswer<{ secret: string; child: ChildAccount }>,
+  ): Promise<{ secret: string; child: ChildAccount }> {
+    const { key, now } = requester;
+    const answerOf = (row: { secret: string; child: ChildKey }) => ({ ...row, child: childAccount(row.child, now) });
+    const bounds = { ...child, datasets: jsonList(datasets), operations: jsonList(operations) };
+    const created = await createChild(this.#store, key ?? '', bounds, now, async (tx, row) => {
+      await recordAudit({ db: tx }, auditEntry(requester, 'create_child', row.child.id));
+      await keep?.(tx, answerOf(row));
+    });
+    if (created !== null) return answerOf(created);
+    const issue = { loc: ['body'], msg: `a key has at most ${MOST_CHILDREN} child keys`, type: 'too_many' };
+    throw new ApiError('validation_failed', `${issue.msg}; revoke one that is not used.`, { detail: [issue] });
+  }
+
+  async children({ key, now }: Requester): Promise<ChildAccount[]> {
+    return (await childrenOf(this.#store, key ?? '')).map((child) => childAccount(child, now));
+  }
+
+  async changeChild(
+    id: string,
+    change: ChildChange | 'revoke',
+    requester: Requester,
+    keep?: KeepAnswer<ChildAccount>,
+  ): Promise<ChildAccount> {
+    const { key, now } = requester;
+    const row = change === 'revoke' ? { revoked_at: now } : storedChange(change);
+    const action = change === 'revoke' ? 'revoke_child' : 'change_child';
+    const child = await updateChild(this.#store, key ?? '', id, row, async (tx, updated) => {
+      await recordAudit({ db: tx }, auditEntry(requester, action, id));
+      await keep?.(tx, childAccount(updated, now));
+    });
+    if (child === null) throw new ApiError('not_found', 'This key has no child key with this id.');
+    return childAccount(child, now);
+  }
+
+  async limit(limits: AccountLimits, requester: Requester, keep?: KeepAnswer<LimitSpending>): Promise<LimitSpending> {
+    const { id } = await this.#key(requester.key);
+    return setLimits(this.#store, id, limits, requester.now, async (tx, row) => {
+      await recordAudit({ db: tx }, auditEntry(requester, 'limit', id));
+      await keep?.(tx, row);
+    });
+  }
+
+  /** Mails the owner of a key whose balance (micro-euros) fell below the mark of its alert; once. */
+  async alertOwner(id: string, balance: number, now: Date): Promise<void> {
+    const key = await keyById(this.#store, id);
+    if (key === null || key.email === '') return;
+    await takeAlert(this.#store, id, now.getTime(), async (tx, mark) => {
+      await this.#mailer.post(tx, lowBalanceMail(key.email, this.#base_url, balance, mark), now);
+    });
+  }
+
+  async movements({ key, child }: Requester, limit: number, before: number | null): Promise<AccountMovement[]> {
+    const rows = await entriesOf(this.#store, key ?? '', limit, before, child?.id);
     return rows.map((row) => ({ ...row, balance: row.balance ?? 0 }));
   }
 
@@ -307,6 +396,17 @@ function signInMail(to: string, base_url: string, token: string): Mail {
     'If you did not ask for this, ignore this mail.',
   ];
   return { to, subject: 'Sign in to your account', text: text.join('\n') };
+}
+
+function lowBalanceMail(to: string, base_url: string, balance: number, mark: number): Mail {
+  const text = [
+    `The balance of your API key is ${eur(balance)} EUR, below the ${eur(mark)} EUR at which you asked for a mail.`,
+    '',
+    `Top it up, or change the limits, on this page: ${base_url}/account`,
+    '',
+    'The next mail is sent after the balance was above this mark again.',
+  ];
+  return { to, subject: 'Low balance of your API key', text: text.join('\n') };
 }
 
 function recoveryMail(to: string, base_url: string, token: string): Mail {

@@ -63,6 +63,11 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     meaning: 'The balance of the key does not cover the price. Nothing was charged.',
     action: '[Top up](paying.md#top-up) the key.',
   },
+  limit_exceeded: {
+    meaning:
+      'The call exceeds a bound that the owner of the key set: the limit of a day or month, or the cap, day, datasets or operations of a child key. Nothing was charged.',
+    action: 'Wait until 00:00 UTC, or let the owner [change the limit](paying.md#budgets).',
+  },
   quota_exceeded: {
     meaning: 'The free previews of this dataset are used up for today.',
     action:

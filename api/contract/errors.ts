@@ -25,6 +25,7 @@ export const ERRORS = {
   invalid_token: { status: 401, retriable: false },
   payment_required: { status: 402, retriable: false },
   insufficient_credits: { status: 402, retriable: false },
+  limit_exceeded: { status: 402, retriable: false },
   quota_exceeded: { status: 402, retriable: false },
   payment_invalid: { status: 402, retriable: false },
   plan_required: { status: 403, retriable: false },

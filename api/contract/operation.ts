@@ -293,7 +293,7 @@ export interface Operation<I = unknown, R = unknown> {
 /** The URL of an operation and its answers over HTTP: read by api/channels/rest, static files and OpenAPI. */
 export interface RestRules<R> {
   /** Methods other than GET may have a JSON body: `ctx.body`. */
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Hono path. The REST channel adds the `.md` variants. */
   path: string;
   /** Whether the `{entity_id}` of the path must exist before any other check. */

@@ -38,9 +38,12 @@ function check(
 ): Awaitable<Caller> {
   const exposed = candidate?.kind === 'admin' && visitor.credential?.via === 'api_key';
   if (candidate?.kind === 'admin' && !exposed) return candidate;
-  const refused = exposed || (keysOnly && candidate?.kind === 'key' && candidate.grant !== undefined);
+  const child = keysOnly && candidate?.kind === 'key' && candidate.child !== undefined;
+  const refused = exposed || child || (keysOnly && candidate?.kind === 'key' && candidate.grant !== undefined);
   const caller = refused ? null : candidate;
   return whenReady(limit(gate, visitor, bucket, calls, caller), (admitted) => {
+    if (child)
+      throw new ApiError('invalid_key', 'A child key spends, and manages no keys: send the key that created it.');
     if (caller === null) throw exposed ? operatorKeyInUrl() : credentialError(visitor.credential!);
     return admitted;
   });

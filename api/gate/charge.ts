@@ -19,10 +19,11 @@ import type { Call, CallDeps, Release } from './context.ts';
 import { parseInput } from './parse-input.ts';
 
 /**
- * Scope of Idempotency-Keys and stored answers: the key's id, or the kind of a caller without one, such as
+ * Scope of Idempotency-Keys and stored answers: the id of the key or child key, or the kind of a caller without one, such as
  * `anonymous`.
  */
-export const idempotencyOwner = (caller: Caller): string => (caller.kind === 'key' ? caller.id : caller.kind);
+export const idempotencyOwner = (caller: Caller): string =>
+  caller.kind === 'key' ? (caller.child?.id ?? caller.id) : caller.kind;
 
 /**
  * The secret under which only this caller finds a payment again; null without an Idempotency-Key, and for a

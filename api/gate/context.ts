@@ -3,7 +3,14 @@
 import type { Awaitable } from '../../data/model/awaitable.ts';
 import { hashSecret } from '../../data/state/key-format.ts';
 import { clientAddress, countedAddress } from '../access/address.ts';
-import { type Caller, type Credential, type CredentialSources, credentialOf, type Identify } from '../access/caller.ts';
+import {
+  type Caller,
+  type Credential,
+  type CredentialSources,
+  credentialOf,
+  type Identify,
+  spendable,
+} from '../access/caller.ts';
 import type { EntityTags } from '../access/entity-tags.ts';
 import type { Limits } from '../access/limits.ts';
 import type { Previews } from '../access/previews.ts';
@@ -238,7 +245,8 @@ class CallService implements LiveService {
     this.#call = call;
     const key = caller.kind === 'key' ? caller.id : null;
     const operator = caller.kind === 'admin' && caller.id !== undefined ? { operator: caller.id } : {};
-    this.requester = { key, ...operator, address: call.address, request_id: call.request_id, now };
+    const child = caller.kind === 'key' && caller.child ? { child: { ...caller.child, left: spendable(caller) } } : {};
+    this.requester = { key, ...operator, ...child, address: call.address, request_id: call.request_id, now };
   }
 
   get sql(): LiveService['sql'] {

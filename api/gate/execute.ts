@@ -6,7 +6,7 @@ import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { unknownEntity } from '../../data/queries/nearest.ts';
 import type { StoredAnswer } from '../../data/state/statements.ts';
 import type { Store } from '../../data/state/store.ts';
-import { type Caller, mayBulk } from '../access/caller.ts';
+import { type Caller, mayBulk, spendable } from '../access/caller.ts';
 import type { Bucket } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import { type Context, isChange, type Operation, type Result, type Validators } from '../contract/operation.ts';
@@ -86,7 +86,7 @@ async function claim<T>(run: CallRun<T>, codec: AnswerCodec<T>, owner: string, k
       ctx.service.keepAnswer = (db, result) => keepAnswerIn(run, db as Store['db'], result);
     return;
   }
-  Object.assign(call.headers, replayHeaders(attempt.head, caller.kind === 'key' ? caller.balance : undefined));
+  Object.assign(call.headers, replayHeaders(attempt.head, caller.kind === 'key' ? spendable(caller) : undefined));
   setAnswer(run, codec.decode(attempt.text));
 }
 
@@ -465,8 +465,10 @@ function requirePermission<T>({ call: { format }, operation, caller }: CallRun<T
 }
 
 /** Step 8: an unpaid call must have previews and name public attributes only. Throws 402 with the price. */
-function requirePublicNames<T>({ gate, call, operation, caller, ctx, input }: CallRun<T>): void {
+function requirePublicNames<T>(run: CallRun<T>): void {
+  const { gate, call, operation, caller, ctx, input } = run;
   ctx.priced = isCharged(operation, input, ctx);
+  requireWithinChild(run);
   if (
     ctx.visibility === 'public' &&
     isSold(operation, ctx.release?.pack ?? null) &&
@@ -478,6 +480,20 @@ function requirePublicNames<T>({ gate, call, operation, caller, ctx, input }: Ca
   const price = priceOf(call, ctx, input);
   const message = `${nonPublicName} is not a public attribute: a call that names it costs ${formatEurAmount(price.micros)}.`;
   throw paymentError('payment_required', message, gate.payments.quote(caller, price));
+}
+
+/** A child key pays for its datasets and operations only; free calls, which need no key, are open to it. */
+function requireWithinChild<T>({ call, operation, caller, ctx }: CallRun<T>): void {
+  const { access, bucket } = operation.charge;
+  if (caller.kind !== 'key' || !caller.child || !(ctx.priced || access === 'plan' || bucket === 'sql')) return;
+  const { name, datasets, operations } = caller.child;
+  const wrong =
+    operations?.includes(operation.name) === false
+      ? `operations: ${operations.join(', ')}`
+      : datasets?.includes(call.dataset ?? '') === false && `datasets: ${datasets.join(', ')}`;
+  if (!wrong) return;
+  const extras = { alternative_action: 'The owner of the key that created it can change its bounds.' };
+  throw new ApiError('limit_exceeded', `The child key "${name}" is for these ${wrong}.`, extras);
 }
 
 /** The first attribute named by the input that is not public. */

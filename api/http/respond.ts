@@ -93,7 +93,7 @@ export function commonHeaders(request_id: string): Headers {
 export function preflight(request_id: string): Response {
   const headers = {
     ...commonHeaders(request_id),
-    'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE, OPTIONS',
+    'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
     'Access-Control-Allow-Headers': ALLOWED,
     'Access-Control-Max-Age': '86400',
   };

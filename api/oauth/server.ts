@@ -178,7 +178,8 @@ export class OAuthServer {
     const { credential, address } = request.visitor;
     const { identify, quotas, now } = this.#parts;
     const caller = credential === null ? null : await identify(credential);
-    if (credential !== null && (caller?.kind !== 'key' || caller.grant)) throw credentialError(credential);
+    if (credential !== null && (caller?.kind !== 'key' || caller.grant || caller.child))
+      throw credentialError(credential);
     const quota = { name: `clients ${address}`, quota: CLIENTS_A_DAY };
     if ((await quotas.take(quota, 1, now())) === 0)
       throw new ApiError('rate_limited', `More than ${CLIENTS_A_DAY} clients a day from one address.`, {

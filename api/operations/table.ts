@@ -2,7 +2,9 @@
 // 8).
 import type { Operation } from '../contract/operation.ts';
 import { keys_grant, keys_list, keys_revoke } from './account/keys_admin.ts';
+import { keys_child_change, keys_child_create, keys_child_revoke, keys_children } from './account/keys_children.ts';
 import { keys_create } from './account/keys_create.ts';
+import { keys_limits } from './account/keys_limits.ts';
 import { keys_me } from './account/keys_me.ts';
 import { keys_close, keys_rotate, keys_usage } from './account/keys_own.ts';
 import { keys_recover } from './account/keys_recover.ts';
@@ -81,6 +83,11 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   keys_list,
   keys_me,
   keys_usage,
+  keys_limits,
+  keys_child_create,
+  keys_children,
+  keys_child_change,
+  keys_child_revoke,
   keys_rotate,
   keys_close,
   keys_topup,

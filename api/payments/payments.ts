@@ -147,6 +147,7 @@ function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['
   if (caller.kind !== 'key') return { api_key: post(`${base_url}/v1/keys`, KEY_BODY, `${base_url}/keys`), oauth };
   // A token cannot top up; its user can, or can raise its cap.
   if (caller.grant) return { oauth };
+  if (caller.child) return {};
   return checkout ? { topup: post(`${base_url}/v1/keys/topup`, { amount_eur: 20 }, `${base_url}/account`) } : {};
 }
 

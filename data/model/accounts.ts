@@ -5,6 +5,8 @@
 export interface Requester {
   /** Id of the caller's key; null without a key and for operators. */
   key: string | null;
+  /** The calling child key of `key`, and what it can spend now in micro-euros. */
+  child?: { id: string; name: string; left: number };
   /** Id of the calling operator (api/access/caller.ts); absent for other callers. */
   operator?: string;
   /** Client address, by which limits count. */
@@ -51,15 +53,48 @@ export interface AccountMovement {
   request_id: string | null;
 }
 
-/** Charged calls of one day with the same dataset and operation. */
+/** Charged calls of one day with the same dataset, operation and child key. */
 export interface AccountUsage {
   /** UTC, YYYY-MM-DD. */
   date: string;
   dataset: string;
   operation: string;
+  /** Empty: none. */
+  child_id: string;
   calls: number;
   /** Micro-euros. */
   amount: number;
+}
+
+/** A child key as its owner sees it. Amounts in micro-euros, times in milliseconds since 1970. */
+export interface ChildAccount {
+  id: string;
+  name: string;
+  /** Null: no bound. */
+  cap: number | null;
+  per_day: number | null;
+  datasets: readonly string[] | null;
+  operations: readonly string[] | null;
+  expires_at: number | null;
+  created_at: number;
+  spent: number;
+  spent_today: number;
+}
+
+/** What a request changes of a child key. */
+export type ChildChange = Partial<Omit<ChildAccount, 'id' | 'created_at' | 'spent' | 'spent_today'>>;
+
+/** Limits of a key in micro-euros; null: none. */
+export interface AccountLimits {
+  per_day: number | null;
+  per_month: number | null;
+  alert_below: number | null;
+}
+
+/** Micro-euros that a key and its children spent today and this month. */
+export interface LimitSpending {
+  day_spent: number;
+  month_spent: number;
 }
 
 /** A grant by an operator: micro-euros (0: none), a plan (null: no change) and the reason. */
@@ -93,6 +128,23 @@ export interface Accounts {
    * Mails a link that rotates the key of this address. The answer is the same when the address has no key.
    */
   recover(email: string, requester: Requester): Promise<void>;
+  /** Creates a child key of the caller's key; only this answer contains the secret. Error: `validation_failed`. */
+  createChild(
+    child: Required<ChildChange>,
+    requester: Requester,
+    keep?: KeepAnswer<{ secret: string; child: ChildAccount }>,
+  ): Promise<{ secret: string; child: ChildAccount }>;
+  /** Child keys of the caller's key. */
+  children(requester: Requester): Promise<ChildAccount[]>;
+  /** Changes or revokes a child key of the caller's key. Error: `not_found`. */
+  changeChild(
+    id: string,
+    change: ChildChange | 'revoke',
+    requester: Requester,
+    keep?: KeepAnswer<ChildAccount>,
+  ): Promise<ChildAccount>;
+  /** Replaces the limits of the caller's key. */
+  limit(limits: AccountLimits, requester: Requester, keep?: KeepAnswer<LimitSpending>): Promise<LimitSpending>;
   /** Charged calls of the caller's key in the last `days` UTC days, today included, by day and operation. */
   usage(requester: Requester, days: number): Promise<AccountUsage[]>;
   /**

@@ -65,9 +65,36 @@ const keysWithBalance = (db: Db) =>
   db
     .selectFrom('keys')
     .leftJoin('balances', (join) => join.on('account', '=', sql<string>`'key:' || keys.id`))
-    .select((e) => ['keys.id', 'plan', 'plan_until', 'revoked_at', e.fn.coalesce('amount', e.lit(0)).as('balance')]);
+    .leftJoin('key_limits', 'key_limits.key_id', 'keys.id')
+    .select((e) => [
+      'keys.id',
+      'plan',
+      'plan_until',
+      'keys.revoked_at',
+      e.fn.coalesce('amount', e.lit(0)).as('balance'),
+    ])
+    .select([
+      'keys.expires_at as ends_at',
+      'key_limits.key_id as limited',
+      'key_limits.per_day',
+      'key_limits.per_month',
+    ])
+    .select(['key_limits.day', 'key_limits.day_spent', 'key_limits.month', 'key_limits.month_spent']);
 
-export const keyByHash = statement((db, { hash }: { hash: string }) => keysWithBalance(db).where('hash', '=', hash));
+export const keyByHash = statement((db, { hash }: { hash: string }) =>
+  keysWithBalance(db).where('keys.hash', '=', hash),
+);
+
+/** The child key of a secret, with its parent and the bounds of both. */
+export const childByHash = statement((db, { hash }: { hash: string }) =>
+  keysWithBalance(db)
+    .innerJoin('children', 'children.key_id', 'keys.id')
+    .select(['children.id as child_id', 'children.name', 'children.cap', 'children.spent', 'children.expires_at'])
+    .select(['children.per_day as child_per_day', 'children.day as child_day', 'children.day_spent as child_day_spent'])
+    .select(['children.datasets', 'children.operations'])
+    .where('children.hash', '=', hash)
+    .where('children.revoked_at', 'is', null),
+);
 
 export const keyWithBalance = statement((db, { id }: { id: string }) => keysWithBalance(db).where('keys.id', '=', id));
 
@@ -76,8 +103,8 @@ export const grantWithKey = statement((db, { grant, now }: { grant: string; now:
     .innerJoin('grants', 'grants.key_id', 'keys.id')
     .select(['client_id', 'cap', 'spent', 'any_resource'])
     .where('grants.id', '=', grant)
-    .where('revoked_at', 'is', null)
-    .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)])),
+    .where('keys.revoked_at', 'is', null)
+    .where((e) => e.or([e('grants.expires_at', 'is', null), e('grants.expires_at', '>', now)])),
 );
 
 export const balanceByAccount = statement((db, { account }: { account: string }) =>
@@ -105,6 +132,50 @@ export const grantRest = statement((db, { grant }: { grant: string }) =>
     .$if(locksRows(db), (query) => query.forUpdate()),
 );
 
+/** A child key. Locks it, so that each charge sees what others have spent. */
+export const lockChild = statement((db, { child }: { child: string }) =>
+  db
+    .selectFrom('children')
+    .select(['cap', 'spent', 'per_day', 'day', 'day_spent', 'expires_at'])
+    .where('id', '=', child)
+    .where('revoked_at', 'is', null)
+    .$if(locksRows(db), (query) => query.forUpdate()),
+);
+
+/** The limits of a key, locked in the same way. */
+export const lockLimits = statement((db, { id }: { id: string }) =>
+  db
+    .selectFrom('key_limits')
+    .selectAll()
+    .where('key_id', '=', id)
+    .$if(locksRows(db), (query) => query.forUpdate()),
+);
+
+export const spendChild = statement((db, values: { child: string; spent: number; day: string; day_spent: number }) => {
+  const { child, spent, day, day_spent } = values;
+  return db.updateTable('children').set({ spent, day, day_spent }).where('id', '=', child);
+});
+
+export const spendLimits = statement(
+  (
+    db,
+    values: {
+      id: string;
+      day: string;
+      day_spent: number;
+      month: string;
+      month_spent: number;
+      alerted_at: number | null;
+    },
+  ) => {
+    const { id, day, day_spent, month, month_spent, alerted_at } = values;
+    return db
+      .updateTable('key_limits')
+      .set({ day, day_spent, month, month_spent, alerted_at })
+      .where('key_id', '=', id);
+  },
+);
+
 /** Takes an amount from a balance that covers it, unless the key is revoked; returns the new balance. */
 export const debit = statement((db, { id, account, amount }: { id: string; account: string; amount: number }) =>
   db
@@ -130,10 +201,11 @@ export const writeCharge = statement(
       operation: string;
       dataset: string | null;
       request_id: string;
+      child_id: string | null;
     },
   ) => {
-    const { transaction_id, account, amount, debit, balance, at, operation, dataset, request_id } = values;
-    const common = { transaction_id, at, kind: 'charge', operation, dataset, request_id };
+    const { transaction_id, account, amount, debit, balance, at, operation, dataset, request_id, child_id } = values;
+    const common = { transaction_id, at, kind: 'charge', operation, dataset, request_id, child_id };
     return db.insertInto('entries').values([
       { ...common, account, amount: debit, balance },
       { ...common, account: 'revenue', amount, balance: null },

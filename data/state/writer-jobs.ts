@@ -2,7 +2,9 @@
 // Times in milliseconds since 1970, amounts in micro-euros.
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { type Bound, childBounds, dayOf, keyBounds, monthOf, tightestBound } from './budgets.ts';
 import * as statements from './statements.ts';
+import type { KeyLimitTable } from './tables/budgets.ts';
 import type { Tables } from './tables/schema.ts';
 
 /** Debits a price from a key and stores the paid answer in the same transaction. */
@@ -15,16 +17,22 @@ export interface Charge {
   now: number;
   /** The grant of the access token: its cap counts like the balance. */
   grant?: string | undefined;
+  /** The child key that was called with, whose bounds count too. */
+  child?: string | undefined;
+  /** Whether the key has limits. */
+  limited?: boolean | undefined;
   answer?: statements.StoredAnswer | null;
 }
 
 /**
- * `charged` with the new balance, `insufficient` with the balance, `capped` with the rest of the grant's cap,
+ * `charged` with the new balance, the rest of the tightest bound if there is one, and whether the balance is below the
+ * mark of an alert that was not sent; `bounded` with a bound of the child key or the key; `insufficient` with the balance, `capped` with the rest of the grant's cap,
  * `revoked`, `withdrawn` for an ended grant, or `superseded` when another request took over the Idempotency-Key; only
  * `charged` debits.
  */
 export type ChargeOutcome =
-  | { state: 'charged'; balance: number }
+  | { state: 'charged'; balance: number; left?: number | undefined; alert?: boolean }
+  | { state: 'bounded'; bound: Bound }
   | { state: 'insufficient'; balance: number }
   | { state: 'capped'; left: number }
   | { state: 'revoked' }
@@ -33,10 +41,10 @@ export type ChargeOutcome =
 
 /**
  * Charges a key in the caller's transaction. Every other outcome changes nothing, because other charges may share the
- * transaction. Rows are locked in one order (claim, grant, balance), so that two charges never wait for each other.
+ * transaction. Rows are locked in one order (claim, grant, child, limits, balance), so that two charges never wait for each other.
  */
 async function charge(tx: Kysely<Tables>, job: Charge): Promise<ChargeOutcome> {
-  const { key_id, amount, operation, dataset, request_id, now, grant, answer } = job;
+  const { key_id, amount, operation, dataset, request_id, now, grant, child, limited, answer } = job;
   const claim = answer?.claim;
   if (claim && (await statements.openClaim(tx, claim)).length === 0) return { state: 'superseded' };
   if (grant !== undefined) {
@@ -44,6 +52,16 @@ async function charge(tx: Kysely<Tables>, job: Charge): Promise<ChargeOutcome> {
     if (rest === undefined) return { state: 'withdrawn' };
     if (rest.left !== null && rest.left < amount) return { state: 'capped', left: Math.max(0, rest.left) };
   }
+  const day = dayOf(now);
+  const [childRow] = child === undefined ? [] : await statements.lockChild(tx, { child });
+  const ended = childRow === undefined || (childRow.expires_at !== null && childRow.expires_at <= now);
+  if (child !== undefined && ended) return { state: 'revoked' };
+  const [limits] = limited ? await statements.lockLimits(tx, { id: key_id }) : [];
+  const bound = tightestBound([
+    ...(childRow ? childBounds(childRow, day) : []),
+    ...(limits ? keyBounds(limits, day) : []),
+  ]);
+  if (bound && bound.left < amount) return { state: 'bounded', bound };
   const account = statements.accountOf(key_id);
   const [debited] = await statements.debit(tx, { id: key_id, account, amount });
   if (debited === undefined) {
@@ -53,10 +71,32 @@ async function charge(tx: Kysely<Tables>, job: Charge): Promise<ChargeOutcome> {
   }
   const balance = debited.amount;
   const entry = { transaction_id: randomUUID(), account, amount, debit: -amount, balance, at: now };
-  await statements.writeCharge(tx, { ...entry, operation, dataset, request_id });
+  await statements.writeCharge(tx, { ...entry, operation, dataset, request_id, child_id: child ?? null });
   if (grant !== undefined) await statements.spendGrant(tx, { grant, amount });
+  if (child !== undefined && childRow) {
+    const day_spent = (childRow.day === day ? childRow.day_spent : 0) + amount;
+    await statements.spendChild(tx, { child, spent: childRow.spent + amount, day, day_spent });
+  }
+  const alert = limits ? await spendLimits(tx, limits, { amount, balance, day }) : false;
   if (claim) await statements.storeAnswer(tx, { ...answer, ...claim });
-  return { state: 'charged', balance };
+  return { state: 'charged', balance, left: bound && bound.left - amount, alert };
+}
+
+/** Counts a charge against the limits of its key; returns whether the owner is to be alerted of a low balance. */
+async function spendLimits(
+  tx: Kysely<Tables>,
+  limits: KeyLimitTable,
+  { amount, balance, day }: { amount: number; balance: number; day: string },
+): Promise<boolean> {
+  const month = monthOf(day);
+  const isLow = limits.alert_below !== null && balance < limits.alert_below;
+  await statements.spendLimits(tx, {
+    id: limits.key_id,
+    ...{ day, day_spent: (limits.day === day ? limits.day_spent : 0) + amount },
+    ...{ month, month_spent: (limits.month === month ? limits.month_spent : 0) + amount },
+    alerted_at: isLow ? limits.alerted_at : null,
+  });
+  return isLow && limits.alerted_at === null;
 }
 
 /** Takes up to `wanted` units of a daily quota; returns the units taken. */

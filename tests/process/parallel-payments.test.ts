@@ -79,6 +79,71 @@ describe('a key that can pay for 100', () => {
   }, 120_000);
 });
 
+describe('a child key with room for 37 calls, of a key with room for 50', () => {
+  const CAP = (37 * PRICE) / 1e6;
+  const BOUND = JSON.stringify({ name: 'agent', cap_eur: CAP });
+  const count = (answers: readonly { status: number }[], status: number) =>
+    answers.filter((answer) => answer.status === status).length;
+
+  test('1,000 calls at once on SQLite: exactly 37 answers, and 13 of the key itself', async () => {
+    const app = await testApp({ records: 5 });
+    const { headers, id } = await newKey(app);
+    await move(app.state, { key_id: id, amount: 50 * PRICE - 500_000, kind: 'refund', against: 'refund', now: 0 });
+    const child = await app.json('/v1/keys/me/children', { method: 'POST', body: BOUND, headers });
+    const calls = (key: unknown, length: number) =>
+      Promise.all(Array.from({ length }, () => app.json(RECORD, { headers: bearer(String(key)) })));
+    const answers = await calls(child.body['key'], 1000);
+    expect([count(answers, 200), count(answers, 402)]).toEqual([37, 963]);
+    const others = await Promise.all(Array.from({ length: 20 }, () => app.json(RECORD, { headers })));
+    expect([count(others, 200), count(others, 402)]).toEqual([13, 7]);
+    expect(await verify(app.state)).toMatchObject(RIGHT);
+    expect([app.lent(), app.faults]).toEqual([0, []]);
+    await app.close();
+  }, 120_000);
+
+  /** 1,000 calls over these services, and then those of the key itself. */
+  async function race(apis: readonly Api[], store: Store): Promise<void> {
+    const [one] = apis as [Api];
+    const { id, key } = await richKey(one, 'parent@example.org', 'scale', 1);
+    await move(store, { key_id: id, amount: 50 * PRICE - 1_500_000, kind: 'refund', against: 'refund', now: 0 });
+    const json = { ...bearer(key), 'content-type': 'application/json' };
+    const child = JSON.parse((await one.ask('/v1/keys/me/children', json, 'POST', BOUND)).body) as { key: string };
+    const calls = (secret: string, length: number) =>
+      Promise.all(Array.from({ length }, (_, i) => apis[i % apis.length]!.ask(RECORD, bearer(secret))));
+    const answers = await calls(child.key, 1000);
+    expect([count(answers, 200), count(answers, 402)]).toEqual([37, 963]);
+    const others = await calls(key, 20);
+    expect([count(others, 200), count(others, 402)]).toEqual([13, 7]);
+    expect(await verify(store)).toMatchObject(RIGHT);
+  }
+
+  test('with WORKERS=2 on SQLite', async () => {
+    const { dataDir, remove } = await smallData();
+    cleanups.push(remove);
+    const api = await startApi(dataDir, { WORKERS: '2' });
+    running.push(api);
+    const store = await openStore({ dataDir });
+    stores.push(store);
+    await race([api], store);
+  }, 180_000);
+
+  const url = process.env['TEST_DATABASE_URL'];
+  test('on two processes over PostgreSQL', async (context) => {
+    if (!url) return context.skip('TEST_DATABASE_URL is not set');
+    const { dataDir, remove } = await smallData();
+    cleanups.push(remove);
+    const schema = `test_${randomBytes(6).toString('hex')}`;
+    const options = encodeURIComponent(`-c search_path=${schema}`);
+    const store = await openStore({ dataDir, databaseUrl: url, schema });
+    stores.push(store);
+    cleanups.unshift(() => sql`drop schema ${sql.id(schema)} cascade`.execute(store.db));
+    const env = { DATABASE_URL: `${url}?options=${options}` };
+    const apis = await Promise.all([startApi(dataDir, env), startApi(dataDir, env)]);
+    running.push(...apis);
+    await race(apis, store);
+  }, 180_000);
+});
+
 test('killed ten times: every answer was paid for, every payment is booked, no money is created or lost', async () => {
   const { dataDir, remove } = await smallData();
   cleanups.push(remove);

@@ -13,7 +13,7 @@ const sections = new Map(
     .split(/^#{2,3} /m)
     .flatMap((text) => {
       const [heading = '', ...rest] = text.split('\n');
-      return [...heading.matchAll(/`((?:GET|POST|PUT|DELETE) [^`]+)`/g)].map(
+      return [...heading.matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) [^`]+)`/g)].map(
         ([, path]) => [path ?? '', rest.join('\n')] as const,
       );
     }),

@@ -57,7 +57,7 @@ export const keys_list = operation<{ limit: number; cursor: Position | null }, R
       keys: z.array(
         z.object({
           id: z.uuid(),
-          email: z.string(),
+          email: z.string().nullable(),
           plan: z.string(),
           balance_eur: euro('Credit'),
           created_at: time('Time of creation'),

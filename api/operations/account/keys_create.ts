@@ -59,9 +59,9 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   async run({ email, plan }, ctx) {
     const { accounts, requester, keepAnswer } = serviceOf(ctx);
     const bodyOf = ({ secret, account, no_welcome }: CreatedAccount): Created => {
-      const { id, email: address, plan: current, balance_eur } = accountMembers(account);
+      const { id, plan: current, balance_eur } = accountMembers(account);
       const notice = no_welcome === null ? {} : { notice: NO_WELCOME[no_welcome] };
-      return { id, key: secret, email: address, plan: current, balance_eur, ...notice };
+      return { id, key: secret, email: account.email, plan: current, balance_eur, ...notice };
     };
     // The answer for a paid plan also has the address of its checkout, which does not exist yet.
     const keep: KeepAnswer<CreatedAccount> = async (db, created) =>

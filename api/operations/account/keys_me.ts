@@ -17,7 +17,8 @@ interface Line {
   at: string;
   kind: string;
   amount_eur: number;
-  balance_eur: number;
+  /** Absent for a child key, which does not see the balance of its parent. */
+  balance_eur?: number;
   operation?: string;
   dataset?: string;
   request_id?: string;
@@ -51,7 +52,7 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
   output: () =>
     z.object({
       id: z.uuid(),
-      email: z.string(),
+      email: z.string().nullable().describe('Null for a prepaid key without an address, and for a child key'),
       plan: z.string(),
       balance_eur: euro('Credit'),
       ledger: z
@@ -61,7 +62,7 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
             at: time('When'),
             kind: z.string(),
             amount_eur: euro('Negative: charged'),
-            balance_eur: euro('Afterwards'),
+            balance_eur: euro('Afterwards; absent for a child key').optional(),
             operation: z.string().optional(),
             dataset: z.string().optional(),
             request_id: z.string().optional(),
@@ -83,7 +84,7 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
       at: isoMilliseconds(at),
       kind,
       amount_eur: eur(amount),
-      balance_eur: eur(balance),
+      ...(requester.child ? {} : { balance_eur: eur(balance) }),
       ...(operation === null ? {} : { operation }),
       ...(dataset === null ? {} : { dataset }),
       ...(request_id === null ? {} : { request_id }),
@@ -92,7 +93,7 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
   },
   markdown: ({ email, plan, balance_eur, ledger, attribution, license }) =>
     blocks(
-      `# ${email}`,
+      `# ${email ?? 'Key'}`,
       `Balance ${balance_eur} EUR, plan ${plan}.`,
       table(
         ['at', 'kind', 'EUR', 'balance', 'operation', 'dataset', 'request'],
@@ -100,7 +101,7 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
           line.at,
           line.kind,
           line.amount_eur,
-          line.balance_eur,
+          line.balance_eur ?? '',
           line.operation ?? '',
           line.dataset ?? '',
           line.request_id ?? '',

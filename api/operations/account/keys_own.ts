@@ -15,6 +15,7 @@ interface Day {
   date: string;
   dataset: string;
   operation: string;
+  child_id?: string;
   calls: number;
   amount_eur: number;
 }
@@ -22,7 +23,7 @@ interface Day {
 export const keys_usage = operation<{ days: number }, { days: Day[] } & About>({
   name: 'keys_usage',
   title: 'Usage of my key',
-  description: 'Charged calls of the calling key by day, dataset and operation, oldest day first.',
+  description: 'Charged calls of the calling key by day, dataset, operation and child key, oldest day first.',
   ...KEY_OPERATION,
   rest: { ...KEY_OPERATION.rest, method: 'GET', path: '/v1/keys/me/usage' },
   charge: { ...KEY_OPERATION.charge, access: 'key' },
@@ -34,6 +35,7 @@ export const keys_usage = operation<{ days: number }, { days: Day[] } & About>({
           date: z.iso.date(),
           dataset: z.string(),
           operation: z.string(),
+          child_id: z.uuid().describe('The child key that was called with; absent: none').optional(),
           calls: z.int(),
           amount_eur: euro('Charged'),
         }),
@@ -43,14 +45,22 @@ export const keys_usage = operation<{ days: number }, { days: Day[] } & About>({
   async run({ days }, ctx) {
     const { accounts, requester } = serviceOf(ctx);
     const rows = await accounts.usage(requester, days);
-    return { body: { days: rows.map(({ amount, ...row }) => ({ ...row, amount_eur: eur(amount) })), ...about(ctx) } };
+    const lines = rows.map(({ amount, child_id, ...row }) => ({
+      ...row,
+      ...(child_id === '' ? {} : { child_id }),
+      amount_eur: eur(amount),
+    }));
+    return { body: { days: lines, ...about(ctx) } };
   },
   markdown: ({ days, attribution, license }) =>
     blocks(
       '# Usage',
       table(
-        ['date', 'dataset', 'operation', 'calls', 'EUR'],
-        days.map(({ date, dataset, operation: name, calls, amount_eur }) => [date, dataset, name, calls, amount_eur]),
+        ['date', 'dataset', 'operation', 'child key', 'calls', 'EUR'],
+        days.map(({ date, dataset, operation: name, child_id = '', calls, amount_eur }) => [
+          ...[date, dataset, name, child_id],
+          ...[calls, amount_eur],
+        ]),
       ),
       `${attribution} ${license}`,
     ),

@@ -105,7 +105,7 @@ export const EMAIL = z.email().max(254).describe('E-mail address; one key each')
 
 /** Members of a key that its owner and operators see. */
 export function accountMembers({ id, email, plan, balance }: Account) {
-  return { id, email, plan, balance_eur: eur(balance) };
+  return { id, email: email === '' ? null : email, plan, balance_eur: eur(balance) };
 }
 
 /** Citation and licence, as in every answer. */

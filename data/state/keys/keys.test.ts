@@ -84,11 +84,11 @@ describeStores('keys', ({ open }) => {
   it('are looked up as they are now, with their balance', async () => {
     const [one, two] = [await open(), await open()];
     const { secret, key } = (await createKey(two, request('turn@example.org')))!;
-    expect(await findLiveKey(one, secret)).toMatchObject({ id: key.id, balance: 500_000 });
+    expect(await findLiveKey(one, secret, NOW)).toMatchObject({ id: key.id, balance: 500_000 });
     await move(two, { key_id: key.id, amount: 7, kind: 'grant', against: 'grant', now: NOW });
-    expect(await findLiveKey(one, secret)).toMatchObject({ balance: 500_007 });
+    expect(await findLiveKey(one, secret, NOW)).toMatchObject({ balance: 500_007 });
     expect(await balanceOf(one, key.id)).toBe(500_007);
     await revokeKey(two, key.id, NOW);
-    expect(await findLiveKey(one, secret)).toBeNull();
+    expect(await findLiveKey(one, secret, NOW)).toBeNull();
   });
 });

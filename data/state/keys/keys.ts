@@ -50,6 +50,7 @@ export async function createKey(
     plan_until: null,
     created_at: input.now,
     revoked_at: null,
+    expires_at: null,
   };
   try {
     const welcome = async (tx: Transaction<Tables>, had_key: boolean) => {
@@ -248,7 +249,15 @@ export async function rotateKey(store: Store, id: string, rotation: Rotation = {
     if (from !== undefined) update = update.where('hash', '=', from);
     const { numUpdatedRows } = await update.where('revoked_at', 'is', null).executeTakeFirst();
     if (numUpdatedRows === 0n) return null;
-    if (!keeps_grants) await endGrantsOf(tx, id);
+    if (!keeps_grants) {
+      await endGrantsOf(tx, id);
+      await tx
+        .updateTable('children')
+        .set({ revoked_at: Date.now() })
+        .where('key_id', '=', id)
+        .where('revoked_at', 'is', null)
+        .execute();
+    }
     await ownerSessions.endAll(tx, id);
     await endSignInsOf(tx, id);
     await dropLinksOf(tx, id);

@@ -98,7 +98,7 @@ export async function balanceOf(store: Store, keyId: string): Promise<number> {
 export type Entry = Omit<EntryTable, 'id'> & { id: number };
 
 /**
- * Rows of a key, newest first, older than a row id.
+ * Rows of a key, or those of one of its child keys, newest first, older than a row id.
  *
  * @example
  * ```ts
@@ -106,8 +106,15 @@ export type Entry = Omit<EntryTable, 'id'> & { id: number };
  * newest?.amount; // micro-euros
  * ```
  */
-export async function entriesOf(store: Store, keyId: string, limit: number, before: number | null): Promise<Entry[]> {
+export async function entriesOf(
+  store: Store,
+  keyId: string,
+  limit: number,
+  before: number | null,
+  child?: string,
+): Promise<Entry[]> {
   let query = store.db.selectFrom('entries').selectAll().where('account', '=', accountOf(keyId));
+  if (child !== undefined) query = query.where('child_id', '=', child);
   if (before !== null) query = query.where('id', '<', before);
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
@@ -118,6 +125,8 @@ export interface UsageRow {
   date: string;
   dataset: string;
   operation: string;
+  /** The child key that was called with; empty: none. */
+  child_id: string;
   calls: number;
   /** Micro-euros. */
   amount: number;
@@ -125,13 +134,13 @@ export interface UsageRow {
 
 const DAY = 86_400_000;
 
-/** Charged calls of a key since a time (milliseconds since 1970), by day, dataset and operation. */
+/** Charged calls of a key since a time (milliseconds since 1970), by day, dataset, operation and child key. */
 export async function usageOf({ db }: Store, keyId: string, since: number): Promise<UsageRow[]> {
   const { rows } = await sql<Omit<UsageRow, 'date'> & { day: number }>`
     select at / ${sql.lit(DAY)} as day, coalesce(dataset, '') as dataset, coalesce(operation, '') as operation,
-      count(*) as calls, cast(-sum(amount) as bigint) as amount
+      coalesce(child_id, '') as child_id, count(*) as calls, cast(-sum(amount) as bigint) as amount
     from entries where account = ${accountOf(keyId)} and kind = 'charge' and at >= ${since}
-    group by 1, 2, 3 order by 1, 2, 3`.execute(db);
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4`.execute(db);
   return rows.map(({ day, ...row }) => ({ date: new Date(Number(day) * DAY).toISOString().slice(0, 10), ...row }));
 }
 

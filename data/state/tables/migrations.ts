@@ -4,6 +4,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { makeAuditPeople } from './audit-people.ts';
+import { makeBudgetTables } from './budgets.ts';
 import { makeSubscriptionTables } from './change-subscriptions.ts';
 import { makeCheckoutTables } from './checkout.ts';
 import { makeFleetTables } from './fleet.ts';
@@ -165,5 +166,6 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0015_grant_resources': { up: addGrantResources },
     '0016_mails': { up: (db) => makeMailTables(db, wide(dialect)) },
     '0019_subscriptions': { up: (db) => makeSubscriptionTables(db, wide(dialect)) },
+    '0020_budgets': { up: (db) => makeBudgetTables(db, wide(dialect)) },
   };
 }

@@ -2,6 +2,7 @@
 // since 1970.
 import type { Generated } from 'kysely';
 import type { AuditPeopleTables } from './audit-people.ts';
+import type { BudgetTables } from './budgets.ts';
 import type { ChangeSubscriptionTables } from './change-subscriptions.ts';
 import type { CheckoutTables } from './checkout.ts';
 import type { FleetTables } from './fleet.ts';
@@ -26,6 +27,8 @@ export interface KeyTable {
   plan_until: number | null;
   created_at: number;
   revoked_at: number | null;
+  /** When a prepaid key ends; null: never. */
+  expires_at: number | null;
 }
 
 /** Double entry: the rows of one transaction sum to zero. Append-only; triggers reject update and delete. */
@@ -47,6 +50,8 @@ export interface EntryTable {
   reference: string | null;
   /** Reason in an operator's words. */
   note: string | null;
+  /** The child key that was charged. */
+  child_id: string | null;
 }
 
 /** Running sum of a key's rows, updated in the same transaction. */
@@ -103,6 +108,7 @@ export interface LinkTable {
 
 export interface Tables
   extends AuditPeopleTables,
+    BudgetTables,
     CheckoutTables,
     FleetTables,
     MailTables,

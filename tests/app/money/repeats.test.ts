@@ -44,10 +44,21 @@ const withKey = async (app: TestApp, path: string, body?: Case['body'], other?: 
   return { path, headers, ...(body && { body }), ...(other && { other }) };
 };
 
+/** A request to a new child key of a new key. */
+async function withChild(app: TestApp, body?: Case['body'], other?: Case['other']): Promise<Case> {
+  const { path, headers = {} } = await withKey(app, '/v1/keys/me/children');
+  const child = await app.json(path, { method: 'POST', headers, body: '{"name":"agent"}' });
+  return { path: `${path}/${child.body['id']}`, headers, ...(body && { body }), ...(other && { other }) };
+}
+
 /** A request of each operation that changes something. */
 const CASES: Record<string, (app: TestApp) => Promise<Case>> = {
   keys_create: async () => ({ path: '/v1/keys', body: { email: 'once@example.org' } }),
   keys_rotate: (app) => withKey(app, '/v1/keys/me/rotate'),
+  keys_limits: (app) => withKey(app, '/v1/keys/me/limits', { per_day_eur: 1 }, { per_day_eur: 2 }),
+  keys_child_create: (app) => withKey(app, '/v1/keys/me/children', { name: 'one' }, { name: 'two' }),
+  keys_child_change: (app) => withChild(app, { name: 'one' }, { name: 'two' }),
+  keys_child_revoke: (app) => withChild(app),
   keys_close: (app) => withKey(app, '/v1/keys/me'),
   keys_topup: (app) => withKey(app, '/v1/keys/topup', { amount_eur: 20 }, { amount_eur: 30 }),
   keys_subscribe: (app) => withKey(app, '/v1/keys/subscribe', { plan: 'pro' }, { plan: 'scale' }),
@@ -215,6 +226,7 @@ describeApps('a change with an Idempotency-Key', options, (stage: MoneyStage) =>
     ['keys_create', 'POST'],
     ['keys_rotate', 'POST'],
     ['keys_close', 'DELETE'],
+    ['keys_child_create', 'POST'],
     ['entity_report', 'POST'],
   ])('%s keeps its answer, although its process ended right after the change', async (name, method) => {
     const { app } = stage;
