@@ -63,5 +63,10 @@ export const TASKS: readonly { heading: string; at: string; text: string }[] = [
     text: 'Every operation, endpoint and parameter, to read and to try. OpenAPI.',
   },
   { heading: 'Changes', at: '/changes/', text: 'New and changed values of all datasets, day by day.' },
+  {
+    heading: 'Connect an agent',
+    at: '/connect/',
+    text: 'MCP server for Claude, ChatGPT, Cursor, VS Code, Python, TypeScript: install, configuration, sign in with OAuth.',
+  },
   { heading: 'Status', at: '/status/', text: 'Whether the service works, and how old the data is.' },
 ];

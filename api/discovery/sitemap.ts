@@ -69,7 +69,7 @@ function pagesOf({ releases }: View): string[] {
     ...['sql', 'changes', 'files'].map((page) => `/${page}/${id}/`),
     `/compare/${id}`,
   ]);
-  return ['/', '/docs', '/llms.txt', '/status/', '/changes/', '/pricing/', '/files/', ...tools, ...guides];
+  return ['/', '/docs', '/llms.txt', '/status/', '/changes/', '/pricing/', '/connect/', '/files/', ...tools, ...guides];
 }
 
 const released = ({ releases }: View) => releases.map(({ manifest }) => manifest.created_at).sort();

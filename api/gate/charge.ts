@@ -15,6 +15,7 @@ import {
   type Reservation,
   type X402Attachment,
 } from '../payments/payments.ts';
+import { plural } from '../render/print.ts';
 import type { Call, CallDeps, Release } from './context.ts';
 import { parseInput } from './parse-input.ts';
 
@@ -160,7 +161,7 @@ async function reservePreviews(
     await returnUnused(granted);
     const seconds = secondsToMidnight(ctx.now);
     const problem = granted === 0 ? 'used up' : `fewer than the ${fewest} of this call (${granted} left)`;
-    const message = `Today's free previews of ${dataset} are ${problem}; they are back in ${Math.ceil(seconds / 3600)} h.`;
+    const message = `Today's free previews of ${dataset} are ${problem}; they are back in ${plural(Math.ceil(seconds / 3600), 'hour')}.`;
     throw paymentError('quota_exceeded', message, gate.payments.quote(caller, priceOf(call, ctx, input)));
   }
   return {

@@ -1,7 +1,7 @@
 // Whose address speaks for whose record, on the names where it is easily got wrong.
 import providers from 'email-providers/all.json' with { type: 'json' };
 import { expect, test } from 'vitest';
-import { coversHost, isOpenToAll, mailDomain, parseHost } from './business.ts';
+import { coversHost, isOpenToAll, mailDomain, ownerDomains, parseHost } from './business.ts';
 
 test.each([
   ['port.example', 'port.example', true],
@@ -55,3 +55,9 @@ test('every mail provider of the list is open to all', () => {
   expect(providers.length).toBeGreaterThan(8_000);
   expect(providers.filter((domain) => !isOpenToAll(domain))).toEqual([]);
 });
+
+test.each([
+  ['www.port.example', ['port.example']],
+  ['harbour.city.example', ['harbour.city.example', 'city.example']],
+  ['person.github.io', ['person.github.io']],
+])('the owner of %s has an address at %j', (host, domains) => expect(ownerDomains(host)).toEqual(domains));

@@ -5,6 +5,7 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Html, html, joinHtml } from '../pages/html.ts';
 import { type ShellPage, shellOf } from '../pages/shell.ts';
+import { plural, printWithUnit } from '../render/print.ts';
 import { type FormInput, ownerFields } from './form.ts';
 import type { RecordRef } from './mailed-links.ts';
 import { ownerAddressText } from './parts.ts';
@@ -83,7 +84,7 @@ ${button(token, 'restore', 'Restore record')}`,
 }
 
 export function restoredPage(base_url: string, record: RecordRef): OwnerPage {
-  const body = html`<p>${recordLink(base_url, record)} is restored. Download files follow within a few minutes.</p>
+  const body = html`<p>${recordLink(base_url, record)} is restored. It is in every page and answer within two minutes; download files follow.</p>
 ${p('Another removal within the next 90 days must be confirmed by e-mail.')}`;
   return { status: 200, page: { title: 'Record restored', body } };
 }
@@ -232,7 +233,42 @@ ${claim}
 ${p(removal)}
 <form method="post" class="ask">${email('remove')}
 <div class="field"><label for="reason">Reason (optional)</label><textarea id="reason" name="reason" rows="3" maxlength="2000">${state?.reason ?? ''}</textarea></div>
-<button type="submit" name="do" value="remove">Remove this record</button></form>`,
+<button type="submit" name="do" value="preview">Remove this record…</button></form>`,
+    },
+  };
+}
+
+/** Values of a preview: public ones, short. */
+const PREVIEW = { values: 6, length: 80 };
+
+/** Before a removal: what is removed, from where, and the button that does it. */
+export function removalPreviewPage(
+  base_url: string,
+  pack: Pack,
+  record: StoredRecord,
+  { email, reason }: { email: string; reason: string },
+): OwnerPage {
+  const named = { dataset: pack.id, slug: record.slug, name: record.name };
+  const shown = pack.attributes.filter(({ name, public: open }) => open && record.attributes[name] !== undefined);
+  const rows = shown.slice(0, PREVIEW.values).map(({ name, unit }) => {
+    const text = printWithUnit(record.attributes[name]!, unit);
+    return html`<div><dt>${name}</dt><dd>${text.slice(0, PREVIEW.length)}${text.length > PREVIEW.length && '…'}</dd></div>`;
+  });
+  const more = shown.length - rows.length;
+  const effect =
+    pack.owner.domain === null
+      ? `An operator checks your request first. We’ll send the decision to ${email}.`
+      : `It is removed from every page, answer, file and search, immediately. We’ll send a link to ${email} that restores it within 30 days.`;
+  return {
+    status: 200,
+    page: {
+      title: `Remove ${record.name}?`,
+      body: html`<p>This is the record ${recordLink(base_url, named)} of the dataset ${pack.title}:</p>
+<dl class="sum">${rows}</dl>
+${more > 0 && p(`and ${plural(more, 'more value')}.`)}${p(effect)}
+<form method="post"><input type="hidden" name="email" value="${email}"><input type="hidden" name="reason" value="${reason}">
+<button type="submit" class="button" name="do" value="remove">Remove ${record.name}</button></form>
+${startLink(base_url, named, 'Keep the record')}`,
     },
   };
 }

@@ -9,6 +9,7 @@ import type { Release } from '../gate/context.ts';
 import type { PlainAnswer, Route, RouteRequest, RouteTable } from '../http/server.ts';
 import { EMAIL } from '../operations/common/account.ts';
 import { preferred } from '../render/negotiate.ts';
+import { mailDomain } from './business.ts';
 import { readFormValues } from './form.ts';
 import type { OwnerPages } from './mailed-links.ts';
 import {
@@ -20,13 +21,14 @@ import {
   missingRecordPage,
   newLinkHtml,
   OWNER_SHELL,
+  removalPreviewPage,
   removedPage,
   requestedPage,
   restoredPage,
   restorePage,
   startPage,
 } from './pages.ts';
-import { ownerAddressText } from './parts.ts';
+import { domainMismatch, domainRelation, ownerAddressText } from './parts.ts';
 
 type Owners = NonNullable<RestDeps['gate']['owners']> & OwnerPages;
 type OwnerDeps = RestDeps & { owners: Owners };
@@ -179,7 +181,7 @@ async function withRecord(
   }
 }
 
-/** POST: requests a record's removal (`do=remove`), or a link to edit it. */
+/** POST: previews a record's removal (`do=preview`), requests it (`do=remove`), or a link to edit the record. */
 async function requestChange(
   { gate, owners }: OwnerDeps,
   release: Release,
@@ -188,12 +190,18 @@ async function requestChange(
 ): Promise<PlainAnswer> {
   const email = request.field('email');
   const reason = request.field('reason');
-  const isRemoval = request.field('do') === 'remove';
+  const action = request.field('do');
+  const isRemoval = action === 'remove' || action === 'preview';
   const requester = request.requester(null);
   const { pack } = release;
   const entity_id = record.id;
   try {
     checkEmail(email);
+    if (action === 'preview') {
+      const isMismatch = (await domainRelation(release, record, mailDomain(email) ?? '')) === 'none';
+      if (pack.owner.domain !== null && isMismatch) throw domainMismatch(release, record);
+      return removalPreviewPage(gate.base_url, pack, record, { email, reason });
+    }
     const removal = { entity_id, contact: email, reason: reason.slice(0, 2000) || null };
     const outcome = isRemoval
       ? (await owners.optOut(release, removal, requester)).status

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { datasetAttribution, licenseText } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { DATA_FILES } from '../render/data-files.ts';
-import { plural, printBytes, printDate, printNumber } from '../render/print.ts';
+import { plural, printBytes, printDate } from '../render/print.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
-import { type Html, html, joinHtml } from './html.ts';
+import { type Html, html } from './html.ts';
 
 /** File names of a list in its folder. */
 export const LIST_FILES = { json: 'index.json', html: 'index.html' } as const;
@@ -77,34 +77,69 @@ export function fileListsJson(lists: readonly FileList[], base_url: string): str
   return `${JSON.stringify({ datasets }, null, 1)}\n`;
 }
 
-export function fileListHtml(
-  { dataset, title, release, files, license, attribution }: FileList,
-  base_url: string,
-): string {
+export function fileListHtml(list: FileList, base_url: string): string {
+  const { dataset, title, release, files, license, attribution } = list;
   const prefix = prefixOf(base_url);
-  const rows = files.map(({ name, bytes, rows: count, description, media_type, last_modified, sha256, withheld }) => {
-    const link = html`<a href="${prefix}/files/${dataset}/${name}">${name}</a>`;
-    return [
-      withheld ? `${name} (withheld: being written without a record that was opted out)` : link,
-      printBytes(bytes),
-      count === undefined ? null : printNumber(count),
-      description,
-      media_type,
-      html`<time datetime="${last_modified}">${printDate(last_modified)}</time>`,
-      withheld ? null : html`<code class="digest">${sha256}</code>`,
-    ];
-  });
   return pageHtml(base_url, {
     path: `/files/${dataset}/`,
     title: `Files of ${title}`,
-    description: `Files of ${title} to download: name, size, rows, media type and SHA-256 of each.`,
+    description: `Files of ${title} to download: purpose, size, rows, SHA-256 and code to read each.`,
     lead: html`${plural(files.length, 'file')} of release <code>${release}</code>, free and without a key. <a href="${prefix}/guides/analysts/">How to read them</a>.`,
-    columns: ['File', 'Size', 'Rows', 'Content', 'Media type', 'Last modified', 'SHA-256'],
-    rows,
-    after: html`<p>Cite: ${attribution}</p>
+    content: html`<div class="file-cards">
+${inOrder(files).map((file) => fileCard(`${prefix}/files/${dataset}/`, file))}
+</div>
+<p>Cite: ${attribution}</p>
 <p>License: ${license}</p>
 <p><a href="${prefix}/datasets/${dataset}/">${title}</a> · <a href="${prefix}/files/">Files of all datasets</a></p>`,
   });
+}
+
+const NAMES = Object.keys(DATA_FILES);
+
+/** The files of values first. */
+const inOrder = (files: FileList['files']) => files.toSorted((a, b) => NAMES.indexOf(a.name) - NAMES.indexOf(b.name));
+
+/** A file: what it is for, its figures, the digest to compare, and code that reads it. */
+function fileCard(folder: string, file: FileList['files'][number]): Html {
+  const { name, url, bytes, rows, description, media_type, last_modified, sha256, withheld } = file;
+  const purpose = description.replace(/; open$/, '').replace(/^./, (letter) => letter.toUpperCase());
+  const figures = [printBytes(bytes), ...(rows === undefined ? [] : [plural(rows, 'row')]), media_type];
+  const code = fileCode(name, url).map(
+    ([language, text]) =>
+      html`<h3>${language}</h3><div class="call"><pre tabindex="0"><code>${text}</code></pre><button class="copy" type="button">Copy</button></div>`,
+  );
+  return html`<section class="file-card"><h2>${withheld ? name : html`<a href="${folder}${name}">${name}</a>`}</h2>
+<p>${purpose}.</p>
+<p class="quiet">${figures.join(' · ')} · <time datetime="${last_modified}">${printDate(last_modified)}</time></p>
+${
+  withheld
+    ? html`<p>Withheld: it is being written without a record that was removed.</p>`
+    : html`<p class="file-digest">SHA-256 <code>${sha256}</code> <button class="copy" type="button" data-copy="${sha256}">Copy</button></p>`
+}
+${code.length > 0 && html`<details><summary>Code: DuckDB, pandas, R</summary>${code}</details>`}</section>
+`;
+}
+
+/** Code that reads a file, by language; empty for one that is no table. */
+function fileCode(name: string, url: string): [language: string, text: string][] {
+  if (name.endsWith('.parquet'))
+    return [
+      ['DuckDB', `SELECT * FROM '${url}' LIMIT 10;`],
+      ['pandas', `import pandas as pd  # with pyarrow\n\nrows = pd.read_parquet("${url}")`],
+      ['R', `library(arrow)\n\ndownload.file("${url}", "${name}", mode = "wb")\nrows <- read_parquet("${name}")`],
+    ];
+  if (name !== 'public.duckdb') return [];
+  return [
+    ['DuckDB', `ATTACH '${url}' AS register (READ_ONLY);\nSELECT * FROM register.records LIMIT 10;`],
+    [
+      'pandas',
+      `import duckdb\n\nduckdb.execute("ATTACH '${url}' AS register (READ_ONLY)")\nrows = duckdb.execute("FROM register.records").df()`,
+    ],
+    [
+      'R',
+      `library(duckdb)\n\ndownload.file("${url}", "${name}", mode = "wb")\nregister <- dbConnect(duckdb("${name}", read_only = TRUE))\nrows <- dbReadTable(register, "records")`,
+    ],
+  ];
 }
 
 export function fileListsHtml(lists: readonly FileList[], base_url: string): string {
@@ -114,13 +149,17 @@ export function fileListsHtml(lists: readonly FileList[], base_url: string): str
     title: 'Files of all datasets',
     description: 'Files of every dataset to download, with their number, size and license.',
     lead: html`The public values of whole datasets, free and without a key.`,
-    columns: ['Dataset', 'Size', 'Files', 'License'],
-    rows: lists.map(({ dataset, title, files, license }) => [
-      html`<a href="${prefix}/files/${dataset}/">${title}</a>`,
-      printBytes(sum(files)),
-      String(files.length),
-      license,
-    ]),
+    content: html`<div class="scroll" tabindex="0" role="region" aria-label="Files">
+<table class="roomy">
+<thead><tr><th scope="col">Dataset</th><th scope="col" class="figure">Size</th><th scope="col">Files</th><th scope="col">License</th></tr></thead>
+<tbody>
+${lists.map(
+  ({ dataset, title, files, license }) =>
+    html`<tr><th scope="row"><a href="${prefix}/files/${dataset}/">${title}</a></th><td class="figure">${printBytes(sum(files))}</td><td>${files.length}</td><td>${license}</td></tr>`,
+)}
+</tbody>
+</table>
+</div>`,
   });
 }
 
@@ -130,20 +169,13 @@ interface ListPage {
   path: string;
   title: string;
   description: string;
-  columns: readonly string[];
   lead: Html;
-  /** The first cell names the row, the second is a size. */
-  rows: readonly (readonly (Html | string | null)[])[];
-  after?: Html;
+  content: Html;
 }
 
-function pageHtml(base_url: string, { path, title, description, lead, columns, rows, after }: ListPage): string {
+function pageHtml(base_url: string, { path, title, description, lead, content }: ListPage): string {
   const prefix = prefixOf(base_url);
   const json = `${prefix}${path}${LIST_FILES.json}`;
-  const body = rows.map(
-    ([name, size, ...cells]) =>
-      html`<tr><th scope="row">${name}</th><td class="figure">${size}</td>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
-  );
   return String(html`<!doctype html>
 <html lang="en">
 <head>
@@ -158,15 +190,7 @@ ${headerHtml(prefix, path)}
 <main id="main">
 <h1>${title}</h1>
 <p class="lead">${lead} The same list <a href="${json}">as JSON</a>.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="Files">
-<table class="roomy">
-<thead><tr>${columns.map((column) => html`<th scope="col"${column === 'Size' && html` class="figure"`}>${column}</th>`)}</tr></thead>
-<tbody>
-${joinHtml(body)}
-</tbody>
-</table>
-</div>
-${after}
+${content}
 </main>
 ${footerHtml(prefix)}
 </body>

@@ -5,6 +5,7 @@ import type { PublicRecord } from '../../data/model/record.ts';
 import type { ChangeDay } from '../../data/plan/history.ts';
 import type { Change } from '../../data/queries/changelog.ts';
 import type { AttributeProfile } from '../../data/queries/profile.ts';
+import type { RunHistory } from '../../data/releases/runs.ts';
 import type { SqlTable } from '../../data/write/sql-tables.ts';
 import type { Value } from '../../packs/define/model.ts';
 import type { AssetPaths } from './frame.ts';
@@ -106,6 +107,8 @@ export interface SiteDataset {
   median_age_hours: number | null;
   /** 0..1: share of values within their freshness promise. */
   within_sla: number | null;
+  /** Its nightly runs. */
+  runs: RunHistory;
   sources: SiteSource[];
   attributes: SiteAttribute[];
   /** Operations with a price, cheapest first, in EUR. */
@@ -151,10 +154,10 @@ export interface SiteChanges {
   total: number;
   /** Counts of each day, newest first. */
   days: ChangeDay[];
-  /** Changes of the last 30 days by main attribute, those without any left out. */
-  recent: (Omit<ChangeDay, 'date'> & { attribute: string })[];
-  /** Values of the attribute that groups the records, for suggestions; empty where there are too many. */
-  groups: string[];
+  /** Their sums by main attribute, those without any left out. */
+  sums: (Omit<ChangeDay, 'date'> & { attribute: string })[];
+  /** Values of the attribute that groups the records with their number of changes, most first. */
+  groups: { value: string; changes: number }[];
 }
 
 export interface SiteSource {

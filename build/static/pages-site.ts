@@ -20,8 +20,10 @@ import type { PublicRecord } from '../../data/model/record.ts';
 import { listedFilter } from '../../data/queries/gone.ts';
 import { presentRecord } from '../../data/queries/present.ts';
 import type { Release } from '../../data/releases/release.ts';
+import { releaseHistory } from '../../data/releases/runs.ts';
 import { sqlTables } from '../../data/write/sql-tables.ts';
 import { datasetAttribution } from '../../packs/define/links.ts';
+import type { Value } from '../../packs/define/model.ts';
 import type { Output } from './output.ts';
 import { pagePath } from './pages.ts';
 import { pagesProgram, renderPages } from './pages-program.ts';
@@ -127,8 +129,9 @@ const Profile = z.object({
 });
 /** Changes of the first page (site/changes/model.ts). */
 const CHANGES = 50;
-/** Most suggestions of groups on it. */
-const GROUPS = 400;
+/** Choices of groups on it. */
+const GROUPS = 100;
+type ChangeGroups = { groups: { group: Value; items: number }[] };
 
 /** The data of the pages, from the releases and from the answers just written to `dist`. */
 export async function siteData(
@@ -144,6 +147,7 @@ export async function siteData(
     datasets.push({
       ...datasetOf(release, base, dist, operations),
       table: await firstRows(release, join(dist, 'files', release.pack.id, 'public.parquet'), base),
+      runs: await releaseHistory(release),
       changes: await changesOf(release, { releases: [...releases], base_url: base, eur_usd, operations }),
       jsonld: datasetJsonld(release, base),
     });
@@ -164,15 +168,16 @@ async function changesOf(release: Release, view: Parameters<typeof prerenderCont
   const compared = compare.filter((name) => open.includes(name));
   const main = compared.length > 0 ? compared : open;
   const { items, total, days } = await changelog({ days: '365', attribute: main.join(), limit: String(CHANGES) });
-  const recent: SiteChanges['recent'] = [];
+  const sums: SiteChanges['sums'] = [];
   for (const attribute of main) {
-    const counted = (await changelog({ days: '30', attribute, limit: '1' })).days;
+    const counted = (await changelog({ days: '365', attribute, limit: '1' })).days;
     const sum = (of: 'changes' | 'rises' | 'falls') => counted.reduce((all, day) => all + day[of], 0);
-    if (counted.length > 0)
-      recent.push({ attribute, changes: sum('changes'), rises: sum('rises'), falls: sum('falls') });
+    if (counted.length > 0) sums.push({ attribute, changes: sum('changes'), rises: sum('rises'), falls: sum('falls') });
   }
-  const groups = release.manifest.enums[release.pack.group_by] ?? [];
-  return { attributes: main, items, total, days, recent, groups: groups.length > GROUPS ? [] : groups };
+  const grouped = { group_by: release.pack.group_by, by_day: 'false', limit: String(GROUPS) };
+  const { groups } = (await changelog({ days: '365', attribute: main.join(), ...grouped })) as unknown as ChangeGroups;
+  const counts = groups.map(({ group, items: changes }) => ({ value: String(group), changes }));
+  return { attributes: main, items, total, days, sums, groups: counts };
 }
 
 function datasetOf(
@@ -180,7 +185,7 @@ function datasetOf(
   base: string,
   dist: string,
   operations: readonly Operation[],
-): Omit<SiteDataset, 'changes' | 'jsonld' | 'table'> {
+): Omit<SiteDataset, 'changes' | 'jsonld' | 'runs' | 'table'> {
   const { id, title, description, license, sources, compare, group_by } = pack;
   const answer = (name: string): unknown => JSON.parse(readFileSync(join(dist, 'v1', id, name), 'utf8'));
   const written = Examples.parse(answer('examples'));

@@ -30,6 +30,22 @@ const Line = z.object({
 /** The nightly run of one dataset. */
 export type NightlyRun = z.infer<typeof Line>;
 
+/** Runs in a row that were refused or failed. Dates are UTC, YYYY-MM-DD. */
+export interface Incident {
+  from: string;
+  /** Day of the good run after them; null: there was none yet. */
+  solved: string | null;
+  /** Of the last of them. */
+  outcome: 'refused' | 'failed';
+  runs: number;
+}
+
+/** `since`: day of the first recorded run, null without one. Incidents are newest first. */
+export interface RunHistory {
+  since: string | null;
+  incidents: Incident[];
+}
+
 const isBad = ({ outcome }: Pick<NightlyRun, 'outcome'>) => outcome === 'refused' || outcome === 'failed';
 
 /** Bytes read from the end of the file: about a hundred runs. */
@@ -72,8 +88,8 @@ function bounded(messages: readonly string[]): string[] {
 }
 
 /** The last runs of a dataset, newest first; invalid lines are skipped. */
-export async function lastRuns(dataDir: string, dataset: string, limit: number): Promise<NightlyRun[]> {
-  const lines = (await tail(paths.runs(dataDir, dataset))).split('\n').reverse();
+export async function lastRuns(dataDir: string, dataset: string, limit: number, bytes = TAIL): Promise<NightlyRun[]> {
+  const lines = (await tail(paths.runs(dataDir, dataset), bytes)).split('\n').reverse();
   const runs: NightlyRun[] = [];
   for (const line of lines) {
     if (runs.length === limit) break;
@@ -82,6 +98,31 @@ export async function lastRuns(dataDir: string, dataset: string, limit: number):
   }
   return runs;
 }
+
+/** Bytes read for a history, and runs. */
+const HISTORY = { bytes: 4 * TAIL, runs: 1000 };
+
+/** The incidents in the log of a dataset. */
+export async function runHistory(dataDir: string, dataset: string): Promise<RunHistory> {
+  const runs = await lastRuns(dataDir, dataset, HISTORY.runs, HISTORY.bytes);
+  const incidents: Incident[] = [];
+  for (const { at, outcome } of runs.toReversed()) {
+    const [open] = incidents;
+    const day = at.slice(0, 10);
+    if (outcome === 'refused' || outcome === 'failed') {
+      if (open && open.solved === null) Object.assign(open, { outcome, runs: open.runs + 1 });
+      else incidents.unshift({ from: day, solved: null, outcome, runs: 1 });
+    } else if (open && open.solved === null) open.solved = day;
+  }
+  return { since: runs.at(-1)?.at.slice(0, 10) ?? null, incidents };
+}
+
+/** DATA_DIR of a release. */
+const dataDirOf = ({ folder }: { folder: string }): string => resolve(folder, '../../..');
+
+/** As `runHistory`, for the dataset of a release. */
+export const releaseHistory = (release: { folder: string; manifest: { dataset: string } }): Promise<RunHistory> =>
+  runHistory(dataDirOf(release), release.manifest.dataset);
 
 /**
  * Time of the last reading of the dataset's sources, by the release or by a later run without changes. ISO
@@ -92,7 +133,7 @@ export async function lastCollected(release: {
   manifest: { dataset: string; last_collection: string };
 }): Promise<string> {
   const { dataset, last_collection } = release.manifest;
-  const runs = await lastRuns(resolve(release.folder, '../../..'), dataset, 20);
+  const runs = await lastRuns(dataDirOf(release), dataset, 20);
   const good = runs.find(({ outcome }) => outcome !== 'failed');
   return good && good.at > last_collection ? good.at : last_collection;
 }
@@ -108,12 +149,12 @@ function parsed(line: string): NightlyRun | null {
 }
 
 /** The end of a file; a line feed when the file does not exist. */
-async function tail(path: string): Promise<string> {
+async function tail(path: string, bytes = TAIL): Promise<string> {
   const file = await open(path, 'r').catch(() => null);
   if (file === null) return '\n';
   try {
     const { size } = await file.stat();
-    const from = Math.max(0, size - TAIL);
+    const from = Math.max(0, size - bytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
     return buffer.toString('utf8', 0, bytesRead) || '\n';
   } finally {

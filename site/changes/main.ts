@@ -63,7 +63,7 @@ function changeRow(item: SiteChange, { attributes, records }: ChangesModel): HTM
 
 function showRows(list: HTMLElement, { items, days }: Answer, model: ChangesModel): void {
   const table = list.querySelector<HTMLTableElement>('table.changes')!;
-  const counts = new Map(days.map(({ date, changes }) => [date, changes]));
+  const counts = new Map(days.map((day) => [day.date, day]));
   const groups = Map.groupBy(items, ({ observed_at }) => observed_at.slice(0, 10));
   for (const body of [...table.tBodies]) body.remove();
   for (const [day, items] of groups) {
@@ -71,7 +71,7 @@ function showRows(list: HTMLElement, { items, days }: Answer, model: ChangesMode
     const count = createElement(
       'span',
       { className: 'quiet' },
-      `${printNumber(counts.get(day) ?? items.length)} in all`,
+      countText(counts.get(day) ?? { changes: items.length, rises: 0, falls: 0 }),
     );
     const heading = createElement('th', { colSpan: 4, scope: 'rowgroup' }, time, ' ', count);
     const first = createElement('tr', { className: 'day' }, heading);

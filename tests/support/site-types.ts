@@ -53,6 +53,7 @@ export function pageTypes({ showcase, other, key }: { showcase: string; other: s
     { name: 'files of all datasets', path: '/files/', written: /^\/files\/$/ },
     { name: 'files of a dataset', path: '/files/tools/', written: /^\/files\/[^/]+\/$/ },
     { name: 'pricing', path: '/pricing/', written: /^\/pricing\/$/ },
+    { name: 'connect', path: '/connect/', written: /^\/connect\/$/, script: HOME },
     { name: 'status', path: '/status/', written: /^\/status\/$/ },
     { name: 'guides', path: '/guides/', written: /^\/guides\/$/ },
     { name: 'guide', path: '/guides/api/', written: /^\/guides\/(?!contents\/)[^/]+\/$/ },

@@ -103,7 +103,7 @@ async function serve(deps: StaticDeps, request: RouteRequest): Promise<Response>
 
 /** Page of a dataset, and of the site. */
 const DATASET_PAGE = /^\/(?:datasets|compare|files)\/([^/]+)\/?$/;
-const SITE_PAGE = /^\/(changes|pricing|guides|status|sql|files|docs)(\/|$)/;
+const SITE_PAGE = /^\/(changes|pricing|connect|guides|status|sql|files|docs)(\/|$)/;
 
 /**
  * The page of a page that is not written yet; null for any other path, and when no run will write it. Throws

@@ -8,6 +8,7 @@ import { type Context, operation } from '../../contract/operation.ts';
 import { PUBLIC_FREE } from '../../contract/pricing.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
+import { plural } from '../../render/print.ts';
 import { type About, releaseOf } from '../common/about.ts';
 import { cachedResult } from '../common/cached-result.ts';
 import { inputOf, openNames, PLAIN } from '../common/inputs.ts';
@@ -19,9 +20,10 @@ type Facets = FacetsReport & About;
 function facetBlocks({ by, values, matched, missing, withheld }: Facet, ctx: Context): string[] {
   const attribute = releaseOf(ctx).pack.attributes.find(({ name }) => name === by);
   const counts = [
-    `${matched} records match`,
+    matched === 1 ? '1 record matches' : `${matched} records match`,
     missing > 0 && `${missing} of them lack ${escapeText(by)}`,
-    withheld !== undefined && `${withheld} values with fewer than 5 records are withheld`,
+    withheld !== undefined &&
+      `${plural(withheld, 'value')} with fewer than 5 records ${withheld === 1 ? 'is' : 'are'} withheld`,
   ];
   return [
     table(

@@ -9,6 +9,7 @@ import { releaseTag } from '../../../data/releases/release.ts';
 import { operation } from '../../contract/operation.ts';
 import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
+import { plural } from '../../render/print.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { inputOf } from '../common/inputs.ts';
 import { longListResult } from '../common/list-result.ts';
@@ -55,7 +56,7 @@ export const dataset_changes = operation<ChangesInput, Changes>({
   markdown: async ({ items, next_since, attribution, license }, ctx) =>
     blocks(
       items.length > 0 && (await changeTable(items, releaseOf(ctx).pack, () => false, ctx)),
-      `${items.length} changes, oldest first. Continue with since=${next_since}`,
+      `${plural(items.length, 'change')}, oldest first. Continue with since=${next_since}`,
       `${escapeText(attribution)} License: ${escapeText(license)}`,
     ),
 });

@@ -2,11 +2,12 @@
 
 import { z } from 'zod';
 import type { Manifest } from '../../../data/model/layout.ts';
-import { lastCollected } from '../../../data/releases/runs.ts';
+import { lastCollected, type RunHistory, releaseHistory } from '../../../data/releases/runs.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { nextRun, parseSchedule } from '../../../packs/define/schedule.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
+import { incidentText } from '../../render/run-history.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, share, time } from '../common/outputs.ts';
@@ -24,6 +25,7 @@ type Status = {
   last_collection: string;
   next_collection: string | null;
   snapshot: string;
+  runs: RunHistory;
 } & About;
 
 const HOUR = 3_600_000;
@@ -58,10 +60,11 @@ export function freshness(
 }
 
 function markdown(status: Status): string {
-  const { attribution, license, sla_hours: _, dataset, ...numbers } = status;
+  const { attribution, license, sla_hours: _, dataset, runs, ...numbers } = status;
   return blocks(
     `# Status of ${escapeText(dataset)}`,
     table(['', ''], Object.entries(numbers)),
+    runs.incidents.map((incident) => `- ${incident.from}: ${incidentText(incident)}`).join('\n'),
     `${escapeText(attribution)} License: ${escapeText(license)}`,
   );
 }
@@ -92,6 +95,19 @@ export const dataset_status = operation<object, Status>({
       last_collection: time('When sources were last read'),
       next_collection: time('When they will be').nullable(),
       snapshot: z.string().describe('Id of the release'),
+      runs: z
+        .object({
+          since: z.string().nullable().describe('Day of the first recorded nightly run'),
+          incidents: z.array(
+            z.object({
+              from: z.string().describe('Day of the first bad run'),
+              solved: z.string().nullable().describe('Day of the next good run; null: none yet'),
+              outcome: z.enum(['refused', 'failed']).describe('refused: the new data did not pass the checks'),
+              runs: count('Bad runs in a row'),
+            }),
+          ),
+        })
+        .describe('Nightly runs that published nothing because they were refused or failed, newest first'),
       ...ABOUT_OUTPUT,
     }),
   run: async (_input, ctx) => {
@@ -105,6 +121,7 @@ export const dataset_status = operation<object, Status>({
       last_collection: await lastCollected(releaseOf(ctx)),
       next_collection: nextRun(parseSchedule(pack.schedule), ctx.now)?.toISOString() ?? null,
       snapshot: manifest.release,
+      runs: await releaseHistory(releaseOf(ctx)),
       ...aboutDataset(pack, ctx.base_url),
     };
     return { body };

@@ -1,6 +1,7 @@
 // The audit log: decisions, grants, revocations, opt-outs, owners' edits, sign-ins. And the list of opt-outs.
 
 import { auditEntries, type StoredAuditEntry } from '../../../data/state/audit.ts';
+import { emailsOf } from '../../../data/state/keys/keys.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { RouteRequest } from '../../http/server.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -18,39 +19,70 @@ export async function logPage({ store }: OpsParts, request: RouteRequest, who: s
     throw new ApiError('validation_failed', 'before: must be the number of an entry', {
       detail: [{ loc: ['query', 'before'], msg: 'must be the number of an entry', type: 'int_parsing' }],
     });
-  const entries = await auditEntries(store, { before: before === undefined ? null : Number(before), limit: PAGE + 1 });
+  const q = (request.parameter('q') ?? '').trim().slice(0, 200);
+  const entries = await auditEntries(store, {
+    before: before === undefined ? null : Number(before),
+    limit: PAGE + 1,
+    q,
+  });
   const rows = entries.slice(0, PAGE);
+  const emails = await emailsOf(store, rows.flatMap(keysIn));
+  const older = (id: number) => `/ops/log?${new URLSearchParams({ ...(q === '' ? {} : { q }), before: String(id) })}`;
   const last = entries.length > PAGE ? rows.at(-1) : undefined;
   const table = html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Subject</th></tr></thead>
 <tbody>${rows.map(
     (row) =>
-      html`<tr><th scope="row">${printMinute(row.at)}</th><td data-name="Actor">${row.who}</td><td data-name="Action">${row.action}</td><td data-name="Subject">${about(row)}</td></tr>`,
+      html`<tr><th scope="row">${printMinute(row.at)}</th><td data-name="Actor">${actor(row, emails)}</td><td data-name="Action">${row.action}</td><td data-name="Subject">${about(row, emails)}</td></tr>`,
   )}</tbody></table>`;
+  const none = q === '' ? 'No entries yet.' : 'No matching entry.';
   const body = html`<p class="lead">Entries cannot be changed or deleted.</p>
-${rows.length === 0 ? html`<p class="empty">No entries yet.</p>` : table}
-${last === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></span><span></span><a rel="next" href="/ops/log?before=${last.id}">Older</a></nav>`}`;
+<form class="find" method="get" action="/ops/log" role="search">
+<label for="q">Actor, action, key, record or detail</label>
+<input id="q" name="q" type="search" value="${q}" autocomplete="off" spellcheck="false"> <button type="submit">Search</button></form>
+${rows.length === 0 ? html`<p class="empty">${none}</p>` : table}
+${last === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></span><span></span><a rel="next" href="${older(last.id)}">Older</a></nav>`}`;
   return { page: { title: 'Log', body, at: { place: 'log', who } } };
 }
 
-function about({ action, dataset, entity_id, subject, details }: StoredAuditEntry): Html {
+const KEY_ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
+
+/** Ids of keys that an entry may name: its actor, its subject, or the key of a refund. */
+const keysIn = ({ who, subject, details }: StoredAuditEntry): string[] =>
+  [who, subject ?? '', details].flatMap((text) => KEY_ID.exec(text)?.[0] ?? []);
+
+type Emails = ReadonlyMap<string, string>;
+
+/** A key by its address, as a link. */
+const keyLink = (id: string, emails: Emails): Html => html`<a href="/ops/keys/${id}">${emails.get(id) ?? 'key'}</a>`;
+
+function actor({ who }: StoredAuditEntry, emails: Emails): Html | string {
+  const [, id] = /^key (.+)$/.exec(who) ?? [];
+  return id === undefined ? who : keyLink(id, emails);
+}
+
+function about({ action, dataset, entity_id, subject, details }: StoredAuditEntry, emails: Emails): Html {
+  const { key, ...more } = JSON.parse(details) as Record<string, unknown>;
+  const id = typeof key === 'string' ? key : subject;
   const what =
-    subject === null
+    id === null
       ? ''
       : /^(approve|reject)$/.test(action)
         ? html`<a href="/ops/review/${subject}">item</a> `
-        : /^(grant|revoke)$/.test(action)
-          ? html`<a href="/ops/keys/${subject}">key</a> `
+        : emails.has(id)
+          ? html`${keyLink(id, emails)} `
           : '';
   const record = entity_id === null ? '' : html`${dataset} <code>${entity_id}</code>`;
-  return html`${what}${record}${details === '{}' ? '' : html`<small>${words(details)}</small>`}`;
+  return html`${what}${record}${Object.keys(more).length > 0 && html`<small>${detailText(more)}</small>`}`;
 }
 
-/** The details of an entry as text: `plan: pro · reason: …`. */
-function words(details: string): string {
-  const parsed = JSON.parse(details) as Record<string, unknown>;
-  return Object.entries(parsed)
-    .filter(([, value]) => value !== null)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+/** Details as text: `plan: pro · reason: …`; of a value that is an object, its members in brackets. */
+function detailText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(detailText).join(', ');
+  if (typeof value !== 'object' || value === null) return String(value);
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  const isNested = (member: unknown) => typeof member === 'object' && !Array.isArray(member);
+  return members
+    .map(([name, member]) => (isNested(member) ? `${name} (${detailText(member)})` : `${name}: ${detailText(member)}`))
     .join(' · ');
 }
 

@@ -5,8 +5,8 @@ import type { NightlyRun } from '../../../data/releases/runs.ts';
 import type { RouteRequest } from '../../http/server.ts';
 import { lengthBar } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { printMinute } from '../../render/print.ts';
-import { badgeHtml, formatCount, formatDuration, timeHtml } from '../parts/format.ts';
+import { plural, printMinute } from '../../render/print.ts';
+import { badgeHtml, formatDuration, timeHtml } from '../parts/format.ts';
 import type { OpsAnswer, OpsDataset, OpsParts } from '../parts/request.ts';
 import { type SortColumn, tableSort } from '../parts/sort.ts';
 import { outcomeBadge } from './overview.ts';
@@ -27,7 +27,7 @@ function dataset(standing: OpsDataset, request: RouteRequest, now: Date): Html {
   const { bad_nights = 0 } = runs[0] ?? {};
   const alert = bad_nights > 1 ? badgeHtml(`no good run for ${bad_nights} nights`, 'bad') : '';
   return html`<section aria-labelledby="${id}" class="night"><div class="head"><h2 id="${id}">${id}</h2>${state === 'open' ? '' : badgeHtml(state, 'bad')}${alert}</div>
-<p class="meta"><span>${title}</span><span>${formatCount(records)} records from ${formatCount(facts)} facts</span>${release === null ? '' : html`<span>release <code>${release}</code></span>`}<span>next ${next_collection === null ? 'never' : html`${timeHtml(next_collection, now)} (${printMinute(next_collection)} UTC)`}</span></p>
+<p class="meta"><span>${title}</span><span>${plural(records, 'record')} from ${plural(facts, 'fact')}</span>${release === null ? '' : html`<span>release <code>${release}</code></span>`}<span>next ${next_collection === null ? 'never' : html`${timeHtml(next_collection, now)} (${printMinute(next_collection)} UTC)`}</span></p>
 ${
   full === undefined
     ? html`<p class="empty">No run yet. <code>${commandLine('nightly')}</code> starts one.</p>`

@@ -130,6 +130,13 @@ export async function keyById(store: Store, id: string): Promise<Key | null> {
   return row ? present(row) : null;
 }
 
+/** E-mail addresses of keys by id. */
+export async function emailsOf({ db }: Pick<Store, 'db'>, ids: string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom('keys').select(['id', 'email']).where('id', 'in', ids).execute();
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}
+
 /** A key by its normalised e-mail address; null when there is none. */
 export async function keyByEmail(store: Store, email_normal: string): Promise<Key | null> {
   const row = await selectKeys(store).where('keys.email_normal', '=', email_normal).executeTakeFirst();

@@ -116,7 +116,7 @@ describe('a dataset', () => {
   test('status', async () => {
     verifies('shape.status', 'status.get', 'dataset.health', 'shape.times');
     const answer = await body('/v1/tools/status', {});
-    const freshness = ['median_age_hours', 'within_sla', 'sla_hours', 'last_collection', 'next_collection'];
+    const freshness = ['median_age_hours', 'within_sla', 'sla_hours', 'last_collection', 'next_collection', 'runs'];
     expect(members(answer)).toEqual(exactly('dataset', 'records', 'facts', 'snapshot', ...freshness));
     expect(answer).toMatchObject({ dataset: 'tools', records: 60, snapshot: app.releases['tools'] });
     expect(answer['last_collection']).toMatch(TIME);

@@ -168,6 +168,14 @@ describe('keys', () => {
     ]);
     const log = await page('/ops/log');
     expect(log).toContain('plan: pro · reason: a &lt;b&gt;good&lt;/b&gt; cause');
+    expect(log).toContain(`<a href="/ops/keys/${id}">${String(email)}</a>`);
+
+    for (const q of [String(email).slice(0, -3).toUpperCase(), 'GRANT', 'good</b> c', id])
+      expect([q, (await page(`/ops/log?${new URLSearchParams({ q })}`)).includes('eur: 12.5 · plan: pro')]).toEqual([
+        q,
+        true,
+      ]);
+    expect(await page('/ops/log?q=100%25')).toContain('No matching entry.');
     expect(await page(`/ops/keys/${id}`)).not.toContain('<form class="ask"');
   });
 
