@@ -23,7 +23,7 @@ test('the commands of README.md are those of the tutorial', () => {
       .flatMap(({ text }) => [...text.matchAll(/^(?:\$ )?(npm (?:run|start).*?)(?: +#.*| \\)?$/gm)])
       .map(([, command]) => command!);
   const tutorial = commands('docs/start-publisher.md');
-  const others = commands('README.md', 'Your own data');
+  const others = commands('README.md', 'Publish data');
   expect(others).toHaveLength(2);
   for (const command of others)
     expect(
