@@ -58,6 +58,7 @@ import { idempotencyStore } from './payments/idempotency.ts';
 import { quoter } from './payments/payments.ts';
 import type { X402Settings } from './payments/x402/open.ts';
 import { SubscriptionKeys } from './subscriptions/message.ts';
+import { subscriptionPages } from './subscriptions/pages.ts';
 import { SubscriptionSender } from './subscriptions/sender.ts';
 import { StoredSubscriptions } from './subscriptions/subscriptions.ts';
 
@@ -153,7 +154,7 @@ export async function compose(settings: Settings) {
   const sqlProcess =
     shared || settings.sql_memory == null ? null : new SqlProcess(paths.sql(dataDir), settings.sql_memory, log);
   const sql = shared?.sql ?? sqlProcess;
-  const { sender, subscriptions } = await openSubscriptions(settings, access, register);
+  const { sender, subscriptions, pages: mailedPages } = await openSubscriptions(settings, access, register);
   const gate = await openGate(settings, access, register, night, {
     owners,
     sql,
@@ -172,6 +173,7 @@ export async function compose(settings: Settings) {
     started_at,
     ...health,
     tables: [
+      mailedPages,
       new AccountServer({ ...gate, gate, store, accounts: access.accounts, now }).table,
       opsTable(
         {
@@ -254,9 +256,9 @@ function openHealth({ storage, dataDir, log, now, shared }: Settings, { store, r
 async function openSubscriptions({ base_url, now, log, open_hosts }: Settings, access: Access, register: Register) {
   const { store, mailer } = access;
   const keys = new SubscriptionKeys(await sharedSecret(store, 'subscriptions'));
-  const parts = { store, register, keys, ...(open_hosts && { open_hosts }) };
-  const sender = new SubscriptionSender({ ...parts, mailer, base_url, now, log });
-  return { sender, subscriptions: new StoredSubscriptions(parts) };
+  const parts = { store, register, keys, mailer, base_url, ...(open_hosts && { open_hosts }) };
+  const sender = new SubscriptionSender({ ...parts, now, log });
+  return { sender, subscriptions: new StoredSubscriptions(parts), pages: subscriptionPages(parts) };
 }
 
 /** The gate, with the replacements of `settings.adjust`. */

@@ -62,12 +62,12 @@ export const changesMessage = (
 /** The mail to the owner of a key whose subscription ended. */
 export function endedMail(
   to: string,
-  { id, dataset, url }: { id: string; dataset: string; url: string },
+  { id, dataset, url }: { id: string; dataset: string; url: string | null },
   problem: string,
   base_url: string,
 ): Mail {
   const text = [
-    `We stopped sending changes of ${dataset} to ${new URL(url).host}: ${problem}.`,
+    `We stopped sending changes of ${dataset} to ${url === null ? to : new URL(url).host}: ${problem}.`,
     '',
     `Subscription: ${id}`,
     `Changes since then: ${base_url}/changes/${dataset}/`,
@@ -75,4 +75,49 @@ export function endedMail(
     'To go on, repair the receiver and create a new subscription.',
   ];
   return { to, subject: `Changes of ${dataset} are no longer sent`, text: text.join('\n') };
+}
+
+/** Most changes that a mail shows. */
+const MAILED = 50;
+
+/** The page of a subscription by mail, where it is confirmed and ended. */
+export const subscriptionPage = (base_url: string, id: string, challenge: string): string =>
+  `${base_url}/account/subscription?${new URLSearchParams({ id, token: challenge })}`;
+
+/** The mail that asks the owner of a key to confirm a subscription. */
+export function confirmationMail(to: string, dataset: string, page: string): Mail {
+  const text = [
+    `Someone with your API key asked for mails about changes of ${dataset}, at most one a day.`,
+    '',
+    `Confirm on this page: ${page}`,
+    '',
+    'If you did not ask for this, ignore this mail.',
+  ];
+  return { to, subject: `Confirm mails about changes of ${dataset}`, text: text.join('\n') };
+}
+
+/** The mail with changes. */
+export function changesMail(
+  to: string,
+  {
+    dataset,
+    changes,
+    attribution,
+    license,
+  }: { dataset: string; changes: FeedChange[]; attribution: string; license: string },
+  page: string,
+): Mail {
+  const valueText = (value: unknown) =>
+    value === undefined ? 'none' : typeof value === 'string' ? value : JSON.stringify(value);
+  const lines = changes
+    .slice(0, MAILED)
+    .map(({ name, attribute, old_value, new_value, type }) =>
+      attribute === undefined
+        ? `- ${name}: ${type}`
+        : `- ${name}: ${attribute} ${valueText(old_value)} → ${valueText(new_value)}`,
+    );
+  const more = changes.length > MAILED ? [`and ${changes.length - MAILED} more`] : [];
+  const text = [...lines, ...more, '', `${attribution} License: ${license}`, '', `End these mails: ${page}`];
+  const count = `${changes.length} ${changes.length === 1 ? 'change' : 'changes'}`;
+  return { to, subject: `${count} of ${dataset}`, text: text.join('\n'), unsubscribe: page };
 }

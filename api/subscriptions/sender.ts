@@ -25,16 +25,20 @@ import type { DeliveryTable } from '../../data/state/tables/change-subscriptions
 import type { Pack } from '../../packs/define/model.ts';
 import { aboutDataset } from '../operations/common/about.ts';
 import {
+  changesMail,
   changesMessage,
   endedMail,
   type SubscriptionKeys,
   signedHeaders,
+  subscriptionPage,
   verificationMessage,
   type WebhookMessage,
 } from './message.ts';
 
 /** Milliseconds for an answer of a receiver. */
 const PATIENCE = 15_000;
+/** Milliseconds between two mails of a subscription. */
+const DIGEST = 24 * 3_600_000;
 /** Subscriptions that one process sends to at a time; changes of the feed in one message; bytes of an answer. */
 const [AT_ONCE, CHANGES, ANSWER] = [8, 500, 4_096];
 
@@ -147,7 +151,7 @@ export class SubscriptionSender {
   }
 
   async #sendNext(subscription: LeasedSubscription, release: Release): Promise<void> {
-    const { store, now, keys: _, base_url } = this.#parts;
+    const { store, now, keys, base_url, mailer } = this.#parts;
     const { id, dataset, position } = subscription;
     const { pack } = release;
     const full = planOf(currentPlan(subscription, now().getTime())).bulk;
@@ -171,7 +175,15 @@ export class SubscriptionSender {
     const delivery = waiting ?? (await advance(store, subscription, step));
     if (delivery === null) return endLease(store, subscription, end ? releaseTag(release) : undefined);
     const about = aboutDataset(pack, base_url);
-    const message = changesMessage(delivery.id, { subscription: id, dataset, ...about, changes: items });
+    const content = { subscription: id, dataset, ...about, changes: items };
+    if (subscription.url === null) {
+      const at = now();
+      const page = subscriptionPage(base_url, id, keys.challenge(id));
+      const also = (db: Store['db']) => mailer.post(db, changesMail(subscription.email, content, page), at);
+      const times = { now: at.getTime(), next_at: at.getTime() + DIGEST, also };
+      return endSuccess(store, subscription, delivery, { response_status: null, problem: null }, times);
+    }
+    const message = changesMessage(delivery.id, content);
     const { attempt, final } = await this.#post(subscription, message);
     await this.#end(subscription, delivery, attempt, final);
   }
@@ -185,7 +197,7 @@ export class SubscriptionSender {
   ): Promise<void> {
     const { store, now, mailer, base_url, log } = this.#parts;
     const at = now();
-    if (attempt.problem === null) return endSuccess(store, subscription, delivery, attempt, at.getTime());
+    if (attempt.problem === null) return endSuccess(store, subscription, delivery, attempt, { now: at.getTime() });
     const mail = endedMail(subscription.email, subscription, attempt.problem, base_url);
     const also = (db: Store['db']) => mailer.post(db, mail, at);
     const ended = await endFailure(store, subscription, delivery, attempt, { final, now: at.getTime(), also });
@@ -200,8 +212,9 @@ export class SubscriptionSender {
     const { keys, now, open_hosts } = this.#parts;
     const late = AbortSignal.timeout(PATIENCE);
     try {
-      checkUrl(new URL(url), publicOnly, WEB_PORTS, open_hosts);
-      const response = await fetch(url, {
+      const address = new URL(url ?? '');
+      checkUrl(address, publicOnly, WEB_PORTS, open_hosts);
+      const response = await fetch(address, {
         method: 'POST',
         headers: signedHeaders(message, keys.signing(id), now().getTime()),
         body: message.body,

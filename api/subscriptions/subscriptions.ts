@@ -1,6 +1,7 @@
 // Subscriptions to changes in the store, with the limits of plans.
 import type { KeepAnswer, Requester } from '../../data/model/accounts.ts';
 import type {
+  AddedSubscription,
   ChangeDelivery,
   ChangeSubscription,
   ChangeSubscriptions,
@@ -18,9 +19,11 @@ import {
   subscriptionsOf,
 } from '../../data/state/change-subscriptions.ts';
 import { keyById } from '../../data/state/keys/keys.ts';
+import type { MailQueue } from '../../data/state/mail.ts';
 import type { Store } from '../../data/state/store.ts';
+import { normalEmail } from '../access/emails.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { SubscriptionKeys } from './message.ts';
+import { confirmationMail, type SubscriptionKeys, subscriptionPage } from './message.ts';
 import { namesPaid, subscribedInput } from './sender.ts';
 
 /** Most deliveries of an answer. */
@@ -30,15 +33,29 @@ interface Parts {
   store: Store;
   register: Register;
   keys: SubscriptionKeys;
+  mailer: Pick<MailQueue, 'post'>;
+  base_url: string;
   open_hosts?: OpenHosts;
 }
 
 const notFound = () => new ApiError('not_found', 'This key has no subscription or delivery with this id.');
 
+/** The address of a receiver; 422 unless it is https on a public host, or one of `open_hosts`. */
+function checkedUrl(url: string, open_hosts?: OpenHosts): string {
+  try {
+    const address = new URL(url);
+    checkUrl(address, publicOnly, WEB_PORTS, open_hosts);
+    if (address.protocol !== 'https:' && !open_hosts?.has(address.host)) throw new Refused('use https');
+    return url;
+  } catch (error) {
+    throw validationError('url', error instanceof Refused ? error.message : 'must be an address', 'url_parsing');
+  }
+}
+
 /**
  * @example
  * ```ts
- * const { id, secret } = await subscriptions.add({ dataset: 'airports', query: { country: 'CH' }, url }, requester);
+ * const { id, secret } = await subscriptions.add({ dataset: 'airports', query: { country: 'CH' }, to: { url } }, requester);
  * ```
  */
 export class StoredSubscriptions implements ChangeSubscriptions {
@@ -49,36 +66,38 @@ export class StoredSubscriptions implements ChangeSubscriptions {
   }
 
   async add(
-    { dataset, query, url }: WantedSubscription,
+    { dataset, query, to }: WantedSubscription,
     requester: Requester,
-    keep?: KeepAnswer<{ id: string; secret: string }>,
-  ): Promise<{ id: string; secret: string }> {
-    const { store, register, keys, open_hosts } = this.#parts;
+    keep?: KeepAnswer<AddedSubscription>,
+  ): Promise<AddedSubscription> {
+    const { store, register, keys, mailer, base_url, open_hosts } = this.#parts;
     const pack = register.packs.get(dataset);
     if (pack === undefined) throw new DataError('unknown_dataset', `There is no dataset "${dataset}".`);
     const input = subscribedInput(JSON.stringify(query), pack);
-    try {
-      const address = new URL(url);
-      checkUrl(address, publicOnly, WEB_PORTS, open_hosts);
-      if (address.protocol !== 'https:' && !open_hosts?.has(address.host)) throw new Refused('use https');
-    } catch (error) {
-      throw validationError('url', error instanceof Refused ? error.message : 'must be an address', 'url_parsing');
-    }
+    const url = 'url' in to ? checkedUrl(to.url, open_hosts) : null;
     const key = await keyById(store, requester.key ?? '');
+    if ('email' in to && (key === null || normalEmail(to.email) !== normalEmail(key.email)))
+      throw validationError('email', 'must be the address of the key', 'value_error');
     const plan = planOf(currentPlan(key ?? { plan: 'payg', plan_until: null }, requester.now));
     if (!plan.bulk && namesPaid(input, pack))
       throw new ApiError(
         'plan_required',
         'These conditions name paid attributes; they need a plan with the change feed.',
       );
+    const added = (id: string) => ({ id, ...(url === null ? {} : { secret: keys.signing(id) }) });
     const row = await addSubscription(store, {
       ...{ key_id: requester.key ?? '', dataset, query: JSON.stringify(query), url },
       ...{ most: plan.subscriptions, now: requester.now },
-      also: (tx, { id }) => keep?.(tx, { id, secret: keys.signing(id) }) ?? Promise.resolve(),
+      also: async (tx, { id }) => {
+        const page = subscriptionPage(base_url, id, keys.challenge(id));
+        if (url === null)
+          await mailer.post(tx, confirmationMail(key?.email ?? '', dataset, page), new Date(requester.now));
+        await keep?.(tx, added(id));
+      },
     });
     if (row === null)
       throw new DataError('invalid_parameter', `This key may have ${plan.subscriptions} subscriptions, and has them.`);
-    return { id: row.id, secret: keys.signing(row.id) };
+    return added(row.id);
   }
 
   async list({ key }: Requester): Promise<ChangeSubscription[]> {

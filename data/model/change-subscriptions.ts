@@ -7,7 +7,8 @@ export interface ChangeSubscription {
   dataset: string;
   /** Parameters of the changelog. */
   query: Record<string, string>;
-  url: string;
+  /** Null: mails to the address of the key. */
+  url: string | null;
   status: 'unverified' | 'active' | 'disabled';
   created_at: number;
   /** Time of the next attempt after a failed one; null: none failed. */
@@ -32,7 +33,14 @@ export interface WantedSubscription {
   dataset: string;
   /** Parameters of the changelog. */
   query: Record<string, string>;
-  url: string;
+  /** Where messages are posted, or the address of the key. */
+  to: { url: string } | { email: string };
+}
+
+/** What the answer about a new subscription has: mails have no secret. */
+export interface AddedSubscription {
+  id: string;
+  secret?: string;
 }
 
 /** Each method throws an `ApiError` or `DataError` with a code of contract section 4. */
@@ -44,8 +52,8 @@ export interface ChangeSubscriptions {
   add(
     wanted: WantedSubscription,
     requester: Requester,
-    keep?: KeepAnswer<{ id: string; secret: string }>,
-  ): Promise<{ id: string; secret: string }>;
+    keep?: KeepAnswer<AddedSubscription>,
+  ): Promise<AddedSubscription>;
   list(requester: Requester): Promise<ChangeSubscription[]>;
   /** Error: `not_found`. */
   remove(id: string, requester: Requester): Promise<void>;

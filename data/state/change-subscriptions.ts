@@ -16,7 +16,8 @@ export interface NewSubscription {
   key_id: string;
   dataset: string;
   query: string;
-  url: string;
+  /** Null: mails to the address of the key. */
+  url: string | null;
   /** Most subscriptions of the key. */
   most: number;
   /** Milliseconds since 1970. */
@@ -128,7 +129,7 @@ export async function dueSubscriptions(
     .where('leased_until', '<', databaseClock(store))
     .where((e) =>
       e.or([
-        e('status', '=', 'unverified'),
+        e.and([e('status', '=', 'unverified'), e('url', 'is not', null)]),
         e.and([
           e('status', '=', 'active'),
           e.or([
@@ -208,6 +209,20 @@ export async function advance(
   });
 }
 
+/** Has a subscription by mail begun, by the link of its owner; false: there is none that waits for it. */
+export async function verifySubscription({ db }: Pick<Store, 'db'>, id: string): Promise<boolean> {
+  const unverified = db.updateTable('change_subscriptions').set({ status: 'active' }).where('id', '=', id);
+  const { numUpdatedRows } = await unverified.where('url', 'is', null).executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** A subscription; null: there is none with this id. */
+export const subscriptionById = async (
+  { db }: Pick<Store, 'db'>,
+  id: string,
+): Promise<ChangeSubscriptionTable | null> =>
+  (await db.selectFrom('change_subscriptions').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+
 /** How an attempt ended: the status of the receiver's answer, and why it failed (null: it did not). */
 export interface Attempt {
   response_status: number | null;
@@ -220,18 +235,22 @@ export async function endLease(store: Store, subscription: ChangeSubscriptionTab
   await leased(store.db, subscription).set(done).execute();
 }
 
-/** Stores that a delivery, or (null) the verification, succeeded, and releases the lease. */
+/**
+ * Stores that a delivery, or (null) the verification, succeeded, and releases the lease. `also` runs in the transaction;
+ * the next message is not sent before `next_at`.
+ */
 export async function endSuccess(
   store: Store,
   subscription: ChangeSubscriptionTable,
   delivery: DeliveryTable | null,
   { response_status }: Attempt,
-  now: number,
+  { now, next_at = now, also }: { now: number; next_at?: number; also?: (tx: Store['db']) => Promise<unknown> },
 ): Promise<void> {
   await store.db.transaction().execute(async (tx) => {
-    const done = { leased_until: 0, attempts: 0, failing_since: null, status: 'active' as const };
+    const done = { leased_until: 0, attempts: 0, failing_since: null, status: 'active' as const, next_at };
     const { numUpdatedRows } = await leased(tx, subscription).set(done).executeTakeFirst();
     if (numUpdatedRows === 0n || delivery === null) return;
+    await also?.(tx);
     await updateDelivery(tx, delivery, { status: 'delivered', response_status, problem: null, delivered_at: now });
   });
 }

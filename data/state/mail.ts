@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Transporter } from 'nodemailer';
 import { hashSecret } from './key-format.ts';
 import { databaseClock } from './leases.ts';
-import { type Mail, outbox, refuseBrokenHeaders, type SendMail } from './outbox.ts';
+import { type Mail, outbox, refuseBrokenHeaders, type SendMail, unsubscribeHeaders } from './outbox.ts';
 import type { Store } from './store.ts';
 import type { MailTable } from './tables/mails.ts';
 
@@ -76,13 +76,13 @@ export class MailQueue {
       await this.#send(id, mail, now);
       return id;
     }
-    const { to: recipient, subject, text, html = null } = mail;
+    const { to: recipient, subject, text, html = null, unsubscribe = null } = mail;
     const at = now.getTime();
     const link = token === undefined ? null : hashSecret(token);
     const state = { created_at: at, next_at: at, attempts: 0, leased_until: 0, failed_at: null, problem: null };
     await db
       .insertInto('mails')
-      .values({ id, recipient, subject, text, html, link, ...state })
+      .values({ id, recipient, subject, text, html, unsubscribe, link, ...state })
       .execute();
     await extendLink(db, link, MAIL_LIFE);
     const timer = setTimeout(() => {
@@ -158,8 +158,14 @@ export class MailQueue {
     if (row === null) return 'queued';
     const renew = () => updateLeased(store.db, row).set({ leased_until: leaseEnd(store) });
     const renewal = setInterval(() => renew().execute().catch(ignore), LEASE / 3).unref();
-    const { recipient: to, subject, text, html } = row;
-    const mail = { to, subject, text: text ?? '', ...(html === null ? {} : { html }) };
+    const { recipient: to, subject, text, html, unsubscribe } = row;
+    const mail = {
+      to,
+      subject,
+      text: text ?? '',
+      ...(html === null ? {} : { html }),
+      ...(unsubscribe ? { unsubscribe } : {}),
+    };
     try {
       await this.#send(id, mail, new Date(row.created_at));
       await endSent(store, row, now().getTime());
@@ -194,10 +200,10 @@ export class MailQueue {
       ({ createTransport }) =>
         createTransport({ url: smtpUrl, pool: true, maxConnections: AT_ONCE, ...LIMITS, ...safe }) as Transporter,
     );
-    const { to, ...content } = mail;
+    const { to, unsubscribe, ...content } = mail;
     // An object is always one address, whatever characters it contains.
     const address = { name: '', address: to };
-    const headers = { 'Auto-Submitted': 'auto-generated' };
+    const headers = { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribe ? { unsubscribe } : {}) };
     // A mail that is sent again after a crash has the same id, by which mail readers show it once.
     const messageId = `<${id}@${/@([^\s>]+)/.exec(from)?.[1] ?? 'register'}>`;
     await (await this.#server).sendMail({ ...content, from, to: address, date, headers, messageId });

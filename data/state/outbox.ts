@@ -10,7 +10,15 @@ export interface Mail {
   text: string;
   /** The same as HTML. */
   html?: string;
+  /** Address that ends further mails of this kind. */
+  unsubscribe?: string;
 }
+
+/** Headers by which mail readers offer to end further mails (RFC 2369, RFC 8058). */
+export const unsubscribeHeaders = ({ unsubscribe }: Pick<Mail, 'unsubscribe'>): Record<string, string> =>
+  unsubscribe === undefined
+    ? {}
+    : { 'List-Unsubscribe': `<${unsubscribe}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 
 /** Sends one mail. */
 export type SendMail = (mail: Mail, now: Date) => Promise<void>;
@@ -42,7 +50,7 @@ function alternatives(id: string, text: string, html: string): string {
  */
 export function outbox(dataDir: string, from: string): SendMail {
   const folder = join(dataDir, 'outbox');
-  return async ({ to, subject, text, html }, now) => {
+  return async ({ to, subject, text, html, ...mail }, now) => {
     const id = randomUUID();
     const lines = [
       `From: ${from.replace(/^[^<]*[^\s<](?=\s*<)/, encoded)}`,
@@ -51,6 +59,7 @@ export function outbox(dataDir: string, from: string): SendMail {
       `Date: ${dateOf(now)}`,
       `Message-ID: <${id}@outbox>`,
       'MIME-Version: 1.0',
+      ...Object.entries(unsubscribeHeaders(mail)).map((header) => header.join(': ')),
     ];
     refuseBrokenHeaders(subject, ...lines);
     await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -1,7 +1,11 @@
 // /v1/keys/me/subscriptions: messages about changes to an address of the caller (contract section 9, "Subscriptions").
 import { z } from 'zod';
 import { type Parameter, parameters } from '../../../data/input/parameters.ts';
-import type { ChangeDelivery, ChangeSubscription } from '../../../data/model/change-subscriptions.ts';
+import type {
+  AddedSubscription,
+  ChangeDelivery,
+  ChangeSubscription,
+} from '../../../data/model/change-subscriptions.ts';
 import { DataError, validationError } from '../../../data/model/errors.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
@@ -21,17 +25,27 @@ const subscriptionsIn = (ctx: Context) => {
 };
 
 const Condition = z.union([z.string(), z.number(), z.boolean()]);
-const Subscription = z.strictObject({
-  dataset: z.string().min(1).max(100),
-  filters: z.record(z.string(), Condition).optional().describe('Filters of the records, as in a search'),
-  filter: z
-    .union([z.string(), z.record(z.string(), z.unknown())])
-    .optional()
-    .describe('CQL2 as text or as JSON'),
-  attributes: z.array(z.string()).min(1).max(100).optional().describe('Only changes of these attributes'),
-  direction: z.enum(['rise', 'fall']).optional().describe('Only numbers that rose, or fell'),
-  url: z.url().max(2_000).describe('Where messages are posted: https, a public address'),
-});
+const Subscription = z
+  .strictObject({
+    dataset: z.string().min(1).max(100),
+    filters: z.record(z.string(), Condition).optional().describe('Filters of the records, as in a search'),
+    filter: z
+      .union([z.string(), z.record(z.string(), z.unknown())])
+      .optional()
+      .describe('CQL2 as text or as JSON'),
+    attributes: z.array(z.string()).min(1).max(100).optional().describe('Only changes of these attributes'),
+    direction: z.enum(['rise', 'fall']).optional().describe('Only numbers that rose, or fell'),
+    url: z.url().max(2_000).optional().describe('Where messages are posted: https, a public address'),
+    email: z
+      .email()
+      .max(254)
+      .optional()
+      .describe('In place of url: mails to the address of the key, one a day at most'),
+  })
+  .refine(({ url, email }) => (url === undefined) !== (email === undefined), {
+    path: ['url'],
+    message: 'is required, or email in its place',
+  });
 type Wanted = z.infer<typeof Subscription>;
 
 /** The conditions as parameters of the changelog. */
@@ -48,7 +62,7 @@ function queryOf({ filters = {}, filter, attributes, direction }: Wanted): Recor
   return query;
 }
 
-type Added = { id: string; secret: string; status: 'unverified' } & About;
+type Added = AddedSubscription & { status: 'unverified' } & About;
 
 /**
  * @example
@@ -73,19 +87,20 @@ export const keys_subscriptions_add = operation<Wanted, Added>({
   output: () =>
     z.object({
       id: z.string(),
-      secret: z.string().describe('Checks the signatures; shown only once'),
+      secret: z.string().optional().describe('Checks the signatures of messages; shown only once'),
       status: z.literal('unverified'),
       ...ABOUT_OUTPUT,
     }),
   async run(wanted, ctx) {
     const { subscriptions, requester, keepAnswer } = subscriptionsIn(ctx);
-    const answer = (added: { id: string; secret: string }) => ({
+    const answer = (added: AddedSubscription) => ({
       body: { ...added, status: 'unverified' as const, ...about(ctx) },
       status: 201 as const,
     });
-    const { dataset, url } = wanted;
+    const { dataset, url, email } = wanted;
+    const to = url === undefined ? { email: email! } : { url };
     return answer(
-      await subscriptions.add({ dataset, url, query: queryOf(wanted) }, requester, async (db, added) =>
+      await subscriptions.add({ dataset, to, query: queryOf(wanted) }, requester, async (db, added) =>
         keepAnswer?.(db, answer(added)),
       ),
     );
@@ -112,7 +127,7 @@ export const keys_subscriptions = operation<object, { items: Row[] } & About>({
           id: z.string(),
           dataset: z.string(),
           query: z.record(z.string(), z.string()).describe('Parameters of the changelog'),
-          url: z.string(),
+          url: z.string().nullable().describe('null: mails'),
           status: z.enum(['unverified', 'active', 'disabled']),
           created_at: time('Time of creation'),
           retry_at: time('Next attempt after a failed one').nullable(),
@@ -136,7 +151,7 @@ export const keys_subscriptions = operation<object, { items: Row[] } & About>({
       table(
         ['id', 'dataset', 'conditions', 'url', 'status', 'created'],
         items.map(({ id, dataset, query, url, status, created_at }) => {
-          return [id, dataset, String(new URLSearchParams(query)), url, status, created_at];
+          return [id, dataset, String(new URLSearchParams(query)), url ?? 'mail', status, created_at];
         }),
       ),
       `${attribution} ${license}`,

@@ -188,7 +188,17 @@ async function eraseKeys(db: Store['db'], ids: readonly string[]): Promise<numbe
   return ids.length;
 }
 
-/** Milliseconds that mails stay in the outbox, and failed ones in the queue; their links expire earlier. */
+/** Deletes deliveries that ended before a time, and the subscriptions of revoked keys with their deliveries. */
+async function forgetDeliveries({ db }: Store, before: number): Promise<void> {
+  const revoked = db.selectFrom('keys').select('id').where('revoked_at', 'is not', null);
+  await db.deleteFrom('change_subscriptions').where('key_id', 'in', revoked).execute();
+  const subscriptions = db.selectFrom('change_subscriptions').select('id');
+  const deliveries = db.deleteFrom('deliveries');
+  await deliveries.where('subscription_id', 'not in', subscriptions).execute();
+  await deliveries.where('status', '!=', 'waiting').where('created_at', '<', before).execute();
+}
+
+/** Milliseconds that deliveries are listed, that mails stay in the outbox, and failed ones in the queue; their links expire earlier. */
 const MAILS = 30 * 24 * 3_600_000;
 
 /**
@@ -210,6 +220,7 @@ export async function forgetExpired(store: Store, dataDir: string, now: Date): P
   await operatorSessions.forget(store, time);
   await ownerSessions.forget(store, time);
   await forgetTraffic(store, time);
+  await forgetDeliveries(store, time - MAILS);
   await forgetOldAddresses(store, time);
   await forgetMails(dataDir, { before: time - MAILS });
 }

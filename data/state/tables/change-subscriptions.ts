@@ -12,7 +12,8 @@ export interface ChangeSubscriptionTable {
   dataset: string;
   /** Conditions as JSON text: parameters of the changelog. */
   query: string;
-  url: string;
+  /** Where messages are posted; null: they are mailed to the address of the key. */
+  url: string | null;
   status: SubscriptionStatus;
   /** Position in the change feed up to which changes are delivered or did not match. */
   position: number;
@@ -58,7 +59,7 @@ export async function makeSubscriptionTables({ schema }: Kysely<unknown>, big: '
     .addColumn('key_id', 'text', (c) => c.notNull())
     .addColumn('dataset', 'text', (c) => c.notNull())
     .addColumn('query', 'text', (c) => c.notNull())
-    .addColumn('url', 'text', (c) => c.notNull())
+    .addColumn('url', 'text')
     .addColumn('status', 'text', (c) => c.notNull())
     .addColumn('position', big, (c) => c.notNull())
     .addColumn('read_to', 'text', (c) => c.notNull())
@@ -68,6 +69,7 @@ export async function makeSubscriptionTables({ schema }: Kysely<unknown>, big: '
     .addColumn('failing_since', big)
     .addColumn('leased_until', big, (c) => c.notNull())
     .execute();
+  await schema.alterTable('mails').addColumn('unsubscribe', 'text').execute();
   await schema.createIndex('change_subscriptions_by_key').on('change_subscriptions').columns(['key_id']).execute();
   await schema
     .createIndex('change_subscriptions_due')

@@ -9,6 +9,8 @@ export interface MailTable {
   /** Null once the mail has failed. */
   text: string | null;
   html: string | null;
+  /** Address that ends further mails of this kind; null or absent: there is none. */
+  unsubscribe?: string | null | undefined;
   /** Hash of the token in its link; null without a link. */
   link: string | null;
   created_at: number;

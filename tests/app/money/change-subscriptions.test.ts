@@ -1,4 +1,6 @@
 // Subscriptions to changes: confirmation, signatures, conditions, order, failures of receivers, plans and limits.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -12,6 +14,19 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 let clock = Date.now();
 const open_hosts = new Set<string>();
+
+/** Mails of the outbox to an address. */
+function mailsTo({ dataDir }: TestApp, address: string): string[] {
+  const folder = join(dataDir, 'outbox');
+  const files = existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => name.endsWith('.eml'))
+        .sort()
+    : [];
+  return files
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .filter((mail) => mail.includes(`To: ${address}\r`));
+}
 
 type Headers = Record<string, string>;
 type Row = Record<string, unknown>;
@@ -190,6 +205,50 @@ describeApps('subscriptions to changes', { nights: true, now: () => new Date(clo
     expect(performance.now() - began).toBeGreaterThanOrEqual(1000);
     for (const wrong of [-1, 31, 0.5]) expect((await stage.app.json(path(wrong), { admin: true })).status).toBe(422);
     expect(stage.app.lent()).toBe(0);
+  });
+
+  it('mails at most one digest a day to the address of the key, after its owner has confirmed, until it is ended', async () => {
+    const { body: account } = await call('/v1/keys/me', 'GET');
+    const wrong = { dataset: 'tools', email: 'somebody@example.org' };
+    expect((await call(PATH, 'POST', wrong)).status).toBe(422);
+    expect((await call(PATH, 'POST', { ...wrong, url: receiver.url })).status).toBe(422);
+    const { status, body } = await call(PATH, 'POST', { ...wrong, email: account['email'] });
+    const { id, secret } = body as { id: string; secret?: string };
+    expect([status, secret]).toEqual([201, undefined]);
+    const pageIn = (mail: string) => new URL(/https:\S+account\/subscription\S+/.exec(mail)![0]);
+    const page = pageIn(mailsTo(stage.app, String(account['email'])).at(-1)!);
+    const open = (method: string, form = '', token = page.searchParams.get('token')!) =>
+      stage.app.ask(`${page.pathname}?${new URLSearchParams({ id, token })}`, {
+        method,
+        ...(form && { body: form, headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
+      });
+    await edit('nordwerk-fs-210', { materials: ['slate'] });
+    await stage.app.sendChanges();
+    expect(await statusOf(id)).toBe('unverified');
+    expect((await open('GET', '', 'f'.repeat(64))).status).toBe(404);
+    expect(await (await open('GET')).text()).toContain('Confirm');
+    expect(await statusOf(id)).toBe('unverified');
+    expect((await open('POST', 'action=confirm')).status).toBe(200);
+    expect(await statusOf(id)).toBe('active');
+
+    const sent = () => mailsTo(stage.app, String(account['email'])).filter((mail) => /Subject: \d+ change/.test(mail));
+    const [before] = [sent().length];
+    await Promise.all([stage.app.sendChanges(), stage.other.sendChanges()]);
+    const digests = [...sent(), ...(stage.other === stage.app ? [] : mailsTo(stage.other, String(account['email'])))];
+    expect(digests.filter((mail) => mail.includes('slate'))).toHaveLength(before + 1);
+    const digest = digests.find((mail) => mail.includes('slate'))!;
+    expect(digest).toMatch(/^List-Unsubscribe: <https:.*>\r$/m);
+    expect(digest).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+    await edit('nordwerk-fs-210', { materials: ['chalk'] });
+    await stage.app.sendChanges();
+    expect(sent().filter((mail) => mail.includes('chalk'))).toEqual([]);
+    clock += DAY;
+    await stage.app.sendChanges();
+    expect(sent().filter((mail) => mail.includes('chalk'))).toHaveLength(1);
+    expect(receiver.received).toEqual([]);
+    expect((await open('POST', 'List-Unsubscribe=One-Click')).status).toBe(200);
+    expect(await statusOf(id)).toBeUndefined();
+    expect((await open('GET')).status).toBe(404);
   });
 
   it('refuses what it cannot send, and more than the plan has', async () => {
