@@ -327,6 +327,7 @@ async function openAccess(options: Settings) {
     checkoutService: checkout.service,
     base_url,
     welcome_budget,
+    prepaid_secret: await sharedSecret(store, 'prepaid_keys'),
   });
   const onLowBalance = (key: string, balance: number) =>
     accounts.alertOwner(key, balance, now()).catch((error: Error) => log(`cannot send an alert: ${error.message}`));

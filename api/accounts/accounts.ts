@@ -11,6 +11,7 @@ import type {
   CreatedAccount,
   CreditGrant,
   KeepAnswer,
+  KeyPurchase,
   LimitSpending,
   Requester,
 } from '../../data/model/accounts.ts';
@@ -35,12 +36,14 @@ import {
   type Rotation,
   revokeKey,
   rotateKey,
+  setEmail,
   setPlan,
 } from '../../data/state/keys/keys.ts';
 import { consumeLink, linkSubject, newLinkOf } from '../../data/state/links.ts';
 import type { MailQueue } from '../../data/state/mail.ts';
 import { setLimits, takeAlert } from '../../data/state/money/key-limits.ts';
 import { entriesOf, isDuplicate, moveIn, usageOf } from '../../data/state/money/ledger.ts';
+import { type Purchase, prepaidKey } from '../../data/state/money/prepaid.ts';
 import type { Mail } from '../../data/state/outbox.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import { ownerSessions } from '../../data/state/sessions.ts';
@@ -62,6 +65,8 @@ const LINK_LIFETIME = 3_600_000;
 const DAY = 86_400_000;
 /** Purpose of recovery links in the table of mailed links. */
 const RECOVER = 'recover';
+/** Purpose of links that attach an address to a key. */
+const ATTACH = 'email';
 /** Purpose of links that sign in to the account pages. */
 const SIGN_IN = 'account';
 
@@ -73,6 +78,8 @@ interface Parts {
   base_url: string;
   /** Maximum welcome credit per UTC day over all keys and processes, in micro-euros; absent: no limit. */
   welcome_budget?: number | undefined;
+  /** Server secret from which the secrets of prepaid keys are derived. */
+  prepaid_secret: string;
 }
 
 const noSuchKey = () => new ApiError('not_found', 'There is no key with this id.');
@@ -123,14 +130,16 @@ export class StoredAccounts implements Accounts {
   readonly #checkoutService: CheckoutService;
   readonly #base_url: string;
   readonly #welcome_budget: number | undefined;
+  readonly #prepaid_secret: string;
 
-  constructor({ store, quotas, mailer, checkoutService, base_url, welcome_budget }: Parts) {
+  constructor({ store, quotas, mailer, checkoutService, base_url, welcome_budget, prepaid_secret }: Parts) {
     this.#store = store;
     this.#quotas = quotas;
     this.#mailer = mailer;
     this.#checkoutService = checkoutService;
     this.#base_url = base_url;
     this.#welcome_budget = welcome_budget;
+    this.#prepaid_secret = prepaid_secret;
   }
 
   async create(email: string, requester: Requester, keep?: KeepAnswer<CreatedAccount>): Promise<CreatedAccount> {
@@ -145,10 +154,7 @@ export class StoredAccounts implements Accounts {
     });
     const wanted = { email, email_normal, request_id, now, ...budget };
     const created = await createKey(this.#store, wanted, async (tx, row) => keep?.(tx, accountIn(row)));
-    if (created === null)
-      throw new ApiError('key_exists', 'This e-mail address already has a key.', {
-        alternative_action: `POST ${this.#base_url}/v1/keys/recover mails a link that replaces a lost key.`,
-      });
+    if (created === null) throw this.#keyExists();
     return accountIn(created);
   }
 
@@ -156,6 +162,12 @@ export class StoredAccounts implements Accounts {
   async own({ key, child, now }: Requester): Promise<Account> {
     const account = accountOf(await this.#key(key), now);
     return child ? { ...account, id: child.id, email: '', balance: child.left } : account;
+  }
+
+  prepare(purchase: KeyPurchase, expires_at: number): { id: string; secret: string } {
+    const { id, secret, hash } = prepaidKey(this.#prepaid_secret, purchase.payment_id, purchase.idempotency_key);
+    purchase.key = JSON.stringify({ id, hash, expires_at } satisfies Purchase);
+    return { id, secret };
   }
 
   async createChild(
@@ -201,6 +213,45 @@ export class StoredAccounts implements Accounts {
     return setLimits(this.#store, id, limits, requester.now, async (tx, row) => {
       await recordAudit({ db: tx }, auditEntry(requester, 'limit', id));
       await keep?.(tx, row);
+    });
+  }
+
+  async attachEmail(email: string, requester: Requester): Promise<void> {
+    const email_normal = checkedEmail(email);
+    const { id } = await this.#key(requester.key);
+    if (await keyByEmail(this.#store, email_normal)) throw this.#keyExists();
+    await this.#spend(MAILS_A_DAY, requester);
+    const link = { purpose: ATTACH, subject: `${id} ${email}`, now: requester.now, lasts: LINK_LIFETIME };
+    await newLinkOf(this.#store, `${email_normal} ${id}`, link, (tx, token) =>
+      this.#mailer.post(tx, attachMail(email, this.#base_url, token), new Date(requester.now), token),
+    );
+  }
+
+  /** The address that a link attaches to a key; consumes nothing. Null for an invalid link. */
+  async attachable(token: string, now: Date): Promise<string | null> {
+    const subject = await linkSubject(this.#store, ATTACH, token, now.getTime());
+    return subject?.slice(subject.indexOf(' ') + 1) ?? null;
+  }
+
+  /** Consumes a link and attaches its address; null for an invalid link, or an address that has a key by now. */
+  async confirmEmail(token: string, now: Date): Promise<string | null> {
+    const at = now.getTime();
+    try {
+      return await this.#store.db.transaction().execute(async (db) => {
+        const subject = await consumeLink({ db }, ATTACH, token, at);
+        const [id = '', email = ''] = subject?.split(' ') ?? [];
+        if (subject === null || !(await setEmail(db, id, email, normalEmail(email) ?? ''))) return null;
+        return email;
+      });
+    } catch (error) {
+      if (isDuplicate(error)) return null;
+      throw error;
+    }
+  }
+
+  #keyExists(): ApiError {
+    return new ApiError('key_exists', 'This e-mail address already has a key.', {
+      alternative_action: `POST ${this.#base_url}/v1/keys/recover mails a link that replaces a lost key.`,
     });
   }
 
@@ -396,6 +447,18 @@ function signInMail(to: string, base_url: string, token: string): Mail {
     'If you did not ask for this, ignore this mail.',
   ];
   return { to, subject: 'Sign in to your account', text: text.join('\n') };
+}
+
+function attachMail(to: string, base_url: string, token: string): Mail {
+  const text = [
+    'Someone asked to attach this e-mail address to an API key.',
+    '',
+    `Confirm it on this page: ${base_url}/keys/email?token=${token}`,
+    '',
+    'The link is valid for one hour from when this mail was sent and can be used once.',
+    'If you did not ask for this, ignore this mail.',
+  ];
+  return { to, subject: 'Confirm your e-mail address', text: text.join('\n') };
 }
 
 function lowBalanceMail(to: string, base_url: string, balance: number, mark: number): Mail {

@@ -135,6 +135,8 @@ export class AccountServer {
         shell: KEYS_SHELL,
       }),
       'POST /keys': (request) => this.#createKey(request),
+      'GET /keys/email': { shell: PLAIN_SHELL, answer: (request) => this.#showEmail(request) },
+      'POST /keys/email': { shell: PLAIN_SHELL, form: 'token', answer: (request) => this.#confirmEmail(request) },
       'GET /keys/recover': { shell: PLAIN_SHELL, answer: (request) => this.#showRecovery(request) },
       'POST /keys/recover': { shell: PLAIN_SHELL, form: 'token', answer: (request) => this.#recover(request) },
       'GET /account': (request) => this.#account(request),
@@ -212,6 +214,22 @@ export class AccountServer {
     if (secret === null) return INVALID_RECOVERY;
     const body = html`<p><code>${secret}</code></p><p>It is shown only once. Store it safely.</p>`;
     return { page: { title: 'Your new API key', body } };
+  }
+
+  async #showEmail(request: RouteRequest): Promise<PlainAnswer> {
+    const token = request.parameter('token') ?? '';
+    const email = await this.#parts.accounts.attachable(token, request.now);
+    if (email === null) return INVALID_RECOVERY;
+    const form = html`<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button">Attach this address</button></form>`;
+    const text = html`<p>${email} becomes the address of the API key: for sign-in, recovery and alerts.</p>`;
+    return { page: { title: 'Confirm your e-mail address', body: html`${text}${form}` } };
+  }
+
+  async #confirmEmail(request: RouteRequest): Promise<PlainAnswer> {
+    const email = await this.#parts.accounts.confirmEmail(request.field('token'), request.now);
+    if (email === null) return INVALID_RECOVERY;
+    const body = html`<p>${email} is the address of your API key. <a href="../account">Your account</a></p>`;
+    return { page: { title: 'Address attached', body } };
   }
 
   async #account(request: RouteRequest): Promise<PlainAnswer> {

@@ -3,7 +3,7 @@
 import { derive } from '../../packs/define/derive.ts';
 import { ApiError } from '../contract/errors.ts';
 import { readArguments } from '../contract/named-arguments.ts';
-import type { Operation } from '../contract/operation.ts';
+import { isChange, type Operation } from '../contract/operation.ts';
 import type { Call, CallDeps } from '../gate/execute.ts';
 import type { Http, HttpRequest } from '../http/request.ts';
 
@@ -30,9 +30,18 @@ function withoutPreviews(operation: Operation): Operation {
 }
 
 /** Splits off the channel's own arguments: format and highest price. */
-function ownArguments({ operation, args }: CallInput): { format?: unknown; max_price?: unknown; rest: unknown } {
+function ownArguments({ operation, args }: CallInput): {
+  format?: unknown;
+  max_price?: unknown;
+  idempotency_key?: unknown;
+  rest: unknown;
+} {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return { rest: args };
   const { format, max_price_eur, ...rest } = args as Record<string, unknown>;
+  if (isChange(operation)) {
+    const { idempotency_key, ...others } = rest;
+    return { format, max_price: max_price_eur, idempotency_key, rest: others };
+  }
   if (operation.own_format)
     return { max_price: max_price_eur, rest: { ...rest, ...(format === undefined ? {} : { format }) } };
   return { format, max_price: max_price_eur, rest };
@@ -100,7 +109,7 @@ class ReadNamed implements Call {
 
   constructor(gate: CallDeps, c: Http, request: HttpRequest, input: CallInput, alone: boolean) {
     const { operation } = input;
-    const { format, max_price, rest } = ownArguments(input);
+    const { format, max_price, idempotency_key, rest } = ownArguments(input);
     const read = readArguments(operation, rest, input.dataset);
     this.#http = c;
     this.#base = gate.base_url;
@@ -116,7 +125,8 @@ class ReadNamed implements Call {
     this.entity = read.entity;
     this.format = formatOf(operation, format, input.channel);
     this.request_id = request.request_id;
-    this.idempotency_key = input.idempotency_key ?? c.req.header('idempotency-key');
+    const named = typeof idempotency_key === 'string' ? idempotency_key : undefined;
+    this.idempotency_key = named ?? input.idempotency_key ?? c.req.header('idempotency-key');
     this.max_price = priceOf(max_price ?? c.req.header('x-max-price-eur'));
     this.payment = input.payment;
     this.misread = read.misread;

@@ -5,7 +5,7 @@ import type { Cursors } from '../../data/input/cursor.ts';
 import type { FilterUse } from '../../data/input/filters.ts';
 import type { Format } from '../../data/input/formats.ts';
 import type { CalledAs } from '../../data/input/parameters.ts';
-import type { Accounts, Requester } from '../../data/model/accounts.ts';
+import type { Accounts, KeyPurchase, Requester } from '../../data/model/accounts.ts';
 import type { Awaitable } from '../../data/model/awaitable.ts';
 import type { ChangeSubscriptions } from '../../data/model/change-subscriptions.ts';
 import type { RawInput, Visibility } from '../../data/plan/plan.ts';
@@ -87,6 +87,8 @@ export interface LiveService {
   readonly quote?: ((operation: Operation, args: Record<string, unknown>) => Promise<CallQuote>) | undefined;
   /** Subscriptions to changes; absent where none are sent. */
   readonly subscriptions?: ChangeSubscriptions | undefined;
+  /** The payment that buys a key with this call. */
+  purchase?: KeyPurchase;
   /** Opt-outs and claims; absent without a database. */
   owners?: Owners;
   /** Creates links to snapshot files; absent where none are served. */
@@ -354,6 +356,8 @@ export interface ChargeRules<I> {
     free?: (pack: Pack) => boolean;
     condition?: PriceCondition<I>;
   };
+  /** Micro-euros of a sale whose amount its input names, by x402 only; undefined input: an example. */
+  amount?: (input: I | undefined) => number;
   /** The calls in which anonymous callers get public fields within the daily quota; absent: none. */
   previews?: (input: I) => boolean;
   /** Most records that the answer may show: what a preview takes from the quota in advance. */

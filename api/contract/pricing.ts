@@ -63,7 +63,8 @@ export function mayCost(operation: Priced, pack: Pack | null): boolean {
 /**
  * Whether this call has a price: always where the operation has one, unless a condition on the input decides.
  */
-export function isCharged({ charge: { price } }: Priced, input: unknown, ctx: Context): boolean {
+export function isCharged({ charge: { price, amount } }: Priced, input: unknown, ctx: Context): boolean {
+  if (amount) return true;
   return price !== undefined && (price.condition?.applies(input, ctx) ?? true);
 }
 
@@ -83,7 +84,8 @@ export function callPrice(
   pack: Pack | undefined,
   input?: unknown,
 ): Pick<Price, 'micros' | 'of' | 'unit' | 'times'> {
-  const { access, price } = operation.charge;
+  const { access, price, amount } = operation.charge;
+  if (amount) return { of: '', unit: amount(input), times: 1, micros: amount(input) };
   const of = price?.of ?? '';
   const free = of === '' || pack === undefined || (access === 'paid' && !isSold(operation, pack));
   const unit = free ? 0 : pack.prices[of];

@@ -34,6 +34,7 @@ function authText({ base_url, x402 }: View): string {
       ? [
           '## 5. Pay a call without an account (x402)',
           `Send the request without a credential; the 402 has the header \`PAYMENT-REQUIRED\`. Sign one of the payments it accepts and repeat the request with \`PAYMENT-SIGNATURE\`. Terms: ${base_url}/.well-known/x402.json`,
+          `\`POST ${base_url}/v1/keys/prepaid\` with \`{"amount_eur": 2}\` and an \`Idempotency-Key\` of 32 or more random characters sells a key with credit for one such payment.`,
         ]
       : []),
     '## Errors',

@@ -88,6 +88,28 @@ function rules(base_url: string) {
   };
 }
 
+/** The sale of prepaid keys: one payment for many calls. */
+function prepaidOffer({ operations, base_url }: View, quote: Quote): object | null {
+  const operation = operations.find(({ charge }) => charge.amount);
+  if (!operation) return null;
+  const url = base_url + operation.rest.path;
+  const resource = { url, description: operation.title, mimeType: 'application/json' };
+  const price = {
+    operation: operation.name,
+    dataset: '',
+    ...callPrice(operation, undefined),
+    resource,
+    request_id: '',
+  };
+  const { accepts, price_eur, price_usd } = quote({ kind: 'anonymous' }, price);
+  return {
+    resource,
+    input: { method: operation.rest.method, bodyType: 'json', body: inputSchema(operation, null)['properties'] },
+    headers: { 'Idempotency-Key': 'required, 32 to 128 random characters; it alone gets a lost key again' },
+    example: { body: { amount_eur: price_eur }, price: { eur: price_eur, usd: price_usd }, accepts },
+  };
+}
+
 async function terms(view: View) {
   const { releases, base_url, quote } = view;
   const offered = quote !== undefined && view.x402 === true;
@@ -104,6 +126,7 @@ async function terms(view: View) {
     lastUpdated: Math.floor(releaseTime(releases).getTime() / 1000),
     resources: items.map((item) => (item as { resource: { url: string } }).resource.url),
     items,
+    ...(offered ? { prepaid: prepaidOffer(view, quote) } : {}),
     prices: Object.fromEntries(prices),
     terms: offered ? rules(base_url) : { documentation: `${base_url}/llms.txt`, keys: `${base_url}/auth.md` },
   };

@@ -91,6 +91,16 @@ export function priceOf(call: Call, { release }: Context, input: unknown): Price
  * parsed; a record that `near` names is read for it.
  */
 export function rejectUnpaid(gate: CallDeps, call: Call, caller: Caller, ctx: Context): Awaitable<never> {
+  if (!call.operation.charge.amount || !call.body) return rejectParsed(gate, call, caller, ctx);
+  // The amount of a sale is in the body.
+  const body = call.body().catch(() => undefined);
+  return body.then((amount) => {
+    ctx.body = amount;
+    return rejectParsed(gate, call, caller, ctx);
+  });
+}
+
+function rejectParsed(gate: CallDeps, call: Call, caller: Caller, ctx: Context): Awaitable<never> {
   const reject = (input: unknown): never => {
     throw unpaidError(gate, call, caller, ctx, input);
   };
@@ -137,7 +147,9 @@ function attachedTo(call: Call, caller: Caller, request: () => string): X402Atta
   if (payment === undefined && secret === null) return null;
   const name = key !== undefined && isKey(key) ? key : null;
   // The signal is read last: a channel creates it on the first access.
-  return { payment, secret, name, owner: idempotencyOwner(caller), request: request(), signal: call.signal };
+  const sale = call.operation.charge.amount && key !== undefined ? { sale: key } : {};
+  const owner = idempotencyOwner(caller);
+  return { payment, secret, name, owner, request: request(), signal: call.signal, ...sale };
 }
 
 /** Reserves records of the daily preview quota of an anonymous caller. */

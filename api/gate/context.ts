@@ -227,6 +227,7 @@ export class CallContext implements Context {
 class CallService implements LiveService {
   declare owners?: NonNullable<LiveService['owners']>;
   declare exports?: NonNullable<LiveService['exports']>;
+  declare purchase?: NonNullable<LiveService['purchase']>;
   declare keepAnswer?: NonNullable<LiveService['keepAnswer']>;
   readonly accounts: LiveService['accounts'];
   readonly subscriptions: LiveService['subscriptions'];

@@ -6,7 +6,7 @@ import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { unknownEntity } from '../../data/queries/nearest.ts';
 import type { StoredAnswer } from '../../data/state/statements.ts';
 import type { Store } from '../../data/state/store.ts';
-import { type Caller, mayBulk, spendable } from '../access/caller.ts';
+import { ANONYMOUS, type Caller, mayBulk, spendable } from '../access/caller.ts';
 import type { Bucket } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import { type Context, isChange, type Operation, type Result, type Validators } from '../contract/operation.ts';
@@ -16,6 +16,7 @@ import {
   decryptAnswer,
   encryptAnswer,
   isKey,
+  isSecret,
   parseAnswer,
   recordsIn,
   replayHeaders,
@@ -45,9 +46,11 @@ function claimIdempotencyKey<T>(run: CallRun<T>): Awaitable<void> {
   const free = operation.charge.access === 'free' && !ctx.priced && !change;
   if (!codec || call.head || free) return;
   run.storage = codec;
+  if (operation.charge.amount && call.idempotency_key === undefined) requireSecretKey('');
   if (call.idempotency_key === undefined) return;
   if (!change && ctx.visibility === 'public') return;
   const key = checkedKey(call.idempotency_key);
+  if (operation.charge.amount) requireSecretKey(key);
   if (change) {
     run.storage = sealedCodec(codec, key);
     const request = requestOf(call, ctx);
@@ -58,6 +61,14 @@ function claimIdempotencyKey<T>(run: CallRun<T>): Awaitable<void> {
   }
   // A caller without an account repeats a call by its payment (payments/x402).
   if (caller.kind !== 'anonymous') return claim(run, codec, idempotencyOwner(caller), key, requestOf(call, ctx));
+}
+
+/** A key is sold only under an Idempotency-Key that nobody can guess, because the payment is public on the chain. */
+function requireSecretKey(key: string): void {
+  if (isSecret(key)) return;
+  const msg = `is required, with 32 to 128 random characters (got ${key.length}): it alone gets a lost key again`;
+  const issue = { loc: ['header', 'Idempotency-Key'], msg, type: 'missing' };
+  throw new ApiError('validation_failed', `Idempotency-Key: ${msg}`, { detail: [issue] });
 }
 
 /**
@@ -110,6 +121,7 @@ async function reservePrice<T>(run: CallRun<T>): Promise<void> {
   const request = storage === null ? null : () => requestOf(call, ctx);
   const reservation = await reserve(gate, call, caller, ctx, input, request);
   run.reservation = reservation;
+  if (reservation.purchase && ctx.service) ctx.service.purchase = reservation.purchase;
   if (reservation.stored && storage) return replay(run, reservation, reservation.stored, storage);
   ctx.previews = reservation.previews ?? null;
 }
@@ -307,15 +319,17 @@ function countCall<T>({ gate, operation, call, leases, began }: CallRun<T>, outc
 function admitCaller<T>(run: CallRun<T>): Awaitable<void> {
   const { gate, call, operation } = run;
   const { access } = operation.charge;
+  // A sale is between the service and a payment, whoever sends it.
+  const buyer = (caller: Caller): Caller => (operation.charge.amount ? ANONYMOUS : caller);
   const bucket = operation.charge.bucket ?? (access === 'paid' || access === 'plan' ? 'paid' : 'free');
   const caller = operation.charge.ends_secret
     ? admitEnded(run, bucket)
     : admit(gate, call, bucket, operation.charge.key_only === true);
   if (caller instanceof Promise)
     return caller.then((admitted) => {
-      run.caller = admitted;
+      run.caller = buyer(admitted);
     });
-  run.caller = caller;
+  run.caller = buyer(caller);
 }
 
 /**
@@ -419,6 +433,8 @@ function requireRecord({ operation, entity }: Call, ctx: Context): Awaitable<voi
 function requirePayment<T>({ gate, call, operation, caller, ctx }: CallRun<T>): Awaitable<void> {
   if (caller.kind === 'anonymous' && operation.charge.access === 'admin')
     throw new ApiError('key_required', `${operation.name} requires an operator's key.`, FOR_OPERATORS);
+  if (operation.charge.amount && !gate.payments.waiting)
+    throw new ApiError('unavailable', `${operation.name} is paid by x402, which this service does not offer.`);
   if (caller.kind === 'anonymous' && operation.charge.access === 'key')
     throw new ApiError('key_required', `${operation.name} requires an API key.`);
   if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null) && !operation.charge.previews)

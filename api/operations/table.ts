@@ -1,13 +1,14 @@
 // The table of operations, from which every channel, the guides and the tests are generated (contract section
 // 8).
 import type { Operation } from '../contract/operation.ts';
+import { account_prepay } from './account/account_prepay.ts';
 import { keys_grant, keys_list, keys_revoke } from './account/keys_admin.ts';
 import { keys_child_change, keys_child_create, keys_child_revoke, keys_children } from './account/keys_children.ts';
 import { keys_create } from './account/keys_create.ts';
 import { keys_limits } from './account/keys_limits.ts';
 import { keys_me } from './account/keys_me.ts';
 import { keys_close, keys_rotate, keys_usage } from './account/keys_own.ts';
-import { keys_recover } from './account/keys_recover.ts';
+import { keys_email, keys_recover } from './account/keys_recover.ts';
 import {
   keys_deliveries,
   keys_deliveries_repeat,
@@ -80,9 +81,11 @@ export const DATASET_OPERATIONS: readonly Operation[] = [
 /** Operations on accounts, REST only. The path with a parameter comes last. */
 export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   keys_create,
+  account_prepay,
   keys_list,
   keys_me,
   keys_usage,
+  keys_email,
   keys_limits,
   keys_child_create,
   keys_children,

@@ -1,4 +1,5 @@
 // Payment of a call: quote, reserve, then commit or release. Credits and x402 implement the same interface.
+import type { KeyPurchase } from '../../data/model/accounts.ts';
 import type { StoredAnswer } from '../../data/state/statements.ts';
 import { eur, usd } from '../../packs/define/money.ts';
 import { type Caller, paysForCalls } from '../access/caller.ts';
@@ -20,6 +21,8 @@ export interface X402Attachment {
   request: string;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
+  /** The Idempotency-Key of a sale of a key, whose payment nobody else may continue. */
+  sale?: string;
 }
 
 /**
@@ -36,6 +39,8 @@ export interface Reservation {
   previews?: number;
   /** The answer stored for the same payment: it is sent, and the call does not run. */
   stored?: StoredAnswer;
+  /** What the operation needs to sell a key for the payment. */
+  purchase?: KeyPurchase;
   /** The answer must be stored before the payment. */
   writes?: true;
   /**
@@ -171,6 +176,9 @@ export function quoter(settings: {
     how_to_pay: {
       ...waysToPay(caller, base_url, checkout),
       ...(x402 ? { x402: { url: `${base_url}/.well-known/x402.json` } } : {}),
+      ...(x402 && caller.kind === 'anonymous'
+        ? { prepaid: post(`${base_url}/v1/keys/prepaid`, { amount_eur: 2 }, `${base_url}/docs`) }
+        : {}),
     },
     x402Version: 2,
     resource: price.resource,

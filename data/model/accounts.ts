@@ -97,6 +97,13 @@ export interface LimitSpending {
   month_spent: number;
 }
 
+/** A payment that buys a key. `key`: set by `prepare`, and stored with the payment. */
+export interface KeyPurchase {
+  payment_id: string;
+  idempotency_key: string;
+  key: string | null;
+}
+
 /** A grant by an operator: micro-euros (0: none), a plan (null: no change) and the reason. */
 export interface CreditGrant {
   amount: number;
@@ -128,6 +135,8 @@ export interface Accounts {
    * Mails a link that rotates the key of this address. The answer is the same when the address has no key.
    */
   recover(email: string, requester: Requester): Promise<void>;
+  /** Id and secret of the key that a payment buys; the settlement creates it. */
+  prepare(purchase: KeyPurchase, expires_at: number): { id: string; secret: string };
   /** Creates a child key of the caller's key; only this answer contains the secret. Error: `validation_failed`. */
   createChild(
     child: Required<ChildChange>,
@@ -145,6 +154,8 @@ export interface Accounts {
   ): Promise<ChildAccount>;
   /** Replaces the limits of the caller's key. */
   limit(limits: AccountLimits, requester: Requester, keep?: KeepAnswer<LimitSpending>): Promise<LimitSpending>;
+  /** Mails a link that attaches an address to the caller's key. Errors: `key_exists`, `validation_failed`. */
+  attachEmail(email: string, requester: Requester): Promise<void>;
   /** Charged calls of the caller's key in the last `days` UTC days, today included, by day and operation. */
   usage(requester: Requester, days: number): Promise<AccountUsage[]>;
   /**

@@ -17,6 +17,17 @@ function checksum(random: string): string {
   return text;
 }
 
+/** The secret that belongs to 64 bytes, such as a keyed hash. */
+export function keyOf(bytes: Uint8Array): string {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  let text = '';
+  for (let i = 0; i < RANDOM; i += 1) {
+    text += ALPHABET[Number(rest % 62n)];
+    rest /= 62n;
+  }
+  return `dsr_${text}${checksum(text)}`;
+}
+
 /** A new secret with about 220 random bits. */
 export function newKey(): string {
   let random = '';

@@ -31,7 +31,12 @@ describe('docs/api.md', () => {
       'Free';
     const { condition } = operation.charge.price ?? {};
     if (condition) return expect(text?.replace(/\s+/g, ' ')).toContain(`Price: ${condition.label}.`);
-    const price = operation.charge.price ? `Paid as \`${operation.charge.price.of}\`` : free;
+    if (operation.charge.amount) expect(text).toContain('Paid by x402 only');
+    const price = operation.charge.amount
+      ? 'Paid by x402'
+      : operation.charge.price
+        ? `Paid as \`${operation.charge.price.of}\``
+        : free;
     expect(text?.trimStart().startsWith(price), `${path} begins with "${price}"`).toBe(true);
     const { properties = {} } = z.toJSONSchema(operation.input(null)) as { properties?: Record<string, unknown> };
     const documented = (text ?? '').includes('| search parameters |') ? Object.keys(SELECTION) : [];

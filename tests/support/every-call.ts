@@ -42,6 +42,8 @@ const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
   keys_topup: () => ({ amount_eur: 5 }),
   keys_subscribe: () => ({ plan: 'pro' }),
   keys_subscriptions_add: () => ({ dataset: 'harbours', url: 'https://hook.example.org/' }),
+  account_prepay: () => ({ amount_eur: 2 }),
+  keys_email: () => ({ email: `reader-${Math.random().toString(36).slice(2)}@example.org` }),
   keys_limits: () => ({ per_day_eur: 100 }),
   keys_child_change: () => ({ name: 'agent' }),
   keys_child_create: () => ({ name: 'agent' }),

@@ -3,6 +3,7 @@
 import { ProtocolError, ProtocolErrorCode, Server, type ServerOptions } from '@modelcontextprotocol/server';
 import { derive } from '../../../packs/define/derive.ts';
 import { KEY_BODY_TEXT, WELCOME } from '../../contract/errors.ts';
+import { isChange } from '../../contract/operation.ts';
 import { IDENTITY, MCP_VERSIONS } from '../../discovery/identity.ts';
 import type { Tool } from '../../render/tools.ts';
 import { callTool, type ToolResult, UnknownTool } from './call.ts';
@@ -153,7 +154,12 @@ function describeTool({ name, title, description, operation, input }: Tool): Rec
     description,
     inputSchema: input,
     // Paid tools are read-only too: they spend credits, and their descriptions contain the price.
-    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    annotations: {
+      readOnlyHint: !isChange(operation),
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
     ...(operation.charge.access === 'free' && !operation.charge.price
       ? {}
       : { _meta: { securitySchemes: [NO_LOGIN, LOGIN] } }),

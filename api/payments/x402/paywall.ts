@@ -113,7 +113,9 @@ export class Paywall {
       if (row !== null) return this.#verifyNew(sale, row, signed);
       const byId = await findPayment(store, { id: signed.id });
       if (byId !== null && (byId.request !== request || byId.proof !== signed.proof))
-        throw sale.refuse('payment_already_used', 'this payment was used for another call.');
+        throw attached.sale
+          ? answerDelivered()
+          : sale.refuse('payment_already_used', 'this payment was used for another call.');
       const earlier = byId ?? (secret === null ? null : await findPayment(store, { secret }));
       if (earlier === null) continue;
       // A new signature proves that the caller is the payer. A settled payment proves nothing: it is public
@@ -122,6 +124,7 @@ export class Paywall {
       if (byPayer && resigned) await this.#verify(sale, signed, accepted);
       if (earlier.request !== request) throw conflict();
       const hasSecret = secret !== null && earlier.secret === secret && (resigned || !byPayer);
+      if (attached.sale && !hasSecret) throw answerDelivered();
       const reservation = await this.#resume(sale, earlier, hasSecret);
       if (reservation !== null) return reservation;
     }
@@ -132,6 +135,9 @@ export class Paywall {
   async #matchPrice({ price, attached, refuse }: Sale): Promise<[SignedPayment, SignedPayment['accepted']]> {
     try {
       const signed = readPayment(attached.payment, this.#now());
+      // Any other request with a payment that buys a key gets the same answer, whatever amount it names.
+      const earlier = attached.sale ? await findPayment(this.#store, { id: signed.id }) : null;
+      if (earlier !== null && earlier.request !== attached.request) throw answerDelivered();
       const accepted = await this.#parts.prices.matching(price, signed.accepted);
       if (accepted === null)
         throw new PaymentFault(
@@ -176,13 +182,16 @@ export class Paywall {
       throw error;
     }
     const refuse = (reason: string) => sale.refuse(reason, 'it was not settled.', signed.transfer.from);
+    const { sale: idempotency_key } = sale.attached;
+    const purchase = idempotency_key === undefined ? null : { payment_id: row.id, idempotency_key, key: null };
     return {
       micros: row.micros,
+      ...(purchase && { purchase }),
       writes: true,
       release: drop,
       commit: async (answer) => {
         try {
-          if (answer === null || !(await openPayment(store, row, answer))) throw paymentInProgress();
+          if (answer === null || !(await openPayment(store, row, answer, purchase?.key))) throw paymentInProgress();
           const settled = await settleOpen(this.#parts, row, false, sale.attached.signal, refuse);
           await this.#parts.repeats.keep(answer);
           return paidHeaders(settled);

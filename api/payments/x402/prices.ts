@@ -31,6 +31,8 @@ export function offeredPrices({ store, terms, eur_usd, now, log }: Parts): Offer
   const written = new Map<string, number>();
   return {
     recordOffer({ dataset, of, unit }) {
+      // The amount of a sale is in its request.
+      if (of === '') return;
       const at = now().getTime();
       const name = `${dataset} ${of} ${unit}`;
       if (at - (written.get(name) ?? 0) < OFTEN) return;

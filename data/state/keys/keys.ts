@@ -214,6 +214,18 @@ export async function revokeKey(
   });
 }
 
+/** Sets the address of a live key; false when there is none. Throws when another key has the address. */
+export async function setEmail(db: Store['db'], id: string, email: string, email_normal: string): Promise<boolean> {
+  await releaseAddress(db, email_normal);
+  const { numUpdatedRows } = await db
+    .updateTable('keys')
+    .set({ email, email_normal })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 /** Sets the plan until a time, or without an end. */
 export async function setPlan(
   store: Pick<Store, 'db'>,

@@ -7,7 +7,7 @@ import type { EntryTable, Tables } from '../tables/schema.ts';
 import { type Charge, type ChargeOutcome, JOBS } from '../writer-jobs.ts';
 
 /** Our own accounts, the other side of each movement. */
-export type OwnAccount = 'revenue' | 'welcome' | 'grant' | 'cash' | 'refund' | 'dispute';
+export type OwnAccount = 'revenue' | 'welcome' | 'grant' | 'cash' | 'refund' | 'dispute' | 'x402' | 'unclaimed';
 
 /** Kinds of movements on the account of a key, as the ledger shows them (docs/paying.md). */
 export const LEDGER_KINDS = [
@@ -23,6 +23,8 @@ export const LEDGER_KINDS = [
   'plan_payment',
   'plan',
   'plan_returned',
+  'prepaid',
+  'expired',
 ] as const;
 
 /** One movement on the account of a key in micro-euros, positive for a credit. */

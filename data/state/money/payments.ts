@@ -9,6 +9,7 @@ import type { Store } from '../store.ts';
 import type { PaymentTable } from '../tables/payments.ts';
 import type { Tables } from '../tables/schema.ts';
 import { isDuplicate } from './ledger.ts';
+import { createPrepaid } from './prepaid.ts';
 
 export type Payment = PaymentTable;
 
@@ -32,6 +33,7 @@ export async function claimPayment(store: Store, claim: PaymentClaim, now: numbe
     leased_until: now + LEASE,
     look_at: now + LEASE,
     answer: null,
+    purchase: null,
     records: '',
     refused: null,
     hash: null,
@@ -101,15 +103,16 @@ export async function dropPayment(store: Store, { id, lease }: Held): Promise<vo
   await store.db.deleteFrom('payments').where('id', '=', id).where('lease', '=', lease).execute();
 }
 
-/** Stores the answer before settlement begins; false when the lease is lost. */
+/** Stores the answer, and the key that it sells, before settlement begins; false when the lease is lost. */
 export async function openPayment(
   store: Store,
   row: Held,
   { text, records }: { text: string; records: string },
+  purchase: string | null = null,
 ): Promise<boolean> {
   const { numUpdatedRows } = await held(store, row)
     .where('state', '=', 'claimed')
-    .set({ state: 'open', answer: text, records })
+    .set({ state: 'open', answer: text, records, purchase })
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -135,7 +138,7 @@ export async function settlePayment(
         .where('state', '=', 'open')
         .returningAll()
         .executeTakeFirst();
-      if (settled) await book(tx, settled, now);
+      if (settled) await (settled.purchase === null ? book : createPrepaid)(tx, settled, now);
       return settled ?? 'lost';
     });
   } catch (error) {

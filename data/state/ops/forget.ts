@@ -6,6 +6,7 @@ import { forgetAnswers } from '../idempotency.ts';
 import { revokeKey } from '../keys/keys.ts';
 import { forgetLinks } from '../links.ts';
 import { balanceOf } from '../money/ledger.ts';
+import { expireKeys } from '../money/prepaid.ts';
 import { forgetGrants } from '../oauth/grants.ts';
 import { forgetItems } from '../oauth/items.ts';
 import { forgetMails } from '../outbox.ts';
@@ -210,6 +211,7 @@ export async function forgetExpired(store: Store, dataDir: string, now: Date): P
   await forgetQuotas(store, now);
   await forgetItems(store, time);
   await forgetGrants(store, time);
+  await expireKeys(store, time);
   await forgetClaims(store, time);
   await forgetLinks(store, time);
   // The mail queue is not loaded here: the nightly run sends no mails.

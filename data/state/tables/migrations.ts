@@ -13,7 +13,7 @@ import { addGrantResources, makeOAuthTables } from './oauth.ts';
 import { makeAccountSessions, makeOpsTables } from './ops.ts';
 import { makeOverlayTables } from './overlay.ts';
 import { addReports, makeOwnerTables } from './owners.ts';
-import { makePaymentTables } from './payments.ts';
+import { addPurchases, makePaymentTables } from './payments.ts';
 
 type Db = Kysely<unknown>;
 export type Dialect = 'sqlite' | 'postgres';
@@ -167,5 +167,6 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0016_mails': { up: (db) => makeMailTables(db, wide(dialect)) },
     '0019_subscriptions': { up: (db) => makeSubscriptionTables(db, wide(dialect)) },
     '0020_budgets': { up: (db) => makeBudgetTables(db, wide(dialect)) },
+    '0021_prepaid': { up: addPurchases },
   };
 }

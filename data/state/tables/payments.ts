@@ -32,6 +32,8 @@ export interface PaymentTable {
   answer: string | null;
   /** Ids of records in the answer, separated by spaces: an opt-out deletes the answer. */
   records: string;
+  /** The key that it buys (money/prepaid.ts), as JSON; null for a call. */
+  purchase: string | null;
   /** Why the facilitator refused to settle, when the chain confirmed that nothing was sent; else null. */
   refused: string | null;
   /** The transaction, if known. */
@@ -96,4 +98,9 @@ export async function makePaymentTables(db: Kysely<unknown>, big: 'bigint' | 'in
     .addColumn('seen_at', big, (c) => c.notNull())
     .addPrimaryKeyConstraint('offers_pk', ['dataset', 'price', 'micros', 'rate'])
     .execute();
+}
+
+/** The key that a payment buys. */
+export async function addPurchases({ schema }: Kysely<unknown>): Promise<void> {
+  await schema.alterTable('payments').addColumn('purchase', 'text').execute();
 }

@@ -12,10 +12,11 @@ const rows = tableRows('docs/mcp.md');
 
 it('has each tool with its price, in the order of the list', () => {
   const documented = rows.filter((row) => row.length === 3).map(([name, , price]) => [name, price]);
-  const expected = callable(OPERATIONS).map(({ name, charge: { access, price } }) => {
+  const expected = callable(OPERATIONS).map(({ name, charge: { access, price, amount } }) => {
     const paid = price?.condition
       ? price.condition.label
       : price && `${price.of}${price.times ? ` for each ${price.unit ?? 'id'}` : ''}`;
+    if (amount) return [name, 'its amount, by x402'];
     return [name, paid ?? (access === 'plan' ? 'part of the plans' : 'free')];
   });
   expect(documented).toEqual(expected);

@@ -55,6 +55,7 @@ async function withChild(app: TestApp, body?: Case['body'], other?: Case['other'
 const CASES: Record<string, (app: TestApp) => Promise<Case>> = {
   keys_create: async () => ({ path: '/v1/keys', body: { email: 'once@example.org' } }),
   keys_rotate: (app) => withKey(app, '/v1/keys/me/rotate'),
+  keys_email: (app) => withKey(app, '/v1/keys/me/email', { email: 'attached@example.org' }),
   keys_limits: (app) => withKey(app, '/v1/keys/me/limits', { per_day_eur: 1 }, { per_day_eur: 2 }),
   keys_child_create: (app) => withKey(app, '/v1/keys/me/children', { name: 'one' }, { name: 'two' }),
   keys_child_change: (app) => withChild(app, { name: 'one' }, { name: 'two' }),
@@ -89,7 +90,8 @@ const CASES: Record<string, (app: TestApp) => Promise<Case>> = {
   entity_report: async () => ({ path: '/v1/harbours/entities/harbour-8/reports', body: { message: 'It moved.' } }),
 };
 
-const changes = OPERATIONS.filter(isChange);
+/** The sale of a key is paid by x402 (tests/process/x402/prepaid.test.ts). */
+const changes = OPERATIONS.filter((operation) => isChange(operation) && !operation.charge.amount);
 let turn = 0;
 const secret = () => randomBytes(24).toString('base64url');
 

@@ -69,6 +69,76 @@ async function settledAnswer(
   }
 }
 
+/** Kills a process at each stage of the purchase of a key; the same request gets exactly one key for one payment. */
+async function killedPurchase(databaseUrl: string | null): Promise<void> {
+  const { chain, facilitator, dataDir, store, start } = await surroundings(databaseUrl);
+  const path = '/v1/keys/prepaid';
+  const body = JSON.stringify({ amount_eur: 0.5 });
+  const table: string[] = [];
+  let api = await start();
+  for (const stage of ['verifying', 'verified', 'sent', 'settled'] as const) {
+    const before = await chain.balance('usdc', ROLES.payer);
+    const json = { 'content-type': 'application/json', 'Idempotency-Key': randomUUID() };
+    const refused = await api.ask(path, json, 'POST', body);
+    const required = decoded(refused.header('payment-required') ?? null) as unknown as PaymentRequired;
+    const headers = { ...json, 'PAYMENT-SIGNATURE': encodePayload(await pay(required, ROLES.payer)) };
+    const never = new Promise<null>(() => {});
+    const reached = new Promise<void>((resolve) => {
+      facilitator.between = async (task, _request, work) => {
+        if (stage === 'verifying' || (stage === 'verified' && task === 'settle')) {
+          resolve();
+          return never;
+        }
+        if (task === 'verify') return work();
+        const done = work();
+        if (stage === 'sent') setTimeout(resolve, 1_000);
+        else void done.then(() => resolve());
+        return never;
+      };
+    });
+    if (stage === 'sent') await chain.node.setAutomine(false);
+    void api.ask(path, headers, 'POST', body).catch(() => {});
+    await reached;
+    await api.kill('SIGKILL');
+    facilitator.plain();
+    await chain.node.setAutomine(true);
+    await chain.node.mine({ blocks: 1 });
+    const next = await start();
+    let sold = await next.ask(path, headers, 'POST', body);
+    for (let tries = 0; sold.status !== 201 && tries < 40; tries += 1) {
+      expect([409, 503], sold.body).toContain(sold.status);
+      await wait(1_000);
+      sold = await next.ask(path, headers, 'POST', body);
+    }
+    const { id, key } = JSON.parse(sold.body) as { id: string; key: string };
+    const again = await next.ask(path, json, 'POST', body);
+    const { key: repeated } = JSON.parse(again.body) as { key: string };
+    const mine = JSON.parse((await next.ask('/v1/keys/me', { Authorization: `Bearer ${key}` })).body);
+    expect([sold.status, repeated, mine.id, mine.balance_eur], stage).toEqual([201, key, id, 0.5]);
+    table.push(`${stage}: ${before - (await chain.balance('usdc', ROLES.payer))}`);
+    api = next;
+  }
+  expect(table).toEqual(['verifying: 550000', 'verified: 550000', 'sent: 550000', 'settled: 550000']);
+  const state = store ?? (await openStore({ dataDir }));
+  const keys = await state.db.selectFrom('keys').select('id').where('email_normal', 'like', 'prepaid:%').execute();
+  expect(keys).toHaveLength(4);
+  expect(await verify(state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
+  if (!store) await state.close();
+}
+
+test('killed during the purchase of a key on SQLite: one payment, one key', async (context) => {
+  const why = noChain();
+  if (why !== null) return context.skip(why);
+  await killedPurchase(null);
+}, 300_000);
+
+test('killed during the purchase of a key on PostgreSQL: one payment, one key', async (context) => {
+  const url = process.env['TEST_DATABASE_URL'];
+  const why = noChain() ?? (url ? null : 'TEST_DATABASE_URL is not set');
+  if (why !== null) return context.skip(why);
+  await killedPurchase(url ?? null);
+}, 300_000);
+
 /** Kills a process during four payments; another one, or the restarted one, gets them all again. */
 async function killed(databaseUrl: string | null): Promise<void> {
   const { chain, facilitator, dataDir, store, start } = await surroundings(databaseUrl);
