@@ -37,23 +37,30 @@ const ORDER = sql`ord NULLS LAST, entity_id, attribute`;
 
 const SIGNS: Record<Direction, Sql> = { rise: sql`>`, fall: sql`<` };
 
-/** A stored number, of a price range the minimum; NULL for other values. */
-const numberIn = (json: Sql): Sql =>
-  sql`coalesce(TRY_CAST(${json} AS DOUBLE), TRY_CAST(json_extract_string(${json}, '$.min') AS DOUBLE))`;
+/** A stored number, or an end of a price range; NULL for other values. */
+const endIn = (json: Sql, end: 'min' | 'max'): Sql =>
+  sql`coalesce(TRY_CAST(${json} AS DOUBLE), TRY_CAST(json_extract_string(${json}, ${`$.${end}`}) AS DOUBLE))`;
 
-const [BEFORE, AFTER] = [numberIn(sql`old_value`), numberIn(sql`new_value`)];
+const [BEFORE, AFTER] = [endIn(sql`old_value`, 'min'), endIn(sql`new_value`, 'min')];
+const [BEFORE_MAX, AFTER_MAX] = [endIn(sql`old_value`, 'max'), endIn(sql`new_value`, 'max')];
 
-/** Whether a number rose or fell. The branches of CASE are computed for numbers only, not for every row. */
+/** Whether a number rose or fell, of a range both ends. The branches of CASE are computed for numbers only, not for every row. */
 const moved = (numbers: readonly string[], direction: Direction): Sql =>
-  sql`CASE WHEN ${listed(numbers)} THEN coalesce(${AFTER} ${SIGNS[direction]} ${BEFORE}, false) ELSE false END`;
+  sql`CASE WHEN ${listed(numbers)} THEN coalesce(${AFTER} ${SIGNS[direction]} ${BEFORE} AND ${AFTER_MAX} ${SIGNS[direction]} ${BEFORE_MAX}, false) ELSE false END`;
 
-/** The change of a number in percent, rounded as answers show it; NULL for other values, and where the old one is 0. */
+const [MOVED_MIN, MOVED_MAX] = [sql`(${AFTER} - ${BEFORE})`, sql`(${AFTER_MAX} - ${BEFORE_MAX})`];
+const percentTo = (moved: Sql, before: Sql): Sql => sql`round(100 * ${moved} / abs(nullif(${before}, 0)), 2)`;
+
+/**
+ * The change in percent, rounded as answers show it: of a range that of the end that moved less, 0 if they did not move
+ * in the same direction. NULL for values that are no numbers, and where the old one is 0.
+ */
 const percentOf = (numbers: readonly string[]): Sql =>
-  sql`CASE WHEN ${listed(numbers)} THEN round(100 * (${AFTER} - ${BEFORE}) / abs(nullif(${BEFORE}, 0)), 2) END`;
+  sql`CASE WHEN ${listed(numbers)} THEN CASE WHEN sign(${MOVED_MIN}) <> sign(${MOVED_MAX}) THEN ${percentTo(sql`0`, BEFORE)} WHEN abs(${MOVED_MIN}) <= abs(${MOVED_MAX}) THEN ${percentTo(MOVED_MIN, BEFORE)} ELSE ${percentTo(MOVED_MAX, BEFORE_MAX)} END END`;
 
 /** Whether a number changed by a percentage, which is rounded as answers show it. */
 const movedBy = (numbers: readonly string[], percent: number): Sql =>
-  sql`CASE WHEN ${listed(numbers)} THEN coalesce(${BEFORE} <> 0 AND round(abs(100 * (${AFTER} - ${BEFORE}) / ${BEFORE}), 2) >= ${percent}::DOUBLE, false) ELSE false END`;
+  sql`coalesce(abs(${percentOf(numbers)}) >= ${percent}::DOUBLE, false)`;
 
 const listed = (attributes: readonly string[]): Sql =>
   sql`list_contains(from_json(${JSON.stringify(attributes)}, '["VARCHAR"]'), attribute)`;

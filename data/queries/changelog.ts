@@ -102,11 +102,16 @@ export function publicChange(row: ChangeRow, shows: (attribute: string) => boole
   };
 }
 
-/** How much a number changed; of a price range the minimum counts. Empty for values that are no numbers. */
+/**
+ * How much a number changed; of a price range the end that moved less counts, and 0 if the ends did not move in the same
+ * direction: it neither rose nor fell. Empty for values that are no numbers.
+ */
 function changeOf(before: Value, after: Value): Pick<Change, 'change' | 'change_percent'> {
-  const [from, to] = [bounds(before)?.min, bounds(after)?.min];
-  if (from === undefined || to === undefined) return {};
-  const change = decimalDifference(to, from);
+  const [old, current] = [bounds(before), bounds(after)];
+  if (!old || !current) return {};
+  const [low, high] = [decimalDifference(current.min, old.min), decimalDifference(current.max, old.max)];
+  const isMoved = Math.sign(low) === Math.sign(high);
+  const [change, from] = !isMoved ? [0, old.min] : Math.abs(low) <= Math.abs(high) ? [low, old.min] : [high, old.max];
   // Adding 0 turns -0 into 0.
   return {
     change,

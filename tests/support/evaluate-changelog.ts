@@ -7,9 +7,12 @@ import { compare, keysOf } from './evaluate-analysis.ts';
 
 const DAY = 86_400_000;
 
-/** A number, of a range its minimum; null for other values and none. */
-const low = (value: Value | null): number | null =>
-  typeof value === 'number' ? value : value === null ? null : ((value as PriceRange).min ?? null);
+/** The two ends of a number or a range; null for other values and none. */
+const ends = (value: Value | null): [number, number] | null => {
+  if (typeof value === 'number') return [value, value];
+  const { min, max } = (value ?? {}) as Partial<PriceRange>;
+  return min === undefined || max === undefined ? null : [min, max];
+};
 
 /** A number in units of 1e-12, which subtract without rounding. */
 function exact(value: number): bigint {
@@ -54,8 +57,13 @@ export function evaluateChangelog(
     if (entity !== undefined && slug !== String(entity).toLowerCase()) continue;
     if (at < start || at >= end || (type !== 'all' && type !== kind)) continue;
     if (only !== null && !only.includes(attribute)) continue;
-    const [was, is] = open.has(attribute) ? [low(old), low(value)] : [null, null];
-    const difference = was === null || is === null ? null : Number(`${exact(is) - exact(was)}e-12`);
+    const [before, after] = open.has(attribute) ? [ends(old), ends(value)] : [null, null];
+    const moved = [0, 1].map((i) => (before && after ? exact(after[i]!) - exact(before[i]!) : 0n)) as [bigint, bigint];
+    // The end that moved less; none where the ends moved apart, or one stayed.
+    const isTogether = moved[0] === moved[1] || moved[0] * moved[1] > 0n;
+    const side = isTogether && moved[0] * moved[0] > moved[1] * moved[1] ? 1 : 0;
+    const was = before === null ? null : before[side];
+    const difference = before === null || after === null ? null : isTogether ? Number(`${moved[side]}e-12`) : 0;
     const sign = difference === null ? 0 : Math.sign(difference);
     if (direction !== undefined && sign !== (String(direction).toLowerCase() === 'rise' ? 1 : -1)) continue;
     const item: Record<string, unknown> & { entity_id: string } = { entity_id, slug, name, attribute, type: kind };
