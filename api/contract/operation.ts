@@ -129,6 +129,8 @@ export interface Result<R> {
   status?: 200 | 201 | 202;
   /** ISO 8601, for Last-Modified, when `validators` have none. */
   last_modified?: string | undefined;
+  /** Pages of other sites may show this page in a frame. */
+  framed?: boolean | undefined;
   /** Cursor of the next page; becomes the Link header. */
   next_cursor?: string | null;
   /** Attributes that tables have columns for; absent or null: all. */

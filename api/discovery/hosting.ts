@@ -70,23 +70,26 @@ export const API_PATHS: readonly string[] = [
  * The least strict policy of all pages: single pages contain stricter ones. Allows WebAssembly for the SQL
  * console, and the API if the files are on another host.
  */
-function widestPolicy(base_url: string): string {
+function widestPolicy(base_url: string, framed: boolean): string {
   const more = {
     'script-src': "'wasm-unsafe-eval'",
     'worker-src': "'self'",
     'connect-src': new URL(base_url).origin,
   };
-  return `${pagePolicy(more)}; frame-ancestors 'none'`;
+  return `${pagePolicy(more)}; frame-ancestors ${framed ? '*' : "'none'"}`;
 }
 
 /** Browsers use https alone for a year once they saw this (RFC 6797); without https they must not see it. */
 export const transportHeaders = (base_url: string): Record<string, string> =>
   base_url.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {};
 
-/** Headers of every published file besides its type, the same as on our own server. */
-export function fileHeaders(base_url: string): Record<string, string> {
+/**
+ * Headers of every published file besides its type, the same as on our own server. `framed`: other sites may show it
+ * in a frame.
+ */
+export function fileHeaders(base_url: string, framed = false): Record<string, string> {
   return {
-    'Content-Security-Policy': widestPolicy(base_url),
+    'Content-Security-Policy': widestPolicy(base_url, framed),
     'Referrer-Policy': 'strict-origin-when-cross-origin',
     'X-Content-Type-Options': 'nosniff',
     ...transportHeaders(base_url),

@@ -3,6 +3,7 @@ import { ANALYSIS_BOUNDS } from '../../data/input/analysis-parameters.ts';
 import { printable } from '../../data/input/parse-values.ts';
 import { goneNote } from '../../data/queries/gone.ts';
 import { endsOf, type TermResult, termAmount, totalAmount } from '../../packs/define/calculator.ts';
+import { attributeLabel } from '../../packs/define/labels.ts';
 import type { Attribute, Calculator, Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { packPrice } from '../contract/pricing.ts';
@@ -17,8 +18,8 @@ import { type Html, html } from './html.ts';
 import { modulesHtml } from './modules.ts';
 import { offerHtml } from './offer.ts';
 import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
-import { breakable, linkedValue, sourceLink, stepTable } from './record-values.ts';
-import { type ChartLine, rangeSwitch, stepCharts } from './step-chart.ts';
+import { linkedValue, sourceLink, stepTable } from './record-values.ts';
+import { type ChartLine, chartLinks, rangeSwitch, stepCharts } from './step-chart.ts';
 
 /** Whether an attribute is locked: a paid column of the comparison, on the free page. */
 const isLocked = ({ public: open, name }: Attribute, { pack, paid }: ComparisonData): boolean =>
@@ -85,11 +86,12 @@ function row(attribute: Attribute, page: ComparisonData): Html {
   const cells = columns.map((column, i) =>
     locked ? lockedCell(column, attribute, pack) : cell(column, attribute, best[i]!),
   );
-  return html`<tr class="${state}" data-attribute="${name}"${direction}><th scope="row" title="${description}"><code>${breakable(name)}</code>${!open && html`<span class="tag paid">paid</span>`}</th>${cells}</tr>
+  return html`<tr class="${state}" data-attribute="${name}"${direction}><th scope="row" title="${description}">${attributeLabel(attribute)}${!open && html`<span class="tag paid">paid</span>`}</th>${cells}</tr>
 `;
 }
 
-function cell({ record, sources }: ComparedColumn, { name, unit, better }: Attribute, best: boolean): Html {
+function cell({ record, sources }: ComparedColumn, attribute: Attribute, best: boolean): Html {
+  const { name, unit, better } = attribute;
   const value = record.attributes[name];
   const provenance = record.provenance[name];
   if (value === undefined || provenance === undefined)
@@ -98,12 +100,12 @@ function cell({ record, sources }: ComparedColumn, { name, unit, better }: Attri
   const data = ends !== null && html` data-min="${ends.min}" data-max="${ends.max}"`;
   const { observed_at, status } = provenance;
   const mark = best && better !== undefined && html` <span class="tag public best">${BEST_LABEL[better]}</span>`;
-  return html`<td data-slug="${record.slug}"${data}><span class="value-text">${linkedValue(value, unit)}</span>${mark}${status !== undefined && html` <span class="quiet small">${status}: ${STATUS_MEANING[status]}</span>`}<span class="origin">${sourceLink(name, provenance, { sources })} <time datetime="${observed_at}">${printDate(observed_at)}</time></span></td>`;
+  return html`<td data-slug="${record.slug}"${data}><span class="value-text">${linkedValue(value, unit)}</span>${mark}${status !== undefined && html` <span class="quiet small">${status}: ${STATUS_MEANING[status]}</span>`}<span class="origin">${sourceLink(attribute, provenance, { sources })} <time datetime="${observed_at}">${printDate(observed_at)}</time></span></td>`;
 }
 
-function lockedCell({ record }: ComparedColumn, { name }: Attribute, pack: Pack): Html {
+function lockedCell({ record }: ComparedColumn, attribute: Attribute, pack: Pack): Html {
   const price = printEuro(packPrice(pack, 'compare'));
-  return html`<td class="locked" data-slug="${record.slug}"><a href="#load" aria-label="${name} of ${record.name} is locked; one call loads all locked values for ${price}">Locked</a></td>`;
+  return html`<td class="locked" data-slug="${record.slug}"><a href="#load" aria-label="${attributeLabel(attribute)} of ${record.name} is locked; one call loads all locked values for ${price}">Locked</a></td>`;
 }
 
 /** The section; nothing without a calculator. */
@@ -120,12 +122,12 @@ function calculatorSection(page: ComparisonData, prefix: string): Html {
 <form id="calculator-form" action="${prefix}/compare/${pack.id}"><input type="hidden" name="ids" value="${ids}">${differences && html`<input type="hidden" name="differences" value="1">`}
 ${fields}
 <button class="button plain" type="submit">Compute</button></form>
-${amounts(page, calculator)}
+${amounts(page, calculator, prefix)}
 </section>
 `;
 }
 
-function amounts(page: ComparisonData, calculator: Calculator): Html {
+function amounts(page: ComparisonData, calculator: Calculator, prefix: string): Html {
   const { columns, inputs } = page;
   const locked = new Set(lockedAttributes(page).map(({ name }) => name));
   const reader =
@@ -148,7 +150,16 @@ function amounts(page: ComparisonData, calculator: Calculator): Html {
     const mark = best[i] && html` <span class="tag public best">${BEST_LABEL[calculator.better!]}</span>`;
     return html`<td data-slug="${record.slug}"><span class="value-text">${totalText(totals[i]!, calculator.unit)}</span>${mark}</td>`;
   });
-  return html`<div class="scroll compare-scroll" role="region" aria-label="${calculator.title} by record" tabindex="0"><table class="compare amounts"><caption class="away">${calculator.title} by record, in ${calculator.unit}</caption>
+  const order = columns
+    .map(({ record }, i) => ({ slug: record.slug, total: complete[i]?.max ?? Infinity }))
+    .sort((a, b) => (calculator.better === 'high' ? b.total - a.total : a.total - b.total));
+  const sorted = comparePath(
+    page,
+    order.map(({ slug }) => slug),
+  );
+  const sort =
+    columns.length > 1 && html`<p><a data-swap id="sort-total" href="${prefix}${sorted}">Sort by total</a></p>`;
+  return html`${sort}<div class="scroll compare-scroll" role="region" aria-label="${calculator.title} by record" tabindex="0"><table class="compare amounts"><caption class="away">${calculator.title} by record, in ${calculator.unit}</caption>
 <thead><tr><td></td>${columns.map((column) => html`<th scope="col">${labelOf(page, column)}</th>`)}</tr></thead>
 <tbody>${terms}<tr class="total"><th scope="row">Total</th>${total}</tr></tbody></table></div>`;
 }
@@ -237,10 +248,8 @@ function notes({ pack, columns, missing, dropped }: ComparisonData): Html {
 /** What is locked, and the button that loads it for its price. */
 function loadBox(page: ComparisonData, prefix: string): Html {
   const { pack, columns } = page;
-  const locked = pack.compare.filter((name) =>
-    pack.attributes.some((attribute) => attribute.name === name && !attribute.public),
-  );
-  const about = html`<strong>${plural(locked.length, 'locked attribute')}:</strong> ${locked.map((name, i) => html`${i > 0 && ', '}<code>${name}</code>`)}. One call loads ${columns.length === 1 ? 'them' : `them for ${columns.length === 2 ? 'both' : `all ${columns.length}`} records`}.`;
+  const locked = lockedAttributes(page);
+  const about = html`<strong>${plural(locked.length, 'locked attribute')}:</strong> ${locked.map(attributeLabel).join(', ')}. One call loads ${columns.length === 1 ? 'them' : `them for ${columns.length === 2 ? 'both' : `all ${columns.length}`} records`}.`;
   const names = { ids: slugsOf(page).join() };
   const path = comparePath(page, slugsOf(page));
   const what = 'the locked values';
@@ -263,8 +272,12 @@ function finder(page: ComparisonData, prefix: string): Html {
   ];
   const rows = candidates.map(
     (candidate: Candidate) =>
-      html`<li><a data-swap href="${prefix}${comparePath(page, [...slugs, candidate.slug])}"><b>Add ${candidate.name}</b> <span class="quiet">${candidate.detail}</span></a></li>`,
+      html`<li><input type="checkbox" name="ids" value="${candidate.slug}" form="add-several" aria-label="Choose ${candidate.name}"><a data-swap href="${prefix}${comparePath(page, [...slugs, candidate.slug])}"><b>Add ${candidate.name}</b> <span class="quiet">${candidate.detail}</span></a></li>`,
   );
+  const fields = kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+  const several =
+    rows.length > 1 &&
+    html`<form id="add-several" action="${prefix}/compare/${pack.id}">${fields}<button class="button plain" type="submit">Add the chosen records</button></form>`;
   const status =
     search === ''
       ? ''
@@ -272,10 +285,10 @@ function finder(page: ComparisonData, prefix: string): Html {
         ? `No other record has “${printable(search)}”.`
         : plural(candidates.length, 'result');
   return html`<section aria-labelledby="add-record"><h2 id="add-record"${slugs.length === 0 && html` class="away"`}>${title}</h2>
-<search><form id="add-form" class="add-form" action="${prefix}/compare/${pack.id}">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<search><form id="add-form" class="add-form" action="${prefix}/compare/${pack.id}">${fields}
 <label for="add-text">Search ${pack.title}</label><div><input id="add-text" name="add" type="search" value="${search}" autocomplete="off" spellcheck="false" placeholder="Name or code"><button class="button" type="submit">Search</button></div></form></search>
 <p class="small quiet" role="status" id="add-status">${status}</p>
-<div id="add-results">${search === '' && rows.length > 0 && html`<h3>${columns.length === 0 ? 'Best known' : 'Similar'}</h3>`}<ul class="candidates">${rows}</ul></div>
+<div id="add-results">${search === '' && rows.length > 0 && html`<h3>${columns.length === 0 ? 'Best known' : 'Similar'}</h3>`}<ul class="candidates">${rows}</ul>${several}</div>
 </section>
 `;
 }
@@ -283,7 +296,8 @@ function finder(page: ComparisonData, prefix: string): Html {
 /** One chart for each public number that changed in a record, with a line for each record. */
 function historySection(page: ComparisonData): Html {
   const { pack, columns } = page;
-  const charts = pack.attributes.flatMap(({ name, type, unit, public: open }) => {
+  const charts = pack.attributes.flatMap((attribute) => {
+    const { name, type, public: open } = attribute;
     if (!open || !NUMERIC.includes(type)) return [];
     const lines = columns.flatMap((column, i): ChartLine[] => {
       const steps = column.history[name] ?? [];
@@ -292,7 +306,7 @@ function historySection(page: ComparisonData): Html {
       return steps.length === 0 || checked === undefined ? [] : [{ name: label, place: i + 1, steps, checked }];
     });
     if (!lines.some(({ steps }) => steps.length > 1)) return [];
-    return [chart(name, unit, lines)];
+    return [chart(attribute, lines)];
   });
   if (charts.length === 0) return html``;
   return html`<section aria-labelledby="history" class="history"><h2 id="history">History</h2>
@@ -300,17 +314,20 @@ ${rangeSwitch()}${charts}</section>
 `;
 }
 
-function chart(name: string, unit: string | null, lines: readonly ChartLine[]): Html {
+function chart(attribute: Attribute, lines: readonly ChartLine[]): Html {
+  const { unit } = attribute;
+  const title = attributeLabel(attribute);
   const legend = lines.map(({ name: label, place, steps }) => {
     const newest = steps.at(-1)!;
     const value = newest.value === null ? 'withdrawn' : printWithUnit(newest.value, unit);
     return html`<li><svg viewBox="0 0 32 8" aria-hidden="true" class="line-${place}"><path class="line" d="M1 4H31"/></svg>${label} <strong>${value}</strong> <span class="quiet">since ${printDate(newest.at)}</span></li>`;
   });
   const tables = lines.map(({ name: label, steps }) => html`<h4>${label}</h4>${stepTable(steps, unit)}`);
-  return html`<figure class="course"><figcaption><code>${name}</code></figcaption>
+  return html`<figure class="course"><figcaption>${title}</figcaption>
 <ul class="legend">${legend}</ul>
-${stepCharts({ name, unit }, lines)}
-<details><summary>Show as table<span class="away"> ${name}</span></summary>${tables}</details></figure>
+${stepCharts(attribute, lines)}
+${chartLinks(attribute, lines)}
+<details><summary>Show as table<span class="away"> ${title}</span></summary>${tables}</details></figure>
 `;
 }
 

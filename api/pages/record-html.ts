@@ -2,6 +2,7 @@
 // and API calls.
 import type { PublicRecord } from '../../data/model/record.ts';
 import { goneNote } from '../../data/queries/gone.ts';
+import { attributeLabel } from '../../packs/define/labels.ts';
 import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
@@ -13,10 +14,10 @@ import { type Html, html, joinHtml, raw } from './html.ts';
 import { modulesHtml } from './modules.ts';
 import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
 import { pointMap } from './point-map.ts';
-import { breakable, stepTable, valuesSection } from './record-values.ts';
-import type { RelatedData, Step } from './related-data.ts';
+import { stepTable, valuesSection } from './record-values.ts';
+import type { RelatedData } from './related-data.ts';
 import { reportForm } from './report.ts';
-import { rangeSwitch, stepCharts } from './step-chart.ts';
+import { chartLinks, rangeSwitch, stepCharts } from './step-chart.ts';
 
 export interface RecordPage {
   /** Exactly the values shown: public ones for everyone, all of them in a paid view. */
@@ -46,9 +47,6 @@ export function recordHtml(page: RecordPage): string {
     html`<link rel="alternate" type="text/markdown" title="This record as Markdown" href="${prefix}${path}.md">`,
     ...(paid ? [html`<meta name="robots" content="noindex">`] : []),
   ];
-  const checked = Object.fromEntries(
-    Object.entries(record.provenance).map(([name, { observed_at }]) => [name, observed_at]),
-  );
   const rows = { record, pack, related, locked, prefix };
   return String(html`<!doctype html>
 <html lang="en">
@@ -59,7 +57,7 @@ ${headHtml(prefix, ASSETS)}
 ${openGraphHtml({ title, description: about, url, image: shareImage(page) })}
 ${joinHtml(links)}
 <script type="application/ld+json">${raw(recordJsonld(record, pack, base_url))}</script>
-${locked > 0 && modulesHtml(prefix, RECORD_MODULES)}
+${modulesHtml(prefix, RECORD_MODULES)}
 </head>
 <body>
 ${headerHtml(prefix, path)}
@@ -68,7 +66,7 @@ ${head(page, prefix)}
 <div class="two">
 <div>
 ${valuesSection(rows)}
-${historySection(pack, related, checked)}${same(page, prefix)}
+${historySection(page)}${same(page, prefix)}
 </div>
 <aside class="facts-side" aria-label="About this record">
 ${map(page)}${similar(page, prefix)}${citeSection(record, pack)}${!record.sample && reportForm(record, pack, prefix)}${calls(page, prefix)}
@@ -136,9 +134,9 @@ function same({ related, pack }: RecordPage, prefix: string): Html {
   });
   const columns =
     price &&
-    html`<th scope="col" class="figure">${breakable(price.name)}<span>${price.unit}</span></th><th scope="col">Checked</th>`;
-  return html`<section aria-labelledby="same"><h2 id="same">This record at another ${group.name}</h2>
-<form action="${prefix}/compare/${pack.id}"><div class="scroll" role="region" aria-label="The same from other sources" tabindex="0"><table><thead><tr><td></td><th scope="col">${group.name}</th><th scope="col">Name</th>${columns}</tr></thead><tbody>${rows}</tbody></table></div><button class="button plain" type="submit">Compare selected</button></form></section>
+    html`<th scope="col" class="figure">${attributeLabel(price)}<span>${price.unit}</span></th><th scope="col">Checked</th>`;
+  return html`<section aria-labelledby="same"><h2 id="same">This record at another ${attributeLabel(group).toLowerCase()}</h2>
+<form action="${prefix}/compare/${pack.id}"><div class="scroll" role="region" aria-label="The same from other sources" tabindex="0"><table><thead><tr><td></td><th scope="col">${attributeLabel(group)}</th><th scope="col">Name</th>${columns}</tr></thead><tbody>${rows}</tbody></table></div><button class="button plain" type="submit">Compare selected</button></form></section>
 `;
 }
 
@@ -207,20 +205,21 @@ function recordJsonld(record: PublicRecord, pack: Pack, base_url: string): strin
 }
 
 /** The section of charts, and of numbers that never changed; nothing without either. */
-export function historySection(pack: Pack, { history }: RelatedData, checked: Readonly<Record<string, string>>): Html {
-  const numbers = pack.attributes.filter(({ name, type }) => NUMERIC.includes(type) && checked[name] !== undefined);
+export function historySection(page: Pick<RecordPage, 'record' | 'pack' | 'base_url' | 'related'>): Html {
+  const { record, pack, related } = page;
+  const numbers = pack.attributes.filter(({ name, type }) => NUMERIC.includes(type) && record.provenance[name]);
   const drawn: Html[] = [];
   const constant: Html[] = [];
   for (const attribute of numbers) {
     const { name, unit } = attribute;
-    const steps = history[name] ?? [];
+    const steps = related.history[name] ?? [];
     const [first] = steps;
     if (first === undefined) continue;
     const values = new Set(steps.map(({ value }) => JSON.stringify(value)));
-    if (values.size > 1) drawn.push(chart(attribute, steps, checked[name]!));
+    if (values.size > 1) drawn.push(chart(attribute, page));
     else if (first.value !== null)
       constant.push(
-        html`<li><code>${name}</code> ${printWithUnit(first.value, unit)}, unchanged since <time datetime="${first.at}">${printDate(first.at)}</time></li>`,
+        html`<li>${attributeLabel(attribute)} ${printWithUnit(first.value, unit)}, unchanged since <time datetime="${first.at}">${printDate(first.at)}</time></li>`,
       );
   }
   if (drawn.length + constant.length === 0) return html``;
@@ -229,14 +228,49 @@ ${drawn.length > 0 && rangeSwitch()}${drawn}${constant.length > 0 && html`<ul cl
 `;
 }
 
-function chart(attribute: Attribute, steps: readonly Step[], checked: string): Html {
+function chart(attribute: Attribute, page: Parameters<typeof historySection>[0]): Html {
   const { name, unit } = attribute;
+  const { record, related, pack, base_url } = page;
+  const steps = related.history[name]!;
+  const label = attributeLabel(attribute);
   const newest = steps.at(-1)!.value;
   const changes = steps.length - 1;
-  return html`<figure class="course"><figcaption><code>${name}</code> <strong>${newest === null ? 'withdrawn' : printWithUnit(newest, unit)}</strong> <span class="quiet">${changes} ${changes === 1 ? 'change' : 'changes'} since ${printDate(steps[0]!.at)}</span></figcaption>
-${stepCharts(attribute, [{ name: '', place: 1, steps, checked }])}
-<details><summary>Show as table<span class="away"> ${name}</span></summary>${stepTable(steps, unit)}</details></figure>
+  const lines = [{ name: '', place: 1, steps, checked: record.provenance[name]!.observed_at }];
+  const frame = `<iframe src="${recordUrl(base_url, pack.id, record.slug)}?embed=${name}" width="640" height="280" title="${label}"></iframe>`;
+  const embed = html` <button class="copy" type="button" data-copy="${frame}">Copy embed code</button>`;
+  return html`<figure class="course"><figcaption>${label} <strong>${newest === null ? 'withdrawn' : printWithUnit(newest, unit)}</strong> <span class="quiet">${changes} ${changes === 1 ? 'change' : 'changes'} since ${printDate(steps[0]!.at)}</span></figcaption>
+${stepCharts(attribute, lines)}
+${chartLinks(attribute, lines, embed)}
+<details><summary>Show as table<span class="away"> ${label}</span></summary>${stepTable(steps, unit)}</details></figure>
 `;
+}
+
+/** The chart of one attribute alone, for a frame of another site; null if the page has none of it. */
+export function embedHtml(page: RecordPage, name: string): string | null {
+  const { record, pack, base_url, related } = page;
+  const attribute = pack.attributes.find((candidate) => candidate.name === name && NUMERIC.includes(candidate.type));
+  const provenance = record.provenance[name];
+  const steps = related.history[name] ?? [];
+  if (attribute === undefined || provenance === undefined || steps.length === 0) return null;
+  const lines = [{ name: '', place: 1, steps, checked: provenance.observed_at }];
+  const url = recordUrl(base_url, pack.id, record.slug);
+  const label = attributeLabel(attribute);
+  return String(html`<!doctype html>
+<html lang="en">
+<head>
+${headHtml(prefixOf(base_url), ASSETS)}
+<title>${label} · ${record.name}</title>
+<link rel="canonical" href="${url}">
+<meta name="robots" content="noindex">
+<base target="_blank">
+</head>
+<body class="embed">
+<main class="record-page"><figure class="course"><figcaption>${record.name}: ${label} <strong>${printWithUnit(steps.at(-1)!.value ?? 'withdrawn', attribute.unit)}</strong></figcaption>
+${stepCharts(attribute, lines)}
+<p class="chart-links"><a href="${url}">${pack.title}, Dataset Register</a></p></figure></main>
+</body>
+</html>
+`);
 }
 
 // Citations of a record: text, BibTeX and CSL-JSON.

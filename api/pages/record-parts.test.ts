@@ -1,7 +1,7 @@
 // Citations, maps and charts of a record page, with hostile and extreme values.
 import { describe, expect, test } from 'vitest';
 import type { PublicRecord } from '../../data/model/record.ts';
-import type { Attribute, Pack } from '../../packs/define/model.ts';
+import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { pointMap } from './point-map.ts';
 import { bibtex, cslJson, historySection } from './record-html.ts';
 
@@ -78,10 +78,15 @@ describe('a map', () => {
 
 describe('a chart', () => {
   const attributes = [{ name: 'mass', type: 'number', unit: 'kg' }] as unknown as Attribute[];
-  const drawn = (values: readonly (number | null)[], source_url = 'https://a.example/') => {
+  const drawn = (values: readonly (Value | null)[], source_url = 'https://a.example/') => {
     const steps = values.map((value, i) => ({ at: `2026-0${i + 1}-01T00:00:00Z`, value, source_url }));
     const related = { similar: [], same: [], sources: {}, history: { mass: steps } };
-    return String(historySection({ ...pack, attributes }, related, { mass: '2026-09-01T00:00:00Z' }));
+    const record = {
+      slug: 'r',
+      provenance: { mass: { observed_at: '2026-09-01T00:00:00Z' } },
+    } as unknown as PublicRecord;
+    const base_url = 'https://register.example';
+    return String(historySection({ record, pack: { ...pack, attributes }, base_url, related }));
   };
 
   test('links every step of every range to its source', () => {
@@ -94,13 +99,32 @@ describe('a chart', () => {
   });
 
   test.each([
-    ['never changed', [3, 3], /<li><code>mass<\/code> 3 kg, unchanged since/],
+    ['never changed', [3, 3], /<li>Mass 3 kg, unchanged since/],
     ['was withdrawn', [3, null], /<strong>withdrawn<\/strong>/],
     ['came back', [3, null, 4], /<strong>4 kg<\/strong>/],
   ] as const)('of a value that %s', (_, values, expected) => {
     const text = drawn(values);
     expect(text).toMatch(expected);
     expect(text).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  test('of ranges has a band between both ends, and counts both', () => {
+    const text = drawn([{ min: 0.66, max: 1.32, currency: 'USD' }, 1.32]);
+    expect(text).toContain('class="band"');
+    expect(text).toContain('2 values from 0.66 kg to 1.32 kg');
+    expect(text).toContain('<title>0.66 to 1.32 kg since Jan 1, 2026. Open the source</title>');
+    expect(drawn([1, 2])).not.toContain('class="band"');
+  });
+
+  test('has round numbers on its axis, and its values as CSV', () => {
+    const text = drawn([1.2, 8.7, 9]);
+    const axis = /range-all">.*?<svg class="bounds"(.*?)<\/svg>/s.exec(text)?.[1] ?? '';
+    expect([...axis.matchAll(/>([\d.]+)<\/text>/g)].map(([, tick]) => tick)).toEqual(['0', '5', '10']);
+    const [, csv = ''] = /href="data:text\/csv;charset=utf-8,([^"]+)"/.exec(text) ?? [];
+    expect(decodeURIComponent(csv).split('\r\n').slice(0, 2)).toEqual([
+      'record,since,mass min (kg),max,source',
+      ',2026-01-01T00:00:00Z,1.2,1.2,https://a.example/',
+    ]);
   });
 
   test('has no link to an address that is no web page', () => {

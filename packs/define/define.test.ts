@@ -69,7 +69,7 @@ test('misspelt members and names are reported with the nearest known one', () =>
     }),
   ).toMatchInlineSnapshot(`
     "titel | a member 'titel' | one of title, description, keywords, license, attribution, revision, sources, attributes, identity, consolidation, gone, quality, checks, group_by, serving, compare, calculator, prices, schedule, owner, tests | title
-    attributes.name.filterble | a member 'filterble' | one of type, unit, currency, description, example, public, filterable, searchable, search_weight, key, values, range, round, jump, group_jump, tolerance, sla, weight, volatile, once, aliases, vocabulary, better, editable, published_entries | filterable
+    attributes.name.filterble | a member 'filterble' | one of type, unit, currency, description, label, example, public, filterable, searchable, search_weight, key, values, range, round, jump, group_jump, tolerance, sla, weight, volatile, once, aliases, vocabulary, better, editable, published_entries | filterable
     attributes.weight.type | 'nubmer' | one of string, text, url, enum, boolean, integer, number, date, datetime, strings, geo, price | number
     license.link | a member 'link' | one of name, url
     sources.tower.trsut | a member 'trsut' | one of title, url, license, trust, pins, newest, crawl, from, complete, max_drop, tolerate, timeout_minutes | trust

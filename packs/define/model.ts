@@ -48,6 +48,8 @@ export interface Attribute {
   /** ISO 4217 code of a price; null for every other type. */
   currency: string | null;
   description: string;
+  /** Name on pages; absent: from the name (labels.ts). */
+  label?: string | undefined;
   example: Value;
   /** Public values are free; other values are only in paid answers. */
   public: boolean;

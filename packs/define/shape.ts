@@ -55,6 +55,9 @@ export const AttributeShape = strictObject({
   description: requiredText('a sentence for a reader who has never seen the data').describe(
     'What the attribute means.',
   ),
+  label: requiredText("a short name for people, such as 'Output price'")
+    .optional()
+    .describe('Name on pages. Unset: from the name, its group last, such as `Output price` for `price.output`.'),
   example: z.unknown().describe('A possible value; it must fit the attribute.'),
   public: flagWithDefault(false).describe('Free to see; all others are part of paid answers. At least one is public.'),
   filterable: flagWithDefault(false).describe('Search can filter by it; the filters follow from the type.'),

@@ -2,9 +2,10 @@
 // visitor types, and the state of the page is its address. The page works without it.
 
 import { amountText, BEST_LABEL, bestOf, rowState, totalText } from '../../api/render/comparison.ts';
-import { readInput, type TermResult, termAmount, totalAmount } from '../../packs/define/calculator.ts';
+import { readInput, type TermResult, type Total, termAmount, totalAmount } from '../../packs/define/calculator.ts';
 import type { Better, Calculator } from '../../packs/define/model.ts';
 import { connectOffer } from '../account/offer.ts';
+import { connectCharts } from '../record/charts.ts';
 import { byId, createElement } from '../viewer/dom.ts';
 
 // The calculator of a comparison: amounts from the numbers in the table and the inputs of the form.
@@ -59,11 +60,24 @@ function computeAmounts(): void {
   );
   const complete = totals.every(({ locked, missing }) => locked.length + missing.length === 0);
   const best = complete ? bestOf(totals, better) : [];
+  sortBy(cells, totals, better === 'high' ? -1 : 1);
   for (const [i, cell] of cells.entries()) {
     cell.replaceChildren(createElement('span', { className: 'value-text' }, totalText(totals[i]!, unit)));
     if (best[i] && better)
       cell.append(' ', createElement('span', { className: 'tag public best' }, BEST_LABEL[better]));
   }
+}
+
+/** Makes the link that sorts by the total follow what is known now; records without a complete total are last. */
+function sortBy(cells: readonly HTMLElement[], totals: readonly Total[], sign: number): void {
+  const link = document.getElementById('sort-total') as HTMLAnchorElement | null;
+  if (link === null) return;
+  const amountOf = ({ max, locked, missing }: Total) => (locked.length + missing.length > 0 ? Infinity : sign * max);
+  const order = totals.map((total, i) => ({ amount: amountOf(total), slug: cells[i]?.dataset['slug'] ?? '' }));
+  const slugs = order.sort((a, b) => (a.amount < b.amount ? -1 : Number(a.amount > b.amount))).map(({ slug }) => slug);
+  const url = new URL(link.href);
+  url.searchParams.set('ids', slugs.join());
+  link.href = url.href.replaceAll('%2C', ',');
 }
 
 /** Loaded cells by attribute and slug, kept while this page is open. */
@@ -218,6 +232,11 @@ content.addEventListener('submit', (event) => {
   if (form.id === 'calculator-form') {
     event.preventDefault();
     computeAmounts();
+  } else if (form.id === 'add-several') {
+    event.preventDefault();
+    const url = new URL(form.action);
+    url.search = `ids=${new FormData(form).getAll('ids').join()}`;
+    void show(withState(url), true);
   } else if (form.id === 'add-form') {
     event.preventDefault();
     clearTimeout(typing);
@@ -226,3 +245,4 @@ content.addEventListener('submit', (event) => {
 });
 addEventListener('popstate', () => void show(new URL(location.href), false));
 connectPaid();
+connectCharts();

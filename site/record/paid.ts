@@ -1,5 +1,8 @@
-// The script of a record page that the service renders: loads the paid values of the record in place.
+// The script of a record page that the service renders: loads the paid values of the record in place, and charts.
 import { connectOffer } from '../account/offer.ts';
+import { connectCharts } from './charts.ts';
+
+connectCharts();
 
 if (document.getElementById('load') !== null)
   connectOffer(

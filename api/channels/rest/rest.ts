@@ -273,6 +273,7 @@ function replyOf(exchange: Exchange, outcome: Outcome<RestAnswer>): Awaitable<Re
     return { status: 200, headers, body: null };
   }
   const { result, rendered } = outcome.answer;
+  if (result.framed) Object.assign(headers, fileHeaders(deps.gate.base_url, true));
   const { body } = rendered;
   const inMemory = typeof body === 'string' || body instanceof Uint8Array;
   if (inMemory && free && operation.rest.method === 'GET') call.tag ??= deps.gate.tags.ofBody(body);

@@ -1,11 +1,11 @@
 // The free public page of a record as HTML and Markdown, for paths without a file; samples have one too.
 
 import { parameters } from '../../../data/input/parameters.ts';
-import { ENTITY_ID } from '../../../data/input/rows.ts';
+import { ENTITY_ID, optionalText } from '../../../data/input/rows.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { unknownEntity } from '../../../data/queries/nearest.ts';
 import { type Context, operation } from '../../contract/operation.ts';
-import { recordHtml } from '../../pages/record-html.ts';
+import { embedHtml, recordHtml } from '../../pages/record-html.ts';
 import { publicPageRecord, recordPage } from '../../pages/record-markdown.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import { releaseOf } from '../common/about.ts';
@@ -13,8 +13,19 @@ import { inputOf } from '../common/inputs.ts';
 import { loadRelated, NO_RELATED } from '../common/related.ts';
 import { sampleRecords } from '../dataset/dataset_samples.ts';
 
+const EMBED = optionalText('Attribute whose chart alone is shown, for a frame of another site');
+
+interface PageInput {
+  entity_id: string;
+  /** Attribute whose chart alone is shown, for frames of other sites. */
+  embed: string | null;
+}
+
 /** The page of a slug or id: of the record, else of a sample, whose links lead here too. */
-async function page(ref: string, ctx: Context): Promise<{ text: string; last_modified?: string }> {
+async function page(
+  { entity_id: ref, embed }: PageInput,
+  ctx: Context,
+): Promise<{ text: string; last_modified?: string; framed?: true }> {
   const release = releaseOf(ctx);
   const { engine, pack } = release;
   const { base_url, signal, now } = ctx;
@@ -31,7 +42,9 @@ async function page(ref: string, ctx: Context): Promise<{ text: string; last_mod
     const locked = pack.attributes.filter(
       (attribute) => !attribute.public && record.attributes[attribute.name] !== undefined,
     ).length;
-    return { text: recordHtml({ record: open, pack, base_url, related, paid: false, locked }) };
+    const shown = { record: open, pack, base_url, related, paid: false, locked };
+    const chart = embed === null ? null : embedHtml(shown, embed);
+    return chart === null ? { text: recordHtml(shown) } : { text: chart, framed: true };
   }
   const sample = sampleRecords(release, ctx).find(({ slug }) => slug === ref);
   if (!sample) throw await unknownEntity(release, ref, { signal });
@@ -39,7 +52,7 @@ async function page(ref: string, ctx: Context): Promise<{ text: string; last_mod
   return { text: recordHtml({ record: sample, pack, base_url, related: NO_RELATED, paid: true, locked: 0 }) };
 }
 
-export const entity_page = operation<{ entity_id: string }, { text: string }>({
+export const entity_page = operation<PageInput, { text: string }>({
   name: 'entity_page',
   title: 'Public page of a record',
   description: 'The public values of one record with their sources, as a page or in Markdown. Free.',
@@ -52,10 +65,10 @@ export const entity_page = operation<{ entity_id: string }, { text: string }>({
   },
   docs: { group: 'records' },
   formats: ['text', 'markdown'],
-  ...inputOf(parameters({ entity_id: ENTITY_ID })),
-  run: async ({ entity_id }, ctx) => {
-    const { text, last_modified } = await page(entity_id, ctx);
-    return { body: { text }, ...(last_modified === undefined ? {} : { last_modified }) };
+  ...inputOf(parameters({ entity_id: ENTITY_ID, embed: EMBED })),
+  run: async (input, ctx) => {
+    const { text, ...about } = await page(input, ctx);
+    return { body: { text }, ...about };
   },
   markdown: ({ text }) => text,
 });

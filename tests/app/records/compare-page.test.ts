@@ -86,7 +86,7 @@ describe('the table', () => {
     expect(state).toBe('differs');
     expect(row.match(/class="tag public best">lowest</g)).toHaveLength(1);
     expect(row).toContain(`data-min="${a!.attributes['price.list']}"`);
-    expect(row).toMatch(/aria-label="Source of price.list: [^"]+">[^<]+<\/a> <time datetime="/);
+    expect(row).toMatch(/aria-label="Source of List price: [^"]+">[^<]+<\/a> <time datetime="/);
     expect(rowOf(text, 'price.rental')![1]).toBe('locked');
     expect(rowOf(text, 'price.rental')![0]).not.toContain('data-min');
     expect(text).toContain('>Load the locked values: €0.012<');
@@ -101,6 +101,21 @@ describe('the table', () => {
       new RegExp(`^${Math.round(price * 300) / 100} EUR$`),
     );
     expect(total(await page(`/compare/tools?ids=${record.slug}&pieces=0&days=2`))).toBe('price.rental (locked)');
+  });
+
+  test('is sorted by the total with one link, and takes several records at once', async () => {
+    const price = ({ attributes }: StoredRecord) => Number(attributes['price.list']);
+    const [cheap, dear] = app.records['tools']!.filter(numbers).sort((a, b) => price(a) - price(b));
+    expect(price(cheap!)).toBeLessThan(price(dear!));
+    const text = await page(`/compare/tools?ids=${dear!.slug},${cheap!.slug}&pieces=3`);
+    expect(text).toContain(`id="sort-total" href="/compare/tools?ids=${cheap!.slug},${dear!.slug}&amp;pieces=3"`);
+    const [a] = slugs('tools');
+    const one = await page(`/compare/tools?ids=${a}&pieces=3`);
+    const chosen = [...one.matchAll(/name="ids" value="([^"]+)" form="add-several"/g)].map(([, slug]) => slug);
+    expect(chosen.length).toBeGreaterThan(2);
+    expect(one).toMatch(/<form id="add-several" action="\/compare\/tools"><input type="hidden" name="ids"/);
+    const added = await page(`/compare/tools?ids=${a}&pieces=3&ids=${chosen[0]}&ids=${chosen[2]}`);
+    expect(columns(added)).toEqual([a, chosen[0], chosen[2]]);
   });
 
   test('as Markdown has the public values', async () => {

@@ -239,8 +239,8 @@ describe('a record as a page', () => {
     expect(html).toContain(`<h1>${stored.name.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}`);
     const schema = await site.app.json('/v1/tools/schema');
     for (const { name, public: open } of schema.body['attributes'] as { name: string; public: boolean }[]) {
-      const shown = html.includes(`aria-label="Source of ${name}:`);
-      expect(shown && !open, name).toBe(false);
+      const row = new RegExp(`id="field-${name}">.*?</div>(?=\n)`, 's').exec(html)?.[0] ?? '';
+      expect(row.includes('aria-label="Source of ') && !open, name).toBe(false);
     }
     const [, jsonld = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html) ?? [];
     expect(JSON.parse(jsonld)).toMatchObject({ '@type': 'ItemPage', mainEntity: { identifier: stored.id } });
@@ -268,11 +268,11 @@ describe('a record as a page', () => {
           expect(row, `${slug} ${attribute}`).toMatch(
             /<span>checked <time[^>]+>\w{3} \d+, 20\d\d<\/time><\/span> <span>confidence \d\.\d\d/,
           );
-          expect(row).not.toMatch(/aria-label="Source of [\w.]+: [^" ]*\.example"/);
+          expect(row).not.toMatch(/aria-label="Source of [\w ]+: [^" ]*\.example"/);
           expect(row).toMatch(/<details><summary>(Evidence|History \(\d+\))<span/);
         }
       }
-      for (const [, id = ''] of html.matchAll(/<figcaption><code>([\w.]+)<\/code>/g)) histories.add(id);
+      for (const [, id = ''] of html.matchAll(/<a download="([\w.]+)\.csv"/g)) histories.add(id);
       expect(html.match(/<title>.*?<\/title>/s)?.[0], name).toContain(' · ');
     }
     expect([...histories].sort()).toEqual(
