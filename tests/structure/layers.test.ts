@@ -41,6 +41,7 @@ function fileProblem(file: string, path: string, type: boolean): string | null {
   const to = layerOf(path);
   if (isTest(file) || /\/fixtures-test\//.test(file) || from === null || from === 'bench') return null;
   if (to === null) return 'is a tool';
+  if (to === 'clients/typescript' && from !== to) return 'is a package of its own';
   if (from === 'packs' && packOf(file) !== packOf(path))
     return packOf(path) === null ? 'is imported as dataset-register/pack' : 'belongs to another pack';
   return LAYERS.indexOf(to) <= LAYERS.indexOf(from) ? null : `is in ${to}, a layer after ${from}`;
@@ -78,6 +79,8 @@ describe('layers', () => {
     ['packs/tools/pack.ts', 'hono', 'packages of packs'],
     ['data/plan/plan.ts', '../../config.ts', 'only entries'],
     ['data/plan/plan.ts', './nowhere.ts', 'does not exist'],
+    ['api/serve.ts', '../clients/typescript/index.ts', 'a package of its own'],
+    ['clients/typescript/index.ts', '../../api/contract/errors.ts', 'a layer after'],
   ])('%s may not import %s', (file, specifier, why) => {
     expect(problem(file, specifier)).toContain(why);
   });

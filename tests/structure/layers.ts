@@ -5,6 +5,7 @@
  * covers the folders below it that have no line of their own.
  */
 export const LAYERS: readonly string[] = [
+  'clients/typescript',
   'packs/define',
   'packs',
   'data/model',
@@ -88,7 +89,8 @@ export const RESTRICTED_PACKAGES: Readonly<Record<string, RegExp>> = {
 export const PACK_PACKAGES: readonly string[] = ['dataset-register', 'zod', 'pbf'];
 
 /** The files that start a process: only they read the settings and the environment. */
-export const ENTRIES = /^(api\/server\.ts|build\/(nightly|cli\/\w+)\.ts|bench\/|tests\/|astro\.config\.mjs|site\/)/;
+export const ENTRIES =
+  /^(api\/server\.ts|build\/(nightly|cli\/\w+)\.ts|clients\/typescript\/cli\/|bench\/|tests\/|astro\.config\.mjs|site\/)/;
 
 /** The layer of a file, or null for files at the root, which are tools and `config.ts`. */
 export function layerOf(file: string): string | null {
