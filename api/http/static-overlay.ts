@@ -87,6 +87,10 @@ export async function editsOf(root: string, release: Release): Promise<Edits | n
   );
 }
 
+/** Whether the files of a dataset lack changes of its overlay. */
+export const isOutdated = async (root: string, release: Release): Promise<boolean> =>
+  (release.overlay?.version ?? 0) > 0 && changesSince(release, await readPublished(root)) !== null;
+
 /** BASE_URL of the links in DIST_DIR's files; null if no nightly run has recorded it. */
 export async function publishedBaseUrl(dist: string): Promise<string | null> {
   return (await readPublished(dist)).base_url;

@@ -16,7 +16,7 @@ const ICON =
 export const SIGNED_IN_COOKIE = 'register_signed_in';
 
 /**
- * The script of the colour scheme, in the head of every page: a stored choice applies before the first paint,
+ * The script of the colour scheme and of the key `/`, which focuses the search, in the head of every page: a stored choice applies before the first paint,
  * which no file could guarantee. The button of the header changes the choice. Without storage the choice
  * lasts while the page is open. The class `queried` marks an address with a query, whose rows replace the
  * first ones of a table. The class `signed-in` follows a cookie without a secret, for the header: pages are
@@ -31,6 +31,13 @@ const apply = () => { if (scheme === 'system') delete root.dataset.theme; else r
 apply();
 root.classList.toggle('queried', location.search !== '');
 try { root.classList.toggle('signed-in', /(^|; )${SIGNED_IN_COOKIE}=1/.test(document.cookie)) } catch {}
+addEventListener('keydown', (event) => {
+const field = document.querySelector('.seek input');
+if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || !field) return;
+if (event.target.closest('input, textarea, select, [contenteditable=true]')) return;
+event.preventDefault();
+field.focus();
+});
 addEventListener('DOMContentLoaded', () => {
 root.classList.add('scripted');
 const button = document.querySelector('[data-theme-switch]');
@@ -129,7 +136,11 @@ export function headerHtml(prefix: string, here = '', nav?: Html): Html {
   return html`<a class="skip" href="#main">Skip to the content</a>
 <header class="bar">
 <a class="mark" href="${prefix}/">Dataset Register</a>
-${nav ?? html`<nav aria-label="Main">${joinHtml(links, ' ')}</nav>\n<nav class="enter" aria-label="Account">${joinHtml(account, ' ')}</nav>`}
+${
+  nav ??
+  html`<search><form class="seek" action="${prefix}/search/"><input type="search" name="q" aria-label="Search all datasets" aria-keyshortcuts="/" placeholder="Search" autocomplete="off" required><button type="submit" class="away">Search</button></form></search>
+<nav aria-label="Main">${joinHtml(links, ' ')}</nav>\n<nav class="enter" aria-label="Account">${joinHtml(account, ' ')}</nav>`
+}
 <button class="theme" type="button" data-theme-switch>Scheme</button>
 </header>`;
 }

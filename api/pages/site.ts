@@ -7,9 +7,10 @@ import type { Change } from '../../data/queries/changelog.ts';
 import type { AttributeProfile } from '../../data/queries/profile.ts';
 import type { RunHistory } from '../../data/releases/runs.ts';
 import type { SqlTable } from '../../data/write/sql-tables.ts';
-import type { Value } from '../../packs/define/model.ts';
+import type { Attribute, Value } from '../../packs/define/model.ts';
 import type { AssetPaths } from './frame.ts';
 import type { SqlExample } from './sql.ts';
+import type { ValueCounts } from './viewer-model.ts';
 
 /** All data of the Astro pages, as one JSON file; equal data produce equal pages. */
 export interface SiteData {
@@ -119,6 +120,8 @@ export interface SiteDataset {
   examples: PublicRecord[];
   /** First rows of the public file in the order of its table, and the bytes of its metadata. */
   table: { rows: PublicRecord[]; footer: number };
+  /** Values of its public attributes with few of them, with the number of records of each. */
+  choices: ValueCounts;
   /** Number of showcase records. */
   showcase: number;
   /** Compare columns of the pack: the attributes that distinguish records. */
@@ -156,6 +159,8 @@ export interface SiteChanges {
   days: ChangeDay[];
   /** Their sums by main attribute, those without any left out. */
   sums: (Omit<ChangeDay, 'date'> & { attribute: string })[];
+  /** The same of the last 30 days. */
+  recent: SiteChanges['sums'];
   /** Values of the attribute that groups the records with their number of changes, most first. */
   groups: { value: string; changes: number }[];
 }
@@ -179,6 +184,7 @@ export interface SiteAttribute {
   public: boolean;
   filterable: boolean;
   searchable: boolean;
+  vocabulary: Attribute['vocabulary'];
   /** Which numbers are better; null: neither. */
   better: 'low' | 'high' | null;
   sla_hours: number;

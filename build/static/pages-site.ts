@@ -17,6 +17,7 @@ import type { SiteChanges, SiteData, SiteDataset, SiteProfile } from '../../api/
 import { sqlExamples } from '../../api/pages/sql.ts';
 import { filterGrammar } from '../../data/input/filters.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
+import { choicesOf } from '../../data/queries/choices.ts';
 import { listedFilter } from '../../data/queries/gone.ts';
 import { presentRecord } from '../../data/queries/present.ts';
 import type { Release } from '../../data/releases/release.ts';
@@ -129,7 +130,7 @@ const Profile = z.object({
 });
 /** Changes of the first page (site/changes/model.ts). */
 const CHANGES = 50;
-/** Choices of groups on it. */
+/** ValueCounts of groups on it. */
 const GROUPS = 100;
 type ChangeGroups = { groups: { group: Value; items: number }[] };
 
@@ -146,6 +147,7 @@ export async function siteData(
   for (const release of releases)
     datasets.push({
       ...datasetOf(release, base, dist, operations),
+      choices: await choicesOf(release, []),
       table: await firstRows(release, join(dist, 'files', release.pack.id, 'public.parquet'), base),
       runs: await releaseHistory(release),
       changes: await changesOf(release, { releases: [...releases], base_url: base, eur_usd, operations }),
@@ -155,6 +157,9 @@ export async function siteData(
   const reference = await siteReference({ releases: [...releases], base_url: base, eur_usd, operations, now });
   return { base_url: base, assets, datasets, reference };
 }
+
+/** Milliseconds of the stories of the home page. */
+const MONTH = 30 * 86_400_000;
 
 /** Changes of the main attributes, as the changelog returned them when the release was made. */
 async function changesOf(release: Release, view: Parameters<typeof prerenderContext>[0]): Promise<SiteChanges> {
@@ -168,16 +173,28 @@ async function changesOf(release: Release, view: Parameters<typeof prerenderCont
   const compared = compare.filter((name) => open.includes(name));
   const main = compared.length > 0 ? compared : open;
   const { items, total, days } = await changelog({ days: '365', attribute: main.join(), limit: String(CHANGES) });
-  const sums: SiteChanges['sums'] = [];
+  const month = new Date(ctx.now.getTime() - MONTH).toISOString().slice(0, 10);
+  const [sums, recent]: [SiteChanges['sums'], SiteChanges['sums']] = [[], []];
   for (const attribute of main) {
     const counted = (await changelog({ days: '365', attribute, limit: '1' })).days;
-    const sum = (of: 'changes' | 'rises' | 'falls') => counted.reduce((all, day) => all + day[of], 0);
-    if (counted.length > 0) sums.push({ attribute, changes: sum('changes'), rises: sum('rises'), falls: sum('falls') });
+    sums.push(...sumsOf(attribute, counted));
+    recent.push(
+      ...sumsOf(
+        attribute,
+        counted.filter(({ date }) => date > month),
+      ),
+    );
   }
   const grouped = { group_by: release.pack.group_by, by_day: 'false', limit: String(GROUPS) };
   const { groups } = (await changelog({ days: '365', attribute: main.join(), ...grouped })) as unknown as ChangeGroups;
   const counts = groups.map(({ group, items: changes }) => ({ value: String(group), changes }));
-  return { attributes: main, items, total, days, sums, groups: counts };
+  return { attributes: main, items, total, days, sums, recent, groups: counts };
+}
+
+/** The sums of some days of one attribute; none without a change. */
+function sumsOf(attribute: string, days: SiteChanges['days']): SiteChanges['sums'] {
+  const sum = (of: 'changes' | 'rises' | 'falls') => days.reduce((all, day) => all + day[of], 0);
+  return days.length === 0 ? [] : [{ attribute, changes: sum('changes'), rises: sum('rises'), falls: sum('falls') }];
 }
 
 function datasetOf(
@@ -185,7 +202,7 @@ function datasetOf(
   base: string,
   dist: string,
   operations: readonly Operation[],
-): Omit<SiteDataset, 'changes' | 'jsonld' | 'runs' | 'table'> {
+): Omit<SiteDataset, 'changes' | 'choices' | 'jsonld' | 'runs' | 'table'> {
   const { id, title, description, license, sources, compare, group_by } = pack;
   const answer = (name: string): unknown => JSON.parse(readFileSync(join(dist, 'v1', id, name), 'utf8'));
   const written = Examples.parse(answer('examples'));
@@ -208,9 +225,20 @@ function datasetOf(
       return { id: source, title, url, license, trust, confirmed: manifest.confirmed[source] ?? null };
     }),
     attributes: pack.attributes.map((attribute) => {
-      const { name, type, unit, description, example, public: open, filterable, searchable, sla } = attribute;
+      const {
+        name,
+        type,
+        unit,
+        description,
+        example,
+        public: open,
+        filterable,
+        searchable,
+        vocabulary,
+        sla,
+      } = attribute;
       const { better = null } = attribute;
-      const shown = { name, type, unit, description, example, public: open, filterable, searchable };
+      const shown = { name, type, unit, description, example, public: open, filterable, searchable, vocabulary };
       return { ...shown, better, sla_hours: sla.error };
     }),
     prices: priceList(operations, pack).map(({ name, eur }) => ({ operation: name, eur })),

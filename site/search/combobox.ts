@@ -9,7 +9,10 @@ const form = document.querySelector<HTMLFormElement>('#search')!;
 const input = form.querySelector<HTMLInputElement>('[role=combobox]')!;
 const list = form.querySelector<HTMLElement>('[role=listbox]')!;
 const status = form.querySelector<HTMLElement>('[role=status]')!;
-const { prefix = '', titles = '{}' } = form.dataset;
+const { prefix = '', titles = '{}', words } = form.dataset;
+/** Where a page of all results is (site/pages/search.astro), and whether this is it. */
+const RESULTS = '/search/';
+const isResults = location.pathname === prefix + RESULTS;
 const datasets = JSON.parse(titles) as Record<string, string>;
 
 const index = new NameIndex(async (name) => {
@@ -37,7 +40,7 @@ function option({ name, hint, path }: SearchResult, at: number): HTMLAnchorEleme
   const about = document.createElement('span');
   about.textContent = hint;
   const from = document.createElement('small');
-  from.textContent = path.endsWith('/') ? '' : (datasets[dataset] ?? dataset);
+  from.textContent = datasets[dataset] ?? '';
   link.append(title, about, from);
   return link;
 }
@@ -60,12 +63,15 @@ async function search(): Promise<void> {
   newest += 1;
   const request = newest;
   const query = input.value.trim();
-  history.replaceState(null, '', query === '' ? location.pathname : `?q=${encodeURIComponent(query)}`);
+  if (!isResults && words === undefined)
+    history.replaceState(null, '', query === '' ? location.pathname : `?q=${encodeURIComponent(query)}`);
   let message = '';
   try {
     const entries = query === '' ? [] : await index.find(query, LIMIT);
     if (request !== newest) return;
-    results = entries;
+    results = [...entries];
+    if (entries.length === LIMIT && !isResults)
+      results.push({ name: `All results for “${query}”`, hint: '', path: `${RESULTS}?q=${encodeURIComponent(query)}` });
     if (query !== '')
       message =
         entries.length === 0 ? 'No results.' : `${entries.length} ${entries.length === 1 ? 'result' : 'results'}`;
@@ -97,6 +103,8 @@ input.addEventListener('keydown', (event) => {
   event.preventDefault();
 });
 form.addEventListener('submit', async (event) => {
+  // The service shows all results, and the form leads to them.
+  if (isResults && active < 0) return;
   event.preventDefault();
   const at = Math.max(0, active);
   await search();
@@ -109,8 +117,17 @@ form.addEventListener('focusout', ({ relatedTarget }) => {
 // A press on an option must not move the focus, which would close the list first.
 list.addEventListener('pointerdown', (event) => event.preventDefault());
 
-const asked = new URLSearchParams(location.search).get('q');
-if (asked) {
-  input.value = asked;
-  search();
+/** The last part of an unknown address as words: `Zürich HB` for `/x/zürich-hb.html`. */
+function addressWords(): string {
+  const part = location.pathname.split('/').filter(Boolean).at(-1) ?? '';
+  return decodeURI(part)
+    .replace(/\.\w+$/, '')
+    .replace(/[-_+]+/g, ' ');
+}
+
+const text = words === undefined ? new URLSearchParams(location.search).get('q') : addressWords();
+if (text) {
+  input.value = text;
+  // The service has put the results below the form.
+  if (!document.querySelector('#found > *')) search();
 }

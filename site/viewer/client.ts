@@ -1,13 +1,14 @@
 // The page's side of the worker: requests as promises.
-import type { Answer, Calls, Kind } from './messages.ts';
-import type { Model } from './model.ts';
 
-/** An error of the worker; `changed`: the file was updated meanwhile. */
+import type { Model } from '../../api/pages/viewer-model.ts';
+import type { Answer, Calls, ErrorCause, Kind } from './messages.ts';
+
+/** An error of the worker, with a message for the visitor. */
 export class WorkerError extends Error {
-  readonly changed: boolean;
-  constructor(message: string, changed: boolean) {
+  override readonly cause: ErrorCause;
+  constructor(message: string, cause: ErrorCause) {
     super(message);
-    this.changed = changed;
+    this.cause = cause;
   }
 }
 
@@ -22,25 +23,24 @@ export class DataClient {
   #last = 0;
   /** Whether the file lacks edits or removals. */
   readonly edited: Promise<boolean>;
-  /** Called with the bytes received so far. */
-  progress: (received: number) => void = () => {};
 
-  constructor(model: Model) {
+  /** `progress` is called with the bytes received, and all that were requested. */
+  constructor(model: Model, progress: (received: number, expected: number) => void) {
     this.#worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
     this.#worker.postMessage({ model });
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.edited = promise;
     this.#worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
-      if ('received' in data) return this.progress(data.received);
+      if ('received' in data) return progress(data.received, data.expected);
       if ('edited' in data) return resolve(data.edited);
       const waiting = this.#waiting.get(data.id);
       this.#waiting.delete(data.id);
-      if ('error' in data) waiting?.reject(new WorkerError(data.error, data.changed));
+      if ('error' in data) waiting?.reject(new WorkerError(data.error, data.cause));
       else waiting?.resolve(data.answer);
     });
     this.#worker.addEventListener('error', () => {
       resolve(false);
-      for (const { reject } of this.#waiting.values()) reject(new WorkerError('The table could not be loaded.', false));
+      for (const { reject } of this.#waiting.values()) reject(new WorkerError("Couldn't load the data.", 'load'));
       this.#waiting.clear();
     });
   }

@@ -1,9 +1,9 @@
 // A view as a file: CSV, JSON or GeoJSON, in the shapes of the API.
 
+import type { Model, ModelAttribute } from '../../api/pages/viewer-model.ts';
 import { csvRow, flatCells, flatColumns } from '../../data/write/csv.ts';
 import type { Geo, Value } from '../../packs/define/model.ts';
 import type { FileFormat, Row } from './messages.ts';
-import type { Model, ModelAttribute } from './model.ts';
 
 export const CONTENT_TYPES: Record<FileFormat, string> = {
   csv: 'text/csv;charset=utf-8',

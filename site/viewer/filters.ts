@@ -1,16 +1,13 @@
 // The form that adds a filter, and the list of the active ones.
-import { byId, createElement } from './dom.ts';
-import type { Model, ModelFilter } from './model.ts';
 
-const WORDS: Record<ModelFilter['operator'], string> = {
-  any: 'is any of',
-  not: 'is none of',
-  like: 'contains',
-  min: 'at least',
-  max: 'at most',
-  has: 'has a value',
-};
-/** The operator that a type of column is mostly filtered by. */
+import type { Model, ModelFilter } from '../../api/pages/viewer-model.ts';
+import { filterText, listOf, listText, OPERATOR_WORDS } from '../../api/pages/viewer-state.ts';
+import { guessNumber } from '../../data/input/value-guesses.ts';
+import { fold } from '../../packs/define/text.ts';
+import { byId, createElement } from './dom.ts';
+import { valueLabel } from './facets.ts';
+
+/** The operator that a column is mostly filtered by: choices by value, texts by words, numbers by their least value. */
 const FIRST: readonly ModelFilter['operator'][] = ['like', 'min', 'any'];
 
 const HINTS: Record<ModelFilter['operator'], string> = {
@@ -22,20 +19,10 @@ const HINTS: Record<ModelFilter['operator'], string> = {
   has: 'true or false',
 };
 
-/** A filter in words: `population at least 100000`. */
-export function filterText(name: string, value: string, { filters }: Pick<Model, 'filters'>): string {
-  const filter = filters.find((candidate) => candidate.name === name);
-  if (filter === undefined)
-    return { q: `search: ${value}`, ids: `${value.split(',').length} selected rows` }[name] ?? `${name}: ${value}`;
-  const { attribute, operator } = filter;
-  if (operator === 'has') return `${attribute} ${value === 'true' ? 'has a value' : 'has no value'}`;
-  return `${attribute} ${operator === 'any' ? 'is' : operator === 'not' ? 'is not' : WORDS[operator]} ${value}`;
-}
-
 /** Lists the active filters, each with a button that removes it. */
 export function listFilters(model: Model, selection: URLSearchParams, remove: (name: string) => void): void {
   const chips = [...selection].map(([name, value]) => {
-    const text = filterText(name, value.length > 60 ? `${value.slice(0, 60)}…` : value, model);
+    const text = filterText(name, value, model);
     const cross = createElement('span', {}, '×');
     cross.ariaHidden = 'true';
     const button = createElement('button', { type: 'button', className: 'viewer-chip' }, `${text} `, cross);
@@ -49,6 +36,27 @@ export function listFilters(model: Model, selection: URLSearchParams, remove: (n
     chips.push(createElement('li', {}, all));
   }
   byId('viewer-chips').replaceChildren(...chips);
+}
+
+/** Values to choose from. */
+const valuesOf = ({ choices, stats }: Model, attribute: string): string[] =>
+  (choices[attribute] ?? stats[attribute]?.top ?? []).map(([text]) => text);
+
+/** The value of a filter for a typed text: codes for the names of codes, numbers in the unit of the attribute. */
+function filterValue(model: Model, { attribute, operator, type }: ModelFilter, text: string): string {
+  if (operator === 'min' || operator === 'max') {
+    const unit = model.attributes.find(({ name }) => name === attribute)?.unit ?? null;
+    const number = type === 'number' || type === 'integer' ? guessNumber(text, unit) : null;
+    return number === null ? text : String(number);
+  }
+  if (operator === 'has' || operator === 'like') return text;
+  const codes = new Map(
+    valuesOf(model, attribute).flatMap((value) => [
+      [fold(valueLabel(model, attribute, value)), value],
+      [fold(valueLabel(model, attribute, value).slice(value.length)), value],
+    ]),
+  );
+  return listText(listOf(text).map((value) => codes.get(fold(value)) ?? value));
 }
 
 /** Connects the form; `add` receives the parameter and its value. */
@@ -66,17 +74,23 @@ export function connectFilterForm(model: Model, add: (name: string, value: strin
     value.type = dated && bounds ? 'date' : 'text';
     value.inputMode = bounds && !dated ? 'decimal' : 'text';
     const suggestions = filter.operator === 'has' || filter.type === 'boolean' ? ['true', 'false'] : [];
-    const top =
-      filter.operator === 'any' || filter.operator === 'not' ? (model.stats[filter.attribute]?.top ?? []) : [];
-    const values = suggestions.length > 0 ? suggestions : top.map(([text]) => text);
-    byId('add-values').replaceChildren(...values.map((text) => createElement('option', { value: text })));
+    const values = suggestions.length > 0 || bounds ? suggestions : valuesOf(model, filter.attribute);
+    byId('add-values').replaceChildren(
+      ...values.map((text) =>
+        createElement('option', { value: text, label: valueLabel(model, filter.attribute, text) }),
+      ),
+    );
     const unit = bounds ? (model.attributes.find(({ name }) => name === filter.attribute)?.unit ?? '') : '';
-    byId('add-hint').textContent = unit === '' ? HINTS[filter.operator] : `In ${unit}.`;
+    byId('add-hint').textContent =
+      unit === '' ? HINTS[filter.operator] : `In ${unit}; other units are converted: 400 m.`;
   };
   const showOperators = () => {
     const operators = ofAttribute().map((filter) => filter.operator);
-    operator.replaceChildren(...operators.map((name) => createElement('option', { value: name }, WORDS[name])));
-    operator.value = FIRST.find((name) => operators.includes(name)) ?? operators[0] ?? '';
+    operator.replaceChildren(
+      ...operators.map((name) => createElement('option', { value: name }, OPERATOR_WORDS[name])),
+    );
+    const first = attribute.value in model.choices ? 'any' : FIRST.find((name) => operators.includes(name));
+    operator.value = first ?? operators[0] ?? '';
     showValue();
   };
   attribute.addEventListener('change', showOperators);
@@ -88,6 +102,6 @@ export function connectFilterForm(model: Model, add: (name: string, value: strin
     const text = value.value.trim();
     if (filter === undefined || text === '') return value.focus();
     value.value = '';
-    add(filter.name, text);
+    add(filter.name, filterValue(model, filter, text));
   });
 }

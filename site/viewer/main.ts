@@ -1,27 +1,33 @@
 // The viewer of a dataset: the table with its URL, filters, columns, selection, downloads and map. Rows come
 // from the public file, so nothing is spent; paid values are fetched after a click that shows the price.
-import { plural, printBytes, printEuro, printNumber } from '../../api/render/print.ts';
-import { DataClient, WorkerError } from './client.ts';
-import { byId, copyWithFeedback, createElement } from './dom.ts';
-import { connectFilterForm, listFilters } from './filters.ts';
-import { KeyField } from './key-field.ts';
-import type { RowsRequest } from './messages.ts';
-import { type Model, PAGE_ROWS } from './model.ts';
-import { PaidRows } from './paid.ts';
-import { type Language, snippet } from './snippets.ts';
+
+import { matchText } from '../../api/pages/dataset-table.ts';
+import { type Model, PAGE_ROWS, type TableRow } from '../../api/pages/viewer-model.ts';
 import {
+  addressProblem,
   callOf,
   columnsOf,
   listText,
   pageOf,
+  pageProblem,
   paidNames,
   readState,
+  rowsKey,
   selectionOf,
   sortOf,
-  unknownNames,
   withValue,
-} from './state.ts';
-import { connectRows, renderHead, renderRows, type TableEvents } from './table.ts';
+} from '../../api/pages/viewer-state.ts';
+import { plural, printBytes, printEuro, printNumber } from '../../api/render/print.ts';
+import { DataClient, WorkerError } from './client.ts';
+import { byId, copyWithFeedback, createElement } from './dom.ts';
+import { drawFacets } from './facets.ts';
+import { connectFilterForm, listFilters } from './filters.ts';
+import { KeyField } from './key-field.ts';
+import type { RowsRequest } from './messages.ts';
+import { PageRows } from './page-rows.ts';
+import { PaidRows } from './paid.ts';
+import { type Language, snippet } from './snippets.ts';
+import { connectTable, drawTable, prepareTable, shownRows, type TableEvents } from './table.ts';
 import { viewQuery } from './view-sql.ts';
 
 /** Most rows that an address lists (`ids` of the API). */
@@ -34,20 +40,9 @@ class Picked {
   #page: readonly string[] = [];
 
   /** `alone` shows only some rows. */
-  constructor(events: TableEvents, compare: Model['compare'], alone: (slugs: string[]) => void) {
+  constructor(compare: Model['compare'], alone: (slugs: string[]) => void) {
     this.#compare = compare;
     this.#alone = alone;
-    const rows = byId<HTMLTableElement>('viewer-table').tBodies[0]!.rows;
-    this.#page = [...rows].map((row) => row.dataset['slug'] ?? '');
-    const all = byId<HTMLInputElement>('viewer-all');
-    all.addEventListener('change', () => {
-      for (const row of byId<HTMLTableElement>('viewer-table').tBodies[0]!.rows) {
-        const box = row.querySelector<HTMLInputElement>('.viewer-pick');
-        if (box === null) continue;
-        box.checked = all.checked;
-        events.pick(row.dataset['slug'] ?? '', all.checked);
-      }
-    });
   }
 
   set(slug: string, on: boolean): void {
@@ -73,7 +68,7 @@ class Picked {
     const clear = createElement('button', { type: 'button', className: 'viewer-chip plain' }, 'Clear');
     clear.onclick = () => {
       this.slugs.clear();
-      for (const box of document.querySelectorAll<HTMLInputElement>('.viewer-pick')) box.checked = false;
+      prepareTable(model, this.slugs);
       this.#update();
     };
     const only = createElement(
@@ -134,20 +129,35 @@ function connectApiPanel(model: Model, view: () => URLSearchParams, keyed: () =>
 
 const root = byId('viewer');
 const model = JSON.parse(root.dataset['model'] ?? '{}') as Model;
-const data = new DataClient(model);
+const allStats = model.stats;
 let state = readState(location.search, model);
 let turn = 0;
 let [matched, records] = [model.records, model.records];
-/** Whether the rows of the HTML are still shown. */
-let fromHtml = true;
+/** The rows of the HTML are those of this key, while they are shown; null: of no address. */
+let shownKey: string | null = location.search === '' ? '' : null;
+const pages = new PageRows(root);
 let drawing: Promise<void> = Promise.resolve();
+let client: DataClient | null = null;
+
+/** The data of the public file, which is opened when it is first needed. */
+function fileData(): DataClient {
+  client ??= new DataClient(model, (received, expected) => {
+    if (root.ariaBusy !== 'true') return;
+    const share = Math.floor((100 * received) / expected);
+    status(`Loading ${printBytes(received)} of ${printBytes(expected)} (${share} %)`);
+  });
+  return client;
+}
 
 const events: TableEvents = {
-  sort: (sort) => go(withValue(state, 'sort', sort === sortOf(withValue(state, 'sort', ''), model) ? '' : sort)),
+  sort: (column) => {
+    const sort = sortOf(state, model) === `-${column}` ? column : `-${column}`;
+    go(withValue(state, 'sort', sort === sortOf(withValue(state, 'sort', ''), model) ? '' : sort));
+  },
   filter: (filters) => go(Object.entries(filters).reduce((next, [name, value]) => withValue(next, name, value), state)),
   pick: (slug, on) => picked.set(slug, on),
 };
-const picked = new Picked(events, model.compare, (refs) => go(withValue(new URLSearchParams(), 'ids', listText(refs))));
+const picked = new Picked(model.compare, (refs) => go(withValue(new URLSearchParams(), 'ids', listText(refs))));
 const key = new KeyField(() => void show());
 const paid = new PaidRows(model, key, async () => void (await show()));
 const columns = () =>
@@ -178,58 +188,96 @@ function requestOf(): RowsRequest {
 async function show(again = false): Promise<boolean> {
   const requestTurn = ++turn;
   showControls();
-  const unknown = unknownNames(location.search, state);
-  problem(unknown.length === 0 ? '' : `Not a filter of this dataset: ${unknown.join(', ')}.`);
+  const wrong = addressProblem(location.search, model);
+  problem(wrong?.text ?? '');
   const names = paidNames(state, model);
-  if (names.length > 0) {
-    showPaid(names);
+  if (names.length > 0 || wrong?.empty) {
+    showNoRows();
+    status('');
+    if (names.length > 0) showPaid(names);
     return true;
   }
-  // The rows of the HTML are those of the file.
-  if (fromHtml && state.size === 0 && !(await data.edited)) {
-    paid.offer([], columns());
+  const key = rowsKey(state);
+  const isOpen = columns().every((column) => column.public);
+  const isPaid = !isOpen && paid.values.size > 0;
+  // The rows of a static file may lack edits.
+  if (shownKey === key && !isPaid && (pages.served !== null || !(await fileData().edited))) {
+    showServed();
+    paid.offer(shownRows(), columns());
     return true;
   }
   root.ariaBusy = 'true';
+  shownKey = null;
   try {
-    const request = requestOf();
-    const answer = await data.call('rows', request);
-    const sources = state.has('sources') ? await data.call('sources', request) : null;
+    const served = isOpen ? await pages.load(state) : null;
     if (requestTurn !== turn) return false;
-    fromHtml = false;
+    if (served !== null) {
+      shownKey = key;
+      showServed();
+      return true;
+    }
+    const request = requestOf();
+    const answer = await fileData().call('rows', request);
+    const sources = state.has('sources') ? await fileData().call('sources', request) : null;
+    if (requestTurn !== turn) return false;
     ({ matched, records } = answer);
-    renderRows(
-      model,
-      { ...answer, columns: columns(), from: request.from, picked: picked.slugs, paid: paid.values, sources },
-      events,
-    );
-    picked.shown(answer.rows.map(({ slug }) => slug));
-    paid.offer(answer.rows, columns());
-    status(matched === 0 ? 'No results. Remove a filter or search for fewer words.' : '');
+    const rows = answer.rows.map(({ slug, name, values }, at): TableRow => {
+      const byName = <T>(list: readonly T[] = []) =>
+        Object.fromEntries(columns().flatMap((column, i) => (column.public ? [[column.name, list[i] ?? null]] : [])));
+      return {
+        ...{ slug, name, attributes: { ...byName(values), ...paid.values.get(slug) } },
+        provenance: byName(sources?.[at]),
+      };
+    });
+    drawTable(model, state, rows, matched);
+    paid.offer(rows, columns());
     root.dataset['took'] = answer.took.toFixed(1);
-    showPages(answer.rows.length);
+    showMatches(pageProblem(state, matched));
     return true;
   } catch (error) {
     if (requestTurn !== turn) return false;
-    if (error instanceof WorkerError && error.changed && !again) {
-      const shown = await show(true);
-      if (shown) status('The data was updated since this page was opened. These are the new rows.');
-      return shown;
+    if (error instanceof WorkerError && error.cause === 'changed' && !again) {
+      const isShown = await show(true);
+      if (isShown) status('The data was updated since this page was opened. These are the new rows.');
+      return isShown;
     }
     showNoRows();
-    problem(error instanceof Error ? error.message : String(error), () => void show());
     status('');
+    const isWrong = error instanceof WorkerError && error.cause === 'address';
+    problem(error instanceof Error ? error.message : String(error), isWrong ? undefined : () => void show());
     return false;
   } finally {
     if (requestTurn === turn) root.ariaBusy = null;
   }
 }
 
+/** Shows what belongs to the rows of the HTML. */
+function showServed(): void {
+  ({ matched, records } = pages.served ?? { matched: model.records, records: model.records });
+  showMatches(pages.served?.problem ?? '');
+}
+
+/** Shows the number of rows, and where they are in the table; `wrong`: what is wrong with the address. */
+function showMatches(wrong: string): void {
+  const rows = shownRows();
+  // The charts of the table are those of its rows, where the service counted them.
+  model.stats = pages.served?.stats ?? allStats;
+  prepareTable(model, picked.slugs);
+  const isWhole = selectionOf(state).size === 0;
+  const choices = isWhole ? model.choices : pages.served?.choices;
+  const lists = { choices: choices ?? model.choices, counted: choices !== undefined };
+  drawFacets(model, lists, selectionOf(state), (name, value) => go(withValue(state, name, value)));
+  picked.shown(rows.map(({ slug }) => slug));
+  if (wrong !== '') problem(wrong);
+  status(matched === 0 && wrong === '' ? 'No results. Remove a filter or search for fewer words.' : '');
+  showPages(rows.length);
+}
+
 /** Removes rows that may not be those of the state. */
 function showNoRows(): void {
-  fromHtml = false;
-  const about = { columns: columns(), from: 0, matched: 0, picked: picked.slugs, paid: paid.values, sources: null };
-  renderRows(model, { rows: [], ...about }, events);
+  shownKey = null;
+  drawTable(model, state, [], 0);
+  prepareTable(model, picked.slugs);
   byId('viewer-count').textContent = '';
   byId('viewer-pages').hidden = true;
 }
@@ -239,20 +287,8 @@ function showPaid(names: readonly string[]): void {
   const requestTurn = turn;
   paid.search(state, names, (rows, page) => {
     if (requestTurn !== turn) return;
-    fromHtml = false;
-    renderRows(
-      model,
-      {
-        rows,
-        columns: columns(),
-        from: 0,
-        matched: rows.length,
-        picked: picked.slugs,
-        paid: paid.values,
-        sources: null,
-      },
-      events,
-    );
+    drawTable(model, state, rows, rows.length);
+    prepareTable(model, picked.slugs);
     picked.shown(rows.map(({ slug }) => slug));
     byId('viewer-count').textContent = `${plural(rows.length, 'row')}${page.next_cursor === null ? '' : ' and more'}`;
     byId('viewer-pages').hidden = true;
@@ -261,8 +297,6 @@ function showPaid(names: readonly string[]): void {
 
 /** Brings the controls to the state. */
 function showControls(): void {
-  const sort = sortOf(state, model);
-  renderHead(model, columns(), sort, events);
   listFilters(model, selectionOf(state), (name) => {
     go(
       name === ''
@@ -276,7 +310,6 @@ function showControls(): void {
   for (const box of byId('viewer-fields').querySelectorAll('input'))
     box.checked = columnsOf(state, model).includes(box.value);
   byId('viewer-sources').ariaPressed = String(state.has('sources'));
-  byId('viewer-table').classList.toggle('with-sources', state.has('sources'));
   const consoleLink = byId<HTMLAnchorElement>('viewer-sql');
   // As site/sql/address.ts reads it.
   consoleLink.hash = String(new URLSearchParams({ q: viewQuery(state, model) }));
@@ -290,8 +323,7 @@ function showPages(shown: number): void {
   const page = pageOf(state);
   const pages = Math.max(1, Math.ceil(matched / PAGE_ROWS));
   byId('viewer-pages').hidden = false;
-  byId('viewer-count').textContent =
-    matched === records ? plural(matched, 'row') : `${printNumber(matched)} of ${plural(records, 'row')}`;
+  byId('viewer-count').textContent = shown === 0 && matched > 0 ? '' : matchText(matched, records);
   byId('page-count').textContent = printNumber(pages);
   const input = byId<HTMLInputElement>('page-number');
   input.value = String(page);
@@ -333,7 +365,7 @@ async function showMap(): Promise<void> {
   byId('viewer-map-figure').hidden = !open;
   if (!open) return;
   const { drawMap } = await import('./map.ts');
-  await drawMap(model, data, selectionOf(state), (bbox) => go(withValue(state, 'bbox', bbox)));
+  await drawMap(model, fileData(), selectionOf(state), (bbox) => go(withValue(state, 'bbox', bbox)));
 }
 
 /** Moves to a page and its first row. */
@@ -403,10 +435,8 @@ function connect(): void {
     () => state,
     () => key.value !== null,
   );
-  connectRows(events);
-  data.progress = (received) => {
-    if (root.ariaBusy === 'true') status(`Loading … ${printBytes(received)}`);
-  };
+  connectTable(model, events);
+  byId<HTMLDetailsElement>('viewer-facets').open = matchMedia('(width >= 75rem)').matches;
   addEventListener('popstate', () => {
     state = readState(location.search, model);
     void show();
@@ -420,7 +450,7 @@ async function download(format: 'csv' | 'json' | 'geojson'): Promise<void> {
   try {
     const request = { where: where.toString(), sort: sortOf(state, model), columns: columnsOf(state, model), format };
     const link = document.createElement('a');
-    link.href = URL.createObjectURL(await data.call('export', request));
+    link.href = URL.createObjectURL(await fileData().call('export', request));
     link.download = `${model.dataset}.${format}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
@@ -431,6 +461,7 @@ async function download(format: 'csv' | 'json' | 'geojson'): Promise<void> {
   }
 }
 
+if (pages.served !== null) shownKey = pages.served.key;
 connect();
 root.classList.add('ready');
 // The rows of an address with a query are hidden until then.

@@ -1,10 +1,11 @@
 // The map: every point of the selection, gathered in clusters. Clicking a cluster zooms in; the button below
 // filters the table by the area in view.
+
+import type { Model } from '../../api/pages/viewer-model.ts';
 import { printNumber } from '../../api/render/print.ts';
 import type { DataClient } from './client.ts';
 import { byId, createElement, createSvg } from './dom.ts';
 import type { Cluster, MapBox } from './messages.ts';
-import type { Model } from './model.ts';
 
 const WORLD: MapBox = [-180, -60, 180, 84];
 /** Clusters across the map. */

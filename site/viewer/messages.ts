@@ -1,4 +1,5 @@
 // Messages between the page and the worker that holds the data.
+import type { ValueSource } from '../../api/pages/viewer-model.ts';
 import type { Value } from '../../packs/define/model.ts';
 
 /** A row of the table: values in the order of the columns. */
@@ -6,14 +7,6 @@ export interface Row {
   slug: string;
   name: string;
   values: (Value | null)[];
-}
-
-/** The source of a value. */
-export interface CellSource {
-  source_url: string;
-  /** ISO 8601. */
-  observed_at: string;
-  confidence: number;
 }
 
 /** Rows of a selection in an order: `where` and `sort` as in the URL. */
@@ -51,7 +44,7 @@ export interface Calls {
     /** `took`: milliseconds of filter and sort; `records`: number of all rows. */
     answer: { rows: Row[]; matched: number; records: number; took: number };
   };
-  sources: { request: RowsRequest; answer: (CellSource | null)[][] };
+  sources: { request: RowsRequest; answer: (ValueSource | null)[][] };
   export: { request: Selected & { columns: string[]; format: FileFormat }; answer: Blob };
   clusters: {
     request: { where: string; box: MapBox; cells: number };
@@ -69,9 +62,13 @@ export interface Message<K extends Kind = Kind> {
   request: Calls[K]['request'];
 }
 
+/** Why a request failed: the file changed meanwhile, could not be loaded, or the address is wrong. */
+export type ErrorCause = 'changed' | 'load' | 'address';
+
 export type Answer =
   | { id: number; answer: Calls[Kind]['answer'] }
-  | { id: number; error: string; changed: boolean }
-  | { received: number }
+  | { id: number; error: string; cause: ErrorCause }
+  /** Bytes received so far, and all that were requested. */
+  | { received: number; expected: number }
   /** Sent once: whether the file lacks edits or removals, so that rows in the HTML may be old. */
   | { edited: boolean };

@@ -1,9 +1,9 @@
 // The model of a dataset for its viewer, made by the build.
 import type { SiteDataset } from '../../api/pages/site.ts';
+import { statsOf } from '../../api/pages/viewer-cells.ts';
+import type { ColumnStats, Model } from '../../api/pages/viewer-model.ts';
 import { ANALYSIS_BOUNDS } from '../../data/input/analysis-parameters.ts';
-import { type ColumnStats, statsOf } from './cells.ts';
 import { outlines } from './land.ts';
-import type { Model } from './model.ts';
 
 /** Columns shown by default after the name: each is read completely when a view is sorted or filtered. */
 const COLUMNS = { least: 5, most: 7 };
@@ -40,20 +40,24 @@ export function modelOf(dataset: SiteDataset, base_url: string, href: (path: str
     footer: table.footer,
     land: geo === null ? null : href(`/assets/${outlines().name}`),
     records,
-    attributes: attributes.map(({ name, type, unit, description, public: open, filterable, searchable }) => {
-      return {
-        name,
-        type: type as Model['attributes'][number]['type'],
-        unit,
-        description,
-        public: open,
-        filterable,
-        searchable,
-      };
-    }),
+    attributes: attributes.map(
+      ({ name, type, unit, description, public: open, filterable, searchable, vocabulary }) => {
+        return {
+          name,
+          type: type as Model['attributes'][number]['type'],
+          unit,
+          description,
+          public: open,
+          filterable,
+          searchable,
+          ...(vocabulary === null ? {} : { vocabulary }),
+        };
+      },
+    ),
     filters: filters.map(({ name, attribute, operator, type }) => ({ name, attribute, operator, type })),
     columns: defaultColumns(dataset),
     stats,
+    choices: dataset.choices,
     sort: prominence === null ? '-quality' : `-${prominence}`,
     geo,
     price: prices.find(({ operation }) => operation === 'search')?.eur ?? 0,

@@ -1,12 +1,12 @@
 // Paid columns and paid selections: an offer with its price, and the rows that the API returns for it.
+
+import { type Model, type ModelAttribute, PAGE_ROWS, type TableRow } from '../../api/pages/viewer-model.ts';
+import { callOf, listText } from '../../api/pages/viewer-state.ts';
 import { printEuro } from '../../api/render/print.ts';
 import { WELCOME_CREDIT } from '../../data/model/subscriptions.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { byId, createElement } from './dom.ts';
 import type { KeyField } from './key-field.ts';
-import type { Row } from './messages.ts';
-import { type Model, type ModelAttribute, PAGE_ROWS } from './model.ts';
-import { callOf, columnsOf, listText } from './state.ts';
 
 export class PaidRows {
   /** Paid values by slug. */
@@ -22,7 +22,7 @@ export class PaidRows {
   }
 
   /** Offers to load the paid columns of the rows; nothing to offer: no message. */
-  offer(rows: readonly Row[], columns: readonly ModelAttribute[]): void {
+  offer(rows: readonly TableRow[], columns: readonly ModelAttribute[]): void {
     const names = columns.filter((column) => !column.public).map(({ name }) => name);
     const missing = rows.filter(({ slug }) => names.some((name) => !(name in (this.values.get(slug) ?? {}))));
     if (names.length === 0 || missing.length === 0) return;
@@ -48,7 +48,7 @@ export class PaidRows {
   search(
     state: URLSearchParams,
     names: readonly string[],
-    onRows: (rows: Row[], page: ResultPage) => void,
+    onRows: (rows: TableRow[], page: ResultPage) => void,
     cursor = '',
   ): void {
     const label = cursor === '' ? `Show ${PAGE_ROWS} rows` : 'Show the next rows';
@@ -59,16 +59,12 @@ export class PaidRows {
       for (const { slug, attributes } of page.items) this.#keep(slug, attributes);
       this.#close();
       onRows(
-        page.items.map((item) => this.#row(item, state)),
+        page.items.map((item) => ({ ...item, provenance: {} })),
         page,
       );
       byId('viewer-status').textContent = chargeText(page);
       if (page.next_cursor !== null) this.search(state, names, onRows, page.next_cursor);
     });
-  }
-
-  #row({ slug, name, attributes }: Item, state: URLSearchParams): Row {
-    return { slug, name, values: columnsOf(state, this.#model).map((column) => attributes[column] ?? null) };
   }
 
   #keep(slug: string, attributes: Record<string, Value | null>): void {

@@ -8,12 +8,11 @@ import {
   parquetRead,
   parquetReadObjects,
 } from 'hyparquet';
+import type { Model, ModelAttribute, ValueSource } from '../../api/pages/viewer-model.ts';
 import type { Predicate } from '../../data/plan/plan.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { kindOf, NumberColumn, newColumn, TextColumn, type TypedColumn } from './columns.ts';
 import { type Edits, editedCells } from './edits.ts';
-import type { CellSource } from './messages.ts';
-import type { Model, ModelAttribute } from './model.ts';
 import type { ViewTable } from './query.ts';
 
 /** A row group: rows from `from` up to, not including, `to`. */
@@ -59,7 +58,7 @@ async function readSources(
   column: string,
   rows: Uint32Array,
   attributes: readonly string[],
-): Promise<(CellSource | null)[][]> {
+): Promise<(ValueSource | null)[][]> {
   const pruned = prune(
     metadata,
     ([top, name = '', member = '']) => top === column && attributes.includes(name) && MEMBERS.includes(member),
@@ -78,7 +77,7 @@ async function readSources(
   return Array.from(rows, (row) => attributes.map((name) => sourceOf(structs.get(row)?.[name])));
 }
 
-function sourceOf(value: Record<string, unknown> | null | undefined): CellSource | null {
+function sourceOf(value: Record<string, unknown> | null | undefined): ValueSource | null {
   if (!value || typeof value['source_url'] !== 'string') return null;
   const observed = value['observed_at'];
   return {
@@ -222,7 +221,7 @@ export class ParquetStore implements ViewTable {
   }
 
   /** Sources of the values of some rows. */
-  sources(rows: Uint32Array, attributes: readonly string[]): Promise<(CellSource | null)[][]> {
+  sources(rows: Uint32Array, attributes: readonly string[]): Promise<(ValueSource | null)[][]> {
     return readSources(this.#open, this.#columnOf('provenance'), rows, attributes);
   }
 

@@ -1,23 +1,24 @@
 // The viewer's state without a browser: parameters, lists, columns, filters in words, programs.
 import { describe, expect, test } from 'vitest';
-import type { AttributeProfile } from '../../data/queries/profile.ts';
-import { barsOf, spreadText, statsOf, viewCell } from './cells.ts';
-import { filterText } from './filters.ts';
-import type { Model, ModelAttribute } from './model.ts';
-import { LANGUAGES, snippet } from './snippets.ts';
+import { barsOf, spreadText, statsOf, viewCell } from '../../api/pages/viewer-cells.ts';
+import type { Model, ModelAttribute } from '../../api/pages/viewer-model.ts';
 import {
+  addressProblem,
   callOf,
   columnsOf,
+  filterText,
   listOf,
   listText,
   pageOf,
+  pageProblem,
   paidNames,
   readState,
   selectionOf,
   sortOf,
-  unknownNames,
   withValue,
-} from './state.ts';
+} from '../../api/pages/viewer-state.ts';
+import type { AttributeProfile } from '../../data/queries/profile.ts';
+import { LANGUAGES, snippet } from './snippets.ts';
 
 const attribute = (name: string, type: ModelAttribute['type'], open = true): ModelAttribute => ({
   ...{ name, type, unit: null, description: '', public: open, filterable: true, searchable: false },
@@ -44,6 +45,7 @@ const model: Model = {
     { name: 'has_cost', attribute: 'cost', operator: 'has', type: 'boolean' },
   ],
   columns: ['town', 'height'],
+  choices: {},
   stats: {},
   sort: '-height',
   geo: 'place',
@@ -55,7 +57,20 @@ const state = (search: string) => readState(search, model);
 test('unknown and empty parameters are left out; the order is fixed', () => {
   const search = '?utm_source=x&limit=3&town=%20&min_height=2&q=a+b&api_key=secret';
   expect(String(state(search))).toBe('q=a+b&min_height=2');
-  expect(unknownNames(search, state(search))).toEqual(['town', 'api_key']);
+});
+
+test.each([
+  ['?utm_source=x&town=%20&sort=-height&page=2', null],
+  ['?colour=red&size=3', { text: 'Not a filter of this dataset: colour, size.', empty: true }],
+  ['?sort=nope', { text: 'The table cannot be sorted by nope; it is sorted by -height.', empty: false }],
+  ['?sort=place', { text: 'The table cannot be sorted by place; it is sorted by -height.', empty: false }],
+  ['?fields=town,nope', { text: 'Not a column of this dataset: nope.', empty: false }],
+  ['?page=x', { text: 'page must be a number from 1 (got "x").', empty: false }],
+])('the address %s is reported as %j', (search, expected) => expect(addressProblem(search, model)).toEqual(expected));
+
+test('a page after the last one is reported', () => {
+  expect(pageProblem(state('?page=3'), 101)).toBe('');
+  expect(pageProblem(state('?page=4'), 101)).toBe('There is no page 4; the last page is 3.');
 });
 
 test('another selection or sort is on page 1, other columns are not', () => {

@@ -1,10 +1,11 @@
 // The view of the table as a statement for the SQL console.
+
+import type { Model, ModelAttribute, ModelFilter } from '../../api/pages/viewer-model.ts';
+import { columnsOf, listOf, selectionOf, sortOf } from '../../api/pages/viewer-state.ts';
 import { flatColumns, recordColumn } from '../../data/write/csv.ts';
 import { writtenName as identifier, writtenText as literal, tableName } from '../../data/write/sql-names.ts';
 import { fold, words } from '../../packs/define/text.ts';
 import { PERIOD_LENGTHS } from '../../packs/define/times.ts';
-import type { Model, ModelAttribute, ModelFilter } from './model.ts';
-import { columnsOf, listOf, selectionOf, sortOf } from './state.ts';
 
 /** Rows of the statement: enough to look at, and few enough for the service. */
 const MOST = 1000;

@@ -1,9 +1,12 @@
 // The worker that holds the data: answers the requests of the page, one after the other.
 
 import type { AsyncBuffer } from 'hyparquet';
+import type { Model } from '../../api/pages/viewer-model.ts';
+import { RELEVANCE } from '../../api/pages/viewer-state.ts';
 import { parseFilters } from '../../data/input/filters.ts';
 import { listValues, parseNumberBetween, parseText, parseTime } from '../../data/input/parse-values.ts';
 import { parseBox, parseNear } from '../../data/input/places.ts';
+import { DataError } from '../../data/model/errors.ts';
 import type { Predicate } from '../../data/plan/plan.ts';
 import { derive } from '../../packs/define/derive.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -13,10 +16,8 @@ import type { NumberColumn, TextColumn } from './columns.ts';
 import { fetchEdits } from './edits.ts';
 import { CONTENT_TYPES, fileParts } from './export.ts';
 import type { Answer, Calls, Cluster, Kind, MapBox, Message, Row, RowsRequest, Selected } from './messages.ts';
-import type { Model } from './model.ts';
 import { ParquetStore, SORT_KEYS } from './parquet-store.ts';
 import { byName, matchingRows, sortedRows } from './query.ts';
-import { RELEVANCE } from './state.ts';
 
 /** Parameters that are not filters of attributes. */
 const OTHERS: Record<string, (name: string, raw: string, pack: Pack) => Predicate> = {
@@ -183,36 +184,34 @@ class ViewQueries {
 }
 
 /** The file changed, or is being written again, since its first range was read. */
-class FileChanged extends Error {
-  constructor() {
-    super('The data was updated.');
-  }
-}
+class FileChanged extends Error {}
+
+/** The file could not be read; the message is for the visitor. */
+class LoadError extends Error {}
 
 /** Sends a request; errors of the network have no text of their own. */
 const request = (url: string, init: RequestInit): Promise<Response> =>
   fetch(url, init).catch(() => {
-    throw new Error('The rows could not be downloaded. Check the connection, then retry.');
+    throw new LoadError("Couldn't load the data. Check the connection.");
   });
 
 /** Why a file is not sent, in words for people. */
-function refusal(response: Response): Error {
-  if (response.status !== 503) return new Error(`The rows could not be downloaded (status ${response.status}).`);
+function refusal(response: Response): LoadError {
   const seconds = response.headers.get('retry-after');
-  const wait = seconds === null ? 'Retry soon.' : `Retry in about ${seconds} seconds.`;
-  return new Error(`A record was removed, and the file with the rows is being written again without it. ${wait}`);
+  if (response.status !== 503) return new LoadError("Couldn't load the data.");
+  const wait = seconds === null ? '' : ` Retry in about ${seconds} seconds.`;
+  return new LoadError(`Couldn't load the data: a record was removed, and its file is being rewritten.${wait}`);
 }
 
 class RangeFile implements AsyncBuffer {
   readonly byteLength: number;
-  /** Bytes received so far. */
-  received = 0;
+  /** Bytes received so far, and all that were requested. */
+  received: number;
+  expected: number;
   readonly #url: string;
   readonly #etag: string | null;
   /** The end of the file, with its metadata. */
   readonly #end: ArrayBuffer;
-  /** Called after each range. */
-  progress: (received: number) => void = () => {};
 
   private constructor(url: string, etag: string | null, byteLength: number, end: ArrayBuffer) {
     this.#url = url;
@@ -220,6 +219,7 @@ class RangeFile implements AsyncBuffer {
     this.byteLength = byteLength;
     this.#end = end;
     this.received = end.byteLength;
+    this.expected = end.byteLength;
   }
 
   /** Opens the file with its last `footer` bytes; a host without ranges sends all of it. */
@@ -238,13 +238,26 @@ class RangeFile implements AsyncBuffer {
     const headers: Record<string, string> = { Range: `bytes=${start}-${end - 1}` };
     // If-Match takes strong tags only; a weak one is compared below.
     if (etag !== null && !etag.startsWith('W/')) headers['If-Match'] = etag;
+    this.expected += end - start;
     const response = await request(this.#url, { headers });
     if ([412, 416, 503].includes(response.status) || response.headers.get('etag') !== etag) throw new FileChanged();
     if (!response.ok) throw refusal(response);
-    const body = await response.arrayBuffer();
-    this.received += body.byteLength;
-    this.progress(this.received);
+    const body = await this.#read(response);
     return response.status === 206 ? body : body.slice(start, end);
+  }
+
+  /** The body; tells the page of each piece. */
+  async #read(response: Response): Promise<ArrayBuffer> {
+    const counting = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (piece, controller) => {
+        this.received += piece.byteLength;
+        post({ received: this.received, expected: Math.max(this.expected, this.received) });
+        controller.enqueue(piece);
+      },
+    });
+    return new Response(response.body?.pipeThrough(counting)).arrayBuffer().catch(() => {
+      throw new LoadError("Couldn't load the data. Check the connection.");
+    });
   }
 }
 
@@ -257,8 +270,7 @@ async function open(of: Model): Promise<ViewQueries> {
   // The file may be replaced between the two requests: edits that it contains already change nothing.
   const missing = await fetchEdits(new URL(of.file, self.location.href).href);
   const file = await RangeFile.open(new URL(of.file, self.location.href).href, of.footer);
-  post({ received: file.received });
-  file.progress = (received) => post({ received });
+  post({ received: file.received, expected: file.expected });
   return new ViewQueries(await ParquetStore.open(file, of, missing), of);
 }
 
@@ -283,8 +295,9 @@ self.addEventListener('message', async ({ data }: MessageEvent<Message | { model
   try {
     post({ id: data.id, answer: await answer(data) });
   } catch (error) {
-    const changed = error instanceof FileChanged;
-    if (changed) engine = null;
-    post({ id: data.id, error: error instanceof Error ? error.message : String(error), changed });
+    const isOurs = error instanceof LoadError || error instanceof DataError;
+    const cause = error instanceof FileChanged ? 'changed' : error instanceof DataError ? 'address' : 'load';
+    if (cause !== 'address') engine = null;
+    post({ id: data.id, error: isOurs ? error.message : "Couldn't load the data.", cause });
   }
 });

@@ -19,7 +19,7 @@ const folder = scratchOfAll();
 let stage: Stage | null = null;
 beforeAll(async () => {
   stage = await openStage(folder);
-}, 180_000);
+}, 600_000);
 afterAll(() => stage?.close());
 
 const names = ({ page }: Pick<Opened, 'page'>) => page.locator('#viewer-table tbody th a').allTextContents();
@@ -69,6 +69,57 @@ describe('the table of a dataset', () => {
     'has_fuel=false&sort=name',
     'coast=north&page=2&sort=name',
   ];
+  test('the rows of an address are in its HTML, and a wrong address is reported', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/datasets/harbours/?coast=north&sort=name', { javaScriptEnabled: false });
+    const north = stage.app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === 'north');
+    expect((await names(opened)).toSorted()).toEqual(north.map(({ name }) => name).toSorted());
+    expect(await opened.page.textContent('#viewer-count')).toContain(`${north.length} of `);
+    for (const [query, text, shown] of [
+      ['colour=red', 'Not a filter of this dataset: colour.', false],
+      ['min_depth=deep', 'min_depth: must be a number of m (got "deep")', false],
+      ['page=99999', 'There is no page 99999; the last page is', false],
+      ['sort=nope', 'The table cannot be sorted by nope', true],
+      ['fields=nope', 'Not a column of this dataset: nope.', true],
+    ] as const)
+      for (const javaScriptEnabled of [false, true]) {
+        const wrong = await stage.open(`/datasets/harbours/?${query}`, { javaScriptEnabled });
+        await wrong.page.locator('#viewer-problem', { hasText: text }).waitFor();
+        if (javaScriptEnabled) await settled(wrong);
+        expect((await names(wrong)).length > 0, query).toBe(shown);
+        expect(await wrong.page.getByRole('button', { name: 'Retry' }).count(), query).toBe(0);
+        await wrong.close();
+      }
+    await opened.close();
+  }, 60_000);
+
+  test('a host of files shows no rows but those of the address, and says what failed', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const html = readFileSync(join(stage.dist, 'datasets/harbours/index.html'), 'utf8');
+    const opened = await stage.open('/404.html');
+    const { page } = opened;
+    await page.route('**/datasets/harbours/?*', (route) => route.fulfill({ contentType: 'text/html', body: html }));
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    let broken = true;
+    await page.context().route('**/public.parquet', async (route) => {
+      await held;
+      return broken ? route.abort() : route.continue();
+    });
+    await page.goto(`${stage.base}/datasets/harbours/?coast=north&sort=name`);
+    await page.waitForSelector('#viewer.ready');
+    expect(await page.locator('#viewer-table tbody').isVisible()).toBe(false);
+    release();
+    const problem = page.locator('#viewer-problem');
+    await problem.getByText("Couldn't load the data. Check the connection.").waitFor();
+    expect(await names(opened)).toEqual([]);
+    broken = false;
+    await problem.getByRole('button', { name: 'Retry' }).click();
+    await page.locator('#viewer-table tbody').waitFor();
+    const north = stage.app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === 'north');
+    expect((await names(opened)).length).toBe(north.length);
+    await opened.close();
+  });
+
   test('opens its view in the SQL console, which has the same rows', async (context) => {
     if (stage === null) return context.skip(NONE);
     await tablesMade(stage, 'harbours');
@@ -251,6 +302,8 @@ describe('the table of a dataset', () => {
     if (stage === null) return context.skip(NONE);
     const opened = await open('/datasets/harbours/');
     const { page } = opened;
+    // As a host of files.
+    await page.route('**/datasets/harbours/?*', (route) => route.fulfill({ status: 404 }));
     let refused = 0;
     await page.context().route('**/public.parquet', (route) => {
       const matched = route.request().headers()['if-match'] !== undefined;
@@ -425,7 +478,7 @@ describe('every screen', () => {
     const { page } = opened;
     await page.locator('#viewer-q').focus();
     const seen: string[] = [];
-    for (let i = 0; i < 24; i++) {
+    for (let i = 0; i < 60; i++) {
       await page.keyboard.press('Tab');
       const at = page.locator(':focus');
       seen.push(await at.evaluate((e) => e.id || e.textContent.trim().slice(0, 20)));
@@ -469,13 +522,13 @@ describe('a table whose file lacks an edit and a removal', () => {
     await editRecord(editing, { dataset: 'harbours', entity: record.id, now: Date.now(), write, alter });
   }
 
-  const edit = (record: StoredRecord) => {
+  const edit = (record: StoredRecord, name: string | null = NAME) => {
     const fact = {
       attribute: 'name',
-      value: JSON.stringify(NAME),
+      value: name === null ? null : JSON.stringify(name),
       source_url: 'https://o.example/',
       evidence: 'x',
-      at: 1,
+      at: name === null ? 2 : 1,
     };
     return change(
       record,
@@ -537,6 +590,16 @@ describe('a table whose file lacks an edit and a removal', () => {
     await opened.page.keyboard.press('Control+Enter');
     await opened.page.waitForSelector('#sql-result:not([hidden]) td');
     expect(await opened.page.locator('#sql-result td').first().textContent()).toBe('1');
+    // The owner withdraws the value.
+    await edit(edited!, null);
+    const pageOf = (path: string) => fetch(`${stage!.base}${path}`, { headers: { Accept: 'text/html' } });
+    expect(await (await pageOf(`/datasets/harbours/${edited!.slug}`)).text()).toContain(edited!.name);
+    for (const query of ['', '?sort=-name', '?page=1']) {
+      await opened.page.goto(`${stage.base}/datasets/harbours/${query}`);
+      await settled(opened);
+      expect(await names(opened), query).toContain(edited!.name);
+      expect(await names(opened), query).not.toContain(NAME);
+    }
     await opened.close();
   }, 60_000);
 
@@ -547,8 +610,16 @@ describe('a table whose file lacks an edit and a removal', () => {
     await remove(gone);
     expect((await fetch(`${stage.base}/files/harbours/public.parquet`)).headers.get('retry-after')).toMatch(/^[1-9]/);
     const opened = await open('/datasets/harbours/?min_depth=1');
+    expect(await names(opened)).not.toContain(gone.name);
+    // A visitor over the rate limit.
+    const html = readFileSync(join(stage.dist, 'datasets/harbours/index.html'), 'utf8');
+    await opened.page.route('**/datasets/harbours/?*', (route) =>
+      route.fulfill({ contentType: 'text/html', body: html }),
+    );
+    await opened.page.reload();
+    await settled(opened);
     const problem = opened.page.locator('#viewer-problem');
-    expect(await problem.textContent()).toMatch(/being written again without it\. Retry in about \d+ seconds\. Retry$/);
+    expect(await problem.textContent()).toMatch(/Couldn't load the data: .* Retry in about \d+ seconds\. Retry$/);
     expect(await names(opened)).toEqual([]);
     const pack = app.register.packs.get('harbours')!;
     const config = { DATA_DIR: app.dataDir, DIST_DIR: stage.dist, BASE_URL: stage.base };
@@ -564,6 +635,7 @@ describe('a table whose file lacks an edit and a removal', () => {
     await opened.page.waitForSelector('#viewer-table tbody th a');
     expect(await problem.isVisible()).toBe(false);
     expect(await names(opened)).not.toContain(gone.name);
+    await opened.page.unrouteAll();
     await opened.page.goto(`${stage.base}/datasets/harbours/`);
     await opened.page.getByText(`${app.records['harbours']!.length - 1} rows`, { exact: true }).waitFor();
     expect(await names(opened)).not.toContain(gone.name);

@@ -19,6 +19,7 @@ import { LIST_FILES } from '../../pages/file-list.ts';
 import { PROGRESS_HEADERS, progressPage } from '../../pages/progress-page.ts';
 import { preferred } from '../../render/negotiate.ts';
 import { answer, type RestDeps } from '../rest/rest.ts';
+import { addressPage, resultsPage } from './address-rows.ts';
 
 export interface StaticDeps extends RestDeps {
   /** DIST_DIR. */
@@ -32,6 +33,10 @@ export interface StaticDeps extends RestDeps {
 /** `/files/` and `/files/{ds}/`. */
 const LIST = /^\/files(\/[^/.]+)?$/;
 const PAGE = /^\/datasets\/([^/]+)\/([^/]+?)(\.md|\.html|\/index\.html)?\/?$/;
+/** The page of a dataset, whose table has the rows of the address. */
+const DATASET = /^\/datasets\/([^/]+)\/?$/;
+/** The page of results of a search of all datasets. */
+const SEARCH = /^\/search\/?$/;
 const COMPARISON = /^\/compare\/([^/]+?)(\.md)?\/?$/;
 /** Former addresses of pages, and their present ones. */
 const MOVED: readonly (readonly [RegExp, string])[] = [
@@ -81,6 +86,14 @@ async function serve(deps: StaticDeps, request: RouteRequest): Promise<Response>
   const state = file === null ? 'live' : await fileState(gate, deps.root, file);
   const headers = { ...fileHeaders(gate.base_url), ...(program !== undefined && { Vary: 'Accept' }) };
   if (typeof state === 'object' && 'withheld' in state) throw withheld(state.withheld);
+  const [, viewed] = DATASET.exec(path) ?? [];
+  if (file !== null && (viewed !== undefined || SEARCH.test(path))) {
+    const shown = typeof state === 'object' ? { ...file, ...state } : file;
+    const text = await (viewed === undefined
+      ? resultsPage(gate, request, shown)
+      : addressPage(deps, request, viewed, shown));
+    if (text !== null) return sendFile(c, { ...file, text }, headers);
+  }
   if (file !== null && state === 'as_is') return sendFile(c, file, headers);
   if (file !== null && typeof state === 'object') return sendFile(c, { ...file, ...state }, headers);
   // A deleted record has no page, even if its file remains: the operation answers.
@@ -103,7 +116,7 @@ async function serve(deps: StaticDeps, request: RouteRequest): Promise<Response>
 
 /** Page of a dataset, and of the site. */
 const DATASET_PAGE = /^\/(?:datasets|compare|files)\/([^/]+)\/?$/;
-const SITE_PAGE = /^\/(changes|pricing|connect|guides|status|sql|files|docs)(\/|$)/;
+const SITE_PAGE = /^\/(search|changes|pricing|connect|guides|status|sql|files|docs)(\/|$)/;
 
 /**
  * The page of a page that is not written yet; null for any other path, and when no run will write it. Throws

@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readState } from '../../../api/pages/viewer-state.ts';
 import { Duck } from '../../../data/duckdb/duck.ts';
 import { filterGrammar } from '../../../data/input/filters.ts';
 import { publicQuery, recordsQuery } from '../../../data/write/analysts.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
-import { readState } from '../../../site/viewer/state.ts';
 import { viewQuery } from '../../../site/viewer/view-sql.ts';
 import { evaluateSearch, isUnclear, type SearchQuery } from '../../support/evaluate.ts';
 import { scratchOfAll } from '../../support/night-pack.ts';

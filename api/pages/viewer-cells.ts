@@ -1,8 +1,16 @@
 // Values as text in the cells of the table, and the small charts of its head: the same in the HTML of the
 // build and in the browser.
-import { plural, printNumber, printValue } from '../../api/render/print.ts';
+
 import type { AttributeProfile } from '../../data/queries/profile.ts';
 import { type AttributeType, DATED, type Value } from '../../packs/define/model.ts';
+import { plural, printNumber, printValue } from '../render/print.ts';
+import type { ColumnStats, ModelAttribute, ValueSource } from './viewer-model.ts';
+
+const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+
+/** The name of a code: `Switzerland` for `CH`; empty where it has none. */
+export const nameOfCode = (value: string, { vocabulary }: Pick<ModelAttribute, 'vocabulary'>): string =>
+  vocabulary === 'country' && /^[A-Z]{2}$/.test(value) ? (regions.of(value) ?? '') : '';
 
 /** Types whose cells are aligned at the right. */
 export const FIGURES: readonly AttributeType[] = ['integer', 'number', 'price'];
@@ -19,17 +27,6 @@ export function viewCell(
   if (type === 'geo' && typeof value === 'object' && 'lat' in value)
     return `${value.lat.toFixed(3)}, ${value.lng.toFixed(3)}`;
   return printValue(value);
-}
-
-/** The distribution of a column in the model of the page. */
-export interface ColumnStats {
-  /** Records with a value. */
-  count: number;
-  distinct: number | null;
-  /** Bins of numbers and years of dates: from, to, count. */
-  bins?: [from: number, to: number, count: number][];
-  /** Most common values with their counts. */
-  top?: [value: string, count: number][];
 }
 
 /** Values with a bar of their own. */
@@ -115,14 +112,6 @@ export function spreadText(type: AttributeType, { bins, distinct, count }: Colum
 const sourceHost = (url: string): string => URL.parse(url)?.hostname.replace(/^www\./, '') ?? 'the owner';
 
 /** The line below a value: its source, the date it was checked, and its confidence. */
-export function sourceText({
-  source_url,
-  observed_at,
-  confidence,
-}: {
-  source_url: string;
-  observed_at: string;
-  confidence: number;
-}): string {
+export function sourceText({ source_url, observed_at, confidence }: ValueSource): string {
   return `${sourceHost(source_url)} · ${observed_at.slice(0, 10)} · ${confidence.toFixed(2)}`;
 }

@@ -1,0 +1,104 @@
+// The table of a dataset as HTML: in the page that the build writes, and with the rows of an address in the page that
+// the service sends.
+import { plural, printNumber, typeWord, webAddress } from '../render/print.ts';
+import { type Html, html, joinHtml, raw } from './html.ts';
+import { barsOf, CHART, FIGURES, SORTED, sourceText, spreadText, viewCell } from './viewer-cells.ts';
+import type { Model, ModelAttribute, ServedRows, TableRow } from './viewer-model.ts';
+import { PAGE_ROWS } from './viewer-model.ts';
+import { columnsOf, filterText, pageOf, rowsKey, selectionOf, sortOf } from './viewer-state.ts';
+
+/** The head of a column: sort button, type, small chart whose bars filter, range. */
+function columnHead(model: Model, { name, type, unit, description, public: open }: ModelAttribute, sort: string): Html {
+  const order = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : null;
+  const label =
+    open && SORTED.includes(type)
+      ? html`<button type="button" class="viewer-sort" data-sort="${name}" disabled>${name}</button>`
+      : html`<span class="viewer-name">${name}</span>`;
+  const stats = model.stats[name];
+  const bars = barsOf(name, type, stats).map(
+    (bar, at) =>
+      html`<rect x="${bar.x.toFixed(1)}" y="${bar.y.toFixed(1)}" width="${bar.width.toFixed(1)}" height="${bar.height.toFixed(1)}" fill-opacity="${bar.opacity.toFixed(2)}" data-bar="${at}"/>`,
+  );
+  const chart = html`<svg class="column-chart" viewBox="0 0 ${CHART.width} ${CHART.height}" width="${CHART.width}" height="${CHART.height}" aria-hidden="true" focusable="false">${bars}</svg><span class="spread">${stats && spreadText(type, stats)}</span>`;
+  return html`<th scope="col" data-column="${name}" class="${FIGURES.includes(type) && 'figure'}" title="${description}"${order !== null && html` aria-sort="${order}"`}>${label}<span class="unit">${unit ?? typeWord(type)}</span>${open ? chart : html`<span class="tag paid">API key</span>`}</th>`;
+}
+
+/** `linked`: the sources of values are links. */
+function tableCell(column: ModelAttribute, record: TableRow, linked: boolean): Html {
+  const { name, type } = column;
+  const value = record.attributes[name] ?? null;
+  const source = record.provenance[name] ?? null;
+  const text = viewCell(value, column);
+  const url = type === 'url' && value !== null ? webAddress(String(value)) : null;
+  const at = linked && source !== null ? webAddress(source.source_url) : null;
+  const shown = url === null ? text : html`<a href="${url}" rel="nofollow noopener">${text}</a>`;
+  const from = source !== null && value !== null && sourceText(source);
+  const line = at === null ? from : html`<a href="${at}" rel="nofollow noopener">${from}</a>`;
+  const isLocked = !column.public && !(name in record.attributes);
+  return html`<td class="${FIGURES.includes(type) && 'figure'}">${isLocked ? html`<span class="viewer-lock">locked</span>` : shown}${from && html`<span class="from">${line}</span>`}</td>`;
+}
+
+function tableRow(
+  model: Model,
+  columns: readonly ModelAttribute[],
+  record: TableRow,
+  index: number,
+  linked: boolean,
+): Html {
+  const { slug, name } = record;
+  const cells = columns.map((column) => tableCell(column, record, linked));
+  // The marks let the API take out a record that was removed or changed (api/http/static-overlay.ts).
+  return html`${raw(`<!--record ${model.dataset}/${slug}-->`)}<tr aria-rowindex="${index + 2}" data-slug="${slug}"><th scope="row"><input type="checkbox" class="viewer-pick" aria-label="Select ${name}"> <a href="${model.pages}${slug}">${name}</a></th>${cells}</tr>${raw('<!--/record-->')}`;
+}
+
+/** The table with the rows of a state; `matched` is the number of all rows of it. */
+export function tableHtml(model: Model, state: URLSearchParams, rows: readonly TableRow[], matched: number): Html {
+  const columns = columnsOf(state, model).map((name) => model.attributes.find((column) => column.name === name)!);
+  const from = (pageOf(state) - 1) * PAGE_ROWS;
+  const sort = sortOf(state, model);
+  return html`<table id="viewer-table" class="viewer-table${state.has('sources') && ' with-sources'}" aria-rowcount="${matched + 1}"><thead><tr aria-rowindex="1"><th scope="col" class="viewer-record"><input type="checkbox" id="viewer-all" class="viewer-pick" aria-label="Select all rows of this page"> record</th>${columns.map((column) => columnHead(model, column, sort))}</tr></thead><tbody>${rows.map((record, at) => tableRow(model, columns, record, from + at, state.has('sources')))}</tbody></table>`;
+}
+
+/** The text above the table. */
+export const matchText = (matched: number, records: number): string =>
+  matched === records ? plural(matched, 'row') : `${printNumber(matched)} of ${plural(records, 'row')}`;
+
+const ENTITIES: Record<string, string> = { '#34': '"', quot: '"', '#38': '&', amp: '&', '#39': "'", lt: '<', gt: '>' };
+
+/** The model in the page of a dataset; null: the page has none. */
+export function modelOfPage(page: string): Model | null {
+  const text = /<section class="viewer" [^>]*data-model="([^"]*)"/.exec(page)?.[1];
+  return text === undefined
+    ? null
+    : (JSON.parse(text.replace(/&(#?\w+);/g, (entity, name) => ENTITIES[name] ?? entity)) as Model);
+}
+
+/** The page of a dataset with the rows of an address in place of the first rows of the dataset. */
+export function withRows(
+  page: string,
+  model: Model,
+  state: URLSearchParams,
+  { rows, ...answer }: Omit<ServedRows, 'key'> & { rows: readonly TableRow[] },
+): string {
+  const { matched, records, problem } = answer;
+  const served: ServedRows = { key: rowsKey(state), ...answer };
+  const chips = [...selectionOf(state)].map(
+    ([name, value]) =>
+      html`<li><button type="button" class="viewer-chip">${filterText(name, value, model)} <span aria-hidden="true">×</span></button></li>`,
+  );
+  const parts: [RegExp, string][] = [
+    [/(?<=<section class="viewer" )/, html`data-rows="${JSON.stringify(served)}" `.toString()],
+    [
+      /<table id="viewer-table"[\s\S]*?<\/table>/,
+      tableHtml({ ...model, stats: answer.stats ?? model.stats }, state, rows, matched).toString(),
+    ],
+    [/(?<=<p id="viewer-count"[^>]*>)[^<]*/, problem === '' || rows.length > 0 ? matchText(matched, records) : ''],
+    [/(?<=<ul [^>]*id="viewer-chips"[^>]*>)/, joinHtml(chips, '').toString()],
+    ...(state.has('map') ? [[/(?<=id="viewer-map-figure") hidden/, ''] as [RegExp, string]] : []),
+    ...(problem === ''
+      ? []
+      : [[/(?<=id="viewer-problem"[^>]*) hidden>/, html`>${problem}`.toString()] as [RegExp, string]]),
+  ];
+  // A function: the texts may have a dollar sign.
+  return parts.reduce((text, [pattern, replacement]) => text.replace(pattern, () => replacement), page);
+}

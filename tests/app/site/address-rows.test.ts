@@ -1,0 +1,191 @@
+// The page of a dataset and of results with what their address selects, from the running API: rows, counts, problems.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tableHtml } from '../../../api/pages/dataset-table.ts';
+import { html } from '../../../api/pages/html.ts';
+import type { Model } from '../../../api/pages/viewer-model.ts';
+import { filterGrammar } from '../../../data/input/filters.ts';
+import { editRecord, withEntry } from '../../../data/releases/overlay-edit.ts';
+import type { Pack } from '../../../packs/define/model.ts';
+import { type TestApp, testApp } from '../../support/app.ts';
+import { newKey } from '../../support/money-on-stores.ts';
+import { scratchOfAll } from '../../support/night-pack.ts';
+
+const dist = scratchOfAll();
+/** Free calls of an address in a minute. */
+const CALLS = 5;
+let app: TestApp;
+let key: Record<string, string>;
+beforeAll(async () => {
+  app = await testApp({ dist, calls: { free: CALLS } });
+  key = (await newKey(app, 5)).headers;
+  for (const pack of app.register.packs.values()) {
+    mkdirSync(join(dist, 'datasets', pack.id), { recursive: true });
+    writeFileSync(join(dist, 'datasets', pack.id, 'index.html'), pageOf(pack));
+  }
+  mkdirSync(join(dist, 'search'), { recursive: true });
+  writeFileSync(join(dist, 'search/index.html'), '<h1>Search</h1><div id="found"></div>');
+});
+afterAll(() => app.close());
+
+const PUBLIC = { harbours: ['coast', 'depth'], tools: ['maker'] } as const;
+
+/** What the page of a dataset has of it, as the build writes it. */
+function pageOf(pack: Pack): string {
+  const model = {
+    dataset: pack.id,
+    pages: `/datasets/${pack.id}/`,
+    attributes: pack.attributes,
+    filters: filterGrammar(pack, null),
+    columns: [...PUBLIC[pack.id as keyof typeof PUBLIC]],
+    stats: {},
+    choices: {},
+    sort: '-quality',
+  } as unknown as Model;
+  return String(
+    html`<section class="viewer" id="viewer" data-model="${JSON.stringify(model)}"><ul class="viewer-chips" id="viewer-chips"></ul><div id="viewer-problem" role="alert" hidden></div><p id="viewer-count">all rows</p>${tableHtml(model, new URLSearchParams(), [], 0)}</section>`,
+  );
+}
+
+let visitors = 0;
+/** The page at an address, for a visitor of its own. */
+async function open(path: string) {
+  visitors += 1;
+  const headers = { Accept: 'text/html' };
+  const response = await app.ask(path, { headers, address: `2001:db8:77:${visitors.toString(16)}::1` });
+  const text = await response.text();
+  const part = (pattern: RegExp) => pattern.exec(text)?.[1] ?? '';
+  return {
+    status: response.status,
+    text,
+    slugs: [...text.matchAll(/data-slug="([^"]*)"/g)].map(([, slug]) => slug),
+    served: text.includes('data-rows='),
+    count: part(/id="viewer-count">([^<]*)/),
+    problem: part(/id="viewer-problem" role="alert">([^<]*)/),
+  };
+}
+
+/** Addresses that the API answers too. */
+const VIEWS = [
+  'sort=name',
+  'coast=north&sort=-depth',
+  'coast=north&coast=south&min_depth=1&sort=name',
+  'not_coast=north&sort=name',
+  'like_name=o&sort=name',
+  'near=52,5,900&sort=name',
+  'min_quality=0.5&sort=-quality',
+];
+
+test.each(VIEWS)('?%s has the rows of the API, and their number', async (view) => {
+  const page = await open(`/datasets/harbours/?${view}`);
+  const { body } = await app.json(`/v1/harbours/entities?${view}&limit=50&total=true`, { headers: key });
+  expect(page.slugs).toEqual((body['items'] as { slug: string }[]).map(({ slug }) => slug));
+  expect(page.slugs.length).toBeGreaterThan(0);
+  expect(page.count).toMatch(new RegExp(`^${body['total']} (of|rows)`));
+  expect(page.problem).toBe('');
+});
+
+test('pages follow one another, and lists and charts count the rows of the filter', async () => {
+  const all = [await open('/datasets/harbours/?page=1'), await open('/datasets/harbours/?page=2')];
+  expect(new Set(all.flatMap(({ slugs }) => slugs)).size).toBe(app.records['harbours']!.length);
+  const { text } = await open('/datasets/harbours/?coast=north');
+  const served = JSON.parse((/data-rows="([^"]*)"/.exec(text)?.[1] ?? '').replaceAll('&quot;', '"'));
+  const counts = Map.groupBy(app.records['harbours']!, ({ attributes }) => attributes['coast']);
+  counts.delete(undefined);
+  // The list of the filtered attribute has the other values, too.
+  expect(Object.fromEntries(served.choices.coast)).toEqual(
+    Object.fromEntries([...counts].map(([value, records]) => [value, records.length])),
+  );
+  const depths = counts.get('north')!.filter(({ attributes }) => attributes['depth'] !== undefined).length;
+  expect(served.stats.depth.count).toBe(depths);
+  expect(served.stats.depth.bins.reduce((sum: number, bin: number[]) => sum + bin[2]!, 0)).toBe(depths);
+});
+
+test.each([
+  ['colour=red', 'Not a filter of this dataset: colour.', 0],
+  ['min_depth=deep', 'min_depth: must be a number of m', 0],
+  ['page=99999', 'There is no page 99999; the last page is 2.', 0],
+  ['sort=nope', 'The table cannot be sorted by nope; it is sorted by -quality.', 50],
+  ['fields=nope', 'Not a column of this dataset: nope.', 50],
+])('?%s is reported', async (view, problem, rows) => {
+  const page = await open(`/datasets/harbours/?${view}`);
+  expect(page.problem).toContain(problem);
+  expect(page.slugs).toHaveLength(rows);
+});
+
+describe('what the page does not do', () => {
+  test('it shows no paid value and selects by none', async () => {
+    for (const view of ['min_runtime=1', 'sort=-runtime'])
+      expect((await open(`/datasets/tools/?${view}`)).served).toBe(false);
+    const { text, served } = await open('/datasets/tools/?fields=maker,runtime');
+    expect(served).toBe(true);
+    expect(text.match(/locked/g)).toHaveLength(50);
+  });
+
+  test('over the limit of calls it is the file', async () => {
+    const headers = { Accept: 'text/html' };
+    const address = '2001:db8:78::1';
+    const pages: boolean[] = [];
+    for (let call = 0; call <= CALLS; call += 1) {
+      const response = await app.ask('/datasets/harbours/?coast=north', { address, headers });
+      expect(response.status).toBe(200);
+      pages.push((await response.text()).includes('data-rows='));
+    }
+    expect(pages).toEqual([...Array<boolean>(CALLS).fill(true), false]);
+  });
+});
+
+test('an owner’s edit and its withdrawal are in the rows at once, also without a query', async () => {
+  const [record] = app.records['harbours']!;
+  const change = async (name: string | null, at: number) => {
+    const fact = {
+      attribute: 'name',
+      value: name === null ? null : JSON.stringify(name),
+      source_url: 'https://o.example/',
+      evidence: 'x',
+      at,
+    };
+    const editing = {
+      store: app.state,
+      refresh: () => app.register.refresh(),
+      current: (id: string) => app.register.current(id),
+    };
+    await editRecord(editing, {
+      dataset: 'harbours',
+      entity: record!.id,
+      now: Date.now(),
+      write: async (tx, version) => {
+        const row = { dataset: 'harbours', entity_id: record!.id, claim_id: 'claim', version, ...fact };
+        await tx.insertInto('owner_facts').values(row).execute();
+      },
+      alter: (overlay, version) => ({
+        ...overlay,
+        ownerFacts: withEntry(overlay.ownerFacts, record!.id, { entity: record!.id, version, ...fact }),
+      }),
+    });
+  };
+  const shown = async (path: string) => (await open(path)).text.includes('>Zanzibar<');
+  await change('Zanzibar', 1);
+  for (const path of ['/datasets/harbours/', '/datasets/harbours/?q=zanzibar', `/datasets/harbours/${record!.slug}`])
+    expect((await open(path)).text, path).toContain('Zanzibar');
+  await change(null, 2);
+  expect(await shown('/datasets/harbours/')).toBe(false);
+  // The settled name is that of the record's facts.
+  const { body } = await app.json(`/v1/harbours/entities/${record!.slug}`, { headers: key });
+  const { slugs, text } = await open(`/datasets/harbours/?ids=${record!.slug}`);
+  expect(slugs).toEqual([record!.slug]);
+  expect(text).toContain(String(html`${body['name'] as string}</a>`));
+});
+
+test('the results of a search have the numbers of all datasets, and of one', async () => {
+  const q = app.records['harbours']![3]!.name;
+  const { text } = await open(`/search/?q=${encodeURIComponent(q)}`);
+  expect(text).toContain(`/datasets/harbours/${app.records['harbours']![3]!.slug}"`);
+  const one = await open('/search/?q=o&dataset=tools');
+  const { body } = await app.json('/v1/tools/entities?q=o&limit=1&total=true', { headers: key });
+  if (Number(body['total']) > 0) expect(one.text).toMatch(/aria-current="page">\S[^<]*<small>\d+<\/small>/);
+  expect(one.text).not.toContain('/datasets/harbours/');
+  expect((await open('/search/?q=zzzz')).text).toContain('No results for “zzzz”');
+  expect((await open('/search/?q=%3Cimg%20src=x%3E')).text).not.toContain('<img');
+});
