@@ -82,6 +82,6 @@ async function matchingIds(
 }
 
 /** Microseconds since 1970 of a time with six decimals. */
-export function microsecondsOf(time: string): number {
+function microsecondsOf(time: string): number {
   return Math.floor(Date.parse(time)) * 1000 + Number(time.slice(-4, -1));
 }

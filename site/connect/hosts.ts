@@ -7,7 +7,7 @@
 // - VS Code: code.visualstudio.com/docs/agents/reference/mcp-configuration
 // - mcp-remote, for commands in place of addresses: github.com/punkpeye/mcp-remote
 
-export const SERVER = 'dataset-register';
+const SERVER = 'dataset-register';
 
 /** A way to connect: steps, a link that installs, or a text to copy. */
 export interface ConnectWay {
