@@ -150,31 +150,24 @@ export class SqlDatabases {
       throw new DataError('unavailable', `The tables of ${[...datasets].join(', ')} cannot be read now.`);
     });
     database.users += 1;
-    const leave = await this.#cores.enter();
-    const connection = await database.instance.connect();
-    let late = false;
-    const interrupt = () => connection.interrupt();
-    const timer = setTimeout(() => {
-      late = true;
-      interrupt();
-    }, seconds * 1000);
-    signal.addEventListener('abort', interrupt, { once: true });
     try {
-      started();
-      const statement = await connection.prepare(sql);
-      bind(statement, query);
-      return { ...(await readRows(statement, query)), datasets: [...datasets] };
+      const answer = await this.#onCore(() => execute(database.instance, query, signal, started));
+      return { ...answer, datasets: [...datasets] };
     } catch (error) {
-      if (signal.aborted) throw new DataError('unavailable', 'The statement was cancelled.');
-      if (late) throw timeoutError(seconds);
       throw failureOf(error, query, read, this.#memory);
     } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', interrupt);
-      connection.closeSync();
-      leave();
       database.users -= 1;
       this.#closeUnused(database);
+    }
+  }
+
+  /** Does work that takes one core when one is free for it. */
+  async #onCore<T>(work: () => Promise<T>): Promise<T> {
+    const leave = await this.#cores.enter();
+    try {
+      return await work();
+    } finally {
+      leave();
     }
   }
 
@@ -258,28 +251,16 @@ export class SqlDatabases {
     return making;
   }
 
-  async #make(path: string, tier: Tier, { dataset, columns, queries }: SqlSource): Promise<void> {
+  async #make(path: string, tier: Tier, source: SqlSource): Promise<void> {
     const unfinished = temporaryPath(path);
     const settings = { ...SETTINGS, memory_limit: bytes(this.#memory), temp_directory: `${unfinished}.spill` };
-    const leave = await this.#cores.enter();
-    const instance = await DuckDBInstance.create(':memory:', settings);
     try {
-      await rowsOf(instance, `ATTACH ${quotedText(unfinished)} AS made`);
-      for (const kind of KINDS) {
-        const names = Object.keys(columns[kind]).map(quotedIdentifier);
-        const types = Object.entries(columns[kind]).map(([name, type]) => `NULL::${type} AS ${quotedIdentifier(name)}`);
-        // Releases of earlier versions of a pack lack columns.
-        const rows = `(${queries[kind]}) UNION ALL BY NAME SELECT ${types.join(', ')} WHERE false`;
-        await rowsOf(instance, `CREATE TABLE made.${kind} AS SELECT ${names.join(', ')} FROM (${rows})`);
-      }
-      await rowsOf(instance, 'CHECKPOINT made; DETACH made');
+      await this.#onCore(() => writeTables(unfinished, settings, source));
       await rename(unfinished, path);
     } finally {
-      instance.closeSync();
-      leave();
       for (const end of ['', '.wal', '.spill']) await rm(unfinished + end, { recursive: true, force: true });
     }
-    await this.#removeOld(new RegExp(`^${tier}-${dataset}-[0-9a-f]{16}-[0-9a-f]{8}\\.duckdb$`));
+    await this.#removeOld(new RegExp(`^${tier}-${source.dataset}-[0-9a-f]{16}-[0-9a-f]{8}\\.duckdb$`));
   }
 
   /** Removes all but the newest two files of a dataset: threads switch to a new release one after the other. */
@@ -303,6 +284,59 @@ const isSame = (attached: SqlSource | undefined, source: SqlSource) =>
   attached !== undefined &&
   attached.tag === source.tag &&
   JSON.stringify([attached.columns, attached.queries]) === JSON.stringify([source.columns, source.queries]);
+
+/** Runs a statement, which is interrupted after its time or by `signal`. */
+async function execute(
+  instance: DuckDBInstance,
+  query: SqlQuery,
+  signal: AbortSignal,
+  started: () => void,
+): Promise<Omit<SqlAnswer, 'datasets'>> {
+  const connection = await instance.connect();
+  let late = false;
+  const interrupt = () => connection.interrupt();
+  const timer = setTimeout(() => {
+    late = true;
+    interrupt();
+  }, query.seconds * 1000);
+  signal.addEventListener('abort', interrupt, { once: true });
+  try {
+    started();
+    if (signal.aborted) throw new Error('aborted while it waited');
+    const statement = await connection.prepare(query.sql);
+    bind(statement, query);
+    return await readRows(statement, query);
+  } catch (error) {
+    if (signal.aborted) throw new DataError('unavailable', 'The statement was cancelled.');
+    throw late ? timeoutError(query.seconds) : error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', interrupt);
+    connection.closeSync();
+  }
+}
+
+/** Writes the database of a release to a file. */
+async function writeTables(
+  path: string,
+  settings: Record<string, string>,
+  { columns, queries }: SqlSource,
+): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:', settings);
+  try {
+    await rowsOf(instance, `ATTACH ${quotedText(path)} AS made`);
+    for (const kind of KINDS) {
+      const names = Object.keys(columns[kind]).map(quotedIdentifier);
+      const types = Object.entries(columns[kind]).map(([name, type]) => `NULL::${type} AS ${quotedIdentifier(name)}`);
+      // Releases of earlier versions of a pack lack columns.
+      const rows = `(${queries[kind]}) UNION ALL BY NAME SELECT ${types.join(', ')} WHERE false`;
+      await rowsOf(instance, `CREATE TABLE made.${kind} AS SELECT ${names.join(', ')} FROM (${rows})`);
+    }
+    await rowsOf(instance, 'CHECKPOINT made; DETACH made');
+  } finally {
+    instance.closeSync();
+  }
+}
 
 /** Attaches the database of a dataset and creates its views, without the records that the overlay removed or changed. */
 async function attach(
