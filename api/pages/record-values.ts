@@ -73,7 +73,7 @@ function keyNumbers({ record, pack }: RecordRows, closed: readonly Attribute[]):
 }
 
 /** Allows line breaks in long names after a dot or an underscore. */
-export const breakable = (name: string): Html => raw(html`${name}`.replace(/[._](?=.)/g, '$&<wbr>'));
+const breakable = (name: string): Html => raw(html`${name}`.replace(/[._](?=.)/g, '$&<wbr>'));
 
 function valueRow(attribute: Attribute, { record, related }: RecordRows): Html {
   const { name, unit } = attribute;

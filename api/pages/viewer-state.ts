@@ -27,9 +27,9 @@ export function readState(search: string, { filters }: Pick<Model, 'filters'>): 
 
 /** Parameters of a URL that no dataset view has. */
 function unknownNames(search: string, { filters }: Pick<Model, 'filters'>): string[] {
-  const known = [...SELECTING, ...filters.map(({ name }) => name), ...PRESENTING, 'limit', 'cursor'];
+  const accepted = [...SELECTING, ...filters.map(({ name }) => name), ...PRESENTING, 'limit', 'cursor'];
   const names = new Set(new URLSearchParams(search).keys());
-  return [...names].filter((name) => !known.includes(name) && !name.startsWith('utm_'));
+  return [...names].filter((name) => !accepted.includes(name) && !name.startsWith('utm_'));
 }
 
 /** The state with one parameter set, or removed by an empty value. Another selection or sort is on page 1. */

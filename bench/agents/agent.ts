@@ -155,7 +155,8 @@ export function cellsOf(text: string, name: string, n: number, row?: string): st
   // A line that only links to a source has no value.
   const lines = [...listed].map(([, value = '']) => plain(value)).filter((value) => !value.startsWith('['));
   if (lines.length > 0) return lines.slice(0, n);
-  const counted = new RegExp(`([\\d]+) ${name}`).exec(text)?.[1];
+  // One record matches, two records match.
+  const counted = new RegExp(`(\\d+) ${name.replace('records', 'records?')}`).exec(text)?.[1];
   return counted === undefined ? [] : [counted];
 }
 

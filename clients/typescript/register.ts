@@ -171,7 +171,7 @@ export class Register {
 }
 
 /** The request of an operation. Throws a `TypeError` if a part of its path is missing. */
-export function requestOf(
+function requestOf(
   base: string,
   name: OperationName,
   input: Readonly<Record<string, ParameterValue>>,

@@ -12,7 +12,7 @@ const servedRows = (viewer: HTMLElement | null): ServedRows | null => {
 };
 
 export class PageRows {
-  /** What the service said about the rows in the table; null: they are of a file. */
+  /** What the service answered about the rows in the table; null: they are of a file. */
   served: ServedRows | null;
   /** Whether only files are at this address. */
   #isStatic = false;

@@ -1,6 +1,6 @@
 // One or two calls of every operation as clients make them: path, query and body as one object of arguments.
 import { ADMIN, type TestApp } from './app.ts';
-import { endingKeys, everyCall, type OperationCall, subscriptionParts } from './every-call.ts';
+import { endingKeys, everyCall, type OperationCall, ownedParts } from './every-call.ts';
 import { newKey } from './money-on-stores.ts';
 import { claimToken } from './owners-stage.ts';
 
@@ -20,12 +20,7 @@ export async function callsOfClients(app: TestApp): Promise<ClientCall[]> {
   const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
   const slugs = packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map(({ slug }) => slug)]);
   const { id, key } = await newKey(app, 10);
-  const child = await app.json('/v1/keys/me/children', {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}` },
-    body: '{"name":"reader"}',
-  });
-  const parts = { ...(await subscriptionParts(app, key)), child_id: String(child.body['id']) };
+  const parts = await ownedParts(app, key);
   const account = { id, key, token: await claimToken(app), ending: await endingKeys(app), parts };
   const calls = everyCall(packs, Object.fromEntries(slugs), account);
   const byOperation = Map.groupBy(calls, ({ operation, dataset }) => `${operation.name} ${dataset}`);

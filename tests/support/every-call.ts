@@ -1,5 +1,6 @@
 // Calls of every operation of the table, for tests that compare any answer with its description.
 
+import { randomUUID } from 'node:crypto';
 import type { Operation } from '../../api/contract/operation.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { inputSchema } from '../../api/render/json-schema.ts';
@@ -125,20 +126,21 @@ export async function endingKeys(app: TestApp): Promise<Record<string, string>> 
   return Object.fromEntries(await Promise.all(keys));
 }
 
-/** A subscription with a delivery, for the paths of their operations. */
-export async function subscriptionParts(
-  app: TestApp,
-  key: string,
-): Promise<{ subscription: string; delivery: string }> {
-  const { body } = await app.json('/v1/keys/me/subscriptions', {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(BODIES['keys_subscriptions_add']!('', '')),
-  });
-  const subscription = String(body['id']);
+/** Parts of paths of operations on what a key owns. */
+export type PathParts = Record<'subscription' | 'delivery' | 'child_id', string>;
+
+/** A subscription with a delivery, and a child key, of a key. */
+export async function ownedParts(app: TestApp, key: string): Promise<PathParts> {
+  const made = async (name: string, path: string) => {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+    const { body } = await app.json(path, { method: 'POST', headers, body: JSON.stringify(BODIES[name]!('', '')) });
+    return String(body['id']);
+  };
+  const child_id = await made('keys_child_create', '/v1/keys/me/children');
+  const subscription = await made('keys_subscriptions_add', '/v1/keys/me/subscriptions');
   const { db } = app.state;
   await db.updateTable('change_subscriptions').set({ status: 'active' }).where('id', '=', subscription).execute();
-  const delivery = 'msg_of-a-test';
+  const delivery = `msg_${randomUUID()}`;
   await db
     .insertInto('deliveries')
     .values({
@@ -146,5 +148,5 @@ export async function subscriptionParts(
       ...{ attempts: 1, response_status: 200, problem: null, created_at: 0, delivered_at: 1 },
     })
     .execute();
-  return { subscription, delivery };
+  return { subscription, delivery, child_id };
 }

@@ -108,7 +108,7 @@ async function rowsOf(
 }
 
 /** Records shown of each dataset of a search, of the only one, and of those that are left out. */
-const SHOWN = { each: 10, only: 50 };
+const SHOWN = { several: 10, one: 50 };
 
 /** The page of results with those of the address. Null: it stays as it is. */
 export async function resultsPage(
@@ -127,7 +127,7 @@ export async function resultsPage(
       for (const { pack, engine } of leases.releases) {
         const input = searchParameters.parse({ q, sort: 'relevance' }, pack, { now: request.now });
         const plan = { where: questionOf(input, 'public'), sort: visibleSort(input.sort, 'public', pack), after: null };
-        const limit = chosen === '' ? SHOWN.each : SHOWN.only;
+        const limit = chosen === '' ? SHOWN.several : SHOWN.one;
         const { ordinals, total } = await engine.search({ ...plan, limit, total: true });
         const lines = (await engine.bodies(ordinals)).map(({ body }) => {
           const record = JSON.parse(body) as StoredRecord;
@@ -141,8 +141,8 @@ export async function resultsPage(
         results.push({ id: pack.id, title: pack.title, total: total ?? 0, records: lines });
       }
       const page = file.text ?? (await readFile(file.path, 'utf8'));
-      const found = String(resultsHtml(prefixOf(gate.base_url), q, chosen, results));
-      return page.replace(/(?<=<div id="found">)/, () => found);
+      const resultsText = String(resultsHtml(prefixOf(gate.base_url), q, chosen, results));
+      return page.replace(/(?<=<div id="found">)/, () => resultsText);
     } finally {
       leases.done();
     }

@@ -53,7 +53,7 @@ export function readConfig(path: string): Config {
 }
 
 /** Replaces the file at once; mode 0600. */
-export function writeConfig(path: string, config: Config): void {
+function writeConfig(path: string, config: Config): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });

@@ -4,7 +4,7 @@
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g;
 
 /** A value as text in one line: lists with commas, places and ranges in short, absent values empty. */
-export function cellOf(value: unknown): string {
+function cellOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (Array.isArray(value)) return value.map(cellOf).join(', ');
   if (typeof value === 'object') {

@@ -7,10 +7,6 @@ import type { KeyLimitTable } from '../tables/budgets.ts';
 
 export type KeyLimits = Pick<KeyLimitTable, 'per_day' | 'per_month' | 'alert_below'>;
 
-/** The limits of a key with its spending; undefined without limits. */
-export const limitsOf = (db: Store['db'], key_id: string): Promise<KeyLimitTable | undefined> =>
-  db.selectFrom('key_limits').selectAll().where('key_id', '=', key_id).executeTakeFirst();
-
 /** Replaces the limits of a key. What it spent earlier today and this month counts. `also` runs last. */
 export async function setLimits(
   { db }: Store,

@@ -103,6 +103,7 @@ const PROVOKED: Partial<Record<ErrorCode, Case>> = {
 /** Codes of operations that do not exist yet. */
 const WAITING = [
   'insufficient_credits',
+  'limit_exceeded',
   'payment_invalid',
   'domain_mismatch',
   'not_owner',

@@ -8,6 +8,7 @@ import { OPERATIONS } from '../../../api/operations/table.ts';
 import { auditEntries } from '../../../data/state/audit.ts';
 import { newClaim } from '../../../data/state/owners/claims.ts';
 import { type Answer, NOW, type TestApp } from '../../support/app.ts';
+import { ownedParts, type PathParts } from '../../support/every-call.ts';
 import { balance, callStatus, describeApps, type MoneyStage, newKey } from '../../support/money-on-stores.ts';
 import { SERVED } from '../../support/owners-stage.ts';
 import { startDouble } from '../../support/stripe-double.ts';
@@ -51,6 +52,15 @@ async function withChild(app: TestApp, body?: Case['body'], other?: Case['other'
   return { path: `${path}/${child.body['id']}`, headers, ...(body && { body }), ...(other && { other }) };
 }
 
+const SUBSCRIPTIONS = '/v1/keys/me/subscriptions';
+const HOOK = 'https://hook.example.org/';
+
+/** A request about a new subscription of a new key, or about its delivery. */
+async function withSubscription(app: TestApp, pathOf: (parts: PathParts) => string): Promise<Case> {
+  const { headers, key } = await newKey(app);
+  return { path: `${SUBSCRIPTIONS}/${pathOf(await ownedParts(app, key))}`, headers };
+}
+
 /** A request of each operation that changes something. */
 const CASES: Record<string, (app: TestApp) => Promise<Case>> = {
   keys_create: async () => ({ path: '/v1/keys', body: { email: 'once@example.org' } }),
@@ -60,6 +70,11 @@ const CASES: Record<string, (app: TestApp) => Promise<Case>> = {
   keys_child_create: (app) => withKey(app, '/v1/keys/me/children', { name: 'one' }, { name: 'two' }),
   keys_child_change: (app) => withChild(app, { name: 'one' }, { name: 'two' }),
   keys_child_revoke: (app) => withChild(app),
+  keys_subscriptions_add: (app) =>
+    withKey(app, SUBSCRIPTIONS, { dataset: 'tools', url: HOOK }, { dataset: 'harbours', url: HOOK }),
+  keys_subscriptions_remove: (app) => withSubscription(app, ({ subscription }) => subscription),
+  keys_deliveries_repeat: (app) =>
+    withSubscription(app, ({ subscription, delivery }) => `${subscription}/deliveries/${delivery}/repeat`),
   keys_close: (app) => withKey(app, '/v1/keys/me'),
   keys_topup: (app) => withKey(app, '/v1/keys/topup', { amount_eur: 20 }, { amount_eur: 30 }),
   keys_subscribe: (app) => withKey(app, '/v1/keys/subscribe', { plan: 'pro' }, { plan: 'scale' }),
