@@ -4,6 +4,7 @@ import { serialize } from 'hono/utils/cookie';
 import type { Requester } from '../../data/model/accounts.ts';
 import { currentPlan } from '../../data/model/subscriptions.ts';
 import { type Key, keyById } from '../../data/state/keys/keys.ts';
+import { findLiveKeyById } from '../../data/state/keys/lookup.ts';
 import { entriesOf, usageOf } from '../../data/state/money/ledger.ts';
 import { billedSubscriptions } from '../../data/state/money/paid-plans.ts';
 import { endGrant, grantOf, grantsOf } from '../../data/state/oauth/grants.ts';
@@ -322,8 +323,11 @@ export class AccountServer {
     if (isForeignForm(base_url, 'session', request)) return foreignForm(base_url);
     const visit = await this.#visitOf(request);
     if (visit === null) throw new ApiError('key_required', 'Your session has ended. Sign in again.');
-    const { id, balance } = visit.key;
-    const caller = { kind: 'key', id, balance, plan: currentPlan(visit.key, request.now.getTime()) } as const;
+    const at = request.now.getTime();
+    const key = await findLiveKeyById(this.#parts.store, visit.key.id, at);
+    if (key === null) throw new ApiError('invalid_key', 'This key has ended.');
+    const { plan_until: _, ...members } = key;
+    const caller = { kind: 'key', ...members, plan: currentPlan(key, at) } as const;
     return runForSession(gate, request, visit.session, caller);
   }
 

@@ -1,7 +1,7 @@
 // Looks up the key of every request without a cache: a revocation takes effect at once, in every process.
 import { type Bound, childBounds, dayOf, keyBounds, tightestBound } from '../budgets.ts';
 import { hashSecret, isWellFormedKey } from '../key-format.ts';
-import { childByHash, grantWithKey, keyByHash } from '../statements.ts';
+import { childByHash, grantWithKey, keyByHash, keyWithBalance } from '../statements.ts';
 import type { Store } from '../store.ts';
 import type { KeyLimitTable } from '../tables/budgets.ts';
 
@@ -56,6 +56,12 @@ export async function findLiveKey({ reader }: Store, secret: string, now: number
   const listOf = (json: string | null) => (json === null ? null : (JSON.parse(json) as string[]));
   const fields = { id, name, datasets: listOf(datasets), operations: listOf(operations) };
   return { ...parent, ...(bound && { bound }), child: fields };
+}
+
+/** The key with this id, as `findLiveKey`; null when it is unknown, expired or revoked. */
+export async function findLiveKeyById({ reader }: Store, id: string, now: number): Promise<LiveKey | null> {
+  const [row] = await keyWithBalance(reader, { id });
+  return row === undefined ? null : liveKey(row, now);
 }
 
 type KeyRow = Awaited<ReturnType<typeof keyByHash>>[number];

@@ -61,6 +61,17 @@ const outcome = async (response: Response) => {
 };
 
 describeApps('paid values in place', {}, (stage) => {
+  it('count against the limits that the owner set for the key', async () => {
+    const { app } = stage;
+    const reader = await visitor(app);
+    const limits = { method: 'PUT', headers: reader.headers, body: '{"per_day_eur":0.006}' };
+    expect((await app.json('/v1/keys/me/limits', limits)).status).toBe(200);
+    const record = (entity_id: string) => ({ ...RECORD, arguments: { entity_id } });
+    expect(await outcome(await run(app, reader, record('record-2')))).toBe('200');
+    expect(await outcome(await run(app, reader, record('record-3')))).toBe('402 limit_exceeded');
+    expect(await balance(app, reader.headers)).toBeCloseTo(0.496, 6);
+  });
+
   it('cost the exact price once for a record and release, in every process', async () => {
     const { app, other } = stage;
     const reader = await visitor(app);
