@@ -138,7 +138,7 @@ export function headerHtml(prefix: string, here = '', nav?: Html): Html {
 <a class="mark" href="${prefix}/">Dataset Register</a>
 ${
   nav ??
-  html`<search><form class="seek" action="${prefix}/search/"><input type="search" name="q" aria-label="Search all datasets" aria-keyshortcuts="/" placeholder="Search" autocomplete="off" required><button type="submit" class="away">Search</button></form></search>
+  html`<search aria-label="All datasets"><form class="seek" action="${prefix}/search/"><input type="search" name="q" aria-label="Search all datasets" aria-keyshortcuts="/" placeholder="Search" autocomplete="off" required><button type="submit" hidden>Search</button></form></search>
 <nav aria-label="Main">${joinHtml(links, ' ')}</nav>\n<nav class="enter" aria-label="Account">${joinHtml(account, ' ')}</nav>`
 }
 <button class="theme" type="button" data-theme-switch>Scheme</button>

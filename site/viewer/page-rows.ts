@@ -29,7 +29,8 @@ export class PageRows {
     const address = `${location.pathname}?${state.size === 0 ? 'page=1' : state}`;
     const headers = { Accept: 'text/html' };
     const response = await fetch(address, { headers, signal: AbortSignal.timeout(PATIENCE) }).catch(() => null);
-    const text = response?.ok ? await response.text().catch(() => '') : '';
+    // The page of a wrong address says what is wrong; an unread answer would keep its connection.
+    const text = (await response?.text().catch(() => '')) ?? '';
     const page = new DOMParser().parseFromString(text, 'text/html');
     const served = servedRows(page.getElementById('viewer'));
     // A host of files counts no calls.

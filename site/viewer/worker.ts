@@ -197,6 +197,8 @@ const request = (url: string, init: RequestInit): Promise<Response> =>
 
 /** Why a file is not sent, in words for people. */
 function refusal(response: Response): LoadError {
+  // An unread answer keeps its connection.
+  void response.body?.cancel();
   const seconds = response.headers.get('retry-after');
   if (response.status !== 503) return new LoadError("Couldn't load the data.");
   const wait = seconds === null ? '' : ` Retry in about ${seconds} seconds.`;

@@ -264,7 +264,8 @@ test('the first press of Tab offers to skip to the content', async (context) => 
 
 test('the search of the guides shows results while typing, which link to sections', async (context) => {
   const { page, complaints } = await opened(context, '/guides/');
-  await page.getByRole('searchbox').fill('idempot');
+  const search = page.getByRole('main').getByRole('searchbox');
+  await search.fill('idempot');
   await page.waitForSelector('.found li');
   expect(await page.locator('[role=status]').textContent()).toMatch(/^\d+ sections?$/);
   const first = page.locator('.found a').first();
@@ -274,7 +275,7 @@ test('the search of the guides shows results while typing, which link to section
   const [, id] = href.split('#');
   expect(await page.locator(id === undefined ? 'h1' : `[id="${id}"]`).count()).toBe(1);
   await page.goto(`${site.origin}/guides/`);
-  await page.getByRole('searchbox').fill('xyzzyplugh');
+  await search.fill('xyzzyplugh');
   await page.getByText(/^No results/).waitFor();
   expect(complaints).toEqual([]);
 });
@@ -345,6 +346,8 @@ describe('without JavaScript', () => {
 
   test('everything can be read, and nothing is shown that would not work', async (context) => {
     const { page } = await opened(context, '/datasets/harbours/', bare);
+    // The parts of the reference open without a script.
+    await page.locator('details.part').evaluateAll((parts) => parts.forEach((part) => part.setAttribute('open', '')));
     for (const id of ['records', 'where', 'profile', 'attributes', 'changes', 'call', 'prices', 'sources'])
       expect(await page.locator(`#${id}`).isVisible(), id).toBe(true);
     expect(await page.locator('.map svg path').count()).toBeGreaterThan(1);
@@ -363,7 +366,7 @@ describe('without JavaScript', () => {
 
   test('the search of the guides leads to all headings', async (context) => {
     const { page } = await opened(context, '/guides/', bare);
-    await page.getByRole('searchbox').fill('errors');
+    await page.getByRole('main').getByRole('searchbox').fill('errors');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/guides\/contents\/\?q=errors$/);
     expect(await page.locator('.columns li').count()).toBeGreaterThan(50);

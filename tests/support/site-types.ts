@@ -34,7 +34,13 @@ export function pageTypes({ showcase, other, key }: { showcase: string; other: s
   return [
     { name: 'home', path: '/', written: /^\/$/, script: HOME },
     { name: 'dataset with a map', path: '/datasets/harbours/', ready, script: TOOL },
-    { name: 'filtered dataset', path: '/datasets/harbours/?coast=north&sources=1&map=1', ready, script: TOOL },
+    {
+      name: 'filtered dataset',
+      path: '/datasets/harbours/?coast=north&sources=1&map=1',
+      ready,
+      script: TOOL,
+      shift: 0.002,
+    },
     { name: 'dataset', path: '/datasets/tools/', written: /^\/datasets\/[^/]+\/$/, ready, script: TOOL },
     { name: 'showcase record', path: showcase, written: /^\/datasets\/[^/]+\/[^/]+\/$/ },
     { name: 'record made on request', path: `/datasets/tools/${other}` },
