@@ -250,10 +250,11 @@ describe('over HTTP', () => {
         expect(files.map(({ name, withheld = false }) => [name, withheld])).toEqual(expected);
       }
       const html = await (await page('/files/tools/')).text();
-      expect(html).toContain('public.parquet (withheld');
+      expect(html).toContain('<h2>public.parquet</h2>');
+      expect(html).toContain('Withheld: it is being written');
       expect(html).not.toContain('href="/files/tools/public.parquet"');
       expect(html).toContain('href="/files/tools/dictionary.md"');
-      expect(await (await page('/files/harbours/')).text()).not.toContain('withheld');
+      expect(await (await page('/files/harbours/')).text()).not.toContain('Withheld:');
       const head = await app.ask('/files/tools/', { method: 'HEAD' });
       expect([head.status, await head.text()]).toEqual([200, '']);
     });
