@@ -441,7 +441,7 @@ describeApps('keys', { now }, (stage) => {
     for (const wrong of ['0', '91', 'x'])
       expect(await callStatus(app, `/v1/keys/me/usage?days=${wrong}`, { headers })).toBe('422 validation_failed');
     const markdown = await app.ask('/v1/keys/me/usage.md', { headers });
-    expect(await markdown.text()).toContain('|2026-11-21|tools|entity_get|1|');
+    expect(await markdown.text()).toContain('|2026-11-21|tools|entity_get||1|');
     clock = NOW;
   });
 
