@@ -150,6 +150,9 @@ describeStores('an audit log of before', ({ options, open }) => {
     // The state before the migration.
     await sql`alter table requests drop column attribute`.execute(db);
     await sql`alter table grants drop column any_resource`.execute(db);
+    await sql`alter table entries drop column child_id`.execute(db);
+    await sql`alter table keys drop column expires_at`.execute(db);
+    await sql`alter table payments drop column purchase`.execute(db);
     for (const table of [
       'audit_people',
       'release_pointers',
@@ -158,6 +161,10 @@ describeStores('an audit log of before', ({ options, open }) => {
       'nodes',
       'account_sessions',
       'mails',
+      'change_subscriptions',
+      'deliveries',
+      'children',
+      'key_limits',
     ])
       await sql.raw(`drop table ${table}`).execute(db);
     await sql`delete from secrets where name = 'audit_people'`.execute(db);
