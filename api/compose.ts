@@ -204,7 +204,7 @@ export async function compose(settings: Settings) {
     ...access.sweeps,
     /** Sends the changes that subscriptions wait for. */
     sendChanges: () => sender.flush(),
-    /** Makes the public tables of new releases before somebody waits for them. */
+    /** Makes the public tables of new releases before their first statement. */
     prepareSql: sql ? prepareTables(sql, register) : () => {},
     listener: listenerOf(app, gate, settings),
     async close() {

@@ -463,7 +463,7 @@ function attachMail(to: string, base_url: string, token: string): Mail {
 
 function lowBalanceMail(to: string, base_url: string, balance: number, mark: number): Mail {
   const text = [
-    `The balance of your API key is ${eur(balance)} EUR, below the ${eur(mark)} EUR at which you asked for a mail.`,
+    `The balance of your API key is ${eur(balance)} EUR, below the ${eur(mark)} EUR that you set for this alert.`,
     '',
     `Top it up, or change the limits, on this page: ${base_url}/account`,
     '',

@@ -63,7 +63,7 @@ function claimIdempotencyKey<T>(run: CallRun<T>): Awaitable<void> {
   if (caller.kind !== 'anonymous') return claim(run, codec, idempotencyOwner(caller), key, requestOf(call, ctx));
 }
 
-/** A key is sold only under an Idempotency-Key that nobody can guess, because the payment is public on the chain. */
+/** A key is sold only with an Idempotency-Key that cannot be guessed, since payments are public on the chain. */
 function requireSecretKey(key: string): void {
   if (isSecret(key)) return;
   const msg = `is required, with 32 to 128 random characters (got ${key.length}): it alone gets a lost key again`;
@@ -319,7 +319,7 @@ function countCall<T>({ gate, operation, call, leases, began }: CallRun<T>, outc
 function admitCaller<T>(run: CallRun<T>): Awaitable<void> {
   const { gate, call, operation } = run;
   const { access } = operation.charge;
-  // A sale is between the service and a payment, whoever sends it.
+  // A sale depends on the payment alone, not on the caller.
   const buyer = (caller: Caller): Caller => (operation.charge.amount ? ANONYMOUS : caller);
   const bucket = operation.charge.bucket ?? (access === 'paid' || access === 'plan' ? 'paid' : 'free');
   const caller = operation.charge.ends_secret

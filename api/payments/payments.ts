@@ -21,7 +21,7 @@ export interface X402Attachment {
   request: string;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** The Idempotency-Key of a sale of a key, whose payment nobody else may continue. */
+  /** The Idempotency-Key of a sale of a key, which alone may continue its payment. */
   sale?: string;
 }
 

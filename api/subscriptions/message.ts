@@ -87,7 +87,7 @@ export const subscriptionPage = (base_url: string, id: string, challenge: string
 /** The mail that asks the owner of a key to confirm a subscription. */
 export function confirmationMail(to: string, dataset: string, page: string): Mail {
   const text = [
-    `Someone with your API key asked for mails about changes of ${dataset}, at most one a day.`,
+    `Your API key was used to request mails about changes of ${dataset}, at most one a day.`,
     '',
     `Confirm on this page: ${page}`,
     '',

@@ -27,7 +27,7 @@ export interface SignInOptions {
 
 /**
  * Tokens that a person allowed in the browser for the service at `url`. Throws if the service has no OAuth, the person
- * refused, or nobody answered within 5 minutes.
+ * refused, or there was no answer within 5 minutes.
  *
  * @example
  * ```ts
@@ -128,7 +128,7 @@ async function fetchJson(address: string, init: RequestInit = {}): Promise<unkno
 /** Waits for the redirect of the browser; returns its code. */
 function callback(server: Server, state: string, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('nobody signed in within 5 minutes')), PATIENCE);
+    const timer = setTimeout(() => reject(new Error('there was no sign-in within 5 minutes')), PATIENCE);
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
     server.on('close', () => clearTimeout(timer));
     server.on('request', (request, response) => {
