@@ -7,7 +7,7 @@ import type {
   ChangeSubscriptions,
   WantedSubscription,
 } from '../../data/model/change-subscriptions.ts';
-import { DataError, validationError } from '../../data/model/errors.ts';
+import { DataError } from '../../data/model/errors.ts';
 import { checkUrl, type OpenHosts, publicOnly, Refused, WEB_PORTS } from '../../data/model/guard.ts';
 import { currentPlan, subscription as planOf } from '../../data/model/subscriptions.ts';
 import type { Register } from '../../data/releases/register.ts';
@@ -38,6 +38,10 @@ interface Parts {
   open_hosts?: OpenHosts;
 }
 
+/** The 422 for a member of the body. */
+const wrongMember = (name: string, msg: string) =>
+  new DataError('validation_failed', `${name}: ${msg}`, [{ loc: ['body', name], msg, type: 'value_error' }]);
+
 const notFound = () => new ApiError('not_found', 'This key has no subscription or delivery with this id.');
 
 /** The address of a receiver; 422 unless it is https on a public host, or one of `open_hosts`. */
@@ -48,7 +52,7 @@ function checkedUrl(url: string, open_hosts?: OpenHosts): string {
     if (address.protocol !== 'https:' && !open_hosts?.has(address.host)) throw new Refused('use https');
     return url;
   } catch (error) {
-    throw validationError('url', error instanceof Refused ? error.message : 'must be an address', 'url_parsing');
+    throw wrongMember('url', error instanceof Refused ? error.message : 'must be an address');
   }
 }
 
@@ -77,7 +81,7 @@ export class StoredSubscriptions implements ChangeSubscriptions {
     const url = 'url' in to ? checkedUrl(to.url, open_hosts) : null;
     const key = await keyById(store, requester.key ?? '');
     if ('email' in to && (key === null || normalEmail(to.email) !== normalEmail(key.email)))
-      throw validationError('email', 'must be the address of the key', 'value_error');
+      throw wrongMember('email', 'must be the address of the key');
     const plan = planOf(currentPlan(key ?? { plan: 'payg', plan_until: null }, requester.now));
     if (!plan.bulk && namesPaid(input, pack))
       throw new ApiError(

@@ -210,7 +210,8 @@ describeApps('subscriptions to changes', { nights: true, now: () => new Date(clo
   it('mails at most one digest a day to the address of the key, after its owner has confirmed, until it is ended', async () => {
     const { body: account } = await call('/v1/keys/me', 'GET');
     const wrong = { dataset: 'tools', email: 'somebody@example.org' };
-    expect((await call(PATH, 'POST', wrong)).status).toBe(422);
+    const refusal = await call(PATH, 'POST', wrong);
+    expect([refusal.status, refusal.body['detail']]).toMatchObject([422, [{ loc: ['body', 'email'] }]]);
     expect((await call(PATH, 'POST', { ...wrong, url: receiver.url })).status).toBe(422);
     const { status, body } = await call(PATH, 'POST', { ...wrong, email: account['email'] });
     const { id, secret } = body as { id: string; secret?: string };
