@@ -710,6 +710,8 @@ export interface Inputs {
     operations?: string[] | null;
     /** When it ends; null: with its parent */
     expires_at?: string | null;
+    /** Id of the child key */
+    child_id: string;
   };
   /** Revokes a child key at once and permanently. */
   keys_child_revoke: {

@@ -170,7 +170,7 @@ export const keys_child_change = operation<Body & { child_id: string }, Child & 
   ...shared,
   rest: { ...KEY_OPERATION.rest, method: 'PATCH', path: `${PATH}/:child_id` },
   docs: { ...KEY_OPERATION.docs, errors: ['not_found'] },
-  input: () => Change,
+  input: () => Change.extend(ChildId.shape),
   parse(raw, ctx) {
     const [child_id, rest] = childId(raw);
     return { child_id, ...changed.parse(rest, ctx) };

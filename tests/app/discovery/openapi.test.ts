@@ -87,6 +87,17 @@ describe('the document', () => {
       }
   });
 
+  test('describes every parameter of a path in each of its methods', () => {
+    const names = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+    for (const [path, item] of Object.entries(document.paths))
+      for (const [method, { parameters = [] }] of Object.entries(item)) {
+        const inPath = parameters
+          .map((each) => resolved(each as Json & { $ref?: string }))
+          .filter((each) => each['in'] === 'path');
+        expect([method, path, inPath.map((each) => each['name']).sort()]).toEqual([method, path, names(path)]);
+      }
+  });
+
   test('describes every parameter, with bounds where it is a number', () => {
     for (const { operationId, parameters = [] } of everything()) {
       const found = parameters.map((each) => resolved(each as Json & { $ref?: string }));
