@@ -27,6 +27,7 @@ const MEMBERS: Record<string, string[]> = {
     'median_age_hours',
     'next_collection',
     'records',
+    'runs',
     'sla_hours',
     'snapshot',
     'within_sla',

@@ -18,7 +18,17 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   'X-Max-Price-EUR: 0.01': 402,
   // The address has a key already.
   '-X POST http://localhost:8787/v1/keys -H': 409,
+  // Created.
+  '/v1/keys/me/subscriptions -d': 201,
+  // This service has no address that x402 payments go to.
+  '/v1/keys/prepaid': 503,
 };
+
+/**
+ * Address of this run on the loopback network: the store of the live suite is kept, and the daily quotas in it count
+ * by address.
+ */
+const ADDRESS = `127.${[0, 0, 0].map(() => 1 + Math.floor(Math.random() * 254)).join('.')}`;
 
 let server: LiveServer;
 let key = '';
@@ -40,7 +50,7 @@ afterAll(() => server.stop());
 
 /** Runs a command in a shell; returns the answer and its status. */
 async function run(command: string): Promise<{ status: number; text: string }> {
-  const script = `${command.trim().replaceAll('http://localhost:8787', server.base)} -sS -w '\\n%{http_code}'`;
+  const script = `${command.trim().replaceAll('http://localhost:8787', server.base)} --interface ${ADDRESS} -sS -w '\\n%{http_code}'`;
   const { stdout } = await promisify(execFile)('sh', ['-c', script], {
     env: { PATH: process.env['PATH'], REGISTER_KEY: key },
     maxBuffer: 64 * 1024 * 1024,

@@ -91,12 +91,13 @@ describe('a service with its static files', () => {
     await world.say(shown.id, { name: 'Another name' }, '2026-11-21T00:01:00Z');
     const home = await until(
       () => api.ask('/datasets/harbours/', { Accept: 'text/html' }),
-      ({ body }) => !body.includes(`/datasets/harbours/${shown.slug}.md`),
+      ({ body }) => !body.includes(`/datasets/harbours/${shown.slug}.md`) && body.includes('Another name'),
       5_000,
     );
     expect(home.status).toBe(200);
     expect(home.body).toContain('</html>');
-    expect(home.body).not.toContain(shown.slug);
+    expect(home.body).toContain('Another name');
+    expect(home.body).not.toContain(shown.name);
   });
 
   test('an opt-out withholds every file with the record, and files without it replace them', async () => {

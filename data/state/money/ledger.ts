@@ -22,9 +22,9 @@ export const LEDGER_KINDS = [
   'dispute_won',
   'plan_payment',
   'plan',
-  'plan_returned',
   'prepaid',
   'expired',
+  'plan_returned',
 ] as const;
 
 /** One movement on the account of a key in micro-euros, positive for a credit. */

@@ -45,7 +45,7 @@ describeStores('grants', (under) => {
       expect(count(await Promise.all(all))).toEqual({ charged: 50, capped: 150 });
       expect(await grantOf(two, key_id, name)).toMatchObject({ cap: 50_500, spent: 50_000 });
       expect(await charge(one, ask(key_id, name, 501))).toEqual({ state: 'capped', left: 500 });
-      expect(await charge(one, ask(key_id, name, 500))).toEqual({ state: 'charged', balance: 449_500 });
+      expect(await charge(one, ask(key_id, name, 500))).toMatchObject({ state: 'charged', balance: 449_500 });
       expect(await verify(one)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
     });
 

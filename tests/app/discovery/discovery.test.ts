@@ -77,7 +77,7 @@ describe('a client that follows links from the root', () => {
       ([path, { status }]) =>
         // Files next to the API, and pages for people, which the nightly run writes
         // (tests/process/analysts.test.ts, tests/app/site).
-        !/^\/(files|guides|sql|changes|pricing|connect|og)\//.test(path) &&
+        !/^\/(files|guides|sql|changes|pricing|connect|search|og)\//.test(path) &&
         ![200, 400, 401, 402, 403, 405, 422].includes(status) &&
         !BEGINNINGS.includes(path),
     );
