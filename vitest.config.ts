@@ -30,6 +30,7 @@ const test = {
   // Generous, since CI machines are slow and busy; a test that hangs still ends.
   testTimeout: 40_000,
   hookTimeout: 60_000,
+  expect: { poll: { timeout: 20_000 } },
   restoreMocks: true,
   unstubEnvs: true,
   unstubGlobals: true,

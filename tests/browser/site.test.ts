@@ -165,7 +165,7 @@ test.for([390, 768, 1440])(
       await slow.send('Emulation.setCPUThrottlingRate', { rate: 2 });
       await page.goto(site.origin + path);
       await page.waitForSelector('#viewer.ready:not([aria-busy])');
-      await page.waitForLoadState('networkidle');
+      await page.waitForLoadState('networkidle', { timeout: 90_000 });
       const shift = await page.evaluate<number>(`new Promise((told) => new PerformanceObserver((list) =>
       told(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true })
       || setTimeout(() => told(0), 200))`);
