@@ -1,5 +1,4 @@
-// Script of the page that creates keys: the first call with the new key, and its use on this site. The page
-// works without it.
+// Script of the page that creates keys: the first call with the new key. The page works without it.
 
 /** The form of the first call. */
 const firstCall = document.querySelector('form[data-first-call]');
@@ -44,12 +43,5 @@ if (firstCall) {
       status.textContent = 'The API does not respond. Try again in a moment.';
     }
     button.disabled = false;
-  });
-
-  /* The tables of this site read the key from the storage of the tab (site/viewer/key-field.ts). */
-  const keep = document.getElementById('use-here');
-  keep?.addEventListener('change', () => {
-    if (keep.checked) sessionStorage.setItem('register key', key);
-    else sessionStorage.removeItem('register key');
   });
 }

@@ -272,7 +272,7 @@ ${alert('key')}
 <div class="buttons"><button type="submit" class="button">Sign in</button></div>
 </form></section>
 <section aria-labelledby="by-mail"><h2 id="by-mail">By mail</h2>
-<form class="ask" method="post" action="${prefix}/account/mail-link">
+<form class="ask" method="post" action="${prefix}/account/mail-link">${returnField(next)}
 ${alert('email')}
 <label for="email">E-mail address of your key</label>
 <input id="email" name="email" type="email" autocomplete="email" maxlength="254" required value="${state?.email ?? ''}"${invalid('email')}>
@@ -294,12 +294,12 @@ export function linkSentPage(base_url: string, email: string): ShellPage {
 }
 
 /** The page of a mailed link. Opening it changes nothing, since mail scanners open links; its button does. */
-export function useLinkPage(base_url: string, token: string, email: string): ShellPage {
+export function useLinkPage(base_url: string, token: string, email: string, next: string | null): ShellPage {
   return {
     title: 'Sign in to your account',
     path: PATH,
     body: html`<p>This link signs you in as <strong>${email}</strong>.</p>
-<form method="post" action="${prefixOf(base_url)}/account/link"><input type="hidden" name="token" value="${token}"><button type="submit" class="button">Sign in</button></form>`,
+<form method="post" action="${prefixOf(base_url)}/account/link">${returnField(next)}<input type="hidden" name="token" value="${token}"><button type="submit" class="button">Sign in</button></form>`,
   };
 }
 

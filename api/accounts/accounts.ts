@@ -315,9 +315,13 @@ export class StoredAccounts implements Accounts {
     await this.#mailLink(email, requester, RECOVER, recoveryMail);
   }
 
-  /** Mails a link that signs in to the account pages. Returns the same for an address without a key. */
-  async mailSignIn(email: string, requester: Requester): Promise<void> {
-    await this.#mailLink(email, requester, SIGN_IN, signInMail);
+  /**
+   * Mails a link that signs in to the account pages, and leads on to the page `next`, a path of this site. Returns the
+   * same for an address without a key.
+   */
+  async mailSignIn(email: string, requester: Requester, next: string | null): Promise<void> {
+    const query = next === null ? '' : `&next=${encodeURIComponent(next)}`;
+    await this.#mailLink(email, requester, SIGN_IN, (to, base_url, token) => signInMail(to, base_url, token + query));
   }
 
   /** The key that a sign-in link is for; does not consume the link. Null for an invalid one. */
@@ -437,11 +441,11 @@ export class StoredAccounts implements Accounts {
   }
 }
 
-function signInMail(to: string, base_url: string, token: string): Mail {
+function signInMail(to: string, base_url: string, query: string): Mail {
   const text = [
     'Someone asked to sign in to the account of this e-mail address.',
     '',
-    `Sign in on this page: ${base_url}/account/link?token=${token}`,
+    `Sign in on this page: ${base_url}/account/link?token=${query}`,
     '',
     'The link is valid for one hour from when this mail was sent and can be used once.',
     'If you did not ask for this, ignore this mail.',

@@ -98,6 +98,5 @@ function firstCallHtml(secret: string, first: string, calls: readonly FirstCall[
 <button type="submit" class="button">Run</button></form>
 <p role="status"></p>
 <pre class="answer" data-answer tabindex="0" aria-label="Answer" role="group" hidden></pre>
-<figure class="call"><figcaption>The same from a terminal</figcaption><button class="copy" type="button" data-copy="${command.replace('{call}', first)}">Copy</button><pre tabindex="0" role="group" aria-label="The call as a command"><code data-command="${command}">${command.replace('{call}', first)}</code></pre></figure>
-<p class="use-here"><input type="checkbox" id="use-here"> <label for="use-here">Use this key for the tables of this site, until this tab is closed</label></p></section>`;
+<figure class="call"><figcaption>The same from a terminal</figcaption><button class="copy" type="button" data-copy="${command.replace('{call}', first)}">Copy</button><pre tabindex="0" role="group" aria-label="The call as a command"><code data-command="${command}">${command.replace('{call}', first)}</code></pre></figure></section>`;
 }

@@ -285,7 +285,7 @@ export class AccountServer {
     const email = request.field('email');
     if (!EMAIL.safeParse(email).success)
       return this.#signInPage(request, { form: 'email', problem: NO_ADDRESS, email: email.slice(0, 254) });
-    await accounts.mailSignIn(email, request.requester(null));
+    await accounts.mailSignIn(email, request.requester(null), this.#returnOf(request));
     return { page: linkSentPage(base_url, email) };
   }
 
@@ -294,14 +294,15 @@ export class AccountServer {
     const token = request.parameter('token') ?? '';
     const key = await accounts.signInKey(token, request.now);
     if (key === null) return { page: invalidSignInPage(base_url), status: 404 };
-    return { page: useLinkPage(base_url, token, key.email) };
+    return { page: useLinkPage(base_url, token, key.email, this.#returnOf(request)) };
   }
 
   async #useLink(request: RouteRequest): Promise<PlainAnswer> {
     await request.count('signin');
     const key = await this.#parts.accounts.consumeSignIn(request.field('token'), request.now);
     if (key === null) return { page: invalidSignInPage(this.#parts.base_url), status: 404 };
-    return this.#openSession(request, key.id, this.#redirect('/account'));
+    const next = this.#returnOf(request);
+    return this.#openSession(request, key.id, next === null ? this.#redirect('/account') : { to: next });
   }
 
   async #signOut(request: RouteRequest): Promise<PlainAnswer> {

@@ -1,5 +1,5 @@
 // The list of discovery documents, for the API, the nightly build, and the documents that link to others.
-import { FAVICON, KEYS_ASSET, PAGE_MODULES, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
+import { COMPARE_ASSET, FAVICON, KEYS_ASSET, RECORD_ASSET, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
 import type { Asset } from '../pages/modules.ts';
 import { auth } from './auth.ts';
 import { dcat } from './dcat.ts';
@@ -36,7 +36,8 @@ const assets: readonly Document[] = [
   shared(STYLE_ASSET, 'Style of the pages'),
   shared(SCRIPT_ASSET, 'Script of the pages'),
   shared(KEYS_ASSET, 'Script of the page that creates keys'),
-  ...PAGE_MODULES.map((module) => shared(module, 'Script of records and comparisons')),
+  shared(COMPARE_ASSET, 'Script of comparisons'),
+  shared(RECORD_ASSET, 'Script of records'),
 ];
 
 export type { Document, View } from './document.ts';

@@ -1,7 +1,7 @@
 // The shared style sheet and script of all pages, with a content hash in their names. The API serves them and
 // the nightly build writes them.
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Asset, assetPath, moduleAssets } from './modules.ts';
+import { type Asset, assetPath, scriptAsset } from './modules.ts';
 
 const SITE = new URL('../../site/', import.meta.url);
 
@@ -31,13 +31,8 @@ export const STYLE_ASSET = asset('page', 'css', 'text/css; charset=utf-8', STYLE
 export const SCRIPT_ASSET = asset('page', 'js', 'text/javascript; charset=utf-8', SCRIPT);
 export const KEYS_ASSET = asset('keys', 'js', 'text/javascript; charset=utf-8', KEYS_SCRIPT);
 
-/** The script of comparisons and the modules that it imports; the last one is its entry. */
-export const COMPARE_MODULES: readonly Asset[] = moduleAssets(new URL('compare/main.ts', SITE));
+/** The script of comparisons. */
+export const COMPARE_ASSET = scriptAsset(new URL('compare/main.ts', SITE));
 
-/** The script of records, in the same form. */
-export const RECORD_MODULES: readonly Asset[] = moduleAssets(new URL('record/paid.ts', SITE));
-
-/** All modules, each once. */
-export const PAGE_MODULES: readonly Asset[] = [
-  ...new Map([...COMPARE_MODULES, ...RECORD_MODULES].map((module) => [module.path, module])).values(),
-];
+/** The script of records. */
+export const RECORD_ASSET = scriptAsset(new URL('record/paid.ts', SITE));

@@ -11,11 +11,11 @@ import { amountText, BEST_LABEL, bestOf, rowState, totalText } from '../render/c
 import { distinctionOf } from '../render/distinction.ts';
 import { plural, printDate, printEuro, printWithUnit } from '../render/print.ts';
 import { STATUS_MEANING } from '../render/status-mark.ts';
-import { COMPARE_MODULES, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { COMPARE_ASSET, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { type Candidate, type ComparedColumn, type ComparisonData, comparePath, labelOf } from './compare-data.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html } from './html.ts';
-import { modulesHtml } from './modules.ts';
+import { scriptHtml } from './modules.ts';
 import { offerHtml } from './offer.ts';
 import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
 import { linkedValue, sourceLink, stepTable } from './record-values.ts';
@@ -192,7 +192,7 @@ ${headHtml(prefix, ASSETS)}
 ${openGraphHtml({ title, description: about, url, image })}
 <link rel="canonical" href="${url}">
 ${!single && html`<meta name="robots" content="noindex">`}
-${modulesHtml(prefix, COMPARE_MODULES)}
+${scriptHtml(prefix, COMPARE_ASSET)}
 </head>
 <body class="wide-page">
 ${headerHtml(prefix, `/datasets/${pack.id}/`)}
@@ -250,11 +250,11 @@ function loadBox(page: ComparisonData, prefix: string): Html {
   const { pack, columns } = page;
   const locked = lockedAttributes(page);
   const about = html`<strong>${plural(locked.length, 'locked attribute')}:</strong> ${locked.map(attributeLabel).join(', ')}. One call loads ${columns.length === 1 ? 'them' : `them for ${columns.length === 2 ? 'both' : `all ${columns.length}`} records`}.`;
-  const names = { ids: slugsOf(page).join() };
+  const args = { ids: slugsOf(page).join(), format: 'html' };
   const path = comparePath(page, slugsOf(page));
   const what = 'the locked values';
   const price = packPrice(pack, 'compare');
-  return offerHtml({ prefix, path, what, about, price, operation: 'entity_compare', dataset: pack.id, names });
+  return offerHtml({ prefix, path, what, about, price, operation: 'entity_compare', dataset: pack.id, args });
 }
 
 /** The search for a record to add, with its results or suggestions. */

@@ -20,11 +20,15 @@ function columnHead(model: Model, { name, type, unit, description, public: open 
       html`<rect x="${bar.x.toFixed(1)}" y="${bar.y.toFixed(1)}" width="${bar.width.toFixed(1)}" height="${bar.height.toFixed(1)}" fill-opacity="${bar.opacity.toFixed(2)}" data-bar="${at}"/>`,
   );
   const chart = html`<svg class="column-chart" viewBox="0 0 ${CHART.width} ${CHART.height}" width="${CHART.width}" height="${CHART.height}" aria-hidden="true" focusable="false">${bars}</svg><span class="spread">${stats && spreadText(type, stats)}</span>`;
-  return html`<th scope="col" data-column="${name}" class="${FIGURES.includes(type) && 'figure'}" title="${description}"${order !== null && html` aria-sort="${order}"`}>${label}<span class="unit">${unit ?? typeWord(type)}</span>${open ? chart : html`<span class="tag paid">API key</span>`}</th>`;
+  return html`<th scope="col" data-column="${name}" class="${FIGURES.includes(type) && 'figure'}" title="${description}"${order !== null && html` aria-sort="${order}"`}>${label}<span class="unit">${unit ?? typeWord(type)}</span>${open ? chart : html`<span class="tag paid">paid</span>`}</th>`;
 }
 
-/** `linked`: the sources of values are links. */
-function tableCell(column: ModelAttribute, record: TableRow, linked: boolean): Html {
+/** A cell; `linked`: the sources of values are links. */
+export function tableCell(
+  column: ModelAttribute,
+  record: Pick<TableRow, 'attributes' | 'provenance'>,
+  linked: boolean,
+): Html {
   const { name, type } = column;
   const value = record.attributes[name] ?? null;
   const source = record.provenance[name] ?? null;

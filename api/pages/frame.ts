@@ -99,9 +99,6 @@ ${THEME_ELEMENT}
 <script src="${prefix + script}" defer></script>`;
 }
 
-/** The page that issues API keys. */
-export const KEYS_PATH = '/keys';
-
 /** Links of the main navigation, in order. */
 const PLACES: readonly (readonly [string, string])[] = [
   ['/#datasets', 'Datasets'],
@@ -114,7 +111,7 @@ const PLACES: readonly (readonly [string, string])[] = [
 /** The way to an account. The style sheet shows one side, by the class `signed-in`. */
 const ACCOUNT_PLACES: readonly (readonly [path: string, name: string, classes: string])[] = [
   ['/account', 'Sign in', 'visitor sign-in'],
-  [KEYS_PATH, 'Get an API key', 'visitor get-key'],
+  ['/keys', 'Get an API key', 'visitor get-key'],
   ['/account', 'Account', 'owner get-key'],
 ];
 

@@ -1,5 +1,5 @@
-// Browser scripts of pages that the API renders: TypeScript modules, served without their types. A module's name
-// contains the hash of its source and of the modules that it imports, so that all of them are immutable.
+// Browser scripts of pages that the API renders: a TypeScript module and those that it imports, served as one file without
+// types. Its name contains the hash of the sources, so that it is immutable.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -14,43 +14,45 @@ export interface Asset {
   readonly text: string;
 }
 
-/** The module of an import statement that exists at runtime. */
-const IMPORTED = /^(?:import|export) (?!type\b)[^;']*?from '(\.[^']+)';/gm;
+/** An import statement that exists at runtime, at the beginning of a line. */
+const IMPORT = /^import \{([^}]*)\} from '(\.[^']+)';/gm;
 
-/** The elements of the head that load modules; the last one is the entry. */
-export const modulesHtml = (prefix: string, modules: readonly Asset[]): Html =>
-  html`${modules.map(
-    ({ path }) => html`<link rel="modulepreload" href="${prefix + path}">\n`,
-  )}<script type="module" src="${prefix + (modules.at(-1)?.path ?? '')}"></script>`;
+/** The element of the head that loads a script. */
+export const scriptHtml = (prefix: string, { path }: Asset): Html =>
+  html`<script type="module" src="${prefix + path}"></script>`;
 
 /** Path of an asset with its hash. */
 export const assetPath = (name: string, extension: string, made: string): string =>
   `/assets/${name}.${hash('sha256', made, 'hex').slice(0, 12)}.${extension}`;
 
-/** A module and all modules that it imports; a module follows those that it imports, so it is the last one. */
-export function moduleAssets(entry: URL): Asset[] {
-  const assets = new Map<string, Asset>();
-  const add = (url: URL): Asset => {
-    const asset = assets.get(url.href);
-    if (asset) return asset;
+/** One script of a module and of all modules that it imports: each is a function, after those that it imports. */
+export function scriptAsset(entry: URL): Asset {
+  const sources = new Map<string, string>();
+  const add = (url: URL): void => {
+    if (sources.has(url.href)) return;
     const source = readFileSync(url, 'utf8');
-    const imports = new Map(
-      [...source.matchAll(IMPORTED)].map(([, name = '']) => [name, `./${basename(add(new URL(name, url)).path)}`]),
-    );
-    let text: string | undefined;
-    const made: Asset = {
-      path: assetPath(basename(url.pathname, '.ts'), 'js', source + [...imports.values()].join()),
-      content_type: 'text/javascript; charset=utf-8',
-      get text() {
-        text ??= javascriptOf(source).replace(/ from '(\.[^']+)';/g, (_, name) => ` from '${imports.get(name)}';`);
-        return text;
-      },
-    };
-    assets.set(url.href, made);
-    return made;
+    for (const [, , path = ''] of source.matchAll(IMPORT)) add(new URL(path, url));
+    sources.set(url.href, source);
   };
   add(entry);
-  return [...assets.values()];
+  const nameOf = (href: string): string => `module${[...sources.keys()].indexOf(href)}`;
+  const moduleOf = ([href, source]: [string, string]): string => {
+    const code = javascriptOf(source);
+    const names = [...code.matchAll(/^export (?:async )?(?:const|function|class) (\w+)/gm)].map(([, name]) => name);
+    const body = code.replace(/^export /gm, '').replace(IMPORT, (_, list: string, path: string) => {
+      return `const {${list.replaceAll(' as ', ': ')}} = ${nameOf(new URL(path, href).href)};`;
+    });
+    return `const ${nameOf(href)} = (() => {\n${body}\nreturn { ${names.join(', ')} };\n})();`;
+  };
+  let text: string | undefined;
+  return {
+    path: assetPath(basename(entry.pathname, '.ts'), 'js', [...sources.values()].join('')),
+    content_type: 'text/javascript; charset=utf-8',
+    get text() {
+      text ??= [...sources].map(moduleOf).join('\n');
+      return text;
+    },
+  };
 }
 
 /** JavaScript without types and empty lines. Node's warning that this function is experimental is dropped. */

@@ -8,10 +8,10 @@ import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { distinctionOf } from '../render/distinction.ts';
 import { plural, printDate, printShare, printValue, printWithUnit } from '../render/print.ts';
-import { RECORD_MODULES, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { RECORD_ASSET, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html, joinHtml, raw } from './html.ts';
-import { modulesHtml } from './modules.ts';
+import { scriptHtml } from './modules.ts';
 import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
 import { pointMap } from './point-map.ts';
 import { stepTable, valuesSection } from './record-values.ts';
@@ -57,7 +57,7 @@ ${headHtml(prefix, ASSETS)}
 ${openGraphHtml({ title, description: about, url, image: shareImage(page) })}
 ${joinHtml(links)}
 <script type="application/ld+json">${raw(recordJsonld(record, pack, base_url))}</script>
-${modulesHtml(prefix, RECORD_MODULES)}
+${scriptHtml(prefix, RECORD_ASSET)}
 </head>
 <body>
 ${headerHtml(prefix, path)}

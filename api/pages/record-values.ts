@@ -153,6 +153,6 @@ function offer({ record, pack, locked, prefix }: RecordRows, fields: number): Ht
     price: packPrice(pack, 'get'),
     operation: 'entity_get',
     dataset: pack.id,
-    names: { entity_id: record.slug },
+    args: { entity_id: record.slug, format: 'html' },
   });
 }

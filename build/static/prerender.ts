@@ -14,7 +14,7 @@ import { dataset_examples } from '../../api/operations/dataset/dataset_examples.
 import { knownProfiles, type Profile } from '../../api/operations/dataset/dataset_profile.ts';
 import { entity_page } from '../../api/operations/record/entity_page.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
-import { PAGE_MODULES, RECORD_MODULES, SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
+import { COMPARE_ASSET, RECORD_ASSET, SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
 import { render } from '../../api/render/render.ts';
 import type { Config } from '../../config.ts';
 import { scratchFolder } from '../../data/model/atomic.ts';
@@ -54,7 +54,7 @@ function htmlPath(dataset: string, slug: string): string {
 async function writeShowcase(showing: Showing, output: Output): Promise<void> {
   const { release, base, eur_usd, operations, made } = showing;
   const { pack } = release;
-  const key = `html.${made}.${[STYLE_ASSET, SCRIPT_ASSET, RECORD_MODULES.at(-1)!].map(({ path }) => path.split('.')[1]).join('.')}`;
+  const key = `html.${made}.${[STYLE_ASSET, SCRIPT_ASSET, RECORD_ASSET].map(({ path }) => path.split('.')[1]).join('.')}`;
   if (output.keepAll(key)) return;
   const view = { releases: [release], base_url: base, eur_usd, operations };
   const context = (path: string, format: 'json' | 'html') => prerenderContext(view, { release, path, format });
@@ -264,7 +264,11 @@ async function writeRegister(
   output: Output,
 ): Promise<void> {
   const { releases, base, operations } = shared;
-  const made = [...keys, x402, ...[STYLE_ASSET, SCRIPT_ASSET, ...PAGE_MODULES].map(({ path }) => path)].join();
+  const made = [
+    ...keys,
+    x402,
+    ...[STYLE_ASSET, SCRIPT_ASSET, COMPARE_ASSET, RECORD_ASSET].map(({ path }) => path),
+  ].join();
   const key = `register.${hash('sha256', made, 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
   // The OpenAPI document shows them as examples.

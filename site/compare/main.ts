@@ -93,12 +93,13 @@ function connectPaid(): void {
   fill();
   if (document.getElementById('load') === null) return;
   const lockedSlugs = () => [...new Set(lockedCells().map((cell) => cell.dataset['slug'] ?? ''))];
-  connectOffer(lockedSlugs, (answer) => {
-    for (const cell of answer.querySelectorAll<HTMLElement>('#comparison td[data-slug]'))
+  connectOffer((answer) => {
+    const page = new DOMParser().parseFromString(answer, 'text/html');
+    for (const cell of page.querySelectorAll<HTMLElement>('#comparison td[data-slug]'))
       loaded.set(keyOf(cell), document.adoptNode(cell.cloneNode(true) as HTMLElement));
     fill();
     byId('load').focus({ preventScroll: true });
-  });
+  }, lockedSlugs);
 }
 
 /** Puts loaded cells in place of locked ones. */

@@ -1,8 +1,8 @@
 // Sends a request of the API reference: a form of its parameters, the price before the call, the answer after
 // it.
 import { printBytes, printEuro } from '../../api/render/print.ts';
+import { isSignedIn, sendCall } from '../account/offer.ts';
 import { createElement } from '../viewer/dom.ts';
-import { storedKey, storeKey } from '../viewer/key-field.ts';
 import { fillRequest, type ReferenceModel, type ReferenceOperation, requestAddress } from './model.ts';
 
 /** Response headers that the page shows, in order. */
@@ -89,12 +89,16 @@ export class TryPanel {
   readonly #model: ReferenceModel;
   readonly #page: Surroundings;
   #form: HTMLFormElement | null = null;
-  #key: string | null = storedKey();
   #call: AbortController | null = null;
 
   constructor(model: ReferenceModel, page: Surroundings) {
     this.#model = model;
     this.#page = page;
+  }
+
+  /** The path of the account. */
+  get #account(): string {
+    return `${new URL(this.#model.base_url).pathname.replace(/\/$/, '')}/account`;
   }
 
   close(): void {
@@ -106,7 +110,8 @@ export class TryPanel {
   /** Opens the form of an operation, filled with its example or with `parameters`. */
   async open(article: HTMLElement, parameters: Record<string, string> | null): Promise<void> {
     this.close();
-    const operation = this.#model.operations[article.dataset['operation'] ?? '']!;
+    const name = article.dataset['operation'] ?? '';
+    const operation = this.#model.operations[name]!;
     const dataset = this.#page.dataset();
     const request = operation.requests[operation.path.includes('{ds}') ? dataset : ''] ?? { parameters: {} };
     const needsRecord = JSON.stringify(request).includes('{slug}');
@@ -115,13 +120,14 @@ export class TryPanel {
     const form = createElement('form', { className: 'try' });
     const fields = fieldsOf(article, values, dataset);
     this.#form = form;
-    this.#fill(form, fields, operation);
+    this.#fill(form, fields, name);
     article.querySelector('.try-bar')?.after(form);
     form.querySelector<HTMLElement>('button[type="submit"]')?.focus({ preventScroll: true });
     form.scrollIntoView({ block: 'nearest' });
   }
 
-  #fill(form: HTMLFormElement, fields: Fields, operation: ReferenceOperation): void {
+  #fill(form: HTMLFormElement, fields: Fields, operationName: string): void {
+    const operation = this.#model.operations[operationName]!;
     const rows = [...fields].map(([name, { input }]) => [input, createElement('label', {}, name, input)] as const);
     const isShown = (input: Element & { value: string }) => input.value !== '' || input.hasAttribute('required');
     const shown = rows.filter(([input]) => isShown(input)).map(([, label]) => label);
@@ -133,14 +139,12 @@ export class TryPanel {
     const label = () => {
       send.textContent = this.#label(operation, fields);
     };
-    const key = this.#keyFields(label, operation);
     form.append(
       createElement('h4', {}, 'Parameters'),
       ...(shown.length === 0 ? [createElement('p', { className: 'small quiet' }, 'None needed.')] : shown),
       ...(others.length === 0
         ? []
         : [createElement('details', {}, createElement('summary', {}, `${others.length} more`), ...others)]),
-      ...key,
       createElement('p', { className: 'actions' }, send, cancel),
       status,
       result,
@@ -148,59 +152,40 @@ export class TryPanel {
     form.addEventListener('input', label);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      if (needsKey(operation) && this.#key === null) {
-        status.textContent = 'Enter an API key first.';
-        form.querySelector<HTMLElement>('input[type="password"]')?.focus();
+      if (isPaid(operation) && !operation.previews && !isSignedIn()) {
+        location.href = `${this.#account}?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`;
         return;
       }
-      if (operation.method !== 'GET' && send.dataset['confirmed'] === undefined) {
+      if (operation.method !== 'GET' && !isPaid(operation) && send.dataset['confirmed'] === undefined) {
         send.dataset['confirmed'] = '';
         send.textContent = `Confirm ${operation.method}: this changes data`;
         return;
       }
       delete send.dataset['confirmed'];
-      void this.#send(operation, fields, { send, cancel, status, result }).then(label);
+      void this.#send(operationName, fields, { send, cancel, status, result }).then(label);
     });
     cancel.addEventListener('click', () => this.#call?.abort());
     label();
   }
 
-  /** The key, shared with the other pages of this tab on request; empty for operations that take none. */
-  #keyFields(changed: () => void, operation: ReferenceOperation): HTMLElement[] {
-    if (operation.access === 'free' && operation.price === null) return [];
-    const input = createElement('input', { type: 'password', autocomplete: 'off', value: this.#key ?? '' });
-    const keep = createElement('input', { type: 'checkbox', checked: storedKey() !== null });
-    const read = () => {
-      this.#key = input.value.trim() || null;
-      storeKey(keep.checked ? this.#key : null);
-      changed();
-    };
-    input.addEventListener('input', read);
-    keep.addEventListener('change', read);
-    const link = createElement('a', { href: `${new URL(this.#model.base_url).pathname.replace(/\/$/, '')}/keys` });
-    link.textContent = 'Get a key';
-    return [
-      createElement('h4', {}, 'API key'),
-      createElement('label', {}, needsKey(operation) ? 'Key' : 'Key (optional)', input),
-      createElement('label', { className: 'check' }, keep, 'Keep it in this tab'),
-      createElement('p', { className: 'small' }, link),
-    ];
+  /** EUR of the call; undefined: it has no price. */
+  #cost({ price, unit }: ReferenceOperation, fields: Fields): number | undefined {
+    const eur = price === null ? undefined : this.#model.prices[this.#page.dataset()]?.[price];
+    const list = unit === 'call' ? '' : (fields.get(unit === 'id' ? 'ids' : unit)?.input.value ?? '');
+    return eur === undefined ? undefined : eur * Math.max(1, list.split(',').filter(Boolean).length);
   }
 
   /** The button: what the call costs. */
   #label(operation: ReferenceOperation, fields: Fields): string {
-    const price = operation.price === null ? undefined : this.#model.prices[this.#page.dataset()]?.[operation.price];
+    const cost = this.#cost(operation, fields);
     if (operation.condition !== null) return `Send: ${operation.condition}`;
-    if (price === undefined) return operation.method === 'GET' ? 'Send: free' : `Send ${operation.method}`;
-    if (this.#key === null && operation.previews) return 'Send: free preview';
-    const ids = fields.get('ids')?.input.value ?? '';
-    const times = operation.unit === 'id' ? Math.max(1, ids.split(',').filter(Boolean).length) : 1;
-    const cost = printEuro(price * times);
-    return this.#key === null ? `With a key: ${cost}` : `Send: ${cost}`;
+    if (cost === undefined) return operation.method === 'GET' ? 'Send: free' : `Send ${operation.method}`;
+    if (!isSignedIn() && operation.previews) return 'Send: free preview';
+    return isSignedIn() ? `Send: ${printEuro(cost)}` : `Sign in to send: ${printEuro(cost)}`;
   }
 
   async #send(
-    operation: ReferenceOperation,
+    name: string,
     fields: Fields,
     {
       send,
@@ -214,10 +199,21 @@ export class TryPanel {
     send.disabled = true;
     cancel.hidden = false;
     status.textContent = 'Waiting for the answer…';
-    const { url, init } = requestOf(operation, fields, this.#model.base_url, this.#key);
+    const operation = this.#model.operations[name]!;
+    const request = readFields(fields);
+    const { ds = '', ...parameters } = request.parameters;
+    const args = { ...parameters, ...request.body };
+    const paidCall = {
+      operation: name,
+      dataset: ds,
+      arguments: args,
+      max_price_eur: this.#cost(operation, fields) ?? 0,
+    };
     const start = performance.now();
     try {
-      const response = await fetch(url, { ...init, signal: call.signal });
+      const response = await (isPaid(operation) && isSignedIn()
+        ? sendCall(this.#account, paidCall, call.signal)
+        : sendDirectly(operation, request, this.#model.base_url, call.signal));
       status.textContent = await showAnswer(response, result, start);
     } catch (error) {
       result.replaceChildren();
@@ -228,7 +224,8 @@ export class TryPanel {
   }
 }
 
-const needsKey = ({ access, previews }: ReferenceOperation): boolean => access !== 'free' && !previews;
+/** Whether the session of the visitor pays the call, or their plan includes it. */
+const isPaid = ({ access }: ReferenceOperation): boolean => access === 'paid' || access === 'plan';
 
 /** Fields from the list of parameters of an operation, with values. */
 function fieldsOf(article: HTMLElement, values: Record<string, unknown>, dataset: string): Fields {
@@ -259,32 +256,39 @@ function fieldsOf(article: HTMLElement, values: Record<string, unknown>, dataset
   return fields;
 }
 
-/** The request of the form. */
-function requestOf(
-  operation: ReferenceOperation,
-  fields: Fields,
-  base_url: string,
-  key: string | null,
-): { url: string; init: RequestInit } {
-  const headers: Record<string, string> = {};
-  const parameters: Record<string, string> = {};
-  const body: Record<string, unknown> = {};
+/** What the fields of a form contain, without empty ones. */
+interface FormRequest {
+  headers: Record<string, string>;
+  parameters: Record<string, string>;
+  body: Record<string, unknown>;
+}
+
+function readFields(fields: Fields): FormRequest {
+  const request: FormRequest = { headers: {}, parameters: {}, body: {} };
   for (const [name, { input, where, type }] of fields) {
     const value = input.value.trim();
     if (value === '') continue;
-    if (where === 'header') headers[name] = value;
-    else if (where === 'body') body[name] = bodyValue(value, type);
-    else parameters[name] = value;
+    if (where === 'header') request.headers[name] = value;
+    else if (where === 'body') request.body[name] = bodyValue(value, type);
+    else request.parameters[name] = value;
   }
-  if (key !== null && (operation.access !== 'free' || operation.price !== null))
-    headers['Authorization'] = `Bearer ${key}`;
+  return request;
+}
+
+/** Sends a request that is free. */
+function sendDirectly(
+  operation: ReferenceOperation,
+  { headers, parameters, body }: FormRequest,
+  base_url: string,
+  signal: AbortSignal,
+): Promise<Response> {
   const { path, query } = requestAddress(operation, parameters);
-  const init: RequestInit = { method: operation.method, headers, credentials: 'omit', cache: 'no-store' };
+  const init: RequestInit = { method: operation.method, headers, credentials: 'omit', cache: 'no-store', signal };
   if (operation.method !== 'GET') {
     headers['Content-Type'] = 'application/json';
     init.body = JSON.stringify(body);
   }
-  return { url: `${base_url}${path}${query.size > 0 ? `?${query}` : ''}`, init };
+  return fetch(`${base_url}${path}${query.size > 0 ? `?${query}` : ''}`, init);
 }
 
 /** A member of a JSON body: numbers and objects are parsed, anything else is text. */

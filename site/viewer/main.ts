@@ -18,16 +18,16 @@ import {
   withValue,
 } from '../../api/pages/viewer-state.ts';
 import { plural, printBytes, printEuro, printNumber } from '../../api/render/print.ts';
+import { isSignedIn } from '../account/offer.ts';
 import { DataClient, WorkerError } from './client.ts';
 import { byId, copyWithFeedback, createElement } from './dom.ts';
 import { drawFacets } from './facets.ts';
 import { connectFilterForm, listFilters } from './filters.ts';
-import { KeyField } from './key-field.ts';
 import type { RowsRequest } from './messages.ts';
 import { PageRows } from './page-rows.ts';
 import { PaidRows } from './paid.ts';
 import { type Language, snippet } from './snippets.ts';
-import { connectTable, drawTable, prepareTable, shownRows, type TableEvents } from './table.ts';
+import { connectTable, drawTable, prepareTable, shownRows, showPaid, type TableEvents } from './table.ts';
 import { viewQuery } from './view-sql.ts';
 
 /** Most rows that an address lists (`ids` of the API). */
@@ -97,8 +97,8 @@ class Picked {
   }
 }
 
-/** Connects the panel, which follows `view`; `keyed`: the visitor has entered a key. */
-function connectApiPanel(model: Model, view: () => URLSearchParams, keyed: () => boolean): void {
+/** Connects the panel, which follows `view`. */
+function connectApiPanel(model: Model, view: () => URLSearchParams): void {
   const panel = byId<HTMLDetailsElement>('viewer-api');
   let language: Language = 'curl';
   const fill = () => {
@@ -107,7 +107,7 @@ function connectApiPanel(model: Model, view: () => URLSearchParams, keyed: () =>
       (name) => !model.attributes.find((attribute) => attribute.name === name)?.public,
     );
     const names = [...new Set([...paidNames(state, model), ...hidden])];
-    const withKey = keyed() || names.length > 0;
+    const withKey = isSignedIn() || names.length > 0;
     byId('api-price').textContent =
       `${printEuro(model.price)} a call with a key${names.length > 0 ? ` (${names.join(', ')}: paid)` : '; without one, 20 records a day are free'}.`;
     byId('api-code').textContent = snippet(language, `${model.api}/entities`, callOf(state, model), withKey);
@@ -158,8 +158,7 @@ const events: TableEvents = {
   pick: (slug, on) => picked.set(slug, on),
 };
 const picked = new Picked(model.compare, (refs) => go(withValue(new URLSearchParams(), 'ids', listText(refs))));
-const key = new KeyField(() => void show());
-const paid = new PaidRows(model, key, async () => void (await show()));
+const paid = new PaidRows(model, async () => void (await show()));
 const columns = () =>
   columnsOf(state, model).map((name) => model.attributes.find((attribute) => attribute.name === name)!);
 
@@ -190,26 +189,24 @@ async function show(again = false): Promise<boolean> {
   showControls();
   const wrong = addressProblem(location.search, model);
   problem(wrong?.text ?? '');
+  paid.close();
   const names = paidNames(state, model);
   if (names.length > 0 || wrong?.empty) {
     showNoRows();
     status('');
-    if (names.length > 0) showPaid(names);
+    if (names.length > 0) searchPaid(names);
     return true;
   }
   const key = rowsKey(state);
-  const isOpen = columns().every((column) => column.public);
-  const isPaid = !isOpen && paid.values.size > 0;
   // The rows of a static file may lack edits.
-  if (shownKey === key && !isPaid && (pages.served !== null || !(await fileData().edited))) {
+  if (shownKey === key && (pages.served !== null || !(await fileData().edited))) {
     showServed();
-    paid.offer(shownRows(), columns());
     return true;
   }
   root.ariaBusy = 'true';
   shownKey = null;
   try {
-    const served = isOpen ? await pages.load(state) : null;
+    const served = await pages.load(state);
     if (requestTurn !== turn) return false;
     if (served !== null) {
       shownKey = key;
@@ -225,12 +222,11 @@ async function show(again = false): Promise<boolean> {
       const byName = <T>(list: readonly T[] = []) =>
         Object.fromEntries(columns().flatMap((column, i) => (column.public ? [[column.name, list[i] ?? null]] : [])));
       return {
-        ...{ slug, name, attributes: { ...byName(values), ...paid.values.get(slug) } },
+        ...{ slug, name, attributes: byName(values) },
         provenance: byName(sources?.[at]),
       };
     });
     drawTable(model, state, rows, matched);
-    paid.offer(rows, columns());
     root.dataset['took'] = answer.took.toFixed(1);
     showMatches(pageProblem(state, matched));
     return true;
@@ -268,6 +264,8 @@ function showMatches(wrong: string): void {
   const lists = { choices: choices ?? model.choices, counted: choices !== undefined };
   drawFacets(model, lists, selectionOf(state), (name, value) => go(withValue(state, name, value)));
   picked.shown(rows.map(({ slug }) => slug));
+  showPaid(columns(), paid.values);
+  paid.offer(rows, columns());
   if (wrong !== '') problem(wrong);
   status(matched === 0 && wrong === '' ? 'No results. Remove a filter or search for fewer words.' : '');
   showPages(rows.length);
@@ -283,14 +281,14 @@ function showNoRows(): void {
 }
 
 /** A filter or sort by a paid attribute: the API selects the rows. */
-function showPaid(names: readonly string[]): void {
+function searchPaid(names: readonly string[]): void {
   const requestTurn = turn;
-  paid.search(state, names, (rows, page) => {
+  paid.search(state, names, (rows, isLast) => {
     if (requestTurn !== turn) return;
     drawTable(model, state, rows, rows.length);
     prepareTable(model, picked.slugs);
     picked.shown(rows.map(({ slug }) => slug));
-    byId('viewer-count').textContent = `${plural(rows.length, 'row')}${page.next_cursor === null ? '' : ' and more'}`;
+    byId('viewer-count').textContent = `${plural(rows.length, 'row')}${isLast ? '' : ' and more'}`;
     byId('viewer-pages').hidden = true;
   });
 }
@@ -430,11 +428,7 @@ function connect(): void {
     });
   for (const button of byId('viewer-download').querySelectorAll<HTMLElement>('[data-format]'))
     button.addEventListener('click', () => void download(button.dataset['format'] as 'csv'));
-  connectApiPanel(
-    model,
-    () => state,
-    () => key.value !== null,
-  );
+  connectApiPanel(model, () => state);
   connectTable(model, events);
   byId<HTMLDetailsElement>('viewer-facets').open = matchMedia('(width >= 75rem)').matches;
   addEventListener('popstate', () => {

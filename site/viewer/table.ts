@@ -1,8 +1,9 @@
 // The table in the page: draws rows, and connects its buttons, bars and boxes.
-import { tableHtml } from '../../api/pages/dataset-table.ts';
+import { tableCell, tableHtml } from '../../api/pages/dataset-table.ts';
 import { type Bar, barsOf } from '../../api/pages/viewer-cells.ts';
-import type { Model, TableRow } from '../../api/pages/viewer-model.ts';
+import type { Model, ModelAttribute, TableRow } from '../../api/pages/viewer-model.ts';
 import { byId, createSvg } from './dom.ts';
+import type { PaidRows } from './paid.ts';
 
 /** Callbacks of the table. */
 export interface TableEvents {
@@ -28,6 +29,19 @@ export const shownRows = (): TableRow[] =>
 export function drawTable(model: Model, state: URLSearchParams, rows: readonly TableRow[], matched: number): void {
   const page = new DOMParser().parseFromString(String(tableHtml(model, state, rows, matched)), 'text/html');
   placeTable(page.querySelector('table')!);
+}
+
+/** Puts loaded values into the locked cells of the shown columns. */
+export function showPaid(columns: readonly ModelAttribute[], values: PaidRows['values']): void {
+  for (const row of scroll.querySelectorAll<HTMLTableRowElement>('tbody tr')) {
+    const attributes = values.get(slugOf(row)) ?? {};
+    for (const [i, column] of columns.entries()) {
+      if (column.public || !(column.name in attributes)) continue;
+      const cell = tableCell(column, { attributes, provenance: {} }, false);
+      const page = new DOMParser().parseFromString(`<table><tr>${cell}</tr></table>`, 'text/html');
+      row.querySelectorAll('td')[i]?.replaceWith(document.adoptNode(page.querySelector('td')!));
+    }
+  }
 }
 
 /** Puts a table in place of the present one; the focus stays on its column. */

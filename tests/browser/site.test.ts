@@ -107,7 +107,12 @@ test('the reference finds a parameter and sends the request, and passes axe with
   await page.locator('.try [role=status]', { hasText: /^200 OK in / }).waitFor();
   expect(await page.locator('.try-result pre').textContent()).toContain('"distance_km"');
   await page.locator('#entity_get .try-open').click();
-  await page.locator('#entity_get .try input[type=password]').fill(site.key);
+  // A paid call needs a session; afterwards the page is the same.
+  await page.getByRole('button', { name: /^Sign in to send: €0\.\d+$/ }).click();
+  await page.getByLabel('API key').fill(site.key);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/docs/);
+  await page.locator('#entity_get .try-open').click();
   await page.getByRole('button', { name: /^Send: €0\.\d+$/ }).click();
   await page.locator('.try [role=status]', { hasText: /^200 OK in / }).waitFor();
   expect(await page.locator('.try-headers').textContent()).toContain('x-charge-eur');

@@ -319,66 +319,83 @@ describe('the table of a dataset', () => {
 });
 
 describe('paid columns', () => {
-  test('are locked, show their price, and are loaded with a key after a click', async (context) => {
+  /** Signs in with a new key on the way that the page offers, and returns to it. */
+  async function signIn({ page }: Opened, link: RegExp) {
+    const address = page.url();
+    await page.getByRole('link', { name: link }).click();
+    const { key, headers } = await newKey(stage!.app);
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(address);
+    await page.getByText('Balance: €0.50').waitFor();
+    return { key, headers };
+  }
+
+  test('are locked, show their price, and are paid once with the session of the visitor', async (context) => {
     if (stage === null) return context.skip(NONE);
     const { app } = stage;
     const opened = await open('/datasets/tools/?fields=maker,runtime');
     const { page } = opened;
-    const problem = page.locator('#viewer-problem');
-    await problem.getByText('runtime: locked.').waitFor();
-    expect(await page.locator('.viewer-lock').count()).toBeGreaterThan(0);
-    await problem.getByRole('button', { name: 'Enter a key' }).click();
-    const { key, headers } = await newKey(app);
-    await page.keyboard.type(key);
-    await page.keyboard.press('Enter');
-    const button = problem.getByRole('button', { name: /Load this column for \d+ rows: €0.008/ });
-    await button.waitFor();
+    await page.getByText('runtime: locked.').waitFor();
+    const locks = page.locator('.viewer-lock');
+    const rows = await locks.count();
+    expect(rows).toBeGreaterThan(0);
+    const { key, headers } = await signIn(opened, /^Sign in to load 1 column of \d+ rows: €0.008$/);
     expect(await balance(app, headers)).toBe(0.5);
+    await page.getByRole('button', { name: `Load 1 column of ${rows} rows: €0.008` }).click();
+    await page.getByText('Charged €0.008. Balance: €0.492.').waitFor();
+    expect(await locks.count()).toBe(0);
+    const { body } = await app.json('/v1/tools/entities?fields=runtime&limit=50&has_runtime=true', { headers });
+    const [item] = body['items'] as { slug: string; attributes: { runtime: number } }[];
+    const cell = page.locator(`tr[data-slug="${item!.slug}"] td`).last();
+    expect(await cell.textContent()).toContain(String(item!.attributes.runtime));
+    // Another order of the same rows, and a reload, cost nothing.
+    await page.locator('[data-column="maker"] button').click();
+    await page.locator('[data-column="maker"][aria-sort]').waitFor();
+    await page.reload();
+    await page.getByText('Loaded again, free. Balance: €0.484.').waitFor();
+    expect(await locks.count()).toBe(0);
+    expect(await balance(app, headers)).toBe(0.484);
     expect(calls(opened)).toEqual([]);
-    await button.click();
-    await page.getByText('Charged €0.008, balance €0.492.').waitFor();
-    expect(await page.locator('.viewer-lock').count()).toBe(0);
     for (const url of [...opened.asked, page.url()]) expect(url).not.toContain(key);
-    const stored = () => page.evaluate<string>('JSON.stringify(sessionStorage)');
-    expect(await stored()).not.toContain(key);
-    // The form closed when the key was entered.
-    await page.locator('#viewer-key > summary').click();
-    await page.check('#viewer-keep');
-    expect(await stored()).toContain(key);
+    expect(opened.complaints).toEqual([]);
     await opened.close();
   });
 
-  test('a filter by one is answered by the API, with the price on the button', async (context) => {
+  test('a filter by one is answered by the service, with the price on the button', async (context) => {
     if (stage === null) return context.skip(NONE);
     const { app } = stage;
     const opened = await open('/datasets/tools/?min_runtime=1&sort=name');
     const { page } = opened;
-    await page.getByText('runtime is not public, so the API selects the rows.').waitFor();
-    await page.getByRole('button', { name: 'Enter a key' }).click();
-    const { key, headers } = await newKey(app);
-    await page.keyboard.type(key);
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Show 50 rows: €0.008' }).click();
-    await page.getByText(/Charged €0.008/).waitFor();
+    await page.getByText('runtime is not public: the service selects the rows.').waitFor();
+    const { headers } = await signIn(opened, /^Sign in to load 50 rows: €0.008$/);
+    await page.getByRole('button', { name: 'Load 50 rows: €0.008' }).click();
+    await page.getByText('Charged €0.008. Balance: €0.492.').waitFor();
     const { body } = await app.json('/v1/tools/entities?min_runtime=1&sort=name&limit=50', { headers });
     expect(await names(opened)).toEqual((body['items'] as { name: string }[]).map(({ name }) => name));
+    await inEachLook(page, LOOKS, async (look) => {
+      await picture(page, `viewer-paid-${look}`);
+      expect(await overflow(page), look).toBeLessThanOrEqual(0);
+      expect(await barriers(page), look).toEqual([]);
+    });
     await opened.close();
   });
 });
 
 test('the shown calls return the shown records', async (context) => {
   if (stage === null) return context.skip(NONE);
-  const opened = await open('/datasets/harbours/?like_name=nord&sort=name');
+  const opened = await stage.open('/account');
   const { page } = opened;
+  const { key } = await newKey(stage.app);
+  await page.getByLabel('API key').fill(key);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor();
+  await page.goto(`${stage.base}/datasets/harbours/?like_name=nord&sort=name`);
+  await settled(opened);
   await page.locator('#viewer-api > summary').click();
   const shown = await names(opened);
   expect(shown.length).toBeGreaterThan(0);
-  const { key } = await newKey(stage.app);
   const env = { ...process.env, REGISTER_KEY: key };
-  await page.locator('#viewer-key > summary').click();
-  await page.fill('#viewer-key-input', key);
-  await page.keyboard.press('Enter');
-  await page.locator('#viewer-api > summary').click();
   const curl = (await page.textContent('#api-code')) ?? '';
   expect(curl).not.toContain(key);
   const { stdout } = await run('sh', ['-c', `${curl} --silent`], { env });

@@ -37,11 +37,11 @@ const signIn = async (app: TestApp, key: string) => sessionOf(await post(app, '/
 const titleFor = async (app: TestApp, Cookie: string) =>
   /<h1>(.*?)<\/h1>/.exec(await (await app.ask('/account', { headers: { Cookie } })).text())?.[1];
 
+const mails = (app: TestApp) =>
+  readdirSync(join(app.dataDir, 'outbox')).map((name) => readFileSync(join(app.dataDir, 'outbox', name), 'utf8'));
+
 /** The sign-in links in the outbox. */
-const links = (app: TestApp) =>
-  readdirSync(join(app.dataDir, 'outbox'))
-    .map((name) => readFileSync(join(app.dataDir, 'outbox', name), 'utf8'))
-    .flatMap((mail) => /account\/link\?token=([\w-]{43})/.exec(mail)?.[1] ?? []);
+const links = (app: TestApp) => mails(app).flatMap((mail) => /account\/link\?token=([\w-]{43})/.exec(mail)?.[1] ?? []);
 
 describeApps('the pages of an account', { now, calls: { signin: 10 } }, (stage) => {
   it('create a key by a form without script, shown once, and sign its owner in', async () => {
@@ -236,6 +236,27 @@ describeApps('the pages of an account', { now, calls: { signin: 10 } }, (stage) 
     clock = new Date(NOW.getTime() + 3_600_001);
     expect((await post(app, '/account/link', { token: next })).status).toBe(404);
     clock = NOW;
+  });
+
+  it('return by a mailed link to the page where the sign-in began, on this site only', async () => {
+    const { app } = stage;
+    const path = '/datasets/tools/?fields=runtime&sort=-name';
+    for (const [i, next] of [path, 'https://evil.example/', '//evil.example', '/\\evil.example', '/a\n/b'].entries()) {
+      const email = `return-${i}@example.org`;
+      await post(app, '/keys', { email });
+      const form = await app.ask(`/account?next=${encodeURIComponent(next)}`);
+      expect((await form.text()).split('name="next"').length - 1, next).toBe(next === path ? 2 : 0);
+      const before = new Set(links(app));
+      await post(app, '/account/mail-link', { email, next });
+      const token = links(app).find((link) => !before.has(link)) ?? '';
+      const mail = mails(app).find((text) => text.includes(token)) ?? '';
+      expect(mail.includes('&next='), next).toBe(next === path);
+      // The address of the link is not trusted either.
+      const page = await app.ask(`/account/link?token=${token}&next=${encodeURIComponent(next)}`);
+      expect((await page.text()).includes('name="next"'), next).toBe(next === path);
+      const used = await post(app, '/account/link', { token, next });
+      expect([used.status, used.headers.get('location')], next).toEqual([303, next === path ? path : '/account']);
+    }
   });
 
   it('end a session after an idle hour, and after half a day of use', async () => {
