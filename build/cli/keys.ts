@@ -1,10 +1,11 @@
-// `npm run keys` lists the signing keys; `rotate tokens|crawler` makes new ones, `forget <email>` erases an
+// `npm run keys` lists the signing keys; `rotate tokens|crawler|releases` makes new ones, `forget <email>` erases an
 // address.
 import { ConfigError, readConfig } from '../../config.ts';
 import { normalEmail } from '../../data/model/email.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
 import { commandLine } from '../../data/model/program.ts';
 import { crawlerKeys, rotateCrawlerKeys } from '../../data/state/keys/crawler-keys.ts';
+import { releaseKeys, rotateReleaseKeys } from '../../data/state/keys/release-keys.ts';
 import { rotateSigningKeys, signingKeys } from '../../data/state/keys/signing-keys.ts';
 import { forgetAddress, NotErasable } from '../../data/state/ops/forget.ts';
 import { forgetMails } from '../../data/state/outbox.ts';
@@ -12,7 +13,7 @@ import { openStore, type Store, StoreError } from '../../data/state/store.ts';
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
-const USAGE = `usage: ${commandLine('keys', '[rotate tokens|crawler | forget <email> [--revoke]]')}`;
+const USAGE = `usage: ${commandLine('keys', '[rotate tokens|crawler|releases | forget <email> [--revoke]]')}`;
 
 /** The key rings: what each signs, and what the operator does after a rotation. */
 const RINGS = {
@@ -28,6 +29,12 @@ const RINGS = {
       'The directory lists it immediately, and the next nightly run signs with it. The old key stays listed for a day.',
     list: crawlerKeys,
     rotate: rotateCrawlerKeys,
+  },
+  releases: {
+    about: 'Ed25519, signs the manifests of releases',
+    after: 'The next release is signed with it. The old key stays listed, because the releases that it signed stay.',
+    list: releaseKeys,
+    rotate: rotateReleaseKeys,
   },
 } as const;
 
@@ -52,7 +59,7 @@ async function forget(store: Store, dataDir: string, email: string, revoke: bool
 
 /** Returns the exit code. */
 async function main([command, ring, ...rest]: string[]): Promise<number> {
-  const chosen = ring === 'tokens' || ring === 'crawler' ? RINGS[ring] : undefined;
+  const chosen = Object.hasOwn(RINGS, ring ?? '') ? RINGS[ring as keyof typeof RINGS] : undefined;
   const forgetting = command === 'forget' && ring !== undefined && (rest.length === 0 || rest.join() === '--revoke');
   const rotating = command === 'rotate' && chosen !== undefined && rest.length === 0;
   if (command !== undefined && !rotating && !forgetting) {

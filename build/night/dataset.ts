@@ -12,7 +12,7 @@ import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overl
 import { nameRecords } from '../../data/write/analysts-files.ts';
 import { allReadings, listRuns, type ReadingRow } from '../../data/write/facts.ts';
 import { type PreviousRelease, previousRelease } from '../../data/write/previous-release.ts';
-import { seal } from '../../data/write/seal.ts';
+import { type Publication, seal } from '../../data/write/seal.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { type Balance, balanceLines, REFUSED, STOPPED, settleLost } from '../collect/balance.ts';
@@ -65,8 +65,8 @@ export interface NightOptions {
   overlays?: OverlaySource;
   /** False: no source is read, and the release is built again from the stored facts. */
   collects?: boolean;
-  /** Publishes a release to other machines before it becomes current; absent: there are none. */
-  announce?: ((release: string) => Promise<void>) | undefined;
+  /** Absent: neither signed nor published to other machines. */
+  publication?: Publication;
 }
 
 const NOTHING: Collected = { readings: 0, facts: 0, rejected: 0, failures: [], warnings: [], reports: [], logs: [] };
@@ -84,7 +84,7 @@ export async function datasetNight(
   pack: Pack,
   dataDir: string,
   effects: Effects,
-  { accept, ignoreMistakes = false, overlays = NO_OVERLAY_SOURCE, collects = true, announce }: NightOptions,
+  { accept, ignoreMistakes = false, overlays = NO_OVERLAY_SOURCE, collects = true, publication }: NightOptions,
 ): Promise<DatasetNight> {
   const { progress } = effects;
   const releases = paths.releases(dataDir, pack.id);
@@ -143,7 +143,7 @@ export async function datasetNight(
       run,
       balances,
       workspace,
-      announce,
+      publication,
       indexes,
     };
     return await buildRelease(build, accept);
@@ -229,7 +229,7 @@ interface Build {
   /** What became of the cells of each declared source. */
   balances: ReadonlyMap<string, Balance>;
   workspace: string;
-  announce: NightOptions['announce'];
+  publication: Publication | undefined;
   /** The index in progress, if it has begun. */
   indexes: Promise<void>[];
 }
@@ -331,7 +331,7 @@ async function publish(build: Build, resolved: ReleaseDraft, earlier: PreviousRe
     now: effects.now,
     reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
     derived: () => Promise.all(build.indexes),
-    announce: build.announce,
+    ...build.publication,
     name: nameRecords,
   });
 }

@@ -104,7 +104,7 @@ class FleetRun implements Fleet {
 
   async fetch(dataset: string, work: boolean): Promise<void> {
     const pointer = await this.#pointer(dataset);
-    const copy = { storage: this.#storage, dataDir: this.#dataDir };
+    const copy = { storage: this.#storage, dataDir: this.#dataDir, store: this.#store };
     const unlock = await this.#lockTransfers();
     try {
       const { release, listing } = pointer;

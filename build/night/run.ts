@@ -14,6 +14,7 @@ import { trace, tracing } from '../../data/model/tracing.ts';
 import { NightStateFile } from '../../data/releases/night-state.ts';
 import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-source.ts';
 import { type NightlyRun, recordRun } from '../../data/releases/runs.ts';
+import { signManifest } from '../../data/releases/signature.ts';
 import { MailQueue } from '../../data/state/mail.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
 import { nearestName } from '../../packs/define/mistakes.ts';
@@ -98,7 +99,9 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     const shown = shownIn(effects.progress, state);
     const { progress, takeSteps } = withTimer(shown, effects.ticks);
     const alerts: string[] = [];
-    const run = { config, effects: { ...effects, progress }, options, overlays, fleet, takeSteps, alerts };
+    const keys = store;
+    const sign = (manifest: string) => signManifest(keys, manifest);
+    const run = { config, effects: { ...effects, progress }, options, overlays, fleet, sign, takeSteps, alerts };
     for (const pack of selected) {
       const dataset = { 'register.dataset': pack.id };
       failures.push(...(await trace('nightly run', dataset, () => runDataset(run, pack, nights))));
@@ -136,6 +139,8 @@ interface DatasetRun {
   options: RunOptions;
   overlays: OverlaySource;
   fleet: Fleet | null;
+  /** Signs the text of a manifest. */
+  sign: (manifest: string) => Promise<string>;
   takeSteps: Timed['takeSteps'];
   /** Datasets that were refused or failed in a second night, as sentences. */
   alerts: string[];
@@ -143,7 +148,7 @@ interface DatasetRun {
 
 /** Runs the night of one dataset and records it. Adds the night to `nights`; returns its failures as sentences. */
 async function runDataset(run: DatasetRun, pack: Pack, nights: DatasetNight[]): Promise<string[]> {
-  const { config, effects, options, overlays, fleet, takeSteps, alerts } = run;
+  const { config, effects, options, overlays, fleet, sign, takeSteps, alerts } = run;
   const at = isoTime(effects.now().getTime());
   const record = async (result: Pick<NightlyRun, 'outcome' | 'release' | 'records' | 'messages'>) => {
     const { outcome, release, records, messages } = result;
@@ -162,7 +167,12 @@ async function runDataset(run: DatasetRun, pack: Pack, nights: DatasetNight[]): 
     const announce = fleet ? (release: string) => fleet.publish(pack.id, release) : undefined;
     const collects = !options.rewrite;
     const build = () =>
-      datasetNight(pack, config.DATA_DIR, effects, { accept: options.accept, overlays, collects, announce });
+      datasetNight(pack, config.DATA_DIR, effects, {
+        accept: options.accept,
+        overlays,
+        collects,
+        publication: { announce, sign },
+      });
     let night = await build();
     // Records may be opted out during a build. Exports wait only for the release, so it is built before the
     // pages.

@@ -46,6 +46,8 @@ export const INDEX_FILE = 'columns.bin';
  */
 export const RELEASE_FILES = {
   manifest: 'manifest.json',
+  /** Signature of the manifest (data/releases/signature.ts). */
+  signature: 'manifest.jws',
   /**
    * For analysts: typed attribute columns by their dotted names, and the provenance of each
    * (docs/releases.md).

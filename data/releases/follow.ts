@@ -154,7 +154,7 @@ class ReleaseFollower implements Follower {
       if (this.#fetched.get(dataset)?.listing !== listing) {
         log(`${dataset}: fetching release ${release} from ${storage.place}`);
         const began = performance.now();
-        const done = await fetchRelease({ storage, dataDir }, dataset, release, listing);
+        const done = await fetchRelease({ storage, dataDir, store: this.#options.store }, dataset, release, listing);
         this.#fetched.set(dataset, { listing, at: performance.now() });
         log(`${dataset}: release ${release} is in the cache: ${transferText(done, performance.now() - began)}`);
         await this.#note();

@@ -1,4 +1,5 @@
 // Releases in object storage and their copies in DATA_DIR: listing, storing and fetching one.
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { putInPlace, temporaryPath } from '../model/atomic.ts';
@@ -6,6 +7,8 @@ import { paths, RELEASE_FILES } from '../model/layout.ts';
 import { completeReleases, measureFile, readManifest } from '../model/manifest.ts';
 import { download, type FileListing, type FileSum, readListing, type Transferred, textOf } from '../objects/listing.ts';
 import type { ObjectStorage } from '../objects/objects.ts';
+import type { Store } from '../state/store.ts';
+import { verifySignature } from './signature.ts';
 
 /** Object storage, and the folder that has copies of its files. */
 export interface RemoteCopy {
@@ -21,7 +24,8 @@ export async function releaseListing(dataDir: string, dataset: string, release: 
     Object.entries(files).map(([path, { bytes, sha256 }]) => [path, { bytes, sha256 }]),
   );
   const index = await readdir(join(folder, 'index')).catch(() => [] as string[]);
-  for (const path of [RELEASE_FILES.manifest, ...index.map((name) => `index/${name}`)])
+  const signature = existsSync(join(folder, RELEASE_FILES.signature)) ? [RELEASE_FILES.signature] : [];
+  for (const path of [RELEASE_FILES.manifest, ...signature, ...index.map((name) => `index/${name}`)])
     sums.set(path, await measureFile(join(folder, path)));
   return { kind: 'release', dataset, release, files: sums };
 }
@@ -36,11 +40,12 @@ export const noteRelease = (dataDir: string, dataset: string, release: string, l
   writeFile(paths.listing(dataDir, dataset, release), listing);
 
 /**
- * Brings a release into DATA_DIR; it appears there complete and verified, or not at all. Returns null when it
+ * Brings a release into DATA_DIR; it appears there complete, with the sums of its listing and the signature of its
+ * manifest verified, or not at all. Returns null when it
  * is there already. Files that an earlier release has too are copied from there. A killed call continues.
  */
 export async function fetchRelease(
-  { storage, dataDir }: RemoteCopy,
+  { storage, dataDir, store }: RemoteCopy & { store: Store },
   dataset: string,
   release: string,
   listing: string,
@@ -54,6 +59,7 @@ export async function fetchRelease(
   const arriving = join(paths.transfers(dataDir), listing);
   const local = await localFiles(dataDir, dataset);
   const done = await download(storage, fileListing.files, arriving, ({ sha256 }) => local.get(sha256) ?? null);
+  await verifySignature(store, arriving, { dataDir, dataset });
   await writeFile(join(arriving, '.listing'), listing);
   const place = paths.release(dataDir, dataset, release);
   await mkdir(dirname(place), { recursive: true });

@@ -1,6 +1,6 @@
 // Turns a finished draft into a release: computes its content name, dates its changes, writes the manifest,
 // makes it current.
-import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { Duck } from '../duckdb/duck.ts';
@@ -12,8 +12,16 @@ import { type FeedInput, writeChanges } from './changes.ts';
 /** The parts of the manifest that `seal` does not compute. */
 export type ManifestFields = Omit<Manifest, 'schema_version' | 'release' | 'files' | 'recorded_to'>;
 
+/** What other machines need of a release. */
+export interface Publication {
+  /** Publishes the release to other machines, right before it becomes current here; absent: there are none. */
+  announce?: ((release: string) => Promise<void>) | undefined;
+  /** Signs the text of the manifest; absent: the release has no signature. */
+  sign?: ((manifest: string) => Promise<string>) | undefined;
+}
+
 /** How the release follows the previous one. */
-export interface SealInput extends Omit<FeedInput, 'now'> {
+export interface SealInput extends Omit<FeedInput, 'now'>, Publication {
   /** Id of the previous release, if it is readable. */
   current: string | null;
   now: () => Date;
@@ -21,8 +29,6 @@ export interface SealInput extends Omit<FeedInput, 'now'> {
   derived: () => Promise<unknown>;
   /** Writes the release's name into the files that contain it; `folder` is the draft's. */
   name: (folder: string, release: string) => Promise<void>;
-  /** Publishes the release to other machines, right before it becomes current here; absent: there are none. */
-  announce?: ((release: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -35,7 +41,7 @@ export async function seal(
   folder: string,
   rows: Readonly<Record<string, number>>,
   fields: ManifestFields,
-  { current, now, derived, name, announce, ...feeding }: SealInput,
+  { current, now, derived, name, announce, sign, ...feeding }: SealInput,
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
   for (const [file, count] of Object.entries(rows).sort(([a], [b]) => byCodePoint(a, b))) {
@@ -44,7 +50,7 @@ export async function seal(
   const release = contentName(files);
   if (release === current) {
     await derived();
-    await renewDerived(folder, paths.release(dataDir, fields.dataset, release), fields.inputs);
+    await renewDerived(folder, paths.release(dataDir, fields.dataset, release), { inputs: fields.inputs, sign });
     return { release, fresh: false };
   }
   const [changes] = await Promise.all([dated(folder, { ...feeding, now: now().getTime() }), name(folder, release)]);
@@ -52,7 +58,7 @@ export async function seal(
   files[records] = { ...(await measureFile(join(folder, records))), rows: rows[records] ?? null };
   files[RELEASE_FILES.changes] = { ...(await measureFile(join(folder, RELEASE_FILES.changes))), rows: changes.rows };
   const manifest: Manifest = { schema_version: 1, release, ...fields, recorded_to: changes.recorded_to, files };
-  await writeFile(join(folder, RELEASE_FILES.manifest), `${JSON.stringify(manifest, null, 1)}\n`);
+  await writeManifest(folder, manifest, sign);
   await derived();
   const place = paths.release(dataDir, fields.dataset, release);
   if (await stat(place).catch(() => null)) {
@@ -70,7 +76,11 @@ export async function seal(
  * Equal content from other code: the release stays, with the index of this build if it differs, and with the
  * fingerprint of its inputs, so that the next run has nothing to do.
  */
-async function renewDerived(folder: string, place: string, inputs: string | undefined): Promise<void> {
+async function renewDerived(
+  folder: string,
+  place: string,
+  { inputs, sign }: { inputs: string | undefined; sign: SealInput['sign'] },
+): Promise<void> {
   const [built, index] = [folder, place].map((parent) => join(parent, INDEX_FOLDER)) as [string, string];
   if (!(await sameIndex(built, index))) {
     const aside = temporaryPath(index);
@@ -78,9 +88,16 @@ async function renewDerived(folder: string, place: string, inputs: string | unde
     await putInPlace(built, index);
     await rm(aside, { recursive: true, force: true });
   }
-  const path = join(place, RELEASE_FILES.manifest);
-  const manifest = await readManifest(place);
-  await replaceFile(path, `${JSON.stringify({ ...manifest, inputs }, null, 1)}\n`);
+  const { inputs: _, ...manifest } = await readManifest(place);
+  await writeManifest(place, { ...manifest, ...(inputs !== undefined && { inputs }) }, sign);
+}
+
+/** Writes the manifest and its signature, the signature first: a killed run then writes both again. */
+async function writeManifest(folder: string, manifest: Manifest, sign: SealInput['sign']): Promise<void> {
+  const text = `${JSON.stringify(manifest, null, 1)}\n`;
+  const signature = await sign?.(text);
+  if (signature !== undefined) await replaceFile(join(folder, RELEASE_FILES.signature), `${signature}\n`);
+  await replaceFile(join(folder, RELEASE_FILES.manifest), text);
 }
 
 /** Whether two folders of an index have the same files with the same bytes. */

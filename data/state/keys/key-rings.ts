@@ -7,12 +7,13 @@ import type { Store } from '../store.ts';
 export interface RingOf {
   name: string;
   algorithm: 'ES256' | 'Ed25519';
+  /** Milliseconds that a replaced key stays published: everything it signed has expired by then. Absent: a day. */
+  retired?: number;
 }
 
 /** A private key; `kid` is its RFC 7638 thumbprint. `made_at` in milliseconds since 1970. */
 export type RingKey = JWK & { kid: string; made_at: number };
 
-/** Milliseconds that a replaced key stays published: everything it signed has expired by then. */
 const RETIRED = 24 * 3_600_000;
 
 async function makeKey(algorithm: RingOf['algorithm'], made_at: number): Promise<RingKey> {
@@ -28,14 +29,14 @@ export async function ringKeys(store: Store, ring: RingOf, now: number): Promise
 }
 
 /**
- * Adds a new first key and keeps the previous one published for another day. Concurrent rotations add two
+ * Adds a new first key and keeps the previous one published for the time of the ring. Concurrent rotations add two
  * keys and lose none.
  */
 export async function rotateRing(store: Store, ring: RingOf, now: number): Promise<[RingKey, ...RingKey[]]> {
   while (true) {
     const before = await ringKeys(store, ring, now);
     // `before[i - 1]` replaced `before[i]`.
-    const kept = before.filter((_, i) => i === 0 || (before[i - 1]?.made_at ?? 0) > now - RETIRED);
+    const kept = before.filter((_, i) => i === 0 || (before[i - 1]?.made_at ?? 0) > now - (ring.retired ?? RETIRED));
     const after: [RingKey, ...RingKey[]] = [await makeKey(ring.algorithm, now), ...kept];
     const { numUpdatedRows } = await store.db
       .updateTable('secrets')
