@@ -515,6 +515,16 @@ describe('files in other forms', () => {
     expect(printed).toContain(`years/stairs-2025.csv lacks columns of older files, which are not read: ${former}`);
   });
 
+  test('files without a line of names, which share no column, are refused with the reason', async () => {
+    await mkdir(join(temp, 'ranges'), { recursive: true });
+    await writeFile(join(temp, 'ranges/a.csv'), 'K1,Ringham\nK2,Bellford\nK3,Chimewick\n');
+    await writeFile(join(temp, 'ranges/b.csv'), 'L1,Bellford\nL2,Ringham\nL3,Bellford\n');
+    const { code, printed } = await from(['ranges', ...LEGAL]);
+    expect(code).toBe(1);
+    expect(printed).toContain('no column of ranges/b.csv has a value that can be read; ');
+    expect(printed).toContain('ranges/a.csv lacks it');
+  });
+
   test('a folder of monthly files, a zip archive, sep= and titles above the header', async () => {
     await mkdir(join(temp, 'months'));
     for (const month of ['2026-01', '2026-02'])

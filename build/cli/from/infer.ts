@@ -79,7 +79,11 @@ export function inferPack(sample: RowSample, options: InferOptions): Proposal {
   const names = attributeNames(typed.map(({ name }) => name));
   const attributes = typed.map((column, i) => attributeOf(column, names[i]!));
   for (const point of points) attributes.push(pointAttribute(point, attributes, sample));
-  if (attributes.length === 0) throw new ProposalError(`no column of ${sample.name} has a value`);
+  if (attributes.length === 0) {
+    const [first] = unread;
+    const reason = first === undefined ? '' : `; '${first.column}': ${first.reason}`;
+    throw new ProposalError(`no column of ${sample.name} has a value that can be read${reason}`);
+  }
   const identity = chooseIdentity(sample, attributes, options.identity, weakening?.repeated);
   const decimal = points.find((point) => point.decimal !== null)?.decimal ?? hints.decimal;
   return complete({ ...sample, whole }, attributes, unread, {
