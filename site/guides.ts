@@ -1,6 +1,8 @@
 // The guides: the documents of docs/ as pages in reading order, and the sections for their search.
 import { data, href } from './data.ts';
+import { callOfCommand } from './reference/model.ts';
 import { TRACKS, trackOf } from './tracks.ts';
+import { LANGUAGES as PROGRAMS, snippet } from './viewer/snippets.ts';
 
 interface MarkdownModule {
   getHeadings(): { depth: number; slug: string; text: string }[];
@@ -96,11 +98,37 @@ function pageHtml(html: string): string {
     .replace(/<td align="\w+">/g, '<td>');
 }
 
-/** A code block with its language and a button that copies it. */
+/** A code block with its language and a button that copies it; a call of an operation has a tab for each client. */
 function codeBlock(code: string, number: number): string {
   const [, language = ''] = /class="language-(\w+)"/.exec(code) ?? [];
   const label = `${LANGUAGES[language] ?? 'Text'}, block ${number}`;
-  return `<div class="code"><button class="copy" type="button" aria-label="Copy: ${label}">Copy</button><pre tabindex="0" role="group" aria-label="${label}">${code}</pre></div>`;
+  const call = language === 'sh' ? callOfCommand(textOf(code), data.reference.operations, data.base_url) : null;
+  if (call === null)
+    return `<div class="code"><button class="copy" type="button" aria-label="Copy: ${label}">Copy</button><pre tabindex="0" role="group" aria-label="${label}">${code}</pre></div>`;
+  const tabs = PROGRAMS.map(
+    (name, at) =>
+      `<label><input type="radio" name="block-${number}" value="${name}"${at === 0 ? ' checked' : ''}> ${name}</label>`,
+  );
+  const blocks = PROGRAMS.map((name) => {
+    const text = name === 'curl' ? code : `<code>${escaped(snippet(name, call))}</code>`;
+    return `<pre tabindex="0" role="group" aria-label="${name}, block ${number}" data-language="${name}">${text}</pre>`;
+  });
+  return `<div class="code language-tabs"><fieldset class="languages"><legend class="away">Language of block ${number}</legend>${tabs.join('')}</fieldset><button class="copy" type="button" aria-label="Copy: block ${number}">Copy</button>${blocks.join('')}</div>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+/** The text of a code element. */
+function textOf(html: string): string {
+  return html
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replace(/&(?:quot|#x22|#34);/g, '"')
+    .replace(/&(?:#39|#x27);/g, "'")
+    .replaceAll('&amp;', '&');
 }
 
 /** Title of a document for use in a sentence. */

@@ -19,6 +19,7 @@ import {
 } from '../../api/pages/viewer-state.ts';
 import { plural, printBytes, printEuro, printNumber } from '../../api/render/print.ts';
 import { isSignedIn } from '../account/offer.ts';
+import { callOfRequest } from '../reference/model.ts';
 import { DataClient, WorkerError } from './client.ts';
 import { byId, copyWithFeedback, createElement } from './dom.ts';
 import { drawFacets } from './facets.ts';
@@ -26,7 +27,7 @@ import { connectFilterForm, listFilters } from './filters.ts';
 import type { RowsRequest } from './messages.ts';
 import { PageRows } from './page-rows.ts';
 import { PaidRows } from './paid.ts';
-import { type Language, snippet } from './snippets.ts';
+import { type Language, type OperationCall, snippet } from './snippets.ts';
 import { connectTable, drawTable, prepareTable, shownRows, showPaid, type TableEvents } from './table.ts';
 import { viewQuery } from './view-sql.ts';
 
@@ -97,6 +98,21 @@ class Picked {
   }
 }
 
+/** The search of the view. */
+function searchCall(state: ReturnType<typeof readState>, model: Model, keyed: boolean): OperationCall {
+  const parameters = { ds: model.dataset, ...Object.fromEntries(callOf(state, model)) };
+  const names = Object.keys(parameters).filter((name) => !model.filters.some((filter) => filter.name === name));
+  const types = Object.fromEntries(names.map((name) => [name, name === 'limit' ? 'integer' : 'string']));
+  const path = '/v1/{ds}/entities';
+  const base_url = model.api.slice(0, -`/v1/${model.dataset}`.length);
+  return callOfRequest(
+    { name: 'entity_search', method: 'GET', path, tool: true, types },
+    { parameters },
+    base_url,
+    keyed,
+  );
+}
+
 /** Connects the panel, which follows `view`. */
 function connectApiPanel(model: Model, view: () => URLSearchParams): void {
   const panel = byId<HTMLDetailsElement>('viewer-api');
@@ -110,7 +126,7 @@ function connectApiPanel(model: Model, view: () => URLSearchParams): void {
     const withKey = isSignedIn() || names.length > 0;
     byId('api-price').textContent =
       `${printEuro(model.price)} a call with a key${names.length > 0 ? ` (${names.join(', ')}: paid)` : '; without one, 20 records a day are free'}.`;
-    byId('api-code').textContent = snippet(language, `${model.api}/entities`, callOf(state, model), withKey);
+    byId('api-code').textContent = snippet(language, searchCall(state, model, withKey));
   };
   panel.addEventListener('toggle', () => {
     if (panel.open) fill();

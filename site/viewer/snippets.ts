@@ -1,100 +1,97 @@
-// An API call as a shell command and in two languages. The key is a variable, never printed.
+// An API call as a shell command, as a program with the clients, and as a call of an MCP tool. The key is a variable,
+// never printed.
 
-export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const;
+export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'MCP'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** What a request has besides its address and query. */
-export interface SnippetOptions {
-  /** GET by default. */
-  method?: string;
+/** A call of an operation, as HTTP and as the clients and MCP have it. */
+export interface OperationCall {
+  base_url: string;
+  operation: string;
+  method: string;
+  /** Path with its values, without the query. */
+  path: string;
+  query: URLSearchParams;
   /** JSON body. */
-  body?: unknown;
-  /** The answer is a text, not JSON. */
-  text?: boolean;
-  /** The answer is a list of records with a cursor, the default; else it is printed whole. */
-  list?: boolean;
+  body?: Record<string, unknown>;
+  /** Values of path, query and body by name. */
+  input: Record<string, unknown>;
+  /** Filters of the dataset, which a tool takes as one object. */
+  filters: Record<string, unknown>;
+  /** Whether the key is sent. */
+  keyed: boolean;
+  /** A format other than JSON. */
+  format?: string;
+  /** Whether MCP has it as a tool. */
+  tool: boolean;
 }
 
-interface Call extends Required<Pick<SnippetOptions, 'method' | 'text' | 'list'>> {
-  url: string;
-  pairs: [string, string][];
-  keyed: boolean;
-  body?: unknown;
-}
+/** Longest line of arguments; longer ones have a line each. */
+const LINE = 60;
 
 /** Quotes a text for a shell. */
 const shell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-const json = (text: string) => JSON.stringify(text);
+const json = (value: unknown) => JSON.stringify(value);
 
-/** A program that makes the call; with a key it reads it from `REGISTER_KEY`. */
-export function snippet(
-  language: Language,
-  url: string,
-  parameters: URLSearchParams,
-  keyed: boolean,
-  { method = 'GET', body, text = false, list = true }: SnippetOptions = {},
-): string {
-  const call = { url, pairs: [...parameters], keyed, method, body, text, list };
-  return { curl, TypeScript: typescript, Python: python }[language](call);
+/** A program that makes the call and prints the answer; it reads the key from `REGISTER_KEY`. */
+export function snippet(language: Language, call: OperationCall): string {
+  return { curl, TypeScript: typescript, Python: python, MCP: toolCall }[language](call);
 }
 
-function curl({ url, pairs, keyed, method, body }: Call): string {
+function curl({ base_url, method, path, query, body, keyed }: OperationCall): string {
   const words = [
-    `curl${method === 'GET' ? (pairs.length > 0 ? ' --get' : '') : ` -X ${method}`}${keyed ? ' -H "Authorization: Bearer $REGISTER_KEY"' : ''} ${shell(url)}`,
-    ...pairs.map(([name, value]) => `--data-urlencode ${shell(`${name}=${value}`)}`),
-    ...(body === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${shell(JSON.stringify(body))}`]),
+    `curl${method === 'GET' ? (query.size > 0 ? ' --get' : '') : ` -X ${method}`}${keyed ? ' -H "Authorization: Bearer $REGISTER_KEY"' : ''} ${shell(base_url + path)}`,
+    ...[...query].map(([name, value]) => `--data-urlencode ${shell(`${name}=${value}`)}`),
+    ...(body === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${shell(json(body))}`]),
   ];
   return words.join(' \\\n  ');
 }
 
-function typescript({ url, pairs, keyed, method, body, text, list }: Call): string {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a program, not ours to fill in
-  const authorization = keyed ? ['Authorization: `Bearer ${process.env.REGISTER_KEY}`'] : [];
-  const headers = [...authorization, ...(body === undefined ? [] : ["'Content-Type': 'application/json'"])];
-  const options = [
-    ...(method === 'GET' ? [] : [`method: '${method}'`]),
-    ...(headers.length > 0 ? [`headers: { ${headers.join(', ')} }`] : []),
-    ...(body === undefined ? [] : [`body: JSON.stringify(${JSON.stringify(body)})`]),
-  ];
-  const init =
-    options.length === 0
-      ? ''
-      : options.length === 1
-        ? `, { ${options[0]} }`
-        : `, {\n${options.map((option) => `  ${option},`).join('\n')}\n}`;
-  const query = [
-    'const parameters = new URLSearchParams({',
-    ...pairs.map(([name, value]) => `  ${json(name)}: ${json(value)},`),
-    '});',
-  ];
-  const failed = text ? 'await answer.text()' : 'body.message';
-  const shown = text ? 'await answer.text()' : list ? 'body.items, body.next_cursor' : 'body';
+function typescript({ base_url, operation, input, filters, keyed, format }: OperationCall): string {
+  const member = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? name : json(name));
+  const values = argumentsText({ ...input, ...filters }, (name, value) => `${member(name)}: ${json(value)}`, '  ');
   return [
-    ...(pairs.length > 0 ? query : []),
-    pairs.length > 0
-      ? `const answer = await fetch(\`${url}?\${parameters}\`${init});`
-      : `const answer = await fetch('${url}'${init});`,
-    ...(text ? [] : ['const body = await answer.json();']),
-    `if (!answer.ok) throw new Error(${failed});`,
-    `console.log(${shown});`,
+    "import { Register } from 'dataset-register-client';",
+    '',
+    `const register = new Register({ url: '${base_url}'${keyed ? ', key: process.env.REGISTER_KEY' : ''} });`,
+    format === undefined
+      ? `console.log(await register.call('${operation}', ${values}));`
+      : `console.log(await register.text('${operation}', ${values}, '${format}'));`,
   ].join('\n');
 }
 
-function python({ url, pairs, keyed, method, body, text, list }: Call): string {
-  const query = ['    params={', ...pairs.map(([name, value]) => `        ${json(name)}: ${json(value)},`), '    },'];
+function python({ base_url, operation, input, filters, keyed, format }: OperationCall): string {
+  const values = argumentsText(
+    { ...input, ...filters },
+    (name, value) => `${json(name)}: ${pythonLiteral(value)}`,
+    '    ',
+  );
   return [
     ...(keyed ? ['import os'] : []),
-    'import requests',
+    'from dataset_register import Register',
     '',
-    `answer = requests.${method.toLowerCase()}(`,
-    `    ${json(url)},`,
-    ...(pairs.length > 0 ? query : []),
-    ...(body === undefined ? [] : [`    json=${pythonLiteral(body)},`]),
-    ...(keyed ? ['    headers={"Authorization": f"Bearer {os.environ[\'REGISTER_KEY\']}"},'] : []),
-    ')',
-    'answer.raise_for_status()',
-    text ? 'print(answer.text)' : `print(answer.json()${list ? '["items"]' : ''})`,
+    `register = Register(${json(base_url)}${keyed ? ', key=os.environ["REGISTER_KEY"]' : ''})`,
+    `print(register.call("${operation}", ${values}${format === undefined ? '' : `, format="${format}"`}))`,
   ].join('\n');
+}
+
+function toolCall({ operation, input, filters, tool, format }: OperationCall): string {
+  if (!tool) return 'This operation is no tool of MCP.';
+  const values = { ...input, ...(Object.keys(filters).length > 0 ? { filters } : {}) };
+  const answer = format === 'md' ? { format: 'markdown' } : {};
+  return JSON.stringify({ name: operation, arguments: { ...values, ...answer } }, null, 2);
+}
+
+/** An object of arguments, on one line if it is short. */
+function argumentsText(
+  values: Record<string, unknown>,
+  print: (name: string, value: unknown) => string,
+  indent: string,
+): string {
+  const members = Object.entries(values).map(([name, value]) => print(name, value));
+  if (members.length === 0) return '{}';
+  const line = members.join(', ');
+  return line.length <= LINE ? `{ ${line} }` : `{\n${members.map((text) => `${indent}${text},\n`).join('')}}`;
 }
 
 /** A JSON value as a Python expression. */
@@ -102,7 +99,7 @@ function pythonLiteral(value: unknown): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(', ')}]`;
-  if (typeof value !== 'object') return JSON.stringify(value);
+  if (typeof value !== 'object') return json(value);
   return `{${Object.entries(value)
     .map(([name, member]) => `${json(name)}: ${pythonLiteral(member)}`)
     .join(', ')}}`;

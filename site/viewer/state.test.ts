@@ -18,7 +18,7 @@ import {
   withValue,
 } from '../../api/pages/viewer-state.ts';
 import type { AttributeProfile } from '../../data/queries/profile.ts';
-import { LANGUAGES, snippet } from './snippets.ts';
+import { type OperationCall, snippet } from './snippets.ts';
 
 const attribute = (name: string, type: ModelAttribute['type'], open = true): ModelAttribute => ({
   ...{ name, type, unit: null, description: '', public: open, filterable: true, searchable: false },
@@ -183,15 +183,18 @@ test.each([
 );
 
 describe('programs', () => {
-  const url = `${model.api}/entities`;
-  const parameters = new URLSearchParams([['q', `it's "$HOME" \`x\` \\`]]);
-  test.each(LANGUAGES)('%s reads the key from a variable', (language) => {
-    expect(snippet(language, url, parameters, true)).toContain('REGISTER_KEY');
-    expect(snippet(language, url, parameters, false)).not.toContain('REGISTER_KEY');
+  const query = { q: `it's "$HOME" \`x\` \\` };
+  const call = (keyed: boolean): OperationCall => ({
+    ...{ base_url: 'https://x.example', operation: 'entity_search', method: 'GET', path: '/v1/lamps/entities' },
+    ...{ query: new URLSearchParams(query), input: query, filters: {}, keyed, tool: true },
+  });
+  test.each(['curl', 'TypeScript', 'Python'] as const)('%s reads the key from a variable', (language) => {
+    expect(snippet(language, call(true))).toContain('REGISTER_KEY');
+    expect(snippet(language, call(false))).not.toContain('REGISTER_KEY');
   });
   test('a value cannot end the string that contains it', () => {
-    expect(snippet('curl', 'https://x.example', parameters, false)).toContain(`'q=it'\\''s "$HOME" \`x\` \\'`);
-    for (const language of ['TypeScript', 'Python'] as const)
-      expect(snippet(language, 'https://x.example', parameters, false)).toContain(JSON.stringify(parameters.get('q')));
+    expect(snippet('curl', call(false))).toContain(`'q=it'\\''s "$HOME" \`x\` \\'`);
+    for (const language of ['TypeScript', 'Python', 'MCP'] as const)
+      expect(snippet(language, call(false))).toContain(JSON.stringify(query.q));
   });
 });

@@ -119,7 +119,7 @@ test('the reference finds a parameter and sends the request, and passes axe with
   await page.locator('.reference-bar').getByText('Python').click();
   await page.locator('.reference-bar select').selectOption('tools');
   await page.waitForURL((url) => url.searchParams.get('lang') === 'Python');
-  await page.locator('#entity_get [data-language=Python]', { hasText: '/v1/tools/entities/' }).waitFor();
+  await page.locator('#entity_get [data-language=Python]', { hasText: '"dataset": "tools"' }).waitFor();
   await page.goto(`${site.origin}/docs`);
   expect(await page.locator('#entity_get [data-language=Python]').isVisible()).toBe(true);
   await page.locator('#dataset_status .try-open').click();
