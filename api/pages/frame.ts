@@ -32,7 +32,7 @@ apply();
 root.classList.toggle('queried', location.search !== '');
 try { root.classList.toggle('signed-in', /(^|; )${SIGNED_IN_COOKIE}=1/.test(document.cookie)) } catch {}
 addEventListener('keydown', (event) => {
-const field = document.querySelector('.seek input');
+const field = document.querySelector('.seek input, .finder input');
 if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || !field) return;
 if (event.target.closest('input, textarea, select, [contenteditable=true]')) return;
 event.preventDefault();
@@ -115,6 +115,9 @@ const ACCOUNT_PLACES: readonly (readonly [path: string, name: string, classes: s
   ['/account', 'Account', 'owner get-key'],
 ];
 
+/** Pages with the larger search in their text, in place of that in the header. */
+const WITH_SEARCH = ['/', '/search/', '/404.html'];
+
 /** Attribute of the link to the current page, or to the section that contains it. */
 const currentMark = (path: string, current: string): Html | false =>
   current.startsWith(path) && html` aria-current="${current === path ? 'page' : 'true'}"`;
@@ -135,8 +138,11 @@ export function headerHtml(prefix: string, here = '', nav?: Html): Html {
 <a class="mark" href="${prefix}/">Dataset Register</a>
 ${
   nav ??
-  html`<search aria-label="All datasets"><form class="seek" action="${prefix}/search/"><input type="search" name="q" aria-label="Search all datasets" aria-keyshortcuts="/" placeholder="Search" autocomplete="off" required><button type="submit" hidden>Search</button></form></search>
-<nav aria-label="Main">${joinHtml(links, ' ')}</nav>\n<nav class="enter" aria-label="Account">${joinHtml(account, ' ')}</nav>`
+  html`${
+    !WITH_SEARCH.includes(here) &&
+    html`<search aria-label="All datasets"><form class="seek" action="${prefix}/search/"><input type="search" name="q" aria-label="Search all datasets" aria-keyshortcuts="/" placeholder="Search" autocomplete="off" required><button type="submit" hidden>Search</button></form></search>
+`
+  }<nav aria-label="Main">${joinHtml(links, ' ')}</nav>\n<nav class="enter" aria-label="Account">${joinHtml(account, ' ')}</nav>`
 }
 <button class="theme" type="button" data-theme-switch>Scheme</button>
 </header>`;

@@ -49,8 +49,8 @@ export interface Model {
   file: string;
   /** Bytes at the end of that file with its metadata. */
   footer: number;
-  /** Path of the outlines of the map; null without geography. */
-  land: string | null;
+  /** Paths of the outlines of the map (MapOutlines), of the world and of a zoomed map; null without geography. */
+  land: { world: string; zoomed: string } | null;
   records: number;
   attributes: ModelAttribute[];
   filters: ModelFilter[];
@@ -67,6 +67,17 @@ export interface Model {
   /** EUR of a search with a key. */
   price: number;
   attribution: string;
+}
+
+/** Outlines in units of a map, from longitude -180 and latitude 90. */
+export interface MapOutlines {
+  /** Units of a degree. */
+  units: number;
+  /** Paths. */
+  land: string;
+  borders: string;
+  /** Names of countries with longitude and latitude, the largest first; only of a zoomed map. */
+  names?: [name: string, lng: number, lat: number][];
 }
 
 /** Rows on a page of the table, and in a page of the API. */

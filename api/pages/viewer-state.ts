@@ -154,7 +154,7 @@ export const OPERATOR_WORDS: Record<ModelFilter['operator'], string> = {
 /** Longest value in the text of a filter. */
 const SHOWN = 60;
 
-/** A filter in words: `population at least 100000`, `country is CH Switzerland`. */
+/** A filter in words: `elevation at least 400 ft`, `country is CH Switzerland`. */
 export function filterText(
   name: string,
   text: string,
@@ -169,5 +169,6 @@ export function filterText(
   const described = attributes.find((candidate) => candidate.name === attribute);
   const codeName = described === undefined ? '' : nameOfCode(text.toUpperCase(), described);
   if (codeName !== '') return `${attribute} ${operator === 'not' ? 'is not' : 'is'} ${text.toUpperCase()} ${codeName}`;
-  return `${attribute} ${operator === 'any' ? 'is' : operator === 'not' ? 'is not' : OPERATOR_WORDS[operator]} ${value}`;
+  const unit = described?.unit && ['min', 'max'].includes(operator) ? ` ${described.unit}` : '';
+  return `${attribute} ${operator === 'any' ? 'is' : operator === 'not' ? 'is not' : OPERATOR_WORDS[operator]} ${value}${unit}`;
 }

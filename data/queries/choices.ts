@@ -1,5 +1,5 @@
 // What the page of a dataset shows about the rows of an address: lists of values with counts, and charts of columns.
-import type { Attribute } from '../../packs/define/model.ts';
+import { type Attribute, DATED } from '../../packs/define/model.ts';
 import { COUNTABLE, counted } from '../input/selection.ts';
 import type { Predicate, QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
@@ -51,6 +51,16 @@ export async function spreadsOf(
         count === 0 ? [] : [[edge(from), at === all.length - 1 && type === 'integer' ? to + 1 : edge(to), count]],
       );
       spreads[name] = { count: group?.figures.count ?? 0, distinct: null, ...(bins.length > 1 ? { bins } : {}) };
+    } else if (DATED.includes(type)) {
+      const plan = { where, by: `${name}:year`, limit: LISTS.values, floor: 0 };
+      const { values, matched, missing } = await engine.facets(plan, options);
+      const years = values.map(({ value, count }): [number, number, number] => [
+        Number(value),
+        Number(value) + 1,
+        count,
+      ]);
+      const bins = years.sort(([a], [b]) => a - b);
+      spreads[name] = { count: matched - missing, distinct: null, ...(bins.length > 1 ? { bins } : {}) };
     } else if (COUNTABLE.may(attribute) && type !== 'url') {
       const { values, matched, missing } = await engine.facets(
         { where, by: name, limit: PARTS.values, floor: 0 },

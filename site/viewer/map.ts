@@ -1,7 +1,7 @@
 // The map: every point of the selection, gathered in clusters. Clicking a cluster zooms in; the button below
 // filters the table by the area in view.
 
-import type { Model } from '../../api/pages/viewer-model.ts';
+import type { MapOutlines, Model } from '../../api/pages/viewer-model.ts';
 import { printNumber } from '../../api/render/print.ts';
 import type { DataClient } from './client.ts';
 import { byId, createElement, createSvg } from './dom.ts';
@@ -12,6 +12,10 @@ const WORLD: MapBox = [-180, -60, 180, 84];
 const CELLS = 56;
 /** Smallest width in degrees. */
 const CLOSEST = 0.05;
+/** Width in degrees from which on a map has finer outlines and names. */
+const ZOOMED = 90;
+/** Pixels: size of names, half the width of a letter, and the least distance of two lines. */
+const NAMES = { size: 12, letter: 3.6, line: 16 };
 
 class ClusterMap {
   readonly #model: Model;
@@ -19,25 +23,24 @@ class ClusterMap {
   readonly #dots = createSvg('g', { class: 'map-dots' });
   readonly #svg: SVGSVGElement;
   readonly #caption = createElement('figcaption', { className: 'quiet small' });
+  readonly #names = createSvg('g', { class: 'map-names' });
+  readonly #land = createSvg('g', {});
+  #fine: Promise<MapOutlines> | null = null;
   #box: MapBox = WORLD;
   #where: string | null = null;
   #turn = 0;
   choose: (bbox: string) => void = () => {};
 
-  constructor(model: Model, data: DataClient, land: { land: string; borders: string }) {
+  constructor(model: Model, data: DataClient, outlines: MapOutlines) {
     this.#model = model;
     this.#data = data;
-    const outlines = createSvg(
-      'g',
-      { transform: 'scale(0.1)' },
-      createSvg('path', { class: 'map-land', d: land.land }),
-      createSvg('path', { class: 'map-borders', d: land.borders }),
-    );
+    this.#outline(outlines);
     this.#svg = createSvg(
       'svg',
       { role: 'img', 'aria-label': 'Map of the records of this view; each is also in the table' },
-      outlines,
+      this.#land,
       this.#dots,
+      this.#names,
     ) as SVGSVGElement;
     const button = (text: string, label: string, act: () => void) => {
       const made = createElement('button', { type: 'button', className: 'viewer-toggle' }, text);
@@ -73,6 +76,42 @@ class ClusterMap {
     const bounds = where === '' ? null : await this.#data.call('bounds', { where });
     this.#box = bounds === null ? WORLD : fitted(bounds);
     await this.#draw();
+  }
+
+  #outline({ units, land, borders }: MapOutlines): void {
+    this.#land.setAttribute('transform', `scale(${1 / units})`);
+    const path = (name: string, d: string) => createSvg('path', { class: `map-${name}`, d });
+    this.#land.replaceChildren(path('land', land), path('borders', borders));
+  }
+
+  /** Draws finer outlines, names of records and of countries on a zoomed map, where they have room. */
+  async #refine(clusters: readonly Cluster[], unit: number): Promise<void> {
+    const box = this.#box;
+    const [west, south, east, north] = box;
+    this.#names.replaceChildren();
+    if (east - west > ZOOMED) return;
+    this.#fine ??= readOutlines(this.#model.land!.zoomed).then((outlines) => {
+      this.#outline(outlines);
+      return outlines;
+    });
+    const { names: countries = [] } = await this.#fine;
+    if (box !== this.#box) return;
+    const records = clusters.flatMap(({ name, lng, lat }) => (name === undefined ? [] : [{ name, lng, lat, dot: 10 }]));
+    const names = [...records, ...countries.map(([name, lng, lat]) => ({ name, lng, lat, dot: 0 }))];
+    const labels: { x: number; y: number; half: number }[] = [];
+    for (const { name, lng, lat, dot } of names) {
+      const half = name.length * NAMES.letter * unit;
+      // A name at an edge stays within the map.
+      const [x, y] = [Math.max(west + half, Math.min(east - half, lng)) + 180, 90 - lat - dot * unit];
+      const isNear = (other: (typeof labels)[number]) =>
+        Math.abs(other.x - x) < other.half + half && Math.abs(other.y - y) < NAMES.line * unit;
+      if (lng < west || lng > east || lat < south || lat > north || labels.some(isNear)) continue;
+      labels.push({ x, y, half });
+      const size = { 'font-size': NAMES.size * unit, 'stroke-width': 3 * unit };
+      const text = createSvg('text', { x, y, ...size, class: dot === 0 ? 'map-country' : '' });
+      text.append(name);
+      this.#names.append(text);
+    }
   }
 
   #show(box: MapBox): void {
@@ -149,6 +188,7 @@ class ClusterMap {
     const unit = (east - west) / Math.max(320, this.#svg.clientWidth || 800);
     const most = clusters[0]?.count ?? 1;
     this.#dots.replaceChildren(...clusters.map((cluster) => this.#dot(cluster, unit, most)));
+    void this.#refine(clusters, unit).catch(() => {});
     const all = clusters.every(({ count }) => count === 1);
     this.#caption.textContent = `${printNumber(total)} records in view${all ? '' : '; a click on a circle zooms in'}. Drag to filter by an area. Outlines: Natural Earth.`;
   }
@@ -185,6 +225,8 @@ function fitted([west, south, east, north]: MapBox): MapBox {
   return around((west + east) / 2, (south + north) / 2, Math.min(360, Math.max(CLOSEST, width)));
 }
 
+const readOutlines = async (path: string): Promise<MapOutlines> => (await fetch(path)).json() as Promise<MapOutlines>;
+
 let map: Promise<ClusterMap> | null = null;
 
 /** Draws the map of a selection; `choose` receives the `bbox` of a chosen area. */
@@ -194,9 +236,7 @@ export async function drawMap(
   selection: URLSearchParams,
   choose: (bbox: string) => void,
 ): Promise<void> {
-  map ??= fetch(model.land ?? '')
-    .then((response) => response.json() as Promise<{ land: string; borders: string }>)
-    .then((land) => new ClusterMap(model, data, land));
+  map ??= readOutlines(model.land!.world).then((outlines) => new ClusterMap(model, data, outlines));
   const drawn = await map;
   drawn.choose = choose;
   await drawn.select(selection);

@@ -38,7 +38,10 @@ export function modelOf(dataset: SiteDataset, base_url: string, href: (path: str
     compare: { path: href(`/compare/${id}`), most: ANALYSIS_BOUNDS.compare },
     file: href(`/files/${id}/public.parquet`),
     footer: table.footer,
-    land: geo === null ? null : href(`/assets/${outlines().name}`),
+    land:
+      geo === null
+        ? null
+        : { world: href(`/assets/${outlines().name}`), zoomed: href(`/assets/${outlines('zoomed').name}`) },
     records,
     attributes: attributes.map(
       ({ name, type, unit, description, public: open, filterable, searchable, vocabulary }) => {

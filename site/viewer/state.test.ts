@@ -123,7 +123,7 @@ test('the call of a view returns its rows', () => {
 
 test.each([
   ['town', 'ulm', 'town is ulm'],
-  ['min_height', '3', 'height at least 3'],
+  ['min_height', '3', 'height at least 3 m'],
   ['has_cost', 'false', 'cost has no value'],
   ['q', 'bell', 'search: bell'],
   ['ids', 'a,b', '2 selected rows'],

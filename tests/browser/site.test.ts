@@ -289,7 +289,10 @@ test('the home page finds a record by keyboard, and the address has the query', 
   const { page, complaints } = await opened(context, '/', { viewport: { width: 1280, height: 900 } });
   const record = site.app.records['harbours']![0]!;
   const input = page.getByRole('combobox');
-  await input.focus();
+  // The page has one search, and its key focuses it.
+  expect(await page.getByRole('searchbox').count()).toBe(0);
+  await page.keyboard.press('/');
+  expect(await focusedIn(page)('#record')).toBe(true);
   await page.keyboard.type(record.name.slice(0, -1));
   await page.getByRole('option').first().waitFor();
   expect(await input.getAttribute('aria-expanded')).toBe('true');

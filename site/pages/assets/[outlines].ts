@@ -2,7 +2,9 @@
 // ever.
 import { outlines } from '../../viewer/land.ts';
 
-const paths = () => [outlines().name];
-const GET = () => new Response(outlines().text);
+const files = () => [outlines(), outlines('zoomed')];
+const paths = () => files().map(({ name }) => name);
+const GET = ({ params }: { params: { outlines?: string } }) =>
+  new Response(files().find(({ name }) => name === params.outlines)?.text);
 
 export { GET, paths };

@@ -6,6 +6,7 @@ import { tableHtml } from '../../../api/pages/dataset-table.ts';
 import { html } from '../../../api/pages/html.ts';
 import type { Model } from '../../../api/pages/viewer-model.ts';
 import { filterGrammar } from '../../../data/input/filters.ts';
+import { spreadsOf } from '../../../data/queries/choices.ts';
 import { editRecord, withEntry } from '../../../data/releases/overlay-edit.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
@@ -100,6 +101,23 @@ test('pages follow one another, and lists and charts count the rows of the filte
   const depths = counts.get('north')!.filter(({ attributes }) => attributes['depth'] !== undefined).length;
   expect(served.stats.depth.count).toBe(depths);
   expect(served.stats.depth.bins.reduce((sum: number, bin: number[]) => sum + bin[2]!, 0)).toBe(depths);
+});
+
+test('the chart of dates under a filter counts years', async () => {
+  const { pack, engine } = app.register.current('harbours')!;
+  const open = { ...pack, attributes: pack.attributes.map((attribute) => ({ ...attribute, public: true })) };
+  const where = [{ kind: 'any' as const, attribute: 'coast', values: ['north'] }];
+  const { surveyed } = await spreadsOf({ pack: open, engine }, where, ['surveyed'], {});
+  const years = app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === 'north').flatMap(
+    ({ attributes }) =>
+      attributes['surveyed'] === undefined ? [] : [Number(String(attributes['surveyed']).slice(0, 4))],
+  );
+  const counts = [...Map.groupBy(years, (year) => year)].sort(([a], [b]) => a - b);
+  expect(counts.length).toBeGreaterThan(1);
+  expect(surveyed).toEqual({
+    ...{ count: years.length, distinct: null },
+    bins: counts.map(([year, { length }]) => [year, year + 1, length]),
+  });
 });
 
 test.each([
