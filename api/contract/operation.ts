@@ -393,6 +393,8 @@ export interface ToolRules<I, R> {
   account?: true;
   /** MCP answers Markdown where a call names no format, for agents that read the answer. */
   markdown?: true;
+  /** Hosts with MCP Apps show the answer in the view of `api/channels/mcp/app.html`. */
+  view?: true;
   long?: Shortening<I, R>;
 }
 

@@ -1,8 +1,9 @@
-// MCP resources: the guide of each dataset and the public page of each record, as free texts.
+// MCP resources: the guide of each dataset and the public page of each record, as free texts, and the view of tools.
+import { readFileSync } from 'node:fs';
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import { ERRORS } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
-import type { Call } from '../../gate/execute.ts';
+import { admit, type Call } from '../../gate/execute.ts';
 import { OPERATIONS, PAGE_OPERATIONS } from '../../operations/table.ts';
 import { namedCall } from '../named-call.ts';
 import { refusalOf, runCall, type Session } from './session.ts';
@@ -31,6 +32,16 @@ function resourceAt(uri: string): { operation: Operation; args: Record<string, s
 
 const MARKDOWN = 'text/markdown';
 
+/** The view of records and comparisons for hosts with MCP Apps (SEP-1865). */
+export const APP = {
+  uri: 'ui://dataset-register/record',
+  name: 'record view',
+  title: 'Record with sources',
+  description: 'Shows a record with the source of each value, or a comparison.',
+  mimeType: 'text/html;profile=mcp-app',
+} as const;
+const APP_HTML = readFileSync(new URL('app.html', import.meta.url), 'utf8');
+
 /** Datasets in the scope of the address. */
 function datasetsOf({ scope }: Session): string[] {
   const all = [...scope.tools.values()].flatMap(({ dataset }) => dataset ?? []);
@@ -41,15 +52,18 @@ function datasetsOf({ scope }: Session): string[] {
 export function listResources(session: Session) {
   const fixed = RESOURCES.filter(({ tool }) => tool?.resource?.replace('{dataset}', '').includes('{') === false);
   return {
-    resources: fixed.flatMap(({ tool: { resource = '' } = {}, title, description }) =>
-      datasetsOf(session).map((dataset) => ({
-        uri: resource.replace('{dataset}', encodeURIComponent(dataset)),
-        name: `${dataset} guide`,
-        title: `${title}: ${dataset}`,
-        description,
-        mimeType: MARKDOWN,
-      })),
-    ),
+    resources: [
+      ...fixed.flatMap(({ tool: { resource = '' } = {}, title, description }) =>
+        datasetsOf(session).map((dataset) => ({
+          uri: resource.replace('{dataset}', encodeURIComponent(dataset)),
+          name: `${dataset} guide`,
+          title: `${title}: ${dataset}`,
+          description,
+          mimeType: MARKDOWN,
+        })),
+      ),
+      APP,
+    ],
   };
 }
 
@@ -71,6 +85,10 @@ export function listTemplates(_session: Session) {
  * data.
  */
 export async function readResource(session: Session, uri: string) {
+  if (uri === APP.uri) {
+    await admit(session.gate, session.request.visitor, 'free');
+    return { contents: [{ uri, mimeType: APP.mimeType, text: APP_HTML }] };
+  }
   const resource = resourceAt(uri);
   if (!resource) throw new ResourceNotFoundError(uri);
   let call: Call | null = null;

@@ -7,7 +7,7 @@ import { isChange } from '../../contract/operation.ts';
 import { IDENTITY, MCP_VERSIONS } from '../../discovery/identity.ts';
 import type { Tool } from '../../render/tools.ts';
 import { callTool, type ToolResult, UnknownTool } from './call.ts';
-import { listResources, listTemplates, readResource } from './resources.ts';
+import { APP, listResources, listTemplates, readResource } from './resources.ts';
 import type { Session } from './session.ts';
 
 /** Cache lifetime of lists, in milliseconds: releases change once a night, packs with a restart. */
@@ -148,6 +148,11 @@ const NO_LOGIN = { type: 'noauth' };
 const LOGIN = { type: 'oauth2', scopes: ['read'] };
 
 function describeTool({ name, title, description, operation, input }: Tool): Record<string, unknown> {
+  const isFree = operation.charge.access === 'free' && !operation.charge.price;
+  const meta = {
+    ...(isFree ? {} : { securitySchemes: [NO_LOGIN, LOGIN] }),
+    ...(operation.tool?.view ? { ui: { resourceUri: APP.uri } } : {}),
+  };
   return {
     name,
     title,
@@ -160,8 +165,6 @@ function describeTool({ name, title, description, operation, input }: Tool): Rec
       idempotentHint: true,
       openWorldHint: false,
     },
-    ...(operation.charge.access === 'free' && !operation.charge.price
-      ? {}
-      : { _meta: { securitySchemes: [NO_LOGIN, LOGIN] } }),
+    ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}),
   };
 }

@@ -76,7 +76,12 @@ export const entity_compare = operation<CompareInput, Compare>({
   description: `Up to ${ANALYSIS_BOUNDS.compare} records side by side on the columns that matter, with the source of each value.`,
   rest: { method: 'GET', path: '/v1/:ds/compare', html: { print: printPage } },
   charge: { access: 'paid', price: { of: 'compare' }, names: ({ names }) => names },
-  tool: { per_dataset: { suffix: 'compare' }, markdown: true, long: { more: 'Name one attribute, or fewer ids.' } },
+  tool: {
+    per_dataset: { suffix: 'compare' },
+    markdown: true,
+    view: true,
+    long: { more: 'Name one attribute, or fewer ids.' },
+  },
   docs: {
     group: 'analysis',
     tasks: [{ want: 'two to five records side by side', query: 'ids={slugs}' }],

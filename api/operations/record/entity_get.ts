@@ -69,7 +69,13 @@ export const entity_get = operation<GetInput, GetResult>({
     },
   },
   charge: { access: 'paid', price: { of: 'get' }, names: ({ names }) => names },
-  tool: { per_dataset: { suffix: 'get' }, core: true, markdown: true, long: { more: 'Request fewer fields.' } },
+  tool: {
+    per_dataset: { suffix: 'get' },
+    core: true,
+    markdown: true,
+    view: true,
+    long: { more: 'Request fewer fields.' },
+  },
   docs: {
     group: 'records',
     tasks: [

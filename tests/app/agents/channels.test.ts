@@ -122,7 +122,10 @@ it('has a pack that was put in a folder in every channel', async () => {
   const [search] = (await client.tools()).filter(({ name }) => name === 'lanterns_search');
   expect(Object.keys(search?.inputSchema.properties ?? {})).not.toContain('near');
   expect((await client.call('lanterns_search', {})).structuredContent).toMatchObject({ error: 'payment_required' });
-  expect((await client.resources()).map(({ uri }) => uri)).toEqual(['service://lanterns/llms.txt']);
+  expect((await client.resources()).map(({ uri }) => uri)).toEqual([
+    'service://lanterns/llms.txt',
+    'ui://dataset-register/record',
+  ]);
   expect((await client.read('service://lanterns/entity/record-1'))[0]?.text).toContain('Record 1');
   const { body } = await app.json('/v1/datasets');
   const listed = (body['datasets'] as { id: string; tools: string[] }[]).find(({ id }) => id === 'lanterns');

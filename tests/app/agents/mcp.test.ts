@@ -226,6 +226,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     expect((await anonymous.resources()).map(({ uri }) => uri)).toEqual([
       'service://harbours/llms.txt',
       'service://tools/llms.txt',
+      'ui://dataset-register/record',
     ]);
     expect((await anonymous.templates()).map(({ uriTemplate }) => uriTemplate)).toEqual([
       'service://{dataset}/llms.txt',
