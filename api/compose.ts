@@ -56,6 +56,7 @@ import { reportHandler } from './owners/requests.ts';
 import { CreditPayments } from './payments/credits.ts';
 import { idempotencyStore } from './payments/idempotency.ts';
 import { quoter } from './payments/payments.ts';
+import { didDocument, paymentSigner } from './payments/x402/discovery.ts';
 import type { X402Settings } from './payments/x402/open.ts';
 import { SubscriptionKeys } from './subscriptions/message.ts';
 import { subscriptionPages } from './subscriptions/pages.ts';
@@ -184,7 +185,10 @@ export async function compose(settings: Settings) {
         shared?.metrics ?? metrics.text,
       ),
       checkoutTable(gate, access.checkout),
-      directoryTable(() => buildKeyDirectory(store, base_url, now())),
+      directoryTable(
+        () => buildKeyDirectory(store, base_url, now()),
+        async () => didDocument(base_url, (await signingKeys(store)).published.keys),
+      ),
       new OAuthServer({ ...settings, ...gate, store, quotas, report: (error) => report(error, 'oauth') }).table,
     ],
     report,
@@ -316,8 +320,9 @@ async function openAccess(options: Settings) {
   const checkout = await openCheckout({ store, base_url, host, trust_proxy, checkout: options.checkout, stripe, log });
   const settings = options.x402 ?? null;
   // The blockchain libraries are loaded only if x402 is enabled.
-  const x402 =
-    settings && (await import('./payments/x402/open.ts')).openX402({ store, repeats, settings, eur_usd, now, log });
+  const signer = paymentSigner(base_url, (await signingKeys(store)).keys[0]);
+  const parts = { store, repeats, signer, eur_usd, now, log };
+  const x402 = settings && (await import('./payments/x402/open.ts')).openX402({ ...parts, settings });
   const quote = quoter({ base_url, eur_usd, checkout: checkout.sells, x402: x402?.asks });
   const answers = await sharedSecret(store, 'answers');
   const accounts = new StoredAccounts({

@@ -71,10 +71,17 @@ function signature(key: CrawlerKey | RingKey, label: string, digest: string, bas
   );
 }
 
-/** The directory: free and without rate limit, like the other documents. */
-export const directoryTable = (build: () => Promise<KeyDirectory>): RouteTable => ({
+/** The documents with our public keys: free and without rate limit, like the other documents. `did`: null for none. */
+export const directoryTable = (
+  build: () => Promise<KeyDirectory>,
+  did: () => Promise<Record<string, unknown> | null>,
+): RouteTable => ({
   policy: { bucket: null },
   routes: {
+    'GET /.well-known/did.json': async () => {
+      const document = await did();
+      return document === null ? Response.json({ error: 'not_found' }, { status: 404 }) : Response.json(document);
+    },
     [`GET ${DIRECTORY}`]: async () => {
       const { body, headers } = await build();
       return new Response(body, { headers });

@@ -21,6 +21,17 @@ export interface Price {
   times: number;
   /** What x402 names as sold; its URL has no credential. */
   resource: { url: string; description: string; mimeType: string };
+  /** The request as payment indexers describe it; absent in channels besides REST. */
+  request?:
+    | {
+        method: string;
+        /** The path with `:entity_id` where a record is named. */
+        route: string;
+        path: Record<string, string>;
+        query: Record<string, string>;
+        body: unknown;
+      }
+    | undefined;
   request_id: string;
 }
 

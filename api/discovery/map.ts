@@ -29,6 +29,7 @@ const APART = [
   { title: 'Authorization server (RFC 8414)', path: '/.well-known/oauth-authorization-server' },
   { title: 'Protected resource (RFC 9728)', path: '/.well-known/oauth-protected-resource' },
   { title: 'Key of our crawler (Web Bot Auth)', path: '/.well-known/http-message-signatures-directory' },
+  { title: 'Keys of signed offers and receipts of x402 (did:web)', path: '/.well-known/did.json' },
 ];
 
 /** The map: entry points, every operation's address, every dataset. */

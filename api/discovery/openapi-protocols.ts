@@ -140,6 +140,12 @@ const ENDPOINTS: readonly Endpoint[] = [
     statuses: [200],
     type: 'application/http-message-signatures-directory+json',
   },
+  {
+    path: '/.well-known/did.json',
+    tag: 'documents',
+    summary: 'Public keys of the signed offers and receipts of x402 (did:web)',
+    statuses: [200, 404],
+  },
   { path: '/healthz', tag: 'documents', summary: 'Liveness, start time, served releases', statuses: [200] },
   {
     path: '/readyz',

@@ -71,8 +71,8 @@ export async function checkAffordable(
 }
 
 /** The price of a call. Undefined `input` (parameters that cannot be parsed): the price of one unit. */
-export function priceOf(call: Call, { release }: Context, input: unknown): Price {
-  const { operation, format, request_id } = call;
+export function priceOf(call: Call, { release, body = {} }: Context, input: unknown): Price {
+  const { operation, entity, format, request_id } = call;
   return {
     operation: operation.name,
     dataset: call.dataset ?? '',
@@ -81,6 +81,17 @@ export function priceOf(call: Call, { release }: Context, input: unknown): Price
     get resource() {
       const mimeType = format === 'markdown' ? 'text/markdown' : 'application/json';
       return { url: call.url.href, description: operation.title, mimeType };
+    },
+    get request() {
+      if (call.channel !== undefined && call.channel !== 'rest') return undefined;
+      const { method, path } = operation.rest;
+      return {
+        method,
+        route: path.replace(':ds', call.dataset ?? ''),
+        path: entity === null ? {} : { entity_id: entity },
+        query: Object.fromEntries(call.url.searchParams),
+        body,
+      };
     },
     request_id,
   };

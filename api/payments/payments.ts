@@ -83,6 +83,8 @@ export interface Quote {
   /** PaymentRequirements of x402; empty without x402. */
   accepts: unknown[];
   extensions?: Record<string, unknown>;
+  /** Extensions for payment indexers, in the header PAYMENT-REQUIRED only: readers of a body need none of them. */
+  indexed?: Record<string, unknown>;
 }
 
 export interface Payments {
@@ -116,13 +118,20 @@ export function paymentError(
   detail?: unknown,
   more: { reason?: string; headers?: Record<string, string> } = {},
 ): ApiError {
-  const { x402Version, resource, accepts, extensions } = quote;
+  const { indexed, ...members } = quote;
+  const { x402Version, resource, accepts, extensions } = members;
   const error = accepts.length === 0 ? NOT_OFFERED : (more.reason ?? message);
-  const required = { x402Version, error, resource, accepts, ...(extensions ? { extensions } : {}) };
+  const required = {
+    x402Version,
+    error,
+    resource,
+    accepts,
+    ...(extensions ? { extensions: { ...extensions, ...indexed } } : {}),
+  };
   return new ApiError(code, message, {
     ...(detail === undefined ? {} : { detail }),
     way: WAYS_ON.includes(code) ? wayOn(quote.how_to_pay) : '',
-    members: { ...quote },
+    members,
     headers: { ...more.headers, 'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(required)).toString('base64') },
   });
 }
@@ -159,7 +168,7 @@ function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['
 const post = (url: string, body: Record<string, unknown>, page: string): Way => ({ url, method: 'POST', body, page });
 
 /** The x402 part of a quote. */
-export type X402Offer = (price: Price) => Pick<Quote, 'accepts' | 'extensions'>;
+export type X402Offer = (price: Price) => Pick<Quote, 'accepts' | 'extensions' | 'indexed'>;
 
 /** Creates the function that quotes a call, for every 402. */
 export function quoter(settings: {

@@ -13,6 +13,7 @@ const NAMES = [
   'schemas.agentskills.io',
   'spdx.org',
   'static.modelcontextprotocol.io',
+  'w3id.org',
   'www.opengis.net',
   'www.iana.org',
   'www.rfc-editor.org',

@@ -5,9 +5,16 @@ import { paymentError, type Quote } from '../payments.ts';
 import { NETWORK } from './terms.ts';
 
 /** PAYMENT-RESPONSE: the receipt, as base64 of JSON (x402 specification, HTTP transport). */
-export function receiptHeader(receipt: { success: boolean; errorReason?: string; transaction: string; payer: string }) {
-  const { success, errorReason, transaction, payer } = receipt;
-  const body = { success, ...(errorReason === undefined ? {} : { errorReason }), transaction, network: NETWORK, payer };
+export function receiptHeader(receipt: {
+  success: boolean;
+  errorReason?: string;
+  transaction: string;
+  payer: string;
+  extensions?: Record<string, unknown>;
+}) {
+  const { success, errorReason, transaction, ...others } = receipt;
+  const failed = errorReason === undefined ? {} : { errorReason };
+  const body = { success, ...failed, transaction, network: NETWORK, ...others };
   return { 'PAYMENT-RESPONSE': Buffer.from(JSON.stringify(body)).toString('base64') };
 }
 

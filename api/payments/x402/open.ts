@@ -13,6 +13,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { IdempotencyStore } from '../idempotency.ts';
 import type { Payments, X402Offer } from '../payments.ts';
 import { rpcChain } from './chain.ts';
+import type { PaymentSigner } from './discovery.ts';
 import { type FacilitatorTimeouts, httpFacilitator } from './facilitator.ts';
 import { Paywall } from './paywall.ts';
 import { offeredPrices } from './prices.ts';
@@ -31,6 +32,7 @@ interface Parts {
   store: Store;
   repeats: IdempotencyStore;
   settings: X402Settings;
+  signer: PaymentSigner;
   eur_usd: number;
   now(): Date;
   log(line: string): void;
@@ -43,7 +45,7 @@ const SWEEP = 30_000;
  * Opens x402. `asks` returns the x402 part of a quote; `front` adds x402 to the credits; `sweep` checks open
  * payments, which also happens periodically.
  */
-export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts) {
+export function openX402({ store, repeats, settings, signer, eur_usd, now, log }: Parts) {
   const prices = offeredPrices({ store, terms: settings, eur_usd, now, log });
   const settling = {
     store,
@@ -61,10 +63,11 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
   sweepAll();
   const asks: X402Offer = (price) => {
     prices.recordOffer(price);
-    return { accepts: requirementsFor(settings, price.micros, eur_usd), extensions: EXTENSIONS };
+    const accepts = requirementsFor(settings, price.micros, eur_usd);
+    return { accepts, extensions: EXTENSIONS, indexed: signer.offers(price, accepts, now().getTime()) };
   };
   const front = (credits: Payments): Payments => {
-    const paywall = new Paywall({ ...settling, repeats, prices, quote: credits.quote, log });
+    const paywall = new Paywall({ ...settling, repeats, prices, signer, quote: credits.quote, log });
     return {
       quote: credits.quote,
       afford: async (caller, price) => credits.afford?.(caller, price),

@@ -18,6 +18,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { Price } from '../../contract/pricing.ts';
 import { type IdempotencyStore, isSecret, secretKey } from '../idempotency.ts';
 import type { Payments, Reservation, X402Attachment } from '../payments.ts';
+import type { PaymentSigner } from './discovery.ts';
 import {
   answerDelivered,
   answerRemoved,
@@ -34,6 +35,7 @@ interface Parts extends SettlementParts {
   repeats: IdempotencyStore;
   prices: OfferedPrices;
   quote: Payments['quote'];
+  signer: PaymentSigner;
   log(line: string): void;
 }
 
@@ -43,15 +45,6 @@ interface Sale {
   attached: X402Attachment;
   /** The error for a rejected payment; with the payer where settlement was tried. */
   refuse(reason: string, message: string, payer?: string): ApiError;
-}
-
-/** Headers of an answer that x402 paid. */
-function paidHeaders(row: Payment): Record<string, string> {
-  return {
-    ...receiptHeader({ success: true, transaction: row.hash ?? '', payer: transferOf(row).from }),
-    'X-Charge-EUR': String(eur(row.micros)),
-    'Cache-Control': 'private, no-store',
-  };
 }
 
 /**
@@ -194,7 +187,7 @@ export class Paywall {
           if (answer === null || !(await openPayment(store, row, answer, purchase?.key))) throw paymentInProgress();
           const settled = await settleOpen(this.#parts, row, false, sale.attached.signal, refuse);
           await this.#parts.repeats.keep(answer);
-          return paidHeaders(settled);
+          return this.#paidHeaders(sale, settled);
         } finally {
           lease.end();
         }
@@ -213,7 +206,7 @@ export class Paywall {
       if (row.answer === null) throw answerRemoved();
       const isFirst = await deliverPayment(store, row.id, this.#now());
       if (!isFirst && !hasSecret) throw answerDelivered();
-      return this.#deliver(row);
+      return this.#deliver(sale, row);
     }
     const payment = await leasePayment(store, row, this.#now());
     if (payment === null) throw paymentInProgress();
@@ -245,15 +238,16 @@ export class Paywall {
       // After a rejection nothing is on its way to the chain, so a second rejection is as final as the first.
       const sent = payment.refused === null;
       const settle = () => settleOpen(this.#parts, payment, sent, signal, refuse).finally(lease.end);
-      return this.#deliver(payment, settle, async () => lease.end());
+      return this.#deliver(sale, payment, settle, async () => lease.end());
     }
     const settled = await conclude(this.#parts, payment, finding, payment.hash, signal, refuse);
     lease.end();
-    return this.#deliver(settled);
+    return this.#deliver(sale, settled);
   }
 
   /** A reservation that delivers the stored answer; `settle` runs before, and returns the settled row. */
   #deliver(
+    sale: Sale,
     row: Payment,
     settle: () => Promise<Payment> = async () => row,
     release: () => Promise<void> = async () => {},
@@ -265,10 +259,22 @@ export class Paywall {
       stored: { text: answer, records },
       release,
       commit: async (answer) => {
-        const headers = paidHeaders(await settle());
+        const headers = this.#paidHeaders(sale, await settle());
         await this.#parts.repeats.keep(answer);
         return headers;
       },
+    };
+  }
+
+  /** Headers of an answer that x402 paid. */
+  #paidHeaders({ price }: Sale, row: Payment): Record<string, string> {
+    const transaction = row.hash ?? '';
+    const payer = transferOf(row).from;
+    const extensions = this.#parts.signer.receipt(price.resource.url, payer, transaction, this.#now());
+    return {
+      ...receiptHeader({ success: true, transaction, payer, extensions }),
+      'X-Charge-EUR': String(eur(row.micros)),
+      'Cache-Control': 'private, no-store',
     };
   }
 

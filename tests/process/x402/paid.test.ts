@@ -51,6 +51,7 @@ describeX402('paying by x402', {}, (stage) => {
     expect(receipt).toEqual({
       ...{ success: true, network: 'eip155:8453', payer: role.address.toLowerCase() },
       transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      extensions: { 'offer-receipt': expect.any(Object) },
     });
     expect((await chain.reader.getTransactionReceipt({ hash: receipt['transaction'] as `0x${string}` })).status).toBe(
       'success',

@@ -1,14 +1,33 @@
 // The terms: the documents and the 402 agree, also when x402 is not offered.
 import { parsePaymentRequired } from '@x402/core/schemas';
+import type { PaymentRequired } from '@x402/core/types';
+import {
+  type DiscoveryExtension,
+  extractDiscoveryInfo,
+  validateDiscoveryExtension,
+  validateDiscoveryExtensionSpec,
+} from '@x402/extensions/bazaar';
+import {
+  decodeSignedOffers,
+  extractJWSHeader,
+  extractOffersFromPaymentRequired,
+  extractReceiptFromResponse,
+  findAcceptsObjectFromSignedOffer,
+  type JWSSignedOffer,
+  type JWSSignedReceipt,
+  verifyOfferSignatureJWS,
+  verifyReceiptMatchesOffer,
+  verifyReceiptSignatureJWS,
+} from '@x402/extensions/offer-receipt';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { requirementsFor } from '../../../api/payments/x402/terms.ts';
 import { readConfig } from '../../../config.ts';
 import { microUsd } from '../../../packs/define/money.ts';
-import { decoded } from '../../chain/buyer.ts';
+import { decoded, stockBuyer } from '../../chain/buyer.ts';
 import { ADDRESSES, ROLES } from '../../chain/chain.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
-import { BASE, describeX402 } from '../../support/x402-stage.ts';
+import { BASE, describeX402, fetchOf, RECORD } from '../../support/x402-stage.ts';
 
 type Item = {
   resource: { url: string };
@@ -53,6 +72,63 @@ describeX402('terms of x402', {}, (stage) => {
     const short = await app.json('/.well-known/x402');
     expect(short.body).toEqual({ version: 1, resources });
     expect(app.faults).toEqual([]);
+  });
+
+  it('describe and sign each offer and receipt as the packages of the protocol expect', async () => {
+    const { app } = stage;
+    const { body: did } = await app.json('/.well-known/did.json');
+    const [method] = did['verificationMethod'] as { id: string; publicKeyJwk: { kty: string } }[];
+    const publicKey = { ...method!.publicKeyJwk, alg: 'ES256' };
+    expect([did['id'], JSON.stringify(did)]).toEqual(['did:web:register.example', expect.not.stringContaining('"d"')]);
+    const buy = { method: 'POST', body: '{"amount_eur":2}' };
+    const paths = ['/v1/tools/stats?attribute=price.list', RECORD, '/v1/keys/prepaid'];
+    for (const path of paths) {
+      const { headers, body } = await app.json(path, path.endsWith('prepaid') ? buy : {});
+      const required = decoded(headers.get('payment-required')) as unknown as PaymentRequired;
+      const bazaar = required.extensions?.['bazaar'] as DiscoveryExtension & Record<string, unknown>;
+      expect([validateDiscoveryExtension(bazaar), validateDiscoveryExtensionSpec(bazaar)], path).toEqual([
+        { valid: true },
+        { valid: true },
+      ]);
+      // A body repeats nothing that only indexers read.
+      expect(Object.keys(body['extensions'] as object)).toEqual(['payment-identifier']);
+      const offers = extractOffersFromPaymentRequired(required) as JWSSignedOffer[];
+      expect(offers.map((offer) => findAcceptsObjectFromSignedOffer(offer, required.accepts))).toEqual(
+        required.accepts,
+      );
+      for (const offer of offers) {
+        expect(extractJWSHeader(offer.signature).kid).toBe(method?.id);
+        const payload = await verifyOfferSignatureJWS(offer, publicKey);
+        expect(payload.resourceUrl).toBe(required.resource?.url);
+        const [head, , signature] = offer.signature.split('.');
+        const forged = Buffer.from(JSON.stringify({ ...payload, amount: '1' })).toString('base64url');
+        await expect(
+          verifyOfferSignatureJWS({ ...offer, signature: [head, forged, signature].join('.') }, publicKey),
+        ).rejects.toThrow();
+      }
+    }
+    const offered = decoded((await app.ask(RECORD)).headers.get('payment-required')) as unknown as PaymentRequired;
+    const extracted = extractDiscoveryInfo(
+      { payload: {}, accepted: offered.accepts[0]!, ...offered },
+      offered.accepts[0]!,
+    );
+    expect(extracted).toMatchObject({
+      resourceUrl: `${BASE}/v1/tools/entities/:entity_id`,
+      method: 'GET',
+      discoveryInfo: { input: { pathParams: { entity_id: 'record-1' } } },
+    });
+    const paid = await stockBuyer(fetchOf(app), ROLES.payer)(BASE + RECORD);
+    const receipt = extractReceiptFromResponse(paid) as JWSSignedReceipt;
+    const [offer] = decodeSignedOffers(extractOffersFromPaymentRequired(offered));
+    expect(verifyReceiptMatchesOffer(receipt, offer!, [ROLES.payer.address])).toBe(true);
+    expect(await verifyReceiptSignatureJWS(receipt, publicKey)).toMatchObject({
+      transaction: (decoded(paid.headers.get('payment-response')) as { transaction: string }).transaction,
+    });
+    // A long address has none of them: a client would return them in a header that is too long.
+    const long = await app.ask(`/v1/tools/stats?attribute=price.list&name=${'x'.repeat(512)}`);
+    expect(Object.keys(decoded(long.headers.get('payment-required'))['extensions'] as object)).toEqual([
+      'payment-identifier',
+    ]);
   });
 
   it('offer USDC by EIP-3009 first, then USDT by Permit2, both at the pack price rounded up', async () => {
