@@ -16,7 +16,7 @@ const SCHEMA = { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 
 const SIGNED = { type: 'object', required: ['format', 'signature'] };
 
 /** The identifier of the service and its keys (did:web); null for a BASE_URL with a path, which has another document. */
-export function didOf(base_url: string): string | null {
+function didOf(base_url: string): string | null {
   const { host, pathname } = new URL(base_url);
   return pathname === '/' ? `did:web:${encodeURIComponent(host)}` : null;
 }
