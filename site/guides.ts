@@ -1,4 +1,5 @@
 // The guides: the documents of docs/ as pages in reading order, and the sections for their search.
+import { html } from '../api/pages/html.ts';
 import { data, href } from './data.ts';
 import { callOfCommand } from './reference/model.ts';
 import { TRACKS, trackOf } from './tracks.ts';
@@ -110,14 +111,10 @@ function codeBlock(code: string, number: number): string {
       `<label><input type="radio" name="block-${number}" value="${name}"${at === 0 ? ' checked' : ''}> ${name}</label>`,
   );
   const blocks = PROGRAMS.map((name) => {
-    const text = name === 'curl' ? code : `<code>${escaped(snippet(name, call))}</code>`;
+    const text = name === 'curl' ? code : html`<code>${snippet(name, call)}</code>`;
     return `<pre tabindex="0" role="group" aria-label="${name}, block ${number}" data-language="${name}">${text}</pre>`;
   });
   return `<div class="code language-tabs"><fieldset class="languages"><legend class="away">Language of block ${number}</legend>${tabs.join('')}</fieldset><button class="copy" type="button" aria-label="Copy: block ${number}">Copy</button>${blocks.join('')}</div>`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 /** The text of a code element. */

@@ -320,8 +320,7 @@ export class StoredAccounts implements Accounts {
    * same for an address without a key.
    */
   async mailSignIn(email: string, requester: Requester, next: string | null): Promise<void> {
-    const query = next === null ? '' : `&next=${encodeURIComponent(next)}`;
-    await this.#mailLink(email, requester, SIGN_IN, (to, base_url, token) => signInMail(to, base_url, token + query));
+    await this.#mailLink(email, requester, SIGN_IN, (to, base_url, token) => signInMail(to, base_url, token, next));
   }
 
   /** The key that a sign-in link is for; does not consume the link. Null for an invalid one. */
@@ -441,11 +440,12 @@ export class StoredAccounts implements Accounts {
   }
 }
 
-function signInMail(to: string, base_url: string, query: string): Mail {
+function signInMail(to: string, base_url: string, token: string, next: string | null): Mail {
+  const query = new URLSearchParams({ token, ...(next !== null && { next }) });
   const text = [
     'Someone asked to sign in to the account of this e-mail address.',
     '',
-    `Sign in on this page: ${base_url}/account/link?token=${query}`,
+    `Sign in on this page: ${base_url}/account/link?${query}`,
     '',
     'The link is valid for one hour from when this mail was sent and can be used once.',
     'If you did not ask for this, ignore this mail.',

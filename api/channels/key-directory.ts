@@ -1,11 +1,10 @@
-// /.well-known/http-message-signatures-directory: public keys of our crawler (Web Bot Auth) and of
-// releases, signed by each key.
+// Public keys: of our crawler (Web Bot Auth) and of releases in a directory that each key signs, and did.json.
 import { createHash, createPrivateKey, type JsonWebKeyInput, sign } from 'node:crypto';
 import { component, createSignature } from 'http-message-sig';
 import { type CrawlerKey, crawlerKeys, publicCrawlerKey } from '../../data/state/keys/crawler-keys.ts';
-import type { RingKey } from '../../data/state/keys/key-rings.ts';
 import { publicReleaseKey, releaseKeys } from '../../data/state/keys/release-keys.ts';
 import type { Store } from '../../data/state/store.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { RouteTable } from '../http/server.ts';
 
 const DIRECTORY = '/.well-known/http-message-signatures-directory';
@@ -28,12 +27,11 @@ const LASTS = 600;
  * of `base_url`, whatever Host header a proxy sends.
  */
 export async function buildKeyDirectory(store: Store, base_url: string, now: Date): Promise<KeyDirectory> {
-  const crawler = await crawlerKeys(store, now.getTime());
-  const releases = await releaseKeys(store, now.getTime());
-  const keys = [...crawler, ...releases];
+  const [crawler, releases] = [await crawlerKeys(store, now.getTime()), await releaseKeys(store, now.getTime())];
   const body = JSON.stringify({ keys: [...crawler.map(publicCrawlerKey), ...releases.map(publicReleaseKey)] });
   const digest = `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
-  const signatures = await Promise.all(keys.map((key, i) => signature(key, `sig${i + 1}`, digest, base_url, now)));
+  const signing = [...crawler, ...releases].map((key, i) => signature(key, `sig${i + 1}`, digest, base_url, now));
+  const signatures = await Promise.all(signing);
   return {
     body,
     headers: {
@@ -46,7 +44,7 @@ export async function buildKeyDirectory(store: Store, base_url: string, now: Dat
   };
 }
 
-function signature(key: CrawlerKey | RingKey, label: string, digest: string, base_url: string, now: Date) {
+function signature(key: CrawlerKey, label: string, digest: string, base_url: string, now: Date) {
   const created = Math.floor(now.getTime() / 1000);
   const secret = createPrivateKey({ key: key as JsonWebKeyInput['key'], format: 'jwk' });
   return createSignature(
@@ -80,7 +78,8 @@ export const directoryTable = (
   routes: {
     'GET /.well-known/did.json': async () => {
       const document = await did();
-      return document === null ? Response.json({ error: 'not_found' }, { status: 404 }) : Response.json(document);
+      if (document === null) throw new ApiError('not_found', 'A service below a path has no such document.');
+      return Response.json(document);
     },
     [`GET ${DIRECTORY}`]: async () => {
       const { body, headers } = await build();

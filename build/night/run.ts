@@ -99,8 +99,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     const shown = shownIn(effects.progress, state);
     const { progress, takeSteps } = withTimer(shown, effects.ticks);
     const alerts: string[] = [];
-    const keys = store;
-    const sign = (manifest: string) => signManifest(keys, manifest);
+    const sign = signManifest.bind(null, store);
     const run = { config, effects: { ...effects, progress }, options, overlays, fleet, sign, takeSteps, alerts };
     for (const pack of selected) {
       const dataset = { 'register.dataset': pack.id };

@@ -1,5 +1,7 @@
-// The signature of a release: `manifest.jws` beside the manifest, a JWS without its payload (RFC 7515 appendix F).
-import { readFile, stat } from 'node:fs/promises';
+// The signature of a release is the file `manifest.jws`: a JWS with detached content, the bytes of `manifest.json`
+// (RFC 7515, appendix F).
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { base64url, CompactSign, compactVerify, createLocalJWKSet, importJWK } from 'jose';
 import { paths, RELEASE_FILES } from '../model/layout.ts';
@@ -49,7 +51,5 @@ interface ReleasePlace {
 async function hasSigned(dataDir: string, dataset: string): Promise<boolean> {
   const current = await currentRelease(dataDir, dataset).catch(() => null);
   if (current === null) return false;
-  return (
-    (await stat(join(paths.release(dataDir, dataset, current), RELEASE_FILES.signature)).catch(() => null)) !== null
-  );
+  return existsSync(join(paths.release(dataDir, dataset, current), RELEASE_FILES.signature));
 }

@@ -147,8 +147,8 @@ test('without a script the reference has every operation, and its language can b
 });
 
 /**
- * Tells whether half a second passes without a request of the page. Playwright's `networkidle` sometimes did not come within
- * 90 s although no request was open.
+ * A check that half a second passes without a request of the page. The event `networkidle` of Playwright did not always come
+ * within 90 s, although no request was open.
  */
 function requestsOf(page: Page): () => Promise<boolean> {
   let [begun, ended] = [0, 0];

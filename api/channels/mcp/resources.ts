@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import { ERRORS } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
+import { IDENTITY } from '../../discovery/identity.ts';
 import { admit, type Call } from '../../gate/execute.ts';
 import { OPERATIONS, PAGE_OPERATIONS } from '../../operations/table.ts';
 import { namedCall } from '../named-call.ts';
@@ -40,7 +41,7 @@ export const APP = {
   description: 'Shows a record with the source of each value, or a comparison.',
   mimeType: 'text/html;profile=mcp-app',
 } as const;
-const APP_HTML = readFileSync(new URL('app.html', import.meta.url), 'utf8');
+const APP_HTML = readFileSync(new URL('app.html', import.meta.url), 'utf8').replace('{version}', IDENTITY.version);
 
 /** Datasets in the scope of the address. */
 function datasetsOf({ scope }: Session): string[] {

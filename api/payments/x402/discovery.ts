@@ -47,7 +47,7 @@ export interface PaymentSigner {
 
 const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Creates the signer of a service; without a signed part where its BASE_URL has a path. */
+/** Signs synchronously, as a 402 is made, which jose cannot; without a signed part where BASE_URL has a path. */
 export function paymentSigner(base_url: string, { kid, ...jwk }: SigningKey): PaymentSigner {
   const did = didOf(base_url);
   const key = createPrivateKey({ key: jwk as JsonWebKeyInput['key'], format: 'jwk' });
