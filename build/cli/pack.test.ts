@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
 import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { runPackCommand } from './pack.ts';
+import { proposePrices } from './price.ts';
 
 const temp = scratchOfAll();
 
@@ -88,6 +89,40 @@ test('any other call prints the usage', async () => {
   for (const args of [[], ['check'], ['new'], ['chekc', 'x'], ['check', 'a', 'b']]) {
     expect(await shell(args)).toEqual([2, expect.stringContaining('npm run pack -- check <folder>')]);
   }
+});
+
+test('price needs a release, a target above 0 and calls', async () => {
+  await shell(['new', 'bells']);
+  expect(await shell(['price', 'bells', '--target', '20'])).toEqual([
+    1,
+    'bells has no release to count; npm run nightly -- --only bells builds one',
+  ]);
+  expect(await shell(['price', 'gongs', '--target', '20'])).toEqual([1, expect.stringContaining('<temp>/gongs')]);
+  for (const flags of [[], ['--target', '0'], ['--target', '5', '--calls', '0.5'], ['--target', 'x'], ['--goal', '5']])
+    expect((await shell(['price', 'bells', ...flags]))[0], flags.join(' ')).toBe(2);
+});
+
+test('proposed prices yield the target within their rounding, are prices of a pack, and grow with the records', async () => {
+  const pack = await loadPack(resolve('tests/packs/harbours'));
+  for (const [target, calls] of [
+    [20, 1],
+    [50, 8000],
+    [1000, 3_000_000],
+    [0.5, 100_000],
+  ] as const)
+    for (const records of [0, 1, 400, 28_000, 5_000_000]) {
+      const prices = proposePrices(pack, { records, target, calls });
+      const yielded = prices.reduce((sum, { share, proposed }) => sum + share * calls * proposed, 0);
+      expect(Math.abs(yielded / target - 1)).toBeLessThan(0.1);
+      for (const { proposed } of prices) expect(Number(proposed.toFixed(6))).toBe(proposed);
+    }
+  const price = (records: number) =>
+    Object.fromEntries(
+      proposePrices(pack, { records, target: 100, calls: 10_000 }).map(({ name, proposed }) => [name, proposed]),
+    );
+  expect(price(100)).toEqual({ search: 0.0095, get: 0.0057, facts: 0.011, compare: 0.017, stats: 0.017 });
+  const large = price(1_000_000);
+  expect([large['search']! / large['get']!, large['stats']! / large['get']!].map(Math.round)).toEqual([3, 7]);
 });
 
 test('names that SQL or a later version uses are refused, unless the dataset has a release', async () => {

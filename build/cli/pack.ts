@@ -1,4 +1,4 @@
-// The command of pack authors: `npm run pack -- check <folder>`, `new <name>` and `try <folder>`.
+// The command of pack authors: `npm run pack -- check <folder>`, `new <name>`, `try <folder>`, `price <dataset>`.
 
 import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -21,6 +21,8 @@ import type { FromContext } from './from/run.ts';
 const USAGE = `${commandLine('pack', 'check <folder>')}   check a pack without building it
 ${commandLine('pack', 'try <folder>')}     run its collector on a few rows and show the result, without publishing
                                    --rows <number> of each source (20), --source <id> only this one
+${commandLine('pack', 'price <dataset>')} propose prices; <dataset> is a folder, or an id in PACK_DIRS
+                                   --target <EUR> to earn a month, --calls <number> assumed a month (10000)
 ${commandLine('pack', 'new <name>')}       write a working pack to <name> in PACK_DIRS (or to a path), to start from
 ${commandLine('pack', 'from <source>')}    write a pack from a file, a database or an address; \`from --help\` lists the flags`;
 
@@ -183,6 +185,16 @@ async function attempt(folder: string, args: string[], { cwd, log, environment }
   return tryPack(pack, { rows, source: values.source ?? null, dataDir }, { ...effects, progress: quiet }, log);
 }
 
+async function price(dataset: string, args: string[], { cwd, log, environment }: CommandContext): Promise<number> {
+  const [{ pricePack }, folders] = await Promise.all([
+    import('./price.ts'),
+    packFolders(packDirs(cwd, environment)).catch(() => []),
+  ]);
+  const folder = folders.find((path) => basename(path) === dataset) ?? resolve(cwd, dataset);
+  const dataDir = resolve(cwd, environment['DATA_DIR'] ?? 'data/var');
+  return pricePack(await loadPack(folder), { args, dataDir, log });
+}
+
 /**
  * Runs the command and returns its exit code: 0 success, 1 invalid pack, 2 wrong arguments.
  *
@@ -204,9 +216,9 @@ export async function runPackCommand(args: string[], surroundings: CommandContex
 
 async function chosenCommand(args: string[], surroundings: CommandContext): Promise<number> {
   const [command, name, ...rest] = args;
-  if (command === 'try' && name !== undefined) {
+  if ((command === 'try' || command === 'price') && name !== undefined) {
     try {
-      return await attempt(name, rest, surroundings);
+      return await (command === 'try' ? attempt : price)(name, rest, surroundings);
     } catch (error) {
       if (!(error instanceof PackError) && !(error instanceof TypeError)) throw error;
       surroundings.log(error.message);

@@ -17,7 +17,7 @@ function listed(texts: readonly string[], count = texts.length): string {
 }
 
 /** Rows as aligned columns. */
-function table(rows: readonly string[][]): string[] {
+export function alignedColumns(rows: readonly string[][]): string[] {
   const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
   return rows.map((row) =>
     row
@@ -59,7 +59,10 @@ export function columnTable(proposal: Proposal): string[] {
       cut(attribute.reasons.join('; '), 140),
     ];
   });
-  const lines = table([['column', 'attribute', 'type', 'unit', 'filled', 'example', 'roles', 'reasons'], ...rows]);
+  const lines = alignedColumns([
+    ['column', 'attribute', 'type', 'unit', 'filled', 'example', 'roles', 'reasons'],
+    ...rows,
+  ]);
   return more > 0 ? [...lines, `and ${plural(more, 'more attribute')}, all of which pack.ts lists`] : lines;
 }
 
