@@ -1,18 +1,21 @@
 // The pages of an account: balance, top-up, usage, ledger, plan, key, connected applications; and its sign-in.
 import { currentPlan, SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
+import type { ChildKey } from '../../data/state/keys/children.ts';
 import type { Key } from '../../data/state/keys/keys.ts';
 import type { Entry, UsageRow } from '../../data/state/money/ledger.ts';
 import type { Grant } from '../../data/state/oauth/grants.ts';
+import type { KeyLimitTable } from '../../data/state/tables/budgets.ts';
 import { eur } from '../../packs/define/money.ts';
 import { barChart, everyStep, lengthBar } from '../pages/charts.ts';
 import { prefixOf } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
 import type { ShellPage } from '../pages/shell.ts';
 import { plural, printDate, printDay, printEuro, printMinute, printNumber } from '../render/print.ts';
-import { returnField, secretHtml } from './key-pages.ts';
+import { childrenHtml, limitsHtml } from './budget-parts.ts';
+import { callHtml, returnField, secretHtml } from './key-pages.ts';
 
 /** Parts of the page that a form belongs to. */
-export type AccountPart = 'topup' | 'plan' | 'key' | 'apps';
+export type AccountPart = 'topup' | 'limits' | 'children' | 'plan' | 'key' | 'apps';
 
 /** The data of the page. */
 export interface AccountView {
@@ -22,6 +25,10 @@ export interface AccountView {
   /** The title of an operation. */
   titleOf(operation: string): string;
   usage: { days: number; rows: readonly UsageRow[] };
+  /** Null: none are set. */
+  limits: KeyLimitTable | null;
+  /** Revoked ones too, for their spending. */
+  children: readonly ChildKey[];
   ledger: { rows: readonly Entry[]; before: number | null; older: number | null };
   grants: readonly Grant[];
   /** The result of a form, next to that form. */
@@ -42,6 +49,8 @@ const MARKS = ['m0', 'm1', 'm3'];
 const SECTIONS = [
   ['topup', 'Top up'],
   ['usage', 'Usage'],
+  ['limits', 'Limits and alert'],
+  ['children', 'Child keys'],
   ['ledger', 'Transactions'],
   ['plan', 'Plan'],
   ['key', 'Key: replace, revoke'],
@@ -67,19 +76,23 @@ export function accountPage(base_url: string, view: AccountView): ShellPage {
     body: html`<div class="account-head"><dl>
 <div><dt>Balance</dt><dd class="amount">${balanceText(key.balance)}</dd></div>
 <div><dt>Plan</dt><dd>${planText(view)}</dd></div>
-<div><dt>Account</dt><dd>${key.email}</dd></div></dl>
+<div><dt>Account</dt><dd>${key.email || 'Prepaid key without an address'}</dd></div>${
+      key.expires_at !== null &&
+      html`
+<div><dt>Ends</dt><dd>${printDate(key.expires_at)}</dd></div>`
+    }</dl>
 <form method="post" action="${prefix}/account/sign-out"><button type="submit" class="link">Sign out</button></form></div>
 <nav class="tabs" aria-label="Sections">${SECTIONS.map(([id, name]) => html`<a href="#${id}">${name}</a>`)}</nav>
 <section aria-labelledby="topup"><h2 id="topup">Top up</h2>${noticeOf('topup')}${topUpHtml(prefix)}</section>
 <section aria-labelledby="usage"><h2 id="usage">Usage</h2>${usageHtml(prefix, view)}</section>
+<section aria-labelledby="limits"><h2 id="limits">Limits and alert</h2>${noticeOf('limits')}${limitsHtml(prefix, key.email, view.limits)}</section>
+<section aria-labelledby="children"><h2 id="children">Child keys</h2>${noticeOf('children')}${childrenHtml(prefix, view.children, view.now)}</section>
 <section aria-labelledby="ledger"><h2 id="ledger">Transactions</h2>${ledgerHtml(prefix, view)}</section>
 <section aria-labelledby="plan"><h2 id="plan">Plan</h2>${noticeOf('plan')}${planHtml(prefix, view)}</section>
 <section aria-labelledby="key"><h2 id="key">Key</h2>${noticeOf('key')}${keyHtml(prefix)}</section>
 <section aria-labelledby="apps"><h2 id="apps">Connected applications</h2>${noticeOf('apps')}${appsHtml(prefix, view.grants)}</section>`,
   };
 }
-
-const callHtml = (call: string): Html => html`<p class="hint">API: <code>${call}</code></p>`;
 
 function topUpHtml(prefix: string): Html {
   const buttons = AMOUNTS.map(
@@ -92,8 +105,8 @@ function topUpHtml(prefix: string): Html {
 ${callHtml('POST /v1/keys/topup')}`;
 }
 
-/** The usage as a chart of days, and as a table by dataset and operation. */
-function usageHtml(prefix: string, { usage, now, titleOf }: AccountView): Html {
+/** The usage as a chart of days, and as tables by dataset and operation, and by child key. */
+function usageHtml(prefix: string, { usage, children, now, titleOf }: AccountView): Html {
   const periods = PERIODS.map((days) =>
     days === usage.days
       ? html`<strong>${days} days</strong>`
@@ -102,26 +115,36 @@ function usageHtml(prefix: string, { usage, now, titleOf }: AccountView): Html {
   const call = callHtml(`GET /v1/keys/me/usage?days=${usage.days}`);
   const nav = html`<p class="periods">${periods}</p>`;
   if (usage.rows.length === 0) return html`${nav}<p class="empty">No charged calls in this period.</p>${call}`;
-  const totals = usageTotals(usage.rows);
-  const most = Math.max(...totals.map(({ amount }) => amount));
-  const rows = totals.map(
-    ({ dataset, operation, calls, amount }) =>
-      html`<tr><th scope="row">${dataset}</th><td>${titleOf(operation)}</td><td class="figure">${printNumber(calls)}</td><td class="figure">${micros(amount)}</td><td class="share">${lengthBar(amount, most)}</td></tr>`,
-  );
+  const operations = usageTotals(usage.rows, ({ dataset, operation }) => `${dataset} ${operation}`);
+  const callers = usageTotals(usage.rows, ({ child_id }) => child_id);
+  const nameByChild = namesOf(children);
+  const callerOf = (id: string) =>
+    id === '' ? 'This key' : (nameByChild.get(id) ?? `Ended child key ${id.slice(0, 8)}`);
   return html`${nav}${usageChart(usage, now)}
-<div class="scroll" tabindex="0" role="region" aria-label="Usage by operation"><table><thead><tr><th scope="col">Dataset</th><th scope="col">Operation</th><th scope="col" class="figure">Calls</th><th scope="col" class="figure">EUR</th><th><span class="away">Share</span></th></tr></thead><tbody>${rows}</tbody></table></div>${call}`;
+${usageTable(['Dataset', 'Operation'], operations, ({ dataset, operation }) => [dataset, titleOf(operation)])}
+${children.length > 0 && html`<h3>By key</h3>${usageTable(['Key'], callers, ({ child_id }) => [callerOf(child_id)])}`}${call}`;
 }
 
-function usageTotals(rows: readonly UsageRow[]): Omit<UsageRow, 'date'>[] {
-  const groups = Map.groupBy(rows, ({ dataset, operation }) => `${dataset} ${operation}`);
-  return [...groups.values()]
-    .map((group) => ({
-      child_id: '',
-      dataset: group[0]?.dataset ?? '',
-      operation: group[0]?.operation ?? '',
-      calls: group.reduce((sum, { calls }) => sum + calls, 0),
-      amount: group.reduce((sum, { amount }) => sum + amount, 0),
-    }))
+const namesOf = (children: readonly ChildKey[]) => new Map(children.map(({ id, name }) => [id, name]));
+
+/** Totals of rows, with the columns that name each of them. */
+function usageTable(columns: string[], totals: UsageTotal[], labelsOf: (total: UsageTotal) => string[]): Html {
+  const most = Math.max(...totals.map(({ amount }) => amount));
+  const rows = totals.map((total) => {
+    const [name, ...more] = labelsOf(total);
+    return html`<tr><th scope="row">${name}</th>${more.map((text) => html`<td>${text}</td>`)}<td class="figure">${printNumber(total.calls)}</td><td class="figure">${micros(total.amount)}</td><td class="share">${lengthBar(total.amount, most)}</td></tr>`;
+  });
+  const heads = columns.map((name) => html`<th scope="col">${name}</th>`);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Usage by ${columns.at(-1)?.toLowerCase()}"><table><thead><tr>${heads}<th scope="col" class="figure">Calls</th><th scope="col" class="figure">EUR</th><th><span class="away">Share</span></th></tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+type UsageTotal = Omit<UsageRow, 'date'>;
+
+/** Totals of the rows with the same key, the largest first. */
+function usageTotals(rows: readonly UsageRow[], keyOf: (row: UsageRow) => string): UsageTotal[] {
+  const sum = (group: UsageRow[], member: 'calls' | 'amount') => group.reduce((all, row) => all + row[member], 0);
+  return [...Map.groupBy(rows, keyOf).values()]
+    .map((group) => ({ ...group[0]!, calls: sum(group, 'calls'), amount: sum(group, 'amount') }))
     .sort((a, b) => b.amount - a.amount);
 }
 
@@ -161,14 +184,17 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   dispute_won: 'Dispute won',
   plan_payment: 'Payment of a plan',
   plan: 'Plan',
+  prepaid: 'Prepaid credit',
+  expired: 'Expired credit',
   plan_returned: 'Plan returned',
 };
 
-function ledgerHtml(prefix: string, { ledger, titleOf }: AccountView): Html {
+function ledgerHtml(prefix: string, { ledger, children, titleOf }: AccountView): Html {
   const { rows, before, older } = ledger;
+  const nameByChild = namesOf(children);
   const lines = rows.map(
-    ({ at, kind, operation, dataset, amount, balance }) =>
-      html`<tr><th scope="row"><time datetime="${new Date(at).toISOString()}">${printMinute(at)}</time></th><td>${operation === null ? (KIND_NAMES[kind] ?? kind) : titleOf(operation)}${dataset !== null && html`<span class="unit">${dataset}</span>`}</td><td class="figure">${signed(amount)}</td><td class="figure">${balanceText(balance ?? 0)}</td></tr>`,
+    ({ at, kind, operation, dataset, child_id, amount, balance }) =>
+      html`<tr><th scope="row"><time datetime="${new Date(at).toISOString()}">${printMinute(at)}</time></th><td>${operation === null ? (KIND_NAMES[kind] ?? kind) : titleOf(operation)}${dataset !== null && html`<span class="unit">${[dataset, ...(child_id ? [nameByChild.get(child_id) ?? 'child key'] : [])].join(' · ')}</span>`}</td><td class="figure">${signed(amount)}</td><td class="figure">${balanceText(balance ?? 0)}</td></tr>`,
   );
   const newest = before !== null && html`<a href="${prefix}/account#ledger">Newest</a>`;
   const next = older !== null && html`<a rel="next" href="${prefix}/account?before=${older}#ledger">Older</a>`;
@@ -226,12 +252,12 @@ function appsHtml(prefix: string, grants: readonly Grant[]): Html {
   return html`<p>${plural(grants.length, 'application')} can spend from this key. Disconnecting takes effect at once.</p><ul class="apps">${items}</ul>`;
 }
 
-/** The new secret after a replacement, shown once. */
-export function replacedPage(base_url: string, secret: string): ShellPage {
+/** A new secret, shown once, with what the reader must know about it. */
+export function secretPage(base_url: string, title: string, secret: string, text: string): ShellPage {
   return {
-    title: 'Your new API key',
+    title,
     path: '/account',
-    body: html`${secretHtml(secret)}<p>The old key no longer works. Credit, plan and connected applications stay.</p>
+    body: html`${secretHtml(secret)}<p>${text}</p>
 <p class="actions"><a class="button" href="${prefixOf(base_url)}/account">Back to the account</a></p>`,
   };
 }

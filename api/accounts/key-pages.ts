@@ -23,6 +23,9 @@ export interface KeyFormState {
 export const returnField = (next: string | null): Html | false =>
   next !== null && html`<input type="hidden" name="next" value="${next}">`;
 
+/** The call of the API that does the same as a form. */
+export const callHtml = (call: string): Html => html`<p class="hint">API: <code>${call}</code></p>`;
+
 /** The form; `next`: the page to return to. */
 export function keyFormPage(base_url: string, state: KeyFormState | null, next: string | null): ShellPage {
   const prefix = prefixOf(base_url);

@@ -3,8 +3,10 @@
 import { serialize } from 'hono/utils/cookie';
 import type { Requester } from '../../data/model/accounts.ts';
 import { currentPlan } from '../../data/model/subscriptions.ts';
+import { childHistory } from '../../data/state/keys/children.ts';
 import { type Key, keyById } from '../../data/state/keys/keys.ts';
 import { findLiveKeyById } from '../../data/state/keys/lookup.ts';
+import { limitsOf } from '../../data/state/money/key-limits.ts';
 import { entriesOf, usageOf } from '../../data/state/money/ledger.ts';
 import { billedSubscriptions } from '../../data/state/money/paid-plans.ts';
 import { endGrant, grantOf, grantsOf } from '../../data/state/oauth/grants.ts';
@@ -34,8 +36,8 @@ import {
   invalidSignInPage,
   linkSentPage,
   PERIODS,
-  replacedPage,
   type SignInState,
+  secretPage,
   useLinkPage,
 } from './account-page.ts';
 import type { StoredAccounts } from './accounts.ts';
@@ -71,6 +73,10 @@ select { min-height: 2.9rem; max-width: 100%; padding: 0.5rem 0.75rem; border: 1
 form:has(> .plans) { display: block; }
 button.danger { border-color: var(--wrong); color: var(--wrong); }
 form.ask label.inline { display: inline; font-weight: 400; }
+.fields { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); gap: 1.25rem 2rem; }
+tr.ended { color: var(--quiet); }
+td details form { margin: 0.5rem 0 0; }
+section > details > summary { margin-block: 1rem; color: var(--accent); }
 .apps li { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.5rem 2rem; padding-block: 0.9rem; border-top: 1px solid var(--rule); }
 .apps h3 { margin: 0; font-size: 1.05rem; }
 @media (width < 30rem) { .amounts button { flex: 1 1 40%; } .share { display: none; } }
@@ -153,6 +159,10 @@ export class AccountServer {
       'POST /account/run': { errors: 'json', form: undefined, answer: (request) => this.#run(request) },
       'POST /account/consent': this.#signed((visit) => this.#consent(visit)),
       'POST /account/topup': this.#signed((visit) => this.#topUp(visit)),
+      'POST /account/limits': this.#signed((visit) => this.#limit(visit)),
+      'POST /account/email': this.#signed((visit) => this.#attachEmail(visit)),
+      'POST /account/child': this.#signed((visit) => this.#createChild(visit)),
+      'POST /account/end-child': this.#signed((visit) => this.#endChild(visit)),
       'POST /account/plan': this.#signed((visit) => this.#choosePlan(visit)),
       'POST /account/rotate': this.#signed((visit) => this.#rotate(visit)),
       'POST /account/revoke': this.#signed((visit) => this.#revoke(visit)),
@@ -239,6 +249,9 @@ export class AccountServer {
     if (visit === null) return this.#signInPage(request);
     if (next !== null) return { to: next };
     const done = {
+      limited: ['limits', 'The limits are saved, and apply to the next call.'],
+      mailed: ['limits', 'The link is in a mail to that address. It is valid for one hour.'],
+      ended: ['children', 'The child key has ended.'],
       disconnected: ['apps', 'The application can no longer spend from your key.'],
       cancelled: ['plan', 'The plan was cancelled. It stays until the end of the paid month and does not renew.'],
     } as const;
@@ -263,6 +276,8 @@ export class AccountServer {
       titleOf: (name) => operations.find((operation) => operation.name === name)?.title ?? name,
       renews: (await billedSubscriptions(store, key.id, false)).length > 0,
       usage: { days, rows: await usageOf(store, key.id, since) },
+      limits: await limitsOf(store, key.id, now.getTime()),
+      children: await childHistory(store, key.id),
       ledger: { rows, before, older: entries.length > PAGE ? (rows.at(-1)?.id ?? null) : null },
       grants: await grantsOf(store, key.id, now.getTime()),
       notice,
@@ -345,25 +360,77 @@ export class AccountServer {
     const amount = TOPUP.safeParse({ amount_eur: (micros ?? 0) / 1e6 });
     if (!micros || !amount.success)
       return this.#refused(visit, 'topup', 'Enter an amount from 5 to 1000 EUR in whole cents, such as 20 or 7.50.');
-    return this.#checkout(visit, 'topup', () => this.#parts.accounts.topup(micros, this.#owner(visit)));
+    return this.#redirectFrom(visit, 'topup', () => this.#parts.accounts.topup(micros, this.#owner(visit)));
+  }
+
+  /** Replaces the limits of the key; an empty field ends one. */
+  async #limit(visit: Visit): Promise<PlainAnswer> {
+    const limits = readBounds(visit.request, {
+      per_day: 'per_day',
+      per_month: 'per_month',
+      alert_below: 'alert_below',
+    });
+    if (limits === null) return this.#refused(visit, 'limits', WRONG_BOUND);
+    await this.#parts.accounts.limit(limits, this.#owner(visit));
+    return this.#redirect('/account?done=limited#limits');
+  }
+
+  async #attachEmail(visit: Visit): Promise<PlainAnswer> {
+    const email = visit.request.field('email');
+    if (!EMAIL.safeParse(email).success) return this.#refused(visit, 'limits', NO_ADDRESS);
+    return this.#redirectFrom(visit, 'limits', async () => {
+      await this.#parts.accounts.attachEmail(email, this.#owner(visit));
+      return `${this.#prefix}/account?done=mailed#limits`;
+    });
+  }
+
+  /** Creates a child key, which the page shows once. */
+  async #createChild(visit: Visit): Promise<PlainAnswer> {
+    const { accounts, base_url } = this.#parts;
+    const { request } = visit;
+    const bounds = readBounds(request, { cap: 'cap', per_day: 'child_per_day' });
+    if (bounds === null) return this.#refused(visit, 'children', WRONG_BOUND);
+    const name = request.field('name').trim();
+    if (name === '' || name.length > 100)
+      return this.#refused(visit, 'children', 'Enter a name of 1 to 100 characters.');
+    const last_day = request.field('last_day');
+    const expires_at = last_day === '' ? null : Date.parse(last_day) + DAY;
+    if (expires_at !== null && !(expires_at > request.now.getTime()))
+      return this.#refused(visit, 'children', 'Enter a last day from today on, such as 2030-12-31.');
+    const child = { name, ...bounds, datasets: null, operations: null, expires_at };
+    try {
+      const { secret } = await accounts.createChild(child, this.#owner(visit));
+      const text = `${name} spends the balance of your key within its bounds, and cannot manage keys.`;
+      return { page: secretPage(base_url, 'Your new child key', secret, text), status: 201 };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return this.#refused(visit, 'children', error.message, ERRORS[error.code].status);
+    }
+  }
+
+  async #endChild(visit: Visit): Promise<PlainAnswer> {
+    return this.#redirectFrom(visit, 'children', async () => {
+      await this.#parts.accounts.changeChild(visit.request.field('child'), 'revoke', this.#owner(visit));
+      return `${this.#prefix}/account?done=ended#children`;
+    });
   }
 
   async #choosePlan(visit: Visit): Promise<PlainAnswer> {
     const { accounts } = this.#parts;
     const plan = visit.request.field('plan');
     if (plan === 'pro' || plan === 'scale')
-      return this.#checkout(visit, 'plan', () => accounts.subscribe(plan, this.#owner(visit)));
+      return this.#redirectFrom(visit, 'plan', () => accounts.subscribe(plan, this.#owner(visit)));
     if (plan !== 'payg') return this.#refused(visit, 'plan', 'Choose one of the plans.');
-    return this.#checkout(visit, 'plan', async () => {
+    return this.#redirectFrom(visit, 'plan', async () => {
       await accounts.cancelPlan(this.#owner(visit));
       return `${this.#prefix}/account?done=cancelled#plan`;
     });
   }
 
-  /** Redirects to a checkout; an error of it is shown next to the form. */
-  async #checkout(visit: Visit, part: AccountPart, open: () => Promise<string>): Promise<PlainAnswer> {
+  /** Redirects to the address that `action` returns; an error of it is shown next to the form. */
+  async #redirectFrom(visit: Visit, part: AccountPart, action: () => Promise<string>): Promise<PlainAnswer> {
     try {
-      return { to: await open() };
+      return { to: await action() };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return this.#refused(visit, part, error.message.replace(/^plan: /, ''), ERRORS[error.code].status);
@@ -374,7 +441,9 @@ export class AccountServer {
   async #rotate(visit: Visit): Promise<PlainAnswer> {
     const { accounts, base_url } = this.#parts;
     const secret = await accounts.replaceInSession(this.#owner(visit), visit.session);
-    return this.#openSession(visit.request, visit.key.id, { page: replacedPage(base_url, secret) });
+    const text = 'The old key no longer works. Credit, plan and connected applications stay.';
+    const page = secretPage(base_url, 'Your new API key', secret, text);
+    return this.#openSession(visit.request, visit.key.id, { page });
   }
 
   async #revoke(visit: Visit): Promise<PlainAnswer> {
@@ -456,7 +525,18 @@ const INVALID_RECOVERY: PlainAnswer = {
 };
 
 const DAY = 86_400_000;
+const WRONG_BOUND = 'Enter amounts above 0 in EUR, such as 2 or 7.50, or leave a field empty.';
 const NO_ADDRESS = `Enter an e-mail address, such as ${KEY_BODY.email}.`;
+
+/** The amounts of fields in micro-euros, null for an empty one; null with an invalid one. */
+function readBounds<T extends string>(
+  request: RouteRequest,
+  fields: Record<T, string>,
+): Record<T, number | null> | null {
+  const bounds = Object.entries<string>(fields).map(([name, field]) => [name, readAmount(request.field(field))]);
+  if (bounds.some(([, amount]) => amount === undefined)) return null;
+  return Object.fromEntries(bounds) as Record<T, number | null>;
+}
 
 /** The cookie that tells the header of static pages that the visitor is signed in. It is no credential. */
 function markCookie(base_url: string, lasts: number): string {

@@ -58,6 +58,14 @@ export async function childrenOf(store: Store, key_id: string): Promise<ChildKey
   return rows.map(withoutHash);
 }
 
+/** Child keys of a key, the newest revoked ones too, oldest first: at most twice `MOST_CHILDREN`. */
+export async function childHistory(store: Store, key_id: string): Promise<ChildKey[]> {
+  const query = store.db.selectFrom('children').selectAll().where('key_id', '=', key_id);
+  const newest = query.orderBy(sql`revoked_at is null`, 'desc').orderBy('revoked_at', 'desc');
+  const rows = await newest.limit(2 * MOST_CHILDREN).execute();
+  return rows.map(withoutHash).sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
+}
+
 /** Changes or revokes a child key of a key; null when there is none. */
 export async function updateChild(
   store: Store,

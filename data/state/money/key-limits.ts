@@ -7,6 +7,14 @@ import type { KeyLimitTable } from '../tables/budgets.ts';
 
 export type KeyLimits = Pick<KeyLimitTable, 'per_day' | 'per_month' | 'alert_below'>;
 
+/** The limits of a key, with what was spent today and this month; null: it has none. */
+export async function limitsOf({ db }: Store, key_id: string, now: number): Promise<KeyLimitTable | null> {
+  const row = await db.selectFrom('key_limits').selectAll().where('key_id', '=', key_id).executeTakeFirst();
+  if (row === undefined) return null;
+  const [today, thisMonth] = [row.day === dayOf(now), row.month === monthOf(dayOf(now))];
+  return { ...row, day_spent: today ? row.day_spent : 0, month_spent: thisMonth ? row.month_spent : 0 };
+}
+
 /** Replaces the limits of a key. What it spent earlier today and this month counts. `also` runs last. */
 export async function setLimits(
   { db }: Store,

@@ -3,14 +3,30 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { createPrepaid, prepaidKey } from '../../../data/state/money/prepaid.ts';
 import { openGrant } from '../../../data/state/oauth/grants.ts';
 import { SESSION_LIFETIME } from '../../../data/state/sessions.ts';
+import type { PaymentTable } from '../../../data/state/tables/payments.ts';
 import { ADMIN, BASE, NOW, type TestApp } from '../../support/app.ts';
 import { callStatus, describeApps, newKey } from '../../support/money-on-stores.ts';
 
 const OWN = { Origin: BASE, 'Sec-Fetch-Site': 'same-origin' };
 const SECRET = /dsr_[0-9A-Za-z]{43}/;
-const FORMS = ['sign-in', 'mail-link', 'link', 'sign-out', 'topup', 'plan', 'rotate', 'revoke', 'disconnect'];
+const FORMS = [
+  'sign-in',
+  'mail-link',
+  'link',
+  'sign-out',
+  'topup',
+  'limits',
+  'email',
+  'child',
+  'end-child',
+  'plan',
+  'rotate',
+  'revoke',
+  'disconnect',
+];
 
 let clock = NOW;
 const now = () => clock;
@@ -37,11 +53,27 @@ const signIn = async (app: TestApp, key: string) => sessionOf(await post(app, '/
 const titleFor = async (app: TestApp, Cookie: string) =>
   /<h1>(.*?)<\/h1>/.exec(await (await app.ask('/account', { headers: { Cookie } })).text())?.[1];
 
+const pageOf = async (app: TestApp, Cookie: string) => (await app.ask('/account', { headers: { Cookie } })).text();
+
 const mails = (app: TestApp) =>
   readdirSync(join(app.dataDir, 'outbox')).map((name) => readFileSync(join(app.dataDir, 'outbox', name), 'utf8'));
 
 /** The sign-in links in the outbox. */
 const links = (app: TestApp) => mails(app).flatMap((mail) => /account\/link\?token=([\w-]{43})/.exec(mail)?.[1] ?? []);
+
+/** The secret of a key that a settled payment of 2 EUR bought. */
+async function prepaidKeyIn(app: TestApp, payment: string): Promise<string> {
+  const { secret, ...purchase } = prepaidKey('server secret', payment, 'idempotency key');
+  const row = {
+    id: payment,
+    micros: 2_000_000,
+    purchase: JSON.stringify({ ...purchase, expires_at: NOW.getTime() + 9e9 }),
+  };
+  await app.state.db
+    .transaction()
+    .execute((tx) => createPrepaid(tx, { ...row, request_id: 'r' } as PaymentTable, NOW.getTime()));
+  return secret;
+}
 
 describeApps('the pages of an account', { now, calls: { signin: 10 } }, (stage) => {
   it('create a key by a form without script, shown once, and sign its owner in', async () => {
@@ -302,6 +334,76 @@ describeApps('the pages of an account', { now, calls: { signin: 10 } }, (stage) 
       expect((await post(app, '/account/topup', { amount }, { Cookie })).status, amount).toBe(422);
     for (const query of ['?days=x&before=y', '?before=9999999999999999', '?done=x'])
       expect((await app.ask(`/account${query}`, { headers: { Cookie } })).status).toBe(200);
+  });
+
+  it('set the limits and the alert of the key, for its next call', async () => {
+    const { app, other } = stage;
+    const { key, headers } = await newKey(app);
+    const Cookie = await signIn(app, key);
+    await app.ask('/v1/tools/entities/record-1', { headers });
+    const saved = await post(
+      other,
+      '/account/limits',
+      { per_day: '0.006', per_month: '1,5', alert_below: '5 EUR' },
+      { Cookie },
+    );
+    expect([saved.status, saved.headers.get('location')]).toEqual([303, '/account?done=limited#limits']);
+    expect(await callStatus(app, '/v1/tools/entities/record-1', { headers })).toBe('402 limit_exceeded');
+    const page = await pageOf(app, Cookie);
+    for (const part of ['value="0.006"', 'value="1.5"', 'value="5"', 'Spent today: €0.004.', 'Mailed once to reader'])
+      expect(page).toContain(part);
+    for (const per_day of ['-1', '0', 'x', '1000001'])
+      expect((await post(app, '/account/limits', { per_day }, { Cookie })).status, per_day).toBe(422);
+    expect((await post(app, '/account/limits', { alert_below: '5' }, { Cookie })).status).toBe(303);
+    expect(await callStatus(app, '/v1/tools/entities/record-1', { headers })).toBe('200');
+    expect(mails(app).some((mail) => mail.includes('Low balance'))).toBe(true);
+  });
+
+  it('create a child key, show what each key spent, and end it', async () => {
+    const { app, other } = stage;
+    const { key, headers } = await newKey(app);
+    const Cookie = await signIn(app, key);
+    expect(await pageOf(app, Cookie)).toContain('No child keys.');
+    const bounds = { name: 'research <agent>', cap: '5', child_per_day: '0.5', last_day: '2031-01-31' };
+    const created = await post(app, '/account/child', bounds, { Cookie });
+    expect([created.status, created.headers.get('cache-control')]).toEqual([201, 'no-store']);
+    const child = { Authorization: `Bearer ${SECRET.exec(await created.text())?.[0]}` };
+    for (const caller of [child, child, headers]) await app.ask('/v1/tools/entities/record-1', { headers: caller });
+    const page = await pageOf(other, Cookie);
+    const text = page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect(text).toMatch(/research &lt;agent&gt; €0.008 €5.00 €0.008 €0.50 Jan 31, 2031 End/);
+    expect(text).toMatch(/Key Calls EUR Share research &lt;agent&gt; 2 €0.008 This key 1 €0.004 /);
+    expect(page).not.toMatch(SECRET);
+    for (const wrong of [{ name: '' }, { cap: 'x' }, { last_day: '2001-01-01' }, { last_day: 'x' }])
+      expect((await post(app, '/account/child', { ...bounds, ...wrong }, { Cookie })).status).toBe(422);
+    const id = /name="child" value="([\w-]{36})"/.exec(page)?.[1] ?? '';
+    const stranger = await signIn(app, (await newKey(app)).key);
+    expect((await post(app, '/account/end-child', { child: id }, { Cookie: stranger })).status).toBe(404);
+    expect((await post(other, '/account/end-child', { child: id }, { Cookie })).status).toBe(303);
+    expect(await callStatus(app, '/v1/keys/me', { headers: child })).toBe('401 invalid_key');
+    const after = await pageOf(app, Cookie);
+    expect(after).toContain('0 child keys can spend this balance.');
+    expect(after).toMatch(/<tr class="ended"><th scope="row">research &lt;agent&gt;.*ended <time[^>]*>Nov 20, 2026/);
+  });
+
+  it('attach an address to a prepaid key by a mailed link', async () => {
+    const { app, other } = stage;
+    const key = await prepaidKeyIn(app, 'a purchase');
+    const Cookie = await signIn(app, key);
+    const page = await pageOf(app, Cookie);
+    for (const part of ['Prepaid key without an address', 'Prepaid credit', 'action="/account/email"'])
+      expect(page).toContain(part);
+    expect((await post(app, '/account/email', { email: 'x' }, { Cookie })).status).toBe(422);
+    expect((await post(app, '/account/email', { email: 'page@example.org' }, { Cookie })).status).toBe(409);
+    expect((await post(app, '/account/email', { email: 'prepaid@example.org' }, { Cookie })).status).toBe(303);
+    const token =
+      mails(app)
+        .flatMap((mail) => /keys\/email\?token=([\w-]{43})/.exec(mail)?.[1] ?? [])
+        .at(-1) ?? '';
+    expect(await (await app.ask(`/keys/email?token=${token}`)).text()).toContain('prepaid@example.org');
+    const used = await Promise.all([app, other].map((target) => post(target, '/keys/email', { token })));
+    expect(used.map(({ status }) => status).sort()).toEqual([200, 404]);
+    expect(await pageOf(app, Cookie)).toContain('<dd>prepaid@example.org</dd>');
   });
 
   it('stop guessing after ten attempts a minute from one address', async () => {

@@ -1,0 +1,90 @@
+// The page of an account in Chromium: spending, limits with the alert, and child keys, on every screen.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NOW, testApp } from '../support/app.ts';
+import {
+  barriers,
+  inEachLook,
+  LOOKS,
+  type Look,
+  NONE,
+  openBrowser,
+  openPage,
+  overflow,
+  picture,
+} from '../support/browser.ts';
+import { callStatus, newKey } from '../support/money-on-stores.ts';
+import { type Served, served } from '../support/served.ts';
+
+const SCREENS: readonly Look[] = [
+  ...LOOKS,
+  ['laptop', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
+];
+const RECORD = '/v1/tools/entities/record-1';
+const DAY = 86_400_000;
+
+let clock = NOW;
+
+describe('the page of an account in Chromium', () => {
+  let at: (Served & { browser: Browser }) | null = null;
+  beforeAll(async () => {
+    const browser = await openBrowser();
+    const open = (base: string) => testApp({ records: 5, base, now: () => clock });
+    if (browser !== null) at = { ...(await served(open)), browser };
+  });
+  afterAll(async () => {
+    await at?.browser.close();
+    await at?.close();
+  });
+
+  test('shows spending by day, operation and key, and sets the alert and a child key', {
+    timeout: 120_000,
+  }, async (context) => {
+    if (at === null) return context.skip(NONE);
+    const { app, base, browser } = at;
+    const { key, headers } = await newKey(app, 20);
+    const { page, complaints } = await openPage(browser);
+    await page.goto(`${base}/account`);
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).first().click();
+    await page.getByText('Create a child key').click();
+    await page.getByLabel('Name').fill('Research agent for prices');
+    await page.getByLabel('Most in its life').fill('5');
+    await page.getByLabel('Last day (UTC)').fill('2027-01-31');
+    await page.getByRole('button', { name: 'Create child key' }).click();
+    await page.getByRole('heading', { name: 'Your new child key' }).waitFor();
+    await picture(page, 'account-child-created');
+    const child = { Authorization: `Bearer ${await page.locator('.secret code').textContent()}` };
+    for (let day = 12; day >= 0; day--) {
+      clock = new Date(NOW.getTime() - day * DAY);
+      for (let call = 0; call < 3 + (day % 4); call++)
+        await app.ask(call % 2 ? RECORD : '/v1/tools/stats?attribute=price.list', {
+          headers: call < 2 ? child : headers,
+        });
+    }
+    clock = NOW;
+    await page.getByRole('link', { name: 'Back to the account' }).click();
+    await page.getByLabel('Most in a day (UTC)').first().fill('2');
+    await page.getByLabel('Alert when the balance falls below').fill('7.5');
+    await page.getByRole('button', { name: 'Save limits' }).click();
+    await page.getByRole('status').getByText('The limits are saved').waitFor();
+    expect(await page.getByLabel('Alert when the balance falls below').inputValue()).toBe('7.5');
+    await page.getByRole('row', { name: /^Research agent for prices €0\.\d+ €5\.00 / }).waitFor();
+    await page
+      .getByRole('region', { name: 'Usage by key' })
+      .getByRole('row', { name: /^This key/ })
+      .waitFor();
+    await inEachLook(page, SCREENS, async (look) => {
+      expect(await overflow(page), look).toBeLessThanOrEqual(0);
+      expect(await barriers(page), look).toEqual([]);
+      await picture(page, `account-${look}`);
+    });
+    await page.getByText('End Research agent for prices').click();
+    await page.getByRole('button', { name: 'End now' }).click();
+    await page.getByRole('status').getByText('The child key has ended.').waitFor();
+    expect(await callStatus(app, '/v1/keys/me', { headers: child })).toBe('401 invalid_key');
+    await picture(page, 'account-ended');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
