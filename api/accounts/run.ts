@@ -12,6 +12,8 @@ import { type CallDeps, execute } from '../gate/execute.ts';
 import { readBody } from '../http/request.ts';
 import { responseOf } from '../http/respond.ts';
 import type { RouteRequest } from '../http/server.ts';
+import { keys_subscriptions_add, NEW_SUBSCRIPTION, queryOf } from '../operations/account/keys_subscriptions.ts';
+import { parseBody } from '../operations/common/account.ts';
 import { requestHash } from '../payments/idempotency.ts';
 import { render } from '../render/render.ts';
 
@@ -35,23 +37,43 @@ function isRunToken(session: string, sent: string): boolean {
 }
 
 /**
+ * Subscribes the owner of a session to the changes of a view by mail. `args`: the body of a new subscription without
+ * its address, which is that of the key. Errors: those of `keys_subscriptions_add`.
+ */
+async function followView(
+  { subscriptions }: CallDeps,
+  args: Record<string, unknown>,
+  { request, key, email }: { request: RouteRequest; key: string; email: string },
+): Promise<Response> {
+  if (!subscriptions) throw new ApiError('unavailable', 'There are no subscriptions here.');
+  if (email === '')
+    throw new ApiError('invalid_parameter', 'Your key has no e-mail address: PUT /v1/keys/me/email attaches one.');
+  await request.count('free');
+  const wanted = parseBody(NEW_SUBSCRIPTION, { ...args, email });
+  const added = { dataset: wanted.dataset, to: { email }, query: queryOf(wanted) };
+  const { id } = await subscriptions.add(added, request.requester(key));
+  return Response.json({ id, status: 'unverified', email }, { headers: { 'Cache-Control': 'no-store' } });
+}
+
+/**
  * Runs an operation that reads a dataset, for the owner of a session. The answer is that of REST, with its headers of
- * charge and balance. It is stored for 24 hours: the same call on the same release is not charged again. Errors:
+ * charge and balance. It is stored for 24 hours: the same call on the same release is not charged again.
+ * `keys_subscriptions_add` is the only change: mails to the address of the key, `email`. Errors:
  * `validation_failed`, `key_required` (a wrong token), `not_found`, and those of the gate.
  *
  * @example
  * ```ts
  * // {"operation": "entity_get", "dataset": "airports", "arguments": {"entity_id": "zrh"}, "max_price_eur": 0.004}
- * const response = await runForSession(gate, request, session, { kind: 'key', id, plan, balance });
+ * const response = await runForSession(gate, request, { token, email }, { kind: 'key', id, plan, balance });
  * ```
  */
 export async function runForSession(
   gate: CallDeps,
   request: RouteRequest,
-  session: string,
-  caller: Caller,
+  session: { token: string; email: string },
+  caller: Caller & { kind: 'key' },
 ): Promise<Response> {
-  if (!isRunToken(session, request.header(TOKEN_HEADER) ?? ''))
+  if (!isRunToken(session.token, request.header(TOKEN_HEADER) ?? ''))
     throw new ApiError('key_required', 'X-CSRF-Token is not that of this session: GET /account/session returns it.');
   const body = RUN_BODY.safeParse(await readBody(request.http));
   if (!body.success) {
@@ -63,6 +85,8 @@ export async function runForSession(
     throw new ApiError('validation_failed', `${detail[0]!.loc.join('.')}: ${detail[0]!.msg}`, { detail });
   }
   const { operation: name, dataset, arguments: args, max_price_eur } = body.data;
+  if (name === keys_subscriptions_add.name)
+    return followView(gate, { ...args, dataset }, { request, key: caller.id, email: session.email });
   const operation = gate.operations.find((candidate) => candidate.name === name);
   const readsDataset = operation && !isChange(operation) && ['paid', 'plan'].includes(operation.charge.access);
   if (!readsDataset) throw new ApiError('not_found', `operation: "${name.slice(0, 100)}" is not a paid operation.`);

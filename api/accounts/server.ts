@@ -344,7 +344,7 @@ export class AccountServer {
     if (key === null) throw new ApiError('invalid_key', 'This key has ended.');
     const { plan_until: _, ...members } = key;
     const caller = { kind: 'key', ...members, plan: currentPlan(key, at) } as const;
-    return runForSession(gate, request, visit.session, caller);
+    return runForSession(gate, request, { token: visit.session, email: visit.key.email }, caller);
   }
 
   /** Signs in to a consent page of OAuth with this session. */

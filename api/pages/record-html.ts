@@ -9,6 +9,7 @@ import { NUMERIC } from '../../packs/define/schema.ts';
 import { distinctionOf } from '../render/distinction.ts';
 import { plural, printDate, printShare, printValue, printWithUnit } from '../render/print.ts';
 import { RECORD_ASSET, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { followHtml } from './follow.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html, joinHtml, raw } from './html.ts';
 import { scriptHtml } from './modules.ts';
@@ -176,7 +177,9 @@ function calls({ record, pack, base_url }: RecordPage, prefix: string): Html {
     html`<li><a href="${prefix}/owners/${pack.id}/${record.slug}">${ownerLabel}</a></li>`,
   ];
   const every = html`<figure class="call"><figcaption>All values, with an API key</figcaption><button class="copy" type="button" data-copy="${call}">Copy</button><pre tabindex="0" role="group" aria-label="URL of all values"><code>${call}</code></pre></figure>`;
-  return section(links, every);
+  const query = new URLSearchParams({ days: '365', ids: record.id });
+  const follow = html`<details class="follow-view"><summary>Follow this record</summary>${followHtml({ base_url, prefix, dataset: pack.id, path, query })}</details>`;
+  return section(links, html`${every}${follow}`);
 }
 
 /** JSON-LD, escaped for a script element of HTML. */

@@ -29,6 +29,9 @@ import { namesPaid, subscribedInput } from './sender.ts';
 /** Most deliveries of an answer. */
 const DELIVERIES = 100;
 
+/** Parameters of the changelog that select no change to come. */
+const UNUSED = ['days', 'from', 'to', 'group_by', 'by_day', 'limit', 'offset', 'format', 'entity'];
+
 interface Parts {
   store: Store;
   register: Register;
@@ -77,6 +80,12 @@ export class StoredSubscriptions implements ChangeSubscriptions {
     const { store, register, keys, mailer, base_url, open_hosts } = this.#parts;
     const pack = register.packs.get(dataset);
     if (pack === undefined) throw new DataError('unknown_dataset', `There is no dataset "${dataset}".`);
+    const unused = UNUSED.find((name) => name in query);
+    if (unused !== undefined)
+      throw wrongMember(
+        'filters',
+        `${unused} has no meaning for changes to come${unused === 'entity' ? '; use ids' : ''}`,
+      );
     const input = subscribedInput(JSON.stringify(query), pack);
     const url = 'url' in to ? checkedUrl(to.url, open_hosts) : null;
     const key = await keyById(store, requester.key ?? '');

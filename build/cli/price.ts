@@ -106,7 +106,7 @@ export async function pricePack(pack: Pack, { args, dataDir, log }: PriceContext
   const { search = 0, get = 0 } = Object.fromEntries(prices.map(({ name, proposed }) => [name, proposed]));
   const pages = Math.ceil(records / BOUNDS.limit);
   log(
-    `Every record once then costs ${printEuro(pages * search)} by search in CSV, ${printEuro(records * get)} one by one.`,
+    `Every record once then costs ${printEuro(pages * search)} by search (${plural(BOUNDS.limit, 'record')} a page), ${printEuro(records * get)} one by one.`,
   );
   log('For pack.ts, which was not changed:');
   log(`  prices: { ${prices.map(({ name, proposed }) => `${name}: ${printPrice(proposed)}`).join(', ')} },`);

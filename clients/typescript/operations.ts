@@ -740,7 +740,7 @@ export interface Inputs {
   /** Posts new and changed values to your address, signed as Standard Webhooks. The first message has a challenge, which your answer must contain. The secret is shown only once. */
   keys_subscriptions_add: {
     dataset: string;
-    /** Filters of the records, as in a search */
+    /** Filters of the records, as in a search; type and min_change_percent, as in the changelog */
     filters?: Record<string, string | number | boolean>;
     /** CQL2 as text or as JSON */
     filter?: string | Record<string, unknown>;

@@ -8,7 +8,7 @@ import { type FeedChange, getChanges } from './changes.ts';
 /** Conditions of a subscription: members of the changelog's input. */
 export type SubscribedInput = Pick<
   ChangelogInput,
-  'attributes' | 'direction' | 'where' | 'words' | 'statuses' | 'any' | 'text' | 'names'
+  'attributes' | 'direction' | 'type' | 'min_change_percent' | 'where' | 'words' | 'statuses' | 'any' | 'text' | 'names'
 >;
 
 export interface SubscribedRange {
@@ -42,10 +42,13 @@ export async function subscribedChanges(
   const { items } = await getChanges(release, { since, limit }, options);
   const within = items.filter(({ recorded_at }) => until === null || microsecondsOf(recorded_at) <= until);
   const open = new Set(pack.attributes.filter((attribute) => full || attribute.public).map(({ name }) => name));
-  const { attributes, direction } = input;
-  const candidates = within.filter(({ attribute, change = 0 }) => {
-    if (attribute === undefined) return attributes === null && direction === null;
+  const { attributes, direction, type, min_change_percent: least } = input;
+  const isAny = attributes === null && direction === null && type === 'all' && least === null;
+  const candidates = within.filter(({ attribute, change = 0, change_percent: percent, ...item }) => {
+    if (attribute === undefined) return isAny;
     if (!open.has(attribute) || (attributes !== null && !attributes.includes(attribute))) return false;
+    if (type !== 'all' && item.type !== type) return false;
+    if (least !== null && (percent === undefined || Math.abs(percent) < least)) return false;
     return direction === null || (direction === 'rise' ? change > 0 : change < 0);
   });
   const where = questionOf(input, full ? 'full' : 'public');

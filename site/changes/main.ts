@@ -1,7 +1,9 @@
 // Filters and pages of the lists of changes. Every view is an address; without filters the HTML has its rows.
 import type { SiteChange, SiteDataset } from '../../api/pages/site.ts';
 import { printDate, printNumber } from '../../api/render/print.ts';
+import { connectFollow } from '../account/follow.ts';
 import { byId, createElement, createSvg } from '../viewer/dom.ts';
+import { drawFollow } from '../viewer/follow.ts';
 import { countText, dayBars } from './chart.ts';
 import { type ChangesModel, cellsOf } from './model.ts';
 import { changelogQuery, FORM_FIELDS, filtersOf, pageNumber, viewSearch } from './view.ts';
@@ -132,9 +134,12 @@ function showLinks(list: HTMLElement, model: ChangesModel, filters: URLSearchPar
     for (const anchor of list.querySelectorAll<HTMLAnchorElement>(selector)) anchor.href = href;
   };
   const feed = model.api + changelogQuery(model, filters, { format: 'atom' });
-  set('.follow', feed);
-  const copy = list.querySelector<HTMLElement>('.follow-copy');
-  if (copy) copy.dataset['copy'] = new URL(feed, location.href).href;
+  const prefix = model.api.slice(0, -`/v1/${model.dataset}/changelog`.length);
+  drawFollow(list.querySelector('.follow-view')!, {
+    ...{ prefix, base_url: location.origin + prefix, dataset: model.dataset },
+    path: model.page.slice(prefix.length) + viewSearch(filters),
+    query: new URLSearchParams(changelogQuery(model, filters)),
+  });
   set('.as-json', model.api + changelogQuery(model, filters));
   set('.as-markdown', model.api + changelogQuery(model, filters, { format: 'md' }));
   set('.change-all', model.page + viewSearch(filters));
@@ -241,4 +246,5 @@ document.addEventListener('click', (event) => {
   if (anchor.rel !== '') document.querySelector('.change-count')?.scrollIntoView();
 });
 addEventListener('popstate', show);
+connectFollow();
 if (location.search !== '') show();

@@ -1,9 +1,11 @@
-// The script of a record page that the service renders: loads the paid values of the record in place, and charts.
+// The script of a record page that the service renders: loads the paid values of the record in place, and connects charts and mails of changes.
+import { connectFollow } from '../account/follow.ts';
 import { connectOffer } from '../account/offer.ts';
 import { createElement } from '../viewer/dom.ts';
 import { connectCharts } from './charts.ts';
 
 connectCharts();
+connectFollow();
 
 if (document.getElementById('load') !== null)
   connectOffer((answer, text) => {

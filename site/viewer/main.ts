@@ -18,12 +18,14 @@ import {
   withValue,
 } from '../../api/pages/viewer-state.ts';
 import { plural, printBytes, printEuro, printNumber } from '../../api/render/print.ts';
+import { connectFollow } from '../account/follow.ts';
 import { isSignedIn } from '../account/offer.ts';
 import { callOfRequest } from '../reference/model.ts';
 import { DataClient, WorkerError } from './client.ts';
 import { byId, copyWithFeedback, createElement } from './dom.ts';
 import { drawFacets } from './facets.ts';
 import { connectFilterForm, listFilters } from './filters.ts';
+import { drawFollow } from './follow.ts';
 import type { RowsRequest } from './messages.ts';
 import { PageRows } from './page-rows.ts';
 import { PaidRows } from './paid.ts';
@@ -174,6 +176,25 @@ const events: TableEvents = {
   pick: (slug, on) => picked.set(slug, on),
 };
 const picked = new Picked(model.compare, (refs) => go(withValue(new URLSearchParams(), 'ids', listText(refs))));
+/** Connects the panel with the feeds and subscriptions of `view`: its selection and, if the address names any, its columns. */
+function connectFollowPanel(model: Model, view: () => URLSearchParams): void {
+  const panel = byId<HTMLDetailsElement>('viewer-follow');
+  const base_url = model.api.slice(0, -`/v1/${model.dataset}`.length);
+  const prefix = model.pages.replace(/\/datasets\/[^/]+\/$/, '');
+  panel.addEventListener('toggle', () => {
+    if (!panel.open) return;
+    const state = view();
+    const query = selectionOf(state);
+    const columns = state.has('fields') ? columnsOf(state, model) : [];
+    const named = model.attributes.filter((attribute) => columns.includes(attribute.name) && !attribute.public);
+    const names = [...new Set([...paidNames(query, model), ...named.map(({ name }) => name)])];
+    if (columns.length > 0) query.set('attribute', listText(columns));
+    const path = `/datasets/${model.dataset}/${location.search}`;
+    drawFollow(panel, { base_url, prefix, dataset: model.dataset, path, query, paid: names });
+  });
+  connectFollow();
+}
+
 const paid = new PaidRows(model, async () => void (await show()));
 const columns = () =>
   columnsOf(state, model).map((name) => model.attributes.find((attribute) => attribute.name === name)!);
@@ -445,6 +466,7 @@ function connect(): void {
   for (const button of byId('viewer-download').querySelectorAll<HTMLElement>('[data-format]'))
     button.addEventListener('click', () => void download(button.dataset['format'] as 'csv'));
   connectApiPanel(model, () => state);
+  connectFollowPanel(model, () => state);
   connectTable(model, events);
   byId<HTMLDetailsElement>('viewer-facets').open = matchMedia('(width >= 75rem)').matches;
   addEventListener('popstate', () => {

@@ -470,6 +470,68 @@ describe('a comparison', () => {
   }, 60_000);
 });
 
+describe('"Follow this view"', () => {
+  test('has the feeds and the subscription of exactly the filters of each page', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const { app } = stage;
+    const { key, headers } = await newKey(app);
+    const opened = await open('/datasets/harbours/?coast=north&min_depth=1&sort=-depth&page=1');
+    const { page } = opened;
+    await page.getByText('Follow', { exact: true }).click();
+    const panel = page.locator('#viewer-follow .follow-panel');
+    const feed = await panel.getByRole('link', { name: 'Atom feed' }).getAttribute('href');
+    expect(feed).toBe('/v1/harbours/changelog?coast=north&min_depth=1&format=atom');
+    expect((await app.ask(feed!)).headers.get('content-type')).toContain('application/atom+xml');
+    const command = await panel.locator('code').textContent();
+    const body = JSON.parse(/-d '(.*)' /.exec(command!)![1]!) as Record<string, unknown>;
+    expect(body).toMatchObject({ dataset: 'harbours', filters: { coast: 'north', min_depth: '1' } });
+    const posted = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
+    expect((await app.json('/v1/keys/me/subscriptions', { ...posted, body: JSON.stringify(body) })).status).toBe(201);
+    expect(await barriers(page)).toEqual([]);
+    await panel.getByRole('link', { name: 'Sign in to get mails' }).click();
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await settled(opened);
+    expect(new URL(page.url()).search).toBe('?coast=north&min_depth=1&sort=-depth&page=1');
+    await page.getByText('Follow', { exact: true }).click();
+    await panel.getByRole('button', { name: 'Mail me changes once a day' }).click();
+    await panel.getByText(/^Sent a mail to .+@.+: confirm the subscription with its link\.$/).waitFor();
+    await page.goto(`${new URL(page.url()).origin}/datasets/tools/?min_runtime=5`);
+    await page.getByText('Follow', { exact: true }).click();
+    await panel.getByText('By runtime: paid, so there is no feed, and a subscription needs a plan.').waitFor();
+
+    const disclosure = page.locator('.follow-view');
+    await page.goto(`${new URL(page.url()).origin}/changes/harbours/?direction=fall&days=30&coast=north`);
+    await page.locator('.change-list.shown').waitFor();
+    await disclosure.locator('summary').click();
+    expect(await disclosure.getByRole('link', { name: 'Atom feed' }).getAttribute('href')).toMatch(
+      /^\/v1\/harbours\/changelog\?type=changed&attribute=[\w,.]+&direction=fall&days=30&coast=north&format=atom$/,
+    );
+    await disclosure.getByRole('button', { name: /^Mail me/ }).click();
+    await disclosure.getByText('Sent a mail to').waitFor();
+    expect(await barriers(page)).toEqual([]);
+    const [record] = app.records['tools']!;
+    await page.goto(`${new URL(page.url()).origin}/datasets/tools/${record!.slug}`);
+    await disclosure.locator('summary').click();
+    expect(await disclosure.getByRole('link', { name: 'JSON' }).getAttribute('href')).toBe(
+      `/v1/tools/changelog?days=365&ids=${record!.id}`,
+    );
+    // The plan has three, and they are used.
+    await disclosure.getByRole('button', { name: /^Mail me/ }).click();
+    await disclosure.getByText('This key may have 3 subscriptions, and has them.').waitFor();
+    expect(await barriers(page)).toEqual([]);
+    const { body: list } = await app.json('/v1/keys/me/subscriptions', { headers });
+    const made = (list['items'] as { query: object; url: string | null }[]).map(({ query, url }) => [query, url]);
+    expect(made).toHaveLength(3);
+    expect(made).toContainEqual([{ coast: 'north', min_depth: '1' }, 'https://example.org/hook']);
+    expect(made).toContainEqual([{ coast: 'north', min_depth: '1' }, null]);
+    const attribute: unknown = expect.any(String);
+    expect(made).toContainEqual([{ type: 'changed', coast: 'north', attribute, direction: 'fall' }, null]);
+    expect(opened.complaints.filter((text) => !text.includes('400'))).toEqual([]);
+    await opened.close();
+  }, 60_000);
+});
+
 describe('every screen', () => {
   const WIDTHS = Map.groupBy(LOOKS, ([, { viewport }]) => viewport.width);
   test.for([...WIDTHS])('%s px: fits and passes axe', { timeout: 60_000 }, async ([, looks], context) => {
@@ -477,7 +539,7 @@ describe('every screen', () => {
     const opened = await open('/datasets/harbours/?coast=north&sources=1&map=1', looks[0]![1]);
     const { page } = opened;
     await page.locator('.map-dots circle').first().waitFor();
-    for (const menu of ['', '#viewer-filter', '#viewer-columns', '#viewer-download', '#viewer-api']) {
+    for (const menu of ['', '#viewer-filter', '#viewer-columns', '#viewer-download', '#viewer-api', '#viewer-follow']) {
       if (menu !== '') await page.locator(`${menu} > summary`).click();
       await inEachLook(page, looks, async (look) => {
         await picture(page, `viewer${menu.replace('#viewer', '')}-${look}`);

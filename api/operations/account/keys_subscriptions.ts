@@ -25,10 +25,14 @@ const subscriptionsIn = (ctx: Context) => {
 };
 
 const Condition = z.union([z.string(), z.number(), z.boolean()]);
-const Subscription = z
+/** The body of a new subscription. */
+export const NEW_SUBSCRIPTION = z
   .strictObject({
     dataset: z.string().min(1).max(100),
-    filters: z.record(z.string(), Condition).optional().describe('Filters of the records, as in a search'),
+    filters: z
+      .record(z.string(), Condition)
+      .optional()
+      .describe('Filters of the records, as in a search; type and min_change_percent, as in the changelog'),
     filter: z
       .union([z.string(), z.record(z.string(), z.unknown())])
       .optional()
@@ -46,10 +50,10 @@ const Subscription = z
     path: ['url'],
     message: 'is required, or email in its place',
   });
-type Wanted = z.infer<typeof Subscription>;
+type Wanted = z.infer<typeof NEW_SUBSCRIPTION>;
 
 /** The conditions as parameters of the changelog. */
-function queryOf({ filters = {}, filter, attributes, direction }: Wanted): Record<string, string> {
+export function queryOf({ filters = {}, filter, attributes, direction }: Wanted): Record<string, string> {
   const query = {
     ...Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, String(value)])),
     ...(filter === undefined ? {} : { filter: typeof filter === 'string' ? filter : JSON.stringify(filter) }),
@@ -83,7 +87,7 @@ export const keys_subscriptions_add = operation<Wanted, Added>({
     statuses: [201],
     errors: ['plan_required', 'unknown_dataset', 'unknown_filter', 'invalid_filter'],
   },
-  ...bodyInput(Subscription, { dataset: 'airports', url: 'https://example.org/hook' }),
+  ...bodyInput(NEW_SUBSCRIPTION, { dataset: 'airports', url: 'https://example.org/hook' }),
   output: () =>
     z.object({
       id: z.string(),

@@ -52,7 +52,7 @@ export function parseJsonMember({ format: _, ...members }: RawInput, name: strin
  * Parses the body of a request, or throws a 422 with a line for each issue; for missing members the message
  * has an example.
  */
-function parseBody<T>(schema: z.ZodType<T>, body: unknown, example?: Record<string, unknown>): T {
+export function parseBody<T>(schema: z.ZodType<T>, body: unknown, example?: Record<string, unknown>): T {
   const parsed = schema.safeParse(body ?? {}, { reportInput: true });
   if (parsed.success) return parsed.data;
   const issues: ValidationIssue[] = parsed.error.issues.map((issue) => ({

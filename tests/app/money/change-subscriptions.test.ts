@@ -49,8 +49,9 @@ describeApps('subscriptions to changes', { nights: true, now: () => new Date(clo
   });
   afterAll(() => receiver.stop());
 
-  const call = (path: string, method: string, body?: object, who = headers, app: TestApp = stage.app) =>
+  const call = (path: string, method: string, body?: object, who = headers, app = stage.app, admin = false) =>
     app.json(path, {
+      admin,
       method,
       headers: { ...who, 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
@@ -108,6 +109,37 @@ describeApps('subscriptions to changes', { nights: true, now: () => new Date(clo
     expect(receiver.received).toHaveLength(2);
     expect((await end(id)).body).toMatchObject({ id, removed: true });
     expect((await end(id)).status).toBe(404);
+  });
+
+  it('selects by type and by percentage as the changelog does, and refuses what selects no change to come', async () => {
+    const { headers: paying, id: key } = await newKey(stage.app);
+    const granted = await call(
+      '/v1/keys/grant',
+      'POST',
+      { key_id: key, plan: 'pro', amount_eur: 0 },
+      {},
+      stage.app,
+      true,
+    );
+    expect(granted.status).toBe(200);
+    const { id } = await subscribe({ filters: { type: 'changed', min_change_percent: 20 } }, paying);
+    const record = stage.app.records['tools']!.find(({ attributes }) => typeof attributes['runtime'] === 'number')!;
+    const before = Number(record.attributes['runtime']);
+    const doubled = before * 2;
+    await edit(record.slug, { runtime: doubled, materials: ['oak'] });
+    await edit(record.slug, { runtime: doubled + 1 });
+    await stage.app.sendChanges();
+    const sent = receiver.received.flatMap(({ body }) => body.data['changes'] as Row[]);
+    expect(sent.map(({ attribute, new_value }) => [attribute, new_value])).toEqual([['runtime', doubled]]);
+    await end(id, paying);
+    for (const name of ['days', 'entity', 'group_by', 'limit', 'from']) {
+      const { status, body } = await call(PATH, 'POST', {
+        dataset: 'tools',
+        url: receiver.url,
+        filters: { [name]: '1' },
+      });
+      expect([status, body['detail']], name).toMatchObject([422, [{ loc: ['body', 'filters'] }]]);
+    }
   });
 
   it('stays unverified when the answer lacks the challenge', async () => {

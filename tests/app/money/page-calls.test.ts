@@ -107,6 +107,29 @@ describeApps('paid values in place', {}, (stage) => {
     expect([compared.status, compared.headers.get('x-charge-eur')]).toEqual([200, '0.012']);
   });
 
+  it('come with mails about changes of the view, to the address of the session', async () => {
+    const { app } = stage;
+    const reader = await visitor(app);
+    const follow = { operation: 'keys_subscriptions_add', dataset: 'tools', max_price_eur: 0 };
+    const added = await run(app, reader, {
+      ...follow,
+      arguments: { filters: { kind: 'saw' }, attributes: ['materials'] },
+    });
+    const { email } = (await app.json('/v1/keys/me', { headers: reader.headers })).body;
+    expect([added.status, await added.json()]).toMatchObject([200, { status: 'unverified', email }]);
+    const { body } = await app.json('/v1/keys/me/subscriptions', { headers: reader.headers });
+    expect(body['items']).toMatchObject([
+      { dataset: 'tools', url: null, query: { kind: 'saw', attribute: 'materials' } },
+    ]);
+    const refused = (args: object) => run(app, reader, { ...follow, arguments: args }).then(outcome);
+    expect(await refused({ filters: { min_runtime: 1 } })).toBe('403 plan_required');
+    expect(await refused({ url: 'https://example.org/' })).toBe('422 validation_failed');
+    expect(await outcome(await run(app, { ...reader, csrf: 'x' }, { ...follow, arguments: {} }))).toBe(
+      '401 key_required',
+    );
+    expect(await balance(app, reader.headers)).toBe(0.5);
+  });
+
   it('are paid again on another release', async () => {
     const { app } = stage;
     const reader = await visitor(app);
