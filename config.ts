@@ -14,7 +14,9 @@ const folder = (fallback: string) =>
 const TOKENS = ['usdc', 'usdt'] as const;
 
 /** The recipient, the facilitator and the node of x402: all three, or x402 is not offered. */
+/** Settings that are set together. */
 const X402 = ['X402_PAY_TO', 'X402_FACILITATOR_URL', 'X402_RPC_URL'] as const;
+const SELLER = ['SELLER_NAME', 'SELLER_ADDRESS', 'SELLER_TAX_ID'] as const;
 
 /** Levels of pino, quietest first. */
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -88,6 +90,10 @@ const Settings = z.object({
       'a key must not travel in the open: use https, or an address of this machine',
     )
     .optional(),
+  /** The seller on invoices. */
+  SELLER_NAME: z.string().trim().min(1).optional(),
+  SELLER_ADDRESS: z.string().trim().min(1).optional(),
+  SELLER_TAX_ID: z.string().trim().min(1).optional(),
   /** Most welcome credit of one UTC day, over all new keys. */
   WELCOME_BUDGET_EUR: z.coerce.number().min(0).max(1_000_000).default(100),
   X402_PAY_TO: z
@@ -165,8 +171,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     );
   const half = stripeWhole(settings);
   if (half !== null) throw new ConfigError(half);
-  const [missing] = X402.filter((name) => settings[name] === undefined);
-  const set = X402.find((name) => settings[name] !== undefined);
-  if (missing && set) throw new ConfigError(`${missing}: must be set where ${set} is`);
+  for (const group of [X402, SELLER]) {
+    const missing = group.find((name) => settings[name] === undefined);
+    const set = group.find((name) => settings[name] !== undefined);
+    if (missing && set) throw new ConfigError(`${missing}: must be set where ${set} is`);
+  }
   return { ...settings, BASE_URL: settings.BASE_URL ?? `http://localhost:${settings.PORT}` };
 }

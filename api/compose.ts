@@ -30,6 +30,7 @@ import { previewsIn } from './access/previews.ts';
 import { sqlAccess } from './access/sql.ts';
 import { identifyTokens } from './access/tokens.ts';
 import { StoredAccounts } from './accounts/accounts.ts';
+import type { Seller } from './accounts/receipt-page.ts';
 import { AccountServer } from './accounts/server.ts';
 import { createApp, errorHandler } from './app.ts';
 import { buildKeyDirectory, directoryTable } from './channels/key-directory.ts';
@@ -92,6 +93,8 @@ export interface Settings extends StoreOptions {
   x402?: X402Settings | null;
   /** Milliseconds that a repeat waits for the request with its Idempotency-Key; absent: 15 seconds. */
   repeat_patience?: number | undefined;
+  /** SELLER_*; absent or null: receipts name no seller. */
+  seller?: Seller | null;
   base_url: string;
   eur_usd: number;
   /** Origins of web pages that may use MCP, besides our own. */
@@ -175,7 +178,8 @@ export async function compose(settings: Settings) {
     ...health,
     tables: [
       mailedPages,
-      new AccountServer({ ...gate, gate, store, accounts: access.accounts, now }).table,
+      new AccountServer({ ...gate, gate, store, accounts: access.accounts, seller: settings.seller ?? null, now })
+        .table,
       opsTable(
         {
           ...{ store, admins, reviewing: reviewingOf(ownerParts, register), accounts: gate.accounts },

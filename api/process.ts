@@ -7,6 +7,7 @@ import { commandLine } from '../data/model/program.ts';
 import { loadPack, loadPacks, packFolders } from '../packs/define/load.ts';
 import type { Pack } from '../packs/define/model.ts';
 import { byCodePoint } from '../packs/define/text.ts';
+import type { Seller } from './accounts/receipt-page.ts';
 import type { Settings } from './compose.ts';
 import type { Log } from './http/log.ts';
 import type { X402Settings } from './payments/x402/open.ts';
@@ -39,6 +40,10 @@ function x402Of({ X402_PAY_TO, X402_FACILITATOR_URL, X402_RPC_URL, X402_TOKENS }
   };
 }
 
+function sellerOf({ SELLER_NAME: name, SELLER_ADDRESS: address, SELLER_TAX_ID: tax_id }: Config): Seller | null {
+  return name === undefined || address === undefined || tax_id === undefined ? null : { name, address, tax_id };
+}
+
 /** Maps the environment's settings to those of the composition root. */
 export async function settingsOf(config: Config, log: Log): Promise<Settings> {
   return {
@@ -60,6 +65,7 @@ export async function settingsOf(config: Config, log: Log): Promise<Settings> {
     welcome_budget: Math.round(config.WELCOME_BUDGET_EUR * 1_000_000),
     stripe: stripeOf(config),
     x402: x402Of(config),
+    seller: sellerOf(config),
     base_url: config.BASE_URL,
     eur_usd: config.EUR_USD,
     mcp_origins: config.MCP_ORIGINS,

@@ -3,6 +3,7 @@ import { currentPlan, SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import type { ChildKey } from '../../data/state/keys/children.ts';
 import type { Key } from '../../data/state/keys/keys.ts';
 import type { Entry, UsageRow } from '../../data/state/money/ledger.ts';
+import { PAYMENT_KINDS } from '../../data/state/money/payment-receipts.ts';
 import type { Grant } from '../../data/state/oauth/grants.ts';
 import type { KeyLimitTable } from '../../data/state/tables/budgets.ts';
 import { eur } from '../../packs/define/money.ts';
@@ -30,6 +31,8 @@ export interface AccountView {
   /** Revoked ones too, for their spending. */
   children: readonly ChildKey[];
   ledger: { rows: readonly Entry[]; before: number | null; older: number | null };
+  /** Name of the links to receipts. */
+  receipt: string;
   grants: readonly Grant[];
   /** The result of a form, next to that form. */
   notice: { part: AccountPart; text: string; wrong: boolean } | null;
@@ -189,12 +192,12 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   plan_returned: 'Plan returned',
 };
 
-function ledgerHtml(prefix: string, { ledger, children, titleOf }: AccountView): Html {
+function ledgerHtml(prefix: string, { ledger, children, receipt, titleOf }: AccountView): Html {
   const { rows, before, older } = ledger;
   const nameByChild = namesOf(children);
   const lines = rows.map(
-    ({ at, kind, operation, dataset, child_id, amount, balance }) =>
-      html`<tr><th scope="row"><time datetime="${new Date(at).toISOString()}">${printMinute(at)}</time></th><td>${operation === null ? (KIND_NAMES[kind] ?? kind) : titleOf(operation)}${dataset !== null && html`<span class="unit">${[dataset, ...(child_id ? [nameByChild.get(child_id) ?? 'child key'] : [])].join(' · ')}</span>`}</td><td class="figure">${signed(amount)}</td><td class="figure">${balanceText(balance ?? 0)}</td></tr>`,
+    ({ id, at, kind, operation, dataset, child_id, amount, balance }) =>
+      html`<tr><th scope="row"><time datetime="${new Date(at).toISOString()}">${printMinute(at)}</time></th><td>${operation === null ? (KIND_NAMES[kind] ?? kind) : titleOf(operation)}${dataset !== null && html`<span class="unit">${[dataset, ...(child_id ? [nameByChild.get(child_id) ?? 'child key'] : [])].join(' · ')}</span>`}${PAYMENT_KINDS.includes(kind) && html`<span class="unit"><a href="${prefix}/account/receipts/${id}">${receipt}</a></span>`}</td><td class="figure">${signed(amount)}</td><td class="figure">${balanceText(balance ?? 0)}</td></tr>`,
   );
   const newest = before !== null && html`<a href="${prefix}/account#ledger">Newest</a>`;
   const next = older !== null && html`<a rel="next" href="${prefix}/account?before=${older}#ledger">Older</a>`;

@@ -9,6 +9,7 @@ import { findLiveKeyById } from '../../data/state/keys/lookup.ts';
 import { limitsOf } from '../../data/state/money/key-limits.ts';
 import { entriesOf, usageOf } from '../../data/state/money/ledger.ts';
 import { billedSubscriptions } from '../../data/state/money/paid-plans.ts';
+import { receiptOf } from '../../data/state/money/payment-receipts.ts';
 import { endGrant, grantOf, grantsOf } from '../../data/state/oauth/grants.ts';
 import { ownerSessions, SESSION_LIFETIME } from '../../data/state/sessions.ts';
 import type { Store } from '../../data/state/store.ts';
@@ -43,6 +44,7 @@ import {
 import type { StoredAccounts } from './accounts.ts';
 import { consentToken } from './consent.ts';
 import { type FirstCall, type KeyFormState, keyFormPage, newKeyPage } from './key-pages.ts';
+import { RECEIPT_STYLE, receiptName, receiptPage, type Seller } from './receipt-page.ts';
 import { runForSession, runToken } from './run.ts';
 
 const STYLE = `${FORM_STYLE}
@@ -89,6 +91,8 @@ const ACCOUNT_SHELL = shellOf({
   scripts: [SCRIPT_ASSET.path],
 });
 
+const RECEIPT_SHELL = shellOf({ style: RECEIPT_STYLE });
+
 /** Pages that create keys. */
 const KEYS_SHELL = shellOf({ style: STYLE, scripts: [SCRIPT_ASSET.path, KEYS_ASSET.path] });
 
@@ -100,6 +104,8 @@ export interface AccountParts {
   lease: CallDeps['lease'];
   operations: CallDeps['operations'];
   base_url: string;
+  /** SELLER_*; null: not set. */
+  seller: Seller | null;
   now(): Date;
 }
 
@@ -149,6 +155,7 @@ export class AccountServer {
       'GET /account': (request) => this.#account(request),
       'GET /account/link': (request) => this.#showLink(request),
       'GET /account/session': { errors: 'json', answer: (request) => this.#session(request) },
+      'GET /account/receipts/:entry': { shell: RECEIPT_SHELL, answer: this.#signed((visit) => this.#receipt(visit)) },
       // The address of a form, opened without the form.
       'GET /account/*': () => this.#redirect('/account'),
       'POST /account/sign-in': (request) => this.#signInWithKey(request),
@@ -261,7 +268,7 @@ export class AccountServer {
 
   /** The page of an account; `notice`: the result of a form. */
   async #overview(visit: Visit, notice: AccountView['notice'], status = 200): Promise<PlainAnswer> {
-    const { store, base_url, operations } = this.#parts;
+    const { store, base_url, operations, seller } = this.#parts;
     const { request } = visit;
     const { now } = request;
     const key = (await keyById(store, visit.key.id)) ?? visit.key;
@@ -279,11 +286,21 @@ export class AccountServer {
       limits: await limitsOf(store, key.id, now.getTime()),
       children: await childHistory(store, key.id),
       ledger: { rows, before, older: entries.length > PAGE ? (rows.at(-1)?.id ?? null) : null },
+      receipt: receiptName(seller),
       grants: await grantsOf(store, key.id, now.getTime()),
       notice,
       now,
     });
     return { page, status };
+  }
+
+  /** The receipt of a payment, for printing. */
+  async #receipt({ request, key }: Visit): Promise<PlainAnswer> {
+    const { store, base_url, seller } = this.#parts;
+    const { entry = '' } = request.params;
+    const receipt = /^\d{1,15}$/.test(entry) ? await receiptOf(store, key.id, Number(entry)) : null;
+    if (receipt === null) throw new ApiError('not_found', 'This account has no payment with this number.');
+    return { page: receiptPage(base_url, receipt, key.email || `API key ${key.id}`, seller) };
   }
 
   async #signInWithKey(request: RouteRequest): Promise<PlainAnswer> {

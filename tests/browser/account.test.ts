@@ -79,6 +79,22 @@ describe('the page of an account in Chromium', () => {
       expect(await barriers(page), look).toEqual([]);
       await picture(page, `account-${look}`);
     });
+    await page.getByRole('button', { name: '€20' }).click();
+    await page.getByRole('button', { name: 'Pay €20.00 (play money)' }).click();
+    await page.getByRole('link', { name: 'Back to your account' }).click();
+    await page.getByRole('link', { name: 'Receipt' }).click();
+    await page.getByRole('note').getByText('Play money').waitFor();
+    await page.getByLabel('Buyer').fill('Example GmbH\nRing 1\n10115 Berlin');
+    await inEachLook(page, SCREENS, async (look) => {
+      expect(await overflow(page), look).toBeLessThanOrEqual(0);
+      expect(await barriers(page), look).toEqual([]);
+      await picture(page, `receipt-${look}`);
+    });
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('banner').isVisible()).toBe(false);
+    await picture(page, 'receipt-print');
+    await page.emulateMedia({ media: 'screen' });
+    await page.getByRole('link', { name: 'Back to the account' }).click();
     await page.getByText('End Research agent for prices').click();
     await page.getByRole('button', { name: 'End now' }).click();
     await page.getByRole('status').getByText('The child key has ended.').waitFor();

@@ -108,6 +108,12 @@ test('sandbox and Stripe exclude each other', () => {
   expect(readConfig({}).CHECKOUT).toBeUndefined();
 });
 
+test('a seller has a name, an address and a tax ID', () => {
+  const seller = { SELLER_NAME: 'Register GmbH', SELLER_ADDRESS: 'Ring 1, 10115 Berlin', SELLER_TAX_ID: 'DE123' };
+  expect(readConfig(seller)).toMatchObject(seller);
+  expect(() => readConfig({ SELLER_NAME: 'Register GmbH' })).toThrow(/^SELLER_ADDRESS: [^\n]+$/);
+});
+
 test('Stripe needs both secrets: without a webhook no payment may be taken', () => {
   expect(() => readConfig({ STRIPE_SECRET_KEY: 'sk_test_1' })).toThrow(/^STRIPE_WEBHOOK_SECRET: [^\n]+$/);
   expect(() => readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_1' })).toThrow(/^STRIPE_SECRET_KEY: [^\n]+$/);

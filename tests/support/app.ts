@@ -107,6 +107,8 @@ export interface TestOptions {
   welcome_budget?: number;
   /** Stripe, or a double of it. */
   stripe?: NonNullable<Settings['stripe']>;
+  /** SELLER_*. */
+  seller?: NonNullable<Settings['seller']>;
   /** SMTP_URL; default: the outbox. */
   smtp?: string;
   /** Receives the service's log lines about money. */
@@ -173,6 +175,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     welcome_budget: options.welcome_budget,
     repeat_patience: options.repeat_patience,
     ...(stripe ? { stripe } : {}),
+    ...(options.seller ? { seller: options.seller } : {}),
     smtpUrl: options.smtp,
     sql_memory: options.sql_memory === undefined ? 512 * 2 ** 20 : options.sql_memory,
     ...on,

@@ -17,6 +17,12 @@ const TOKENS = {
 } as const;
 export type Token = keyof typeof TOKENS;
 
+/** The name of a token by its contract, such as `USDC`. */
+export function tokenName(asset: string): string {
+  const token = Object.entries(TOKENS).find(([, terms]) => terms.asset.toLowerCase() === asset.toLowerCase());
+  return token?.[0].toUpperCase() ?? asset;
+}
+
 /** The recipient and the accepted tokens. */
 export interface PaymentTerms {
   pay_to: string;

@@ -3,7 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { newCheckout } from '../../../data/state/money/checkouts.ts';
 import { createPrepaid, prepaidKey } from '../../../data/state/money/prepaid.ts';
+import { takeSession } from '../../../data/state/money/receipts.ts';
+import { takeRefund } from '../../../data/state/money/returns.ts';
 import { openGrant } from '../../../data/state/oauth/grants.ts';
 import { SESSION_LIFETIME } from '../../../data/state/sessions.ts';
 import type { PaymentTable } from '../../../data/state/tables/payments.ts';
@@ -75,7 +78,9 @@ async function prepaidKeyIn(app: TestApp, payment: string): Promise<string> {
   return secret;
 }
 
-describeApps('the pages of an account', { now, calls: { signin: 10 } }, (stage) => {
+const seller = { name: 'Register GmbH', address: 'Ring 1, 10115 Berlin', tax_id: 'DE123' };
+
+describeApps('the pages of an account', { now, seller, calls: { signin: 10 } }, (stage) => {
   it('create a key by a form without script, shown once, and sign its owner in', async () => {
     const { app } = stage;
     const form = await app.ask('/keys');
@@ -404,6 +409,47 @@ describeApps('the pages of an account', { now, calls: { signin: 10 } }, (stage) 
     const used = await Promise.all([app, other].map((target) => post(target, '/keys/email', { token })));
     expect(used.map(({ status }) => status).sort()).toEqual([200, 404]);
     expect(await pageOf(app, Cookie)).toContain('<dd>prepaid@example.org</dd>');
+  });
+
+  it('print an invoice of a payment, for its owner only', async () => {
+    const { app, other } = stage;
+    const Cookie = await signIn(app, await prepaidKeyIn(app, 'another purchase'));
+    const path = /href="(\/account\/receipts\/\d+)">Invoice</.exec(await pageOf(app, Cookie))?.[1] ?? '';
+    const answer = await other.ask(path, { headers: { Cookie } });
+    const text = (await answer.text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(text).toMatch(/Invoice 2026-\d{6} Seller Register GmbH Ring 1 10115 Berlin Tax ID: DE123 Buyer API key /);
+    expect(text).toMatch(/Nov 20, 2026 For Credit for calls of the API Paid by x402 Currency EUR Total paid €2.00 /);
+    const { id, key } = await newKey(app, 1);
+    const stranger = await signIn(app, key);
+    expect(await pageOf(app, stranger)).not.toContain('/account/receipts/');
+    for (const unknown of [path, '/account/receipts/0', '/account/receipts/x'])
+      expect((await app.ask(unknown, { headers: { Cookie: stranger } })).status, unknown).toBe(404);
+    expect((await app.ask(path)).status).toBe(401);
+    const order = {
+      key_id: id,
+      kind: 'topup',
+      plan: null,
+      amount: 20_000_000,
+      provider: 'stripe',
+      request_id: 'r',
+    } as const;
+    const row = await newCheckout(app.state, { ...order, now: NOW.getTime() });
+    const session = { session: `cs_${id}`, checkout: row.id, reference: id, payment: `pi_${id}`, at: NOW.getTime() };
+    const money = {
+      kind: 'topup',
+      paid: true,
+      cents: 2000,
+      currency: 'eur',
+      subscription: null,
+      customer: null,
+    } as const;
+    await takeSession(app.state, { provider: 'stripe', event: 'e1', ...session, ...money }, NOW.getTime());
+    const refund = { event: 'e2', payment: `pi_${id}`, currency: 'eur', total: 500, refund: null, at: NOW.getTime() };
+    await takeRefund(app.state, refund, NOW.getTime());
+    const own = /href="(\/account\/receipts\/\d+)"/.exec(await pageOf(other, stranger))?.[1] ?? '';
+    const topup = await (await other.ask(own, { headers: { Cookie: stranger } })).text();
+    for (const part of ['Card, by Stripe', '€20.00', '−€5.00']) expect(topup).toContain(part);
   });
 
   it('stop guessing after ten attempts a minute from one address', async () => {
