@@ -25,11 +25,12 @@ export const RECEIPT_STYLE = `
 .parties address { font-style: normal; white-space: pre-line; }
 .parties textarea { display: block; width: 100%; min-height: 6rem; padding: 0.5rem 0.75rem; border: 1px solid var(--quiet); border-radius: 4px; background: var(--sheet); color: inherit; font: inherit; field-sizing: content; }
 .sum dt { flex: none; }
+.hint { margin: 0.4rem 0 1.5rem; color: var(--quiet); font-size: 0.9rem; }
 @media print {
   .bar, body > footer, .hint { display: none; }
   .slip { max-width: none; }
   .parties { grid-template-columns: 1fr 1fr; }
-  .parties textarea { padding: 0; border: 0; min-height: 0; resize: none; }
+  .parties textarea { padding: 0; border: 0; outline: 0; min-height: 0; resize: none; }
 }
 `;
 

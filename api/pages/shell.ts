@@ -18,6 +18,7 @@ const COMMON_STYLE = `
 .sum .total dd { font: 600 1.4rem / 1.2 var(--serif); font-variant-numeric: lining-nums tabular-nums; }
 .sum .total dt { color: inherit; font-weight: 600; }
 form { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 0 0 1.5rem; }
+.seek { margin: 0; }
 button { min-height: 2.9rem; padding: 0.6rem 1.3rem; border: 1px solid var(--accent); border-radius: 4px; background: none; color: var(--accent); font: 600 1rem / 1.2 var(--sans); cursor: pointer; }
 button.button { background: var(--accent); color: var(--on-accent); }
 button:hover { text-decoration: underline; }
