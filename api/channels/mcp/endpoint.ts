@@ -17,6 +17,7 @@ import { commonHeaders, EXPOSED, errorReply, type Reply, requestId } from '../..
 import type { App } from '../../http/server.ts';
 import { acceptsJson } from '../../render/negotiate.ts';
 import type { RestDeps } from '../rest/rest.ts';
+import { listen } from './listen.ts';
 import { answerPlain } from './plain.ts';
 import { type Scope, type Scopes, scopeCache } from './scope.ts';
 import { serverFor } from './server.ts';
@@ -44,7 +45,7 @@ const PATHS = ['/mcp', '/mcp/account'] as const;
 export function mountMcp(app: App, deps: McpDeps): void {
   const origins: Origins = { base: new URL(deps.gate.base_url), further: deps.mcp_origins };
   const scopeOf = scopeCache(deps.gate.operations);
-  const speak = protocol<Session>(serverFor);
+  const speak = protocol();
   for (const path of PATHS) {
     app.options(path, (c) => preflight(c, origins));
     const handle = async (c: Http): Promise<Reply> => {
@@ -68,7 +69,7 @@ async function answer(
   request: HttpRequest,
   path: string,
   scopeOf: Scopes,
-  speak: Protocol<Session>,
+  speak: Protocol,
 ): Promise<Reply> {
   if (path !== PATHS[0] && request.visitor.credential === null) {
     await admit(gate, request.visitor, 'free');
@@ -164,24 +165,22 @@ function jsonRpcError({ headers }: HttpRequest, status: number, code: number, me
 }
 
 /** Handles one request of either era. `message` is its JSON, or undefined if it has none. */
-type Protocol<S> = (request: Request, message: unknown, session: S) => Promise<Response>;
-
-/** Open subscription streams. We send no notifications. */
-const LISTENERS = 64;
+type Protocol = (request: Request, message: unknown, session: Session) => Promise<Response>;
 
 /**
  * The protocol, with a server per session. Requests of the eras before 2026-07-28 get one JSON body too, so
  * that headers can contain the price of a call.
  */
-function protocol<S>(serverFor: (session: S) => Server): Protocol<S> {
-  const sessions = new WeakMap<Request, S>();
-  const modern = createMcpHandler(({ requestInfo }) => serverFor(sessions.get(requestInfo as Request) as S), {
+function protocol(): Protocol {
+  const sessions = new WeakMap<Request, Session>();
+  const modern = createMcpHandler(({ requestInfo }) => serverFor(sessions.get(requestInfo as Request)!, true), {
     legacy: 'reject',
-    maxSubscriptions: LISTENERS,
   });
   return async (request, message, session) => {
     const parsed = message === undefined ? {} : { parsedBody: message };
-    if (await isLegacyRequest(request, message)) return legacy(serverFor(session), request, parsed);
+    if (await isLegacyRequest(request, message)) return legacy(serverFor(session, false), request, parsed);
+    if (methodOf(message) === 'subscriptions/listen')
+      return listen(request, message as object, session, () => serverFor(session, true));
     sessions.set(request, session);
     return modern.fetch(request, parsed);
   };

@@ -15,7 +15,7 @@ export const RESOURCES: readonly Operation[] = [...OPERATIONS, ...Object.values(
 );
 
 /** Operation and arguments of a resource URI; null for an unknown URI. */
-function resourceAt(uri: string): { operation: Operation; args: Record<string, string> } | null {
+export function resourceAt(uri: string): { operation: Operation; args: Record<string, string> } | null {
   for (const operation of RESOURCES) {
     const names = [...(operation.tool?.resource ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     const pattern = (operation.tool?.resource ?? '').replaceAll('.', '\\.').replace(/\{\w+\}/g, '([^/?#]+)');

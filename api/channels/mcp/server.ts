@@ -64,11 +64,17 @@ function inWords(error: unknown): unknown {
   }
 }
 
-/** Creates a server for one request. This is cheap: the lists are cached. */
-export function serverFor(session: Session): Server {
+/**
+ * Creates a server for one request. This is cheap: the lists are cached. `listens`: the revision of the client has
+ * `subscriptions/listen`.
+ */
+export function serverFor(session: Session, listens: boolean): Server {
   const server = new RegisterServer(identity(session.gate.base_url), {
     supportedProtocolVersions: MCP_VERSIONS,
-    capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+    capabilities: {
+      tools: { listChanged: false },
+      resources: { listChanged: false, ...(listens && { subscribe: true }) },
+    },
     instructions: instructions(session.gate.base_url),
     cacheHints: {
       'tools/list': LIST_CACHING,
