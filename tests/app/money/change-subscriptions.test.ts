@@ -194,6 +194,50 @@ describeApps('subscriptions to changes', { nights: true, now: () => new Date(clo
     ]);
   });
 
+  it('is ended after 15 s at a slow receiver and repeated with the same id, while others get theirs', async () => {
+    const slow = await startReceiver();
+    open_hosts.add(slow.host);
+    const silent = await subscribe({ url: `${slow.url}?silent` });
+    const trickling = await subscribe({ url: `${slow.url}?trickling` });
+    const { id: quick } = await subscribe();
+    const arrived: number[] = [];
+    receiver.answer = (_, response) => {
+      arrived.push(performance.now());
+      response.end('ok');
+    };
+    slow.received.length = 0;
+    slow.answer = ({ body }, response) => {
+      // Neither ends in time: one answers after the limit, one sends a byte a second.
+      if (body.data['subscription'] === silent.id) return void sleep(20_000).then(() => response.end());
+      response.writeHead(200);
+      const timer = setInterval(() => response.write('.'), 1000);
+      response.once('close', () => clearInterval(timer));
+    };
+    await edit('nordwerk-fs-210', { materials: ['walnut'] });
+    const began = performance.now();
+    await stage.app.sendChanges();
+    const took = performance.now() - began;
+    expect(arrived).toHaveLength(1);
+    expect(arrived[0]! - began).toBeLessThan(8_000);
+    expect(took).toBeGreaterThan(14_900);
+    expect(took).toBeLessThan(25_000);
+    expect(await deliveriesOf(quick)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+    for (const { id } of [silent, trickling])
+      expect(await deliveriesOf(id)).toMatchObject([
+        { status: 'waiting', attempts: 1, response_status: null, problem: 'it did not answer within 15 s' },
+      ]);
+    slow.answer = null;
+    clock += MINUTE;
+    await stage.app.sendChanges();
+    for (const { id } of [silent, trickling]) {
+      const sent = slow.received.filter(({ body }) => body.data['subscription'] === id);
+      const ids = sent.map(({ headers }) => headers['webhook-id']);
+      expect(ids).toEqual([ids[0], ids[0]]);
+      expect(await deliveriesOf(id)).toMatchObject([{ id: ids[0], status: 'delivered', attempts: 2 }]);
+    }
+    await slow.stop();
+  }, 90_000);
+
   it('ends at once when the receiver answers 410', async () => {
     const { id } = await subscribe();
     receiver.answer = (_, response) => response.writeHead(410).end();
