@@ -1,26 +1,30 @@
 // The table of a dataset as HTML: in the page that the build writes, and with the rows of an address in the page that
 // the service sends.
+import { attributeLabel } from '../../packs/define/labels.ts';
 import { plural, printNumber, typeWord, webAddress } from '../render/print.ts';
 import { type Html, html, joinHtml, raw } from './html.ts';
+import { offerHtml } from './offer.ts';
 import { barsOf, CHART, FIGURES, SORTED, sourceText, spreadText, viewCell } from './viewer-cells.ts';
 import type { Model, ModelAttribute, ServedRows, TableRow } from './viewer-model.ts';
 import { PAGE_ROWS } from './viewer-model.ts';
-import { columnsOf, filterText, pageOf, rowsKey, selectionOf, sortOf } from './viewer-state.ts';
+import { columnsOf, filterText, listText, pageOf, readState, rowsKey, selectionOf, sortOf } from './viewer-state.ts';
 
 /** The head of a column: sort button, type, small chart whose bars filter, range. */
-function columnHead(model: Model, { name, type, unit, description, public: open }: ModelAttribute, sort: string): Html {
+function columnHead(model: Model, attribute: ModelAttribute, sort: string): Html {
+  const { name, type, unit, description, public: open } = attribute;
   const order = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : null;
-  const label =
+  const label = attributeLabel(attribute);
+  const title =
     open && SORTED.includes(type)
-      ? html`<button type="button" class="viewer-sort" data-sort="${name}" disabled>${name}</button>`
-      : html`<span class="viewer-name">${name}</span>`;
+      ? html`<button type="button" class="viewer-sort" data-sort="${name}" disabled>${label}</button>`
+      : html`<span class="viewer-name">${label}</span>`;
   const stats = model.stats[name];
   const bars = barsOf(name, type, stats).map(
     (bar, at) =>
       html`<rect x="${bar.x.toFixed(1)}" y="${bar.y.toFixed(1)}" width="${bar.width.toFixed(1)}" height="${bar.height.toFixed(1)}" fill-opacity="${bar.opacity.toFixed(2)}" data-bar="${at}"/>`,
   );
   const chart = html`<svg class="column-chart" viewBox="0 0 ${CHART.width} ${CHART.height}" width="${CHART.width}" height="${CHART.height}" aria-hidden="true" focusable="false">${bars}</svg><span class="spread">${stats && spreadText(type, stats)}</span>`;
-  return html`<th scope="col" data-column="${name}" class="${FIGURES.includes(type) && 'figure'}" title="${description}"${order !== null && html` aria-sort="${order}"`}>${label}<span class="unit">${unit ?? typeWord(type)}</span>${open ? chart : html`<span class="tag paid">paid</span>`}</th>`;
+  return html`<th scope="col" data-column="${name}" class="${FIGURES.includes(type) && 'figure'}" title="${name}: ${description}"${order !== null && html` aria-sort="${order}"`}>${title}<span class="unit">${unit ?? typeWord(type)}</span>${open ? chart : html`<span class="tag paid">paid</span>`}</th>`;
 }
 
 /** A cell; `linked`: the sources of values are links. */
@@ -63,6 +67,28 @@ export function tableHtml(model: Model, state: URLSearchParams, rows: readonly T
   return html`<table id="viewer-table" class="viewer-table${state.has('sources') && ' with-sources'}" aria-rowcount="${matched + 1}"><thead><tr aria-rowindex="1"><th scope="col" class="viewer-record"><input type="checkbox" id="viewer-all" class="viewer-pick" aria-label="Select all rows of this page"> record</th>${columns.map((column) => columnHead(model, column, sort))}</tr></thead><tbody>${rows.map((record, at) => tableRow(model, columns, record, from + at, state.has('sources')))}</tbody></table>`;
 }
 
+/** The offer of rows or values of an address, which a search with `args` answers; `search` is its query. */
+export function searchOffer(
+  { pages, dataset, price }: Model,
+  search: string,
+  offer: { what: string; about: string; args: Record<string, string> },
+): Html {
+  const prefix = pages.replace(/\/datasets\/[^/]+\/$/, '');
+  const path = `/datasets/${dataset}/${search}`;
+  return offerHtml({ prefix, path, operation: 'entity_search', dataset, price, ...offer, about: html`${offer.about}` });
+}
+
+/** The offer of the paid columns of an address for the rows of `slugs`. Empty: no column is paid, or there is no row. */
+export function columnsOffer(model: Model, search: string, slugs: readonly string[]): Html | '' {
+  const names = columnsOf(readState(search, model), model);
+  const paid = model.attributes.filter((column) => !column.public && names.includes(column.name));
+  if (paid.length === 0 || slugs.length === 0) return '';
+  const what = `${plural(paid.length, 'column')} of ${plural(slugs.length, 'row')}`;
+  const about = `${paid.map(attributeLabel).join(', ')}: locked. Paid once for each release.`;
+  const fields = listText(paid.map(({ name }) => name));
+  return searchOffer(model, search, { what, about, args: { ids: listText(slugs), fields, limit: String(PAGE_ROWS) } });
+}
+
 /** The text above the table. */
 export const matchText = (matched: number, records: number): string =>
   matched === records ? plural(matched, 'row') : `${printNumber(matched)} of ${plural(records, 'row')}`;
@@ -81,10 +107,11 @@ export function modelOfPage(page: string): Model | null {
 export function withRows(
   page: string,
   model: Model,
-  state: URLSearchParams,
+  search: string,
   { rows, ...answer }: Omit<ServedRows, 'key'> & { rows: readonly TableRow[] },
 ): string {
   const { matched, records, problem } = answer;
+  const state = readState(search, model);
   const served: ServedRows = { key: rowsKey(state), ...answer };
   const chips = [...selectionOf(state)].map(
     ([name, value]) =>
@@ -95,6 +122,16 @@ export function withRows(
     [
       /<table id="viewer-table"[\s\S]*?<\/table>/,
       tableHtml({ ...model, stats: answer.stats ?? model.stats }, state, rows, matched).toString(),
+    ],
+    [
+      /(?<=<div id="viewer-offer">)/,
+      String(
+        columnsOffer(
+          model,
+          search,
+          rows.map(({ slug }) => slug),
+        ),
+      ),
     ],
     [/(?<=<p id="viewer-count"[^>]*>)[^<]*/, problem === '' || rows.length > 0 ? matchText(matched, records) : ''],
     [/(?<=<ul [^>]*id="viewer-chips"[^>]*>)/, joinHtml(chips, '').toString()],

@@ -177,6 +177,8 @@ export interface SiteSource {
 
 export interface SiteAttribute {
   name: string;
+  /** As in the pack; absent: from the name. */
+  label?: string;
   type: string;
   unit: string | null;
   description: string;

@@ -15,6 +15,8 @@ export interface ColumnStats {
 
 export interface ModelAttribute {
   name: string;
+  /** The label of the pack (`attributeLabel`); absent: one from the name. */
+  label?: string;
   type: AttributeType;
   unit: string | null;
   description: string;

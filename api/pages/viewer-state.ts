@@ -1,6 +1,7 @@
 // The state of the viewer is the query of its URL: the parameters of the API by the same names, and `page`
 // and `sources` of its own.
 import { escapeListValue, splitList } from '../../data/input/parse-values.ts';
+import { attributeLabel } from '../../packs/define/labels.ts';
 import { nameOfCode, SORTED } from './viewer-cells.ts';
 import { type Model, type ModelAttribute, type ModelFilter, PAGE_ROWS } from './viewer-model.ts';
 
@@ -165,10 +166,11 @@ export function filterText(
   if (filter === undefined)
     return { q: `search: ${value}`, ids: `${text.split(',').length} selected rows` }[name] ?? `${name}: ${value}`;
   const { attribute, operator } = filter;
-  if (operator === 'has') return `${attribute} ${value === 'true' ? 'has a value' : 'has no value'}`;
   const described = attributes.find((candidate) => candidate.name === attribute);
+  const label = attributeLabel(described ?? { name: attribute });
+  if (operator === 'has') return `${label} ${value === 'true' ? 'has a value' : 'has no value'}`;
   const codeName = described === undefined ? '' : nameOfCode(text.toUpperCase(), described);
-  if (codeName !== '') return `${attribute} ${operator === 'not' ? 'is not' : 'is'} ${text.toUpperCase()} ${codeName}`;
+  if (codeName !== '') return `${label} ${operator === 'not' ? 'is not' : 'is'} ${text.toUpperCase()} ${codeName}`;
   const unit = described?.unit && ['min', 'max'].includes(operator) ? ` ${described.unit}` : '';
-  return `${attribute} ${operator === 'any' ? 'is' : operator === 'not' ? 'is not' : OPERATOR_WORDS[operator]} ${value}${unit}`;
+  return `${label} ${operator === 'any' ? 'is' : operator === 'not' ? 'is not' : OPERATOR_WORDS[operator]} ${value}${unit}`;
 }

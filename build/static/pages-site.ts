@@ -237,9 +237,9 @@ function datasetOf(
         vocabulary,
         sla,
       } = attribute;
-      const { better = null } = attribute;
+      const { better = null, label } = attribute;
       const shown = { name, type, unit, description, example, public: open, filterable, searchable, vocabulary };
-      return { ...shown, better, sla_hours: sla.error };
+      return { ...shown, ...(label === undefined ? {} : { label }), better, sla_hours: sla.error };
     }),
     prices: priceList(operations, pack).map(({ name, eur }) => ({ operation: name, eur })),
     files: Object.entries(FILES).flatMap(([name, file]) => {

@@ -3,6 +3,7 @@ import { nameOfCode } from '../../api/pages/viewer-cells.ts';
 import type { Model, ValueCounts } from '../../api/pages/viewer-model.ts';
 import { listOf, listText } from '../../api/pages/viewer-state.ts';
 import { printNumber } from '../../api/render/print.ts';
+import { attributeLabel } from '../../packs/define/labels.ts';
 import { fold } from '../../packs/define/text.ts';
 import { byId, createElement } from './dom.ts';
 
@@ -12,6 +13,9 @@ const SHOWN = 8;
 /** The name of the filter by value of an attribute. */
 const filterOf = (model: Model, attribute: string): string =>
   model.filters.find((filter) => filter.attribute === attribute && filter.operator === 'any')?.name ?? attribute;
+
+const describedOf = (model: Model, attribute: string): Pick<Model['attributes'][number], 'name' | 'label'> =>
+  model.attributes.find(({ name }) => name === attribute) ?? { name: attribute };
 
 /** A value with the name of its code: `CH Switzerland`. */
 export const valueLabel = (model: Model, attribute: string, value: string): string => {
@@ -43,7 +47,7 @@ export function drawFacets(
       id: `facet-${attribute}`,
       placeholder: 'Find a value',
     });
-    search.ariaLabel = `Find a value of ${attribute}`;
+    search.ariaLabel = `Find a value of ${attributeLabel(describedOf(model, attribute))}`;
     search.value = searches.get(search.id) ?? '';
     const drawItems = () => {
       const words = fold(search.value);
@@ -75,7 +79,7 @@ export function drawFacets(
     const list = createElement(
       'details',
       { open: open.get(attribute) ?? (at < 3 || selected.length > 0) },
-      createElement('summary', {}, attribute),
+      createElement('summary', {}, attributeLabel(describedOf(model, attribute))),
     );
     list.dataset['attribute'] = attribute;
     list.append(...(values.length > SHOWN ? [search] : []), items);

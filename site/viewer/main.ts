@@ -29,6 +29,7 @@ import { drawFollow } from './follow.ts';
 import type { RowsRequest } from './messages.ts';
 import { PageRows } from './page-rows.ts';
 import { PaidRows } from './paid.ts';
+import { openRecord } from './row-panel.ts';
 import { type Language, type OperationCall, snippet } from './snippets.ts';
 import { connectTable, drawTable, prepareTable, shownRows, showPaid, type TableEvents } from './table.ts';
 import { viewQuery } from './view-sql.ts';
@@ -174,6 +175,7 @@ const events: TableEvents = {
   },
   filter: (filters) => go(Object.entries(filters).reduce((next, [name, value]) => withValue(next, name, value), state)),
   pick: (slug, on) => picked.set(slug, on),
+  open: (name, address) => void openRecord(name, address),
 };
 const picked = new Picked(model.compare, (refs) => go(withValue(new URLSearchParams(), 'ids', listText(refs))));
 /** Connects the panel with the feeds and subscriptions of `view`: its selection and, if the address names any, its columns. */

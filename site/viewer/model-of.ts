@@ -44,9 +44,10 @@ export function modelOf(dataset: SiteDataset, base_url: string, href: (path: str
         : { world: href(`/assets/${outlines().name}`), zoomed: href(`/assets/${outlines('zoomed').name}`) },
     records,
     attributes: attributes.map(
-      ({ name, type, unit, description, public: open, filterable, searchable, vocabulary }) => {
+      ({ name, label, type, unit, description, public: open, filterable, searchable, vocabulary }) => {
         return {
           name,
+          ...(label === undefined ? {} : { label }),
           type: type as Model['attributes'][number]['type'],
           unit,
           description,

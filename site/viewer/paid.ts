@@ -1,10 +1,10 @@
 // Paid columns and paid selections: the offer with its price, and the rows that the session of the visitor paid for.
 
-import { html } from '../../api/pages/html.ts';
-import { offerHtml } from '../../api/pages/offer.ts';
+import { columnsOffer, searchOffer } from '../../api/pages/dataset-table.ts';
+import type { Html } from '../../api/pages/html.ts';
 import { type Model, type ModelAttribute, PAGE_ROWS, type TableRow } from '../../api/pages/viewer-model.ts';
-import { callOf, listOf, listText } from '../../api/pages/viewer-state.ts';
-import { plural } from '../../api/render/print.ts';
+import { callOf, listOf } from '../../api/pages/viewer-state.ts';
+import { attributeLabel } from '../../packs/define/labels.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { connectOffer, type PageCall } from '../account/offer.ts';
 import { byId } from './dom.ts';
@@ -30,24 +30,15 @@ export class PaidRows {
   offer(rows: readonly TableRow[], columns: readonly ModelAttribute[]): void {
     const names = columns.filter((column) => !column.public).map(({ name }) => name);
     const missing = rows.filter(({ slug }) => this.#lacks(slug, names)).map(({ slug }) => slug);
-    this.close();
-    if (missing.length === 0) return;
-    const what = `${plural(names.length, 'column')} of ${plural(missing.length, 'row')}`;
-    const args = { ids: listText(missing), fields: listText(names), limit: String(PAGE_ROWS) };
-    this.#offer(
-      `${names.join(', ')}: locked. Paid once for each release.`,
-      what,
-      args,
-      async ({ items }, text, paid) => {
-        const [slugs, fields] = [paid['ids'], paid['fields']].map((list) => listOf(list ?? ''));
-        if (!slugs!.some((slug) => this.#lacks(slug, fields!))) return;
-        // Where a record has no value, its cell is empty.
-        for (const slug of slugs!) this.#keep(slug, Object.fromEntries(fields!.map((name) => [name, null])));
-        for (const { slug, attributes } of items) this.#keep(slug, attributes);
-        await this.#changed();
-        byId('viewer-status').textContent = text;
-      },
-    );
+    this.#show(columnsOffer(this.#model, location.search, missing), async ({ items }, text, paid) => {
+      const [slugs, fields] = [paid['ids'], paid['fields']].map((list) => listOf(list ?? ''));
+      if (!slugs!.some((slug) => this.#lacks(slug, fields!))) return;
+      // Where a record has no value, its cell is empty.
+      for (const slug of slugs!) this.#keep(slug, Object.fromEntries(fields!.map((name) => [name, null])));
+      for (const { slug, attributes } of items) this.#keep(slug, attributes);
+      await this.#changed();
+      byId('viewer-status').textContent = text;
+    });
   }
 
   /** Offers the rows that the service selects by paid attributes. */
@@ -59,8 +50,9 @@ export class PaidRows {
   ): void {
     const what = cursor === '' ? `${PAGE_ROWS} rows` : `the next ${PAGE_ROWS} rows`;
     const args = { ...Object.fromEntries(callOf(state, this.#model)), ...(cursor === '' ? {} : { cursor }) };
-    const about = `${names.join(', ')} is not public: the service selects the rows. Paid once for each release.`;
-    this.#offer(about, what, args, ({ items, next_cursor }, text) => {
+    const labels = this.#model.attributes.filter(({ name }) => names.includes(name)).map(attributeLabel);
+    const about = `${labels.join(', ')}: not public, so the service selects the rows. Paid once for each release.`;
+    this.#show(searchOffer(this.#model, location.search, { what, about, args }), ({ items, next_cursor }, text) => {
       for (const { slug, attributes } of items) this.#keep(slug, attributes);
       this.close();
       onRows(
@@ -86,20 +78,12 @@ export class PaidRows {
     this.values.set(slug, { ...this.values.get(slug), ...attributes });
   }
 
-  /** Shows what is locked, and the button that loads it, or the way to sign in. */
-  #offer(
-    about: string,
-    what: string,
-    args: PageCall['arguments'],
-    show: (page: ResultPage, text: string, paid: PageCall['arguments']) => void,
-  ): void {
-    const { pages, dataset, price } = this.#model;
-    const call = { operation: 'entity_search', dataset, price, args };
-    const prefix = pages.replace(/\/datasets\/[^/]+\/$/, '');
-    const path = `/datasets/${dataset}/${location.search}`;
-    const offer = String(offerHtml({ prefix, path, what, about: html`${about}`, ...call }));
-    const element = document.adoptNode(new DOMParser().parseFromString(offer, 'text/html').getElementById('load')!);
-    byId('viewer-offer').replaceChildren(element);
+  /** Shows an offer in place of the one before. */
+  #show(offer: Html | '', show: (page: ResultPage, text: string, paid: PageCall['arguments']) => void): void {
+    this.close();
+    const element = new DOMParser().parseFromString(String(offer), 'text/html').getElementById('load');
+    if (element === null) return;
+    byId('viewer-offer').append(document.adoptNode(element));
     connectOffer((answer, text, paid) => {
       // The visitor may have gone on to other rows.
       if (element.isConnected) show(JSON.parse(answer) as ResultPage, text, paid);

@@ -12,6 +12,8 @@ export interface TableEvents {
   /** Adds the filters of a bar. */
   filter: (filters: Record<string, string>) => void;
   pick: (slug: string, picked: boolean) => void;
+  /** Shows the record of a row, whose page has this address. */
+  open: (name: string, address: string) => void;
 }
 
 const scroll = byId('viewer-scroll');
@@ -84,6 +86,10 @@ export function connectTable(model: Model, events: TableEvents): void {
     if (element.matches('.viewer-sort')) events.sort(columnOf(element));
     const bar = element instanceof SVGElement && element.matches('[data-bar]') ? barOf(model, element) : null;
     if (bar !== null) events.filter(bar.filters);
+    const link = element.closest('tbody td')?.parentElement?.querySelector('a');
+    // A link of a cell leads to its address, and a selected text is copied.
+    if (link && element.closest('a') === null && getSelection()?.isCollapsed !== false)
+      events.open(link.textContent ?? '', link.pathname);
   });
   scroll.addEventListener('change', ({ target }) => {
     const box = target as HTMLInputElement;

@@ -173,14 +173,14 @@ describe('the table of a dataset', () => {
     await page.selectOption('#add-operator', 'any');
     await page.fill('#add-value', 'north');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Remove filter: coast is north' }).waitFor();
+    await page.getByRole('button', { name: 'Remove filter: Coast is north' }).waitFor();
     await settled(opened);
     expect(search()).toBe('?coast=north&sort=depth');
     const north = stage.app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === 'north');
     expect(await page.textContent('#viewer-count')).toContain(`${north.length} of `);
     expect(await page.getAttribute('#viewer-table', 'aria-rowcount')).toBe(String(north.length + 1));
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Remove filter: coast is north' }).click();
+    await page.getByRole('button', { name: 'Remove filter: Coast is north' }).click();
     await settled(opened);
     expect(search()).toBe('?sort=depth');
     await page.fill('#viewer-q', 'zz-no-such-word');
@@ -242,6 +242,30 @@ describe('the table of a dataset', () => {
     await page.locator('[data-column="name"]').waitFor();
     expect(new URL(page.url()).searchParams.get('fields')).toMatch(/,name$/);
     expect(await page.locator('#viewer-table tbody td a[href^="http"]').count()).toBeGreaterThan(0);
+    await opened.close();
+  });
+
+  test('a click on a row shows its values with their sources beside the table', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/?coast=north&sort=name');
+    const { page } = opened;
+    const shown = await names(opened);
+    const first = stage.app.records['harbours']!.find(({ name }) => name === shown[0]);
+    await page.locator('tbody td').first().click();
+    const panel = page.getByRole('dialog', { name: first!.name });
+    await panel.locator('#field-coast .value-text').getByText('north').waitFor();
+    expect(await panel.locator('.fact .origin a').count()).toBeGreaterThan(0);
+    expect(await panel.getByRole('link', { name: first!.name }).getAttribute('href')).toBe(
+      `/datasets/harbours/${first!.slug}`,
+    );
+    expect(await barriers(page)).toEqual([]);
+    await inEachLook(page, LOOKS, async (look) => {
+      await picture(page, `viewer-record-${look}`);
+      expect(await overflow(page), look).toBeLessThanOrEqual(0);
+    });
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    expect(opened.complaints).toEqual([]);
     await opened.close();
   });
 
@@ -336,7 +360,7 @@ describe('paid columns', () => {
     const { app } = stage;
     const opened = await open('/datasets/tools/?fields=maker,runtime');
     const { page } = opened;
-    await page.getByText('runtime: locked.').waitFor();
+    await page.getByText('Runtime: locked.').waitFor();
     const locks = page.locator('.viewer-lock');
     const rows = await locks.count();
     expect(rows).toBeGreaterThan(0);
@@ -367,7 +391,7 @@ describe('paid columns', () => {
     const { app } = stage;
     const opened = await open('/datasets/tools/?min_runtime=1&sort=name');
     const { page } = opened;
-    await page.getByText('runtime is not public: the service selects the rows.').waitFor();
+    await page.getByText('Runtime: not public, so the service selects the rows.').waitFor();
     const { headers } = await signIn(opened, /^Sign in to load 50 rows: €0.008$/);
     await page.getByRole('button', { name: 'Load 50 rows: €0.008' }).click();
     await page.getByText('Charged €0.008. Balance: €0.492.').waitFor();
@@ -563,7 +587,7 @@ describe('every screen', () => {
       const outline = await at.evaluate((e) => e.ownerDocument.defaultView?.getComputedStyle(e).outlineStyle);
       expect(outline, seen.at(-1)!).not.toBe('none');
     }
-    for (const control of ['Filter', 'Columns', 'Download', 'API', 'viewer-link', 'viewer-scroll', 'depth'])
+    for (const control of ['Filter', 'Columns', 'Download', 'API', 'viewer-link', 'viewer-scroll', 'Depth'])
       expect(
         seen.some((each) => each.startsWith(control)),
         control,

@@ -54,7 +54,7 @@ export async function addressPage(
       const state = model && readState(search, model);
       if (model === null || state === null || paidNames(state, model).length > 0) return null;
       const rows = await rowsOf(release, model, state, search, gate, request);
-      return rows && withRows(page, model, state, rows);
+      return rows && withRows(page, model, search, rows);
     } finally {
       leases.done();
     }
