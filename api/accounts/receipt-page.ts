@@ -8,7 +8,7 @@ import { tokenName } from '../payments/x402/terms.ts';
 import { printDate, printEuro } from '../render/print.ts';
 
 /** The operator who sells, by the settings SELLER_*. */
-export interface Seller {
+export interface InvoiceSeller {
   name: string;
   /** Commas separate its lines. */
   address: string;
@@ -16,7 +16,7 @@ export interface Seller {
 }
 
 /** What a receipt is called: an invoice names its seller. */
-export const receiptName = (seller: Seller | null): string => (seller === null ? 'Receipt' : 'Invoice');
+export const receiptName = (seller: InvoiceSeller | null): string => (seller === null ? 'Receipt' : 'Invoice');
 
 /** Style of the page, on paper without the frame of the site. */
 export const RECEIPT_STYLE = `
@@ -41,7 +41,7 @@ export function receiptPage(
   base_url: string,
   receipt: PaymentReceipt,
   buyer: string,
-  setting: Seller | null,
+  setting: InvoiceSeller | null,
 ): ShellPage {
   const { id, at, amount, plan, method, transfer, returned } = receipt;
   // Play money is never invoiced.

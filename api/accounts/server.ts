@@ -44,7 +44,7 @@ import {
 import type { StoredAccounts } from './accounts.ts';
 import { consentToken } from './consent.ts';
 import { type FirstCall, type KeyFormState, keyFormPage, newKeyPage } from './key-pages.ts';
-import { RECEIPT_STYLE, receiptName, receiptPage, type Seller } from './receipt-page.ts';
+import { RECEIPT_STYLE, receiptName, receiptPage, type InvoiceSeller } from './receipt-page.ts';
 import { runForSession, runToken } from './run.ts';
 
 const STYLE = `${FORM_STYLE}
@@ -105,7 +105,7 @@ export interface AccountParts {
   operations: CallDeps['operations'];
   base_url: string;
   /** SELLER_*; null: not set. */
-  seller: Seller | null;
+  seller: InvoiceSeller | null;
   now(): Date;
 }
 
