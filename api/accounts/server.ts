@@ -237,7 +237,7 @@ export class AccountServer {
   async #showEmail(request: RouteRequest): Promise<PlainAnswer> {
     const token = request.parameter('token') ?? '';
     const email = await this.#parts.accounts.attachable(token, request.now);
-    if (email === null) return INVALID_RECOVERY;
+    if (email === null) return INVALID_CONFIRMATION;
     const form = html`<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button">Attach this address</button></form>`;
     const text = html`<p>${email} becomes the address of the API key: for sign-in, recovery and alerts.</p>`;
     return { page: { title: 'Confirm your e-mail address', body: html`${text}${form}` } };
@@ -245,7 +245,7 @@ export class AccountServer {
 
   async #confirmEmail(request: RouteRequest): Promise<PlainAnswer> {
     const email = await this.#parts.accounts.confirmEmail(request.field('token'), request.now);
-    if (email === null) return INVALID_RECOVERY;
+    if (email === null) return INVALID_CONFIRMATION;
     const body = html`<p>${email} is the address of your API key. <a href="../account">Your account</a></p>`;
     return { page: { title: 'Address attached', body } };
   }
@@ -538,6 +538,14 @@ const INVALID_RECOVERY: PlainAnswer = {
   page: {
     title: 'This link has expired or is invalid',
     body: html`<p>A link is valid for one hour and can be used once. <a href="../account">Sign in by mail</a> and replace the key there, or request another link with <code>POST /v1/keys/recover</code>.</p>`,
+  },
+};
+
+const INVALID_CONFIRMATION: PlainAnswer = {
+  status: 404,
+  page: {
+    title: 'This link has expired or is invalid',
+    body: html`<p>A link is valid for one hour and can be used once. Request another on <a href="../account">your account</a>, or with <code>PUT /v1/keys/me/email</code>. An address that got a key since then cannot be attached.</p>`,
   },
 };
 

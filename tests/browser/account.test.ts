@@ -1,4 +1,6 @@
 // The page of an account in Chromium: spending, limits with the alert, and child keys, on every screen.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOW, testApp } from '../support/app.ts';
@@ -101,6 +103,36 @@ describe('the page of an account in Chromium', () => {
     expect(await callStatus(app, '/v1/keys/me', { headers: child })).toBe('401 invalid_key');
     await picture(page, 'account-ended');
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('attaches an address by the link of a mail', { timeout: 60_000 }, async (context) => {
+    if (at === null) return context.skip(NONE);
+    const { app, base, browser } = at;
+    const { headers } = await newKey(app);
+    const body = JSON.stringify({ email: 'attached@example.org' });
+    expect(await callStatus(app, '/v1/keys/me/email', { method: 'PUT', body, headers })).toBe('202');
+    const outbox = join(app.dataDir, 'outbox');
+    const mails = readdirSync(outbox).map((name) => readFileSync(join(outbox, name), 'utf8'));
+    const link = mails.flatMap((mail) => /http\S+\/keys\/email\?token=[\w-]{43}/.exec(mail) ?? [])[0] ?? '';
+    const { page } = await openPage(browser);
+    for (const [name, heading] of [
+      ['email-confirm', 'Confirm your e-mail address'],
+      ['email-used', 'This link has expired or is invalid'],
+    ] as const) {
+      await page.goto(link);
+      await page.getByRole('heading', { name: heading }).waitFor();
+      await inEachLook(page, SCREENS, async (look) => {
+        expect(await overflow(page), look).toBeLessThanOrEqual(0);
+        await picture(page, `${name}-${look}`);
+      });
+      if (name === 'email-used') continue;
+      await page.getByRole('button', { name: 'Attach this address' }).click();
+      await page.getByRole('heading', { name: 'Address attached' }).waitFor();
+      await picture(page, 'email-attached');
+    }
+    await page.getByRole('main').getByRole('link', { name: 'your account' }).click();
+    expect(page.url()).toBe(`${base}/account`);
     await page.context().close();
   });
 });
