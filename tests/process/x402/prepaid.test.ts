@@ -83,6 +83,35 @@ describeX402('a prepaid key', {}, (stage) => {
     expect(await verify(app.state)).toMatchObject(RIGHT);
   });
 
+  it('is bought over A2A by the stock client, and pays for a skill over A2A', async () => {
+    const { app } = stage;
+    const message = (data: Record<string, unknown>) => ({
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'A2A-Version': '1.0' },
+      body: JSON.stringify({ message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ data }] } }),
+    });
+    const dataOf = async (answer: Response) => {
+      expect(answer.status).toBe(200);
+      const { message: reply } = (await answer.json()) as { message: { parts: { data?: Record<string, unknown> }[] } };
+      return reply.parts.find(({ data }) => data !== undefined)!.data!;
+    };
+    const send = `${BASE}/a2a/v1/message:send`;
+    const buying = message({ skill: 'account_prepay', amount_eur: 0.5, idempotency_key: randomUUID() });
+    let bought: Record<string, unknown> = {};
+    const amounts = await amountsMoved(stage, async () => {
+      bought = await dataOf(await stockBuyer(fetchOf(app), ROLES.payer)(send, buying));
+    });
+    expect(amounts).toEqual({ paid: 550_000n, got: 550_000n });
+    expect(bought).toMatchObject({ balance_eur: 0.5, key: expect.stringMatching(/^dsr_/) });
+    // The same message without a payment gets the same key again.
+    expect((await dataOf(await fetchOf(app)(send, buying)))['key']).toBe(bought['key']);
+    const call = message({ skill: 'entity_get', dataset: 'tools', entity_id: 'record-1' });
+    const answer = await fetchOf(app)(send, { ...call, headers: { ...call.headers, ...bearer(bought['key']) } });
+    expect(answer.headers.get('x-balance-eur')).toBe('0.496');
+    expect(await dataOf(answer)).toMatchObject({ slug: 'record-1' });
+    expect(await verify(app.state)).toMatchObject(RIGHT);
+  });
+
   it('is sold once for a payment, to its Idempotency-Key and body; every other repeat is 409', async () => {
     const { app, other } = stage;
     const before = await prepaidKeys(stage);
