@@ -30,7 +30,7 @@ import { previewsIn } from './access/previews.ts';
 import { sqlAccess } from './access/sql.ts';
 import { identifyTokens } from './access/tokens.ts';
 import { StoredAccounts } from './accounts/accounts.ts';
-import type { Seller } from './accounts/receipt-page.ts';
+import type { InvoiceSeller } from './accounts/receipt-page.ts';
 import { AccountServer } from './accounts/server.ts';
 import { createApp, errorHandler } from './app.ts';
 import { buildKeyDirectory, directoryTable } from './channels/key-directory.ts';
@@ -94,7 +94,7 @@ export interface Settings extends StoreOptions {
   /** Milliseconds that a repeat waits for the request with its Idempotency-Key; absent: 15 seconds. */
   repeat_patience?: number | undefined;
   /** SELLER_*; absent or null: receipts name no seller. */
-  seller?: Seller | null;
+  seller?: InvoiceSeller | null;
   base_url: string;
   eur_usd: number;
   /** Origins of web pages that may use MCP, besides our own. */

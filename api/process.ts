@@ -7,7 +7,7 @@ import { commandLine } from '../data/model/program.ts';
 import { loadPack, loadPacks, packFolders } from '../packs/define/load.ts';
 import type { Pack } from '../packs/define/model.ts';
 import { byCodePoint } from '../packs/define/text.ts';
-import type { Seller } from './accounts/receipt-page.ts';
+import type { InvoiceSeller } from './accounts/receipt-page.ts';
 import type { Settings } from './compose.ts';
 import type { Log } from './http/log.ts';
 import type { X402Settings } from './payments/x402/open.ts';
@@ -40,7 +40,7 @@ function x402Of({ X402_PAY_TO, X402_FACILITATOR_URL, X402_RPC_URL, X402_TOKENS }
   };
 }
 
-function sellerOf({ SELLER_NAME: name, SELLER_ADDRESS: address, SELLER_TAX_ID: tax_id }: Config): Seller | null {
+function sellerOf({ SELLER_NAME: name, SELLER_ADDRESS: address, SELLER_TAX_ID: tax_id }: Config): InvoiceSeller | null {
   return name === undefined || address === undefined || tax_id === undefined ? null : { name, address, tax_id };
 }
 

@@ -44,7 +44,7 @@ import {
 import type { StoredAccounts } from './accounts.ts';
 import { consentToken } from './consent.ts';
 import { type FirstCall, type KeyFormState, keyFormPage, newKeyPage } from './key-pages.ts';
-import { RECEIPT_STYLE, receiptName, receiptPage, type InvoiceSeller } from './receipt-page.ts';
+import { type InvoiceSeller, RECEIPT_STYLE, receiptName, receiptPage } from './receipt-page.ts';
 import { runForSession, runToken } from './run.ts';
 
 const STYLE = `${FORM_STYLE}
