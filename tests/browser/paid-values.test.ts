@@ -77,7 +77,7 @@ test('a record shows its paid values after a sign-in and one click, and again wi
   expect(await page.getByRole('link', { name: /^Sign in to load/ }).count()).toBe(1);
   expect(complaints).toEqual([]);
   await page.context().close();
-});
+}, 120_000);
 
 test('a comparison with the same session loads what is locked', async (context) => {
   const { page, complaints, runs, app, base } = await opened(context, '/account');

@@ -43,9 +43,10 @@ function pageOf(pack: Pack): string {
     stats: {},
     choices: {},
     sort: '-quality',
+    price: 0.008,
   } as unknown as Model;
   return String(
-    html`<section class="viewer" id="viewer" data-model="${JSON.stringify(model)}"><ul class="viewer-chips" id="viewer-chips"></ul><div id="viewer-problem" role="alert" hidden></div><p id="viewer-count">all rows</p>${tableHtml(model, new URLSearchParams(), [], 0)}</section>`,
+    html`<section class="viewer" id="viewer" data-model="${JSON.stringify(model)}"><ul class="viewer-chips" id="viewer-chips"></ul><div id="viewer-problem" role="alert" hidden></div><div id="viewer-offer"></div><p id="viewer-count">all rows</p>${tableHtml(model, new URLSearchParams(), [], 0)}</section>`,
   );
 }
 
@@ -138,7 +139,9 @@ describe('what the page does not do', () => {
       expect((await open(`/datasets/tools/?${view}`)).served).toBe(false);
     const { text, served } = await open('/datasets/tools/?fields=maker,runtime');
     expect(served).toBe(true);
-    expect(text.match(/locked/g)).toHaveLength(50);
+    expect(text.match(/viewer-lock/g)).toHaveLength(50);
+    // The offer is in the HTML, so that no row moves when the script starts.
+    expect(text).toContain('Load 1 column of 50 rows: €0.008');
   });
 
   test('over the limit of calls it is the file', async () => {
