@@ -122,16 +122,16 @@ test('the call of a view returns its rows', () => {
 });
 
 test.each([
-  ['town', 'ulm', 'town is ulm'],
-  ['min_height', '3', 'height at least 3'],
-  ['has_cost', 'false', 'cost has no value'],
+  ['town', 'ulm', 'Town is ulm'],
+  ['min_height', '3', 'Height at least 3'],
+  ['has_cost', 'false', 'Cost has no value'],
   ['q', 'bell', 'search: bell'],
   ['ids', 'a,b', '2 selected rows'],
 ])('the filter %s=%s is called "%s"', (name, value, text) => expect(filterText(name, value, model)).toBe(text));
 
 test('the smallest and the largest value of a filter have the unit of its attribute', () => {
   const attributes = model.attributes.map((column) => ({ ...column, unit: column.name === 'height' ? 'm' : null }));
-  expect(filterText('min_height', '3', { ...model, attributes })).toBe('height at least 3 m');
+  expect(filterText('min_height', '3', { ...model, attributes })).toBe('Height at least 3 m');
 });
 
 describe('the chart of a head', () => {
