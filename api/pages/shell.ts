@@ -17,8 +17,7 @@ const COMMON_STYLE = `
 .sum dd { text-align: right; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .sum .total dd { font: 600 1.4rem / 1.2 var(--serif); font-variant-numeric: lining-nums tabular-nums; }
 .sum .total dt { color: inherit; font-weight: 600; }
-form { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 0 0 1.5rem; }
-.seek { margin: 0; }
+main form { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 0 0 1.5rem; }
 button { min-height: 2.9rem; padding: 0.6rem 1.3rem; border: 1px solid var(--accent); border-radius: 4px; background: none; color: var(--accent); font: 600 1rem / 1.2 var(--sans); cursor: pointer; }
 button.button { background: var(--accent); color: var(--on-accent); }
 button:hover { text-decoration: underline; }
@@ -29,10 +28,10 @@ button:hover { text-decoration: underline; }
 export const FORM_STYLE = `
 form.ask { display: block; }
 form.ask label { display: block; margin-bottom: 0.3rem; font-weight: 600; }
-input:not([type=hidden], [type=checkbox], [type=radio]) { width: 100%; min-height: 2.9rem; padding: 0.5rem 0.75rem; border: 1px solid var(--quiet); border-radius: 4px; background: var(--sheet); color: inherit; font: 1rem / 1.5 var(--mono); }
-input[aria-invalid] { border: 2px solid var(--paid); }
+main input:not([type=hidden], [type=checkbox], [type=radio]) { width: 100%; min-height: 2.9rem; padding: 0.5rem 0.75rem; border: 1px solid var(--quiet); border-radius: 4px; background: var(--sheet); color: inherit; font: 1rem / 1.5 var(--mono); }
+main input[aria-invalid] { border: 2px solid var(--paid); }
 .money { display: flex; align-items: center; gap: 0.6rem; }
-.money input:not([type=hidden], [type=checkbox], [type=radio]) { width: 9rem; }
+main .money input:not([type=hidden], [type=checkbox], [type=radio]) { width: 9rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 1.5rem 0 1rem; }
 button.link { min-height: 0; padding: 0.4rem 0; border: 0; color: var(--accent); font-weight: 400; text-decoration: underline; text-underline-offset: 0.18em; flex: none; }
 .warn, .wrong { margin: 0 0 1.25rem; padding: 0.1rem 0 0.1rem 1rem; border-left: 3px solid var(--paid); }

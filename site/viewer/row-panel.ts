@@ -1,4 +1,4 @@
-// The record of a row beside the table: the values of its page, each with its source.
+// A panel beside the table with the record of a row: the values and sources that its page shows.
 import { createElement } from './dom.ts';
 
 /** Opens the panel for a record; `address` is that of its page. */

@@ -245,7 +245,7 @@ describe('the table of a dataset', () => {
     await opened.close();
   });
 
-  test('a click on a row shows its values with their sources beside the table', async (context) => {
+  test('a click on a row opens a panel with the values of its record and their sources', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await open('/datasets/harbours/?coast=north&sort=name');
     const { page } = opened;
