@@ -29,16 +29,21 @@ interface Seen {
 /** Open streams by caller. */
 const open = new Map<string, number>();
 
+/** The part of a request that names resources, not yet checked. */
+interface ListenMessage {
+  params?: { notifications?: { resourceSubscriptions?: unknown } | null };
+}
+
 /** The request with the resources that exist, if it is valid; the acknowledgement of the SDK names those. */
 function withResources(message: object, resourceSubscriptions: string[]): object {
-  const { params } = message as { params?: { notifications?: { resourceSubscriptions?: unknown } | null } };
+  const { params } = message as ListenMessage;
   if (!Array.isArray(params?.notifications?.resourceSubscriptions)) return message;
   return { ...message, params: { ...params, notifications: { ...params.notifications, resourceSubscriptions } } };
 }
 
 /** The resources of a request that exist. */
 async function followedOf({ gate }: Session, message: unknown): Promise<Followed[]> {
-  const { params } = message as { params?: { notifications?: { resourceSubscriptions?: unknown } | null } };
+  const { params } = message as ListenMessage;
   const uris = params?.notifications?.resourceSubscriptions;
   const followed: Followed[] = [];
   if (!Array.isArray(uris)) return followed;
