@@ -84,7 +84,7 @@ ${button(token, 'restore', 'Restore record')}`,
 }
 
 export function restoredPage(base_url: string, record: RecordRef): OwnerPage {
-  const body = html`<p>${recordLink(base_url, record)} is restored. It is in every page and answer within two minutes; download files follow.</p>
+  const body = html`<p>${recordLink(base_url, record)} is restored, and is in pages and answers again. If new data was collected since its removal, that takes until the release is built again, which begins now. Download files follow.</p>
 ${p('Another removal within the next 90 days must be confirmed by e-mail.')}`;
   return { status: 200, page: { title: 'Record restored', body } };
 }

@@ -75,8 +75,12 @@ export const NO_OVERLAY: Overlay = {
 export function touchedSince({ ownerFacts, decided, restored }: Overlay, version: number): string[] {
   const newer = (list: readonly { version: number }[]) => list.some((item) => item.version > version);
   const touched = [...ownerFacts, ...decided].filter(([, list]) => newer(list)).map(([entity]) => entity);
-  const back = [...restored].filter(([, at]) => at > version).map(([entity]) => entity);
-  return [...new Set([...touched, ...back])];
+  return [...new Set([...touched, ...restoredSince({ restored }, version)])];
+}
+
+/** Ids of records that were restored after a version of the overlay. */
+export function restoredSince({ restored }: Pick<Overlay, 'restored'>, version: number): string[] {
+  return [...restored].filter(([, at]) => at > version).map(([entity]) => entity);
 }
 
 /** The removals of an overlay alone. Its version is that of the newest one. */

@@ -1,14 +1,15 @@
 // The datasets of a process: the current release of each, leased to requests, and earlier releases for
 // cursors.
 import { stat } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Engines, localEngines } from '../duckdb/engines.ts';
 import type { Awaitable } from '../model/awaitable.ts';
 import { coalesce } from '../model/coalesce.ts';
-import { paths } from '../model/layout.ts';
+import { type Manifest, paths } from '../model/layout.ts';
 import { completeReleases, currentRelease } from '../model/manifest.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from '../plan/limits.ts';
-import type { Overlay } from '../plan/overlay.ts';
+import { type Overlay, restoredSince } from '../plan/overlay.ts';
 import { AnswerCache, cacheAnswers } from './answers.ts';
 import { applyOverlay } from './apply-overlay.ts';
 import { NO_OVERLAYS, type Overlays } from './overlays.ts';
@@ -89,6 +90,8 @@ interface Dataset {
   damaged: { id: string; again: number } | null;
   /** The last logged problem of the pointer to the current release. */
   problem: string | null;
+  /** The release that was found to have the restored records, for a pointer and an overlay. */
+  restored: { pointed: string; overlay: Overlay; id: string } | null;
   /** Open or opening releases by id. */
   held: Map<string, Promise<Holding>>;
 }
@@ -138,7 +141,10 @@ class DatasetRegister implements Register {
     for (const pack of packs) {
       this.packs.set(pack.id, pack);
       if (!this.#datasets.has(pack.id))
-        this.#datasets.set(pack.id, { pack, current: null, damaged: null, problem: null, held: new Map() });
+        this.#datasets.set(pack.id, {
+          ...{ pack, current: null, damaged: null, problem: null, restored: null },
+          held: new Map(),
+        });
     }
     for (const [id, dataset] of this.#datasets) {
       if (this.packs.has(id)) continue;
@@ -217,10 +223,14 @@ class DatasetRegister implements Register {
     return (await Promise.all(changed)).flat();
   }
 
-  /** Serves the release that `current` names. Returns whether the dataset has a new release. */
+  /**
+   * Serves the release that `current` names, or one that has records restored since. Returns whether the dataset has a
+   * new release.
+   */
   async #look(dataset: Dataset): Promise<boolean> {
     const { pack } = dataset;
-    const id = await currentRelease(this.#dataDir, pack.id, (problem) => this.#logOnce(dataset, problem));
+    const pointed = await currentRelease(this.#dataDir, pack.id, (problem) => this.#logOnce(dataset, problem));
+    const id = pointed && (await this.#withRestored(dataset, pointed));
     if (id === null || id === dataset.current?.base.manifest.release) return false;
     if (id === dataset.damaged?.id && performance.now() < dataset.damaged.again) return false;
     try {
@@ -241,6 +251,36 @@ class DatasetRegister implements Register {
       );
       return older !== null;
     }
+  }
+
+  /**
+   * The pointed release, or while it lacks a restored record, an earlier release of the same facts that has it: with the
+   * overlay applied, both have the same content. The next build, which begins at once, has the record again.
+   */
+  async #withRestored(dataset: Dataset, pointed: string): Promise<string> {
+    const overlay = this.#overlays.of(dataset.pack.id);
+    if (overlay.restored.size === 0) return pointed;
+    const { restored } = dataset;
+    if (restored?.pointed === pointed && restored.overlay === overlay) return restored.id;
+    // A release that cannot be opened is reported when it is served.
+    const id = await this.#findRestored(dataset, pointed, overlay).catch(() => pointed);
+    dataset.restored = { pointed, overlay, id };
+    return id;
+  }
+
+  async #findRestored(dataset: Dataset, pointed: string, overlay: Overlay): Promise<string> {
+    const newest = await this.#hold(dataset, pointed);
+    const lacking = await lackedBy(newest.base, restoredSince(overlay, newest.base.manifest.overlay ?? 0));
+    if (lacking.length === 0) return pointed;
+    this.#settle(dataset, newest);
+    for (const id of await completeReleases(this.#dataDir, dataset.pack.id)) {
+      if (id === pointed) continue;
+      const earlier = await this.#hold(dataset, id);
+      this.#settle(dataset, earlier);
+      if (!hasSameFacts(earlier.base.manifest, newest.base.manifest)) break;
+      if ((await lackedBy(earlier.base, lacking)).length === 0) return id;
+    }
+    return pointed;
   }
 
   /**
@@ -359,6 +399,16 @@ class DatasetRegister implements Register {
     closeUnused(holding, before);
   }
 }
+
+/** The ids that a release has no record of. */
+async function lackedBy({ engine }: Release, ids: readonly string[]): Promise<string[]> {
+  const ordinals = ids.length === 0 ? [] : await engine.resolve([...ids]);
+  return ids.filter((_, i) => ordinals[i] === null);
+}
+
+/** Whether two releases of a dataset were made from the same facts: no source was read between them. */
+const hasSameFacts = (one: Manifest, other: Manifest): boolean =>
+  one.revision === other.revision && isDeepStrictEqual(one.confirmed, other.confirmed);
 
 /** Closes a view that has no lease and is not the newest. */
 function closeUnused(holding: Holding, view: View): void {

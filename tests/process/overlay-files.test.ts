@@ -164,14 +164,26 @@ describe('a service with its static files', () => {
       expect((await api.ask(path, { Accept: 'text/html' })).body, path).not.toContain(shown.slug);
   }, 120_000);
 
-  test('a restore brings it back, with a new release', async () => {
+  test('a restore brings it back at once, from the release before the removal, and then with a new one', async () => {
+    const releaseOf = async () => JSON.parse((await api.ask('/healthz')).body).release.harbours as string;
+    const without = await releaseOf();
     await world.restore(shown.id, '2026-11-21T00:03:00Z');
     const back = await until(
       () => api.ask(page(shown)),
       ({ status }) => status === 200,
+      5_000,
     );
+    expect(back.status).toBe(200);
+    const before = await releaseOf();
+    expect(before).not.toBe(without);
     expect(back.body).toContain('Another name');
-    expect((await api.ask(`/v1/harbours/entities/${shown.id}`, OPERATOR)).status).toBe(200);
+    const found = () => api.ask(`/v1/harbours/entities/${shown.id}`, OPERATOR);
+    expect((await found()).status).toBe(200);
+    while ((await releaseOf()) === before) {
+      expect((await found()).status).toBe(200);
+      await wait(100);
+    }
+    expect((await found()).status).toBe(200);
   }, 120_000);
 
   test('a restarted service still knows', async () => {
