@@ -35,7 +35,7 @@ export const TRACKS: readonly Track[] = [
   {
     title: 'Operate',
     about: 'Run a register: settings, nightly runs, payments, decisions.',
-    guides: ['operators', 'settings', 'static-hosting', 'checkout', 'scaling', 'capacity'],
+    guides: ['operators', 'settings', 'static-hosting', 'checkout', 'scaling', 'reliability', 'capacity'],
   },
   {
     title: 'Contribute',
