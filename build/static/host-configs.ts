@@ -101,6 +101,7 @@ export function nginxConfig(rules: readonly HostingRule[], { root, api = LOCAL_A
     proxy_http_version 1.1;
     proxy_buffering off;
     proxy_buffer_size 16k;
+    proxy_buffers 8 16k;
     proxy_set_header Connection "";
     proxy_set_header Host $host;
     proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;`;

@@ -1,7 +1,7 @@
 // The rules for nginx, on a real nginx: the address of a record for people and for programs, types, redirects.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -53,6 +53,8 @@ async function startNginx(): Promise<string | null> {
   const upstream = createServer((request, response) => {
     response.setHeader('Access-Control-Allow-Origin', '*');
     response.setHeader('Content-Type', 'application/json');
+    // As long as the header of prices with the offers that are signed.
+    if (request.url === '/v1/tools/entities?q=saw') response.setHeader('PAYMENT-REQUIRED', 'p'.repeat(12_000));
     response.end(`${request.method} ${request.url} ${request.headers['x-forwarded-for']}`);
   }).listen(0, '127.0.0.1');
   await once(upstream, 'listening');
@@ -83,7 +85,7 @@ ${server} }`,
     if (up) return origin;
     await wait(50);
   }
-  throw new Error('nginx did not start');
+  throw new Error(`nginx did not start: ${readFileSync(join(root, 'error.log'), 'utf8')}`);
 }
 
 test('nginx sends a page to people and Markdown to programs at the address of a record, and calls to the API', async (context) => {
@@ -121,6 +123,8 @@ test('nginx sends a page to people and Markdown to programs at the address of a 
     '/readyz',
   ])
     expect(await answers(path), path).toEqual([200, 'application/json', `GET ${path} 127.0.0.1`]);
+  const priced = (await ask('/v1/tools/entities?q=saw')).response;
+  expect(priced.headers.get('payment-required')).toHaveLength(12_000);
   const called = (await ask('/v1/tools/facets')).response;
   expect(called.headers.get('access-control-allow-origin')).toBe('*');
   expect(called.headers.get('cache-control')).toBeNull();
