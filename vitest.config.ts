@@ -19,8 +19,26 @@ const BROWSER = ['tests/browser/**/*.test.ts'];
 const APP = ['tests/app/**/*.test.ts', 'data/{duckdb,index,state}/**/*.test.ts'];
 const NEVER = ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**', '**/*.live.test.ts', 'tests/live/**'];
 
-/** Faults of several machines, some minutes: only in `npm run test:long`. */
-const LONG = process.env['TEST_LONG'] === undefined ? ['tests/process/fleet-{faults,versions}.test.ts'] : [];
+/** `npm run test:long`: only these files, with all their inputs. */
+const LONG = process.env['TEST_LONG'] !== undefined;
+const LONG_FILES = {
+  unit: ['data/input/parameters-properties.test.ts'],
+  app: [
+    'data/index/analysis.test.ts',
+    'tests/app/night/{dirty-csv,pack-from-nights}.test.ts',
+    'tests/app/queries/{differential-analysis,engines}.test.ts',
+    'tests/app/records/past.test.ts',
+    'tests/app/sql/hostile.test.ts',
+    'tests/app/static/{bulk-files,overlay-build}.test.ts',
+  ],
+  process: [
+    'tests/process/{bench,daemon,fleet-faults,fleet-versions,free-answers,owners-channels,server,sql}.test.ts',
+    'tests/process/x402/kill.test.ts',
+  ],
+  browser: ['tests/browser/site.test.ts'],
+};
+/** Files that have no short form. */
+const ONLY_LONG = LONG ? [] : ['tests/process/{bench,fleet-faults,fleet-versions,free-answers}.test.ts'];
 
 /** Settings of every project. */
 const test = {
@@ -52,13 +70,24 @@ export default defineConfig({
         test: {
           ...test,
           name: 'unit',
-          include: ['**/*.test.ts'],
+          include: LONG ? LONG_FILES.unit : ['**/*.test.ts'],
           exclude: [...NEVER, ...APP, ...PROCESS, ...BROWSER],
         },
       },
-      { extends: true, test: { ...test, name: 'app', include: APP, exclude: NEVER } },
-      { extends: true, test: { ...test, name: 'process', include: PROCESS, exclude: [...NEVER, ...LONG] } },
-      { extends: true, test: { ...test, name: 'browser', include: BROWSER, exclude: NEVER } },
+      { extends: true, test: { ...test, name: 'app', include: LONG ? LONG_FILES.app : APP, exclude: NEVER } },
+      {
+        extends: true,
+        test: {
+          ...test,
+          name: 'process',
+          include: LONG ? LONG_FILES.process : PROCESS,
+          exclude: [...NEVER, ...ONLY_LONG],
+        },
+      },
+      {
+        extends: true,
+        test: { ...test, name: 'browser', include: LONG ? LONG_FILES.browser : BROWSER, exclude: NEVER },
+      },
     ],
     coverage: {
       provider: 'v8',

@@ -24,6 +24,7 @@ import { lastRuns, recordRun } from '../../data/releases/runs.ts';
 import { changeOverlay } from '../../data/state/overlay.ts';
 import { openStore } from '../../data/state/store.ts';
 import { CHILD_ENV } from '../support/child-env.ts';
+import { LONG } from '../support/draws.ts';
 import { scratch, scratchOfAll, still } from '../support/night-pack.ts';
 import { withCopies } from '../support/whole-night.ts';
 
@@ -76,59 +77,62 @@ describe('the daemon', () => {
     expect(lines).toContain('next collection 2026-11-21T04:30:00.000Z');
   });
 
-  test('catches up with one night for any number of missed ones', { timeout: 60_000 }, async () => {
-    const config = place();
-    const missed = { seconds: 1, outcome: 'released' as const, release: null, records: 1, steps: [], messages: [] };
-    await recordRun(config.DATA_DIR, 'harbours', { at: '2026-11-01T04:00:00Z', ...missed });
-    await live(config, '2026-11-20T12:30:00Z', 2);
-    expect(await began(config)).toEqual(['2026-11-01T04:00:00Z released', '2026-11-20T12:30:00Z released']);
-  });
-
-  test('retries a failed night after an hour, and survives it', { timeout: 60_000 }, async () => {
-    const config = place();
-    const facts = paths.facts(config.DATA_DIR, 'harbours');
-    mkdirSync(dirname(facts), { recursive: true });
-    writeFileSync(facts, 'a file where a folder should be');
-    await live(config, '2026-11-20T12:30:00Z', 4, (hour) => {
-      if (hour >= 2 && statSync(facts, { throwIfNoEntry: false })?.isFile()) rmSync(facts);
+  if (LONG)
+    test('catches up with one night for any number of missed ones', { timeout: 60_000 }, async () => {
+      const config = place();
+      const missed = { seconds: 1, outcome: 'released' as const, release: null, records: 1, steps: [], messages: [] };
+      await recordRun(config.DATA_DIR, 'harbours', { at: '2026-11-01T04:00:00Z', ...missed });
+      await live(config, '2026-11-20T12:30:00Z', 2);
+      expect(await began(config)).toEqual(['2026-11-01T04:00:00Z released', '2026-11-20T12:30:00Z released']);
     });
-    const runs = await began(config);
-    expect(runs[0]).toBe('2026-11-20T12:30:00Z failed');
-    expect(runs.length).toBeGreaterThan(2);
-    expect(runs.at(-1)).toMatch(/ released$/);
-    expect(runs.slice(0, -1).every((run) => run.endsWith(' failed'))).toBe(true);
-  });
 
-  test('alerts once when a second night fails, and again after a good one', { timeout: 120_000 }, async () => {
-    const config = { ...place(), ALERT_EMAIL: 'operators@register.example' };
-    const pack = join(config.PACK_DIRS[0]!, 'harbours/pack.ts');
-    writeFileSync(pack, readFileSync(pack, 'utf8').replace(/schedule: '[^']*'/, "schedule: '30 4 * * *'"));
-    const facts = paths.facts(config.DATA_DIR, 'harbours');
-    const block = () => {
-      rmSync(facts, { recursive: true, force: true });
+  if (LONG)
+    test('retries a failed night after an hour, and survives it', { timeout: 60_000 }, async () => {
+      const config = place();
+      const facts = paths.facts(config.DATA_DIR, 'harbours');
       mkdirSync(dirname(facts), { recursive: true });
       writeFileSync(facts, 'a file where a folder should be');
-    };
-    block();
-    const outbox = join(config.DATA_DIR, 'outbox');
-    const mails = () => (existsSync(outbox) ? readdirSync(outbox) : []);
-    const sent: number[] = [];
-    const { lines } = await live(config, '2026-11-20T12:30:00Z', 110, (hour) => {
-      // The first night with its retries, the second, the third, a good run, two more nights.
-      if (hour > 14 && hour < 15.6) sent.push(mails().length);
-      if (hour > 40 && hour < 41.1) sent.push(mails().length);
-      if (hour > 44 && hour < 47 && statSync(facts, { throwIfNoEntry: false })?.isFile()) rmSync(facts);
-      if (hour > 47 && hour < 48.1) block();
-      if (hour > 62 && hour < 63.1) sent.push(mails().length);
+      await live(config, '2026-11-20T12:30:00Z', 4, (hour) => {
+        if (hour >= 2 && statSync(facts, { throwIfNoEntry: false })?.isFile()) rmSync(facts);
+      });
+      const runs = await began(config);
+      expect(runs[0]).toBe('2026-11-20T12:30:00Z failed');
+      expect(runs.length).toBeGreaterThan(2);
+      expect(runs.at(-1)).toMatch(/ released$/);
+      expect(runs.slice(0, -1).every((run) => run.endsWith(' failed'))).toBe(true);
     });
-    expect(sent.at(0)).toBe(0);
-    expect(new Set(sent.slice(1))).toEqual(new Set([1]));
-    expect(mails()).toHaveLength(2);
-    expect(lines.filter((line) => line.includes('second night without a good run: harbours failed'))).toHaveLength(2);
-    const mail = readFileSync(join(outbox, mails()[0]!), 'utf8');
-    for (const text of ['To: operators@register.example', 'harbours failed: ', '/ops/nights'])
-      expect(mail).toContain(text);
-  });
+
+  if (LONG)
+    test('alerts once when a second night fails, and again after a good one', { timeout: 120_000 }, async () => {
+      const config = { ...place(), ALERT_EMAIL: 'operators@register.example' };
+      const pack = join(config.PACK_DIRS[0]!, 'harbours/pack.ts');
+      writeFileSync(pack, readFileSync(pack, 'utf8').replace(/schedule: '[^']*'/, "schedule: '30 4 * * *'"));
+      const facts = paths.facts(config.DATA_DIR, 'harbours');
+      const block = () => {
+        rmSync(facts, { recursive: true, force: true });
+        mkdirSync(dirname(facts), { recursive: true });
+        writeFileSync(facts, 'a file where a folder should be');
+      };
+      block();
+      const outbox = join(config.DATA_DIR, 'outbox');
+      const mails = () => (existsSync(outbox) ? readdirSync(outbox) : []);
+      const sent: number[] = [];
+      const { lines } = await live(config, '2026-11-20T12:30:00Z', 110, (hour) => {
+        // The first night with its retries, the second, the third, a good run, two more nights.
+        if (hour > 14 && hour < 15.6) sent.push(mails().length);
+        if (hour > 40 && hour < 41.1) sent.push(mails().length);
+        if (hour > 44 && hour < 47 && statSync(facts, { throwIfNoEntry: false })?.isFile()) rmSync(facts);
+        if (hour > 47 && hour < 48.1) block();
+        if (hour > 62 && hour < 63.1) sent.push(mails().length);
+      });
+      expect(sent.at(0)).toBe(0);
+      expect(new Set(sent.slice(1))).toEqual(new Set([1]));
+      expect(mails()).toHaveLength(2);
+      expect(lines.filter((line) => line.includes('second night without a good run: harbours failed'))).toHaveLength(2);
+      const mail = readFileSync(join(outbox, mails()[0]!), 'utf8');
+      for (const text of ['To: operators@register.example', 'harbours failed: ', '/ops/nights'])
+        expect(mail).toContain(text);
+    });
 
   test('waits during a night of another process, and reports it once', { timeout: 60_000 }, async () => {
     const config = place();

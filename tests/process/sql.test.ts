@@ -5,6 +5,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import { datasetNight } from '../../build/night/dataset.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import { ADMIN } from '../support/app.ts';
+import { LONG } from '../support/draws.ts';
 import { type Api, startApi } from '../support/money-processes.ts';
 import { scratchOfAll, still } from '../support/night-pack.ts';
 
@@ -38,29 +39,30 @@ const COUNT = 'SELECT count(*) FROM tools';
 const answers = () => expect.poll(async () => (await ask(COUNT)).status, { timeout: 180_000, interval: 500 }).toBe(200);
 const SLOW = 'SELECT count(*) FROM range(100000000000)';
 
-test('with WORKERS=2 one process of low priority runs all statements, and is replaced when it ends', async () => {
-  api = await startApi(dataDir, { WORKERS: '2' });
-  await answers();
-  // More connections than threads, so that both get a call.
-  const counts = await Promise.all(Array.from({ length: 8 }, () => ask(COUNT)));
-  expect(counts.map(({ status, body }) => [status, JSON.parse(body).rows])).toEqual(
-    Array(8).fill([200, [[expect.any(Number)]]]),
-  );
-  const [pid, ...others] = sqlProcesses();
-  expect(others).toEqual([]);
-  expect(getPriority(pid)).toBe(19);
-  expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(ADMIN);
+if (LONG)
+  test('with WORKERS=2 one process of low priority runs all statements, and is replaced when it ends', async () => {
+    api = await startApi(dataDir, { WORKERS: '2' });
+    await answers();
+    // More connections than threads, so that both get a call.
+    const counts = await Promise.all(Array.from({ length: 8 }, () => ask(COUNT)));
+    expect(counts.map(({ status, body }) => [status, JSON.parse(body).rows])).toEqual(
+      Array(8).fill([200, [[expect.any(Number)]]]),
+    );
+    const [pid, ...others] = sqlProcesses();
+    expect(others).toEqual([]);
+    expect(getPriority(pid)).toBe(19);
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(ADMIN);
 
-  const running = ask(SLOW);
-  const gets = Array.from({ length: 20 }, () => api.ask('/v1/tools/entities?limit=1', operator));
-  setTimeout(() => process.kill(pid!, 'SIGKILL'), 1_000);
-  expect((await Promise.all(gets)).map(({ status }) => status)).toEqual(Array(20).fill(200));
-  const ended = await running;
-  expect([ended.status, JSON.parse(ended.body).error]).toEqual([503, 'unavailable']);
-  expect(Number(ended.header('retry-after'))).toBeGreaterThan(0);
-  await answers();
-  expect(sqlProcesses()).not.toContain(pid);
-}, 500_000);
+    const running = ask(SLOW);
+    const gets = Array.from({ length: 20 }, () => api.ask('/v1/tools/entities?limit=1', operator));
+    setTimeout(() => process.kill(pid!, 'SIGKILL'), 1_000);
+    expect((await Promise.all(gets)).map(({ status }) => status)).toEqual(Array(20).fill(200));
+    const ended = await running;
+    expect([ended.status, JSON.parse(ended.body).error]).toEqual([503, 'unavailable']);
+    expect(Number(ended.header('retry-after'))).toBeGreaterThan(0);
+    await answers();
+    expect(sqlProcesses()).not.toContain(pid);
+  }, 500_000);
 
 test('8 statements wait, more are 503; with the service the process ends', async () => {
   api = await startApi(dataDir);

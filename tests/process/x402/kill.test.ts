@@ -9,6 +9,7 @@ import { openStore } from '../../../data/state/store.ts';
 import { decoded, encodePayload, pay } from '../../chain/buyer.ts';
 import { noChain, ROLES, startChain } from '../../chain/chain.ts';
 import { startFacilitator } from '../../chain/facilitator.ts';
+import { LONG } from '../../support/draws.ts';
 import { type Api, type Got, smallData, startApi } from '../../support/money-processes.ts';
 import { verifies } from '../../support/verifies.ts';
 import { PRICE } from '../../support/x402-stage.ts';
@@ -126,11 +127,12 @@ async function killedPurchase(databaseUrl: string | null): Promise<void> {
   if (!store) await state.close();
 }
 
-test('killed during the purchase of a key on SQLite: one payment, one key', async (context) => {
-  const why = noChain();
-  if (why !== null) return context.skip(why);
-  await killedPurchase(null);
-}, 300_000);
+if (LONG)
+  test('killed during the purchase of a key on SQLite: one payment, one key', async (context) => {
+    const why = noChain();
+    if (why !== null) return context.skip(why);
+    await killedPurchase(null);
+  }, 300_000);
 
 test('killed during the purchase of a key on PostgreSQL: one payment, one key', async (context) => {
   const url = process.env['TEST_DATABASE_URL'];
