@@ -129,6 +129,8 @@ const Settings = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   /** Share of the traces that begin here that are recorded. */
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  /** A dataset of more records has no files of its record pages: the API renders them. */
+  RECORD_PAGES_MAX: z.coerce.number().int().min(0).default(200_000),
   EUR_USD: z.coerce.number().positive().max(10).default(1.1),
   /** Private addresses and ports that `http()` sources may reach. */
   COLLECT_ALLOW_HOSTS: z

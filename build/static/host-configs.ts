@@ -145,10 +145,13 @@ ${adds.join('\n')}
   }
   location / { try_files $uri $uri.html $uri.md $uri/index.html =404; }
   location ~ "^/datasets/(?<dataset>[^/]+)/(?<record>[^/.]+)/?$" {
+    error_page 404 = @register_api;
     if (!-f $document_root/datasets/$dataset/$record.md) { return 404; }
     if ($register_record_page = 0) { rewrite ^ /datasets/$dataset/$record.md last; }
     try_files /datasets/$dataset/$record/index.html /record/$dataset/index.html =404;
   }
+  # The API renders a page that is no file, or answers that there is no record.
+  location ~ "^/datasets/[^/]+/[^/.]+\\.md$" { try_files $uri @register_api; }
   location ~ "^/og/(?<dataset>[^/]+)/[^/]+$" { try_files $uri /og/$dataset.png =404; }
   location ~ "^/\\.build(/|$)" { return 404; }
   location ~ "^/explore/([^/]+)/?$" { return 301 /datasets/$1/$is_args$args; }
@@ -185,6 +188,13 @@ export function caddyConfig(rules: readonly HostingRule[], { root, api = LOCAL_A
   handle @query {
     reverse_proxy ${api}
   }
+  @unwritten {
+    path_regexp ^/datasets/[^/]+/[^/.]+(\\.md)?/?$
+    not file {path} /datasets/{http.request.uri.path.1}/{http.request.uri.path.2}.md
+  }
+  handle @unwritten {
+    reverse_proxy ${api}
+  }
   handle_errors {
     rewrite * /404.html
     header Content-Type "text/html; charset=utf-8"
@@ -192,7 +202,7 @@ export function caddyConfig(rules: readonly HostingRule[], { root, api = LOCAL_A
   }
   handle {
   @notes path /.build /.build/*
-  respond @notes 404
+  error @notes 404
   @explorer path_regexp explorer ^/explore/([^/]+)/?$
   redir @explorer /datasets/{re.explorer.1}/?{query} 301
   @reference path /guides/reference /guides/reference/
@@ -200,8 +210,6 @@ export function caddyConfig(rules: readonly HostingRule[], { root, api = LOCAL_A
   @record path_regexp record ^/datasets/([^/]+)/([^/.]+)/?$
   route @record {
     header Vary Accept
-    @missing not file /datasets/{re.record.1}/{re.record.2}.md
-    error @missing 404
     @people {
       header_regexp Accept (?i)${PEOPLE.accepts}
       not header_regexp Accept (?i)${PEOPLE.not}

@@ -52,7 +52,7 @@ export interface PagesOptions {
   key: string;
   /** Called with the number of finished records. */
   progress: (done: number) => void;
-  /** False: only the full text and the GeoJSON file are written. */
+  /** False: only the full text and the GeoJSON file are written; pages of an earlier run are deleted. */
   pages?: boolean;
   /** Number of threads that render; none for small datasets. */
   threads?: number;
@@ -68,6 +68,8 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   const { release, base, scratch, key, progress, piece = PIECE } = options;
   const { pack, manifest, folder } = release;
   const due = !output.keepAll(key);
+  const { pages: all = true } = options;
+  if (!due && !all) return;
   const fingerprint = pageFingerprint(pack, base);
   const records = release.base?.manifest.records ?? manifest.records;
   // The run that wrote the full text of the same release also wrote its pages.
@@ -76,7 +78,6 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   const full = due ? fullText(release, base, output, key) : null;
   const map = due ? geojsonFile(release, base, output, key) : null;
   const duck = await Duck.open(scratch);
-  const { pages: all = true } = options;
   const changed = all ? await changedPages(release, fingerprint, duck, output) : new Map<number, string>();
   const pages = changed.size > 0 ? output.freshFolder(pagesFolder(pack.id)) : null;
   const planned = tasksOf(records, changed, due, piece);

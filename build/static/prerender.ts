@@ -69,7 +69,8 @@ async function writeShowcase(showing: Showing, output: Output): Promise<void> {
 }
 
 export interface PrerenderOptions {
-  config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'> & Partial<Pick<Config, 'X402_PAY_TO'>>;
+  config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'> &
+    Partial<Pick<Config, 'X402_PAY_TO' | 'RECORD_PAGES_MAX'>>;
   /** Datasets without a release are left out. */
   packs: readonly Pack[];
   /** Datasets whose pack cannot be loaded today: their files are kept. */
@@ -132,8 +133,13 @@ export async function prerender({
       return hash('sha256', JSON.stringify(made), 'hex');
     });
     const shared = { releases, base, eur_usd, operations: OPERATIONS };
+    const { RECORD_PAGES_MAX: most = Number.POSITIVE_INFINITY } = config;
     const views = releases.map((release, i): DatasetFiles => {
-      return { ...shared, release, scratch, made: `${release.pack.id}.${keys[i]!.slice(0, 16)}`, progress };
+      const written = {
+        recordPages: release.manifest.records <= most,
+        made: `${release.pack.id}.${keys[i]!.slice(0, 16)}`,
+      };
+      return { ...shared, ...written, release, scratch, progress };
     });
     const failures: string[] = [];
     const key = hash('sha256', keys.join(), 'hex').slice(0, 16);
@@ -209,6 +215,8 @@ interface DatasetFiles extends Shared {
   scratch: string;
   /** Fingerprint of the files' inputs. */
   made: string;
+  /** Whether the pages of its records are files. */
+  recordPages: boolean;
   progress: Effects['progress'];
 }
 
@@ -235,13 +243,14 @@ function writeDatasets(datasets: readonly DatasetFiles[], output: Output): Writi
 }
 
 /** Writes the files of one dataset: answers, showcase pages, files for analysts, pages of records. */
-function writeDataset({ scratch, made, progress, ...view }: DatasetFiles, output: Output): Writing {
+function writeDataset({ scratch, made, progress, recordPages, ...view }: DatasetFiles, output: Output): Writing {
   const { release, base } = view;
   const { pack, manifest } = release;
   progress.step(pack.id, 'prerender');
   const onProgress = (done: number) => progress.at(done, manifest.records, 'pages');
   // Threads of their own render pages and run DuckDB's statements, so that all processors have work.
-  const pages = writePages({ release, base, scratch, key: `full.${made}`, progress: onProgress }, output);
+  const given = { release, base, scratch, key: `full.${made}`, pages: recordPages };
+  const pages = writePages({ ...given, progress: onProgress }, output);
   const files = writeAnalystFiles({ release, base, scratch, key: `files.${made}`, pages }, output);
   const answers = writeOwnFiles({ ...view, made }, output);
   // The first error counts, and nothing may write after it.

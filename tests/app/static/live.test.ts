@@ -13,8 +13,11 @@ let dist: string;
 let files: string[];
 
 /** One run of the build with pages for people made by the test. */
-async function run(site: NonNullable<PrerenderOptions['site']>): Promise<string[]> {
-  const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1 };
+async function run(
+  site: NonNullable<PrerenderOptions['site']>,
+  settings: Pick<PrerenderOptions['config'], 'RECORD_PAGES_MAX'> = {},
+): Promise<string[]> {
+  const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1, ...settings };
   const packs = [...app.register.packs.values()];
   return (await prerender({ config, packs, untouched: [], effects: { progress: silentProgress }, site })).failures;
 }
@@ -108,3 +111,22 @@ test('when the pages for people cannot be made, the old ones stay and the run re
   expect(await run(async () => {})).toEqual([]);
   expect(existsSync(join(dist, 'about.html'))).toBe(false);
 });
+
+test('above RECORD_PAGES_MAX no page of a record is a file, the other files stay, and at the limit all are written', async () => {
+  const written = () =>
+    Object.fromEntries(
+      readdirSync(dist, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name).slice(dist.length + 1))
+        .filter((path) => !path.startsWith('.build/'))
+        .map((path) => [path, readFileSync(join(dist, path), 'utf8')]),
+    );
+  const all = written();
+  const isPage = (path: string) => /^datasets\/[^/]+\/[^/]+\.md$/.test(path);
+  const others = Object.fromEntries(Object.entries(all).filter(([path]) => !isPage(path)));
+  expect(Object.keys(all).length - Object.keys(others).length).toBe(40);
+  expect(await run(async () => {}, { RECORD_PAGES_MAX: 19 })).toEqual([]);
+  expect(written()).toEqual(others);
+  expect(await run(async () => {}, { RECORD_PAGES_MAX: 20 })).toEqual([]);
+  expect(written()).toEqual(all);
+}, 60_000);
