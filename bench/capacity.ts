@@ -2,12 +2,13 @@
 // many GB. Prints a row of docs/capacity.md. Shapes: `<rows>x<columns>`, `texts` and `lists`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
+import { privateMemory } from './memory.ts';
 
 const GB = 2 ** 30;
 const WORDS = Array.from({ length: 20_000 }, (_, i) => `w${(i * 7919).toString(36)}`);
@@ -53,23 +54,6 @@ function tableOf(shape: string): { suffix: string; lines: Iterable<string> } {
   throw new Error(`${shape}: expected <rows>x<columns>, texts or lists`);
 }
 
-/** Bytes of a process and its children that no file holds (RssAnon, RssShmem). */
-function memoryOf(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const kilobytes = [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)].reduce(
-      (sum, [, size]) => sum + Number(size),
-      0,
-    );
-    const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
-    );
-    return children.reduce((sum, child) => sum + memoryOf(Number(child)), kilobytes * 1024);
-  } catch {
-    return 0; // It has ended.
-  }
-}
-
 /** Runs a program that takes its machine to have `limit` bytes of memory, and kills it when it uses more. */
 async function bounded(args: string[], env: Record<string, string>, limit: number | null) {
   // What Node reads of the cgroup of a container, and the heap that V8 makes of it.
@@ -87,7 +71,7 @@ async function bounded(args: string[], env: Record<string, string>, limit: numbe
       last = String(chunk).trim().split('\n').at(-1)!;
     });
   const sampler = setInterval(() => {
-    const bytes = memoryOf(child.pid!);
+    const bytes = privateMemory(child.pid!);
     peak = Math.max(peak, bytes);
     if (limit !== null && bytes > limit) child.kill('SIGKILL');
   }, 50);
