@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statsParameters, timeseriesParameters } from '../../../data/input/analysis-parameters.ts';
 import { changelogParameters, changesParameters } from '../../../data/input/history-parameters.ts';
+import { currentRelease } from '../../../data/model/manifest.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { recordsAsOf } from '../../../data/queries/as-of.ts';
 import { getChangelog } from '../../../data/queries/changelog.ts';
@@ -61,7 +62,7 @@ async function told(release: Release, pack: Pack, ids: readonly string[]): Promi
     past,
     log: { total: log.total, items: sorted(log.items) },
     facets: await engine.facets({ where: [], by: 'status', limit: 50, floor: 0 }),
-    stats: await getStats(release, statsParameters.parse(about, pack)),
+    stats: withoutRecords(await getStats(release, statsParameters.parse(about, pack))),
     series: await getTimeseries(release, timeseriesParameters.parse({ ...about, days: '366' }, pack), now),
     similar: await Promise.all(
       [...ordinals].map(async ([id, subject]) => {
@@ -72,6 +73,10 @@ async function told(release: Release, pack: Pack, ids: readonly string[]): Promi
     dataset: pack.id,
   };
 }
+
+/** Statistics without the records of the least and the greatest: of several, that with the lowest ordinal is named. */
+const withoutRecords = (stats: unknown): unknown =>
+  JSON.parse(JSON.stringify(stats, (key, value) => (/^(min|max)_record$/.test(key) ? undefined : value)));
 
 const sorted = (list: readonly unknown[]) => list.map((each) => JSON.stringify(each)).sort();
 
@@ -142,7 +147,11 @@ describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
     else if (chance < 0.3 && gone.length > 0) {
       const back = pickOne(next, gone);
       await world.restore(back, when);
-      // A release without the record has to be built again.
+      // A release without the record is built again at once; until then an earlier one may have it.
+      if ((await currentRelease(folder, pack.id)) !== world.release().manifest.release) {
+        expect([...(await world.records()).keys()]).toContain(back);
+        await world.night(when, { collects: false });
+      }
       if (!(await world.records()).has(back)) await world.night(when, { collects: false });
       expect([...(await world.records()).keys()]).toContain(back);
     } else if (chance < 0.55) {
