@@ -1,6 +1,7 @@
 // Settings from the environment, validated once at start (contract section 1). Only entry points read this.
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { KEPT_RELEASES } from './data/model/layout.ts';
 
 const port = z.coerce.number().int().min(0).max(65535);
 const folder = (fallback: string) =>
@@ -57,6 +58,8 @@ const Settings = z.object({
       'must be s3://bucket/prefix or file:///folder',
     )
     .optional(),
+  /** Releases of a dataset whose files are kept, the current one included; cursors and running requests need two. */
+  RELEASES_KEEP: z.coerce.number().int().min(2).max(10_000).default(KEPT_RELEASES),
   S3_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   S3_REGION: z.string().min(1).optional(),
   /** How long a start waits for PostgreSQL. */
@@ -139,7 +142,7 @@ const Settings = z.object({
     .transform((list) => (list ? list.split(',').map((host) => host.trim().toLowerCase()) : []))
     .refine((hosts) => hosts.every(isHostPort), 'every entry is written like prices.internal:8080'),
   /** Seconds since 1970 at which the build's clock stops (reproducible-builds.org). */
-  SOURCE_DATE_EPOCH: z.coerce.number().int().min(0).optional(),
+  SOURCE_DATE_EPOCH: z.coerce.number().min(0).optional(),
 });
 
 /** Without its webhook a checkout would take money and never credit it: both secrets, or neither. */

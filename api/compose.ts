@@ -3,7 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { sealedCursors } from '../data/input/cursor.ts';
 import { codeFingerprint } from '../data/model/code.ts';
-import { paths } from '../data/model/layout.ts';
+import { KEPT_RELEASES, paths } from '../data/model/layout.ts';
 import { tracing } from '../data/model/tracing.ts';
 import type { ObjectStorage } from '../data/objects/objects.ts';
 import { exportLinks } from '../data/releases/export.ts';
@@ -70,6 +70,8 @@ export interface Settings extends StoreOptions {
   dist: string;
   /** Object storage of RELEASES_URL, from which releases are fetched; absent: those of DATA_DIR are served. */
   storage?: ObjectStorage | null;
+  /** RELEASES_KEEP; absent: its default. */
+  releases_keep?: number;
   /** What this thread shares with the others of its process (WORKERS); absent: it is the only one. */
   shared?: SharedParts;
   /** `redis://…`; absent: limits in this process, quotas in the store. */
@@ -249,10 +251,11 @@ function listenerOf(app: ReturnType<typeof createApp>, gate: CallDeps, { fast_pa
 }
 
 /** The follower of the releases in `storage` (null without one), and what `/healthz` and `/readyz` report. */
-function openHealth({ storage, dataDir, log, now, shared }: Settings, { store, redisUp }: Access, register: Register) {
+function openHealth(settings: Settings, { store, redisUp }: Access, register: Register) {
+  const { storage, dataDir, releases_keep: keep = KEPT_RELEASES, log, now, shared } = settings;
   const night = openNightReader(dataDir);
   const datasets = () => [...register.packs.keys()];
-  const follower = storage ? openFollower({ storage, store, dataDir, datasets, log, now }) : null;
+  const follower = storage ? openFollower({ storage, store, dataDir, keep, datasets, log, now }) : null;
   const followed = shared?.follower ?? follower;
   const { state: readiness, drain } = openReadiness({ register, night, store, follower: followed, redisUp, now });
   const state = () => followed?.state() ?? null;

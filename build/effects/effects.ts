@@ -48,7 +48,7 @@ export function realEffects(
   { base_url, database_url, environment, open_hosts = [] }: CrawlerIdentity,
 ): Effects {
   const { stdout, stderr } = process;
-  const now = () => (epoch === undefined ? new Date() : new Date(epoch * 1000));
+  const now = () => (epoch === undefined ? new Date() : new Date(Math.round(epoch * 1000)));
   return {
     now,
     ticks: () => performance.now(),

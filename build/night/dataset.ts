@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Duck } from '../../data/duckdb/duck.ts';
 import { buildIndex, ensureIndex } from '../../data/index/build.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
-import { type Manifest, paths } from '../../data/model/layout.ts';
+import { KEPT_RELEASES, type Manifest, paths } from '../../data/model/layout.ts';
 import { currentRelease, makeCurrent, readManifest } from '../../data/model/manifest.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
@@ -67,6 +67,8 @@ export interface NightOptions {
   collects?: boolean;
   /** Absent: neither signed nor published to other machines. */
   publication?: Publication;
+  /** RELEASES_KEEP; absent: its default. */
+  keep?: number;
 }
 
 const NOTHING: Collected = { readings: 0, facts: 0, rejected: 0, failures: [], warnings: [], reports: [], logs: [] };
@@ -84,20 +86,21 @@ export async function datasetNight(
   pack: Pack,
   dataDir: string,
   effects: Effects,
-  { accept, ignoreMistakes = false, overlays = NO_OVERLAY_SOURCE, collects = true, publication }: NightOptions,
+  options: NightOptions,
 ): Promise<DatasetNight> {
+  const { accept, ignoreMistakes = false, overlays = NO_OVERLAY_SOURCE, collects = true, publication } = options;
+  const { keep = KEPT_RELEASES } = options;
   const { progress } = effects;
   const releases = paths.releases(dataDir, pack.id);
   await mkdir(releases, { recursive: true });
   await clear(releases);
-  const options = { accept, ignoreMistakes };
   const { news, failures, ignored, run, balances } = await collectNews(
     pack,
     dataDir,
     effects,
-    collects ? options : null,
+    collects ? { accept, ignoreMistakes } : null,
   );
-  const { current, before } = await currentOf(pack, dataDir, effects);
+  const { current, before } = await currentOf(pack, dataDir, effects, keep);
   // The lock excludes other builds, so a range of the feed after this release is from a build that was
   // killed.
   await overlays.forget(pack.id, before?.recorded_to ?? 0);
@@ -144,6 +147,7 @@ export async function datasetNight(
       balances,
       workspace,
       publication,
+      keep,
       indexes,
     };
     return await buildRelease(build, accept);
@@ -195,12 +199,12 @@ async function collectNews(pack: Pack, dataDir: string, effects: Effects, option
 }
 
 /** Id of the current release, and its manifest when it is readable. */
-async function currentOf(pack: Pack, dataDir: string, { progress }: Effects) {
+async function currentOf(pack: Pack, dataDir: string, { progress }: Effects, keep: number) {
   const damage: string[] = [];
   const current = await currentRelease(dataDir, pack.id, (problem) => damage.push(problem));
   for (const problem of damage) progress.warn(problem);
   // Points readers at the newest complete release, so that they need not search for it.
-  if (current !== null && damage.length > 0) await makeCurrent(dataDir, pack.id, current);
+  if (current !== null && damage.length > 0) await makeCurrent(dataDir, pack.id, current, keep);
   const before =
     current === null ? null : await readManifest(paths.release(dataDir, pack.id, current)).catch(() => null);
   return { current, before };
@@ -230,6 +234,7 @@ interface Build {
   balances: ReadonlyMap<string, Balance>;
   workspace: string;
   publication: Publication | undefined;
+  keep: number;
   /** The index in progress, if it has begun. */
   indexes: Promise<void>[];
 }
@@ -329,6 +334,7 @@ async function publish(build: Build, resolved: ReleaseDraft, earlier: PreviousRe
     before: earlier,
     removed: [...overlay.removed.keys()],
     now: effects.now,
+    keep: build.keep,
     reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
     derived: () => Promise.all(build.indexes),
     ...build.publication,

@@ -53,7 +53,7 @@ export async function joinFleet(config: Config, store: Store, progress: Progress
     const holder = `${hostname()}, process ${process.pid}`;
     const onLost = ({ message }: Error) => progress.warn(message);
     const lease = await acquireLease(store, { name: 'nightly run', holder, duration: LEASE, onLost });
-    return new FleetRun(config.DATA_DIR, store, storage, lease, progress);
+    return new FleetRun(config, store, storage, lease, progress);
   } catch (error) {
     storage.close();
     throw error instanceof LeaseHeld ? new LockedError(error.message) : error;
@@ -86,20 +86,22 @@ export async function fetchLogsOfOthers(config: Config, { progress }: { progress
 class FleetRun implements Fleet {
   readonly overlays: OverlaySource;
   readonly #dataDir: string;
+  readonly #keep: number;
   readonly #store: Store;
   readonly #storage: ObjectStorage;
   readonly #lease: RunLease;
   readonly #progress: Progress;
   readonly #scratch: string;
 
-  constructor(dataDir: string, store: Store, storage: ObjectStorage, lease: RunLease, progress: Progress) {
+  constructor(config: Config, store: Store, storage: ObjectStorage, lease: RunLease, progress: Progress) {
     this.overlays = storedOverlays(store, lease);
-    this.#dataDir = dataDir;
+    this.#dataDir = config.DATA_DIR;
+    this.#keep = config.RELEASES_KEEP;
     this.#store = store;
     this.#storage = storage;
     this.#lease = lease;
     this.#progress = progress;
-    this.#scratch = join(paths.transfers(dataDir), 'uploads');
+    this.#scratch = join(paths.transfers(config.DATA_DIR), 'uploads');
   }
 
   async fetch(dataset: string, work: boolean): Promise<void> {
@@ -113,7 +115,7 @@ class FleetRun implements Fleet {
         const done = await fetchRelease(copy, dataset, release, listing);
         if (done !== null) this.#note(dataset, `release ${release} fetched`, done, began);
         if ((await currentRelease(this.#dataDir, dataset)) !== release)
-          await makeCurrent(this.#dataDir, dataset, release);
+          await makeCurrent(this.#dataDir, dataset, release, this.#keep);
       }
       if (!work || pointer.work === null) return;
       const began = performance.now();
@@ -196,7 +198,7 @@ class FleetRun implements Fleet {
 
   /** Removes listings that are neither current nor recent, and the objects that no other listing has. */
   async #removeOld(): Promise<void> {
-    const { retained, removable } = await listingsToRemove(this.#store);
+    const { retained, removable } = await listingsToRemove(this.#store, this.#keep);
     if (removable.length === 0) return;
     const filesOf = async (name: string) => [...(await readListing(this.#storage, name)).files.values()];
     const needed = new Set(retained);

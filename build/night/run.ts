@@ -171,6 +171,7 @@ async function runDataset(run: DatasetRun, pack: Pack, nights: DatasetNight[]): 
         overlays,
         collects,
         publication: { announce, sign },
+        keep: config.RELEASES_KEEP,
       });
     let night = await build();
     // Records may be opted out during a build. Exports wait only for the release, so it is built before the

@@ -11,6 +11,9 @@ export function recordId(dataset: string, key: string): string {
   return `r-${hash('sha256', `${dataset}\n${key}`, 'hex').slice(0, 16)}`;
 }
 
+/** Default of RELEASES_KEEP. */
+export const KEPT_RELEASES = 3;
+
 /** Paths below DATA_DIR (contract section 1). */
 export const paths = {
   sources: (dataDir: string) => join(dataDir, 'sources'),
@@ -19,6 +22,9 @@ export const paths = {
   release: (dataDir: string, dataset: string, release: string) => join(dataDir, 'releases', dataset, release),
   /** File with the id of the current release; replaced by rename, so the switch is atomic. */
   current: (dataDir: string, dataset: string) => join(dataDir, 'releases', dataset, 'current'),
+  /** What is kept of a release whose files were removed (`keepManifest`). */
+  keptManifest: (dataDir: string, dataset: string, release: string) =>
+    join(dataDir, 'releases', dataset, 'manifests', `${release}.json`),
   state: (dataDir: string) => join(dataDir, 'state'),
   /** Pages that collectors fetched, named by the hash of their bytes. */
   evidence: (dataDir: string) => join(dataDir, 'evidence'),

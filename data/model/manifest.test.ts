@@ -100,7 +100,7 @@ describe('the current release', () => {
     const data = scratch();
     expect(await currentRelease(data, 'stones')).toBe(null);
     mkdirSync(paths.releases(data, 'stones'), { recursive: true });
-    await makeCurrent(data, 'stones', id(1));
+    await makeCurrent(data, 'stones', id(1), 3);
     expect(await currentRelease(data, 'stones')).toBe(id(1));
     writeFileSync(paths.current(data, 'stones'), '../../etc/passwd');
     expect(await currentRelease(data, 'stones')).toBe(null);
@@ -128,7 +128,7 @@ describe('the current release', () => {
       renameSync(draft, paths.release(data, 'stones', made));
       ids.push(made);
     }
-    await makeCurrent(data, 'stones', ids[2]!);
+    await makeCurrent(data, 'stones', ids[2]!, 3);
     const warned: string[] = [];
     return { data, ids, warned, current: () => currentRelease(data, 'stones', (problem) => warned.push(problem)) };
   }
@@ -159,6 +159,21 @@ describe('the current release', () => {
     expect(warned).toHaveLength(2);
   });
 
+  test('a removed release leaves its manifest, without values of records', async () => {
+    const { data, ids } = await three();
+    const folder = paths.release(data, 'stones', ids[0]!);
+    const manifest = { ...(await readManifest(folder)), enums: { kind: ['held by one record'] } };
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+    utimesSync(join(folder, 'manifest.json'), 1, 1);
+    await makeCurrent(data, 'stones', ids[2]!, 2);
+    expect(readdirSync(paths.releases(data, 'stones')).sort()).toEqual(
+      [...ids.slice(1), 'current', 'manifests'].sort(),
+    );
+    const kept = readFileSync(paths.keptManifest(data, 'stones', ids[0]!), 'utf8');
+    expect(JSON.parse(kept)).toEqual({ ...manifest, enums: {} });
+    expect(await currentRelease(data, 'stones')).toBe(ids[2]);
+  });
+
   test('keeps the newest two others and removes the rest', async () => {
     const data = scratch();
     for (const n of [1, 2, 3, 4, 5]) {
@@ -168,7 +183,7 @@ describe('the current release', () => {
       utimesSync(manifest, n, n);
     }
     mkdirSync(join(paths.releases(data, 'stones'), 'notes'));
-    await makeCurrent(data, 'stones', id(2));
+    await makeCurrent(data, 'stones', id(2), 3);
     expect(readdirSync(paths.releases(data, 'stones')).sort()).toEqual([id(2), id(4), id(5), 'current', 'notes']);
   });
 });
@@ -209,8 +224,10 @@ describe('a disk that cannot write', () => {
     if (process.platform !== 'linux') context.skip('paths of open files are read from /proc');
     const data = scratch();
     mkdirSync(paths.releases(data, 'stones'), { recursive: true });
-    await makeCurrent(data, 'stones', '1'.repeat(16));
-    await expect(broken(/unfinished/, 'EIO', () => makeCurrent(data, 'stones', '2'.repeat(16)))).rejects.toThrow('EIO');
+    await makeCurrent(data, 'stones', '1'.repeat(16), 3);
+    await expect(broken(/unfinished/, 'EIO', () => makeCurrent(data, 'stones', '2'.repeat(16), 3))).rejects.toThrow(
+      'EIO',
+    );
     expect(readFileSync(paths.current(data, 'stones'), 'utf8')).toBe(`${'1'.repeat(16)}\n`);
     expect(readdirSync(paths.releases(data, 'stones'))).toEqual(['current']);
   });

@@ -1,8 +1,8 @@
 // The manifest of a release: reading, verification, the content name and the pointer to the current release.
 
 import { createHash } from 'node:crypto';
-import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { replaceFile } from './atomic.ts';
@@ -27,9 +27,6 @@ const Shape = z.looseObject({
   enums: z.record(z.string(), z.array(z.string())),
   ages: z.array(z.object({ attribute: z.string(), observed_at: z.string(), count: z.int() })),
 });
-
-/** Releases kept in addition to the current one, so that cursors and running requests finish. */
-const KEPT = 3;
 
 /** Bytes of a file that are read at once. */
 const CHUNK = 1 << 18;
@@ -175,13 +172,16 @@ async function missingIn(folder: string): Promise<string | null> {
   }
 }
 
-/** Makes a release the current one atomically, and removes all but the newest few. */
-export async function makeCurrent(dataDir: string, dataset: string, release: string): Promise<void> {
+/**
+ * Makes a release the current one atomically. The files of the newest `keep` releases (RELEASES_KEEP) stay, so that
+ * cursors and running requests finish; of the others only what `keepManifest` writes.
+ */
+export async function makeCurrent(dataDir: string, dataset: string, release: string, keep: number): Promise<void> {
   await replaceFile(paths.current(dataDir, dataset), `${release}\n`);
-  await prune(dataDir, dataset, release);
+  await prune(dataDir, dataset, release, keep);
 }
 
-async function prune(dataDir: string, dataset: string, current: string): Promise<void> {
+async function prune(dataDir: string, dataset: string, current: string, keep: number): Promise<void> {
   const folder = paths.releases(dataDir, dataset);
   const releases: { id: string; at: number }[] = [];
   for (const id of await readdir(folder)) {
@@ -189,6 +189,21 @@ async function prune(dataDir: string, dataset: string, current: string): Promise
     const written = await stat(join(folder, id, RELEASE_FILES.manifest)).catch(() => null);
     releases.push({ id, at: written?.mtimeMs ?? 0 });
   }
-  const old = releases.sort((a, b) => b.at - a.at).slice(KEPT - 1);
-  for (const { id } of old) await rm(join(folder, id), { recursive: true, force: true });
+  const old = releases.sort((a, b) => b.at - a.at).slice(keep - 1);
+  for (const { id } of old) {
+    await keepManifest(dataDir, dataset, id);
+    await rm(join(folder, id), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Keeps the manifest of a release: its name, times, counts and the SHA-256 of its files. Values of open enums are left
+ * out, because a record that is removed later may be the only one with a value. A damaged manifest is not kept.
+ */
+async function keepManifest(dataDir: string, dataset: string, release: string): Promise<void> {
+  const manifest = await readManifest(paths.release(dataDir, dataset, release)).catch(() => null);
+  if (manifest === null) return;
+  const file = paths.keptManifest(dataDir, dataset, release);
+  await mkdir(dirname(file), { recursive: true });
+  await replaceFile(file, `${JSON.stringify({ ...manifest, enums: {} }, null, 1)}\n`);
 }

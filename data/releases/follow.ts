@@ -50,6 +50,8 @@ export interface Follower {
 }
 
 export interface FollowOptions extends RemoteCopy {
+  /** Releases whose files stay, RELEASES_KEEP. */
+  keep: number;
   store: Store;
   datasets(): readonly string[];
   log(line: string): void;
@@ -160,7 +162,7 @@ class ReleaseFollower implements Follower {
         await this.#note();
       }
       if (await this.#mayServe(dataset, listing)) {
-        await makeCurrent(dataDir, dataset, release);
+        await makeCurrent(dataDir, dataset, release, this.#options.keep);
         this.#waiting.delete(dataset);
         this.#fetched.delete(dataset);
       }

@@ -80,11 +80,11 @@ describeStores('leases', ({ open }) => {
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     await announceListing(store, lease, { name: 'unfinished', dataset, kind: 'release', release: 'r5' });
-    const { retained, removable } = await listingsToRemove(store);
+    const { retained, removable } = await listingsToRemove(store, 3);
     expect(retained).toEqual(expect.arrayContaining(['r2', 'r3', 'r4', 'work of r4']));
     expect(removable.sort()).toEqual(['r1', 'unfinished', 'work of r1', 'work of r2', 'work of r3']);
     await forgetListing(store, 'r1');
-    expect((await listingsToRemove(store)).removable).not.toContain('r1');
+    expect((await listingsToRemove(store, 3)).removable).not.toContain('r1');
     await lease.release();
   });
 

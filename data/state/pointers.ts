@@ -13,9 +13,6 @@ export interface NewListing {
   release: string | null;
 }
 
-/** Releases of a dataset that stay in the storage, the current one included. */
-const RETAINED = 3;
-
 /** The pointers by dataset. */
 export async function readPointers({ db }: Store): Promise<Map<string, ReleasePointer>> {
   const rows = await db.selectFrom('release_pointers').select(['dataset', 'release', 'listing', 'work']).execute();
@@ -59,8 +56,14 @@ export async function movePointer(
   });
 }
 
-/** Names of the listings that the storage must contain, and of those that may be removed. */
-export async function listingsToRemove({ db }: Store): Promise<{ retained: string[]; removable: string[] }> {
+/**
+ * Names of the listings that the storage must contain, and of those that may be removed. Of a dataset `keep` releases
+ * stay, the current one included.
+ */
+export async function listingsToRemove(
+  { db }: Store,
+  keep: number,
+): Promise<{ retained: string[]; removable: string[] }> {
   const pointers = await db.selectFrom('release_pointers').select(['listing', 'work']).execute();
   const retained = new Set(pointers.flatMap(({ listing, work }) => [listing, work]).filter((name) => name !== null));
   const rows = await db
@@ -71,7 +74,7 @@ export async function listingsToRemove({ db }: Store): Promise<{ retained: strin
     .execute();
   for (const list of Map.groupBy(rows, ({ dataset }) => dataset).values()) {
     const releases = list.filter(({ kind, published_at }) => kind === 'release' && published_at !== null);
-    for (const { name } of releases.toSorted((a, b) => b.published_at! - a.published_at!).slice(0, RETAINED))
+    for (const { name } of releases.toSorted((a, b) => b.published_at! - a.published_at!).slice(0, keep))
       retained.add(name);
   }
   return { retained: [...retained], removable: rows.map(({ name }) => name).filter((name) => !retained.has(name)) };

@@ -25,6 +25,8 @@ export interface SealInput extends Omit<FeedInput, 'now'>, Publication {
   /** Id of the previous release, if it is readable. */
   current: string | null;
   now: () => Date;
+  /** Releases whose files stay, RELEASES_KEEP. */
+  keep: number;
   /** Files outside the manifest that are built in parallel; awaited before the switch. */
   derived: () => Promise<unknown>;
   /** Writes the release's name into the files that contain it; `folder` is the draft's. */
@@ -41,7 +43,7 @@ export async function seal(
   folder: string,
   rows: Readonly<Record<string, number>>,
   fields: ManifestFields,
-  { current, now, derived, name, announce, sign, ...feeding }: SealInput,
+  { current, now, keep, derived, name, announce, sign, ...feeding }: SealInput,
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
   for (const [file, count] of Object.entries(rows).sort(([a], [b]) => byCodePoint(a, b))) {
@@ -68,7 +70,7 @@ export async function seal(
     await rm(aside, { recursive: true, force: true });
   } else await putInPlace(folder, place);
   await announce?.(release);
-  await makeCurrent(dataDir, fields.dataset, release);
+  await makeCurrent(dataDir, fields.dataset, release, keep);
   return { release, fresh: true };
 }
 

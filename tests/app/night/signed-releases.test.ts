@@ -76,7 +76,7 @@ describeStores('signed releases', (under) => {
       const unsigned = await published(store, (folder) => rmSync(join(folder, 'manifest.jws')));
       const to = scratch();
       expect(await unsigned.fetchTo(to)).not.toBeNull();
-      await makeCurrent(to, 'tools', unsigned.release);
+      await makeCurrent(to, 'tools', unsigned.release, 3);
       const signed = await published(store);
       // The name of a release does not depend on its signature.
       expect(signed.release).toBe(unsigned.release);
