@@ -7,7 +7,18 @@ import { offerHtml } from './offer.ts';
 import { barsOf, CHART, FIGURES, SORTED, sourceText, spreadText, viewCell } from './viewer-cells.ts';
 import type { Model, ModelAttribute, ServedRows, TableRow } from './viewer-model.ts';
 import { PAGE_ROWS } from './viewer-model.ts';
-import { columnsOf, filterText, listText, pageOf, readState, rowsKey, selectionOf, sortOf } from './viewer-state.ts';
+import {
+  callOf,
+  columnsOf,
+  filterText,
+  listText,
+  pageOf,
+  paidNames,
+  readState,
+  rowsKey,
+  selectionOf,
+  sortOf,
+} from './viewer-state.ts';
 
 /** The head of a column: sort button, type, small chart whose bars filter, range. */
 function columnHead(model: Model, attribute: ModelAttribute, sort: string): Html {
@@ -68,7 +79,7 @@ export function tableHtml(model: Model, state: URLSearchParams, rows: readonly T
 }
 
 /** The offer of rows or values of an address, which a search with `args` answers; `search` is its query. */
-export function searchOffer(
+function searchOffer(
   { pages, dataset, price }: Model,
   search: string,
   offer: { what: string; about: string; args: Record<string, string> },
@@ -76,6 +87,17 @@ export function searchOffer(
   const prefix = pages.replace(/\/datasets\/[^/]+\/$/, '');
   const path = `/datasets/${dataset}/${search}`;
   return offerHtml({ prefix, path, operation: 'entity_search', dataset, price, ...offer, about: html`${offer.about}` });
+}
+
+/** The offer of rows that the service selects by paid attributes: the first, or those after a cursor. */
+export function selectionOffer(model: Model, search: string, cursor = ''): Html {
+  const state = readState(search, model);
+  const what = cursor === '' ? `${PAGE_ROWS} rows` : `the next ${PAGE_ROWS} rows`;
+  const args = { ...Object.fromEntries(callOf(state, model)), ...(cursor === '' ? {} : { cursor }) };
+  const names = paidNames(state, model);
+  const labels = model.attributes.filter(({ name }) => names.includes(name)).map(attributeLabel);
+  const about = `${labels.join(', ')}: not public, so the service selects the rows. Paid once for each release.`;
+  return searchOffer(model, search, { what, about, args });
 }
 
 /** The offer of the paid columns of an address for the rows of `slugs`. Empty: no column is paid, or there is no row. */
@@ -88,6 +110,9 @@ export function columnsOffer(model: Model, search: string, slugs: readonly strin
   const fields = listText(paid.map(({ name }) => name));
   return searchOffer(model, search, { what, about, args: { ids: listText(slugs), fields, limit: String(PAGE_ROWS) } });
 }
+
+/** The state of a table without rows. */
+export const NO_RESULTS = 'No results. Remove a filter or search for fewer words.';
 
 /** The text above the table. */
 export const matchText = (matched: number, records: number): string =>
@@ -103,7 +128,10 @@ export function modelOfPage(page: string): Model | null {
     : (JSON.parse(text.replace(/&(#?\w+);/g, (entity, name) => ENTITIES[name] ?? entity)) as Model);
 }
 
-/** The page of a dataset with the rows of an address in place of the first rows of the dataset. */
+/**
+ * The page of a dataset with the rows of an address in place of the first rows of the dataset, or with their offer when the
+ * address selects by paid attributes.
+ */
 export function withRows(
   page: string,
   model: Model,
@@ -112,28 +140,32 @@ export function withRows(
 ): string {
   const { matched, records, problem } = answer;
   const state = readState(search, model);
+  const isPaid = paidNames(state, model).length > 0;
   const served: ServedRows = { key: rowsKey(state), ...answer };
   const chips = [...selectionOf(state)].map(
     ([name, value]) =>
       html`<li><button type="button" class="viewer-chip">${filterText(name, value, model)} <span aria-hidden="true">×</span></button></li>`,
   );
+  if (chips.length > 1) chips.push(html`<li><button type="button" class="viewer-chip plain">Remove all</button></li>`);
+  const offer = isPaid
+    ? selectionOffer(model, search)
+    : columnsOffer(
+        model,
+        search,
+        rows.map(({ slug }) => slug),
+      );
   const parts: [RegExp, string][] = [
     [/(?<=<section class="viewer" )/, html`data-rows="${JSON.stringify(served)}" `.toString()],
     [
       /<table id="viewer-table"[\s\S]*?<\/table>/,
       tableHtml({ ...model, stats: answer.stats ?? model.stats }, state, rows, matched).toString(),
     ],
+    [/(?<=<div id="viewer-offer">)/, String(offer)],
     [
-      /(?<=<div id="viewer-offer">)/,
-      String(
-        columnsOffer(
-          model,
-          search,
-          rows.map(({ slug }) => slug),
-        ),
-      ),
+      /(?<=<p id="viewer-count"[^>]*>)[^<]*/,
+      isPaid || (problem !== '' && rows.length === 0) ? '' : matchText(matched, records),
     ],
-    [/(?<=<p id="viewer-count"[^>]*>)[^<]*/, problem === '' || rows.length > 0 ? matchText(matched, records) : ''],
+    [/(?<=<p id="viewer-status"[^>]*>)/, !isPaid && problem === '' && matched === 0 ? NO_RESULTS : ''],
     [/(?<=<ul [^>]*id="viewer-chips"[^>]*>)/, joinHtml(chips, '').toString()],
     ...(state.has('map') ? [[/(?<=id="viewer-map-figure") hidden/, ''] as [RegExp, string]] : []),
     ...(problem === ''

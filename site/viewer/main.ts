@@ -1,7 +1,7 @@
 // The viewer of a dataset: the table with its URL, filters, columns, selection, downloads and map. Rows come
 // from the public file, so nothing is spent; paid values are fetched after a click that shows the price.
 
-import { matchText } from '../../api/pages/dataset-table.ts';
+import { matchText, NO_RESULTS } from '../../api/pages/dataset-table.ts';
 import { type Model, PAGE_ROWS, type TableRow } from '../../api/pages/viewer-model.ts';
 import {
   addressProblem,
@@ -233,7 +233,7 @@ async function show(again = false): Promise<boolean> {
   if (names.length > 0 || wrong?.empty) {
     showNoRows();
     status('');
-    if (names.length > 0) searchPaid(names);
+    if (names.length > 0) searchPaid();
     return true;
   }
   const key = rowsKey(state);
@@ -306,7 +306,7 @@ function showMatches(wrong: string): void {
   showPaid(columns(), paid.values);
   paid.offer(rows, columns());
   if (wrong !== '') problem(wrong);
-  status(matched === 0 && wrong === '' ? 'No results. Remove a filter or search for fewer words.' : '');
+  status(matched === 0 && wrong === '' ? NO_RESULTS : '');
   showPages(rows.length);
 }
 
@@ -320,9 +320,9 @@ function showNoRows(): void {
 }
 
 /** A filter or sort by a paid attribute: the API selects the rows. */
-function searchPaid(names: readonly string[]): void {
+function searchPaid(): void {
   const requestTurn = turn;
-  paid.search(state, names, (rows, isLast) => {
+  paid.search((rows, isLast) => {
     if (requestTurn !== turn) return;
     drawTable(model, state, rows, rows.length);
     prepareTable(model, picked.slugs);

@@ -1,10 +1,9 @@
 // Paid columns and paid selections: the offer with its price, and the rows that the session of the visitor paid for.
 
-import { columnsOffer, searchOffer } from '../../api/pages/dataset-table.ts';
+import { columnsOffer, selectionOffer } from '../../api/pages/dataset-table.ts';
 import type { Html } from '../../api/pages/html.ts';
-import { type Model, type ModelAttribute, PAGE_ROWS, type TableRow } from '../../api/pages/viewer-model.ts';
-import { callOf, listOf } from '../../api/pages/viewer-state.ts';
-import { attributeLabel } from '../../packs/define/labels.ts';
+import type { Model, ModelAttribute, TableRow } from '../../api/pages/viewer-model.ts';
+import { listOf } from '../../api/pages/viewer-state.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { connectOffer, type PageCall } from '../account/offer.ts';
 import { byId } from './dom.ts';
@@ -42,17 +41,8 @@ export class PaidRows {
   }
 
   /** Offers the rows that the service selects by paid attributes. */
-  search(
-    state: URLSearchParams,
-    names: readonly string[],
-    onRows: (rows: TableRow[], isLast: boolean) => void,
-    cursor = '',
-  ): void {
-    const what = cursor === '' ? `${PAGE_ROWS} rows` : `the next ${PAGE_ROWS} rows`;
-    const args = { ...Object.fromEntries(callOf(state, this.#model)), ...(cursor === '' ? {} : { cursor }) };
-    const labels = this.#model.attributes.filter(({ name }) => names.includes(name)).map(attributeLabel);
-    const about = `${labels.join(', ')}: not public, so the service selects the rows. Paid once for each release.`;
-    this.#show(searchOffer(this.#model, location.search, { what, about, args }), ({ items, next_cursor }, text) => {
+  search(onRows: (rows: TableRow[], isLast: boolean) => void, cursor = ''): void {
+    this.#show(selectionOffer(this.#model, location.search, cursor), ({ items, next_cursor }, text) => {
       for (const { slug, attributes } of items) this.#keep(slug, attributes);
       this.close();
       onRows(
@@ -60,7 +50,7 @@ export class PaidRows {
         next_cursor === null,
       );
       byId('viewer-status').textContent = text;
-      if (next_cursor !== null) this.search(state, names, onRows, next_cursor);
+      if (next_cursor !== null) this.search(onRows, next_cursor);
     });
   }
 

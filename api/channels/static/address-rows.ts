@@ -33,8 +33,9 @@ const PAGES = 20;
 type Rows = Parameters<typeof withRows>[3];
 
 /**
- * The page with the rows of its address. Null: it stays as it is. Either it has these rows, or its script reads them from
- * the public file: the address names paid values, the visitor is over the rate limit, or the engine is busy.
+ * The page with the rows of its address, or with the offer of rows that paid values select. Null: it stays as it is. Either
+ * it has these rows, or its script reads them from the public file: the visitor is over the rate limit, or the engine is
+ * busy.
  */
 export async function addressPage(
   { gate, root }: { gate: CallDeps; root: string },
@@ -52,7 +53,10 @@ export async function addressPage(
       const page = file.text ?? (await readFile(file.path, 'utf8'));
       const model = modelOfPage(page);
       const state = model && readState(search, model);
-      if (model === null || state === null || paidNames(state, model).length > 0) return null;
+      if (model === null || state === null) return null;
+      const { records } = release.manifest;
+      if (paidNames(state, model).length > 0)
+        return withRows(page, model, search, { rows: [], matched: 0, records, problem: '' });
       const rows = await rowsOf(release, model, state, search, gate, request);
       return rows && withRows(page, model, search, rows);
     } finally {

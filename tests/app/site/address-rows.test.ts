@@ -135,8 +135,14 @@ test.each([
 
 describe('what the page does not do', () => {
   test('it shows no paid value and selects by none', async () => {
-    for (const view of ['min_runtime=1', 'sort=-runtime'])
-      expect((await open(`/datasets/tools/?${view}`)).served).toBe(false);
+    for (const view of ['min_runtime=1', 'sort=-runtime']) {
+      const paid = await open(`/datasets/tools/?${view}`);
+      expect(paid.served).toBe(true);
+      expect(paid.text).not.toContain('<!--record tools/');
+      expect(paid.text).toMatch(/<p id="viewer-count"[^>]*><\/p>/);
+      expect(paid.text).toContain('Load 50 rows: €0.008');
+      expect(paid.text).toContain('Runtime: not public, so the service selects the rows.');
+    }
     const { text, served } = await open('/datasets/tools/?fields=maker,runtime');
     expect(served).toBe(true);
     expect(text.match(/viewer-lock/g)).toHaveLength(50);
