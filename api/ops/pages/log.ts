@@ -1,5 +1,6 @@
 // The audit log: decisions, grants, revocations, opt-outs, owners' edits, sign-ins. And the list of opt-outs.
 
+import { recordNames } from '../../../data/review/review-case.ts';
 import { auditEntries, type StoredAuditEntry } from '../../../data/state/audit.ts';
 import { emailsOf } from '../../../data/state/keys/keys.ts';
 import { ApiError } from '../../contract/errors.ts';
@@ -13,7 +14,11 @@ import { tableSort } from '../parts/sort.ts';
 const PAGE = 50;
 
 /** GET /ops/log. */
-export async function logPage({ store }: OpsParts, request: RouteRequest, who: string): Promise<OpsAnswer> {
+export async function logPage(
+  { store, reviewing, base_url }: OpsParts,
+  request: RouteRequest,
+  who: string,
+): Promise<OpsAnswer> {
   const before = request.parameter('before');
   if (before !== undefined && !/^\d{1,15}$/.test(before))
     throw new ApiError('validation_failed', 'before: must be the number of an entry', {
@@ -27,12 +32,23 @@ export async function logPage({ store }: OpsParts, request: RouteRequest, who: s
   });
   const rows = entries.slice(0, PAGE);
   const emails = await emailsOf(store, rows.flatMap(keysIn));
+  const records = rows.flatMap(({ dataset, entity_id }) =>
+    dataset !== null && entity_id !== null ? [{ dataset, entity_id }] : [],
+  );
+  const names = await recordNames(reviewing, records);
+  const record = (row: StoredAuditEntry): Html | '' => {
+    if (row.entity_id === null) return '';
+    const named = names.get(`${row.dataset} ${row.entity_id}`);
+    // A record that was removed has no name here.
+    if (named === undefined) return html`${row.dataset} <code>${row.entity_id}</code>`;
+    return html`<a href="${base_url}/datasets/${row.dataset}/${named.slug}" title="${row.entity_id}">${named.name}</a> ${row.dataset}`;
+  };
   const older = (id: number) => `/ops/log?${new URLSearchParams({ ...(q === '' ? {} : { q }), before: String(id) })}`;
   const last = entries.length > PAGE ? rows.at(-1) : undefined;
   const table = html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Subject</th></tr></thead>
 <tbody>${rows.map(
     (row) =>
-      html`<tr><th scope="row">${printMinute(row.at)}</th><td data-name="Actor">${actor(row, emails)}</td><td data-name="Action">${row.action}</td><td data-name="Subject">${about(row, emails)}</td></tr>`,
+      html`<tr><th scope="row">${printMinute(row.at)}</th><td data-name="Actor">${actor(row, emails)}</td><td data-name="Action">${row.action}</td><td data-name="Subject">${about(row, emails)}${record(row)}${detailsOf(row)}</td></tr>`,
   )}</tbody></table>`;
   const none = q === '' ? 'No entries yet.' : 'No matching entry.';
   const body = html`<p class="lead">Entries cannot be changed or deleted.</p>
@@ -60,19 +76,18 @@ function actor({ who }: StoredAuditEntry, emails: Emails): Html | string {
   return id === undefined ? who : keyLink(id, emails);
 }
 
-function about({ action, dataset, entity_id, subject, details }: StoredAuditEntry, emails: Emails): Html {
-  const { key, ...more } = JSON.parse(details) as Record<string, unknown>;
+/** The item or key that an entry is about. */
+function about({ action, subject, details }: StoredAuditEntry, emails: Emails): Html | '' {
+  const { key } = JSON.parse(details) as Record<string, unknown>;
   const id = typeof key === 'string' ? key : subject;
-  const what =
-    id === null
-      ? ''
-      : /^(approve|reject)$/.test(action)
-        ? html`<a href="/ops/review/${subject}">item</a> `
-        : emails.has(id)
-          ? html`${keyLink(id, emails)} `
-          : '';
-  const record = entity_id === null ? '' : html`${dataset} <code>${entity_id}</code>`;
-  return html`${what}${record}${Object.keys(more).length > 0 && html`<small>${detailText(more)}</small>`}`;
+  if (id === null) return '';
+  if (/^(approve|reject)$/.test(action)) return html`<a href="/ops/review/${subject}">item</a> `;
+  return emails.has(id) ? html`${keyLink(id, emails)} ` : '';
+}
+
+function detailsOf({ details }: StoredAuditEntry): Html | '' {
+  const { key: _, ...more } = JSON.parse(details) as Record<string, unknown>;
+  return Object.keys(more).length === 0 ? '' : html`<small>${detailText(more)}</small>`;
 }
 
 /** Details as text: `plan: pro · reason: …`; of a value that is an object, its members in brackets. */

@@ -266,6 +266,11 @@ describeApps('requests of people in the review', { nights: true }, (stage: Money
     expect((await audit(stage.app, gone)).map(({ action }) => action)).toEqual(['approve']);
     const out = await (await stage.app.ask('/ops/opt-outs', { admin: true })).text();
     expect(out).toContain('owner1@harbour.example');
+    // The log names records, except those that are removed.
+    const log = await (await stage.app.ask('/ops/log', { admin: true })).text();
+    const { name, slug } = stage.app.records['tools']!.find(({ id }) => id === second.entity_id)!;
+    expect(log).toContain(`/datasets/tools/${slug}" title="${second.entity_id}">${name}</a> tools`);
+    expect(log).toContain(`tools <code>${first.entity_id}</code>`);
     // Shown again, through the notice about a removal.
     const notice = await openRequest(
       stage.app.state,
