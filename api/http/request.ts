@@ -163,6 +163,15 @@ function queryOf(parameters: URLSearchParams): Query {
 /** Longest body of a request, in bytes. */
 export const LONGEST_BODY = 65_536;
 
+/** Most levels of lists and objects in a JSON body. Serializing a value needs stack for each of its levels. */
+const LEVELS = 64;
+
+/** Whether a parsed body has more than LEVELS levels. */
+export function isTooDeep(value: unknown, levels = LEVELS): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
+}
+
 /**
  * Parses the JSON body of a request; undefined if it is empty. Throws `payload_too_large`, or
  * `validation_failed` for invalid JSON.
@@ -172,12 +181,16 @@ export async function readBody(c: Http, form = false): Promise<unknown> {
   if (text === '') return undefined;
   if (form && /^application\/x-www-form-urlencoded\b/i.test(c.req.header('content-type') ?? ''))
     return Object.fromEntries([...new URLSearchParams(text)].filter(([, value]) => value !== ''));
+  const invalid = (msg: string) =>
+    new ApiError('validation_failed', `body: ${msg}`, { detail: [{ loc: ['body'], msg, type: 'json_invalid' }] });
+  let body: unknown;
   try {
-    return parseJson(text);
+    body = parseJson(text);
   } catch {
-    const issue = { loc: ['body'], msg: 'must be JSON', type: 'json_invalid' };
-    throw new ApiError('validation_failed', 'body: must be JSON', { detail: [issue] });
+    throw invalid('must be JSON');
   }
+  if (isTooDeep(body)) throw invalid(`must have at most ${LEVELS} levels of lists and objects`);
+  return body;
 }
 
 /** The fields of a form, which programs may send as a JSON object. Throws as `readBody`. */

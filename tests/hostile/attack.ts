@@ -8,7 +8,7 @@ import { loadPacks } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { random } from '../support/random-records.ts';
 import { Generator, type HostileCall, type Targets } from './generate.ts';
-import { keysIn, paidValues } from './secrets.ts';
+import { keysIn, readValues } from './secrets.ts';
 import { Sender } from './send.ts';
 
 const ADMIN = 'an-operator-key-of-hostile-calls-0123456789';
@@ -133,9 +133,9 @@ export async function attack(options: AttackOptions): Promise<AttackResult> {
     const present = packs.filter(({ id }) => served.datasets.some((dataset) => dataset.id === id));
     const targets = await targetsOf(service.base, present);
     const paid = new Map<string, string>();
-    for (const pack of present)
-      for (const [key, place] of await paidValues(dataDir, pack, await freeTexts(service.base, pack)))
-        paid.set(key, place);
+    const open = new Set<string>();
+    for (const pack of present) await readValues(dataDir, pack, await freeTexts(service.base, pack), { paid, open });
+    for (const key of open) paid.delete(key);
     note(`${present.map(({ id }) => id).join(', ')}; ${paid.size} paid values`);
     const result: AttackResult = {
       ...{ calls: 0, seconds: 0, classes: {}, statuses: {}, failures: [], searched: 0, values: paid.size, leaks: [] },
@@ -148,22 +148,26 @@ export async function attack(options: AttackOptions): Promise<AttackResult> {
     service.watchTurns();
     await service.vitals();
 
+    const add = (list: string[], line: string) => {
+      list.push(line);
+      if (list.length <= 10) note(line);
+    };
     const run = async (call: HostileCall) => {
       interval.push(call);
-      const { status, headers, body, open } = await sender.send(call);
+      const { status, headers, body, open: goesOn } = await sender.send(call);
       const kind = status === 0 ? 'none' : `${Math.floor(status / 100)}xx`;
       result.classes[call.channel] ??= {};
       const row = result.classes[call.channel]!;
       row[status === 503 ? '503' : kind] = (row[status === 503 ? '503' : kind] ?? 0) + 1;
       result.statuses[status] = (result.statuses[status] ?? 0) + 1;
       if (status >= 500 && status !== 503 && !(status === 501 && call.raw))
-        result.failures.push(`${status} ${shown(call)} → ${body.slice(0, 300)}`);
-      if (status === 0 && call.raw === undefined && !open) result.silent.push(shown(call));
+        add(result.failures, `${status} ${shown(call)} → ${body.slice(0, 300)}`);
+      if (status === 0 && call.raw === undefined && !goesOn) result.silent.push(shown(call));
       if (!call.free || call.raw !== undefined) return;
       result.searched += 1;
       for (const key of keysIn(headers + body)) {
         const place = paid.get(key);
-        if (place !== undefined) result.leaks.push(`${JSON.stringify(key)} (${place}) in ${status} ${shown(call)}`);
+        if (place !== undefined) add(result.leaks, `${JSON.stringify(key)} (${place}) in ${status} ${shown(call)}`);
       }
     };
     const sample = async () => {

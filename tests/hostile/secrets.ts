@@ -8,7 +8,7 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
 
 /** Fewest characters of a text, and of a number with its decimals. */
-const LEAST = { text: 14, number: 6 };
+const LEAST = { text: 14, number: 7 };
 /** Characters of a text by which it is found; a body is searched at each beginning of a word. */
 const KEY = 14;
 /** Records of a dataset whose values are searched. */
@@ -37,13 +37,19 @@ export function* keysIn(text: string): Generator<string> {
   for (const [number] of text.matchAll(/(?<![\d.\w])\d+(?:\.\d+)?(?![\d.\w])/g)) yield number;
 }
 
-/** Keys of the paid values of a dataset with the name of their attribute; `shown` are the texts of its free answers. */
-export async function paidValues(dataDir: string, pack: Pack, shown: readonly string[]): Promise<Map<string, string>> {
+/**
+ * Adds the paid values of a dataset that only one record has to `paid`, by their key, with the name of their attribute, and
+ * everything that is free to `open`; `shown` are the texts of its free answers.
+ */
+export async function readValues(
+  dataDir: string,
+  pack: Pack,
+  shown: readonly string[],
+  { paid, open }: { paid: Map<string, string>; open: Set<string> },
+): Promise<void> {
   const release = await currentRelease(dataDir, pack.id);
   if (release === null) throw new Error(`${pack.id} has no release`);
   const isPublic = new Map(pack.attributes.map((attribute) => [attribute.name, attribute.public]));
-  const paid = new Map<string, string>();
-  const open = new Set<string>();
   let read = 0;
   for (const line of readLines(join(paths.release(dataDir, pack.id, release), RELEASE_FILES.jsonl))) {
     const { id, slug, name, attributes, provenance } = JSON.parse(line) as StoredRecord;
@@ -55,12 +61,12 @@ export async function paidValues(dataDir: string, pack: Pack, shown: readonly st
       else if (read < RECORDS)
         for (const scalar of scalars(value)) {
           const key = keyOf(scalar);
-          if (key !== null) paid.set(key, `${pack.id}.${attribute} of ${slug}`);
+          // A value of several records, such as a time zone, is no secret of one.
+          if (key !== null && paid.has(key)) open.add(key);
+          else if (key !== null) paid.set(key, `${pack.id}.${attribute} of ${slug}`);
         }
     }
     read += 1;
   }
   for (const key of shown.flatMap((text) => [...keysIn(text)])) open.add(key);
-  for (const key of open) paid.delete(key);
-  return paid;
 }

@@ -12,7 +12,7 @@ import { ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.t
 import { admit } from '../../gate/execute.ts';
 import { compressReply, takesGzip } from '../../http/coding.ts';
 import { registerFastPath } from '../../http/fast-path.ts';
-import { type Http, type HttpRequest, readRequest, readText } from '../../http/request.ts';
+import { type Http, type HttpRequest, isTooDeep, readRequest, readText } from '../../http/request.ts';
 import { commonHeaders, EXPOSED, errorReply, type Reply, requestId } from '../../http/respond.ts';
 import type { App } from '../../http/server.ts';
 import { acceptsJson } from '../../render/negotiate.ts';
@@ -131,18 +131,21 @@ function methodOf(message: unknown): string {
   return typeof method === 'string' ? method : '';
 }
 
-/** A body that is not JSON. */
+/** A body that is not JSON, or nested too deeply. */
 class ParseError extends Error {}
 
 /** The JSON of a request; undefined for other content types, which the SDK rejects. */
 async function bodyOf(c: Http): Promise<unknown> {
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) return undefined;
   const text = await readText(c);
+  let body: unknown;
   try {
-    return JSON.parse(text);
+    body = JSON.parse(text);
   } catch {
     throw new ParseError('Parse error: the body is not JSON');
   }
+  if (isTooDeep(body)) throw new ParseError('Parse error: the body has too many levels of lists and objects');
+  return body;
 }
 
 /** Errors before the protocol: JSON-RPC errors for malformed requests, our error body for the rest. */
