@@ -152,7 +152,7 @@ export async function compose(settings: Settings) {
   const { store, quotas, admins } = access;
   const overlays = await openOverlays(store);
   const register = await openRegister({ dataDir, packs, log, overlays, ...(shared && { shared: shared.releases }) });
-  const { follower, followed, drain, health, night } = openHealth(settings, access, register);
+  const { follower, followed, readiness, health, night } = openHealth(settings, access, register);
   const metrics = openMetrics(() => processState(register, dataDir, access.redisUp, followed));
   const traffic = countTraffic(store, now);
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
@@ -210,7 +210,9 @@ export async function compose(settings: Settings) {
     /** Follows the releases in object storage; null without one. */
     follower,
     /** Makes `/readyz` answer 503, so that load balancers send no more calls. */
-    drain,
+    drain: readiness.drain,
+    /** Notes a look at releases and opt-outs for `/readyz`; call what it returns at its end. */
+    looking: readiness.looking,
     ...access.sweeps,
     /** Sends the changes that subscriptions wait for. */
     sendChanges: () => sender.flush(),
@@ -257,10 +259,10 @@ function openHealth(settings: Settings, { store, redisUp }: Access, register: Re
   const datasets = () => [...register.packs.keys()];
   const follower = storage ? openFollower({ storage, store, dataDir, keep, datasets, log, now }) : null;
   const followed = shared?.follower ?? follower;
-  const { state: readiness, drain } = openReadiness({ register, night, store, follower: followed, redisUp, now });
+  const readiness = openReadiness({ register, night, store, follower: followed, redisUp, now });
   const state = () => followed?.state() ?? null;
   const progress = () => registerProgress(register, night);
-  return { follower, followed, drain, night, health: { readiness, storage: state, progress } };
+  return { follower, followed, readiness, night, health: { readiness: readiness.state, storage: state, progress } };
 }
 
 /** Subscriptions to changes, and what sends them. */

@@ -179,7 +179,9 @@ export class ApiServer {
       const { register } = this.application;
       if (packs !== null) register.setPacks(packs);
       const missing = missingIn(register);
+      const looked = this.application.looking();
       await register.refresh();
+      looked();
       this.#rewriter?.look();
       this.application.prepareSql();
       void this.application.sendChanges();

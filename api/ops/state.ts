@@ -5,6 +5,7 @@ import { buildProgress, type NightReader } from '../../data/releases/night-state
 import type { Register } from '../../data/releases/register.ts';
 import { lastCollected, lastRuns } from '../../data/releases/runs.ts';
 import type { ReviewContext } from '../../data/review/review.ts';
+import { databaseTime } from '../../data/state/leases.ts';
 import { storedQuotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
 import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
@@ -51,6 +52,8 @@ interface Readiness {
   state(): Promise<ReadinessState>;
   /** From now on it should not. */
   drain(): void;
+  /** Notes that releases and opt-outs are read now; call what it returns when they are. */
+  looking(): () => void;
 }
 
 interface ReadinessParts {
@@ -67,21 +70,34 @@ interface ReadinessParts {
 const CHECK = { limit: 2_000, kept: 1_000 };
 
 /**
- * A process is ready when it serves a release, can write its database, and has to fetch the first release of no
- * dataset, unless it is stopping or a release is damaged. A dataset that was never built takes none out, nor does
+ * Milliseconds between two looks at releases and opt-outs after which the process was stopped, as by SIGSTOP or a paused
+ * machine. It should get no calls until it has looked again.
+ */
+const STOPPED = 3_000;
+/** Milliseconds by which the clock may differ from that of PostgreSQL. */
+const CLOCK_LIMIT = 60_000;
+
+/**
+ * A process is ready when it serves a release, can write its database, has the same time as it, and has to fetch the
+ * first release of no dataset, unless it is stopping or a release is damaged. A dataset that was never built takes none out, nor does
  * Redis, whose fallback answers.
  */
 export function openReadiness({ register, night, store, follower, redisUp, now }: ReadinessParts): Readiness {
   let draining = false;
-  let check = { at: Number.NEGATIVE_INFINITY, writable: Promise.resolve(true) };
-  const isWritable = () => {
+  /** When the last look began; null before the first. */
+  let lookedAt: number | null = null;
+  /** When the look began that noticed a stop; null once it has ended. */
+  let behindSince: number | null = null;
+  const wasStopped = () => lookedAt !== null && performance.now() - lookedAt > STOPPED;
+  let check = { at: Number.NEGATIVE_INFINITY, problem: Promise.resolve<string | null>(null) };
+  const databaseProblem = () => {
     const at = performance.now();
-    if (at - check.at > CHECK.kept) check = { at, writable: checkWrite(store, now()) };
-    return check.writable;
+    if (at - check.at > CHECK.kept) check = { at, problem: checkDatabase(store, now) };
+    return check.problem;
   };
   return {
     async state() {
-      const writable = await isWritable();
+      const problem = await databaseProblem();
       const waiting = follower?.state().waiting ?? {};
       const datasets = [...register.packs.keys()];
       const inState = (state: string) => datasets.filter((id) => register.state(id) === state);
@@ -93,7 +109,8 @@ export function openReadiness({ register, night, store, follower, redisUp, now }
       return {
         reasons: [
           ...(draining ? ['the process is stopping'] : []),
-          ...(writable ? [] : ['the accounts database cannot be written']),
+          ...(problem === null ? [] : [problem]),
+          ...(behindSince !== null || wasStopped() ? ['the process was stopped and reads what changed'] : []),
           ...(empty ? ['no release is served yet', ...missing] : []),
           ...inState('damaged').map((id) => `${id}: the release is damaged`),
           ...Object.entries(waiting)
@@ -109,18 +126,38 @@ export function openReadiness({ register, night, store, follower, redisUp, now }
     drain() {
       draining = true;
     },
+    looking() {
+      const at = performance.now();
+      if (wasStopped()) behindSince = at;
+      lookedAt = at;
+      // A look that began before the stop has not read what changed during it.
+      return () => {
+        if (behindSince !== null && at >= behindSince) behindSince = null;
+      };
+    },
   };
 }
 
-/** Writes as a charge does: to a quota that is always used up. */
-async function checkWrite(store: Store, now: Date): Promise<boolean> {
-  const write = storedQuotas(store)
-    .take({ name: 'readyz', quota: 0 }, 0, now)
-    .then(
-      () => true,
-      () => false,
-    );
-  return Promise.race([write, setTimeout(CHECK.limit, false, { ref: false })]);
+const UNWRITABLE = 'the accounts database cannot be written';
+
+/**
+ * Writes as a charge does, to a quota that is always used up, and compares the clocks: leases, links, tokens and
+ * payments end by the time of the process. Returns a problem as a sentence, or null.
+ */
+async function checkDatabase(store: Store, now: () => Date): Promise<string | null> {
+  const work = async () => {
+    await storedQuotas(store).take({ name: 'readyz', quota: 0 }, 0, now());
+    // SQLite has the clock of this machine.
+    return store.dialect === 'postgres' ? clockProblem(await databaseTime(store), now().getTime()) : null;
+  };
+  return Promise.race([work().catch(() => UNWRITABLE), setTimeout(CHECK.limit, UNWRITABLE, { ref: false })]);
+}
+
+function clockProblem(database: number, machine: number): string | null {
+  const difference = machine - database;
+  if (Math.abs(difference) <= CLOCK_LIMIT) return null;
+  const seconds = Math.round(Math.abs(difference) / 1000);
+  return `the clock of this machine is ${seconds} s ${difference > 0 ? 'ahead of' : 'behind'} that of the database`;
 }
 
 /** Runs of a dataset that the pages show. */

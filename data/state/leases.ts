@@ -36,6 +36,12 @@ export const databaseClock = ({ dialect }: Store): RawBuilder<number> =>
     ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
     : sql<number>`cast((julianday('now') - 2440587.5) * 86400000 as integer)`;
 
+/** The time of the database, in milliseconds since 1970. */
+export async function databaseTime(store: Store): Promise<number> {
+  const { rows } = await sql<{ at: number }>`select ${databaseClock(store)} as at`.execute(store.db);
+  return rows[0]!.at;
+}
+
 /** Acquires a lease, and renews it until it is released. Throws LeaseHeld while another process has it. */
 export async function acquireLease(store: Store, { name, holder, duration, onLost }: LeaseOptions): Promise<RunLease> {
   const now = databaseClock(store);

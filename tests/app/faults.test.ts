@@ -113,7 +113,9 @@ const PARTS: Part[] = [
     async open(port) {
       const schema = `faults_${randomBytes(6).toString('hex')}`;
       const databaseUrl = throughPort(database!, port);
-      const app = await testApp({ records: 3, store: { databaseUrl, schema, statement_limit: 2_000 } });
+      // A stopped clock differs from that of PostgreSQL, so that /readyz would answer 503.
+      const now = () => new Date();
+      const app = await testApp({ records: 3, now, store: { databaseUrl, schema, statement_limit: 2_000 } });
       // All parts start at the same time, which may take longer than the time limits.
       const { headers } = await vi.waitFor(() => newKey(app), { timeout: 20_000 });
       return {

@@ -214,3 +214,45 @@ test('a damaged release and a database that cannot be written are reasons, a dat
     await app.close().catch(() => {});
   }
 });
+
+test('a clock that differs from that of PostgreSQL by more than a minute is a reason, and none when it is right again', async (context) => {
+  const { store } = await proxied(context);
+  const parts = { register: { packs: new Map(), state: () => 'open' as const }, follower: null, redisUp: () => null };
+  const reasons = async (shift: number) => {
+    const now = () => new Date(Date.now() + shift);
+    return (await openReadiness({ ...parts, store, now }).state()).reasons.filter((reason) => reason.includes('clock'));
+  };
+  expect(await reasons(0)).toEqual([]);
+  expect(await reasons(50_000)).toEqual([]);
+  const [ahead, behind] = [await reasons(600_000), await reasons(-600_000)];
+  expect(ahead).toEqual([
+    expect.stringMatching(/^the clock of this machine is (599|600) s ahead of that of the database$/),
+  ]);
+  expect(behind).toEqual([
+    expect.stringMatching(/^the clock of this machine is (600|601) s behind that of the database$/),
+  ]);
+});
+
+test('a process that was stopped is not ready until it has read what changed', async () => {
+  const app = await testApp({ records: 3 });
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const parts = { register: app.register, store: app.state, follower: null, redisUp: () => null, now: () => NOW };
+    const readiness = openReadiness(parts);
+    const reasons = async () => (await readiness.state()).reasons;
+    const early = readiness.looking();
+    vi.advanceTimersByTime(2_900);
+    expect(await reasons()).toEqual([]);
+    vi.advanceTimersByTime(200);
+    const stopped = ['the process was stopped and reads what changed'];
+    expect(await reasons()).toEqual(stopped);
+    const look = readiness.looking();
+    early();
+    expect(await reasons()).toEqual(stopped);
+    look();
+    expect(await reasons()).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+    await app.close();
+  }
+});
