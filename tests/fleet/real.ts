@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Machine, type Node, node, print, root, server, start, status, until } from './machines.ts';
+import { type Machine, type Node, node, print, root, server, start, status, until } from './real-machines.ts';
 
 const MB = 1e6;
 const megabytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;

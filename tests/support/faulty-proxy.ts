@@ -16,11 +16,13 @@ export interface FaultyProxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy to a port of this machine. */
-export async function faultyProxy(to: number, { host = '127.0.0.1', delay = 50 } = {}): Promise<FaultyProxy> {
+/** Starts a proxy to a port of this machine; it listens at `port` of `address`, by default on a free one. */
+export async function faultyProxy(
+  to: number,
+  { host = '127.0.0.1', delay = 50, address = '127.0.0.1', port = 0 } = {},
+): Promise<FaultyProxy> {
   let fault: Fault = 'none';
   let server: Server | null = null;
-  let port = 0;
   const open = new Set<Socket>();
   /** Called when a fault ends. */
   const resumed: (() => unknown)[] = [];
@@ -56,7 +58,7 @@ export async function faultyProxy(to: number, { host = '127.0.0.1', delay = 50 }
     onward.on('close', () => socket.destroy());
   };
   const listen = async () => {
-    const fresh = createServer({ allowHalfOpen: true }, handle).listen(port, '127.0.0.1');
+    const fresh = createServer({ allowHalfOpen: true }, handle).listen(port, address);
     await new Promise((resolve) => fresh.once('listening', resolve));
     port = (fresh.address() as AddressInfo).port;
     server = fresh;
