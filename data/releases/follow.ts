@@ -7,6 +7,7 @@ import { paths } from '../model/layout.ts';
 import { LockedError, lockFolder } from '../model/lock.ts';
 import { currentRelease, makeCurrent } from '../model/manifest.ts';
 import { textOf } from '../objects/listing.ts';
+import { StoreUnavailable } from '../state/failures.ts';
 import { nodesWithout, noteNode, removeNode } from '../state/leases.ts';
 import { type ReleasePointer, readPointers } from '../state/pointers.ts';
 import type { Store } from '../state/store.ts';
@@ -135,7 +136,7 @@ class ReleaseFollower implements Follower {
       if (error instanceof LockedError) return;
       const { message } = error as Error;
       if (this.#problem !== message) log(`cannot follow the releases: ${message}; the current releases stay`);
-      this.#report(message);
+      this.#report(message, error instanceof StoreUnavailable);
     }
   }
 
@@ -183,10 +184,12 @@ class ReleaseFollower implements Follower {
     return others === 0 || late;
   }
 
-  #report(problem: string | null): void {
+  /** `soon`: the next look tries again, since no transfer failed but the query for the pointers. */
+  #report(problem: string | null, soon = false): void {
     if ((problem === null) !== (this.#problem === null)) this.#since = this.#options.now();
     if (problem === null && this.#problem !== null) this.#options.log('the releases can be followed again');
     this.#problem = problem;
+    if (soon) return;
     const wait = problem === null ? RETRY.first : Math.min(RETRY.most, this.#retry.wait * 2);
     this.#retry = { at: problem === null ? 0 : performance.now() + this.#retry.wait, wait };
   }

@@ -4,11 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest';
 import { openReadiness } from '../../api/ops/state.ts';
 import { paths } from '../../data/model/layout.ts';
+import { openStorage } from '../../data/objects/open.ts';
+import { openFollower } from '../../data/releases/follow.ts';
 import { openRegister } from '../../data/releases/register.ts';
 import { verify } from '../../data/state/money/ledger.ts';
 import { storedQuotas } from '../../data/state/quotas.ts';
@@ -255,4 +258,22 @@ test('a process that was stopped is not ready until it has read what changed', a
     vi.useRealTimers();
     await app.close();
   }
+});
+
+test('a process fetches a release at once when the database answers again, however long it did not', async (context) => {
+  const { store, proxy } = await proxied(context);
+  const dataDir = mkdtempSync(join(tmpdir(), 'follow-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const storage = await openStorage(pathToFileURL(dataDir).href, { scratch: dataDir });
+  const pointer = { dataset: 'tools', release: 'f00d', listing: 'ab'.repeat(32), work: null, token: 1, changed_at: 0 };
+  await store.db.insertInto('release_pointers').values(pointer).execute();
+  const lines: string[] = [];
+  const log = (line: string) => void lines.push(line);
+  const follower = openFollower({ storage, store, dataDir, datasets: () => ['tools'], log, now: () => NOW });
+  await proxy.set('refuses');
+  for (let look = 0; look < 8; look += 1) await follower.look();
+  expect(lines.filter((line) => line.includes('fetching release'))).toEqual([]);
+  await proxy.set('none');
+  await follower.look();
+  expect(lines.filter((line) => line.includes('fetching release'))).toHaveLength(1);
 });
