@@ -1,5 +1,5 @@
 // `npm run fleet`: a register on several machines under load and faults; writes docs/reliability.md. `--short`: a
-// selection in three minutes, which writes nothing. `--only <text>`: scenarios whose name contains it. `--data
+// selection in three minutes, which writes nothing. `--only <pattern>`: scenarios whose name matches it. `--data
 // <DATA_DIR>`: stores the releases of a real register in place of all that, and measures them.
 import { parseArgs } from 'node:util';
 import { lostThings, play, type Result } from './director.ts';
@@ -33,7 +33,7 @@ async function fleet(): Promise<number> {
     const left: string[] = [];
     for (const scenario of SCENARIOS) {
       if (values.short && !scenario.short) continue;
-      if (values.only !== undefined && !scenario.name.includes(values.only)) continue;
+      if (values.only !== undefined && !new RegExp(values.only).test(scenario.name)) continue;
       const reason = scenario.impossible?.(world) ?? null;
       if (reason !== null) {
         print(`— ${scenario.name}: left out, ${reason}`);
