@@ -37,7 +37,10 @@ export interface Fleet {
    * run has the lease; then nothing changed.
    */
   publish(dataset: string, release: string): Promise<void>;
-  /** Stores facts and run log after a run, and the index if it was built again. */
+  /**
+   * Stores facts and run log after a run, and the index if it was built again. Nothing of a dataset that could not be
+   * fetched: DATA_DIR may have an older release and older facts of it.
+   */
   save(dataset: string): Promise<void>;
   /** The overlays of the store, whose reservations fail after the lease was lost. */
   readonly overlays: OverlaySource;
@@ -92,6 +95,8 @@ class FleetRun implements Fleet {
   readonly #lease: RunLease;
   readonly #progress: Progress;
   readonly #scratch: string;
+  /** Datasets of which DATA_DIR has what the storage has. */
+  readonly #fetched = new Set<string>();
 
   constructor(config: Config, store: Store, storage: ObjectStorage, lease: RunLease, progress: Progress) {
     this.overlays = storedOverlays(store, lease);
@@ -117,9 +122,11 @@ class FleetRun implements Fleet {
         if ((await currentRelease(this.#dataDir, dataset)) !== release)
           await makeCurrent(this.#dataDir, dataset, release, this.#keep);
       }
-      if (!work || pointer.work === null) return;
+      if (!work) return;
+      if (pointer.work === null) return void this.#fetched.add(dataset);
       const began = performance.now();
       const { aside, ...done } = await fetchWork(copy, dataset, pointer.work);
+      this.#fetched.add(dataset);
       if (done.files > 0) this.#note(dataset, 'facts and logs of earlier runs fetched', done, began);
       if (aside > 0)
         this.#progress.warn(
@@ -144,6 +151,7 @@ class FleetRun implements Fleet {
   }
 
   async save(dataset: string): Promise<void> {
+    if (!this.#fetched.has(dataset)) return;
     const before = await this.#pointer(dataset);
     const release = await currentRelease(this.#dataDir, dataset);
     // The first run with a storage, and an index that was built again, leave the release as it was.

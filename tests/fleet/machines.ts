@@ -1,7 +1,7 @@
 // The machines of the fleet: three API processes, the third in a network of its own with a small disk of its own where
 // the system allows it, and two machines for the night.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FaultyProxy, faultyProxy } from '../support/faulty-proxy.ts';
 import { freePort } from '../support/free-port.ts';
@@ -233,6 +233,8 @@ export const freePorts = async (count: number): Promise<number[]> => {
 export function damageObjects(files: readonly string[], how: 'byte' | 'half', least = 4_000): () => void {
   const before = new Map<string, Buffer>();
   for (const file of files) {
+    // A night may have removed it.
+    if (!existsSync(file)) continue;
     const content = readFileSync(file);
     if (content.length < least) continue;
     before.set(file, content);

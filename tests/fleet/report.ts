@@ -84,7 +84,7 @@ ${total}
 At the end, ${world.release.number} releases and ${world.removals.length} opt-outs: facts and webhook messages lost ${bad(lost.facts.length)}, decisions lost ${bad(lost.decisions.length)},
 mails lost ${bad(lost.mails.length)}. Every process was queried for the readings of all releases and for every removed record; the mail
 server and the receiver of webhooks were compared with what was answered.
-${left.length === 0 ? '' : `\nLeft out on this machine:\n\n${left.map((line) => `- ${line}`).join('\n')}\n`}`;
+${left.length === 0 ? '' : `\nLeft out in this run:\n\n${left.map((line) => `- ${line}`).join('\n')}\n`}`;
 }
 
 export async function writeReport(report: Report): Promise<void> {

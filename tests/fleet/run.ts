@@ -1,6 +1,6 @@
 // `npm run fleet`: a register on several machines under load and faults; writes docs/reliability.md. `--short`: a
-// selection in three minutes, which writes nothing. `--only <pattern>`: scenarios whose name matches it. `--data
-// <DATA_DIR>`: stores the releases of a real register in place of all that, and measures them.
+// selection in three minutes, which writes nothing. `--only <pattern>`: scenarios whose name matches it. `--minutes <n>`:
+// none starts later. `--data <DATA_DIR>`: stores the releases of a real register in place of all that, and measures them.
 import { parseArgs } from 'node:util';
 import { lostThings, play, type Result } from './director.ts';
 import { killAll } from './programs.ts';
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     short: { type: 'boolean', default: false },
     only: { type: 'string' },
     plain: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: '40' },
   },
 });
 
@@ -38,6 +39,10 @@ async function fleet(): Promise<number> {
       if (reason !== null) {
         print(`— ${scenario.name}: left out, ${reason}`);
         left.push(`${scenario.name}: ${reason}`);
+        continue;
+      }
+      if (performance.now() - began > Number(values.minutes) * 60_000) {
+        left.push(`${scenario.name}: no time was left`);
         continue;
       }
       print(`— ${scenario.name}`);

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CHECKOUT, damageObjects } from './machines.ts';
 import { type Program, until } from './programs.ts';
 import type { Window } from './reconcile.ts';
@@ -90,6 +91,19 @@ function fillDisk(file: string): void {
     }
 }
 
+let isRemounted = false;
+/** Mounts a disk read-only. That is refused while a file is being written, or is removed and still open. */
+async function remountReadOnly(folder: string): Promise<boolean> {
+  for (let attempt = 0; attempt < 20; attempt += 1)
+    try {
+      execFileSync('mount', ['-o', 'remount,ro', folder], { stdio: 'ignore' });
+      return true;
+    } catch {
+      await sleep(250);
+    }
+  return false;
+}
+
 /** Objects in the store, and a process that starts with an empty disk. */
 const damaged = (what: string, how: 'byte' | 'half'): Scenario => {
   let mend = () => {};
@@ -155,13 +169,6 @@ async function roll(world: World, version: string): Promise<void> {
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'no fault', seconds: 2, fault: none, repair: none },
-  {
-    name: 'three releases one after the other',
-    seconds: 2,
-    releases: 3,
-    fault: none,
-    repair: none,
-  },
   { name: 'two runners at once', short: true, seconds: 2, together: true, fault: none, repair: none },
   killed('API process', node(0), { short: true, mayFail: ({ nodes }) => only(nodes[0].address), affects: [0] }),
   stopped('API process', node(1), { mayFail: ({ nodes }) => only(nodes[1].address), affects: [1] }),
@@ -180,35 +187,6 @@ export const SCENARIOS: readonly Scenario[] = [
   stopped('object store', ({ services }) => services.s3, { affects: [0, 1, 2] }),
   killed('balancer', balancer, { seconds: 2, mayFail: () => ({ ...every('calls'), throughout: true }) }),
   stopped('balancer', balancer, { seconds: 2, mayFail: () => ({ ...every('calls'), throughout: true }) }),
-  {
-    name: 'runner: kill -9 in the middle of a night',
-    seconds: 1,
-    fault: none,
-    repair: none,
-    async night(night) {
-      if (!(await inTheMiddle(night))) return false;
-      await night.kill();
-      return true;
-    },
-  },
-  {
-    name: 'runner: SIGSTOP past its lease, then SIGCONT',
-    seconds: 1,
-    fault: none,
-    repair: none,
-    async night(night) {
-      if (!(await inTheMiddle(night))) return false;
-      night.stop();
-      lastStopped = night;
-      return true;
-    },
-    async check() {
-      lastStopped?.resume();
-      const code = await lastStopped?.exitCode();
-      if (!/nothing more is published/.test(lastStopped?.output() ?? '')) throw new Error('the stopped run published');
-      return `the stopped run ended with ${code} and published nothing`;
-    },
-  },
   {
     name: 'object store: slow (0.3 s for each 64 KB)',
     seconds: 8,
@@ -237,8 +215,15 @@ export const SCENARIOS: readonly Scenario[] = [
     seconds: 10,
     affects: [2],
     impossible: withoutDisk,
-    fault: async ({ nodes: [, , { dataDir }] }) => execFileSync('mount', ['-o', 'remount,ro', dataDir]),
-    repair: async ({ nodes: [, , { dataDir }] }) => execFileSync('mount', ['-o', 'remount,rw', dataDir]),
+    async fault({ nodes: [, , third] }) {
+      isRemounted = await remountReadOnly(third.dataDir);
+      if (!isRemounted) third.fault({ io: 'EROFS' });
+    },
+    async repair({ nodes: [, , third] }) {
+      if (isRemounted) execFileSync('mount', ['-o', 'remount,rw', third.dataDir]);
+      else third.fault({});
+    },
+    check: async () => (isRemounted ? 'mounted read-only' : 'EROFS injected, since a removed file was still open'),
   },
   {
     name: 'node 3: EIO of every file, injected by a preloaded module',
@@ -311,6 +296,42 @@ export const SCENARIOS: readonly Scenario[] = [
       await nodes[1].resume();
       await nodes[2].join();
       await services.s3.start();
+    },
+  },
+  {
+    name: 'three releases one after the other',
+    seconds: 2,
+    releases: 3,
+    fault: none,
+    repair: none,
+  },
+  {
+    name: 'runner: kill -9 in the middle of a night',
+    seconds: 1,
+    fault: none,
+    repair: none,
+    async night(night) {
+      if (!(await inTheMiddle(night))) return false;
+      await night.kill();
+      return true;
+    },
+  },
+  {
+    name: 'runner: SIGSTOP past its lease, then SIGCONT',
+    seconds: 1,
+    fault: none,
+    repair: none,
+    async night(night) {
+      if (!(await inTheMiddle(night))) return false;
+      night.stop();
+      lastStopped = night;
+      return true;
+    },
+    async check() {
+      lastStopped?.resume();
+      const code = await lastStopped?.exitCode();
+      if (!/nothing more is published/.test(lastStopped?.output() ?? '')) throw new Error('the stopped run published');
+      return `the stopped run ended with ${code} and published nothing`;
     },
   },
 ];
