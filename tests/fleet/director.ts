@@ -136,8 +136,11 @@ export async function play(world: World, scenario: Scenario, print: (line: strin
 
 function windowsOf(world: World, { mayFail }: Scenario, from: number, repaired: number): Window[] {
   if (!mayFail) return [];
-  const { throughout, ...window } = mayFail(world);
-  return [{ ...window, from: from - 50, until: throughout ? repaired + NOTICED : from + NOTICED }];
+  return [mayFail(world)].flat().map(({ throughout, ...window }) => ({
+    ...window,
+    from: from - 50,
+    until: throughout ? repaired + NOTICED : from + NOTICED,
+  }));
 }
 
 /** What must be true at the end: facts, decisions, mails and messages that are lost. */

@@ -13,6 +13,9 @@ import type { World } from './world.ts';
 /** Milliseconds until the balancer notices a process that stopped to answer: its interval, and its patience. */
 export const NOTICED = 3_000;
 
+/** What may fail; `throughout`: during the whole fault, and not only when it begins. */
+type Loss = Omit<Window, 'from' | 'until'> & { throughout?: boolean };
+
 export interface Scenario {
   name: string;
   /** Whether `npm run fleet -- --short` runs it. */
@@ -25,7 +28,7 @@ export interface Scenario {
    * What may fail: calls in flight at these addresses when the fault begins, or during the whole fault; charges of calls
    * that are answered with 503. Absent: nothing.
    */
-  mayFail?: (world: World) => Omit<Window, 'from' | 'until'> & { throughout?: boolean };
+  mayFail?: (world: World) => Loss | Loss[];
   /** Numbers of the nodes (0 to 2) from whose repair their seconds count. */
   affects?: readonly number[];
   /** Releases during the fault; 1 if absent. */
@@ -270,7 +273,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'together: PostgreSQL and Redis hang, and an API process is killed',
     seconds: 8,
     affects: [0, 1, 2],
-    mayFail: database,
+    mayFail: ({ nodes }) => [database(), { ...only(nodes[0].address), throughout: true }],
     async fault({ services, nodes }) {
       await services.postgres.hang();
       await services.redis.hang();
