@@ -269,7 +269,7 @@ test('a process fetches a release at once when the database answers again, howev
   await store.db.insertInto('release_pointers').values(pointer).execute();
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const follower = openFollower({ storage, store, dataDir, datasets: () => ['tools'], log, now: () => NOW });
+  const follower = openFollower({ storage, store, dataDir, keep: 3, datasets: () => ['tools'], log, now: () => NOW });
   await proxy.set('refuses');
   for (let look = 0; look < 8; look += 1) await follower.look();
   expect(lines.filter((line) => line.includes('fetching release'))).toEqual([]);
