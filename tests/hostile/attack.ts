@@ -43,6 +43,8 @@ export interface AttackResult {
   searched: number;
   values: number;
   leaks: string[];
+  /** Values that were found in answers that were paid for: the search works. */
+  paidFor: number;
   /** Requests without an answer. */
   silent: string[];
   samples: Sample[];
@@ -138,7 +140,17 @@ export async function attack(options: AttackOptions): Promise<AttackResult> {
     for (const key of open) paid.delete(key);
     note(`${present.map(({ id }) => id).join(', ')}; ${paid.size} paid values`);
     const result: AttackResult = {
-      ...{ calls: 0, seconds: 0, classes: {}, statuses: {}, failures: [], searched: 0, values: paid.size, leaks: [] },
+      ...{
+        calls: 0,
+        seconds: 0,
+        classes: {},
+        statuses: {},
+        failures: [],
+        searched: 0,
+        values: paid.size,
+        leaks: [],
+        paidFor: 0,
+      },
       ...{ silent: [], samples: [], turns: [], slow: [], written: [] },
     };
     const generator = new Generator(random(seed), targets);
@@ -163,11 +175,13 @@ export async function attack(options: AttackOptions): Promise<AttackResult> {
       if (status >= 500 && status !== 503 && !(status === 501 && call.raw))
         add(result.failures, `${status} ${shown(call)} → ${body.slice(0, 300)}`);
       if (status === 0 && call.raw === undefined && !goesOn) result.silent.push(shown(call));
-      if (!call.free || call.raw !== undefined) return;
-      result.searched += 1;
+      if (call.raw !== undefined) return;
+      if (call.free) result.searched += 1;
       for (const key of keysIn(headers + body)) {
         const place = paid.get(key);
-        if (place !== undefined) add(result.leaks, `${JSON.stringify(key)} (${place}) in ${status} ${shown(call)}`);
+        if (place !== undefined && !call.free) result.paidFor += 1;
+        else if (place !== undefined)
+          add(result.leaks, `${JSON.stringify(key)} (${place}) in ${status} ${shown(call)}`);
       }
     };
     const sample = async () => {

@@ -45,7 +45,7 @@ function section(result: AttackResult, title: string, load: number): string {
     ...table(result),
     '',
     `- Errors of the server other than 503: ${result.failures.length}.`,
-    `- Leaks: ${result.leaks.length}. ${whole(result.values)} paid values were searched in ${whole(result.searched)} free answers.`,
+    `- Leaks: ${result.leaks.length}. ${whole(result.values)} paid values were searched in ${whole(result.searched)} free answers; answers that were paid for had ${whole(result.paidFor)}.`,
     `- Memory after warming and at the end: ${whole(rss[0])} and ${whole(rss[1])} MB resident, ${whole(heap[0])} and ${whole(heap[1])} MB of heap after collections.`,
     `- Turns of the event loop with more than ${TURN} ms of processor time: ${result.turns.length}${most === undefined ? '' : ` (the longest ${whole(most)} ms)`}; calls that exceed it when they are repeated alone: ${result.slow.length}.`,
     `- Files written by statements or paths: ${result.written.length}.`,
