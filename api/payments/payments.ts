@@ -98,6 +98,12 @@ export interface Payments {
   waiting?: (secret: string) => Promise<boolean>;
 }
 
+/** Longest address in PAYMENT-REQUIRED, in characters: clients and proxies read headers of 8 kB. The body has all of it. */
+const LONGEST_RESOURCE = 2048;
+
+/** Longest value of PAYMENT-REQUIRED with extensions for indexers, which may contain the body of a request. */
+const LONGEST_REQUIRED = 7168;
+
 /** The advice when nothing can be bought. */
 export const NO_CHECKOUT = 'This service has no checkout; contact its operator for credit.';
 const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
@@ -121,18 +127,19 @@ export function paymentError(
   const { indexed, ...members } = quote;
   const { x402Version, resource, accepts, extensions } = members;
   const error = accepts.length === 0 ? NOT_OFFERED : (more.reason ?? message);
-  const required = {
-    x402Version,
-    error,
-    resource,
-    accepts,
-    ...(extensions ? { extensions: { ...extensions, ...indexed } } : {}),
+  const url = resource.url.length > LONGEST_RESOURCE ? resource.url.split('?')[0] : resource.url;
+  const encode = (further: object) => {
+    const required = { x402Version, error, resource: { ...resource, url }, accepts };
+    const added = extensions ? { extensions: { ...extensions, ...further } } : {};
+    return Buffer.from(JSON.stringify({ ...required, ...added })).toString('base64');
   };
+  const described = encode(indexed ?? {});
+  const header = described.length > LONGEST_REQUIRED ? encode({}) : described;
   return new ApiError(code, message, {
     ...(detail === undefined ? {} : { detail }),
     way: WAYS_ON.includes(code) ? wayOn(quote.how_to_pay) : '',
     members,
-    headers: { ...more.headers, 'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(required)).toString('base64') },
+    headers: { ...more.headers, 'PAYMENT-REQUIRED': header },
   });
 }
 

@@ -50,7 +50,9 @@ function section(result: AttackResult, title: string, load: number): string {
     `- Turns of the event loop with more than ${TURN} ms of processor time: ${result.turns.length}${most === undefined ? '' : ` (the longest ${whole(most)} ms)`}; calls that exceed it when they are repeated alone: ${result.slow.length}.`,
     `- Files written by statements or paths: ${result.written.length}.`,
     '',
-    'A connection of "raw" has no answer when its request has no end. Everything is on the loopback.',
+    'No answer: raw requests without an end; statements of SQL that were ended by the caller after 12 s; and',
+    `${result.silent.length} requests whose address or body exceeds a limit, where the service closed the connection while the caller`,
+    'still sent. 503 of SQL: its one process was busy. A turn is measured between two timers and may be several short ones.',
   ].join('\n');
 }
 
