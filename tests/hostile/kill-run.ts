@@ -25,7 +25,7 @@ const CHECKS: Record<string, string> = {
   claim: "the owner's last confirmed edit is in the record",
   mail: 'every confirmed mail was sent or waits in the store; none that was not requested',
   publishing: 'the target has every file of an undisturbed run',
-  payment: 'the same x402 payment, sent again, is answered and paid once',
+  payment: 'the same x402 payment with its Idempotency-Key, sent again, is answered and paid once',
   webhook: 'the change arrives, under one id',
 };
 
