@@ -51,8 +51,8 @@ function section(result: AttackResult, title: string, load: number): string {
     `- Files written by statements or paths: ${result.written.length}.`,
     '',
     'No answer: raw requests without an end; statements of SQL that were ended by the caller after 12 s; and',
-    `${result.silent.length} requests whose address or body exceeds a limit, where the service closed the connection while the caller`,
-    'still sent. 503 of SQL: its one process was busy. A turn is measured between two timers and may be several short ones.',
+    `${result.silent.length} requests that are longer than a limit, which the service may refuse before it has read all of them.`,
+    '503 of SQL: its one process was busy. A turn is measured between two timers and may be several short ones.',
   ].join('\n');
 }
 
