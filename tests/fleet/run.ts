@@ -56,7 +56,7 @@ async function fleet(): Promise<number> {
       results.reduce((sum, { counts, failures: more }) => sum + failuresOf(counts) + more.length, 0) +
       Object.values(lost).flat().length;
     const seconds = (performance.now() - began) / 1000;
-    if (!values.short && values.only === undefined) await writeReport({ world, results, lost, left, seconds });
+    if (!values.short) await writeReport({ world, results, lost, left, seconds });
     print(`${results.length} scenarios, ${failures} counts that must be 0 and are not`);
     return failures;
   } finally {
