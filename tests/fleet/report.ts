@@ -52,6 +52,7 @@ Three API processes behind a load balancer, two machines for the nightly run, Po
 server, a receiver of webhooks, and a chain for x402, all on one machine:
 
 ${world.described.map((line) => `- ${line}`).join('\n')}
+- a wrong clock, and EIO, come from a module that is preloaded into the API processes
 
 Eleven clients call all the time, through the balancer: free calls and previews, records and searches with a key, the
 same with an \`Idempotency-Key\` until they are answered, MCP, A2A, SQL, lists of webhook subscriptions, and purchases by
