@@ -13,10 +13,11 @@ import { prerenderContext, releaseTime } from '../../api/discovery/prerender-con
 import { dataset_changelog } from '../../api/operations/dataset/dataset_changelog.ts';
 import { freshness } from '../../api/operations/dataset/dataset_status.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
+import { recordPage } from '../../api/pages/record-markdown.ts';
 import type { SiteChanges, SiteData, SiteDataset, SiteProfile } from '../../api/pages/site.ts';
 import { sqlExamples } from '../../api/pages/sql.ts';
 import { filterGrammar } from '../../data/input/filters.ts';
-import type { PublicRecord } from '../../data/model/record.ts';
+import type { PublicRecord, StoredRecord } from '../../data/model/record.ts';
 import { choicesOf } from '../../data/queries/choices.ts';
 import { listedFilter } from '../../data/queries/gone.ts';
 import { presentRecord } from '../../data/queries/present.ts';
@@ -26,7 +27,6 @@ import { sqlTables } from '../../data/write/sql-tables.ts';
 import { datasetAttribution } from '../../packs/define/links.ts';
 import type { Value } from '../../packs/define/model.ts';
 import type { Output } from './output.ts';
-import { pagePath } from './pages.ts';
 import { pagesProgram, renderPages } from './pages-program.ts';
 import { siteReference } from './site-reference.ts';
 
@@ -144,18 +144,29 @@ export async function siteData(
 ): Promise<SiteData> {
   const assets = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
   const datasets: SiteDataset[] = [];
-  for (const release of releases)
+  for (const release of releases) {
+    const about = datasetOf(release, base, dist, operations);
     datasets.push({
-      ...datasetOf(release, base, dist, operations),
+      ...about,
+      page: await markdownOf(release, about.examples[0]?.slug, base),
       choices: await choicesOf(release, []),
       table: await firstRows(release, join(dist, 'files', release.pack.id, 'public.parquet'), base),
       runs: await releaseHistory(release),
       changes: await changesOf(release, { releases: [...releases], base_url: base, eur_usd, operations }),
       jsonld: datasetJsonld(release, base),
     });
+  }
   const now = releaseTime(releases);
   const reference = await siteReference({ releases: [...releases], base_url: base, eur_usd, operations, now });
   return { base_url: base, assets, datasets, reference };
+}
+
+/** The Markdown page of a record, which may be no file; empty without one. */
+async function markdownOf({ engine, pack }: Release, slug: string | undefined, base: string): Promise<string> {
+  const [ordinal = null] = slug === undefined ? [] : await engine.resolve([slug]);
+  if (ordinal === null) return '';
+  const [stored] = await engine.bodies([ordinal]);
+  return recordPage(JSON.parse(stored!.body) as StoredRecord, pack, base);
 }
 
 /** Milliseconds of the stories of the home page. */
@@ -202,12 +213,11 @@ function datasetOf(
   base: string,
   dist: string,
   operations: readonly Operation[],
-): Omit<SiteDataset, 'changes' | 'choices' | 'jsonld' | 'runs' | 'table'> {
+): Omit<SiteDataset, 'changes' | 'choices' | 'jsonld' | 'page' | 'runs' | 'table'> {
   const { id, title, description, license, sources, compare, group_by } = pack;
   const answer = (name: string): unknown => JSON.parse(readFileSync(join(dist, 'v1', id, name), 'utf8'));
   const written = Examples.parse(answer('examples'));
   const profile = Profile.parse(answer('profile'));
-  const [first] = oneOfEach(written.items, group_by);
   const [value] = manifest.enums[group_by] ?? [];
   return {
     id,
@@ -251,7 +261,6 @@ function datasetOf(
     compare,
     group_by,
     prominence: pack.serving.prominence,
-    page: first ? readFileSync(join(dist, pagePath(id, first.slug)), 'utf8') : '',
     profile: profile.attributes,
     tool: id.replaceAll('-', '_'),
     filter: String(

@@ -27,7 +27,7 @@ const pagesFolder = (dataset: string): string => `datasets/${dataset}`;
 const geojsonPath = (dataset: string): string => `files/${dataset}/public.geojson`;
 
 /** Path of a record's page below DIST_DIR. */
-export function pagePath(dataset: string, slug: string): string {
+function pagePath(dataset: string, slug: string): string {
   return `${pagesFolder(dataset)}/${pageName(slug)}`;
 }
 

@@ -125,7 +125,10 @@ test('above RECORD_PAGES_MAX no page of a record is a file, the other files stay
   const isPage = (path: string) => /^datasets\/[^/]+\/[^/]+\.md$/.test(path);
   const others = Object.fromEntries(Object.entries(all).filter(([path]) => !isPage(path)));
   expect(Object.keys(all).length - Object.keys(others).length).toBe(40);
-  expect(await run(async () => {}, { RECORD_PAGES_MAX: 19 })).toEqual([]);
+  const read: NonNullable<PrerenderOptions['site']> = async ({ data }) => {
+    for (const { page } of (await data()).datasets) expect(page).toMatch(/^# /);
+  };
+  expect(await run(read, { RECORD_PAGES_MAX: 19 })).toEqual([]);
   expect(written()).toEqual(others);
   expect(await run(async () => {}, { RECORD_PAGES_MAX: 20 })).toEqual([]);
   expect(written()).toEqual(all);
