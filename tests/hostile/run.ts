@@ -50,8 +50,8 @@ function section(result: AttackResult, title: string, load: number): string {
     `- Turns of the event loop with more than ${TURN} ms of processor time: ${result.turns.length}${most === undefined ? '' : ` (the longest ${whole(most)} ms)`}; calls that exceed it when they are repeated alone: ${result.slow.length}.`,
     `- Files written by statements or paths: ${result.written.length}.`,
     '',
-    'No answer: raw requests without an end; statements of SQL that were ended by the caller after 12 s; and',
-    `${result.silent.length} requests that are longer than a limit, which the service may refuse before it has read all of them.`,
+    'No answer: raw requests without an end, and statements of SQL that were ended by the caller after 12 s.',
+    ...(result.silent.length === 0 ? [] : [`Others without an answer: ${result.silent.length}.`]),
     '503 of SQL: its one process was busy. A turn is measured between two timers and may be several short ones.',
   ].join('\n');
 }
