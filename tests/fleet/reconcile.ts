@@ -74,6 +74,8 @@ export function reconcile(calls: readonly Call[], charges: readonly Charge[], wi
     );
   const chargesOf = Map.groupBy(charges, ({ request_id }) => request_id ?? '');
   const isExcused = (call: Call) => windows.some((window) => overlaps(call, window));
+  const isRefused = (call: Call) =>
+    windows.some((window) => window.refuses?.includes(call.status) && overlaps(call, window));
   const isAnswered = ({ status, error }: Call) => status === 200 && error === null;
 
   for (const call of calls) {
@@ -85,8 +87,7 @@ export function reconcile(calls: readonly Call[], charges: readonly Charge[], wi
     // 409: an earlier attempt of the purchase is not decided yet; it is to be repeated, as after a 503.
     const isLater = call.status === 503 || (call.status === 409 && call.purchase !== null);
     if (isLater && call.hasRetryAfter) counts.unavailable += 1;
-    else if (windows.some((window) => window.refuses?.includes(call.status) && overlaps(call, window)))
-      counts.refused += 1;
+    else if (isRefused(call)) counts.refused += 1;
     else if (windows.some((window) => window.loses === 'calls' && overlaps(call, window))) counts.inFlight += 1;
     else {
       counts.failed += 1;
@@ -105,7 +106,8 @@ export function reconcile(calls: readonly Call[], charges: readonly Charge[], wi
     // The 402 of x402 that states the price is no purchase.
     if (attempts[0]?.kind === 'x402' && attempts[0].purchase === null) continue;
     const wanted = answer === undefined ? 0 : 1;
-    if (attempts[0]?.purchase !== null && answer === undefined) {
+    // A payment that a process with a wrong clock refuses is not repeated.
+    if (attempts[0]?.purchase !== null && answer === undefined && !isRefused(attempts.at(-1)!)) {
       counts.unanswered += 1;
       note('unanswered', attempts.at(-1)!, `after ${attempts.length} attempts`);
     }

@@ -74,7 +74,7 @@ an \`X-Request-Id\` of its client, which is in the ledger row of its charge.
 - **503**: answers 503 with \`Retry-After\`. **in flight**: calls without an answer, and **charges** without one, of calls
   that were in flight at the faulty part.
 - **release**, **opt-out**: seconds until every process serves the release and no longer serves the record; for a
-  process that has a fault, from its repair.
+  process that has a fault, from its repair. –: no record was removed, since owners can remove 20 an hour.
 
 The first four must be 0; else they are bold, and the command fails.
 
