@@ -70,7 +70,7 @@ test('the usage has a line for every command', async () => {
   const { code, out } = await command(['--help']);
   expect(code).toBe(0);
   expect(out.match(/^ {2}\w+/gm)?.map((name) => name.trim())).toEqual(
-    'nightly serve dev pack publish keys ledger'.split(' '),
+    'nightly serve dev pack publish keys ledger backup restore'.split(' '),
   );
   expect(await command([])).toMatchObject({ code: 2, err: out });
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };

@@ -213,8 +213,15 @@ describe('changes', () => {
       const { release } = await night(stonesPack(folder, { quarry: issues }), data);
       seen.push(release!);
     }
-    const kept = readdirSync(paths.releases(data, 'stones')).filter((name) => name !== 'current');
+    const kept = readdirSync(paths.releases(data, 'stones')).filter((name) => /^[0-9a-f]{16}$/.test(name));
     expect(kept.sort()).toEqual(seen.slice(-3).sort());
+    const manifests = readdirSync(join(paths.releases(data, 'stones'), 'manifests'));
+    expect(manifests.sort()).toEqual(
+      seen
+        .slice(0, -3)
+        .map((release) => `${release}.json`)
+        .sort(),
+    );
     for (const release of kept) expect(await verifyRelease(paths.release(data, 'stones', release))).toEqual([]);
   });
 });
