@@ -280,9 +280,9 @@ test('the first press of Tab offers to skip to the content', async (context) => 
   const skip = page.locator('.skip');
   const focused = focusedIn(page);
   expect(await focused('.skip')).toBe(true);
-  expect((await skip.boundingBox())!.x).toBeGreaterThanOrEqual(0);
+  await expect.poll(async () => (await skip.boundingBox())?.x).toBeGreaterThanOrEqual(0);
   await page.keyboard.press('Enter');
-  expect(page.url()).toMatch(/#main$/);
+  await expect.poll(() => page.url()).toMatch(/#main$/);
 });
 
 test('the search of the guides shows results while typing, which link to sections', async (context) => {
