@@ -15,7 +15,7 @@ const PATIENCE = 25;
 export interface Balancer {
   origin: string;
   program: Program;
-  /** `nginx` with its version, or what stands in for it. */
+  /** `nginx` with its version, or the program that is used without it. */
   described: string;
   /** `host:port` of the processes that get calls now. */
   members(): string[];

@@ -130,7 +130,7 @@ const damaged = (what: string, how: 'byte' | 'half'): Scenario => {
   };
 };
 
-/** Waits until a process says that its clock is wrong, and the balancer gives it no calls. */
+/** Waits until a process reports that its clock is wrong, and the balancer gives it no calls. */
 async function leaves({ balancer: { members } }: World, address: string, how: string): Promise<void> {
   const readyz = () =>
     fetch(`http://${address}/readyz`).then(
@@ -249,7 +249,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await leaves(world, second.address, 'behind');
     },
     repair: async ({ nodes: [, second] }) => second.fault({}),
-    check: async () => '`/readyz` said so both times, and the balancer left it out',
+    check: async () => '`/readyz` reported it both times, and the balancer left it out',
   },
   {
     name: 'node 3: partition',
