@@ -79,8 +79,8 @@ const CLOCK_LIMIT = 60_000;
 
 /**
  * A process is ready when it serves a release, can write its database, has the same time as it, and has to fetch the
- * first release of no dataset, unless it is stopping or a release is damaged. A dataset that was never built takes none out, nor does
- * Redis, whose fallback answers.
+ * first release of no dataset, unless it is stopping or a release is damaged. A dataset that was never built takes none
+ * out, nor does Redis, whose fallback answers.
  */
 export function openReadiness({ register, night, store, follower, redisUp, now }: ReadinessParts): Readiness {
   let draining = false;
