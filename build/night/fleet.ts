@@ -13,7 +13,7 @@ import { transferText } from '../../data/releases/follow.ts';
 import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-source.ts';
 import { fetchRelease, hasRelease, noteRelease, releaseListing } from '../../data/releases/remote.ts';
 import { fetchRunLogs, fetchWork, workListing } from '../../data/releases/work-files.ts';
-import { acquireLease, LeaseHeld, type RunLease } from '../../data/state/leases.ts';
+import { acquireLease, LeaseHeld, LeaseLost, type RunLease } from '../../data/state/leases.ts';
 import {
   announceListing,
   forgetListing,
@@ -109,7 +109,19 @@ class FleetRun implements Fleet {
     this.#scratch = join(paths.transfers(config.DATA_DIR), 'uploads');
   }
 
-  async fetch(dataset: string, work: boolean): Promise<void> {
+  fetch(dataset: string, work: boolean): Promise<void> {
+    return this.#leased(() => this.#fetch(dataset, work));
+  }
+
+  publish(dataset: string, release: string): Promise<void> {
+    return this.#leased(() => this.#publish(dataset, release));
+  }
+
+  save(dataset: string): Promise<void> {
+    return this.#leased(() => this.#save(dataset));
+  }
+
+  async #fetch(dataset: string, work: boolean): Promise<void> {
     const pointer = await this.#pointer(dataset);
     const copy = { storage: this.#storage, dataDir: this.#dataDir, store: this.#store };
     const unlock = await this.#lockTransfers();
@@ -137,7 +149,7 @@ class FleetRun implements Fleet {
     }
   }
 
-  async publish(dataset: string, release: string): Promise<void> {
+  async #publish(dataset: string, release: string): Promise<void> {
     const { work } = await this.#pointer(dataset);
     const files = await this.#upload(await releaseListing(this.#dataDir, dataset, release), (path) =>
       join(paths.release(this.#dataDir, dataset, release), path),
@@ -150,13 +162,13 @@ class FleetRun implements Fleet {
     );
   }
 
-  async save(dataset: string): Promise<void> {
+  async #save(dataset: string): Promise<void> {
     if (!this.#fetched.has(dataset)) return;
     const before = await this.#pointer(dataset);
     const release = await currentRelease(this.#dataDir, dataset);
     // The first run with a storage, and an index that was built again, leave the release as it was.
     const changed = release !== null && (release !== before.release || !(await this.#isStored(dataset, before)));
-    if (changed) return this.publish(dataset, release);
+    if (changed) return this.#publish(dataset, release);
     const work = await this.#uploadWork(dataset, before.work);
     if (work !== before.work) await movePointer(this.#store, this.#lease, dataset, { work });
   }
@@ -169,6 +181,16 @@ class FleetRun implements Fleet {
     } finally {
       await this.#lease.release().catch(() => {});
       this.#storage.close();
+    }
+  }
+
+  /** Throws LeaseLost in place of an error after the lease was lost: the next run removes what this one reads. */
+  async #leased(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const lost = await this.#lease.check().catch((failure: unknown) => failure);
+      throw lost instanceof LeaseLost ? lost : error;
     }
   }
 
