@@ -3,14 +3,26 @@ import { DataError } from '../model/errors.ts';
 import { SqlDatabases, type SqlQuery } from './engine.ts';
 import type { ChildMessage, ParentMessage } from './process.ts';
 
-/** Error of a statement after which DuckDB may be damaged. */
+/** Error of a statement after which DuckDB may be damaged, or the process has no memory left. */
 const DAMAGED = new DataError('unavailable', 'The statement ended the process that ran it.', undefined, 1);
+
+/** Bytes that the process must be able to reserve to go on. */
+const SPARE = 64 * 2 ** 20;
 
 const { folder, memory } = JSON.parse(process.argv[2]!) as { folder: string; memory: number };
 const running = new Map<number, AbortController>();
 
 const send = (message: ChildMessage): Promise<void> => new Promise((sent) => process.send!(message, () => sent()));
 const opening = SqlDatabases.open(folder, memory, (log) => void send({ log }));
+
+/** Whether the process can still reserve memory: what a heavy statement freed may stay with the allocator. */
+function hasMemory(): boolean {
+  try {
+    return new ArrayBuffer(SPARE).byteLength === SPARE;
+  } catch {
+    return false;
+  }
+}
 
 async function answer(id: number, query: SqlQuery): Promise<void> {
   const controller = new AbortController();
@@ -21,8 +33,9 @@ async function answer(id: number, query: SqlQuery): Promise<void> {
   } catch (error) {
     const failure = error instanceof DataError ? error : DAMAGED;
     const { code, message, detail, retry_after_seconds } = failure;
-    await send({ id, error: { code, message, detail, retry_after_seconds } });
-    if (failure === DAMAGED) process.exit(1);
+    const last = failure === DAMAGED || !hasMemory();
+    await send({ id, error: { code, message, detail, retry_after_seconds }, last });
+    if (last) process.exit(1);
   } finally {
     running.delete(id);
   }

@@ -145,7 +145,7 @@ export class SqlDatabases {
     const datasets = await this.#check(sql, sources);
     const read = sources.filter(({ dataset }) => datasets.has(dataset));
     const database = await this.#database(tier, read, seconds).catch((error: Error) => {
-      if (error instanceof DataError) throw error;
+      if (error instanceof DataError || isAllocationFailure(error)) throw error;
       this.#log(`the tables of ${[...datasets].join(', ')} cannot be made: ${error.message}`);
       throw new DataError('unavailable', `The tables of ${[...datasets].join(', ')} cannot be read now.`);
     });
@@ -428,6 +428,9 @@ async function readRows(statement: DuckDBPreparedStatement, query: SqlQuery): Pr
   return { columns, rows, row_count: lines.length, truncated };
 }
 
+/** Whether the allocator failed; statements over the limit of DuckDB fail with other messages. */
+const isAllocationFailure = (error: unknown) => /Allocation failure|bad.?alloc/.test((error as Error).message);
+
 const timeoutError = (seconds: number) =>
   new DataError(
     'query_timeout',
@@ -469,7 +472,7 @@ function failureOf(error: unknown, { sql }: SqlQuery, read: readonly SqlSource[]
   if (error instanceof DataError) return error;
   const { exception_type: type = '', exception_message = '', error_subtype, position, name = '' } = parseError(error);
   const fail = (message: string, nearest?: string) => invalidSql(message, sql, position, nearest);
-  if (type === 'Out of Memory' || exception_message.includes('bad alloc'))
+  if (type === 'Out of Memory' || isAllocationFailure(error))
     return fail(
       `The statement needs more than ${memory / 2 ** 20} MB; select fewer columns, or group and limit earlier.`,
     );

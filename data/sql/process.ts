@@ -29,7 +29,8 @@ export type SqlOutcome = { ms: number } & ({ answer: SqlAnswer } | { error: SqlE
 export type ParentMessage = { id: number; query: SqlQuery } | { cancel: number } | { prepare: readonly SqlSource[] };
 export type ChildMessage =
   | { log: string }
-  | ({ id: number } & ({ started: true } | { answer: SqlAnswer } | { error: SqlError }));
+  /** `last`: the process ends after this error. */
+  | ({ id: number } & ({ started: true } | { answer: SqlAnswer } | { error: SqlError; last: boolean }));
 
 /** What runs statements: the process itself, or a thread's calls to the thread that owns it. */
 export interface SqlRunner {
@@ -153,6 +154,7 @@ export class SqlProcess implements SqlRunner {
       const waiting = this.#waiting.get(message.id);
       if ('started' in message) waiting?.started();
       else waiting?.settle('answer' in message ? { answer: message.answer } : { error: message.error });
+      if ('last' in message && message.last) ended();
     });
     const ended = () => {
       if (this.#child !== child) return;

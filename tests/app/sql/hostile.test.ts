@@ -38,6 +38,13 @@ const statements = hostileStatements(true);
 /** Kinds whose statements are all refused before they run. */
 const REFUSED = ['references', 'expressions', 'statements'];
 
+/** What the first two free stays with the allocator, so that the last one, and then even small ones, get no memory. */
+const USE_UP_MEMORY = [
+  "SELECT list(repeat('y', 10000)) FROM range(1000000)",
+  "WITH RECURSIVE r AS (SELECT 'x' AS s UNION ALL SELECT s || s FROM r) SELECT max(length(s)) FROM r",
+  "SELECT replace(repeat('x', 100000), 'x', repeat('y', 100000))",
+];
+
 test('there are more than 1,000 statements of every kind', () => {
   expect(hidden.length).toBeGreaterThan(10);
   expect(Object.values(statements).flat().length).toBeGreaterThan(1_000);
@@ -65,6 +72,14 @@ describe.each(Object.entries(statements))('%s', (kind, list) => {
     // The process goes on, or has been replaced by another one.
     expect(await run('SELECT count(*) > 0 FROM harbours', 20)).toMatchObject({ code: 'ok', text: '[[true]]' });
   });
+});
+
+test('statements that use up the memory of the process harm no later one', async () => {
+  for (const tier of ['public', 'all', 'public'] as const) {
+    for (const sql of USE_UP_MEMORY) expect((await run(sql)).code).not.toBe('ok');
+    const { code, text } = await run('SELECT count(*) > 0 FROM harbours', 20, tier);
+    expect(code, text).toBe('ok');
+  }
 });
 
 test('a statement of the other tier shows what is hidden here', async () => {
