@@ -1,12 +1,7 @@
 // Program of one of several threads that answer calls on the same port (WORKERS). api/workers.ts starts it.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { remoteEngines } from '../data/duckdb/engines.ts';
-import { BODIES_IN_MEMORY } from '../data/index/bodies.ts';
-import type { ReadIndexFile } from '../data/index/container.ts';
-import { INDEX_FILE, INDEX_FOLDER, RELEASE_FILES } from '../data/model/layout.ts';
 import { offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
 import type { FollowState } from '../data/releases/follow.ts';
 import type { SqlRunner } from '../data/sql/process.ts';
@@ -51,27 +46,16 @@ export type WorkerMessage = { log: string } | { ready: readonly string[] };
 
 const post = (message: WorkerMessage) => parentPort!.postMessage(message);
 
-/** Files of an index and its bodies that the process holds in memory for all threads; others are read from the disk. */
-async function sharedFiles(
+/** Content of a file that the process holds in memory for all threads; null when the file is missing. */
+async function sharedContent(
   calls: ThreadCalls,
   collected: FinalizationRegistry<string>,
-  folder: string,
-): Promise<ReadIndexFile> {
-  const load = async (file: string, most: number) => {
-    const memory = await calls.call<SharedArrayBuffer | null>('file', [file, most]);
-    if (memory !== null) collected.register(memory, file);
-    return [file, memory] as const;
-  };
-  const files = new Map(
-    await Promise.all([
-      load(join(folder, INDEX_FOLDER, INDEX_FILE), Number.POSITIVE_INFINITY),
-      load(join(folder, RELEASE_FILES.jsonl), BODIES_IN_MEMORY),
-    ]),
-  );
-  return (file) => {
-    const memory = files.get(file);
-    return memory ? Buffer.from(memory) : readFileSync(file);
-  };
+  file: string,
+): Promise<Buffer | null> {
+  const memory = await calls.call<SharedArrayBuffer | null>('file', [file]);
+  if (memory === null) return null;
+  collected.register(memory, file);
+  return Buffer.from(memory);
 }
 
 const remoteSql = (calls: ThreadCalls): SqlRunner => ({
@@ -92,7 +76,7 @@ function partsOf(
     shared: {
       releases: {
         engines: remoteEngines(calls, new Int32Array(memory.load)),
-        indexFiles: (folder) => sharedFiles(calls, collected, folder),
+        indexContent: (file) => sharedContent(calls, collected, file),
       },
       sql: config.SQL === '1' ? remoteSql(calls) : null,
       limits: sharedLimits(new SharedCounters(memory.counters, WINDOW)),

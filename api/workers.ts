@@ -46,10 +46,10 @@ class SharedFiles {
     };
     return {
       offered: {
-        // Null when the file is missing or has more than `most` bytes.
-        file: async ([file, most]) => {
+        // Null when the file is missing.
+        file: async ([file]) => {
           held.push(file as string);
-          const content = await this.#hold(file as string, most as number);
+          const content = await this.#hold(file as string);
           if (content === null) giveUp(file as string);
           return content;
         },
@@ -62,10 +62,10 @@ class SharedFiles {
     };
   }
 
-  #hold(file: string, most: number): Promise<SharedArrayBuffer | null> {
+  #hold(file: string): Promise<SharedArrayBuffer | null> {
     let shared = this.#files.get(file);
     if (shared === undefined) {
-      shared = { content: readShared(file, most), users: 0 };
+      shared = { content: readShared(file), users: 0 };
       this.#files.set(file, shared);
     }
     shared.users += 1;
@@ -80,12 +80,11 @@ class SharedFiles {
   }
 }
 
-async function readShared(file: string, most: number): Promise<SharedArrayBuffer | null> {
+async function readShared(file: string): Promise<SharedArrayBuffer | null> {
   const opened = await open(file).catch(() => null);
   if (opened === null) return null;
   try {
     const { size } = await opened.stat();
-    if (size > most) return null;
     const memory = new SharedArrayBuffer(size);
     const bytes = new Uint8Array(memory);
     for (let at = 0; at < size; ) {

@@ -11,16 +11,14 @@
 //
 // An ages pattern is the list of (attribute, observed_at) of a record. Records of one source share a few
 // patterns.
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { BoundedCache } from '../model/bounded-cache.ts';
 import { minuteOf } from '../model/time.ts';
 import type { Ages, RecordPieces, RecordRenderer, RecordText } from '../plan/plan.ts';
-import { type Codes, type Container, IndexDamaged, type ReadIndexFile } from './container.ts';
+import { type Codes, type Container, IndexDamaged } from './container.ts';
 import { Hex } from './hex.ts';
 
-/** A file up to this many bytes is read into memory; bodies of a larger one are read from disk. */
-export const BODIES_IN_MEMORY = 32 * 2 ** 20;
 /** Bytes of the cache of rendered records (least recently used are dropped). */
 const KEPT = 16 * 2 ** 20;
 /** Approximate bytes of a rendered record besides its text. */
@@ -39,7 +37,6 @@ export class Bodies {
   readonly #versions: Hex;
   readonly #patterns: Ages[];
   readonly #file: number;
-  readonly #memory: Buffer | null;
   /**
    * One buffer for all reads from disk: each text is checked and copied before the next read, without
    * garbage.
@@ -55,7 +52,7 @@ export class Bodies {
   /**
    * Opens the bodies of an index; `path` is records.jsonl. Throws IndexDamaged when it has a wrong length.
    */
-  constructor(container: Container, path: string, inMemory = BODIES_IN_MEMORY, read: ReadIndexFile = readFileSync) {
+  constructor(container: Container, path: string) {
     this.#start = container.get('body.start', 'u32');
     this.#wraps = container.get('body.wraps', 'u32');
     this.#cut1 = container.codes('body.cut1');
@@ -71,7 +68,6 @@ export class Bodies {
       closeSync(this.#file);
       throw new IndexDamaged(`${path}: ${size} bytes, expected ${expected}`);
     }
-    this.#memory = size <= inMemory ? read(path) : null;
   }
 
   version(ordinal: number): string {
@@ -88,8 +84,7 @@ export class Bodies {
   /** The stored text, valid until the next call. Throws IndexDamaged when its checksum differs. */
   stored(ordinal: number): Buffer {
     const from = this.#from(ordinal);
-    const to = this.#from(ordinal + 1) - 1;
-    const body = this.#memory ? this.#memory.subarray(from, to) : this.#read(from, to);
+    const body = this.#read(from, this.#from(ordinal + 1) - 1);
     if (crc32(body) !== this.#crc[ordinal]) throw new IndexDamaged(`body ${ordinal}: checksum differs`);
     return body;
   }

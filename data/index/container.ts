@@ -90,9 +90,6 @@ export const INDEX_FORMAT = MAGIC;
 /** Whether the file has the magic bytes of this program version. */
 export const isContainer = (file: string): boolean => formatOf(file) === MAGIC;
 
-/** Reads a whole file. */
-export type ReadIndexFile = (file: string) => Buffer;
-
 /** A loaded container. `get` throws IndexDamaged when the array is missing or of another type. */
 export class Container {
   readonly bytes: number;
@@ -100,8 +97,8 @@ export class Container {
   readonly #start: number;
   readonly #entries: Map<string, Entry>;
 
-  constructor(file: string, read: ReadIndexFile = readFileSync) {
-    const raw = read(file);
+  /** `raw`: the content of the file. */
+  constructor(file: string, raw: Buffer = readFileSync(file)) {
     // A small file shares Node's buffer pool and may start at an odd address; views need an aligned one.
     this.#data = raw.byteOffset % 8 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
     this.bytes = this.#data.length;

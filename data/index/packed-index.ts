@@ -34,7 +34,7 @@ import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { comparePositions, type SideRecord, SideTable } from './changed-records.ts';
 import { Columns, TEXTUAL } from './columns.ts';
-import { Container, IndexDamaged, type ReadIndexFile } from './container.ts';
+import { Container, IndexDamaged } from './container.ts';
 import { countFacets, isCountable } from './facets.ts';
 import { GroupKeys } from './group-keys.ts';
 import { matcherFor, visit } from './matcher.ts';
@@ -100,12 +100,10 @@ class ChangedText {
 }
 
 export interface IndexOptions {
-  /** Bodies of at most this many bytes are read into memory. */
-  bodiesInMemory?: number;
   /** Number of records of the release. */
   records: number;
-  /** Reads the files of the index; absent: from the disk. */
-  read?: ReadIndexFile;
+  /** The content of its file; absent: it is read from the disk. */
+  content?: Buffer;
 }
 
 /**
@@ -149,14 +147,14 @@ export class PackedIndex {
       return;
     }
     this.#opened = { release, options };
-    const container = new Container(join(release, INDEX_FOLDER, INDEX_FILE), options.read);
+    const container = new Container(join(release, INDEX_FOLDER, INDEX_FILE), options.content);
     this.bytes = container.bytes;
     this.columns = new Columns(container, pack);
     if (this.columns.size !== options.records) {
       throw new IndexDamaged(`the index has ${this.columns.size} records (expected ${options.records})`);
     }
     const names = new Set(pack.attributes.map(({ name }) => name));
-    this.bodies = new Bodies(container, join(release, RELEASE_FILES.jsonl), options.bodiesInMemory, options.read);
+    this.bodies = new Bodies(container, join(release, RELEASE_FILES.jsonl));
     this.#plain = this.bodies.attributes().isSubsetOf(names);
   }
 

@@ -61,7 +61,7 @@ export interface RegisterOptions {
   /** Overlays of the releases; absent: none. */
   overlays?: Overlays;
   /** Absent: engines and index files of this thread. */
-  shared?: Pick<OpenOptions, 'indexFiles'> & { engines: Engines };
+  shared?: Pick<OpenOptions, 'indexContent'> & { engines: Engines };
 }
 
 /** A release with one overlay, and its number of leases. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Engines, localEngines } from '../duckdb/engines.ts';
 import { lazyEngine } from '../duckdb/lazy-engine.ts';
-import { INDEX_FORMAT, newerFormat, type ReadIndexFile } from '../index/container.ts';
+import { INDEX_FORMAT, newerFormat } from '../index/container.ts';
 import { withIndex } from '../index/indexed-engine.ts';
 import { PackedIndex } from '../index/packed-index.ts';
 import { INDEX_FILE, INDEX_FOLDER, type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
@@ -64,8 +64,8 @@ async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
 export interface OpenOptions {
   /** The releases of a process should share them; absent: engines with the default limits. */
   engines?: Engines;
-  /** Reads the files of the index, by folder; absent: from the disk into memory of this thread. */
-  indexFiles?: (folder: string) => Promise<ReadIndexFile>;
+  /** Content of an index file that threads share; null and absent: it is read into memory of this thread. */
+  indexContent?: (file: string) => Promise<Buffer | null>;
   log?: (message: string) => void;
   /** An index of a newer program version is an error, for a process that has another release to serve. */
   refuseNewer?: boolean;
@@ -79,7 +79,7 @@ export async function openRelease(
   dataDir: string,
   pack: Pack,
   release: string,
-  { engines = localEngines(DEFAULT_LIMITS), indexFiles, log = () => {}, refuseNewer = false }: OpenOptions = {},
+  { engines = localEngines(DEFAULT_LIMITS), indexContent, log = () => {}, refuseNewer = false }: OpenOptions = {},
 ): Promise<Release> {
   if (!RELEASE_ID.test(release)) throw new Error(`release id must be 16 hex digits (got ${release})`);
   const folder = paths.release(dataDir, pack.id, release);
@@ -89,8 +89,8 @@ export async function openRelease(
   await checkFiles(folder, manifest);
   if (refuseNewer) refuseNewerIndex(folder);
   const tell = (message: string) => log(`${pack.id}: ${message}`);
-  const read = await indexFiles?.(folder);
-  const index = openIndex(folder, pack, manifest, tell, read);
+  const content = await indexContent?.(join(folder, INDEX_FOLDER, INDEX_FILE));
+  const index = openIndex(folder, pack, manifest, tell, content);
   // The index answers most queries while DuckDB loads; without an index, opening waits for DuckDB.
   const open = () => engines.open({ pack, folder, manifest, indexed: index !== null });
   if (index === null) return { pack, manifest, folder, engine: acceptKeys(await open(), pack) };
@@ -124,10 +124,10 @@ function openIndex(
   pack: Pack,
   manifest: Manifest,
   tell: (message: string) => void,
-  read: ReadIndexFile | undefined,
+  content: Buffer | null | undefined,
 ): PackedIndex | null {
   try {
-    return new PackedIndex(folder, pack, { records: manifest.records, ...(read && { read }) });
+    return new PackedIndex(folder, pack, { records: manifest.records, ...(content && { content }) });
   } catch (error) {
     tell(`the packed index is not used, DuckDB answers instead: ${(error as Error).message}`);
     return null;
