@@ -185,6 +185,12 @@ describe.each(url ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a register on %s', (
     await api.kill('SIGTERM');
   }, 120_000);
 
+  test('can be read by its user alone', () => {
+    const made = readdirSync(backups).find((name) => /^\d{4}/.test(name))!;
+    const database = kind === 'SQLite' ? 'register.db' : 'register.pgdump';
+    for (const file of ['', database, 'data']) expect(statSync(join(backups, made, file)).mode & 0o077, file).toBe(0);
+  });
+
   test('is not overwritten by a restore', async () => {
     const { code, text } = await run('build/cli/backup.ts', ['restore', backups], env);
     expect(code).toBe(1);
