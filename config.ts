@@ -116,7 +116,7 @@ const Settings = z.object({
     .optional()
     .transform((list) => (list ? list.split(',').map((origin) => origin.trim()) : []))
     .refine((origins) => origins.every(isOrigin), 'every origin is written like https://app.example'),
-  /** Bytes of memory of each DuckDB database of a nightly run; absent: a sixth of the machine's or container's. */
+  /** Bytes of memory of each DuckDB database of a nightly run; absent: a sixth of the machine's or container's, up to 1 GB. */
   DUCKDB_MEMORY: memorySize.optional(),
   /** 0: there is no SQL. */
   SQL: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
