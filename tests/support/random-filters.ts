@@ -11,7 +11,9 @@ const call = (op: string, ...args: FilterJson[]): Call => ({ op, args });
 export function randomFilter(next: Random, pack: Pack, records: StoredRecord[]): Record<string, string> {
   for (;;) {
     const json = condition(next, pack, records, 0);
-    const language = pickOne(next, ['cql2-text', 'cql2-json'] as const);
+    const both = pickOne(next, ['cql2-text', 'cql2-json'] as const);
+    // A quote after a backslash is a part of a text of CQL2, so that no text in quotes ends with a backslash.
+    const language = /\\\\(?:'|")/.test(JSON.stringify(json)) ? 'cql2-json' : both;
     const filter = language === 'cql2-text' ? print(next, json) : JSON.stringify(json);
     if (filter.length > 2000) continue;
     filterJsonBySource.set(filter, json);
