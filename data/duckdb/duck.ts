@@ -22,7 +22,7 @@ export type ColumnTypes = Record<string, string>;
 
 const MIB = 2 ** 20;
 
-/** More than this does not make a night of 500,000 records faster, which sorts what does not fit in files. */
+/** A night of 500,000 records is not faster with more (docs/capacity.md): what does not fit is sorted in files. */
 const MOST = 1024 * MIB;
 
 /** Key of the setting that threads take from the thread that starts them. */

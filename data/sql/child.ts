@@ -4,7 +4,7 @@ import { SqlDatabases, type SqlQuery } from './engine.ts';
 import type { ChildMessage, ParentMessage } from './process.ts';
 
 /** Error of a statement after which DuckDB may be damaged, or the process has no memory left. */
-const DAMAGED = new DataError('unavailable', 'The statement ended the process that ran it.', undefined, 1);
+const DAMAGED = new DataError('unavailable', 'The process that ran the statement ended.', undefined, 1);
 
 /** Bytes that the process must be able to reserve to go on. */
 const SPARE = 64 * 2 ** 20;

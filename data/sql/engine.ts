@@ -138,16 +138,18 @@ export class SqlDatabases {
 
   /**
    * Runs one statement; `started` is called when it begins. Throws `invalid_sql`, `query_timeout`, and `unavailable` while
-   * a database is made. Other errors mean that the process must not go on.
+   * a database is made. Other errors mean that the process must not go on: DuckDB may be damaged, or memory is used up.
    */
   async run(query: SqlQuery, signal: AbortSignal, started: () => void): Promise<SqlAnswer> {
     const { sql, sources, tier, seconds } = query;
     const datasets = await this.#check(sql, sources);
     const read = sources.filter(({ dataset }) => datasets.has(dataset));
+    const names = [...datasets].join(', ');
     const database = await this.#database(tier, read, seconds).catch((error: Error) => {
-      if (error instanceof DataError || isAllocationFailure(error)) throw error;
-      this.#log(`the tables of ${[...datasets].join(', ')} cannot be made: ${error.message}`);
-      throw new DataError('unavailable', `The tables of ${[...datasets].join(', ')} cannot be read now.`);
+      if (error instanceof DataError) throw error;
+      this.#log(`the tables of ${names} cannot be made: ${error.message}`);
+      if (isAllocationFailure(error)) throw error;
+      throw new DataError('unavailable', `The tables of ${names} cannot be read now.`);
     });
     database.users += 1;
     try {
@@ -428,7 +430,7 @@ async function readRows(statement: DuckDBPreparedStatement, query: SqlQuery): Pr
   return { columns, rows, row_count: lines.length, truncated };
 }
 
-/** Whether the allocator failed; statements over the limit of DuckDB fail with other messages. */
+/** Whether the allocator failed; over its own limit, DuckDB fails with other messages. */
 const isAllocationFailure = (error: unknown) => /Allocation failure|bad.?alloc/.test((error as Error).message);
 
 const timeoutError = (seconds: number) =>
