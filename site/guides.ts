@@ -1,9 +1,9 @@
 // The guides: the documents of docs/ as pages in reading order, and the sections for their search.
 import { html } from '../api/pages/html.ts';
 import { data, href } from './data.ts';
+import { LANGUAGES as PROGRAMS, snippet } from './lib/snippets.ts';
 import { callOfCommand } from './reference/model.ts';
 import { TRACKS, trackOf } from './tracks.ts';
-import { LANGUAGES as PROGRAMS, snippet } from './viewer/snippets.ts';
 
 interface MarkdownModule {
   getHeadings(): { depth: number; slug: string; text: string }[];

@@ -1,7 +1,7 @@
 // The offer of paid values on a page: a button that shows the price, and the call that the session of a signed-in
 // visitor pays (contract section 9, "Keys"). Nothing is spent without a click on it.
 import { printEuro } from '../../api/render/print.ts';
-import { byId } from '../viewer/dom.ts';
+import { byId } from '../lib/dom.ts';
 
 /** A call as `POST /account/run` takes it. */
 export interface PageCall {

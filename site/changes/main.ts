@@ -1,9 +1,8 @@
 // Filters and pages of the lists of changes. Every view is an address; without filters the HTML has its rows.
 import type { SiteChange, SiteDataset } from '../../api/pages/site.ts';
 import { printDate, printNumber } from '../../api/render/print.ts';
-import { connectFollow } from '../account/follow.ts';
-import { byId, createElement, createSvg } from '../viewer/dom.ts';
-import { drawFollow } from '../viewer/follow.ts';
+import { connectFollow, drawFollow } from '../account/follow.ts';
+import { byId, createElement, createSvg } from '../lib/dom.ts';
 import { countText, dayBars } from './chart.ts';
 import { type ChangesModel, cellsOf } from './model.ts';
 import { changelogQuery, FORM_FIELDS, filtersOf, pageNumber, viewSearch } from './view.ts';

@@ -5,8 +5,8 @@ import { amountText, BEST_LABEL, bestOf, rowState, totalText } from '../../api/r
 import { readInput, type TermResult, type Total, termAmount, totalAmount } from '../../packs/define/calculator.ts';
 import type { Better, Calculator } from '../../packs/define/model.ts';
 import { connectOffer } from '../account/offer.ts';
+import { byId, createElement } from '../lib/dom.ts';
 import { connectCharts } from '../record/charts.ts';
-import { byId, createElement } from '../viewer/dom.ts';
 
 // The calculator of a comparison: amounts from the numbers in the table and the inputs of the form.
 

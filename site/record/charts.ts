@@ -1,5 +1,5 @@
 // Charts of records and comparisons: a tooltip with the values at the pointer, and a button that saves a PNG.
-import { createElement } from '../viewer/dom.ts';
+import { createElement } from '../lib/dom.ts';
 
 /** Width of the coordinates of a chart (api/pages/step-chart.ts). */
 const WIDTH = 1000;

@@ -1,7 +1,7 @@
 // The script of a record page that the service renders: loads the paid values of the record in place, and connects charts and mails of changes.
 import { connectFollow } from '../account/follow.ts';
 import { connectOffer } from '../account/offer.ts';
-import { createElement } from '../viewer/dom.ts';
+import { createElement } from '../lib/dom.ts';
 import { connectCharts } from './charts.ts';
 
 connectCharts();

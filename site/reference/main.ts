@@ -1,9 +1,9 @@
 // The API reference: language and dataset of the code, the list of operations, requests with the visitor's
 // key. Without it the page shows all operations and programs.
 import { printEuro } from '../../api/render/print.ts';
+import { byId } from '../lib/dom.ts';
+import { LANGUAGES, type Language } from '../lib/snippets.ts';
 import { wordsOf } from '../search/words.ts';
-import { byId } from '../viewer/dom.ts';
-import { LANGUAGES, type Language } from '../viewer/snippets.ts';
 import { fillRequest, programOf, type ReferenceModel, SLUG } from './model.ts';
 import { TryPanel } from './try.ts';
 

@@ -1,6 +1,6 @@
 // Requests of the API reference, for the page and its script.
 import type { SiteOperation, SiteReference, SiteRequest } from '../../api/pages/site.ts';
-import { type Language, type OperationCall, snippet } from '../viewer/snippets.ts';
+import { type Language, type OperationCall, snippet } from '../lib/snippets.ts';
 
 /** An operation, for requests. */
 export interface ReferenceOperation {

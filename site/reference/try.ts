@@ -2,7 +2,7 @@
 // it.
 import { printBytes, printEuro } from '../../api/render/print.ts';
 import { isSignedIn, sendCall } from '../account/offer.ts';
-import { createElement } from '../viewer/dom.ts';
+import { createElement } from '../lib/dom.ts';
 import { fillRequest, type ReferenceModel, type ReferenceOperation, requestAddress } from './model.ts';
 
 /** Response headers that the page shows, in order. */

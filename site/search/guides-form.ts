@@ -1,5 +1,5 @@
 // The form of the guide search: results while typing. Without it the form opens a list of all headings.
-import { createElement } from '../viewer/dom.ts';
+import { createElement } from '../lib/dom.ts';
 import { excerpt, guideSearch, type Section } from './guides.ts';
 
 const form = document.querySelector<HTMLFormElement>('form[data-guides]')!;

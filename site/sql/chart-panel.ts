@@ -1,5 +1,5 @@
 // The chart above a result: choice of kind and columns, and the drawing.
-import { byId, createElement } from '../viewer/dom.ts';
+import { byId, createElement } from '../lib/dom.ts';
 import type { ResultColumn, ResultRow } from './cells.ts';
 import {
   type ChartChoice,

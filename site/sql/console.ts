@@ -1,7 +1,7 @@
 // The SQL console: query, result, chart, files and history. The service answers small queries; the engine is downloaded
 // for the others, the editor at the first focus, the code of charts with the first chart.
 import { writtenName } from '../../data/write/sql-names.ts';
-import { byId, createElement } from '../viewer/dom.ts';
+import { byId, createElement } from '../lib/dom.ts';
 import { consoleFragment, readConsole } from './address.ts';
 import { type Cell, errorMessage, printCell, type ResultColumn, type ResultRow } from './cells.ts';
 import { ChartPanel } from './chart-panel.ts';

@@ -1,6 +1,6 @@
 // A result as a chart, drawn with Observable Plot; maps are points on the outlines of the land.
 import * as Plot from '@observablehq/plot';
-import { createElement, createSvg } from '../viewer/dom.ts';
+import { createElement, createSvg } from '../lib/dom.ts';
 import { type Cell, printCell, type ResultColumn, type ResultRow, timeOf } from './cells.ts';
 import { type ChartChoice, KIND_LABELS } from './chart.ts';
 

@@ -2,7 +2,7 @@
 import { printAge, printDate, printNumber, printShare } from '../../api/render/print.ts';
 import { incidentText, runBars } from '../../api/render/run-history.ts';
 import type { RunHistory } from '../../data/releases/runs.ts';
-import { createElement } from '../viewer/dom.ts';
+import { createElement } from '../lib/dom.ts';
 
 interface Status {
   records: number;

@@ -5,7 +5,7 @@ import { listOf, listText } from '../../api/pages/viewer-state.ts';
 import { printNumber } from '../../api/render/print.ts';
 import { attributeLabel } from '../../packs/define/labels.ts';
 import { fold } from '../../packs/define/text.ts';
-import { byId, createElement } from './dom.ts';
+import { byId, createElement } from '../lib/dom.ts';
 
 /** Values shown of a longer list, and the length from which a list has a search. */
 const SHOWN = 8;

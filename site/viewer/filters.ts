@@ -4,7 +4,7 @@ import type { Model, ModelFilter } from '../../api/pages/viewer-model.ts';
 import { filterText, listOf, listText, OPERATOR_WORDS } from '../../api/pages/viewer-state.ts';
 import { guessNumber } from '../../data/input/value-guesses.ts';
 import { fold } from '../../packs/define/text.ts';
-import { byId, createElement } from './dom.ts';
+import { byId, createElement } from '../lib/dom.ts';
 import { valueLabel } from './facets.ts';
 
 /** The operator that a column is mostly filtered by: choices by value, texts by words, numbers by their least value. */

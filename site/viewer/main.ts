@@ -18,19 +18,18 @@ import {
   withValue,
 } from '../../api/pages/viewer-state.ts';
 import { plural, printBytes, printEuro, printNumber } from '../../api/render/print.ts';
-import { connectFollow } from '../account/follow.ts';
+import { connectFollow, drawFollow } from '../account/follow.ts';
 import { isSignedIn } from '../account/offer.ts';
+import { byId, copyWithFeedback, createElement } from '../lib/dom.ts';
+import { type Language, type OperationCall, snippet } from '../lib/snippets.ts';
 import { callOfRequest } from '../reference/model.ts';
 import { DataClient, WorkerError } from './client.ts';
-import { byId, copyWithFeedback, createElement } from './dom.ts';
 import { drawFacets } from './facets.ts';
 import { connectFilterForm, listFilters } from './filters.ts';
-import { drawFollow } from './follow.ts';
 import type { RowsRequest } from './messages.ts';
 import { PageRows } from './page-rows.ts';
 import { PaidRows } from './paid.ts';
 import { openRecord } from './row-panel.ts';
-import { type Language, type OperationCall, snippet } from './snippets.ts';
 import { connectTable, drawTable, prepareTable, shownRows, showPaid, type TableEvents } from './table.ts';
 import { viewQuery } from './view-sql.ts';
 

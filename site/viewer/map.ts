@@ -3,8 +3,8 @@
 
 import type { MapOutlines, Model } from '../../api/pages/viewer-model.ts';
 import { printNumber } from '../../api/render/print.ts';
+import { byId, createElement, createSvg } from '../lib/dom.ts';
 import type { DataClient } from './client.ts';
-import { byId, createElement, createSvg } from './dom.ts';
 import type { Cluster, MapBox } from './messages.ts';
 
 const WORLD: MapBox = [-180, -60, 180, 84];

@@ -6,7 +6,7 @@ import type { Model, ModelAttribute, TableRow } from '../../api/pages/viewer-mod
 import { listOf } from '../../api/pages/viewer-state.ts';
 import type { Value } from '../../packs/define/model.ts';
 import { connectOffer, type PageCall } from '../account/offer.ts';
-import { byId } from './dom.ts';
+import { byId } from '../lib/dom.ts';
 
 /** A page of a search, as the API answers it. */
 interface ResultPage {

@@ -1,5 +1,5 @@
 // A panel beside the table with the record of a row: the values and sources that its page shows.
-import { createElement } from './dom.ts';
+import { createElement } from '../lib/dom.ts';
 
 /** Opens the panel for a record; `address` is that of its page. */
 export async function openRecord(name: string, address: string): Promise<void> {

@@ -18,7 +18,7 @@ import {
   withValue,
 } from '../../api/pages/viewer-state.ts';
 import type { AttributeProfile } from '../../data/queries/profile.ts';
-import { type OperationCall, snippet } from './snippets.ts';
+import { type OperationCall, snippet } from '../lib/snippets.ts';
 
 const attribute = (name: string, type: ModelAttribute['type'], open = true): ModelAttribute => ({
   ...{ name, type, unit: null, description: '', public: open, filterable: true, searchable: false },

@@ -2,7 +2,7 @@
 import { tableCell, tableHtml } from '../../api/pages/dataset-table.ts';
 import { type Bar, barsOf } from '../../api/pages/viewer-cells.ts';
 import type { Model, ModelAttribute, TableRow } from '../../api/pages/viewer-model.ts';
-import { byId, createSvg } from './dom.ts';
+import { byId, createSvg } from '../lib/dom.ts';
 import type { PaidRows } from './paid.ts';
 
 /** Callbacks of the table. */

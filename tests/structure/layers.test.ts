@@ -78,6 +78,7 @@ describe('layers', () => {
     ['packs/airports/pack.ts', '../llm-models/pack.ts', 'another pack'],
     ['packs/tools/pack.ts', 'hono', 'packages of packs'],
     ['data/plan/plan.ts', '../../config.ts', 'only entries'],
+    ['site/account/offer.ts', '../viewer/main.ts', 'a layer after'],
     ['data/plan/plan.ts', './nowhere.ts', 'does not exist'],
     ['api/serve.ts', '../clients/typescript/index.ts', 'a package of its own'],
     ['clients/typescript/index.ts', '../../api/contract/errors.ts', 'a layer after'],

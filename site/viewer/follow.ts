@@ -1,8 +1,0 @@
-// Draws "Follow this view" for the view that a page shows.
-import { type FollowedView, followHtml } from '../../api/pages/follow.ts';
-
-/** Replaces the content of a disclosure. */
-export function drawFollow(disclosure: Element, view: FollowedView): void {
-  const drawn = new DOMParser().parseFromString(String(followHtml(view)), 'text/html');
-  disclosure.querySelector('.follow-panel')!.replaceWith(document.adoptNode(drawn.querySelector('.follow-panel')!));
-}
