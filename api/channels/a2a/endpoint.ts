@@ -18,7 +18,6 @@ import { notFound } from '../../http/not-found.ts';
 import { decodePayment, type Http, type HttpRequest, readBody } from '../../http/request.ts';
 import { challenge, type Headers, responseOf } from '../../http/respond.ts';
 import type { RouteRequest, RouteTable } from '../../http/server.ts';
-import { dataset_guide } from '../../operations/dataset/dataset_guide.ts';
 import { cachedToolList, type Tool, type ToolList } from '../../render/tools.ts';
 import { Budget } from '../mcp/budget.ts';
 import { cutBody, cutText } from '../mcp/cut.ts';
@@ -26,7 +25,7 @@ import { tokensOf } from '../mcp/scope.ts';
 import { textFitsIn } from '../mcp/tokens.ts';
 import { namedCall } from '../named-call.ts';
 import type { RestDeps } from '../rest/rest.ts';
-import { ADVICE, buildAdvice, matchDataset } from './advice.ts';
+import { ADVICE, buildAdvice } from './advice.ts';
 import { type CardDeps, cardRoute } from './card.ts';
 import { checkVersion, type ParsedMessage, readMessage } from './message.ts';
 
@@ -93,7 +92,7 @@ async function send(deps: Mounted, request: RouteRequest): Promise<Response> {
   }
   const catalogue = await offer();
   const reply = await (message.skill === null
-    ? advise(deps, c, request, { ...message, tokens }, catalogue)
+    ? advise(deps, request, { ...message, tokens }, catalogue)
     : perform(deps, c, request, { ...message.skill, wants: message.wants, tokens }, catalogue));
   const body = messageOf(reply, message.contextId, request.headers);
   const headers = { 'Content-Type': A2A_JSON, 'Cache-Control': 'private, no-store' };
@@ -163,24 +162,15 @@ function unknownSkill(name: string, tools: Tool[]): ApiError {
   });
 }
 
-/** Replies to a text part: skills, and the guide of the dataset that matches, read through the gate. */
+/** Replies to a text part: the datasets and skills. */
 async function advise(
-  deps: A2aDeps,
-  c: Http,
+  { gate }: A2aDeps,
   request: HttpRequest,
-  { text, wants, tokens }: ParsedMessage & { tokens: number },
-  catalogue: Catalogue,
+  { wants, tokens }: ParsedMessage & { tokens: number },
+  { packs, tools }: Catalogue,
 ): Promise<AgentReply> {
-  const pack = matchDataset(text, catalogue.packs);
-  if (pack === null) await admit(deps.gate, request.visitor, 'free');
-  const guideCall = {
-    name: dataset_guide.name,
-    args: { dataset: pack?.id },
-    wants: { text: true, data: false },
-    tokens,
-  };
-  const guide = pack && (await perform(deps, c, request, guideCall, catalogue)).text;
-  const advice = buildAdvice(catalogue.packs, catalogue.tools, pack && guide ? { pack, guide } : null);
+  await admit(gate, request.visitor, 'free');
+  const advice = buildAdvice(packs, tools);
   return {
     text: wants.text ? cutText(advice.text, tokens).text : null,
     data: wants.data
