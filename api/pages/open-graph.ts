@@ -8,7 +8,6 @@ export const IMAGE_SIZE = { width: 1200, height: 630 } as const;
 export const IMAGE_PATHS = {
   register: '/og/index.png',
   dataset: (id: string) => `/og/${id}.png`,
-  record: (id: string, slug: string) => `/og/${id}/${slug}.png`,
 };
 
 export interface SharedPage {

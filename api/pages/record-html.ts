@@ -49,13 +49,14 @@ export function recordHtml(page: RecordPage): string {
     ...(paid ? [html`<meta name="robots" content="noindex">`] : []),
   ];
   const rows = { record, pack, related, locked, prefix };
+  const image = { url: base_url + IMAGE_PATHS.dataset(pack.id), alt: pack.title };
   return String(html`<!doctype html>
 <html lang="en">
 <head>
 ${headHtml(prefix, ASSETS)}
 <title>${title}</title>
 <meta name="description" content="${about}">
-${openGraphHtml({ title, description: about, url, image: shareImage(page) })}
+${openGraphHtml({ title, description: about, url, image })}
 ${joinHtml(links)}
 <script type="application/ld+json">${raw(recordJsonld(record, pack, base_url))}</script>
 ${scriptHtml(prefix, RECORD_ASSET)}
@@ -78,13 +79,6 @@ ${footerHtml(prefix)}
 </body>
 </html>
 `);
-}
-
-/** The image of the record; a sample, which no operation finds, has that of its dataset. */
-function shareImage({ record, pack, base_url }: RecordPage): { url: string; alt: string } {
-  if (record.sample) return { url: base_url + IMAGE_PATHS.dataset(pack.id), alt: pack.title };
-  const url = base_url + IMAGE_PATHS.record(pack.id, record.slug);
-  return { url, alt: `${record.name} in ${pack.title}, with values and their sources` };
 }
 
 function head({ record, pack, paid, related }: RecordPage, prefix: string): Html {

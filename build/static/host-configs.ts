@@ -41,7 +41,6 @@ export function redirectsFile(_rules: readonly HostingRule[], { api }: HostPlace
   return `${rules.join('')}/explore/:dataset  /datasets/:dataset/  301!
 /datasets/:dataset/:record  format=md  /datasets/:dataset/:record.md  200
 /datasets/:dataset/:record  /record/:dataset/  200
-/og/:dataset/:image  /og/:dataset.png  200
 `;
 }
 
@@ -152,7 +151,6 @@ ${adds.join('\n')}
   }
   # The API renders a page that is no file, or answers that there is no record.
   location ~ "^/datasets/[^/]+/[^/.]+\\.md$" { try_files $uri @register_api; }
-  location ~ "^/og/(?<dataset>[^/]+)/[^/]+$" { try_files $uri /og/$dataset.png =404; }
   location ~ "^/\\.build(/|$)" { return 404; }
   location ~ "^/explore/([^/]+)/?$" { return 301 /datasets/$1/$is_args$args; }
   location ~ "^/guides/reference/?$" { return 301 /docs; }
@@ -226,11 +224,6 @@ export function caddyConfig(rules: readonly HostingRule[], { root, api = LOCAL_A
     file {path} {path}.html {path}.md {path}/index.html
   }
   rewrite @other {file_match.relative}
-  @image {
-    path_regexp image ^/og/([^/]+)/[^/]+$
-    not file
-  }
-  rewrite @image /og/{re.image.1}.png
 ${matched.join('\n')}
   @others not path_regexp ${literal(expression(FOR_EVER))}
   header @others Cache-Control ${literal(CACHING.asked_again)}

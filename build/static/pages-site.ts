@@ -111,7 +111,6 @@ const SOURCES = [
   'api/pages/frame.ts',
   'api/pages/html.ts',
   'api/pages/open-graph.ts',
-  'api/pages/share-image.ts',
 ];
 /** Folders of sources. The code that `inputs` covers is left out (`codeFingerprint`). */
 const FOLDERS = ['site', 'docs', 'api/contract', 'build/static'];

@@ -12,7 +12,7 @@ interface Bound<V> {
 /**
  * Every cache of the register that is no derived value (packs/define/derive.ts). `name` is its name in docs/caches.md.
  *
- *     const images = new BoundedCache<string, Buffer>('share images', { most: 16 << 20, sizeOf: ({ length }) => length });
+ *     const pages = new BoundedCache<string, Buffer>('record pages', { most: 16 << 20, sizeOf: ({ length }) => length });
  */
 export class BoundedCache<K extends NonNullable<unknown>, V extends NonNullable<unknown>> {
   readonly name: string;

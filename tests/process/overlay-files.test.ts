@@ -107,9 +107,6 @@ describe('a service with its static files', () => {
     expect((await api.ask(link)).body).toContain(shown.id);
     for (const name of BULK) expect((await bulkFile(api.base, name)).text, name).toContain(shown.id);
 
-    const image = `/og/harbours/${shown.slug}.png`;
-    expect((await api.ask(image)).status).toBe(200);
-
     const seen: number[] = [];
     await world.optOut(shown.id, '2026-11-21T00:02:00Z');
     const gone = await until(
@@ -121,7 +118,7 @@ describe('a service with its static files', () => {
     const lines = await searchText();
     expect(lines).not.toContain(shown.slug);
     expect(lines).toContain(others[1]!.slug);
-    for (const path of [image, page(shown, ''), page(shown, '.html'), `/v1/harbours/entities/${shown.slug}`])
+    for (const path of [page(shown, ''), page(shown, '.html'), `/v1/harbours/entities/${shown.slug}`])
       expect((await api.ask(path, OPERATOR)).status).toBe(404);
 
     // The files for analysts are withheld or already written again, and never contain it.

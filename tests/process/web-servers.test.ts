@@ -136,7 +136,7 @@ test.for(Object.keys(SERVERS) as (keyof typeof SERVERS)[])(
     expect(await answers('/datasets/tools/', HTML)).toEqual([200, 'text/html', 'table']);
     expect(await answers('/files/tools/croissant.jsonld')).toEqual([200, 'application/ld+json', '{}']);
     expect(await answers('/v1/tools/schema')).toEqual([200, 'application/json', '{}']);
-    expect(await answers('/og/tools/saw.png')).toEqual([200, 'image/png', 'image']);
+    expect(await answers('/og/tools.png')).toEqual([200, 'image/png', 'image']);
     for (const path of [
       '/files/tools/edits.json',
       '/mcp',

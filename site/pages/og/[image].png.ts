@@ -1,10 +1,10 @@
 // Open Graph images of the register and of each dataset: a map of its records, or the distribution of a value.
 import type { APIRoute } from 'astro';
-import { drawable, drawShareImage, type ShareImage } from '../../../api/pages/share-image.ts';
 import type { SiteDataset } from '../../../api/pages/site.ts';
 import { plural, printDate } from '../../../api/render/print.ts';
 import { DATED } from '../../../packs/define/model.ts';
 import { map } from '../../charts/map.ts';
+import { drawable, drawShareImage, type ShareImage } from '../../charts/share-image.ts';
 import { compact } from '../../charts/svg.ts';
 import { data, datasetIds, datasetOf } from '../../data.ts';
 
@@ -53,7 +53,7 @@ function registerImage(): ShareImage {
     title: 'Data with a source for every value',
     detail: 'For people, analysts and AI agents',
     values: data.datasets.slice(0, 4).map(({ title, records, as_of }) => {
-      return { label: '', value: drawable(title), origin: `${plural(records, 'record')}, updated ${printDate(as_of)}` };
+      return { value: drawable(title), origin: `${plural(records, 'record')}, updated ${printDate(as_of)}` };
     }),
   };
 }

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Node, Renderer } from '@takumi-rs/wasm/node';
-import { IMAGE_SIZE } from './open-graph.ts';
+import { IMAGE_SIZE } from '../../api/pages/open-graph.ts';
 
 export interface ShareImage {
   /** Above the title. */
@@ -12,7 +12,7 @@ export interface ShareImage {
   /** Below the title. */
   detail: string;
   /** Rows of a table. */
-  values: readonly { label: string; value: string; origin: string }[];
+  values: readonly { value: string; origin: string }[];
   /** A chart as SVG in the colours of the pages (`var(--plot-1)`), and its width and height. */
   chart?: { svg: string; width: number; height: number };
   /** Bars of a histogram, with the labels of both ends. */
@@ -104,7 +104,7 @@ function tree({ kicker, title, detail, values, chart, bars }: ShareImage): Node 
 }
 
 function table(values: ShareImage['values']): Node {
-  const rows = values.map(({ label, value, origin }, i) =>
+  const rows = values.map(({ value, origin }, i) =>
     box(
       {
         alignItems: 'center',
@@ -112,7 +112,6 @@ function table(values: ShareImage['values']): Node {
         padding: '14px 26px',
         ...(i > 0 ? { borderTop: `1px solid ${COLORS.rule}` } : {}),
       },
-      ...(label === '' ? [] : [text(label, { width: 235, fontSize: 23, color: COLORS.quiet })]),
       text(value, { flexGrow: 1, flexShrink: 1, flexBasis: 0, fontSize: 31, fontWeight: 600 }),
       text(origin, { width: 410, fontSize: 21, color: COLORS.quiet, textAlign: 'right' }, 2),
     ),
