@@ -1,7 +1,7 @@
 // Agent skills: an index with digests, and a SKILL.md for the register and for each dataset (agentskills.io,
 // discovery 0.2.0).
 import { createHash } from 'node:crypto';
-import { cleanText } from '../../packs/define/schema.ts';
+import { lineText } from '../../packs/define/text.ts';
 import { blocks } from '../render/markdown.ts';
 import type { Document, View } from './document.ts';
 import { callsText } from './llms.ts';
@@ -17,7 +17,7 @@ const INDEX = '/.well-known/agent-skills';
 
 /** A skill with its front matter: quoted, since descriptions contain colons. */
 function skill(name: string, description: string, ...parts: string[]): Skill {
-  const summary = cleanText(description).slice(0, 1024);
+  const summary = lineText(description).slice(0, 1024);
   const front = `---\nname: ${name}\ndescription: ${JSON.stringify(summary)}\n---`;
   return { name, description: summary, text: blocks(front, ...parts) };
 }

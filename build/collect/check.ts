@@ -2,10 +2,11 @@
 // are already normal.
 import { BoundedCache } from '../../data/model/bounded-cache.ts';
 import type { Attribute, Value } from '../../packs/define/model.ts';
-import { type CheckedValue, checkValue, cleanText, isDecoded, maxLength } from '../../packs/define/schema.ts';
+import { type CheckedValue, checkValue } from '../../packs/define/schema.ts';
+import { LONGEST_TEXT, storedText } from '../../packs/define/text.ts';
 
 /**
- * Words with single spaces, which `cleanText` leaves unchanged: printable ASCII, and letters of Latin, Cyrillic and
+ * Words with single spaces, which `storedText` leaves unchanged: printable ASCII, and letters of Latin, Cyrillic and
  * Chinese that are composed, visible and of fixed direction.
  */
 const PLAIN =
@@ -14,24 +15,42 @@ const PLAIN =
 /** Distinct values of an attribute that are kept: kinds, dates, countries and addresses repeat. */
 const MOST_VALUES = 5000;
 
-/** Returns a checker for one attribute with the results of `checkValue` at the time `now` for any input. */
+/** Characters of texts that are remembered, or surely short enough: one has at most three bytes in UTF-8. */
+const SHORT = LONGEST_TEXT.bytes / 1000;
+
+const DECODED = 'a text without U+FFFD, which bytes become that are not valid in the encoding';
+
+const isDamaged = (raw: unknown) => typeof raw === 'string' && raw.includes('\ufffd');
+
+/**
+ * Returns a checker for one attribute with the results of `checkValue` at the time `now` for any input. A text with U+FFFD
+ * is rejected: its source was read in another encoding than its own.
+ */
 export function checker(attribute: Attribute, now: Date): (raw: unknown) => CheckedValue {
+  const check = valueChecker(attribute, now);
+  return (raw) => {
+    const damaged = typeof raw === 'string' ? isDamaged(raw) : Array.isArray(raw) && raw.some(isDamaged);
+    return damaged ? { ok: false, reason: DECODED } : check(raw);
+  };
+}
+
+function valueChecker(attribute: Attribute, now: Date): (raw: unknown) => CheckedValue {
   const { min, max } = attribute.range;
   const inRange = (n: number) => (min === null || n >= min) && (max === null || n <= max);
   const checked = new BoundedCache<string, CheckedValue>('checked values', { most: MOST_VALUES });
   const remembering = (raw: unknown): CheckedValue =>
-    typeof raw === 'string' ? checked.of(raw, () => checkValue(attribute, raw, now)) : checkValue(attribute, raw, now);
+    typeof raw === 'string' && raw.length <= SHORT
+      ? checked.of(raw, () => checkValue(attribute, raw, now))
+      : checkValue(attribute, raw, now);
   switch (attribute.type) {
     case 'string':
-    case 'text': {
-      const most = maxLength(attribute.type);
+    case 'text':
       return (raw) => {
-        if (typeof raw !== 'string' || raw.length > most) return checkValue(attribute, raw, now);
+        if (typeof raw !== 'string' || raw.length > SHORT) return checkValue(attribute, raw, now);
         if (PLAIN.test(raw)) return { ok: true, value: raw };
-        const value = isDecoded(raw) ? cleanText(raw) : '';
-        return value === '' || value.length > most ? checkValue(attribute, raw, now) : { ok: true, value };
+        const value = storedText(raw);
+        return value === '' ? checkValue(attribute, raw, now) : { ok: true, value };
       };
-    }
     case 'integer':
     case 'number':
     case 'price':
@@ -68,20 +87,18 @@ function fewDecimals(value: unknown): value is number {
   return typeof value === 'number' && value !== 0 && Math.abs(value) < 1000 && Math.round(value * 1e5) / 1e5 === value;
 }
 
-const LONGEST_ENTRY = maxLength('string');
-
 /** The distinct entries of a list of texts that has no mistake; null for anything else. */
 function cleanList(raw: unknown): string[] | null {
-  if (!Array.isArray(raw)) return null;
+  if (!Array.isArray(raw) || raw.length > SHORT / 4) return null;
   const entries = new Set<string>();
   for (const entry of raw as unknown[]) {
-    if (typeof entry !== 'string' || entry.length > LONGEST_ENTRY) return null;
+    if (typeof entry !== 'string' || entry.length > SHORT) return null;
     if (PLAIN.test(entry)) {
       entries.add(entry);
       continue;
     }
-    const value = isDecoded(entry) ? cleanText(entry) : '';
-    if (value === '' || value.length > LONGEST_ENTRY) return null;
+    const value = storedText(entry);
+    if (value === '') return null;
     entries.add(value);
   }
   return entries.size === 0 ? null : [...entries];

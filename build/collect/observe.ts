@@ -7,7 +7,7 @@ import { recordId } from '../../data/model/layout.ts';
 import { REGISTER_ATTRIBUTES } from '../../data/write/facts.ts';
 import { comparedValue } from '../../packs/define/digits.ts';
 import type { Attribute, Identity, Observed, Pack, Source, Value } from '../../packs/define/model.ts';
-import { cleanText, maxLength } from '../../packs/define/schema.ts';
+import { droppedCharacters, hasAtMost, LONGEST_TEXT, storedText } from '../../packs/define/text.ts';
 import type { BrokenRow } from '../sources/reader.ts';
 import { columnOf, type DeclaringSource, declares, type RejectedCell } from '../sources/rows.ts';
 import { CellCounter } from './balance.ts';
@@ -48,19 +48,27 @@ export interface DatasetState {
   accounts: ReadonlyMap<string, SourceState>;
 }
 
-/**
- * Whether a value has no visible character. Most identities contain printable ASCII, which the first test
- * finds quickly.
- */
-const isBlank = (value: unknown) =>
-  value === undefined ||
-  value === null ||
-  (typeof value === 'string' && !/[!-~]/.test(value) && cleanText(value) === '');
+/** Identities that are stored as they are: printable ASCII without white space around it. */
+const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
 
-const LONGEST = { evidence: 500, identity: maxLength('string') };
-const isTooLong = (value: unknown) => typeof value === 'string' && value.length > LONGEST.identity;
+/** An identity with its texts as they are stored. */
+function storedIdentity(identity: Identity | undefined): Identity | undefined {
+  let stored = identity;
+  for (const name in identity) {
+    const value = identity[name];
+    if (typeof value === 'string' && !PLAIN.test(value)) stored = { ...stored, [name]: storedText(value) };
+  }
+  return stored;
+}
 
-const AT_MOST = `${LONGEST.identity.toLocaleString('en-US')} characters`;
+const isBlank = (value: unknown) => value === undefined || value === null || value === '';
+
+/** Most characters of evidence. */
+const LONGEST_EVIDENCE = 500;
+
+const isTooLong = (value: unknown) => typeof value === 'string' && !hasAtMost(value, LONGEST_TEXT.member);
+
+const AT_MOST = `${LONGEST_TEXT.member.toLocaleString('en-US')} characters`;
 
 /** What a run does apart from the pack's own settings. */
 export interface ObserverOptions {
@@ -159,7 +167,8 @@ export class Observer {
       return;
     }
     this.#line = observed.line;
-    const key = this.#keyOf(observed);
+    const identity = storedIdentity(observed.identity);
+    const key = this.#keyOf(observed, identity);
     if (key === null) {
       this.#cells.rejectAll(observed);
       return;
@@ -184,7 +193,7 @@ export class Observer {
       const value = this.#takeValue(observed, i, key, record);
       if (isNewRecord && value !== null) values[this.#pack.attributes[i]!.name] = value;
     }
-    if (isNewRecord) this.#nameRecord(id, key, observed.identity, values);
+    if (isNewRecord) this.#nameRecord(id, key, identity!, values);
   }
 
   /** Writes the fact of one attribute if it is news. Returns the checked value; null without a usable one. */
@@ -201,6 +210,7 @@ export class Observer {
       this.#rejectValue(i, key, raw, result.reason);
       return null;
     }
+    if (result.value !== raw) this.#countDropped(attribute, raw, key);
     const hash = hashOfJson(comparedValue(attribute, result.value));
     if (!timed && account.hasValueIn(record, i, this.#readingNumber)) {
       const differs = !attribute.once && hash !== account.hash(record, i);
@@ -225,6 +235,14 @@ export class Observer {
         observed.observed_at,
       );
     return result.value;
+  }
+
+  /** Counts the control characters of a text, or of the entries of a list, that are not stored. */
+  #countDropped({ name }: Attribute, raw: unknown, key: string): void {
+    const texts = Array.isArray(raw) ? raw : [raw];
+    const dropped = texts.reduce((sum, text) => sum + (typeof text === 'string' ? droppedCharacters(text) : 0), 0);
+    const place = this.#line === undefined ? shorten(key) : `line ${this.#line}`;
+    if (dropped > 0) this.report.dropped(name, dropped, place);
   }
 
   /** Whether an earlier row of this reading is about the same record at the same time. */
@@ -365,8 +383,7 @@ export class Observer {
   }
 
   /** The key of the record; null for a row that does not identify one, which is reported. */
-  #keyOf(observed: Observed): string | null {
-    const { identity } = observed;
+  #keyOf(observed: Observed, identity: Identity | undefined): string | null {
     const why = this.#unidentified(identity);
     if (why !== null) {
       this.#withoutIdentity++;
@@ -376,7 +393,7 @@ export class Observer {
     }
     let problem: string;
     try {
-      const key = this.#pack.identity.key(identity);
+      const key = this.#pack.identity.key(identity!);
       if (typeof key === 'string' && key !== '') return key;
       problem = `identity.key of the pack returns ${valueText(key)}`;
     } catch (error) {
@@ -412,11 +429,7 @@ export class Observer {
     const slug = freeSlug(this.#pack.identity.slug(identity, values), key, this.#dataset.slugs);
     this.#dataset.named.add(id);
     this.#dataset.slugs.add(slug);
-    const cleaned = Object.entries(identity).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? cleanText(value) : value,
-    ]);
-    this.#writeRegisterFact(id, REGISTER_ATTRIBUTES.identity, JSON.stringify(Object.fromEntries(cleaned)));
+    this.#writeRegisterFact(id, REGISTER_ATTRIBUTES.identity, JSON.stringify(identity));
     this.#writeRegisterFact(id, REGISTER_ATTRIBUTES.slug, JSON.stringify(slug));
   }
 
@@ -434,7 +447,7 @@ export class Observer {
   ): void {
     const { source, observed_at } = this.#reading!;
     const { url, confidence, evidence } = proof;
-    const shown = evidence === '' ? '' : oneLine(evidence).slice(0, LONGEST.evidence).toWellFormed();
+    const shown = evidence === '' ? '' : oneLine(evidence).slice(0, LONGEST_EVIDENCE).toWellFormed();
     this.#facts.line(
       `${entity}\t${name}\t${text}\t${unit ?? NULL}\t${source}\t${url}\t${time ?? observed_at}\t${confidence}\t${shown}`,
     );

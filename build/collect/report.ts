@@ -75,6 +75,8 @@ export class RunReport {
   readonly #unknown = new Map<string, Map<string, Occurrences>>();
   readonly #unidentified = new Map<string, Map<string, Occurrences>>();
   readonly #twice = new Map<string, Map<number, string>>();
+  /** Control characters of values that were dropped, by source and attribute. */
+  readonly #dropped = new Map<string, Occurrences & { characters: number }>();
   /** Each kind of rejected value, by attribute and expectation, with its first example. */
   readonly #kinds = new Map<string, { share: string; text: string; count: number }>();
 
@@ -124,6 +126,15 @@ export class RunReport {
     if (occurrences !== undefined || this.#kinds.size >= MOST.rejected) return;
     const share = `${source}\n${this.#pack.attributes[attribute]?.name}`;
     this.#kinds.set(kind, { share, text: rejectedText(rejected, values), count: 1 });
+  }
+
+  /** Counts control characters that a value of an attribute had; `place` is its record or line. */
+  dropped(attribute: string, characters: number, place: string): void {
+    const { source } = this.#reading!;
+    const first = `${place} of ${readingName(this.#reading!)}`;
+    const values = entry(this.#dropped, `${source}: ${attribute}`, () => ({ count: 0, characters: 0, first }));
+    values.count++;
+    values.characters += characters;
   }
 
   /** Adds a row of a declared source that could not be read as a row; it represents `count` rows. */
@@ -260,6 +271,10 @@ export class RunReport {
       const listed = `${several(records.size, 'record')} ${records.size === 1 ? 'is' : 'are'}`;
       lines.push(`${source}: ${listed} listed more than once in a reading; the first value counts: ${names}`);
     }
+    for (const [name, { characters, count, first }] of this.#dropped)
+      lines.push(
+        `${name}: ${several(characters, 'control character')} of ${several(count, 'value')} dropped, such as ${first}`,
+      );
     if (this.rejectedCount === 0) return this.rejected.length === 0 ? lines : [...lines, `Rows left out: see ${file}`];
     const examples = [...this.#kinds.values()].filter(({ share }) => !this.#wrongShares.has(share));
     const such = examples

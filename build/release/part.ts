@@ -23,7 +23,7 @@ import type { SettledValue } from '../../data/write/record.ts';
 import type { Names } from '../../data/write/tables.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Attribute, Identity, Pack, Rule, Value } from '../../packs/define/model.ts';
-import { cleanText } from '../../packs/define/schema.ts';
+import { lineText } from '../../packs/define/text.ts';
 import { type LineRange, type RecordFacts, readRecords, type StoredFact } from './facts.ts';
 import type { GroupMedians } from './group-medians.ts';
 import { ValueTally } from './tally.ts';
@@ -212,7 +212,7 @@ class Settler {
       this.#part.record(id, null);
       return;
     }
-    const name = cleanText(this.#pack.identity.name(identity, named)) || slug;
+    const name = lineText(this.#pack.identity.name(identity, named)) || slug;
     const { quality, completeness } = scoreRecord(this.#pack, present);
     const identityJson = JSON.stringify(identity);
     const record = { id, slug, name, identity: identityJson, values, quality, completeness, owner, unpublished };

@@ -1,7 +1,6 @@
 // Reads a JSON document: a list of objects, or a document with such a list. It is parsed as a whole.
 import { parseJson } from '../../packs/define/digits.ts';
 import { nearestName } from '../../packs/define/mistakes.ts';
-import { maxLength } from '../../packs/define/schema.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
 import { changedFiles, fileBytes } from './files.ts';
 import { isJsonObject, type JsonObject, ObjectColumns, valueAt } from './json-values.ts';
@@ -9,6 +8,9 @@ import type { RawRow, SourceContext, SourceVersion } from './reader.ts';
 
 /** Largest document, in bytes: the longest text of V8 has 536,870,888 characters. */
 const LARGEST = 512_000_000;
+
+/** Characters of a shape as text; of a longer one the middle is read. */
+const LONGEST_SHAPE = 50_000;
 
 /** Versions of a JSON file. */
 export async function* readJson(declared: DeclaredAs<'json'>, context: SourceContext): AsyncGenerator<SourceVersion> {
@@ -149,7 +151,7 @@ function shapeColumns(geometry: unknown): { columns: JsonObject; shortened: bool
     return { columns: point(geometry['coordinates']), shortened: false };
   const text = wktOf(geometry);
   if (text === null) return { columns: { [COLUMNS.wkt]: JSON.stringify(geometry) }, shortened: false };
-  if (text.length <= maxLength('text')) return { columns: { [COLUMNS.wkt]: text }, shortened: false };
+  if (text.length <= LONGEST_SHAPE) return { columns: { [COLUMNS.wkt]: text }, shortened: false };
   return { columns: point(centroidOf(geometry['coordinates'])), shortened: true };
 }
 

@@ -11,6 +11,7 @@ import {
   type Value,
 } from '../../packs/define/model.ts';
 import type { DeclaredSource, SourceRow } from '../../packs/define/sources.ts';
+import { normalizeText } from '../../packs/define/text.ts';
 import { repeatedName } from './csv-stream.ts';
 import type { RawRow } from './reader.ts';
 import { cellTime, type ParsedCell, type ParseRule, parseCell, timeCell } from './values.ts';
@@ -198,7 +199,10 @@ export class RowParser {
     return {
       identity,
       values,
-      source_url: source_url === undefined ? this.#source.url : filled(source_url, row, encodeURIComponent),
+      source_url:
+        source_url === undefined
+          ? this.#source.url
+          : filled(source_url, row, (text) => encodeURIComponent(normalizeText(text))),
       evidence: Object.keys(written).length === 0 ? proof : { '*': proof, ...written },
       line,
       ...(observed_at === undefined ? {} : { observed_at }),

@@ -4,6 +4,7 @@ import { BoundedCache } from '../../data/model/bounded-cache.ts';
 import { comparedNumber, hasTooManyDigits } from '../../packs/define/digits.ts';
 import { type Attribute, DATED } from '../../packs/define/model.ts';
 import type { ColumnRule } from '../../packs/define/sources.ts';
+import { normalizeText } from '../../packs/define/text.ts';
 import { readTime, timeValue, utcSeconds } from '../../packs/define/times.ts';
 
 /** A parsed cell: a value, no value, or what was expected instead (completes "expected …"). */
@@ -75,7 +76,8 @@ export function parseCell(raw: unknown, attribute: Attribute, rule: ParseRule): 
   if (typeof raw !== 'string') return parseTyped(raw, attribute, rule);
   if (raw.includes(INVALID)) return { expected: 'text in the encoding of the source; some bytes are not valid' };
   const text = rule.trim ? raw.trim() : raw;
-  if (rule.missing.has(text)) return null;
+  const stored = normalizeText(text);
+  if (rule.missing.has(stored)) return null;
   if (text === '') return NUMBERS.has(attribute.type) ? { expected: 'a number, or an empty cell for no value' } : null;
   switch (attribute.type) {
     case 'integer':
@@ -84,7 +86,7 @@ export function parseCell(raw: unknown, attribute: Attribute, rule: ParseRule): 
     case 'price':
       return numberCell(text, attribute, rule);
     case 'boolean':
-      return booleanCell(text, rule);
+      return booleanCell(stored, rule);
     case 'date':
     case 'datetime':
       return timeCell(text, attribute, rule);
@@ -151,7 +153,7 @@ export function timeCell(raw: unknown, { type }: Attribute, { date, timezone }: 
 function listCell(entries: readonly unknown[], { missing }: ParseRule): ParsedCell {
   const texts = entries.map((entry) => (typeof entry === 'string' ? entry.trim() : entry));
   const value = texts.filter(
-    (entry) => entry !== '' && entry !== null && !(typeof entry === 'string' && missing.has(entry)),
+    (entry) => entry !== '' && entry !== null && !(typeof entry === 'string' && missing.has(normalizeText(entry))),
   );
   return value.length === 0 ? null : { value };
 }

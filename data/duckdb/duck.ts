@@ -282,12 +282,16 @@ function withRemedy(error: unknown, sql: string, memory: number): unknown {
   return new Error(`${step} needs more than ${limit}, the bound of one database of a nightly run: ${remedy}`);
 }
 
-/** One or several files of a `LineWriter`, in sequence, as a table expression. */
-export function fromLines(path: string | readonly string[], columns: ColumnTypes): string {
+/** Bytes of the longest line that DuckDB reads, unless a file has longer ones: a value and its predecessor fit. */
+const LINE = 8 * MIB;
+
+/** One or several files of a `LineWriter`, in sequence, as a table expression. `longest`: bytes of their longest line. */
+export function fromLines(path: string | readonly string[], columns: ColumnTypes, longest = 0): string {
+  const line = Math.max(LINE, longest);
   const files = typeof path === 'string' ? quotedText(path) : `[${path.map(quotedText).join(', ')}]`;
   const shape = Object.entries(columns).map(([name, type]) => `${quotedText(name)}: ${quotedText(type)}`);
   const form = `auto_detect = false, header = false, delim = '\t', quote = '', escape = '', nullstr = ${quotedText(NULL)}`;
-  return `read_csv(${files}, ${form}, max_line_size = 8388608, buffer_size = 16777216, columns = {${shape.join(', ')}})`;
+  return `read_csv(${files}, ${form}, max_line_size = ${line}, buffer_size = ${2 * line}, columns = {${shape.join(', ')}})`;
 }
 
 /** Parquet files as a table expression; without files an empty table with these columns. */

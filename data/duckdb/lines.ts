@@ -2,8 +2,20 @@
 // made").
 import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 
-/** NULL in a line; no stored text contains a control character. */
+/** NULL in a line; of the control characters, stored texts contain tabs and line feeds only. */
 export const NULL = '\u0001';
+
+/** What tabs and line feeds of a text are in a line. */
+const ENCODED = { tab: '\u0002', lineFeed: '\u0003' };
+
+/** A stored text as a cell of a line. */
+export function encodedCell(text: string): string {
+  return /[\t\n]/.test(text) ? text.replaceAll('\t', ENCODED.tab).replaceAll('\n', ENCODED.lineFeed) : text;
+}
+
+/** SQL expression of the stored text in a column of lines. */
+export const decodedCell = (column: string): string =>
+  `translate(${column}, '${ENCODED.tab}${ENCODED.lineFeed}', chr(9) || chr(10))`;
 
 const CHUNK = 1 << 22;
 
@@ -23,6 +35,8 @@ export class LineWriter {
   readonly path: string;
   /** Number of lines. */
   lines = 0;
+  /** The most characters of a line. */
+  longest = 0;
   readonly #file: number;
   readonly #buffer = Buffer.allocUnsafe(CHUNK);
   #used = 0;
@@ -45,6 +59,7 @@ export class LineWriter {
   line(text: string): void {
     this.#text += `${text}\n`;
     this.lines++;
+    if (text.length > this.longest) this.longest = text.length;
     if (this.#text.length > BATCH) this.#encode();
   }
 
@@ -180,6 +195,11 @@ export class Shelf {
 
   get size(): number {
     return this.#starts.length;
+  }
+
+  /** The most characters of a line. */
+  get longest(): number {
+    return this.#writer.longest;
   }
 
   /** Writes lines as one entry; entries are numbered from 0. */

@@ -1,7 +1,7 @@
 // Settles one record from its facts, as of a time or now: for `as_of` and for overlays.
 import { comparedText } from '../../packs/define/digits.ts';
 import type { Attribute, Identity, Pack, Value } from '../../packs/define/model.ts';
-import { cleanText } from '../../packs/define/schema.ts';
+import { lineText } from '../../packs/define/text.ts';
 import { fitsType } from '../consolidate/compare.ts';
 import { confirmedSource } from '../consolidate/confirmed-source.ts';
 import { type Unpublished, unpublishedEntries } from '../consolidate/engine-values.ts';
@@ -102,7 +102,7 @@ export function settlePast(pack: Pack, past: PastRecord, context: ConsolidationC
   const record = {
     id: past.id,
     slug: past.slug,
-    name: cleanText(pack.identity.name(identity, values)) || past.slug,
+    name: lineText(pack.identity.name(identity, values)) || past.slug,
     dataset: pack.id,
     updated_at: isoTime(updated),
     attributes: values,

@@ -22,8 +22,11 @@ const RECORD_COLUMNS = ['id', 'slug', 'name', 'updated_at', 'quality_score', 'co
 const TOLD =
   'source_url VARCHAR, observed_at TIMESTAMP, confidence DOUBLE, evidence VARCHAR, source STRUCT(kind VARCHAR), status VARCHAR';
 
-/** Typed columns and provenance, read back from records.jsonl in its order. */
-export function recordsQuery(pack: Pack, jsonl: string): string {
+/** Bytes of a record that DuckDB reads as JSON, unless some have more. */
+const OBJECT = 16 * 2 ** 20;
+
+/** Typed columns and provenance, read back from records.jsonl in its order. `longest`: bytes of its longest line. */
+export function recordsQuery(pack: Pack, jsonl: string, longest: number): string {
   const shape = (type: (attribute: Attribute) => string) =>
     `STRUCT(${pack.attributes.map((attribute) => `${quotedIdentifier(attribute.name)} ${type(attribute)}`).join(', ')})`;
   const columns: ColumnTypes = { id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR', updated_at: 'TIMESTAMP' };
@@ -36,7 +39,7 @@ export function recordsQuery(pack: Pack, jsonl: string): string {
   const recordColumns = RECORD_COLUMNS.map((name) => `${name} AS ${quotedIdentifier(recordColumn(pack, name))}`);
   return (
     `SELECT ${[...recordColumns, ...values].join(', ')}, struct_pack(${provenance.join(', ')}) AS ${quotedIdentifier(recordColumn(pack, 'provenance'))} ` +
-    `FROM read_json(${quotedText(jsonl)}, format = 'newline_delimited', columns = {${read.join(', ')}})`
+    `FROM read_json(${quotedText(jsonl)}, format = 'newline_delimited', maximum_object_size = ${Math.max(OBJECT, longest)}, columns = {${read.join(', ')}})`
   );
 }
 

@@ -118,24 +118,32 @@ export class Draft {
     log('write Parquet');
     const terms = tables.termsQuery(filesOf('terms'), this.#file('records'));
     const review = tables.withTimestamps(filesOf('review'), tables.REVIEW_LINES, ['opened_at', 'confirmed_at']);
+    const longest = Math.max(0, ...parts.map((part) => part.longest)) + MOST_DIGITS;
     const groupOf = (path: string) => rowGroup(statSync(path).size, order.length);
     const group = groupOf(out(RELEASE_FILES.jsonl));
     const writers = [
       async () => {
-        await write(RELEASE_FILES.records, recordsQuery(pack, out(RELEASE_FILES.jsonl)), group, drafting.notes);
+        await write(
+          RELEASE_FILES.records,
+          recordsQuery(pack, out(RELEASE_FILES.jsonl), longest),
+          group,
+          drafting.notes,
+        );
         await write(RELEASE_FILES.public, publicQuery(pack, out(RELEASE_FILES.records)), group);
       },
       async () => {
-        await write(RELEASE_FILES.bodies, tables.bodiesQuery(this.#file('bodies'), out(RELEASE_FILES.jsonl)), 2048);
+        const bodies = tables.bodiesQuery(this.#file('bodies'), out(RELEASE_FILES.jsonl), longest);
+        await write(RELEASE_FILES.bodies, bodies, 2048);
         await write(
           RELEASE_FILES.engine,
-          tables.engineQuery(pack, this.#file('engine')),
+          tables.engineQuery(pack, this.#file('engine'), longest),
           groupOf(this.#file('engine')),
         );
         await write(RELEASE_FILES.terms, terms);
         drafting.indexable(order.length);
         await write(RELEASE_FILES.past_terms, tables.pastTermsQuery(filesOf('past_terms'), this.#file('records')));
-        await write(RELEASE_FILES.moments, tables.momentsQuery(pack, filesOf('moments'), this.#file('records')));
+        const moments = tables.momentsQuery(pack, filesOf('moments'), this.#file('records'), longest);
+        await write(RELEASE_FILES.moments, moments);
         await write(RELEASE_FILES.listings, tables.withTimestamps(filesOf('listings'), tables.LISTING_LINES, ['at']));
         await write(RELEASE_FILES.readings, this.#readings(drafting.readings));
         await write(RELEASE_FILES.review, `${review} ORDER BY opened_at, id`);
@@ -187,6 +195,9 @@ export class Draft {
     return updated;
   }
 }
+
+/** Bytes of the numbers in front of a line of the engine table. */
+const MOST_DIGITS = 40;
 
 const sum = (parts: readonly PartFiles[]) => parts.reduce((total, { quality }) => total + quality.length, 0);
 
@@ -271,13 +282,13 @@ async function writeRecords({ pack, order, updated, shelves, out, lines }: Ranke
     const bodyEnd = entry.indexOf(LINE_FEED);
     const identityEnd = entry.indexOf(LINE_FEED, bodyEnd + 1);
     const rowEnd = entry.indexOf(LINE_FEED, identityEnd + 1);
-    const idEnd = entry.indexOf(TAB, rowEnd + 1);
-    const id = entry.toString('latin1', rowEnd + 1, idEnd);
+    const idEnd = entry.indexOf(TAB, identityEnd + 1);
+    const id = entry.toString('latin1', identityEnd + 1, idEnd);
     const identity = entry.toString('utf8', bodyEnd + 1, identityEnd);
-    csv.bytes(entry.subarray(identityEnd + 1, rowEnd), false);
+    csv.bytes(entry.subarray(rowEnd + 1, -1), false);
     csv.line(`,${time}\r`);
     engine.text(`${ord}\t${at}\t`);
-    engine.bytes(entry.subarray(rowEnd + 1), true);
+    engine.bytes(entry.subarray(identityEnd + 1, rowEnd + 1), true);
     const body = dated(entry.subarray(0, bodyEnd + 1), time);
     jsonl.bytes(body, true);
     const version = hash('sha256', body.subarray(0, -1), 'hex').slice(0, 16);

@@ -1,7 +1,7 @@
 // The states of a record as lines: what `as_of` of lists needs besides the current engine rows and terms.
 import { derive } from '../../packs/define/derive.ts';
 import type { Identity, Pack, Value } from '../../packs/define/model.ts';
-import { cleanText } from '../../packs/define/schema.ts';
+import { lineText } from '../../packs/define/text.ts';
 import { nameWords, searchTerms, type TermFlags, unpublishedEntries } from '../consolidate/engine-values.ts';
 import type { RecordState, SettledAttribute } from '../consolidate/states.ts';
 import { NULL } from '../duckdb/lines.ts';
@@ -61,7 +61,7 @@ export function writeMoments(
       else parts[place] = engineParts(attribute, value);
     }
     const { slug } = record;
-    const name = until === null ? record.name : cleanText(pack.identity.name(identity, named)) || slug;
+    const name = until === null ? record.name : lineText(pack.identity.name(identity, named)) || slug;
     const words = nameWords(name);
     line(
       'moments',

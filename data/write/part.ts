@@ -17,6 +17,9 @@ type Table = (typeof TABLES)[number];
 /** Maximum number of records in a part: parts number their records from multiples of this. */
 const SPAN = 2 ** 32;
 
+/** Bytes of a character in UTF-8, of those that UTF-16 counts as one. */
+const MOST_BYTES = 3;
+
 type Cell = string | number | boolean | null;
 
 const cellsLine = (cells: readonly Cell[]) => cells.map((value) => (value === null ? NULL : String(value))).join('\t');
@@ -30,6 +33,8 @@ export interface PartFiles {
   /** Facts with a verdict, and open review items. */
   facts: number;
   review: number;
+  /** The most bytes of a line of a record or of one of its states. */
+  longest: number;
   /** By place on its shelf: quality, and the start of the entry. */
   quality: Float64Array;
   starts: Float64Array;
@@ -105,7 +110,8 @@ export class Part {
     if (record === null || past === undefined) return;
     const pack = this.#pack;
     this.#quality.push(record.quality);
-    this.#shelf.put([bodyOf(pack, record), record.identity, csvOf(pack, record), engineOf(pack, record)]);
+    // The row of CSV is last: it may contain line feeds.
+    this.#shelf.put([bodyOf(pack, record), record.identity, engineOf(pack, record), csvOf(pack, record)]);
     writeMoments(pack, number, record, past, (table, line) => this.#lines[table].line(line));
   }
 
@@ -113,8 +119,9 @@ export class Part {
   close(): PartFiles {
     const review = this.#review;
     for (const writer of Object.values(this.#lines)) writer.close();
+    const longest = MOST_BYTES * Math.max(this.#shelf.longest, this.#lines.moments.longest);
     const starts = this.#shelf.close();
     const quality = Float64Array.from(this.#quality);
-    return { folder: this.#folder, first: this.#first, facts: this.#facts, review, quality, starts };
+    return { folder: this.#folder, first: this.#first, facts: this.#facts, review, longest, quality, starts };
   }
 }

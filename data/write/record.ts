@@ -6,7 +6,7 @@ import { comparedTime } from '../../packs/define/times.ts';
 import { bounds } from '../consolidate/compare.ts';
 import { nameWords, statusReach, type Unpublished } from '../consolidate/engine-values.ts';
 import type { ColumnTypes } from '../duckdb/duck.ts';
-import { NULL } from '../duckdb/lines.ts';
+import { encodedCell, NULL } from '../duckdb/lines.ts';
 import { column, columnParts } from '../model/layout.ts';
 import { PROVENANCE_STATUSES, type ProvenanceStatus, type SourceKind } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
@@ -126,7 +126,7 @@ export function engineParts(attribute: Attribute, value: Value | undefined): str
     case 'text':
     case 'url':
     case 'enum':
-      return value === undefined ? `\t${NULL}\t${NULL}` : `\t${value as string}\t${fold(value as string)}`;
+      return value === undefined ? `\t${NULL}\t${NULL}` : `\t${encodedCell(value as string)}\t${fold(value as string)}`;
     case 'strings':
       return value === undefined
         ? `\t${NULL}\t${NULL}`

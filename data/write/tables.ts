@@ -1,8 +1,9 @@
 // Tables of a release that the build writes as lines first, and the queries that convert them to Parquet
 // (columns: docs/releases.md).
-import type { Pack } from '../../packs/define/model.ts';
+import type { AttributeType, Pack } from '../../packs/define/model.ts';
 import { type ColumnTypes, fromLines, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
-import { keptColumn } from '../model/layout.ts';
+import { decodedCell } from '../duckdb/lines.ts';
+import { column, keptColumn } from '../model/layout.ts';
 import { engineCells, engineColumns } from './record.ts';
 
 /** Names that lines contain as numbers, counted from 1. */
@@ -162,35 +163,45 @@ export function pastTermsQuery(terms: readonly string[], records: string): strin
   );
 }
 
-/** States of records by time and rank. */
-export function momentsQuery(pack: Pack, moments: readonly string[], records: string): string {
+/** States of records by time and rank. `longest`: bytes of the longest line, here and below. */
+export function momentsQuery(pack: Pack, moments: readonly string[], records: string, longest: number): string {
   const cells = engineCells(pack);
   const kept = pack.attributes.map(({ name }, i) => `kept[${i + 1}] = '1' AS ${quotedIdentifier(keptColumn(name))}`);
   const parts = selectedColumns(pack, Object.keys(cells));
   return (
     'SELECT ord, make_timestamp_ms(since) AS since, make_timestamp_ms(until) AS until, updated, quality, name_words, ' +
-    `${[...kept, ...parts].join(', ')} FROM ${fromLines(moments, { ...MOMENT_LINES, ...cells })} AS moments ` +
+    `${[...kept, ...parts].join(', ')} FROM ${fromLines(moments, { ...MOMENT_LINES, ...cells }, longest)} AS moments ` +
     `JOIN ${fromLines(records, RECORD_LINES)} AS records USING (record) ORDER BY since, ord`
   );
 }
 
 /** Bodies from records.jsonl with the columns of the lines. */
-export function bodiesQuery(lines: string, jsonl: string): string {
-  const bodies = fromLines(jsonl, { body: 'VARCHAR' });
+export function bodiesQuery(lines: string, jsonl: string, longest: number): string {
+  const bodies = fromLines(jsonl, { body: 'VARCHAR' }, longest);
   return `SELECT ord, id, version, identity, body FROM ${fromLines(lines, BODY_LINES)} AS lines POSITIONAL JOIN ${bodies} AS bodies`;
 }
 
 /** The engine table; the lines are in the order of `ord`. */
-export function engineQuery(pack: Pack, path: string): string {
+export function engineQuery(pack: Pack, path: string, longest: number): string {
   const columns = engineColumns(pack);
-  return `SELECT ${selectedColumns(pack, Object.keys(columns)).join(', ')} FROM ${fromLines(path, columns)}`;
+  return `SELECT ${selectedColumns(pack, Object.keys(columns)).join(', ')} FROM ${fromLines(path, columns, longest)}`;
 }
 
-/** Columns of engine lines; lists are JSON text there. */
+/** Columns of engine lines; lists are JSON text there, and texts are encoded. */
 function selectedColumns(pack: Pack, names: readonly string[]): string[] {
-  const lists = new Set(pack.attributes.filter(({ type }) => type === 'strings').map(({ name }) => name));
+  const expressions = new Map<string, string>();
+  for (const { name, type } of pack.attributes) {
+    const value = column(name, 'value');
+    if (type === 'strings')
+      for (const part of [value, column(name, 'fold')])
+        expressions.set(part, `from_json(${quotedIdentifier(part)}, '["VARCHAR"]')`);
+    else if (isText(type)) expressions.set(value, decodedCell(quotedIdentifier(value)));
+  }
   return names.map((name) => {
     const quoted = quotedIdentifier(name);
-    return lists.has(name.split(':')[0]!) ? `from_json(${quoted}, '["VARCHAR"]') AS ${quoted}` : quoted;
+    const expression = expressions.get(name);
+    return expression === undefined ? quoted : `${expression} AS ${quoted}`;
   });
 }
+
+const isText = (type: AttributeType) => type === 'string' || type === 'text' || type === 'enum';

@@ -9,7 +9,7 @@ import { parseJson } from './digits.ts';
 import { type Mistake, nearestName, notOneOf, PackError, quoteValue } from './mistakes.ts';
 import type { Collector, Pack } from './model.ts';
 import { checkSamples } from './samples.ts';
-import { byCodePoint } from './text.ts';
+import { byCodePoint, normalizeText } from './text.ts';
 import './typescript-hooks.js';
 
 export { PackError } from './mistakes.ts';
@@ -190,14 +190,14 @@ async function loadCollector(
 async function loadNotice(folder: string): Promise<string | null> {
   for (const file of ['NOTICE', 'NOTICE.md']) {
     const text = await readFile(join(folder, file), 'utf8').catch(() => '');
-    if (text.trim() !== '') return text.trim();
+    if (text.trim() !== '') return normalizeText(text.trim());
   }
   return null;
 }
 
 async function loadText(folder: string, file: string, report: Report): Promise<string | null> {
   const text = await readFile(join(folder, file), 'utf8').catch(() => null);
-  if (text !== null && text.trim() !== '') return text;
+  if (text !== null && text.trim() !== '') return normalizeText(text);
   report(file, [
     { path: '', actual: text === null ? 'no such file' : 'an empty file', expected: `a ${file} with text` },
   ]);

@@ -88,6 +88,8 @@ export function checkReferences(sections: Sections, names: string[], checked: At
     const goneAttribute = ofType('gone.attribute', sections.gone.attribute, ['enum', 'string']);
     const value = goneAttribute && checkValue(goneAttribute, sections.gone.value);
     if (value && !value.ok) add(notOneOf('gone.value', sections.gone.value, value.reason, goneAttribute?.values ?? []));
+    // The spelling of the closed list.
+    if (value?.ok) sections.gone = { ...sections.gone, value: String(value.value) };
   }
   if (sections.quality) {
     const sum = Object.values(sections.quality).reduce((total, weight) => total + weight, 0);

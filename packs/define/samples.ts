@@ -4,6 +4,7 @@ import { comparedValue } from './digits.ts';
 import { type Mistake, notOneOf, quoteValue } from './mistakes.ts';
 import type { Identity, Sample, Value } from './model.ts';
 import { checkValue } from './schema.ts';
+import { lineText } from './text.ts';
 
 type FileMistake = Omit<Mistake, 'file'>;
 
@@ -84,7 +85,7 @@ export function checkSamples(input: unknown, definition: PackDefinition): Checke
     if (unidentified.length > 0) return;
     for (const mistake of checkRules(i, identity, values, settings))
       if (!rules.has(mistake.path)) rules.set(mistake.path, mistake);
-    const evidence = typeof sample['evidence'] === 'string' ? { evidence: sample['evidence'] } : {};
+    const evidence = typeof sample['evidence'] === 'string' ? { evidence: lineText(sample['evidence']) } : {};
     samples.push({ identity, values, ...evidence });
   });
   if (settings !== null && mistakes.length === 0 && rules.size === 0) mistakes.push(...repeated(samples, settings));

@@ -4,58 +4,24 @@ import { z } from 'zod';
 import { derive } from './derive.ts';
 import { comparedNumber, hasTooManyDigits, roundCoordinate } from './digits.ts';
 import { type Attribute, type AttributeType, DATED, type PriceRange, type Value } from './model.ts';
-import { fold } from './text.ts';
+import { fold, hasAtMost, LONGEST_TEXT, storedText } from './text.ts';
 import { readTime, timeValue } from './times.ts';
 
 /** A value to store, or why it is invalid. `reason` completes the sentence "expected …". */
 export type CheckedValue = { ok: true; value: Value } | { ok: false; reason: string };
 
-/**
- * Invisible characters that change the text direction, also of the page around a value, or have no width and
- * make different texts look equal. Those that letters and emoji need stay: joiners (U+200C, U+200D),
- * variation selectors, tags.
- */
-const UNSEEN = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
+const BYTES = `${LONGEST_TEXT.bytes.toLocaleString('en-US')} bytes`;
 
-/** A visible character: joiners and selectors are invisible on their own. */
-const SEEN = /[^\s\p{Default_Ignorable_Code_Point}]/u;
+/** Whether a text has at most the bytes of a value. */
+const fits = (text: string) => text.length * 3 <= LONGEST_TEXT.bytes || Buffer.byteLength(text) <= LONGEST_TEXT.bytes;
 
-/** Maximum characters of a line, and of a `text`: more is a document, not a value of a table. */
-const LONGEST = { line: 2_000, text: 50_000 };
+const MEMBER = `${LONGEST_TEXT.member.toLocaleString('en-US')} characters`;
 
-/** The most characters that a value of the type may have. */
-export const maxLength = (type: AttributeType): number => (type === 'text' ? LONGEST.text : LONGEST.line);
-
-/**
- * Normalises white space to single spaces, removes control characters, invisible marks and unpaired
- * surrogates, and composes (NFC). Empty without visible characters.
- */
-export function cleanText(text: string): string {
-  const cleaned = text
-    .toWellFormed()
-    .replace(UNSEEN, '')
-    .normalize('NFC')
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
-  return SEEN.test(cleaned) ? cleaned : '';
-}
-
-const DECODED = 'a text without U+FFFD or unpaired surrogates, which bytes become that are not valid in the encoding';
-
-/** Whether the bytes of a text were valid in the encoding with which it was read. */
-export const isDecoded = (raw: string): boolean => raw.isWellFormed() && !raw.includes('\ufffd');
-
-const text = (expected: string, most = LONGEST.line) =>
+const text = (expected: string) =>
   z
     .string({ error: expected })
-    .refine(isDecoded, { error: DECODED, abort: true })
-    .transform(cleanText)
-    .pipe(
-      z
-        .string()
-        .min(1, expected)
-        .max(most, `${expected} of at most ${most.toLocaleString('en-US')} characters`),
-    );
+    .transform(storedText)
+    .pipe(z.string().min(1, expected).refine(fits, `${expected} of at most ${BYTES}`));
 
 /** A number with more digits than a double has is a text (`parseJson` in digits.ts, `parseCell` in values.ts). */
 const TOO_MANY_DIGITS =
@@ -85,7 +51,7 @@ function numberIn({ range, round = false }: Pick<Attribute, 'range' | 'round'>, 
  */
 const url = z
   .string({ error: 'an http or https address' })
-  .refine(isDecoded, { error: DECODED, abort: true })
+  .refine(fits, { error: `an http or https address of at most ${BYTES}`, abort: true })
   .transform((raw) => URL.parse(raw.trim()))
   .refine((at) => at !== null && /^https?:$/.test(at.protocol) && at.username === '' && at.password === '', {
     error: 'an http or https address',
@@ -121,14 +87,13 @@ function outsideDates({ type, date_range: range }: Attribute, value: string, now
     : `a date until ${max}`;
 }
 
-/** Cleans entries and drops empty and repeated ones; the order stays. */
+/** Drops empty and repeated entries; the order stays. */
 const strings = z
   .array(z.string({ error: 'a list of texts' }), { error: 'a list of texts' })
-  .refine((list) => list.every(isDecoded), { error: DECODED, abort: true })
-  .transform((list) => [...new Set(list.map(cleanText).filter((entry) => entry !== ''))])
+  .transform((list) => [...new Set(list.map(storedText).filter((entry) => entry !== ''))])
   .refine((list) => list.length > 0, { error: 'a list of at least one text' })
-  .refine((list) => list.every((entry) => entry.length <= LONGEST.line), {
-    error: `a list of texts of at most ${LONGEST.line.toLocaleString('en-US')} characters each`,
+  .refine((list) => list.reduce((bytes, entry) => bytes + Buffer.byteLength(entry), 0) <= LONGEST_TEXT.bytes, {
+    error: `a list of texts of at most ${BYTES}`,
   });
 
 const degrees = (limit: number, name: string) =>
@@ -167,7 +132,9 @@ function price(attribute: Attribute) {
 }
 
 function oneOf(values: string[] | null) {
-  if (values === null) return text('a text');
+  const member = (expected: string) =>
+    text(expected).refine((value) => hasAtMost(value, LONGEST_TEXT.member), `${expected} of at most ${MEMBER}`);
+  if (values === null) return member('a text');
   const byText = new Map(values.map((value) => [fold(value), value]));
   const expected = `one of ${values.join(', ')}`;
   return text(expected).transform((value, issues) => {
@@ -185,7 +152,7 @@ function valueSchema(attribute: Attribute): z.ZodType<Value> {
   switch (attribute.type) {
     case 'string':
     case 'text':
-      return text('a text', maxLength(attribute.type));
+      return text('a text');
     case 'enum':
       return oneOf(attribute.values);
     case 'url':

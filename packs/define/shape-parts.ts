@@ -1,7 +1,22 @@
 // Parts of the shapes of pack.ts. Every message completes the sentence "expected …".
 import { z } from 'zod';
+import { hasAtMost, LONGEST_TEXT, lineText, storedText } from './text.ts';
 
-export const requiredText = (expected: string) => z.string({ error: expected }).trim().min(1, expected);
+/** A text as it is in a source, such as the name of a column or of a file. */
+export const exactText = (expected: string) => z.string({ error: expected }).trim().min(1, expected);
+
+/** A text for readers on one line: a title, a unit, a description. */
+export const requiredText = (expected: string) => z.string({ error: expected }).overwrite(lineText).min(1, expected);
+
+/** A text that is a value of records. */
+export const textValue = (expected: string) => {
+  const short = `${expected} of at most ${LONGEST_TEXT.member.toLocaleString('en-US')} characters`;
+  return z
+    .string({ error: expected })
+    .overwrite(storedText)
+    .min(1, expected)
+    .refine((text) => hasAtMost(text, LONGEST_TEXT.member), short);
+};
 
 export const httpAddress = (expected = 'an http or https address') => z.url({ protocol: /^https?$/, error: expected });
 

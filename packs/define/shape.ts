@@ -13,6 +13,7 @@ import {
   requiredText,
   shareOfOne,
   strictObject,
+  textValue,
   wholeNumber,
 } from './shape-parts.ts';
 import { SourceShape } from './source-shape.ts';
@@ -81,7 +82,7 @@ export const AttributeShape = strictObject({
         'public, and owners cannot set it. Where the identity attributes are public, their values joined by `/` name ' +
         'a record anyway. Unset: false.',
     ),
-  values: arrayOf(requiredText('a text'), 'a list of the allowed values')
+  values: arrayOf(textValue('a text'), 'a list of the allowed values')
     .min(1, 'a list of the allowed values')
     .optional()
     .describe('Closed list of an enum. Unset: the values are those of the data.'),
@@ -210,7 +211,7 @@ const TestShape = strictObject({
   attribute: attribute.exactOptional().describe('What is tested. Required for every kind but `rows`.'),
   min: boundedNumber('a number of at least 0', 0).exactOptional().describe('At least; a share from 0 to 1 for `fill`.'),
   max: boundedNumber('a number of at least 0', 0).exactOptional().describe('At most.'),
-  values: arrayOf(requiredText('a text'), 'a list of the accepted values')
+  values: arrayOf(textValue('a text'), 'a list of the accepted values')
     .min(1, 'a list of the accepted values')
     .exactOptional()
     .describe('The accepted values. Required for `accepted`.'),
@@ -288,7 +289,7 @@ export const PackShape = strictObject({
     .describe('How the published value is chosen among competing values.'),
   gone: strictObject({
     attribute: attribute.describe('Attribute that marks such a record, such as `status`.'),
-    value: requiredText('the value for a removed record').describe('Its value then, such as `discontinued`.'),
+    value: textValue('the value for a removed record').describe('Its value then, such as `discontinued`.'),
     confidence: shareOfOne('a confidence').default(0.8).describe('Confidence of that value.'),
   })
     .nullable()

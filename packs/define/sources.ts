@@ -4,30 +4,32 @@ import { z } from 'zod';
 import {
   arrayOf,
   boundedNumber,
+  exactText,
   flagWithDefault,
   functionOf,
   httpAddress,
   oneOfTexts,
-  requiredText,
   strictObject,
+  textValue,
   wholeNumber,
 } from './shape-parts.ts';
+import { normalizeText } from './text.ts';
 import { isTimeZone } from './times.ts';
 
 /** A row of a declared source: its columns as the source has them. Texts for CSV; JSON values for JSON. */
 export type SourceRow = Readonly<Record<string, unknown>>;
 
 const DATE_PATTERN = "a pattern with YYYY, such as 'DD.MM.YYYY', or 'unix' or 'unix_ms', or a list of them";
-const OnePattern = requiredText(DATE_PATTERN).regex(/YYYY|^unix(_ms)?$/, DATE_PATTERN);
+const OnePattern = exactText(DATE_PATTERN).regex(/YYYY|^unix(_ms)?$/, DATE_PATTERN);
 const DatePattern = z.union([OnePattern, z.array(OnePattern).min(1)], { error: DATE_PATTERN });
 const TIMEZONE = 'the name of a time zone, such as Europe/Berlin';
 const FILE_PATTERN = "a pattern with YYYY, such as 'YYYY-MM-DD'";
-const FileNamePattern = requiredText(FILE_PATTERN).regex(/YYYY/, FILE_PATTERN);
+const FileNamePattern = exactText(FILE_PATTERN).regex(/YYYY/, FILE_PATTERN);
 
 const Delimiter = z.enum([',', ';', '\t', '|'], { error: "one of ',', ';', '\\t' and '|'" });
 
 const ENCODING = 'a label of the Encoding Standard, such as utf-8 or windows-1252';
-const Encoding = requiredText(ENCODING).refine(isEncoding, ENCODING);
+const Encoding = exactText(ENCODING).refine(isEncoding, ENCODING);
 
 function isEncoding(label: string): boolean {
   try {
@@ -42,7 +44,7 @@ function isEncoding(label: string): boolean {
  * with its line.
  */
 const ColumnShape = strictObject({
-  column: requiredText('the name of a column')
+  column: exactText('the name of a column')
     .optional()
     .describe('The column; the name of the attribute unless set. For JSON, a path such as `address.city`.'),
   decimal: oneOfTexts(['.', ','])
@@ -54,12 +56,15 @@ const ColumnShape = strictObject({
       'or `Z` for an offset at the end; or seconds or milliseconds since 1970. Of a list, the first that fits counts.',
   ),
   trim: flagWithDefault(true).describe('Whether white space around a text is removed before it is read.'),
-  missing: arrayOf(z.string({ error: 'a text' }), 'a list of texts that mean that there is no value')
+  missing: arrayOf(
+    z.string({ error: 'a text' }).overwrite(normalizeText),
+    'a list of texts that mean that there is no value',
+  )
     .default([])
     .describe('Texts that mean that there is no value, besides the empty one.'),
   truths: strictObject({
-    true: arrayOf(requiredText('a text'), 'a list of texts').describe('Texts for true.'),
-    false: arrayOf(requiredText('a text'), 'a list of texts').describe('Texts for false.'),
+    true: arrayOf(textValue('a text'), 'a list of texts').describe('Texts for true.'),
+    false: arrayOf(textValue('a text'), 'a list of texts').describe('Texts for false.'),
   })
     .default({ true: ['true', 'yes', '1'], false: ['false', 'no', '0'] })
     .describe('Texts for true and false, without regard to case.'),
@@ -77,8 +82,8 @@ export type ColumnRule = z.output<typeof ColumnShape>;
 
 /** A point from two columns. */
 const PointShape = strictObject({
-  lat: requiredText('the name of a column').describe('Column of the latitude, in degrees.'),
-  lng: requiredText('the name of a column').describe('Column of the longitude, in degrees.'),
+  lat: exactText('the name of a column').describe('Column of the latitude, in degrees.'),
+  lng: exactText('the name of a column').describe('Column of the longitude, in degrees.'),
 });
 
 /** One value for every row, such as `listed` for a status. */
@@ -91,7 +96,7 @@ const ConstantShape = strictObject({
 /** What an attribute is read from: a column, a rule, a point, a constant, or a function of the row. */
 const AttributeSource = z.union(
   [
-    requiredText('the name of a column'),
+    exactText('the name of a column'),
     functionOf<(row: SourceRow) => unknown>('a function (row) => value'),
     PointShape,
     ConstantShape,
@@ -116,14 +121,17 @@ const COMMON = {
   date: DatePattern.optional().describe(
     'Pattern of the dates and times of all attributes that set none. Unset: ISO 8601.',
   ),
-  timezone: requiredText(TIMEZONE)
+  timezone: exactText(TIMEZONE)
     .refine(isTimeZone, TIMEZONE)
     .optional()
     .describe(
       'Time zone of times without an offset. Of an hour that occurs twice when the clocks change they are in the first, ' +
         'and in an hour that is skipped they are an hour later. Unset: UTC.',
     ),
-  missing: arrayOf(z.string({ error: 'a text' }), 'a list of texts that mean that there is no value')
+  missing: arrayOf(
+    z.string({ error: 'a text' }).overwrite(normalizeText),
+    'a list of texts that mean that there is no value',
+  )
     .default([])
     .describe('Texts that mean that there is no value, in every column.'),
   columns: oneOfTexts(['any', 'exact'])
@@ -133,7 +141,7 @@ const COMMON = {
     .optional()
     .describe('Keeps a row when it returns true.'),
   observed_at: strictObject({
-    column: requiredText('the name of a column')
+    column: exactText('the name of a column')
       .optional()
       .describe('Column with the time of each row. Rows with a time in the future are left out.'),
     file_name: FileNamePattern.optional().describe('Pattern that finds the date in the name of the file.'),
@@ -144,16 +152,16 @@ const COMMON = {
       'Time that the values describe. Unset: when the file was changed, the header `Last-Modified`, ' +
         'or when the query ran.',
     ),
-  source_url: requiredText('an address, with {column} for a value of the row')
+  source_url: exactText('an address, with {column} for a value of the row')
     .optional()
     .describe('A page where a person can check the values of a row; `{column}` is replaced. Unset: the home page.'),
-  evidence: requiredText('a text, with {column} for a value of the row')
+  evidence: exactText('a text, with {column} for a value of the row')
     .optional()
     .describe('What a person sees there; `{column}` is replaced. Unset: the file and the line.'),
 };
 
 const FILE = {
-  file: requiredText('the path of a file, or a pattern such as exports/*.csv').describe(
+  file: exactText('the path of a file, or a pattern such as exports/*.csv').describe(
     'Path from the folder of the pack, or of a pinned package; `*` and `**` match several files.',
   ),
   ...COMMON,
@@ -166,7 +174,7 @@ const FILE = {
  */
 const PACKED_FILE = {
   ...FILE,
-  inside: requiredText('the name of a file in the zip archive, or a pattern such as *.csv')
+  inside: exactText('the name of a file in the zip archive, or a pattern such as *.csv')
     .optional()
     .describe('For a `.zip` file: the name of a file in it, or a pattern. Unset: the archive has one file.'),
   max_bytes: wholeNumber('a whole number of bytes of at least 1', 1)
@@ -189,10 +197,10 @@ const JsonlShape = strictObject({ kind: z.literal('jsonl'), ...PACKED_FILE }).de
 const JsonShape = strictObject({
   kind: z.literal('json'),
   ...PACKED_FILE,
-  items: requiredText('a path such as data.items')
+  items: exactText('a path such as data.items')
     .optional()
     .describe('Path of the list in the document. Unset: the document is the list.'),
-  entries: requiredText('the name of a column')
+  entries: exactText('the name of a column')
     .optional()
     .describe('For an object keyed by name in place of a list: the column that gets the names.'),
   geojson: z
@@ -208,7 +216,7 @@ const ParquetShape = strictObject({ kind: z.literal('parquet'), ...FILE }).descr
 const XlsxShape = strictObject({
   kind: z.literal('xlsx'),
   ...FILE,
-  sheet: requiredText('the name of a sheet')
+  sheet: exactText('the name of a sheet')
     .optional()
     .describe('Sheet whose rows are read. Unset: the first visible one with a table.'),
   skip_rows: wholeNumber('a whole number of at least 0', 0)
@@ -222,18 +230,18 @@ const XlsxShape = strictObject({
 const SqliteShape = strictObject({
   kind: z.literal('sqlite'),
   ...FILE,
-  table: requiredText('the name of a table').optional().describe('Table whose rows are read. Give this or `query`.'),
-  query: requiredText('a SELECT statement').optional().describe('Query whose rows are read.'),
+  table: exactText('the name of a table').optional().describe('Table whose rows are read. Give this or `query`.'),
+  query: exactText('a SELECT statement').optional().describe('Query whose rows are read.'),
 }).describe('A SQLite file: all rows of a table, or of a query.');
 
 const PostgresShape = strictObject({
   kind: z.literal('postgres'),
   ...COMMON,
-  url_env: requiredText('the name of an environment variable')
+  url_env: exactText('the name of an environment variable')
     .default('SOURCE_DATABASE_URL')
     .describe('Environment variable with the connection string, so that no secret is in the pack.'),
-  query: requiredText('a SELECT statement').describe('Query whose rows are read, in a read-only transaction.'),
-  cursor: requiredText('the name of a column')
+  query: exactText('a SELECT statement').describe('Query whose rows are read, in a read-only transaction.'),
+  cursor: exactText('the name of a column')
     .optional()
     .describe(
       'A column that grows, such as `updated_at`: later runs read only rows with a greater value. ' +
@@ -247,7 +255,7 @@ const PagesShape = z.discriminatedUnion(
   [
     strictObject({
       by: z.literal('query').describe('Pages are numbered by a query parameter; they end with a page without rows.'),
-      parameter: requiredText('the name of a query parameter').describe(
+      parameter: exactText('the name of a query parameter').describe(
         'Query parameter with the number of the page, or of its first row.',
       ),
       from: wholeNumber('a whole number of at least 0', 0).default(1).describe('Its value for the first page.'),
@@ -257,8 +265,8 @@ const PagesShape = z.discriminatedUnion(
     }),
     strictObject({
       by: z.literal('cursor').describe('Each answer has the cursor of the next page.'),
-      parameter: requiredText('the name of a query parameter').describe('Query parameter with the cursor.'),
-      at: requiredText('the path of the next cursor in the answer, such as meta.next').describe(
+      parameter: exactText('the name of a query parameter').describe('Query parameter with the cursor.'),
+      at: exactText('the path of the next cursor in the answer, such as meta.next').describe(
         'Path of the next cursor in a JSON answer. None there: the last page.',
       ),
     }),
@@ -274,7 +282,7 @@ const HttpShape = strictObject({
     .min(1, 'at least one address')
     .describe('Addresses that are read, in order.'),
   format: oneOfTexts(['json', 'csv', 'ndjson']).default('json').describe('Format of the answers.'),
-  items: requiredText('a path such as data.items')
+  items: exactText('a path such as data.items')
     .optional()
     .describe('Path of the list of rows in a JSON answer; unset: the answer is the list.'),
   headers: z

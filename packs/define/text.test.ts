@@ -1,6 +1,30 @@
-// Folding of texts.
+// The stored form of texts, and folding.
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fold, foldKey, words } from './text.ts';
+import { droppedCharacters, fold, foldKey, lineText, normalizeText, words } from './text.ts';
+
+test('the stored form of any text is well-formed, composed, and its own stored form', () => {
+  const hostile = fc.constantFrom(
+    ...['\r', '\n', '\t', '\0', '\u0085', '\u200f', '\ud800', '\udc00', 'e', '\u0301', '\u0007'],
+  );
+  const texts = fc.oneof(
+    fc.array(hostile, { maxLength: 12 }).map((parts) => parts.join('')),
+    fc.string({ unit: 'binary' }),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      const stored = normalizeText(text);
+      expect(stored).toBe(stored.toWellFormed().normalize('NFC'));
+      expect(stored).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f]/);
+      expect(normalizeText(stored)).toBe(stored);
+      expect(lineText(lineText(text))).toBe(lineText(text));
+      expect(lineText(text)).not.toMatch(/[\t\n\u202e]/);
+    }),
+    { numRuns: 2000, seed: 3 },
+  );
+  expect(normalizeText('a\r\nb\rc\0\ud800d\u0007\u009f\te\u0301')).toBe('a\nb\nc\ufffd\ufffdd\té');
+  expect(droppedCharacters('a\u0007\u009f\0\r\n\tb')).toBe(2);
+});
 
 test.each([
   ['Zürich', 'zurich'],

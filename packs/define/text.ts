@@ -1,4 +1,54 @@
-// Text comparison for build and API: folding for equality and order, words for search.
+// Texts: the form in which they are stored, folding for equality and order, words for search.
+
+/** The most characters of identity and enum members, and the most bytes of any other text in UTF-8. */
+export const LONGEST_TEXT = { member: 1_000, bytes: 1_000_000 };
+
+/** Texts that are stored as they are: printable ASCII, tabs and line feeds. */
+const STORED_ASCII = /^[\t\n -~]*$/;
+
+/** Control characters that are dropped: all but NUL, tab, line feed and carriage return. */
+const DROPPED = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
+
+/**
+ * The form in which every text is stored, of a source or of a pack: NFC; CR LF and CR become LF; NUL and lone
+ * surrogates become U+FFFD; other control characters but tab and LF are dropped. `normalizeText` of the result is the
+ * result.
+ */
+export function normalizeText(text: string): string {
+  if (STORED_ASCII.test(text)) return text;
+  return text.toWellFormed().replace(/\r\n?/g, '\n').replaceAll('\0', '\ufffd').replace(DROPPED, '').normalize('NFC');
+}
+
+/** The number of characters that `normalizeText` drops. */
+export const droppedCharacters = (text: string): number =>
+  STORED_ASCII.test(text) ? 0 : (text.match(DROPPED)?.length ?? 0);
+
+/**
+ * Invisible characters that change the text direction, also of the page around a value, or have no width and
+ * make different texts look equal. Those that letters and emoji need stay: joiners (U+200C, U+200D),
+ * variation selectors, tags.
+ */
+const UNSEEN = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
+
+/** A visible character: joiners and selectors are invisible on their own. */
+const SEEN = /[^\s\p{Default_Ignorable_Code_Point}]/u;
+
+/** A value as it is stored: `normalizeText` without surrounding white space; empty without visible characters. */
+export function storedText(text: string): string {
+  return SEEN.test(text) ? normalizeText(text).trim() : '';
+}
+
+/**
+ * A text on one line, for names and titles: white space becomes single spaces, invisible marks are removed. Empty
+ * without visible characters.
+ */
+export function lineText(text: string): string {
+  return storedText(normalizeText(text).replace(UNSEEN, '')).replace(/\s+/gu, ' ');
+}
+
+/** Whether a text has at most so many characters, counted as code points. */
+export const hasAtMost = (text: string, characters: number): boolean =>
+  text.length <= characters || (text.length <= 2 * characters && [...text].length <= characters);
 
 /** Letters that NFKD does not decompose but readers type without marks. */
 const PLAIN: Record<string, string> = { ß: 'ss', ø: 'o', ł: 'l', đ: 'd', æ: 'ae', œ: 'oe', þ: 'th', ð: 'd', ı: 'i' };
@@ -20,11 +70,13 @@ const ARABIC: Record<string, string> = { ٱ: 'ا', ٲ: 'ا', ٳ: 'ا', ة: 'ه',
 const HEBREW_OR_ARABIC = /[\u0591-\u06ff]/u;
 
 /**
- * The form in which texts are searched, compared, counted and sorted: `foldKey` without the signs that writers of
- * Hebrew and Arabic leave out, so that `أبوظبي` and `ابوظبي` are equal.
+ * The form in which texts are searched, compared, counted and sorted: `foldKey` without invisible marks and
+ * the signs that writers of Hebrew and Arabic leave out, so that `أبوظبي` and `ابوظبي` are equal.
  */
 export function fold(text: string): string {
-  const folded = foldKey(text);
+  const key = foldKey(text);
+  if (ASCII_WORDS.test(key)) return key;
+  const folded = key.replace(UNSEEN, '').replace(/ {2,}/g, ' ').trim();
   if (!HEBREW_OR_ARABIC.test(folded)) return folded;
   return folded
     .replace(OPTIONAL_SIGNS, '')

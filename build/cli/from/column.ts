@@ -1,6 +1,5 @@
 // The values of one column, counted.
-import { cleanText, isDecoded } from '../../../packs/define/schema.ts';
-import { fold } from '../../../packs/define/text.ts';
+import { fold, normalizeText, storedText } from '../../../packs/define/text.ts';
 
 /** Form of the cells of a column: texts to parse, or values that already have a type. */
 export type Form = 'text' | 'number' | 'boolean' | 'list' | 'object';
@@ -24,16 +23,16 @@ export interface SourceColumn {
   format?: string | undefined;
 }
 
-/** A cell as text, without surrounding white space; '' without a value. */
+/** A cell as text in its stored form, without surrounding white space; '' without a value. */
 export function cellText(cell: unknown): string {
   if (cell === null || cell === undefined) return '';
-  if (typeof cell === 'string') return cell.trim();
+  if (typeof cell === 'string') return normalizeText(cell).trim();
   if (cell instanceof Date) return Number.isNaN(cell.getTime()) ? '' : cell.toISOString();
   return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
 }
 
 /** Whether the register stores the text: it is not damaged, and something of it is visible. */
-export const isStorable = (text: string): boolean => isDecoded(text) && cleanText(text) !== '';
+export const isStorable = (text: string): boolean => !text.includes('\ufffd') && storedText(text) !== '';
 
 function formOf(cell: unknown): Form {
   if (typeof cell === 'number' || typeof cell === 'bigint') return 'number';

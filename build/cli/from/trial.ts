@@ -7,8 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { plural } from '../../../api/render/print.ts';
 import { isDefinition, type PackSettings } from '../../../packs/define/define.ts';
 import type { Identity, Value } from '../../../packs/define/model.ts';
-import { cleanText } from '../../../packs/define/schema.ts';
-import { fold } from '../../../packs/define/text.ts';
+import { fold, storedText } from '../../../packs/define/text.ts';
 import { checker } from '../../collect/check.ts';
 import { hash53 } from '../../collect/state.ts';
 import type { BrokenRow, SourceVersion } from '../../sources/reader.ts';
@@ -210,7 +209,7 @@ async function tryVersion(settings: PackSettings, version: Version, trial: Trial
 
 /** The key of a record; null when its identity is not complete. */
 function keyOf({ identity }: PackSettings, values: Identity): string | null {
-  const isBlank = (value: Value | undefined) => value === undefined || cleanText(String(value)) === '';
+  const isBlank = (value: Value | undefined) => value === undefined || storedText(String(value)) === '';
   return identity.attributes.some((name) => isBlank(values[name])) ? null : identity.key(values);
 }
 

@@ -1,7 +1,6 @@
 // Type of an attribute from the values and the name of its column.
 import type { AttributeType } from '../../../packs/define/model.ts';
-import { maxLength } from '../../../packs/define/schema.ts';
-import { fold } from '../../../packs/define/text.ts';
+import { fold, LONGEST_TEXT } from '../../../packs/define/text.ts';
 import { isStorable, missingTexts, type SourceColumn } from './column.ts';
 import { dateStyle } from './dates.ts';
 import {
@@ -62,8 +61,9 @@ const CLOSED = { values: 8, records: 20 };
 const LONGEST_ENUM = 60;
 /** Rows from which a tenth of the values of an enum may occur once. */
 const LARGE = 1000;
-/** Average length from which texts are sentences. */
+/** Average length, and greatest length, from which texts are sentences. */
 const SENTENCES = 120;
+const LONG = 2_000;
 
 /** Words for true and false. */
 const TRUTHS = [
@@ -294,7 +294,7 @@ function textType(column: SourceColumn, counts: ReadonlyMap<string, number>, nam
     const listed = closed ? { values: folded.map(({ text }) => text) } : {};
     return { type: 'enum', ...base, ...listed, reasons };
   }
-  const isLong = longest > maxLength('string') || average > SENTENCES;
+  const isLong = longest > LONG || average > SENTENCES;
   return plainType(counts, name, isLong ? 'text' : 'string');
 }
 
@@ -302,8 +302,8 @@ function plainType(counts: ReadonlyMap<string, number>, name: ColumnName, type: 
   const texts = [...counts.keys()];
   const base = { type, counts, reading: {} };
   if (type === 'text') {
-    const isCut = texts.some((text) => text.length > maxLength('text'));
-    const notes = isCut ? [`texts above ${maxLength('text').toLocaleString('en-US')} characters are left out`] : [];
+    const isCut = texts.some((text) => Buffer.byteLength(text) > LONGEST_TEXT.bytes);
+    const notes = isCut ? [`texts above ${LONGEST_TEXT.bytes.toLocaleString('en-US')} bytes are left out`] : [];
     return { ...base, notes, reasons: ['long texts'] };
   }
   const digits = DIGITS_NAME.test(name.snake) || texts.every((text) => /^\d+$/.test(text));

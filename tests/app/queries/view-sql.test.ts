@@ -47,7 +47,7 @@ describe.each(['harbours', 'tools'])('%s', (dataset) => {
     expect(records.length).toBeGreaterThan(100);
     const [jsonl, parquet] = ['jsonl', 'parquet'].map((suffix) => join(folder, `${dataset}.${suffix}`));
     writeFileSync(jsonl!, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-    await duck.parquet(recordsQuery(pack, jsonl!), parquet!);
+    await duck.parquet(recordsQuery(pack, jsonl!, 0), parquet!);
     await duck.run(`CREATE OR REPLACE VIEW ${dataset} AS ${publicQuery(pack, parquet!)}`);
     const open = new Set(pack.attributes.filter((attribute) => attribute.public).map(({ name }) => name));
     let compared = 0;
