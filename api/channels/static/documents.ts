@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { FollowState } from '../../../data/releases/follow.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { authorizationServer, protectedResource } from '../../discovery/auth.ts';
+import type { OpenapiState } from '../../discovery/document.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
 import { DOCUMENTS, type Document, type View } from '../../discovery/index.ts';
 import { llmsText } from '../../discovery/llms.ts';
@@ -27,6 +28,10 @@ export interface DocumentDeps extends StaticDeps {
   storage: () => FollowState | null;
 }
 
+interface ViewDeps extends DocumentDeps {
+  openapi: OpenapiState;
+}
+
 const JSON_TYPE = 'application/json';
 /** Path of the metadata of a protected resource; RFC 9728 appends the resource's own path. */
 const RESOURCE = '/.well-known/oauth-protected-resource';
@@ -40,7 +45,8 @@ const RESOURCE = '/.well-known/oauth-protected-resource';
  * await app.request('/readyz'); // 200 {"status":"ready"}
  * ```
  */
-export function documentsTable(deps: DocumentDeps): RouteTable {
+export function documentsTable(documentDeps: DocumentDeps): RouteTable {
+  const deps: ViewDeps = { ...documentDeps, openapi: { newest: null, making: null } };
   const { base_url } = deps.gate;
   const server = () => ({ document: JSON.stringify(authorizationServer(base_url)), type: JSON_TYPE });
   const resource = (request: RouteRequest): RouteAnswer => {
@@ -71,7 +77,7 @@ async function readiness(deps: DocumentDeps): Promise<RouteAnswer> {
   return { status: 503, json: { status: 'not_ready', reasons, ...more }, headers: { 'Retry-After': '5' } };
 }
 
-function documentRoute(deps: DocumentDeps, document: Document): Route {
+function documentRoute(deps: ViewDeps, document: Document): Route {
   return withView(deps, async (view, request) => {
     const type = selectedType(document, request);
     const negotiated = document.markdown ? { Vary: 'Accept' } : {};
@@ -90,11 +96,12 @@ function documentRoute(deps: DocumentDeps, document: Document): Route {
 
 /** Leases the current releases while a document is built. */
 function withView(
-  { gate, root }: DocumentDeps,
+  { gate, root, openapi }: ViewDeps,
   make: (view: View, request: RouteRequest) => RouteAnswer | Promise<RouteAnswer>,
 ): (request: RouteRequest) => Promise<RouteAnswer> {
   return async (request) => {
     const leases = await gate.lease(null);
+    const work: Promise<unknown>[] = [];
     try {
       const { base_url, operations, eur_usd, cursors, payments } = gate;
       const x402 = { x402: payments.waiting !== undefined, quote: payments.quote };
@@ -103,10 +110,12 @@ function withView(
         return file && readFile(file.path);
       };
       const { releases } = leases;
-      const view = { base_url, operations, eur_usd, cursors, releases, now: request.now, published, ...x402 };
+      const service = { openapi, holdUntil: (promise: Promise<unknown>) => void work.push(promise) };
+      const register = { base_url, operations, eur_usd, cursors, releases };
+      const view = { ...register, now: request.now, published, service, ...x402 };
       return await make(view, request);
     } finally {
-      leases.done();
+      void Promise.allSettled(work).then(leases.done);
     }
   };
 }
