@@ -7,6 +7,7 @@ import { mountMcp } from './channels/mcp/endpoint.ts';
 import { ogcTable } from './channels/ogc.ts';
 import { mountRest } from './channels/rest/rest.ts';
 import { type DocumentDeps, documentsTable, downloadTable } from './channels/static/documents.ts';
+import { pageRowsTable } from './channels/static/page-rows.ts';
 import { partsTable, staticTable } from './channels/static/static.ts';
 import { toApiError } from './contract/errors.ts';
 import { type Http, type NodeBindings, pathOf, readRequest, routedPath } from './http/request.ts';
@@ -57,7 +58,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
     documentsTable({ ...channel, readiness: deps.readiness, storage: deps.storage }),
   ]);
   mountRest(app, channel);
-  mount([staticTable(channel)]);
+  mount([pageRowsTable(channel), staticTable(channel)]);
   const fail = errorHandler(deps);
   app.onError((error, c) => responseOf(fail(error, c)));
   return app;

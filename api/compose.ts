@@ -218,8 +218,6 @@ export async function compose(settings: Settings) {
     sendChanges: () => sender.flush(),
     /** Makes the public tables of new releases before their first statement. */
     prepareSql: sql ? prepareTables(sql, register) : () => {},
-    /** Makes /openapi.json, whose examples are questions to the engines, before its first request. */
-    prepareDocuments: () => void Promise.resolve(app.request('/openapi.json')).catch(() => {}),
     listener: listenerOf(app, gate, settings),
     async close() {
       sqlProcess?.close();

@@ -167,7 +167,6 @@ export class ApiServer {
     const rewriter = rebuilds
       ? openRewriter({ config, ...(credentials && { credentials }), register, log: log.info })
       : null;
-    application.prepareDocuments();
     return new ApiServer(application, server, rewriter, lines, log);
   }
 
@@ -187,7 +186,6 @@ export class ApiServer {
       this.application.prepareSql();
       void this.application.sendChanges();
       const opened = missing.flatMap((id) => register.current(id)?.manifest ?? []);
-      if (opened.length > 0) this.application.prepareDocuments();
       const { base_url } = this.application.gate;
       return opened.map(
         ({ dataset, records }) => `${dataset} answers now: ${base_url}/datasets/${dataset}/ (${records} records)`,

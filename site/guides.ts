@@ -1,7 +1,8 @@
 // The guides: the documents of docs/ as pages in reading order, and the sections for their search.
 import { html } from '../api/pages/html.ts';
+import { LANGUAGES as PROGRAMS } from '../api/pages/viewer-model.ts';
 import { data, href } from './data.ts';
-import { LANGUAGES as PROGRAMS, snippet } from './lib/snippets.ts';
+import { snippet } from './lib/snippets.ts';
 import { callOfCommand } from './reference/model.ts';
 import { TRACKS, trackOf } from './tracks.ts';
 

@@ -5,7 +5,7 @@ import { subscription } from '../../data/model/subscriptions.ts';
 import type { Redis } from './redis.ts';
 import { counterMemory, SharedCounters } from './shared-counters.ts';
 
-export type Bucket = 'free' | 'paid' | 'signin' | 'register' | 'sql' | 'sql_time';
+export type Bucket = 'free' | 'paid' | 'signin' | 'register' | 'sql' | 'sql_time' | 'rows';
 
 /** Window of a bucket in seconds. */
 export const WINDOW = 60;
@@ -13,9 +13,17 @@ export const WINDOW = 60;
 /**
  * Calls a minute unless the plan sets another number (specification section 8; contract section 3). Per
  * address: attempts to sign in to OAuth, and new OAuth clients, by registration or by a metadata document
- * that must be fetched. `sql_time`: milliseconds that statements ran.
+ * that must be fetched, and files of rows (`rows`). `sql_time`: milliseconds that statements ran.
  */
-const CALLS: Record<Bucket, number> = { free: 300, paid: 60, signin: 10, register: 20, sql: 20, sql_time: 20_000 };
+const CALLS: Record<Bucket, number> = {
+  free: 300,
+  paid: 60,
+  signin: 10,
+  register: 20,
+  sql: 20,
+  sql_time: 20_000,
+  rows: 10,
+};
 /** Statements a minute of plans with all columns. */
 const PLAN_STATEMENTS = 60;
 

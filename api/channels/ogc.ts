@@ -49,7 +49,7 @@ const CONFORMANCE = Object.entries({
 const CELL = 1;
 
 /** The pack with its public attributes only, so that no parameter can name another one. */
-const publicPack = (pack: Pack): Pack =>
+export const publicPack = (pack: Pack): Pack =>
   derive(pack, 'public attributes', () => ({
     ...pack,
     attributes: pack.attributes.filter((attribute) => attribute.public),

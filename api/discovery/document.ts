@@ -4,20 +4,6 @@
 import type { Context, RegisterFacts } from '../contract/operation.ts';
 import type { CallDeps } from '../gate/execute.ts';
 
-/** An /openapi.json that was made or read. `edits`: the version of the overlay that it includes, by dataset. */
-export interface MadeDocument {
-  version: string;
-  edits: Map<string, number>;
-  content: Uint8Array<ArrayBuffer>;
-}
-
-/** The documents of one service, or of all builds of a process. */
-export interface OpenapiState {
-  /** The last one that is complete. */
-  newest: MadeDocument | null;
-  making: { version: string; document: Promise<MadeDocument> } | null;
-}
-
 /** Input of documents; the same for the live API and the nightly build. */
 export interface View extends RegisterFacts, Pick<Context, 'base_url' | 'now'> {
   /** Whether calls can be paid with x402, so that documents agree with the 402. */
@@ -26,11 +12,6 @@ export interface View extends RegisterFacts, Pick<Context, 'base_url' | 'now'> {
   cursors?: NonNullable<Context['cursors']>;
   /** What the nightly build wrote for the path of a document; null without a file. Absent in a build. */
   published?: (path: string) => Promise<Uint8Array<ArrayBuffer> | null>;
-  /**
-   * The running service, absent in a build: its /openapi.json, and a function that keeps the releases open until a promise
-   * settles, for work that outlasts a request.
-   */
-  service?: { openapi: OpenapiState; holdUntil: (work: Promise<unknown>) => void };
   /** Quotes of the 402; absent in a build. */
   quote?: CallDeps['payments']['quote'];
 }

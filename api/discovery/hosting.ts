@@ -51,6 +51,8 @@ export const FOR_EVER = '/assets/*';
  */
 export const API_PATHS: readonly string[] = [
   '/files/:dataset/edits.json',
+  '/datasets/:dataset/rows/*',
+  '/datasets/:dataset/points.json',
   ...[
     '/mcp',
     '/mcp/*',

@@ -1,6 +1,4 @@
 // Examples in the OpenAPI document: real answers of the current release to small queries for public values.
-import { setTimeout } from 'node:timers/promises';
-import { DataError } from '../../data/model/errors.ts';
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Context, type Operation, searchOf } from '../contract/operation.ts';
@@ -33,23 +31,7 @@ async function ask(view: View, release: Release | undefined, operation: Operatio
   // As a paid call: the requested values are public, and no part of the answer is marked as a preview.
   const ctx: Context = { ...early, visibility: 'full' };
   const rawInput = { ...(release ? { ds: release.pack.id } : {}), ...input };
-  return retried(async () => (await operation.run(operation.parse(rawInput, ctx), ctx)).body);
-}
-
-/** Milliseconds between two attempts, and the most attempts: ten minutes of load. */
-const PAUSE = 1_000;
-const ATTEMPTS = 600;
-
-/** Repeats a question that busy engines refused or interrupted: nobody waits for the examples. */
-async function retried<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1)
-    try {
-      return await run();
-    } catch (error) {
-      const busy = error instanceof DataError && ['unavailable', 'query_timeout'].includes(error.code);
-      if (!busy || attempt === ATTEMPTS) throw error;
-      await setTimeout(PAUSE);
-    }
+  return (await operation.run(operation.parse(rawInput, ctx), ctx)).body;
 }
 
 /** Items of a list in an example: enough to show its shape. */

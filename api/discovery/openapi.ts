@@ -12,7 +12,7 @@ import type { Operation } from '../contract/operation.ts';
 import { mayCost, priceCondition, usdRange } from '../contract/pricing.ts';
 import { packVersion } from '../operations/common/about.ts';
 import { outputSchema } from '../render/json-schema.ts';
-import type { Document, MadeDocument, OpenapiState, View } from './document.ts';
+import type { Document, View } from './document.ts';
 import { type ExampleAnswer, examplesOf } from './openapi-examples.ts';
 import { componentRef, openPath, operationId, pathOperationId, schemaName } from './openapi-names.ts';
 import { bodySchema, datasetParameter, filterParameters, HEADERS, parametersOf } from './openapi-parameters.ts';
@@ -267,8 +267,15 @@ function documentVersion({ base_url, eur_usd, x402 = false, releases, operations
   return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 16);
 }
 
+/** The last document made or read. `edits`: the version of the overlay that it includes, by dataset. */
+interface NewestDocument {
+  version: string;
+  edits: Map<string, number>;
+  content: Promise<Uint8Array<ArrayBuffer>>;
+}
+
 /** Whether an example shows a record that was edited since the document was made. */
-function showsEdit({ releases }: View, { edits, content }: MadeDocument): boolean {
+function showsEdit({ releases }: View, edits: NewestDocument['edits'], content: Uint8Array<ArrayBuffer>): boolean {
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   return releases.some(({ pack, manifest, overlay }) => {
     const edited = overlay ? touchedSince(overlay, edits.get(pack.id) ?? manifest.overlay ?? 0) : [];
@@ -281,34 +288,25 @@ function showsEdit({ releases }: View, { edits, content }: MadeDocument): boolea
 const OPENAPI_PATH = '/openapi.json';
 
 /**
- * The document. It is the file of the nightly build if that has the current version; else it is made once for all
- * requests, which get the last document meanwhile unless an example in it shows a record that was edited or removed since.
- * `documents` is a function, since the list contains this document too.
+ * The document. It is the file of the nightly build if that has the current version, so that no request waits; else
+ * it is made once for all requests. `documents` is a function, since the list contains this document too.
  */
 export function openapiDocument(documents: () => readonly Document[]): Document {
-  const built: OpenapiState = { newest: null, making: null };
-  const make = async (view: View, version: string, reuse: boolean): Promise<MadeDocument> => {
-    const edits = new Map<string, number>();
+  let newest: NewestDocument | null = null;
+  const make = async (view: View, { version, edits }: NewestDocument, reuse: boolean) => {
     const file = (reuse && (await view.published?.(OPENAPI_PATH))) || null;
-    if (file && Buffer.from(file).includes(`"x-document-version":"${version}"`))
-      return { version, edits, content: file };
+    if (file && Buffer.from(file).includes(`"x-document-version":"${version}"`)) return file;
     for (const { pack, overlay } of view.releases) edits.set(pack.id, overlay?.version ?? 0);
-    return { version, edits, content: Buffer.from(await openapi(view, documents(), version)) };
+    return Buffer.from(await openapi(view, documents(), version));
   };
-  /** The document of this version that is being made; it is the newest when it is complete. */
-  const renew = (view: View, version: string, reuse: boolean): Promise<MadeDocument> => {
-    const state = view.service?.openapi ?? built;
-    if (state.making?.version === version) return state.making.document;
-    const document = make(view, version, reuse);
-    const current = { version, document };
-    state.making = current;
-    const complete = (made: MadeDocument | null) => {
-      if (state.making !== current) return;
-      state.making = null;
-      state.newest = made ?? state.newest;
-    };
-    const settled = document.then(complete, () => complete(null));
-    view.service?.holdUntil(settled);
+  /** Replaces the newest document, so that requests meanwhile wait for the same one. */
+  const renew = (view: View, version: string, reuse: boolean): NewestDocument => {
+    const document: NewestDocument = { version, edits: new Map(), content: Promise.resolve(Buffer.alloc(0)) };
+    document.content = make(view, document, reuse);
+    document.content.catch(() => {
+      if (newest === document) newest = null;
+    });
+    newest = document;
     return document;
   };
   return {
@@ -318,14 +316,11 @@ export function openapiDocument(documents: () => readonly Document[]): Document 
     content_type: 'application/vnd.oai.openapi+json;version=3.1',
     async text(view) {
       const version = documentVersion(view);
-      const { newest } = view.service?.openapi ?? built;
-      const last = newest !== null && !showsEdit(view, newest) ? newest : null;
-      if (last?.version === version) return last.content;
-      const renewed = renew(view, version, newest?.version !== version);
-      // Only the service has a last document: a build writes the current one.
-      if (last !== null && view.service) return last.content;
-      const document = await renewed;
-      return (showsEdit(view, document) ? await renew(view, version, false) : document).content;
+      const document = newest?.version === version ? newest : renew(view, version, true);
+      const content = await document.content;
+      if (!showsEdit(view, document.edits, content)) return content;
+      // Another request may have replaced it meanwhile.
+      return (newest === document || newest === null ? renew(view, version, false) : newest).content;
     },
   };
 }

@@ -1,24 +1,11 @@
-// The table of a dataset as HTML: in the page that the build writes, and with the rows of an address in the page that
-// the service sends.
+// The table of a dataset as HTML, and the offers of its paid rows and columns.
 import { attributeLabel } from '../../packs/define/labels.ts';
 import { plural, printNumber, typeWord, webAddress } from '../render/print.ts';
-import { type Html, html, joinHtml, raw } from './html.ts';
+import { type Html, html, raw } from './html.ts';
 import { offerHtml } from './offer.ts';
 import { barsOf, CHART, FIGURES, SORTED, sourceText, spreadText, viewCell } from './viewer-cells.ts';
-import type { Model, ModelAttribute, ServedRows, TableRow } from './viewer-model.ts';
-import { PAGE_ROWS } from './viewer-model.ts';
-import {
-  callOf,
-  columnsOf,
-  filterText,
-  listText,
-  pageOf,
-  paidNames,
-  readState,
-  rowsKey,
-  selectionOf,
-  sortOf,
-} from './viewer-state.ts';
+import { MOST_ROWS, type Model, type ModelAttribute, PAGE_ROWS, type TableRow } from './viewer-model.ts';
+import { callOf, columnsOf, listText, pageOf, paidNames, readState, sortOf } from './viewer-state.ts';
 
 /** The head of a column: sort button, type, small chart whose bars filter, range. */
 function columnHead(model: Model, attribute: ModelAttribute, sort: string): Html {
@@ -118,60 +105,8 @@ export const NO_RESULTS = 'No results. Remove a filter or search for fewer words
 export const matchText = (matched: number, records: number): string =>
   matched === records ? plural(matched, 'row') : `${printNumber(matched)} of ${plural(records, 'row')}`;
 
-const ENTITIES: Record<string, string> = { '#34': '"', quot: '"', '#38': '&', amp: '&', '#39': "'", lt: '<', gt: '>' };
-
-/** The model in the page of a dataset; null: the page has none. */
-export function modelOfPage(page: string): Model | null {
-  const text = /<section class="viewer" [^>]*data-model="([^"]*)"/.exec(page)?.[1];
-  return text === undefined
-    ? null
-    : (JSON.parse(text.replace(/&(#?\w+);/g, (entity, name) => ENTITIES[name] ?? entity)) as Model);
-}
-
-/**
- * The page of a dataset with the rows of an address in place of the first rows of the dataset, or with their offer when the
- * address selects by paid attributes.
- */
-export function withRows(
-  page: string,
-  model: Model,
-  search: string,
-  { rows, ...answer }: Omit<ServedRows, 'key'> & { rows: readonly TableRow[] },
-): string {
-  const { matched, records, problem } = answer;
-  const state = readState(search, model);
-  const isPaid = paidNames(state, model).length > 0;
-  const served: ServedRows = { key: rowsKey(state), ...answer };
-  const chips = [...selectionOf(state)].map(
-    ([name, value]) =>
-      html`<li><button type="button" class="viewer-chip">${filterText(name, value, model)} <span aria-hidden="true">×</span></button></li>`,
-  );
-  if (chips.length > 1) chips.push(html`<li><button type="button" class="viewer-chip plain">Remove all</button></li>`);
-  const offer = isPaid
-    ? selectionOffer(model, search)
-    : columnsOffer(
-        model,
-        search,
-        rows.map(({ slug }) => slug),
-      );
-  const parts: [RegExp, string][] = [
-    [/(?<=<section class="viewer" )/, html`data-rows="${JSON.stringify(served)}" `.toString()],
-    [
-      /<table id="viewer-table"[\s\S]*?<\/table>/,
-      tableHtml({ ...model, stats: answer.stats ?? model.stats }, state, rows, matched).toString(),
-    ],
-    [/(?<=<div id="viewer-offer">)/, String(offer)],
-    [
-      /(?<=<p id="viewer-count"[^>]*>)[^<]*/,
-      isPaid || (problem !== '' && rows.length === 0) ? '' : matchText(matched, records),
-    ],
-    [/(?<=<p id="viewer-status"[^>]*>)/, !isPaid && problem === '' && matched === 0 ? NO_RESULTS : ''],
-    [/(?<=<ul [^>]*id="viewer-chips"[^>]*>)/, joinHtml(chips, '').toString()],
-    ...(state.has('map') ? [[/(?<=id="viewer-map-figure") hidden/, ''] as [RegExp, string]] : []),
-    ...(problem === ''
-      ? []
-      : [[/(?<=id="viewer-problem"[^>]*) hidden>/, html`>${problem}`.toString()] as [RegExp, string]]),
-  ];
-  // A function: the texts may have a dollar sign.
-  return parts.reduce((text, [pattern, replacement]) => text.replace(pattern, () => replacement), page);
+/** What a download of a view contains. */
+export function downloadText(matched: number, records: number): string {
+  if (matched > MOST_ROWS) return `The first ${printNumber(MOST_ROWS)} of ${printNumber(matched)} rows, shown columns`;
+  return `${matched === records ? 'All' : 'The'} ${plural(matched, 'row')} of this view, shown columns`;
 }

@@ -1,6 +1,6 @@
 // Data of the viewer about a dataset, embedded in its page.
 import type { FilterOperator, FilterType } from '../../data/input/filters.ts';
-import type { Attribute, AttributeType, Value } from '../../packs/define/model.ts';
+import type { Attribute, AttributeType, Pack, Value } from '../../packs/define/model.ts';
 
 /** The distribution of a column in the model of the page. */
 export interface ColumnStats {
@@ -16,7 +16,7 @@ export interface ColumnStats {
 export interface ModelAttribute {
   name: string;
   /** The label of the pack (`attributeLabel`); absent: one from the name. */
-  label?: string;
+  label?: string | undefined;
   type: AttributeType;
   unit: string | null;
   description: string;
@@ -47,10 +47,8 @@ export interface Model {
   pages: string;
   /** Path of comparisons, and the most records of one. */
   compare: { path: string; most: number };
-  /** Path of `public.parquet`. */
-  file: string;
-  /** Bytes at the end of that file with its metadata. */
-  footer: number;
+  /** Complete files of the dataset, by name below `/files/{ds}/`. */
+  files: { name: string; title: string }[];
   /** Paths of the outlines of the map (MapOutlines), of the world and of a zoomed map; null without geography. */
   land: { world: string; zoomed: string } | null;
   records: number;
@@ -68,8 +66,11 @@ export interface Model {
   geo: string | null;
   /** EUR of a search with a key. */
   price: number;
-  attribution: string;
 }
+
+/** The sort of a view without `sort`. */
+export const orderOf = ({ serving: { prominence } }: Pick<Pack, 'serving'>): string =>
+  prominence === null ? '-quality' : `-${prominence}`;
 
 /** Outlines in units of a map, from longitude -180 and latitude 90. */
 export interface MapOutlines {
@@ -82,8 +83,14 @@ export interface MapOutlines {
   names?: [name: string, lng: number, lat: number][];
 }
 
+/** Languages of the call that the viewer shows. */
+export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'MCP'] as const;
+
 /** Rows on a page of the table, and in a page of the API. */
 export const PAGE_ROWS = 50;
+
+/** Most rows of a downloaded view. */
+export const MOST_ROWS = 10_000;
 
 /** A row as the table shows it. */
 export interface TableRow {

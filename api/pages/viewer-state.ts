@@ -104,6 +104,9 @@ export function callOf(state: URLSearchParams, model: Model): URLSearchParams {
   return parameters;
 }
 
+/** What an address can name. */
+export type AddressView = Pick<Model, 'attributes' | 'filters' | 'columns' | 'sort'>;
+
 /** What is wrong with an address. */
 export interface AddressProblem {
   text: string;
@@ -112,7 +115,7 @@ export interface AddressProblem {
 }
 
 /** The wrong parameters of an address, in sentences; wrong values of filters are found by their parser. */
-export function addressProblem(search: string, model: Model): AddressProblem | null {
+export function addressProblem(search: string, model: AddressView): AddressProblem | null {
   const state = readState(search, model);
   const sentences: string[] = [];
   const unknown = unknownNames(search, model);

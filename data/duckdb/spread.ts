@@ -3,15 +3,17 @@
 
 import { DATED } from '../../packs/define/model.ts';
 import { column } from '../model/layout.ts';
-import type { SpreadAnswer, SpreadPlan } from '../plan/profile.ts';
+import type { SpreadPlan } from '../plan/plan.ts';
+import type { SpreadAnswer } from '../plan/profile.ts';
 import { identifier, join, type Sql, sql } from '../plan/sql.ts';
 import { attributeOf, comparedColumn, countedColumn, entriesTable, type Shape, tableSql } from './shape.ts';
+import { conditions } from './where.ts';
 
 /**
  * Rows `[kind, a, b, n]`: `count` and `distinct` with their number, `bin` with its index (bins without values
  * are left out), `group` with a year, or with the south and west edge of a cell.
  */
-export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: Shape): Sql {
+export function spreadStatement({ attribute, edges, cell, where }: SpreadPlan, shape: Shape): Sql {
   const definition = attributeOf(shape, attribute);
   const records = tableSql(shape, 'records');
   const compared = identifier(comparedColumn(definition));
@@ -25,15 +27,15 @@ export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: S
       : definition.type === 'geo'
         ? sql`SELECT 'distinct', NULL, NULL, count(*) FROM (SELECT DISTINCT ${identifier(column(attribute, 'lat'))}, ${identifier(column(attribute, 'lng'))} FROM ${records} WHERE ${compared} IS NOT NULL)`
         : sql`SELECT 'distinct', NULL, NULL, count(DISTINCT ${grouped}) FROM ${records}`;
-  const parts = [counts, different];
+  const parts = where === undefined ? [counts, different] : [];
   if (DATED.includes(definition.type))
     parts.push(
-      sql`SELECT 'group', left(${compared}::VARCHAR, 4)::DOUBLE, NULL, count(*) FROM ${records} WHERE ${compared} IS NOT NULL GROUP BY ALL`,
+      sql`SELECT 'group', left(${compared}::VARCHAR, 4)::DOUBLE, NULL, count(*) FROM ${records} WHERE ${compared} IS NOT NULL AND ${conditions(where ?? [], shape)} GROUP BY ALL`,
     );
   else if (definition.type === 'geo') {
     const [lat, lng] = [identifier(column(attribute, 'lat')), identifier(column(attribute, 'lng'))];
     parts.push(
-      sql`SELECT 'group', floor(${lat} / ${cell}) * ${cell}, floor(${lng} / ${cell}) * ${cell}, count(*) FROM ${records} WHERE ${lat} IS NOT NULL GROUP BY ALL`,
+      sql`SELECT 'group', floor(${lat} / ${cell}) * ${cell}, floor(${lng} / ${cell}) * ${cell}, count(*) FROM ${records} WHERE ${lat} IS NOT NULL AND ${conditions(where ?? [], shape)} GROUP BY ALL`,
     );
   } else if (edges.length > 1) {
     // The last bin includes its upper edge, so that every value has a bin. One pass for all bins: a statement

@@ -16,7 +16,7 @@ import type {
   RecordedChange,
   ReviewPlan,
 } from './history.ts';
-import type { Origin, SpreadAnswer, SpreadPlan } from './profile.ts';
+import type { Origin, SpreadAnswer } from './profile.ts';
 
 /** Path parameters and query values as text. A repeated query name has a list of values. */
 export type RawInput = Record<string, string | string[]>;
@@ -325,6 +325,20 @@ export interface SpellingPlan {
 export interface QueryOptions {
   /** Aborts the query: it leaves the queue, or its running statement is interrupted. */
   signal?: AbortSignal;
+}
+
+/** Distribution of the values of an attribute over all records. A price range counts with its lower end. */
+export interface SpreadPlan {
+  attribute: string;
+  /** Only the groups of the records that match; absent: everything, of all records. */
+  where?: Predicate[];
+  /**
+   * Edges of bins for numbers, ascending: a bin includes its lower edge, the last one also its upper edge.
+   * Fewer than two edges: no bins.
+   */
+  edges: readonly number[];
+  /** Side of a grid cell in degrees, for points. */
+  cell: number;
 }
 
 /** Attributes of a record with the times (ms since 1970) they were last confirmed. */

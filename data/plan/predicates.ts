@@ -1,5 +1,5 @@
 // The kinds of conditions: one row for each, with its SQL, its test of rows and its spelling. DuckDB, the packed
-// index, records that an overlay changed and the viewer in the browser use this table.
+// index and records that an overlay changed use this table.
 import { fold } from '../../packs/define/text.ts';
 import { boxTest, distanceKm, EARTH_KM, longitudeRanges } from '../model/geography.ts';
 import type { ProvenanceStatus } from '../model/record.ts';

@@ -1,16 +1,4 @@
-// Plans for the distribution of values, for the profile of a dataset.
-
-/** Distribution of the values of an attribute over all records. A price range counts with its lower end. */
-export interface SpreadPlan {
-  attribute: string;
-  /**
-   * Edges of bins for numbers, ascending: a bin includes its lower edge, the last one also its upper edge.
-   * Fewer than two edges: no bins.
-   */
-  edges: readonly number[];
-  /** Side of a grid cell in degrees, for points. */
-  cell: number;
-}
+// The distribution of values, for the profile of a dataset.
 
 export interface SpreadAnswer {
   /** Records that have a value. */

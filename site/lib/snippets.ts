@@ -1,7 +1,7 @@
 // An API call as a shell command, as a program with the clients, and as a call of an MCP tool. The key is a variable,
 // never printed.
+import type { LANGUAGES } from '../../api/pages/viewer-model.ts';
 
-export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'MCP'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** A call of an operation, as HTTP and as the clients and MCP have it. */

@@ -1,8 +1,9 @@
 // The API reference: language and dataset of the code, the list of operations, requests with the visitor's
 // key. Without it the page shows all operations and programs.
+import { LANGUAGES } from '../../api/pages/viewer-model.ts';
 import { printEuro } from '../../api/render/print.ts';
 import { byId } from '../lib/dom.ts';
-import { LANGUAGES, type Language } from '../lib/snippets.ts';
+import type { Language } from '../lib/snippets.ts';
 import { wordsOf } from '../search/words.ts';
 import { fillRequest, programOf, type ReferenceModel, SLUG } from './model.ts';
 import { TryPanel } from './try.ts';

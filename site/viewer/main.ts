@@ -1,15 +1,14 @@
-// The viewer of a dataset: the table with its URL, filters, columns, selection, downloads and map. Rows come
-// from the public file, so nothing is spent; paid values are fetched after a click that shows the price.
+// The viewer of a dataset: the table with its URL, filters, columns, selection, downloads and map. The service answers
+// the public rows, free; paid values are fetched after a click that shows the price.
 
-import { matchText, NO_RESULTS } from '../../api/pages/dataset-table.ts';
-import { type Model, PAGE_ROWS, type TableRow } from '../../api/pages/viewer-model.ts';
+import { downloadText, matchText, NO_RESULTS } from '../../api/pages/dataset-table.ts';
+import { type Model, PAGE_ROWS } from '../../api/pages/viewer-model.ts';
 import {
   addressProblem,
   callOf,
   columnsOf,
   listText,
   pageOf,
-  pageProblem,
   paidNames,
   readState,
   rowsKey,
@@ -17,17 +16,15 @@ import {
   sortOf,
   withValue,
 } from '../../api/pages/viewer-state.ts';
-import { plural, printBytes, printEuro, printNumber } from '../../api/render/print.ts';
+import { plural, printEuro, printNumber } from '../../api/render/print.ts';
 import { connectFollow, drawFollow } from '../account/follow.ts';
 import { isSignedIn } from '../account/offer.ts';
 import { byId, copyWithFeedback, createElement } from '../lib/dom.ts';
 import { type Language, type OperationCall, snippet } from '../lib/snippets.ts';
 import { callOfRequest } from '../reference/model.ts';
-import { DataClient, WorkerError } from './client.ts';
 import { drawFacets } from './facets.ts';
 import { connectFilterForm, listFilters } from './filters.ts';
-import type { RowsRequest } from './messages.ts';
-import { PageRows } from './page-rows.ts';
+import { NoService, PageRows, requestRows } from './page-rows.ts';
 import { PaidRows } from './paid.ts';
 import { openRecord } from './row-panel.ts';
 import { connectTable, drawTable, prepareTable, shownRows, showPaid, type TableEvents } from './table.ts';
@@ -146,26 +143,15 @@ function connectApiPanel(model: Model, view: () => URLSearchParams): void {
 }
 
 const root = byId('viewer');
-const model = JSON.parse(root.dataset['model'] ?? '{}') as Model;
+const model = JSON.parse(byId('viewer-model').textContent ?? '{}') as Model;
 const allStats = model.stats;
 let state = readState(location.search, model);
 let turn = 0;
 let [matched, records] = [model.records, model.records];
 /** The rows of the HTML are those of this key, while they are shown; null: of no address. */
 let shownKey: string | null = location.search === '' ? '' : null;
-const pages = new PageRows(root);
+const pages = new PageRows(root, model);
 let drawing: Promise<void> = Promise.resolve();
-let client: DataClient | null = null;
-
-/** The data of the public file, which is opened when it is first needed. */
-function fileData(): DataClient {
-  client ??= new DataClient(model, (received, expected) => {
-    if (root.ariaBusy !== 'true') return;
-    const share = Math.floor((100 * received) / expected);
-    status(`Loading ${printBytes(received)} of ${printBytes(expected)} (${share} %)`);
-  });
-  return client;
-}
 
 const events: TableEvents = {
   sort: (column) => {
@@ -210,19 +196,8 @@ function go(changed: URLSearchParams): void {
   void show();
 }
 
-/** The rows of the state, as the worker selects them. */
-function requestOf(): RowsRequest {
-  return {
-    where: selectionOf(state).toString(),
-    sort: sortOf(state, model),
-    from: (pageOf(state) - 1) * PAGE_ROWS,
-    count: PAGE_ROWS,
-    columns: columnsOf(state, model),
-  };
-}
-
-/** Shows the state: controls at once, then the rows. Returns whether it shows them. */
-async function show(again = false): Promise<boolean> {
+/** Shows the state: controls at once, then the rows. */
+async function show(): Promise<void> {
   const requestTurn = ++turn;
   showControls();
   const wrong = addressProblem(location.search, model);
@@ -233,56 +208,46 @@ async function show(again = false): Promise<boolean> {
     showNoRows();
     status('');
     if (names.length > 0) searchPaid();
-    return true;
+    return;
   }
   const key = rowsKey(state);
-  // The rows of a static file may lack edits.
-  if (shownKey === key && (pages.served !== null || !(await fileData().edited))) {
-    showServed();
-    return true;
-  }
+  if (shownKey === key && !(await pages.areOutdated())) return showServed();
+  if (requestTurn !== turn) return;
   root.ariaBusy = 'true';
   shownKey = null;
   try {
-    const served = await pages.load(state);
-    if (requestTurn !== turn) return false;
-    if (served !== null) {
-      shownKey = key;
-      showServed();
-      return true;
-    }
-    const request = requestOf();
-    const answer = await fileData().call('rows', request);
-    const sources = state.has('sources') ? await fileData().call('sources', request) : null;
-    if (requestTurn !== turn) return false;
-    ({ matched, records } = answer);
-    const rows = answer.rows.map(({ slug, name, values }, at): TableRow => {
-      const byName = <T>(list: readonly T[] = []) =>
-        Object.fromEntries(columns().flatMap((column, i) => (column.public ? [[column.name, list[i] ?? null]] : [])));
-      return {
-        ...{ slug, name, attributes: byName(values) },
-        provenance: byName(sources?.[at]),
-      };
-    });
-    drawTable(model, state, rows, matched);
-    root.dataset['took'] = answer.took.toFixed(1);
-    showMatches(pageProblem(state, matched));
-    return true;
+    await pages.load(state);
+    if (requestTurn !== turn) return;
+    shownKey = key;
+    showServed();
   } catch (error) {
-    if (requestTurn !== turn) return false;
-    if (error instanceof WorkerError && error.cause === 'changed' && !again) {
-      const isShown = await show(true);
-      if (isShown) status('The data was updated since this page was opened. These are the new rows.');
-      return isShown;
-    }
-    showNoRows();
-    status('');
-    const isWrong = error instanceof WorkerError && error.cause === 'address';
-    problem(error instanceof Error ? error.message : String(error), isWrong ? undefined : () => void show());
-    return false;
+    if (requestTurn === turn) showFailure(error);
   } finally {
     if (requestTurn === turn) root.ariaBusy = null;
   }
+}
+
+/** Shows why there are no rows. */
+function showFailure(error: unknown): void {
+  showNoRows();
+  status('');
+  if (error instanceof NoService) problem(filesOnly());
+  else problem((error as Error).message, () => void show());
+}
+
+/** What a host without the service has. */
+function filesOnly(): Node {
+  const first = createElement('a', { href: location.pathname }, `the first ${PAGE_ROWS} rows`);
+  const files = createElement('a', { href: model.pages.replace('/datasets/', '/files/') }, 'files with all rows');
+  return createElement(
+    'span',
+    {},
+    'Sorting, filters and the map need the service, which this host lacks. It has ',
+    first,
+    ' and ',
+    files,
+    '.',
+  );
 }
 
 /** Shows what belongs to the rows of the HTML. */
@@ -349,9 +314,7 @@ function showControls(): void {
   const consoleLink = byId<HTMLAnchorElement>('viewer-sql');
   // As site/sql/address.ts reads it.
   consoleLink.hash = String(new URLSearchParams({ q: viewQuery(state, model) }));
-  byId('download-what').textContent =
-    `${selectionOf(state).size === 0 ? 'All rows' : 'The rows of this view'}, shown columns`;
-  drawing = showMap().catch((error: Error) => problem(error.message));
+  drawing = showMap().catch((error) => problem(error instanceof NoService ? filesOnly() : (error as Error).message));
 }
 
 /** Shows the place in the table, with links to the pages before and after. */
@@ -360,6 +323,7 @@ function showPages(shown: number): void {
   const pages = Math.max(1, Math.ceil(matched / PAGE_ROWS));
   byId('viewer-pages').hidden = false;
   byId('viewer-count').textContent = shown === 0 && matched > 0 ? '' : matchText(matched, records);
+  byId('download-what').textContent = downloadText(matched, records);
   byId('page-count').textContent = printNumber(pages);
   const input = byId<HTMLInputElement>('page-number');
   input.value = String(page);
@@ -382,10 +346,10 @@ const status = (text: string) => {
 };
 
 /** Shows a problem, with a button that retries; an empty text: none. */
-function problem(text: string, onRetry?: () => void): void {
+function problem(text: string | Node, onRetry?: () => void): void {
   const box = byId('viewer-problem');
   box.hidden = text === '';
-  box.textContent = `${text} `;
+  box.replaceChildren(text, ' ');
   if (onRetry === undefined) return;
   const button = document.createElement('button');
   Object.assign(button, { type: 'button', className: 'button plain', textContent: 'Retry', onclick: onRetry });
@@ -401,7 +365,7 @@ async function showMap(): Promise<void> {
   byId('viewer-map-figure').hidden = !open;
   if (!open) return;
   const { drawMap } = await import('./map.ts');
-  await drawMap(model, fileData(), selectionOf(state), (bbox) => go(withValue(state, 'bbox', bbox)));
+  await drawMap(model, selectionOf(state), (bbox) => go(withValue(state, 'bbox', bbox)));
 }
 
 /** Moves to a page and its first row. */
@@ -478,20 +442,24 @@ function connect(): void {
 
 /** Saves the rows of the view, or the selected ones, as a file. */
 async function download(format: 'csv' | 'json' | 'geojson'): Promise<void> {
+  problem('');
   status('Preparing the file …');
-  const where = picked.slugs.size > 0 ? new URLSearchParams({ ids: listText([...picked.slugs]) }) : selectionOf(state);
+  const query = picked.slugs.size > 0 ? new URLSearchParams({ ids: listText([...picked.slugs]) }) : selectionOf(state);
+  query.set('sort', sortOf(state, model));
+  query.set('fields', listText(columnsOf(state, model)));
   try {
-    const request = { where: where.toString(), sort: sortOf(state, model), columns: columnsOf(state, model), format };
+    const response = await requestRows(model, `rows/${format}`, query);
+    const name = /filename="(.*)"/.exec(response.headers.get('content-disposition') ?? '')?.[1];
     const link = document.createElement('a');
-    link.href = URL.createObjectURL(await fileData().call('export', request));
-    link.download = `${model.dataset}.${format}`;
+    link.href = URL.createObjectURL(await response.blob());
+    link.download = name ?? `${model.dataset}.${format}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-    status('');
   } catch (error) {
-    problem(error instanceof Error ? error.message : String(error), () => void download(format));
-    status('');
+    if (error instanceof NoService) problem(filesOnly());
+    else problem((error as Error).message, () => void download(format));
   }
+  status('');
 }
 
 if (pages.served !== null) shownKey = pages.served.key;

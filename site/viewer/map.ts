@@ -1,13 +1,15 @@
 // The map: every point of the selection, gathered in clusters. Clicking a cluster zooms in; the button below
 // filters the table by the area in view.
 
+import { boundsOf, type Cluster, gather, type MapBox, type MapPoints } from '../../api/pages/clusters.ts';
 import type { MapOutlines, Model } from '../../api/pages/viewer-model.ts';
 import { printNumber } from '../../api/render/print.ts';
 import { byId, createElement, createSvg } from '../lib/dom.ts';
-import type { DataClient } from './client.ts';
-import type { Cluster, MapBox } from './messages.ts';
+import { requestRows } from './page-rows.ts';
 
 const WORLD: MapBox = [-180, -60, 180, 84];
+/** With the poles. */
+const WHOLE: MapBox = [-180, -90, 180, 90];
 /** Clusters across the map. */
 const CELLS = 56;
 /** Smallest width in degrees. */
@@ -17,9 +19,24 @@ const ZOOMED = 90;
 /** Pixels: size of names, half the width of a letter, and the least distance of two lines. */
 const NAMES = { size: 12, letter: 3.6, line: 16 };
 
+/** Points of an area. */
+type AreaPoints = MapPoints & { area: MapBox };
+
+/** Width of an area that the page requests, as a multiple of the map's: it is moved and zoomed without further requests. */
+const AROUND = 2;
+/** Records on the map up to which they have names. */
+const NAMED = 400;
+
+/** Whether an answer has what the map shows of a box: cells that are fine enough, and names of a few records. */
+function isEnough({ area, cell, clusters }: AreaPoints, box: MapBox): boolean {
+  const isInside = area[0] <= box[0] && area[1] <= box[1] && area[2] >= box[2] && area[3] >= box[3];
+  if (!isInside || cell === 0) return isInside;
+  const zoom = (area[2] - area[0]) / (box[2] - box[0]);
+  return zoom <= AROUND || (cell <= (box[2] - box[0]) / CELLS && gather(clusters, box, CELLS).total > NAMED);
+}
+
 class ClusterMap {
   readonly #model: Model;
-  readonly #data: DataClient;
   readonly #dots = createSvg('g', { class: 'map-dots' });
   readonly #svg: SVGSVGElement;
   readonly #caption = createElement('figcaption', { className: 'quiet small' });
@@ -28,12 +45,13 @@ class ClusterMap {
   #fine: Promise<MapOutlines> | null = null;
   #box: MapBox = WORLD;
   #where: string | null = null;
+  /** The last answer of the service. */
+  #points: AreaPoints | null = null;
   #turn = 0;
   choose: (bbox: string) => void = () => {};
 
-  constructor(model: Model, data: DataClient, outlines: MapOutlines) {
+  constructor(model: Model, outlines: MapOutlines) {
     this.#model = model;
-    this.#data = data;
     this.#outline(outlines);
     this.#svg = createSvg(
       'svg',
@@ -73,9 +91,24 @@ class ClusterMap {
     const where = selection.toString();
     if (where === this.#where) return;
     this.#where = where;
-    const bounds = where === '' ? null : await this.#data.call('bounds', { where });
+    this.#points = null;
+    const bounds = where === '' ? null : boundsOf(await this.#load(WORLD));
     this.#box = bounds === null ? WORLD : fitted(bounds);
     await this.#draw();
+  }
+
+  /** The points of the selection in a box, and around it: those that the page has, or those that the service sends. */
+  async #load(box: MapBox): Promise<readonly Cluster[]> {
+    if (this.#points !== null && isEnough(this.#points, box)) return this.#points.clusters;
+    const [west, south, east, north] = box;
+    const width = east - west;
+    const area = width >= 180 ? WHOLE : around((west + east) / 2, (south + north) / 2, AROUND * width);
+    const where = this.#where ?? '';
+    const query = new URLSearchParams(where);
+    query.set('box', area.join());
+    const answer = (await (await requestRows(this.#model, 'points.json', query)).json()) as MapPoints;
+    if (where === this.#where) this.#points = { area, ...answer };
+    return answer.clusters;
   }
 
   #outline({ units, land, borders }: MapOutlines): void {
@@ -179,12 +212,9 @@ class ClusterMap {
     const request = ++this.#turn;
     const [west, south, east, north] = this.#box;
     this.#svg.setAttribute('viewBox', `${west + 180} ${90 - north} ${east - west} ${north - south}`);
-    const { clusters, total } = await this.#data.call('clusters', {
-      where: this.#where ?? '',
-      box: this.#box,
-      cells: CELLS,
-    });
+    const points = await this.#load(this.#box);
     if (request !== this.#turn) return;
+    const { clusters, total } = gather(points, this.#box, CELLS);
     const unit = (east - west) / Math.max(320, this.#svg.clientWidth || 800);
     const most = clusters[0]?.count ?? 1;
     this.#dots.replaceChildren(...clusters.map((cluster) => this.#dot(cluster, unit, most)));
@@ -230,13 +260,8 @@ const readOutlines = async (path: string): Promise<MapOutlines> => (await fetch(
 let map: Promise<ClusterMap> | null = null;
 
 /** Draws the map of a selection; `choose` receives the `bbox` of a chosen area. */
-export async function drawMap(
-  model: Model,
-  data: DataClient,
-  selection: URLSearchParams,
-  choose: (bbox: string) => void,
-): Promise<void> {
-  map ??= readOutlines(model.land!.world).then((outlines) => new ClusterMap(model, data, outlines));
+export async function drawMap(model: Model, selection: URLSearchParams, choose: (bbox: string) => void): Promise<void> {
+  map ??= readOutlines(model.land!.world).then((outlines) => new ClusterMap(model, outlines));
   const drawn = await map;
   drawn.choose = choose;
   await drawn.select(selection);

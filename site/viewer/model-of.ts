@@ -27,7 +27,7 @@ function defaultColumns({ attributes, compare, group_by, prominence, profile, ta
 
 /** `links` are the prefixed paths of the site. */
 export function modelOf(dataset: SiteDataset, base_url: string, href: (path: string) => string): Model {
-  const { id, attributes, filters, prominence, table, records, prices, attribution } = dataset;
+  const { id, attributes, filters, prominence, records, prices } = dataset;
   const geo = attributes.find(({ type, public: open }) => type === 'geo' && open)?.name ?? null;
   const stats: Record<string, ColumnStats> = {};
   for (const one of dataset.profile) if (one.public) stats[one.name] = statsOf(one);
@@ -36,8 +36,7 @@ export function modelOf(dataset: SiteDataset, base_url: string, href: (path: str
     api: `${base_url}/v1/${id}`,
     pages: href(`/datasets/${id}/`),
     compare: { path: href(`/compare/${id}`), most: ANALYSIS_BOUNDS.compare },
-    file: href(`/files/${id}/public.parquet`),
-    footer: table.footer,
+    files: dataset.files.map(({ name, title }) => ({ name, title })),
     land:
       geo === null
         ? null
@@ -65,6 +64,5 @@ export function modelOf(dataset: SiteDataset, base_url: string, href: (path: str
     sort: prominence === null ? '-quality' : `-${prominence}`,
     geo,
     price: prices.find(({ operation }) => operation === 'search')?.eur ?? 0,
-    attribution,
   };
 }

@@ -1,44 +1,71 @@
-// Rows that the service puts into the page of an address (api/channels/static/address-rows.ts). Hosts of files have none.
-import type { ServedRows } from '../../api/pages/viewer-model.ts';
+// Rows of a state, which the service puts into the table (api/channels/static/page-rows.ts).
+import type { Model, ServedRows } from '../../api/pages/viewer-model.ts';
 import { rowsKey } from '../../api/pages/viewer-state.ts';
 import { placeTable } from './table.ts';
 
-/** Milliseconds until the rows are read from the public file instead. */
-const PATIENCE = 8_000;
+/** Milliseconds that the page waits for an answer of the service. */
+const PATIENCE = 15_000;
+
+/** This host has the files only. */
+export class NoService extends Error {}
 
 const servedRows = (viewer: HTMLElement | null): ServedRows | null => {
   const text = viewer?.dataset['rows'];
   return text === undefined ? null : (JSON.parse(text) as ServedRows);
 };
 
-export class PageRows {
-  /** What the service answered about the rows in the table; null: they are of a file. */
-  served: ServedRows | null;
-  /** Whether only files are at this address. */
-  #isStatic = false;
+/**
+ * Requests what the service answers for a dataset, such as `rows/csv`. Throws an error for the visitor; NoService where
+ * no service is behind the host.
+ */
+export async function requestRows({ pages }: Model, path: string, query: URLSearchParams): Promise<Response> {
+  const init = { headers: { Accept: '*/*' }, signal: AbortSignal.timeout(PATIENCE) };
+  const response = await fetch(`${pages}${path}?${query}`, init).catch(() => {
+    throw new Error("Couldn't load the data. Check the connection.");
+  });
+  // Some hosts send a page for every unknown address.
+  if (response.ok && response.headers.has('x-dataset-version')) return response;
+  const { message } = (await response.json().catch(() => ({}))) as { message?: string };
+  if (message === undefined) throw new NoService();
+  throw new Error(message);
+}
 
-  constructor(viewer: HTMLElement) {
+export class PageRows {
+  /** What the service answered about the rows in the table; null: they are those of the file. */
+  served: ServedRows | null;
+  readonly #model: Model;
+  /** The table of the file; null: the page is not the file. */
+  readonly #first: Node | null;
+
+  constructor(viewer: HTMLElement, model: Model) {
     this.served = servedRows(viewer);
+    this.#model = model;
+    this.#first = this.served === null ? viewer.querySelector('#viewer-table')!.cloneNode(true) : null;
   }
 
-  /** Puts the rows of a state into the table; null: read them from the public file. */
-  async load(state: URLSearchParams): Promise<ServedRows | null> {
+  /** Puts the rows of a state into the table: without the service only the first ones. Throws as `requestRows`. */
+  async load(state: URLSearchParams): Promise<void> {
     this.served = null;
-    if (this.#isStatic) return null;
-    // Without a query the answer may be a file.
-    const address = `${location.pathname}?${state.size === 0 ? 'page=1' : state}`;
-    const headers = { Accept: 'text/html' };
-    const response = await fetch(address, { headers, signal: AbortSignal.timeout(PATIENCE) }).catch(() => null);
-    // The page of a wrong address says what is wrong; an unread answer would keep its connection.
-    const text = (await response?.text().catch(() => '')) ?? '';
-    const page = new DOMParser().parseFromString(text, 'text/html');
-    const served = servedRows(page.getElementById('viewer'));
-    // A host of files counts no calls.
-    this.#isStatic = served === null && response?.ok === true && !response.headers.has('x-ratelimit-limit');
-    const table = page.getElementById('viewer-table');
-    if (served === null || table === null || served.key !== rowsKey(state)) return null;
-    placeTable(table);
+    const response = await requestRows(this.#model, 'rows/html', state).catch((error) => {
+      if (!(error instanceof NoService) || rowsKey(state) !== '' || this.#first === null) throw error;
+      placeTable(this.#first.cloneNode(true) as Element);
+    });
+    if (!response) return;
+    const text = await response.text().catch(() => '');
+    const part = new DOMParser().parseFromString(text, 'text/html');
+    const served = servedRows(part.getElementById('viewer'));
+    if (served?.key !== rowsKey(state)) throw new Error("Couldn't load the data.");
+    placeTable(part.getElementById('viewer-table')!);
     this.served = served;
-    return served;
+  }
+
+  /** Whether the first rows of the file lack edits or removals, which the service knows. */
+  async areOutdated(): Promise<boolean> {
+    if (this.served !== null) return false;
+    const edits = this.#model.pages.replace('/datasets/', '/files/').concat('edits.json');
+    const response = await fetch(edits, { cache: 'no-cache' }).catch(() => null);
+    // An unread answer keeps its connection.
+    void response?.body?.cancel();
+    return response?.ok === true && response.headers.get('content-type')?.startsWith('application/json') === true;
   }
 }

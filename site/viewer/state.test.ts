@@ -28,8 +28,7 @@ const model: Model = {
   api: 'https://register.example/v1/lamps',
   compare: { path: '/compare/lamps', most: 5 },
   pages: '/datasets/lamps/',
-  file: '/files/lamps/public.parquet',
-  footer: 1,
+  files: [{ name: 'public.parquet', title: 'Parquet' }],
   land: null,
   records: 3,
   attributes: [
@@ -50,7 +49,6 @@ const model: Model = {
   sort: '-height',
   geo: 'place',
   price: 0.008,
-  attribution: '',
 };
 const state = (search: string) => readState(search, model);
 

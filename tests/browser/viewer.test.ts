@@ -1,14 +1,12 @@
-// The table of a dataset in Chromium: its rows come from the public file, its views are addresses, and the
-// API is called only by buttons that show the price.
+// The table of a dataset in Chromium: the service answers its rows, its views are addresses, and the API is called only
+// by buttons that show the price.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rewriteFiles } from '../../build/static/removals.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import { editRecord, type RecordEdit, withEntry } from '../../data/releases/overlay-edit.ts';
-import { storedOverlays } from '../../data/releases/overlay-source.ts';
 import { barriers, inEachLook, NONE, overflow, picture } from '../support/browser.ts';
 import { balance, newKey } from '../support/money-on-stores.ts';
 import { scratchOfAll } from '../support/night-pack.ts';
@@ -93,30 +91,59 @@ describe('the table of a dataset', () => {
     await opened.close();
   }, 60_000);
 
-  test('a host of files shows no rows but those of the address, and says what failed', async (context) => {
+  test('a host of files shows its first rows and one sentence for every other view', async (context) => {
     if (stage === null) return context.skip(NONE);
-    const html = readFileSync(join(stage.dist, 'datasets/harbours/index.html'), 'utf8');
     const opened = await stage.open('/404.html');
     const { page } = opened;
+    const file = (path: string) => readFileSync(join(stage!.dist, path), 'utf8');
+    const html = file('datasets/harbours/index.html');
     await page.route('**/datasets/harbours/?*', (route) => route.fulfill({ contentType: 'text/html', body: html }));
-    const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    let broken = true;
-    await page.context().route('**/public.parquet', async (route) => {
-      await held;
-      return broken ? route.abort() : route.continue();
-    });
+    await page.route(/\/(rows\/\w+|points\.json|edits\.json)(\?.*)?$/, (route) =>
+      route.fulfill({ status: 404, contentType: 'text/html', body: file('404.html') }),
+    );
     await page.goto(`${stage.base}/datasets/harbours/?coast=north&sort=name`);
-    await page.waitForSelector('#viewer.ready');
-    expect(await page.locator('#viewer-table tbody').isVisible()).toBe(false);
-    release();
     const problem = page.locator('#viewer-problem');
+    await problem.getByText('Sorting, filters and the map need the service, which this host lacks.').waitFor();
+    expect(await names(opened)).toEqual([]);
+    expect(await problem.getByRole('button').count()).toBe(0);
+    expect(await barriers(page)).toEqual([]);
+    await inEachLook(page, LOOKS, async (look) => {
+      await picture(page, `viewer-files-${look}`);
+      expect(await overflow(page), look).toBeLessThanOrEqual(0);
+    });
+    await problem.getByRole('link', { name: 'the first 50 rows' }).click();
+    await page.waitForURL(`${stage.base}/datasets/harbours/`);
+    await settled(opened);
+    expect((await names(opened)).length).toBe(Math.min(50, stage.app.records['harbours']!.length));
+    for (const open of ['#viewer-map', '[data-column="depth"] button']) {
+      await page.click(open);
+      await problem.getByText('need the service').waitFor();
+      await page.goBack();
+      await problem.waitFor({ state: 'hidden' });
+    }
+    expect((await names(opened)).length).toBeGreaterThan(0);
+    await opened.close();
+  }, 60_000);
+
+  test('what fails is reported, and can be requested again', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await open('/datasets/harbours/');
+    const { page } = opened;
+    const problem = page.locator('#viewer-problem');
+    let answer: { status: number; body: string } | null = null;
+    await page.route('**/datasets/harbours/rows/html?*', (route) =>
+      answer === null ? route.abort() : route.fulfill({ ...answer, contentType: 'application/json' }),
+    );
+    await page.locator('[data-column="depth"] button').click();
     await problem.getByText("Couldn't load the data. Check the connection.").waitFor();
     expect(await names(opened)).toEqual([]);
-    broken = false;
+    answer = { status: 429, body: '{"error":"rate_limited","message":"More than 300 free calls in a minute."}' };
     await problem.getByRole('button', { name: 'Retry' }).click();
-    await page.locator('#viewer-table tbody').waitFor();
-    const north = stage.app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === 'north');
-    expect((await names(opened)).length).toBe(north.length);
+    await problem.getByText('More than 300 free calls in a minute.').waitFor();
+    await page.unrouteAll();
+    await problem.getByRole('button', { name: 'Retry' }).click();
+    await page.locator('#viewer-table tbody tr').first().waitFor();
+    expect(await problem.isVisible()).toBe(false);
     await opened.close();
   });
 
@@ -319,25 +346,6 @@ describe('the table of a dataset', () => {
     await settled(opened);
     expect(new URL(page.url()).searchParams.get('bbox')?.split(',')).toHaveLength(4);
     expect(calls(opened)).toEqual([]);
-    await opened.close();
-  });
-
-  test('a changed file is read again, and the page shows that', async (context) => {
-    if (stage === null) return context.skip(NONE);
-    const opened = await open('/datasets/harbours/');
-    const { page } = opened;
-    // As a host of files.
-    await page.route('**/datasets/harbours/?*', (route) => route.fulfill({ status: 404 }));
-    let refused = 0;
-    await page.context().route('**/public.parquet', (route) => {
-      const matched = route.request().headers()['if-match'] !== undefined;
-      if (matched && refused++ === 0) return route.fulfill({ status: 412 });
-      return route.continue();
-    });
-    await page.locator('[data-column="depth"] button').click();
-    await page.getByText('The data was updated since this page was opened.').waitFor();
-    expect(refused).toBeGreaterThan(0);
-    expect((await names(opened)).length).toBeGreaterThan(2);
     await opened.close();
   });
 });
@@ -705,40 +713,24 @@ describe('a table whose file lacks an edit and a removal', () => {
     await opened.close();
   }, 60_000);
 
-  test('shows no rows that miss the filter while the file is withheld, and retries', async (context) => {
+  test('lacks a removed record at once, with a filter and without', async (context) => {
     if (stage === null) return context.skip(NONE);
     const { app } = stage;
     const gone = app.records['harbours']!.at(-1)!;
     await remove(gone);
-    expect((await fetch(`${stage.base}/files/harbours/public.parquet`)).headers.get('retry-after')).toMatch(/^[1-9]/);
-    const opened = await open('/datasets/harbours/?min_depth=1');
-    expect(await names(opened)).not.toContain(gone.name);
-    // A visitor over the rate limit.
+    for (const query of ['', '?min_depth=1', `?ids=${gone.slug}`]) {
+      const opened = await open(`/datasets/harbours/${query}`);
+      expect(await names(opened), query).not.toContain(gone.name);
+      await opened.close();
+    }
+    const opened = await open('/datasets/harbours/');
+    await opened.page.getByText(`${app.records['harbours']!.length - 1} rows`, { exact: true }).waitFor();
+    // A host of files in front of the service: its page lacks the removal.
     const html = readFileSync(join(stage.dist, 'datasets/harbours/index.html'), 'utf8');
-    await opened.page.route('**/datasets/harbours/?*', (route) =>
+    await opened.page.route('**/datasets/harbours/', (route) =>
       route.fulfill({ contentType: 'text/html', body: html }),
     );
     await opened.page.reload();
-    await settled(opened);
-    const problem = opened.page.locator('#viewer-problem');
-    expect(await problem.textContent()).toMatch(/Couldn't load the data: .* Retry in about \d+ seconds\. Retry$/);
-    expect(await names(opened)).toEqual([]);
-    const pack = app.register.packs.get('harbours')!;
-    const config = { DATA_DIR: app.dataDir, DIST_DIR: stage.dist, BASE_URL: stage.base };
-    const overlays = storedOverlays(app.state);
-    await rewriteFiles({
-      config,
-      pack,
-      packs: [...app.register.packs.values()],
-      overlays,
-      progress: { note: () => {} },
-    });
-    await problem.getByRole('button', { name: 'Retry' }).click();
-    await opened.page.waitForSelector('#viewer-table tbody th a');
-    expect(await problem.isVisible()).toBe(false);
-    expect(await names(opened)).not.toContain(gone.name);
-    await opened.page.unrouteAll();
-    await opened.page.goto(`${stage.base}/datasets/harbours/`);
     await opened.page.getByText(`${app.records['harbours']!.length - 1} rows`, { exact: true }).waitFor();
     expect(await names(opened)).not.toContain(gone.name);
     await opened.close();

@@ -1,22 +1,26 @@
-// The page of a dataset with the rows of its address, from the current release: public values only, without a quota.
+// The pages of a dataset and of a search with what their address selects, from the current release: public values only,
+// without a quota.
 import { readFile } from 'node:fs/promises';
 import { searchParameters } from '../../../data/input/search-parameters.ts';
 import { questionOf, visibleSort } from '../../../data/input/selection.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import type { Predicate, QueryOptions } from '../../../data/plan/plan.ts';
 import { choicesOf, spreadsOf } from '../../../data/queries/choices.ts';
+import type { PresentOptions } from '../../../data/queries/present.ts';
 import { pageRecords } from '../../../data/queries/record-page.ts';
+import type { Pack } from '../../../packs/define/model.ts';
 import { ERRORS, toApiError } from '../../contract/errors.ts';
 import type { Release } from '../../gate/context.ts';
 import type { CallDeps } from '../../gate/execute.ts';
 import type { RouteRequest } from '../../http/server.ts';
 import { isOutdated } from '../../http/static-overlay.ts';
-import { modelOfPage, withRows } from '../../pages/dataset-table.ts';
 import { prefixOf } from '../../pages/frame.ts';
 import { type DatasetResults, resultsHtml } from '../../pages/register-results.ts';
 import { searchLine } from '../../pages/search-line.ts';
+import { splitPage, type ViewerRows, viewerHtml } from '../../pages/viewer-html.ts';
 import { type Model, PAGE_ROWS } from '../../pages/viewer-model.ts';
 import {
+  type AddressView,
   addressProblem,
   columnsOf,
   pageOf,
@@ -27,15 +31,11 @@ import {
   sortOf,
 } from '../../pages/viewer-state.ts';
 
-/** Pages that are answered; the rows after them are read from the public file. */
-const PAGES = 20;
-
-type Rows = Parameters<typeof withRows>[3];
+type Rows = Omit<ViewerRows, 'served'>;
 
 /**
- * The page with the rows of its address, or with the offer of rows that paid values select. Null: it stays as it is. Either
- * it has these rows, or its script reads them from the public file: the visitor is over the rate limit, or the engine is
- * busy.
+ * The page with the rows of its address, or with the offer of rows that paid values select. Over the rate limit, and
+ * while the engine is busy, it says so and has no rows. Null: it stays as it is.
  */
 export async function addressPage(
   { gate, root }: { gate: CallDeps; root: string },
@@ -44,27 +44,32 @@ export async function addressPage(
   file: { path: string; text?: string },
 ): Promise<string | null> {
   const { search } = new URL(request.http.req.url);
-  try {
-    const leases = await gate.lease(dataset);
-    try {
-      const release = leases.release!;
-      if (search === '' && !(await isOutdated(root, release))) return null;
-      await request.count('free');
-      const page = file.text ?? (await readFile(file.path, 'utf8'));
-      const model = modelOfPage(page);
-      const state = model && readState(search, model);
-      if (model === null || state === null) return null;
-      const { records } = release.manifest;
-      if (paidNames(state, model).length > 0)
-        return withRows(page, model, search, { rows: [], matched: 0, records, problem: '' });
-      const rows = await rowsOf(release, model, state, search, gate, request);
-      return rows && withRows(page, model, search, rows);
-    } finally {
-      leases.done();
-    }
-  } catch (error) {
+  const { base_url } = gate;
+  const leases = await Promise.resolve(gate.lease(dataset)).catch((error) => {
     if (toApiError(error).code === 'internal') throw error;
     return null;
+  });
+  if (leases === null) return null;
+  try {
+    const release = leases.release!;
+    if (search === '' && !(await isOutdated(root, release))) return null;
+    const page = splitPage(file.text ?? (await readFile(file.path, 'utf8')));
+    if (page === null) return null;
+    const { model, before, after } = page;
+    const { now, http } = request;
+    const options = { now, base_url, visibility: 'public' as const, signal: http.req.raw.signal };
+    const rows = await request
+      .count('free')
+      .then(() => addressRows(release, model, search, options))
+      .then((answer): ViewerRows => ({ ...answer, served: true }))
+      .catch((error): ViewerRows => {
+        const { code, message } = toApiError(error);
+        if (code === 'internal') throw error;
+        return { rows: [], matched: 0, records: model.records, problem: message, served: false };
+      });
+    return before + viewerHtml(model, search, rows) + after;
+  } finally {
+    leases.done();
   }
 }
 
@@ -74,35 +79,41 @@ async function shapeOf(release: Release, where: Predicate[], columns: readonly s
   return { choices, stats: await spreadsOf(release, where, columns, view) };
 }
 
-/** The rows of a state; null: it selects by values that are not public. */
-async function rowsOf(
+/** The conditions and the order of a state; `names`: the attributes that they name. */
+export function planOf(pack: Pack, model: AddressView, state: URLSearchParams, now: Date) {
+  const parameters = { ...Object.fromEntries(selectionOf(state)), sort: sortOf(state, model) };
+  const input = searchParameters.parse(parameters, pack, { now });
+  const { names, sort } = input;
+  return { where: questionOf(input, 'public'), sort: visibleSort(sort, 'public', pack), names };
+}
+
+/** The rows of an address, or what is wrong with it. None where it selects by values that are not public. */
+export async function addressRows(
   release: Release,
   model: Model,
-  state: URLSearchParams,
   search: string,
-  { base_url }: CallDeps,
-  { now, http }: RouteRequest,
-): Promise<Rows | null> {
+  options: PresentOptions & { now: Date },
+): Promise<Rows> {
   const { pack, engine, manifest } = release;
   const { records } = manifest;
-  const wrong = addressProblem(search, model);
+  const state = readState(search, model);
   const none = (problem: string): Rows => ({ rows: [], matched: 0, records, problem });
+  if (paidNames(state, model).length > 0) return none('');
+  const wrong = addressProblem(search, model);
   if (wrong?.empty) return none(wrong.text);
-  const view = { now, base_url, visibility: 'public' as const, signal: http.req.raw.signal };
   try {
-    const parameters = { ...Object.fromEntries(selectionOf(state)), sort: sortOf(state, model) };
-    const input = searchParameters.parse(parameters, pack, { now });
+    const { where, sort, names } = planOf(pack, model, state, options.now);
     const open = new Set(pack.attributes.filter((attribute) => attribute.public).map(({ name }) => name));
-    if (!input.names.every((name) => open.has(name))) return null;
-    const [page, limit] = [pageOf(state), Math.min(PAGES, pageOf(state)) * PAGE_ROWS];
-    const [where, sort] = [questionOf(input, 'public'), visibleSort(input.sort, 'public', pack)];
-    const { ordinals, total } = await engine.search({ where, sort, after: null, limit, total: true }, view);
+    if (!names.every((name) => open.has(name))) return none('');
+    const page = pageOf(state);
+    const plan = { where, sort, after: null, limit: page * PAGE_ROWS, total: true };
+    const { ordinals, total } = await engine.search(plan, options);
     const matched = total ?? 0;
     const beyond = pageProblem(state, matched);
     if (beyond !== '') return { ...none(beyond), matched };
-    if (page > PAGES) return null;
-    const rows = await pageRecords({ release, ordinals: ordinals.slice(limit - PAGE_ROWS), fields: null }, view);
-    const about = where.length === 0 ? {} : await shapeOf(release, where, columnsOf(state, model), view);
+    const shown = ordinals.slice((page - 1) * PAGE_ROWS);
+    const rows = await pageRecords({ release, ordinals: shown, fields: null }, options);
+    const about = where.length === 0 ? {} : await shapeOf(release, where, columnsOf(state, model), options);
     return { rows, matched, records, problem: wrong?.text ?? '', ...about };
   } catch (error) {
     const { code, message } = toApiError(error);

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import type { FollowState } from '../../../data/releases/follow.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { authorizationServer, protectedResource } from '../../discovery/auth.ts';
-import type { OpenapiState } from '../../discovery/document.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
 import { DOCUMENTS, type Document, type View } from '../../discovery/index.ts';
 import { llmsText } from '../../discovery/llms.ts';
@@ -28,10 +27,6 @@ export interface DocumentDeps extends StaticDeps {
   storage: () => FollowState | null;
 }
 
-interface ViewDeps extends DocumentDeps {
-  openapi: OpenapiState;
-}
-
 const JSON_TYPE = 'application/json';
 /** Path of the metadata of a protected resource; RFC 9728 appends the resource's own path. */
 const RESOURCE = '/.well-known/oauth-protected-resource';
@@ -45,8 +40,7 @@ const RESOURCE = '/.well-known/oauth-protected-resource';
  * await app.request('/readyz'); // 200 {"status":"ready"}
  * ```
  */
-export function documentsTable(documentDeps: DocumentDeps): RouteTable {
-  const deps: ViewDeps = { ...documentDeps, openapi: { newest: null, making: null } };
+export function documentsTable(deps: DocumentDeps): RouteTable {
   const { base_url } = deps.gate;
   const server = () => ({ document: JSON.stringify(authorizationServer(base_url)), type: JSON_TYPE });
   const resource = (request: RouteRequest): RouteAnswer => {
@@ -77,7 +71,7 @@ async function readiness(deps: DocumentDeps): Promise<RouteAnswer> {
   return { status: 503, json: { status: 'not_ready', reasons, ...more }, headers: { 'Retry-After': '5' } };
 }
 
-function documentRoute(deps: ViewDeps, document: Document): Route {
+function documentRoute(deps: DocumentDeps, document: Document): Route {
   return withView(deps, async (view, request) => {
     const type = selectedType(document, request);
     const negotiated = document.markdown ? { Vary: 'Accept' } : {};
@@ -96,12 +90,11 @@ function documentRoute(deps: ViewDeps, document: Document): Route {
 
 /** Leases the current releases while a document is built. */
 function withView(
-  { gate, root, openapi }: ViewDeps,
+  { gate, root }: DocumentDeps,
   make: (view: View, request: RouteRequest) => RouteAnswer | Promise<RouteAnswer>,
 ): (request: RouteRequest) => Promise<RouteAnswer> {
   return async (request) => {
     const leases = await gate.lease(null);
-    const work: Promise<unknown>[] = [];
     try {
       const { base_url, operations, eur_usd, cursors, payments } = gate;
       const x402 = { x402: payments.waiting !== undefined, quote: payments.quote };
@@ -110,12 +103,10 @@ function withView(
         return file && readFile(file.path);
       };
       const { releases } = leases;
-      const service = { openapi, holdUntil: (promise: Promise<unknown>) => void work.push(promise) };
-      const register = { base_url, operations, eur_usd, cursors, releases };
-      const view = { ...register, now: request.now, published, service, ...x402 };
+      const view = { base_url, operations, eur_usd, cursors, releases, now: request.now, published, ...x402 };
       return await make(view, request);
     } finally {
-      void Promise.allSettled(work).then(leases.done);
+      leases.done();
     }
   };
 }

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOCUMENTS, type View } from '../../../api/discovery/index.ts';
 import { shortenLists } from '../../../api/discovery/openapi-examples.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
-import { DataError } from '../../../data/model/errors.ts';
 import { NO_OVERLAY, type OwnerFact } from '../../../data/plan/overlay.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { endingKeys, everyCall, type OperationCall, ownedParts } from '../../support/every-call.ts';
@@ -211,30 +210,6 @@ describe('is made', () => {
     const after = edited(view, shown, 3);
     after.releases[0]!.overlay = { ...after.releases[0]!.overlay!, version: 4, removed };
     expect(await text(after, {})).not.toBe(third);
-  });
-
-  test('while the service answers with the last one, if engines are busy at first', async () => {
-    const work: Promise<unknown>[] = [];
-    const openapi = { newest: null, making: null };
-    const live = viewOf({ eur_usd: 5, service: { openapi, holdUntil: (promise) => void work.push(promise) } });
-    const first = String(await text(live, {}));
-    let refusals = 3;
-    const busy = live.releases.map((release) => ({
-      ...release,
-      engine: {
-        ...release.engine,
-        search: async (...args: Parameters<typeof release.engine.search>) => {
-          refusals -= 1;
-          if (refusals >= 0) throw new DataError('query_timeout', 'The query took too long.');
-          return release.engine.search(...args);
-        },
-      },
-    }));
-    const next = { ...live, eur_usd: 6, releases: busy };
-    expect(String(await text(next, {}))).toBe(first);
-    await Promise.all(work);
-    const renewed = String(await text(next, {}));
-    expect([refusals < 0, renewed === first]).toEqual([true, false]);
   });
 
   test('by the nightly build, whose file is sent while its version is current', async () => {

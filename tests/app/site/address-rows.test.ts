@@ -2,9 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tableHtml } from '../../../api/pages/dataset-table.ts';
+import type { MapPoints } from '../../../api/pages/clusters.ts';
 import { html } from '../../../api/pages/html.ts';
-import type { Model } from '../../../api/pages/viewer-model.ts';
+import { viewerPart } from '../../../api/pages/viewer-html.ts';
+import { type Model, orderOf } from '../../../api/pages/viewer-model.ts';
 import { filterGrammar } from '../../../data/input/filters.ts';
 import { spreadsOf } from '../../../data/queries/choices.ts';
 import { editRecord, withEntry } from '../../../data/releases/overlay-edit.ts';
@@ -14,12 +15,13 @@ import { newKey } from '../../support/money-on-stores.ts';
 import { scratchOfAll } from '../../support/night-pack.ts';
 
 const dist = scratchOfAll();
-/** Free calls of an address in a minute. */
-const CALLS = 5;
+/** Free calls of an address in a minute, and its files. */
+const CALLS = 8;
+const FILES = 6;
 let app: TestApp;
 let key: Record<string, string>;
 beforeAll(async () => {
-  app = await testApp({ dist, calls: { free: CALLS } });
+  app = await testApp({ dist, calls: { free: CALLS, rows: FILES } });
   key = (await newKey(app, 5)).headers;
   for (const pack of app.register.packs.values()) {
     mkdirSync(join(dist, 'datasets', pack.id), { recursive: true });
@@ -42,20 +44,25 @@ function pageOf(pack: Pack): string {
     columns: [...PUBLIC[pack.id as keyof typeof PUBLIC]],
     stats: {},
     choices: {},
-    sort: '-quality',
+    sort: orderOf(pack),
     price: 0.008,
+    files: [],
+    geo: pack.attributes.find(({ type }) => type === 'geo')?.name ?? null,
   } as unknown as Model;
-  return String(
-    html`<section class="viewer" id="viewer" data-model="${JSON.stringify(model)}"><ul class="viewer-chips" id="viewer-chips"></ul><div id="viewer-problem" role="alert" hidden></div><div id="viewer-offer"></div><p id="viewer-count">all rows</p>${tableHtml(model, new URLSearchParams(), [], 0)}</section>`,
-  );
+  return `<h1>${pack.id}</h1>${viewerPart(model, [])}<p>after</p>`;
 }
 
 let visitors = 0;
+/** An address of a visitor of its own. */
+function newAddress(): string {
+  visitors += 1;
+  return `2001:db8:77:${visitors.toString(16)}::1`;
+}
+
 /** The page at an address, for a visitor of its own. */
 async function open(path: string) {
-  visitors += 1;
   const headers = { Accept: 'text/html' };
-  const response = await app.ask(path, { headers, address: `2001:db8:77:${visitors.toString(16)}::1` });
+  const response = await app.ask(path, { headers, address: newAddress() });
   const text = await response.text();
   const part = (pattern: RegExp) => pattern.exec(text)?.[1] ?? '';
   return {
@@ -63,7 +70,7 @@ async function open(path: string) {
     text,
     slugs: [...text.matchAll(/data-slug="([^"]*)"/g)].map(([, slug]) => slug),
     served: text.includes('data-rows='),
-    count: part(/id="viewer-count">([^<]*)/),
+    count: part(/id="viewer-count"[^>]*>([^<]*)/),
     problem: part(/id="viewer-problem" role="alert">([^<]*)/),
   };
 }
@@ -125,7 +132,7 @@ test.each([
   ['colour=red', 'Not a filter of this dataset: colour.', 0],
   ['min_depth=deep', 'min_depth: must be a number of m', 0],
   ['page=99999', 'There is no page 99999; the last page is 2.', 0],
-  ['sort=nope', 'The table cannot be sorted by nope; it is sorted by -quality.', 50],
+  ['sort=nope', 'The table cannot be sorted by nope; it is sorted by -depth.', 50],
   ['fields=nope', 'Not a column of this dataset: nope.', 50],
 ])('?%s is reported', async (view, problem, rows) => {
   const page = await open(`/datasets/harbours/?${view}`);
@@ -150,16 +157,18 @@ describe('what the page does not do', () => {
     expect(text).toContain('Load 1 column of 50 rows: €0.008');
   });
 
-  test('over the limit of calls it is the file', async () => {
+  test('over the limit of calls it says so, and has no row', async () => {
     const headers = { Accept: 'text/html' };
     const address = '2001:db8:78::1';
-    const pages: boolean[] = [];
+    const pages: string[] = [];
     for (let call = 0; call <= CALLS; call += 1) {
       const response = await app.ask('/datasets/harbours/?coast=north', { address, headers });
       expect(response.status).toBe(200);
-      pages.push((await response.text()).includes('data-rows='));
+      pages.push(await response.text());
     }
-    expect(pages).toEqual([...Array<boolean>(CALLS).fill(true), false]);
+    expect(pages.map((page) => page.includes('data-rows='))).toEqual([...Array<boolean>(CALLS).fill(true), false]);
+    expect(pages.at(-1)).not.toContain('data-slug=');
+    expect(pages.at(-1)).toMatch(/role="alert">More than 8 free calls in a minute; try again in \d+ s\.</);
   });
 });
 
@@ -215,4 +224,82 @@ test('the results of a search have the numbers of all datasets, and of one', asy
   expect(one.text).not.toContain('/datasets/harbours/');
   expect((await open('/search/?q=zzzz')).text).toContain('No results for “zzzz”');
   expect((await open('/search/?q=%3Cimg%20src=x%3E')).text).not.toContain('<img');
+});
+
+describe('rows of an address without its page', () => {
+  /** Requests a path below the page of `harbours`, for a visitor of its own. */
+  const below = (path: string, address = newAddress()) => app.ask(`/datasets/harbours/${path}`, { address });
+  const north = () => app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === 'north');
+
+  test('the table is the one of the page, with its counts', async () => {
+    const query = 'coast=north&sort=-depth&sources=1';
+    const part = await (await below(`rows/html?${query}`)).text();
+    expect((await open(`/datasets/harbours/?${query}`)).text).toBe(
+      pageOf(app.register.packs.get('harbours')!).replace(/<section[\s\S]*<\/section>/, () => part),
+    );
+    const wrong = await below('rows/html?colour=red');
+    expect([wrong.status, await wrong.text()]).toEqual([
+      200,
+      expect.stringContaining('Not a filter of this dataset: colour.'),
+    ]);
+  });
+
+  test('CSV, JSON and GeoJSON have the rows in order with the named columns', async () => {
+    const query = 'coast=north&sort=name&fields=coast,position';
+    const names = (await open(`/datasets/harbours/?${query}`)).text.match(/(?<=data-slug=")[^"]*/g);
+    const csv = await below(`rows/csv?${query}`);
+    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="harbours.csv"');
+    const [head, ...lines] = (await csv.text()).trimEnd().split('\r\n');
+    expect(head).toBe('slug,record,coast,position.lat,position.lng');
+    expect(lines.map((line) => line.split(',')[0])).toEqual(names);
+    const json = (await (await below(`rows/json?${query}`)).json()) as { items: { slug: string }[]; total: number };
+    expect([json.items.map(({ slug }) => slug), json.total]).toEqual([names, names!.length]);
+    expect(json).toMatchObject({ attribution: expect.stringContaining('Fictional') });
+    const geo = (await (await below('rows/geojson?coast=north&fields=coast')).json()) as {
+      features: { geometry: { coordinates: number[] } | null; properties: object }[];
+    };
+    expect(geo.features).toHaveLength(north().length);
+    const { lat, lng } = north()[0]!.attributes['position'] as { lat: number; lng: number };
+    expect(geo.features.map(({ geometry }) => geometry?.coordinates)).toContainEqual([lng, lat]);
+    expect(geo.features[0]!.properties).toMatchObject({ coast: 'north' });
+  });
+
+  test('public attributes only are answered, sorted by and filtered by', async () => {
+    const paid = (path: string) => app.json(`/datasets/tools/rows/json?${path}`, { address: newAddress() });
+    const { body } = await paid('');
+    const [item] = body['items'] as { attributes: object }[];
+    const open = app.register.packs.get('tools')!.attributes.filter((attribute) => attribute.public);
+    const names = open.map(({ name }) => name);
+    expect(Object.keys(item!.attributes).filter((name) => !names.includes(name))).toEqual([]);
+    for (const query of [
+      'min_runtime=1',
+      'sort=-runtime',
+      'fields=runtime',
+      'colour=red',
+      'as_of=2026-01-01',
+      'filter=runtime>1',
+    ])
+      expect([query, (await paid(query)).status]).toEqual([query, 400]);
+  });
+
+  test('points have names where they are few, and an area limits them', async () => {
+    const placed = north().filter(({ attributes }) => attributes['position'] !== undefined);
+    const points = async (query: string) => (await (await below(`points.json?${query}`)).json()) as MapPoints;
+    const { total, cell, clusters } = await points('coast=north');
+    expect([total, cell, clusters.length]).toEqual([placed.length, 0, placed.length]);
+    expect(clusters.map(({ name }) => name).sort()).toEqual(placed.map(({ name }) => name).sort());
+    const { lat, lng } = placed[0]!.attributes['position'] as { lat: number; lng: number };
+    const { clusters: near } = await points(`coast=north&box=${[lng - 0.01, lat - 0.01, lng + 0.01, lat + 0.01]}`);
+    expect(near.map(({ slug }) => slug)).toContain(placed[0]!.slug);
+    expect((await below('points.json?box=1,2,3')).status).toBe(400);
+  });
+
+  test('an address gets so many files in a minute, one at a time', async () => {
+    const statuses = async (address: string, calls: number) =>
+      (await Promise.all(Array.from({ length: calls }, () => below('rows/csv', address)))).map(({ status }) => status);
+    // One runs and three wait for it.
+    expect((await statuses('2001:db8:7c::1', 5)).toSorted()).toEqual([200, 200, 200, 200, 503]);
+    expect(await statuses('2001:db8:7c::1', 2)).toEqual([200, 429]);
+    expect(await statuses('2001:db8:7d::1', 1)).toEqual([200]);
+  });
 });
