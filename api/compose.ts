@@ -18,7 +18,6 @@ import { adminKeys } from '../data/state/keys/admin-keys.ts';
 import { signingKeys } from '../data/state/keys/signing-keys.ts';
 import { MailQueue } from '../data/state/mail.ts';
 import { forgetExpired } from '../data/state/ops/forget.ts';
-import { countTraffic } from '../data/state/ops/traffic.ts';
 import { storedQuotas } from '../data/state/quotas.ts';
 import { sharedSecret } from '../data/state/secrets.ts';
 import { openStore, type Store, type StoreOptions } from '../data/state/store.ts';
@@ -154,7 +153,6 @@ export async function compose(settings: Settings) {
   const register = await openRegister({ dataDir, packs, log, overlays, ...(shared && { shared: shared.releases }) });
   const { follower, followed, readiness, health, night } = openHealth(settings, access, register);
   const metrics = openMetrics(() => processState(register, dataDir, access.redisUp, followed));
-  const traffic = countTraffic(store, now);
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
   const owners = openOwners(ownerParts);
   const sqlProcess =
@@ -165,10 +163,7 @@ export async function compose(settings: Settings) {
     owners,
     sql,
     subscriptions,
-    onCall: (call) => {
-      metrics.recordCall(call);
-      traffic.count(call);
-    },
+    onCall: metrics.recordCall,
   });
   const app = createApp({
     gate,
@@ -186,7 +181,7 @@ export async function compose(settings: Settings) {
         {
           ...{ store, admins, reviewing: reviewingOf(ownerParts, register), accounts: gate.accounts },
           checkout: access.checkoutService,
-          ...{ datasets: (at) => opsDatasets(register, dataDir, at), traffic, base_url, now, log },
+          ...{ datasets: (at) => opsDatasets(register, dataDir, at), base_url, now, log },
         },
         shared?.metrics ?? metrics.text,
       ),
@@ -204,7 +199,6 @@ export async function compose(settings: Settings) {
     gate,
     register,
     store,
-    traffic,
     /** Metrics of this thread. */
     metrics,
     /** Follows the releases in object storage; null without one. */
@@ -223,7 +217,6 @@ export async function compose(settings: Settings) {
       sqlProcess?.close();
       await sender.close();
       await register.close();
-      await traffic.flush().catch((error: Error) => log(`cannot write traffic figures: ${error.message}`));
       settings.storage?.close();
       await access.close();
     },

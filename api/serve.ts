@@ -19,8 +19,6 @@ import { publishedBaseUrl } from './http/static-overlay.ts';
 import { FOLLOW, LOOK, openLivePacks, print, settingsOf, stopOnSignals } from './process.ts';
 import { canRewrite, openRewriter, type Rewriter } from './rewrite.ts';
 
-/** Interval at which a process adds its traffic counts to the store, in milliseconds. */
-const FLUSH = 10_000;
 /**
  * After a stop signal: how long idle keep-alive connections are still served, so that a request in transit is
  * not cut off, in milliseconds.
@@ -111,7 +109,6 @@ export class ApiServer {
   readonly #server: Server;
   readonly #rewriter: Rewriter | null;
   readonly #log: Log;
-  readonly #counting: NodeJS.Timeout;
 
   private constructor(application: Application, server: Server, rewriter: Rewriter | null, lines: string[], log: Log) {
     this.application = application;
@@ -119,9 +116,6 @@ export class ApiServer {
     this.#server = server;
     this.#rewriter = rewriter;
     this.#log = log;
-    this.#counting = setInterval(() => {
-      application.traffic.flush().catch((error: Error) => log.info(`cannot write traffic figures: ${error.message}`));
-    }, FLUSH);
   }
 
   /** Opens the releases and listens. Throws when the process cannot serve. */
@@ -198,7 +192,6 @@ export class ApiServer {
 
   /** Answers the requests in flight, closes the port and the application. */
   async close(): Promise<void> {
-    clearInterval(this.#counting);
     const server = this.#server;
     server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
     const late = setTimeout(() => server.closeAllConnections(), PATIENCE);

@@ -41,6 +41,217 @@ export interface MetricsText {
   text: string;
 }
 
+/** A panel of the dashboard: `@` in a query is the selection of processes. */
+interface Panel {
+  title: string;
+  /** Unit of Grafana. */
+  unit: 'none' | 'reqps' | 's' | 'bytes' | 'percentunit' | 'currencyEUR';
+  /** A figure at the top; else a chart over time. */
+  figure?: true;
+  /** PromQL and the name of its lines. */
+  queries: readonly (readonly [query: string, legend: string])[];
+}
+
+interface MetricRow {
+  help?: string;
+  labels?: readonly string[];
+  panels: readonly Panel[];
+}
+
+const FAULTS = 'outcome=~"internal|unavailable|query_timeout"';
+
+/** The metrics of the register, and the panels of the dashboard (`dashboard.ts`) for each, also of Node and the process. */
+export const METRICS = {
+  register_call_seconds: {
+    help: 'Time of calls through the gate',
+    labels: ['operation', 'channel', 'outcome'],
+    panels: [
+      {
+        title: 'Calls per second',
+        unit: 'reqps',
+        figure: true,
+        queries: [['sum(rate(register_call_seconds_count@[5m]))', 'calls']],
+      },
+      {
+        title: 'Failed calls',
+        unit: 'percentunit',
+        figure: true,
+        queries: [
+          [
+            `sum(rate(register_call_seconds_count@{${FAULTS}}[5m])) / sum(rate(register_call_seconds_count@[5m]))`,
+            'failed',
+          ],
+        ],
+      },
+      ...(['operation', 'outcome', 'channel'] as const).map(
+        (label): Panel => ({
+          title: `Calls by ${label}`,
+          unit: 'reqps',
+          queries: [[`sum by (${label}) (rate(register_call_seconds_count@[5m]))`, `{{${label}}}`]],
+        }),
+      ),
+      {
+        title: 'Duration of calls',
+        unit: 's',
+        queries: [0.5, 0.95, 0.99].map((share) => [
+          `histogram_quantile(${share}, sum by (le) (rate(register_call_seconds_bucket@[5m])))`,
+          `${share * 100} %`,
+        ]),
+      },
+      {
+        title: 'Slowest operations (99 %)',
+        unit: 's',
+        queries: [
+          [
+            'topk(8, histogram_quantile(0.99, sum by (le, operation) (rate(register_call_seconds_bucket@[5m]))))',
+            '{{operation}}',
+          ],
+        ],
+      },
+    ],
+  },
+  register_charges_total: {
+    help: 'Answers that were paid for',
+    labels: ['operation', 'dataset'],
+    panels: [
+      {
+        title: 'Paid answers by dataset',
+        unit: 'reqps',
+        queries: [['sum by (dataset) (rate(register_charges_total@[5m]))', '{{dataset}}']],
+      },
+    ],
+  },
+  register_charged_eur_total: {
+    help: 'Amount charged for answers, in EUR',
+    labels: ['operation', 'dataset'],
+    panels: [
+      {
+        title: 'Charged in 24 hours',
+        unit: 'currencyEUR',
+        figure: true,
+        queries: [['sum(increase(register_charged_eur_total@[24h]))', 'EUR']],
+      },
+      {
+        title: 'Charged by day and dataset',
+        unit: 'currencyEUR',
+        queries: [['sum by (dataset) (increase(register_charged_eur_total@[24h]))', '{{dataset}}']],
+      },
+    ],
+  },
+  register_opt_outs_held_total: {
+    help: 'Opt-outs that wait for an operator because their dataset had too many within an hour',
+    labels: ['dataset'],
+    panels: [
+      {
+        title: 'Opt-outs that wait for an operator',
+        unit: 'none',
+        queries: [['sum by (dataset) (increase(register_opt_outs_held_total@[1h]))', '{{dataset}}']],
+      },
+    ],
+  },
+  register_queries: {
+    help: 'Questions in the engines now',
+    labels: ['state'],
+    panels: [
+      {
+        title: 'Queries in the engines',
+        unit: 'none',
+        queries: [['sum by (instance, state) (register_queries@)', '{{instance}} {{state}}']],
+      },
+    ],
+  },
+  register_release_records: {
+    help: 'Records of the release that is served',
+    labels: ['dataset', 'release'],
+    panels: [
+      {
+        title: 'Records by release',
+        unit: 'none',
+        queries: [['max by (dataset, release) (register_release_records@)', '{{dataset}} {{release}}']],
+      },
+    ],
+  },
+  register_collected_seconds: {
+    help: 'When a dataset was last collected (Unix time)',
+    labels: ['dataset'],
+    panels: [
+      {
+        title: 'Oldest dataset',
+        unit: 's',
+        figure: true,
+        queries: [['max(time() - max by (dataset) (register_collected_seconds@))', 'age']],
+      },
+      {
+        title: 'Age of the data',
+        unit: 's',
+        queries: [['time() - max by (dataset) (register_collected_seconds@)', '{{dataset}}']],
+      },
+    ],
+  },
+  register_bad_nights: {
+    help: 'Nights in a row in which the run of a dataset was refused or failed',
+    labels: ['dataset'],
+    panels: [
+      {
+        title: 'Nights in a row without a good run',
+        unit: 'none',
+        queries: [['max by (dataset) (register_bad_nights@)', '{{dataset}}']],
+      },
+    ],
+  },
+  register_redis_up: {
+    help: '1 while limits are shared over Redis, 0 while it is away',
+    labels: ['use'],
+    panels: [{ title: 'Redis', unit: 'none', queries: [['min by (instance) (register_redis_up@)', '{{instance}}']] }],
+  },
+  register_storage_up: {
+    help: '1 while the object storage of RELEASES_URL responds',
+    panels: [
+      {
+        title: 'Object storage',
+        unit: 'none',
+        queries: [['min by (instance) (register_storage_up@)', '{{instance}}']],
+      },
+    ],
+  },
+  register_release_waiting: {
+    help: '1: a newer release waits to be fetched',
+    labels: ['dataset'],
+    panels: [
+      {
+        title: 'Releases that wait to be fetched',
+        unit: 'none',
+        queries: [['sum by (instance) (register_release_waiting@)', '{{instance}}']],
+      },
+    ],
+  },
+  up: { panels: [{ title: 'Processes', unit: 'none', figure: true, queries: [['sum(up@)', 'up']] }] },
+  process_resident_memory_bytes: {
+    panels: [{ title: 'Memory', unit: 'bytes', queries: [['process_resident_memory_bytes@', '{{instance}}']] }],
+  },
+  process_cpu_seconds_total: {
+    panels: [
+      { title: 'Processor', unit: 'percentunit', queries: [['rate(process_cpu_seconds_total@[5m])', '{{instance}}']] },
+    ],
+  },
+  nodejs_eventloop_lag_p99_seconds: {
+    panels: [
+      {
+        title: 'Delay of the event loop (99 %)',
+        unit: 's',
+        queries: [['nodejs_eventloop_lag_p99_seconds@', '{{instance}}']],
+      },
+    ],
+  },
+} satisfies Record<string, MetricRow>;
+type MetricName = keyof typeof METRICS;
+
+/** Help and labels of a metric, as prom-client takes them. */
+function describe(name: MetricName): { help: string; labelNames: string[] } {
+  const { help = name, labels = [] }: MetricRow = METRICS[name];
+  return { help, labelNames: [...labels] };
+}
+
 /**
  * How a metric of several threads becomes one: figures of the whole process are the same in each, of delays the
  * longest counts, and the rest are summed.
@@ -69,56 +280,40 @@ export function openMetrics(standing: () => ProcessState): Metrics {
   collectDefaultMetrics({ register });
   const took = new CallTimes();
   register.registerMetric(took as unknown as Metric);
-  const charges = new Counter({
-    name: 'register_charges_total',
-    help: 'Answers that were paid for',
-    labelNames: ['operation', 'dataset'],
-    registers,
-  });
-  const charged = new Counter({
-    name: 'register_charged_eur_total',
-    help: 'Amount charged for answers, in EUR',
-    labelNames: ['operation', 'dataset'],
-    registers,
-  });
-  const heldOptOuts = new Counter({
-    name: 'register_opt_outs_held_total',
-    help: 'Opt-outs that wait for an operator because their dataset had too many within an hour',
-    labelNames: ['dataset'],
-    registers,
-  });
-  const gauge = (name: string, help: string, labelNames: string[], fill: (set: Fill, now: ProcessState) => unknown) =>
+  const counter = (name: MetricName) => new Counter({ name, ...describe(name), registers });
+  const [charges, charged, heldOptOuts] = [
+    counter('register_charges_total'),
+    counter('register_charged_eur_total'),
+    counter('register_opt_outs_held_total'),
+  ];
+  const gauge = (name: MetricName, fill: (set: Fill, now: ProcessState) => unknown) =>
     new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
+      ...{ name, ...describe(name), registers },
       async collect() {
         this.reset();
         await fill((labels, value) => this.set(labels, value), standing());
       },
     });
-  gauge('register_queries', 'Questions in the engines now', ['state'], (set, { queue }) => {
+  gauge('register_queries', (set, { queue }) => {
     set({ state: 'running' }, queue.running);
     set({ state: 'waiting' }, queue.waiting);
   });
-  gauge('register_release_records', 'Records of the release that is served', ['dataset', 'release'], (set, now) => {
+  gauge('register_release_records', (set, now) => {
     for (const { dataset, release, records } of now.datasets) set({ dataset, release }, records);
   });
-  gauge('register_collected_seconds', 'When a dataset was last collected (Unix time)', ['dataset'], (set, now) => {
+  gauge('register_collected_seconds', (set, now) => {
     for (const { dataset, collected } of now.datasets) set({ dataset }, collected.getTime() / 1000);
   });
-  const badNights = 'Nights in a row in which the run of a dataset was refused or failed';
-  gauge('register_bad_nights', badNights, ['dataset'], async (set, now) => {
+  gauge('register_bad_nights', async (set, now) => {
     for (const dataset of now.packs) set({ dataset }, await now.badNights(dataset));
   });
-  gauge('register_redis_up', '1 while limits are shared over Redis, 0 while it is away', ['use'], (set, { redis }) => {
+  gauge('register_redis_up', (set, { redis }) => {
     if (redis !== null) set({ use: 'limits' }, redis ? 1 : 0);
   });
-  gauge('register_storage_up', '1 while the object storage of RELEASES_URL responds', [], (set, { storage }) => {
+  gauge('register_storage_up', (set, { storage }) => {
     if (storage !== null) set({}, storage.up ? 1 : 0);
   });
-  gauge('register_release_waiting', '1: a newer release waits to be fetched', ['dataset'], (set, now) => {
+  gauge('register_release_waiting', (set, now) => {
     if (now.storage === null) return;
     for (const { dataset } of now.datasets) set({ dataset }, dataset in now.storage.waiting ? 1 : 0);
   });
@@ -155,7 +350,7 @@ interface Series {
  */
 class CallTimes {
   readonly name = 'register_call_seconds';
-  readonly help = 'Time of calls through the gate';
+  readonly help = METRICS.register_call_seconds.help;
   readonly type = 'histogram';
   readonly aggregator = 'sum';
   readonly #series = new Map<string, Series>();

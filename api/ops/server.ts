@@ -11,6 +11,7 @@ import { foreignForm, type PlainAnswer, type RouteRequest, type RouteTable } fro
 import { prefixOf } from '../pages/frame.ts';
 import { html } from '../pages/html.ts';
 import type { ShellPage } from '../pages/shell.ts';
+import { grafanaDashboard } from './dashboard.ts';
 import { keyPage, keysPage, postGrant, postRefund, postRevoke } from './pages/keys.ts';
 import { logPage, optOutsPage } from './pages/log.ts';
 import { moneyPage } from './pages/money.ts';
@@ -92,6 +93,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'GET /ops': overviewPage,
   'GET /ops/': overviewPage,
   'GET /ops/stats.json': statsJson,
+  'GET /ops/grafana.json': async () => ({ json: grafanaDashboard() }),
   'GET /ops/review.json': reviewJson,
   'GET /ops/review': reviewPage,
   // Before the addresses of single items, which match its path too.

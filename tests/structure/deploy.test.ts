@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { grafanaDashboard } from '../../api/ops/dashboard.ts';
 import { openMetrics } from '../../api/ops/metrics.ts';
 import { exists, FILES, read, tableRows } from './tree.ts';
 
@@ -252,7 +253,7 @@ describe('monitoring', () => {
   });
 
   test('the dashboard uses metrics that exist', () => {
-    const { panels } = JSON.parse(read('deploy/grafana/register.json')) as { panels: Parsed[] };
+    const { panels } = grafanaDashboard() as { panels: Parsed[] };
     expect(panels.length).toBeGreaterThan(10);
     for (const { title, targets } of panels) for (const { expr } of targets) expect(missing(expr), title).toEqual([]);
     const shown = panels.flatMap(({ targets }) => targets.map(({ expr }: Parsed) => expr as string)).join(' ');

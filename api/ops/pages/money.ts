@@ -1,11 +1,9 @@
-// Money: revenue by day, and payments that need attention.
+// Money: revenue, credit, and payments that need attention.
 
 import { type PaymentIssue, paymentIssues } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay, sandboxShare } from '../../../data/state/ops/figures.ts';
 import type { RouteRequest } from '../../http/server.ts';
-import { barChart, everyStep } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { printDate, printDay } from '../../render/print.ts';
 import { badgeHtml, formatCents, formatCount, formatEur, timeHtml } from '../parts/format.ts';
 import type { OpsAnswer, OpsParts } from '../parts/request.ts';
 import { type SortColumn, tableSort } from '../parts/sort.ts';
@@ -35,24 +33,6 @@ export async function moneyPage({ store, now }: OpsParts, request: RouteRequest,
   const cards = days.reduce((sum, day) => sum + day.cards, 0);
   const x402 = days.reduce((sum, day) => sum + day.x402, 0);
   const sandbox = days.reduce((sum, day) => sum + day.sandbox, 0);
-  const columns = everyStep(
-    since,
-    at,
-    DAY,
-    days.map((day) => ({ at: day.at, parts: [day.cards, day.x402] })),
-    2,
-  );
-  const chart = barChart({
-    about: `Revenue in ${SPAN} days: ${formatCents(cards)} by checkout, ${formatCents(x402)} by x402.`,
-    series: [
-      { name: 'by checkout', mark: 'm0' },
-      { name: 'by x402', mark: 'm3' },
-    ],
-    columns,
-    amount: (n) => formatCents(n),
-    time: (time) => printDate(time),
-    tick: printDay,
-  });
   const body = html`<dl class="tiles">
 <div><dt>By checkout, ${SPAN} days</dt><dd>${formatCents(cards)}<small>net of refunds</small></dd></div>
 ${sandbox !== 0 && html`<div><dt>Sandbox, ${SPAN} days</dt><dd>${formatCents(sandbox)}<small>no real money</small></dd></div>`}
@@ -60,8 +40,7 @@ ${sandbox !== 0 && html`<div><dt>Sandbox, ${SPAN} days</dt><dd>${formatCents(san
 <div><dt>Credit on keys</dt><dd>${formatCents(keys.credit - play.credit)}<small>unspent, with grants${play.credit !== 0 && `; and ${formatCents(play.credit)} of sandbox credit`}</small></dd></div>
 <div><dt>Plans</dt><dd>${formatCount(keys.plans.filter(({ plan }) => plan === 'pro' || plan === 'scale').reduce((sum, plan) => sum + plan.keys, 0))}<small>${keys.plans.map(({ plan, keys: n }) => `${n} ${plan}`).join(', ') || 'no keys yet'}</small></dd></div>
 </dl>
-<section aria-labelledby="waits"><h2 id="waits">Needs attention</h2>${waiting.length === 0 ? html`<p class="empty">No payment needs attention.</p>` : issueTable(waiting, request, now())}</section>
-<section aria-labelledby="in"><h2 id="in">Revenue</h2>${days.every(({ cards, x402: paid }) => cards === 0 && paid === 0) ? html`<p class="empty">No revenue in ${SPAN} days.</p>` : chart}</section>`;
+<section aria-labelledby="waits"><h2 id="waits">Needs attention</h2>${waiting.length === 0 ? html`<p class="empty">No payment needs attention.</p>` : issueTable(waiting, request, now())}</section>`;
   return { page: { title: 'Money', body, at: { place: 'money', who } } };
 }
 

@@ -1,22 +1,15 @@
-// The overview: open tasks, traffic, freshness of the datasets, next nightly runs.
+// The overview: open tasks, key figures, freshness of the datasets, next nightly runs.
 
 import { reviewEntries } from '../../../data/review/review.ts';
 import { mailQueue } from '../../../data/state/mail.ts';
 import { paymentIssues } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay, sandboxShare } from '../../../data/state/ops/figures.ts';
-import {
-  FAULT_OUTCOMES,
-  SUCCESS_OUTCOMES,
-  type TrafficBar,
-  trafficBars,
-  trafficBy,
-} from '../../../data/state/ops/traffic.ts';
 import { heldSince, OPT_OUT_LIMIT } from '../../../data/state/owners/held-opt-outs.ts';
 import type { RouteRequest } from '../../http/server.ts';
-import { barChart, everyStep, lengthBar } from '../../pages/charts.ts';
+import { lengthBar } from '../../pages/charts.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { plural, printAge, printDate, printDay, printMinute, printShare } from '../../render/print.ts';
-import { badgeHtml, formatCents, formatCount, formatDuration, formatMicroseconds, timeHtml } from '../parts/format.ts';
+import { plural, printAge, printShare } from '../../render/print.ts';
+import { badgeHtml, formatCents, formatCount, formatDuration, timeHtml } from '../parts/format.ts';
 import type { OpsAnswer, OpsDataset, OpsParts } from '../parts/request.ts';
 import { type SortColumn, tableSort } from '../parts/sort.ts';
 import { reviewFragment } from './review.ts';
@@ -26,83 +19,34 @@ const DAY = 24 * HOUR;
 /** A nightly run that is later than this counts as missed. */
 const LATE = 6 * HOUR;
 
-/** Time ranges of the traffic chart, with the step of its bars. */
-const SPANS = {
-  day: { name: '24 hours', back: DAY, step: HOUR },
-  week: { name: '7 days', back: 7 * DAY, step: 6 * HOUR },
-  month: { name: '30 days', back: 30 * DAY, step: DAY },
-} as const;
-type Span = keyof typeof SPANS;
-
-const spanOf = (request: RouteRequest): Span => {
-  const named = request.parameter('span');
-  return named === 'week' || named === 'month' ? named : 'day';
-};
-
 /** All data of the overview at one time. */
 async function gathered(parts: OpsParts, request: RouteRequest) {
-  const span = spanOf(request);
   const { store, reviewing } = parts;
   const now = parts.now();
   const at = now.getTime();
-  // The pages show the stored figures if the newest cannot be written.
-  await parts.traffic.flush().catch((error: Error) => parts.log(`cannot write traffic figures: ${error.message}`));
-  const backlog = parts.traffic.backlog();
-  const { back, step } = SPANS[span];
-  const since = Math.floor((at - back) / step) * step + step;
-  const [standings, traffic, today, outcomes, operations, open, waiting, keys, play, heldOptOuts, month, queue] =
-    await Promise.all([
-      parts.datasets(now),
-      trafficBars(store, since, step),
-      trafficBars(store, Math.floor((at - DAY) / HOUR) * HOUR + HOUR, HOUR),
-      trafficBy(store, 'outcome', since),
-      trafficBy(store, 'operation', since),
-      reviewEntries(reviewing, { status: 'open', dataset: null, limit: 5, offset: 0 }),
-      paymentIssues(store, at),
-      keyFigures(store, at - DAY),
-      sandboxShare(store, Math.floor((at - DAY) / HOUR) * HOUR + HOUR),
-      heldSince(store, at - DAY),
-      moneyByDay(store, at - 30 * DAY),
-      mailQueue(store),
-    ]);
-  return {
-    ...{ now, span, since, step, standings, backlog, request },
-    ...{ traffic, today, outcomes, operations, open, waiting, keys, play, held: heldOptOuts, month, queue },
-  };
+  const [standings, open, waiting, keys, play, heldOptOuts, month, queue] = await Promise.all([
+    parts.datasets(now),
+    reviewEntries(reviewing, { status: 'open', dataset: null, limit: 5, offset: 0 }),
+    paymentIssues(store, at),
+    keyFigures(store, at - DAY),
+    sandboxShare(store, at - DAY),
+    heldSince(store, at - DAY),
+    moneyByDay(store, at - 30 * DAY),
+    mailQueue(store),
+  ]);
+  return { now, standings, request, open, waiting, keys, play, held: heldOptOuts, month, queue };
 }
 type Gathered = Awaited<ReturnType<typeof gathered>>;
-
-const total = (list: readonly TrafficBar[], of: (bar: TrafficBar) => number) =>
-  list.reduce((sum, bar) => sum + of(bar), 0);
 
 const iso = (at: number) => new Date(at).toISOString();
 
 /** GET /ops/stats.json. */
 export async function statsJson(parts: OpsParts, request: RouteRequest): Promise<OpsAnswer> {
   const all = await gathered(parts, request);
-  const barText = (bar: TrafficBar) => {
-    const { at, good, refused, faults, charged } = bar;
-    return { at: new Date(at).toISOString(), answered: good, refused, faults, charged_eur: charged / 1e6 };
-  };
-  const by = ({ name, calls, took, longest, charged }: Gathered['operations'][number]) => ({
-    name,
-    calls,
-    mean_seconds: calls === 0 ? null : took / calls / 1e6,
-    longest_seconds: longest / 1e6,
-    charged_eur: charged / 1e6,
-  });
   return {
     json: {
       at: all.now.toISOString(),
       datasets: all.standings,
-      traffic: {
-        span: all.span,
-        behind_since: all.backlog.since === null ? null : new Date(all.backlog.since).toISOString(),
-        dropped_calls: all.backlog.dropped,
-        bars: all.traffic.map(barText),
-        outcomes: all.outcomes.map(by),
-        operations: all.operations.map(by),
-      },
       review: { open: all.open.total, held_opt_outs: all.held.map(({ dataset, at }) => ({ dataset, at: iso(at) })) },
       keys: {
         live: all.keys.live,
@@ -145,23 +89,13 @@ export async function nowPiece(parts: OpsParts, request: RouteRequest): Promise<
 function now(all: Gathered): Html {
   return html`${calls(all)}
 ${figures(all)}
-${traffic(all)}
 ${datasets(all)}
-${mails(all)}
-${tables(all)}`;
+${mails(all)}`;
 }
 
 /** Tasks for the operator. */
-function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlog, queue }: Gathered): Html {
+function calls({ standings, waiting, open, held: heldOptOuts, now, queue }: Gathered): Html {
   const list: [string, string, string][] = [];
-  if (backlog.since !== null)
-    list.push([
-      '#traffic',
-      'Traffic figures',
-      `not stored since ${printMinute(backlog.since)} UTC: the database rejects them, see the log`,
-    ]);
-  if (backlog.dropped > 0)
-    list.push(['#traffic', plural(backlog.dropped, 'call'), 'not counted while the database rejected the figures']);
   const people = open.items.filter(({ request, kind }) => request !== null && kind !== 'notice').length;
   if (people > 0)
     list.push(['/ops/review', plural(people, 'request'), people === 1 ? 'needs a decision' : 'need a decision']);
@@ -196,8 +130,6 @@ function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlo
     else if (due !== null && Date.parse(due) < now.getTime() - LATE)
       list.push(['/ops/nights', dataset, 'missed its nightly run']);
   }
-  const faults = total(today, (bar) => bar.faults);
-  if (faults > 0) list.push(['#errors', plural(faults, 'server error'), 'in 24 hours']);
   if (list.length === 0)
     return html`<p class="calm">${open.total === 0 ? 'No open tasks.' : html`No failures and no requests. <a href="/ops/review">${plural(open.total, 'review item')}</a> to decide.`}</p>`;
   return html`<ul class="calls" aria-label="Needs attention">${list.map(
@@ -205,50 +137,15 @@ function calls({ standings, waiting, open, held: heldOptOuts, today, now, backlo
   )}</ul>`;
 }
 
-function figures({ today, keys, play, month, open, operations }: Gathered): Html {
-  const calls = total(today, (bar) => bar.good + bar.refused + bar.faults);
-  const took = operations.reduce((sum, operation) => sum + operation.took, 0);
-  const counted = operations.reduce((sum, operation) => sum + operation.calls, 0);
-  const came = month.reduce((sum, day) => sum + day.cards + day.x402, 0);
-  const charged = total(today, (bar) => bar.charged);
-  const sandbox = (amount: number) => (amount === 0 ? '' : `${formatCents(amount)} of sandbox credit · `);
+function figures({ keys, play, month, open }: Gathered): Html {
+  const revenue = month.reduce((sum, day) => sum + day.cards + day.x402, 0);
   const tile = (name: string, what: string, more: string) =>
     html`<div><dt>${name}</dt><dd>${what}<small>${more}</small></dd></div>`;
   return html`<dl class="tiles">
-${tile('Calls, 24 hours', formatCount(calls), counted === 0 ? 'none yet' : `${formatMicroseconds(took / counted)} on average`)}
-${tile('Charged, 24 hours', formatCents(Math.max(0, charged - play.charged)), `${sandbox(play.charged)}${formatCents(came)} revenue in 30 days`)}
+${tile('Revenue, 30 days', formatCents(revenue), 'cards and x402')}
 ${tile('Keys', formatCount(keys.live), `${formatCount(keys.fresh)} new today · ${formatCents(keys.credit - play.credit)} credit${play.credit === 0 ? '' : ` · ${formatCents(play.credit)} sandbox credit`}`)}
 ${tile('Open reviews', formatCount(open.total), open.total === 0 ? 'none' : 'to decide')}
 </dl>`;
-}
-
-function traffic({ traffic: bars, since, step, span, now }: Gathered): Html {
-  const columns = everyStep(
-    since,
-    now.getTime(),
-    step,
-    bars.map(({ at, good, refused, faults }) => ({ at, parts: [good, refused, faults] })),
-    3,
-  );
-  const clock = (at: number) => new Date(at).toISOString();
-  const chart = barChart({
-    about: `Calls over ${SPANS[span].name}: ${formatCount(total(bars, (bar) => bar.good))} answered, ${formatCount(total(bars, (bar) => bar.refused))} rejected, ${formatCount(total(bars, (bar) => bar.faults))} server errors.`,
-    series: [
-      { name: 'answered', mark: 'm0' },
-      { name: 'rejected', mark: 'm1' },
-      { name: 'server errors', mark: 'm2' },
-    ],
-    columns,
-    amount: formatCount,
-    time: (at) => (step === DAY ? printDate(clock(at)) : printMinute(at)),
-    tick: (at) => (span === 'day' ? clock(at).slice(11, 16) : printDay(at)),
-  });
-  const choice = Object.entries(SPANS).map(
-    ([name, option]) =>
-      html`<a href="/ops?span=${name}"${name === span ? html` aria-current="true"` : ''}>${option.name}</a>`,
-  );
-  return html`<section aria-labelledby="traffic"><div class="head"><h2 id="traffic">Traffic</h2><nav class="spans" aria-label="Time range">${choice}</nav></div>
-${bars.length === 0 ? html`<p class="empty">No calls yet. Each process stores its counts every few seconds.</p>` : chart}</section>`;
 }
 
 /** The colour of a share of fresh values. */
@@ -295,42 +192,4 @@ function mails({ queue, now }: Gathered): Html {
 /** The outcome of a run as a badge. */
 export function outcomeBadge(outcome: OpsDataset['runs'][number]['outcome']): Html {
   return badgeHtml(outcome, outcome === 'released' ? 'good' : outcome === 'unchanged' ? 'plain' : 'bad');
-}
-
-type Operations = Gathered['operations'][number];
-
-const OPERATIONS: readonly SortColumn<Operations>[] = [
-  { name: 'operation', title: 'Operation', of: ({ name }) => name },
-  { name: 'calls', title: 'Calls', of: ({ calls: n }) => n },
-  { name: 'mean', title: 'Mean', figures: true, of: ({ took, calls: n }) => took / n },
-  { name: 'longest', title: 'Longest', figures: true, of: ({ longest }) => longest },
-];
-
-const ERRORS: readonly SortColumn<Operations>[] = [
-  { name: 'code', title: 'Code', of: ({ name }) => name },
-  { name: 'calls', title: 'Calls', figures: true, of: ({ calls: n }) => n },
-];
-
-function tables({ outcomes, operations, span, request }: Gathered): Html {
-  const top = tableSort(request, OPERATIONS, { parameter: 'operations', path: '/ops' });
-  const failed = tableSort(request, ERRORS, { parameter: 'errors', path: '/ops' });
-  const wrong = outcomes.filter(({ name }) => !SUCCESS_OUTCOMES.includes(name));
-  const most = Math.max(1, ...operations.map(({ calls: n }) => n));
-  const errors = failed
-    .sorted(wrong)
-    .map(
-      ({ name, calls: n }) =>
-        html`<tr><th scope="row"><code>${name}</code>${FAULT_OUTCOMES.includes(name) ? html` ${badgeHtml('server error', 'bad')}` : ''}</th><td class="n">${formatCount(n)}</td></tr>`,
-    );
-  const rows = top
-    .sorted(operations)
-    .slice(0, 8)
-    .map(
-      (operation) =>
-        html`<tr><th scope="row"><code>${operation.name}</code></th><td><span class="meter">${lengthBar(operation.calls, most)}<span>${formatCount(operation.calls)}</span></span></td><td class="n">${formatMicroseconds(operation.took / operation.calls)}</td><td class="n">${formatMicroseconds(operation.longest)}</td></tr>`,
-    );
-  return html`<div class="two">
-<section aria-labelledby="asked"><h2 id="asked">Top operations</h2>${rows.length === 0 ? html`<p class="empty">None in ${SPANS[span].name}.</p>` : html`<table class="asked">${top.head}<tbody>${rows}</tbody></table>`}</section>
-<section aria-labelledby="errors"><h2 id="errors">Errors</h2>${errors.length === 0 ? html`<p class="empty">None in ${SPANS[span].name}.</p>` : html`<table>${failed.head}<tbody>${errors}</tbody></table>`}</section>
-</div>`;
 }

@@ -51,13 +51,6 @@ export const formatCents = (micros: number): string => {
   return `${micros < 0 ? '−' : ''}€${euro.replace(/\B(?=(\d{3})+(?!\d))/g, ',')}`;
 };
 
-/** Microseconds as milliseconds or seconds. */
-export const formatMicroseconds = (micros: number): string => {
-  const value = micros / 1000;
-  if (value >= 1000) return formatDuration(value / 1000);
-  return `${value < 10 ? Math.round(value * 100) / 100 : Math.round(value)} ms`;
-};
-
 /** A count with separators. */
 export const formatCount = (n: number): string => printNumber(n);
 

@@ -3,7 +3,6 @@
 import type { Accounts } from '../../../data/model/accounts.ts';
 import type { NightlyRun } from '../../../data/releases/runs.ts';
 import type { ReviewContext } from '../../../data/review/review.ts';
-import type { Traffic } from '../../../data/state/ops/traffic.ts';
 import type { Store } from '../../../data/state/store.ts';
 import type { CheckoutService } from '../../checkout/service.ts';
 import type { RouteRequest } from '../../http/server.ts';
@@ -48,7 +47,6 @@ export interface OpsParts {
   /** Every dataset with its current state. */
   datasets(now: Date): Promise<OpsDataset[]>;
   /** Figures of this process that are not stored yet. */
-  traffic: Pick<Traffic, 'flush' | 'backlog'>;
   base_url: string;
   now(): Date;
   log(line: string): void;

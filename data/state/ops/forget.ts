@@ -15,7 +15,6 @@ import { forgetQuotas } from '../quotas.ts';
 import { operatorSessions, ownerSessions } from '../sessions.ts';
 import { accountOf } from '../statements.ts';
 import type { Store } from '../store.ts';
-import { forgetTraffic } from './traffic.ts';
 
 const DAY = 86_400_000;
 /**
@@ -221,7 +220,6 @@ export async function forgetExpired(store: Store, dataDir: string, now: Date): P
     .execute();
   await operatorSessions.forget(store, time);
   await ownerSessions.forget(store, time);
-  await forgetTraffic(store, time);
   await forgetDeliveries(store, time - MAILS);
   await forgetOldAddresses(store, time);
   await forgetMails(dataDir, { before: time - MAILS });

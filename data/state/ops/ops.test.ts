@@ -6,7 +6,6 @@ import { balanceOf, move } from '../money/ledger.ts';
 import { operatorSessions, SESSION_LIFETIME } from '../sessions.ts';
 import { paymentIssues } from './attention.ts';
 import { keyFigures, moneyByDay, sandboxShare } from './figures.ts';
-import { countTraffic, forgetTraffic, trafficBars, trafficBy } from './traffic.ts';
 
 const NOW = Date.parse('2026-11-20T12:34:56Z');
 const HOUR = 3_600_000;
@@ -38,103 +37,6 @@ describeStores('a session', ({ open }) => {
     await operatorSessions.end(store, mine);
     expect(await operatorSessions.find(store, mine, NOW, true)).toBeNull();
     expect(await operatorSessions.find(store, other, NOW, true)).toBe('b');
-  });
-});
-
-describeStores('traffic', ({ open }) => {
-  test('of several processes adds up, by hour and outcome', async () => {
-    const store = await open();
-    let now = new Date(NOW);
-    const processes = [countTraffic(store, () => now), countTraffic(store, () => now)];
-    const call = {
-      operation: 'entity_get',
-      channel: 'rest',
-      dataset: 'tools',
-      outcome: 'ok',
-      seconds: 0.002,
-      eur: 0.004,
-    };
-    for (const each of processes) {
-      each.count(call);
-      each.count({ ...call, seconds: 0.004 });
-      each.count({ ...call, outcome: 'unknown_entity', eur: 0 });
-      await each.flush();
-      each.count({ ...call, outcome: 'internal', eur: 0 });
-      await each.flush();
-      await each.flush();
-    }
-    now = new Date(NOW + HOUR);
-    processes[0]!.count({ ...call, operation: 'dataset_status', outcome: 'unchanged', eur: 0 });
-    await processes[0]!.flush();
-    const hour = Date.parse('2026-11-20T12:00:00Z');
-    expect(await trafficBars(store, NOW - DAY, HOUR)).toEqual([
-      { at: hour, good: 4, refused: 2, faults: 2, charged: 16_000 },
-      { at: hour + HOUR, good: 1, refused: 0, faults: 0, charged: 0 },
-    ]);
-    expect(await trafficBars(store, NOW - DAY, DAY)).toEqual([
-      { at: Date.parse('2026-11-20'), good: 5, refused: 2, faults: 2, charged: 16_000 },
-    ]);
-    expect(await trafficBy(store, 'operation', hour)).toEqual([
-      { name: 'entity_get', calls: 8, took: 20_000, longest: 4_000, charged: 16_000 },
-      { name: 'dataset_status', calls: 1, took: 2_000, longest: 2_000, charged: 0 },
-    ]);
-    expect((await trafficBy(store, 'outcome', hour)).map(({ name, calls }) => [name, calls])).toEqual([
-      ['ok', 4],
-      ['internal', 2],
-      ['unknown_entity', 2],
-      ['unchanged', 1],
-    ]);
-    await forgetTraffic(store, NOW + 60 * DAY);
-    expect(await trafficBars(store, 0, HOUR)).toEqual([]);
-  });
-
-  test('that could not be written is kept for the next flush', async () => {
-    const store = await open();
-    const counting = countTraffic(store, () => new Date(NOW + 7 * DAY));
-    const call = { operation: 'x', channel: 'rest', dataset: '', outcome: 'ok', seconds: 1, eur: 0 };
-    counting.count(call);
-    const { db } = store;
-    store.db = db.withSchema('nowhere');
-    await expect(counting.flush()).rejects.toThrow();
-    store.db = db;
-    counting.count(call);
-    await counting.flush();
-    expect(await trafficBars(store, NOW, HOUR)).toMatchObject([{ good: 2 }]);
-  });
-
-  test('of more rows than one statement can bind is written in chunks', async () => {
-    const store = await open();
-    const counting = countTraffic(store, () => new Date(NOW + 10 * DAY));
-    const rows = 9_000;
-    for (let row = 0; row < rows; row++)
-      counting.count({ operation: `o${row}`, channel: 'rest', dataset: '', outcome: 'ok', seconds: 1, eur: 0 });
-    await Promise.all([counting.flush(), counting.flush()]);
-    expect(await trafficBars(store, NOW + 9 * DAY, HOUR)).toMatchObject([{ good: rows }]);
-  });
-
-  test('above the limit of rows in memory is dropped and counted as dropped; written rows are not added again', async () => {
-    const store = await open();
-    const counting = countTraffic(store, () => new Date(NOW + 20 * DAY), 700);
-    const call = { channel: 'rest', dataset: '', outcome: 'ok', seconds: 1, eur: 0 };
-    for (let row = 0; row < 600; row++) counting.count({ ...call, operation: `o${row}` });
-    const { db } = store;
-    // The second chunk fails.
-    let inserts = 0;
-    store.db = new Proxy(db, {
-      get(target, name) {
-        if (name === 'insertInto' && ++inserts === 2) throw new Error('the store is away');
-        const value = Reflect.get(target, name) as unknown;
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
-    await expect(counting.flush()).rejects.toThrow('the store is away');
-    expect(counting.backlog()).toEqual({ since: NOW + 20 * DAY, dropped: 0 });
-    for (let row = 0; row < 800; row++) counting.count({ ...call, operation: `p${row}` });
-    expect(counting.backlog().dropped).toBe(200);
-    store.db = db;
-    await counting.flush();
-    expect(counting.backlog()).toEqual({ since: null, dropped: 200 });
-    expect(await trafficBars(store, NOW + 19 * DAY, HOUR)).toMatchObject([{ good: 600 + 600 }]);
   });
 });
 

@@ -1,4 +1,4 @@
-// Tables of the operators' pages and the account pages: sessions, and traffic by hour.
+// Tables of the operators' pages and the account pages: sessions.
 import type { Kysely } from 'kysely';
 
 /** An operator signed in with a browser. Times are milliseconds since 1970. */
@@ -12,24 +12,6 @@ export interface OpsSessionTable {
   seen_at: number;
 }
 
-/** Calls of one hour with the same dataset, operation, channel and outcome. */
-export interface TrafficTable {
-  /** Start of the hour, milliseconds since 1970. */
-  hour: number;
-  operation: string;
-  channel: string;
-  /** Empty for calls without a dataset. */
-  dataset: string;
-  /** `ok`, `unchanged`, or the code of the error. */
-  outcome: string;
-  calls: number;
-  /** Microseconds of all calls, and of the longest. */
-  took: number;
-  longest: number;
-  /** Micro-euros charged. */
-  charged: number;
-}
-
 /** The owner of a key signed in with a browser, as `OpsSessionTable`. */
 export interface AccountSessionTable {
   hash: string;
@@ -41,7 +23,6 @@ export interface AccountSessionTable {
 export interface OpsTables {
   ops_sessions: OpsSessionTable;
   account_sessions: AccountSessionTable;
-  traffic: TrafficTable;
 }
 
 /** Creates the tables; `big` is the dialect's 64-bit integer. */
@@ -52,19 +33,6 @@ export async function makeOpsTables({ schema }: Kysely<unknown>, big: 'bigint' |
     .addColumn('admin', 'text', (c) => c.notNull())
     .addColumn('created_at', big, (c) => c.notNull())
     .addColumn('seen_at', big, (c) => c.notNull())
-    .execute();
-  await schema
-    .createTable('traffic')
-    .addColumn('hour', big, (c) => c.notNull())
-    .addColumn('operation', 'text', (c) => c.notNull())
-    .addColumn('channel', 'text', (c) => c.notNull())
-    .addColumn('dataset', 'text', (c) => c.notNull())
-    .addColumn('outcome', 'text', (c) => c.notNull())
-    .addColumn('calls', big, (c) => c.notNull())
-    .addColumn('took', big, (c) => c.notNull())
-    .addColumn('longest', big, (c) => c.notNull())
-    .addColumn('charged', big, (c) => c.notNull())
-    .addPrimaryKeyConstraint('traffic_pk', ['hour', 'operation', 'channel', 'dataset', 'outcome'])
     .execute();
 }
 

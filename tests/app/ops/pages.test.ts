@@ -1,7 +1,7 @@
-// The operators' pages and /ops/stats.json: traffic, money, nights, keys, the log; and the actions of
+// The operators' pages and /ops/stats.json: money, nights, keys, the log; and the actions of
 // operators.
 import { describe, expect, test } from 'vitest';
-import { formatDuration, formatMicroseconds, relativeTime } from '../../../api/ops/parts/format.ts';
+import { formatDuration, relativeTime } from '../../../api/ops/parts/format.ts';
 import { roundUp, tickStep } from '../../../api/pages/charts.ts';
 import { recordRun } from '../../../data/releases/runs.ts';
 import { ADMIN, appOfAll, BASE, NOW, testApp } from '../../support/app.ts';
@@ -27,11 +27,6 @@ const post = (path: string, fields: Record<string, string>) =>
 interface Stats {
   at: string;
   datasets: { dataset: string; records: number; state: string; next_collection: string; runs: object[] }[];
-  traffic: {
-    bars: { at: string; answered: number; refused: number; faults: number; charged_eur: number }[];
-    outcomes: { name: string; calls: number }[];
-    operations: { name: string; calls: number; mean_seconds: number }[];
-  };
   review: { open: number };
   keys: { live: number; made_today: number; credit_eur: number };
   attention: { kind: string; amount_eur: number | null }[];
@@ -42,10 +37,8 @@ const stats = async (query = '') =>
 describe('the figures', () => {
   test('of a register without calls are empty, and the page states it', async () => {
     const text = await page('/ops');
-    for (const said of ['No open tasks.', 'No calls yet.', 'No open items.', 'None in 24 hours.'])
-      expect(text).toContain(said);
+    for (const said of ['No open tasks.', 'No open items.']) expect(text).toContain(said);
     expect(await page('/ops/')).toContain('<h1>Overview</h1>');
-    expect((await stats()).traffic).toMatchObject({ bars: [], outcomes: [], operations: [] });
     for (const [path, said] of [
       ['/ops/money', 'No payment needs attention.'],
       ['/ops/keys', 'No keys yet.'],
@@ -76,31 +69,38 @@ describe('the figures', () => {
     await app.state.db.deleteFrom('mails').execute();
   });
 
-  test('count every call with outcome and price', async () => {
+  test('count keys, reviews and the records of datasets', async () => {
     const { headers } = await newKey(app);
     await (await app.ask('/v1/tools/entities/record-1', { headers })).text();
-    await (await app.ask('/v1/tools/entities/nobody', { headers })).text();
-    await (await app.ask('/v1/tools/status')).text();
-    const { at, datasets, traffic, keys, review } = await stats();
+    const { at, datasets, keys, review } = await stats();
     expect(at).toBe(NOW.toISOString());
-    expect(traffic.bars).toEqual([
-      { at: '2026-11-20T12:00:00.000Z', answered: 3, refused: 1, faults: 0, charged_eur: 0.004 },
-    ]);
-    const calls = Object.fromEntries(traffic.outcomes.map(({ name, calls: n }) => [name, n]));
-    expect(calls).toEqual({ ok: 3, unknown_entity: 1 });
-    expect(traffic.operations.find(({ name }) => name === 'entity_get')).toMatchObject({ calls: 2 });
     expect(keys).toMatchObject({ live: 1, made_today: 1, credit_eur: 0.496 });
     expect(review.open).toBe(0);
     expect(datasets.map(({ dataset, records, state }) => [dataset, records, state])).toEqual([
       ['harbours', 12, 'open'],
       ['tools', 12, 'open'],
     ]);
-    for (const span of ['day', 'week', 'month']) {
-      const text = await page(`/ops?span=${span}`);
-      expect(text).toMatch(/aria-label="Calls over [^"]*: 3 answered, 1 rejected, 0 server errors\."/);
-      expect(text).toContain('unknown_entity');
-    }
     expect(await page('/ops/partials/now')).toMatch(/^<p class="calm">/);
+  });
+
+  test('of calls are metrics, and the dashboard for Grafana has a panel for each', async () => {
+    const { headers } = await newKey(app);
+    await (await app.ask('/v1/tools/entities/record-1', { headers })).text();
+    await (await app.ask('/v1/tools/entities/nobody', { headers })).text();
+    const metrics = await (await app.ask('/ops/metrics', { admin: true })).text();
+    expect(metrics).toMatch(
+      /register_call_seconds_count\{operation="entity_get",channel="rest",outcome="unknown_entity"\} 1/,
+    );
+    expect((await app.ask('/ops/grafana.json', { headers: { Accept: 'application/json' } })).status).toBe(401);
+    const { panels } = (await app.json('/ops/grafana.json', { admin: true })).body as {
+      panels: { targets: { expr: string }[]; gridPos: { x: number; w: number } }[];
+    };
+    const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    const names = [...metrics.matchAll(/^# TYPE (register_\w+)/gm)].map(([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(7);
+    for (const name of names) expect(queries.join('\n')).toContain(name);
+    for (const query of queries) expect(query).toContain('{job="register",instance=~"$instance"');
+    for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
   });
 
   test('show the nights, their steps and errors', async () => {
@@ -239,7 +239,6 @@ describe('words and charts', () => {
     );
     expect(told).toEqual(['just now', '5 minutes ago', 'in 3 hours', '2 days ago', '3 months ago', '3 years ago']);
     expect([0.04, 3.21, 59, 200].map(formatDuration)).toEqual(['< 0.1 s', '3.2 s', '59 s', '3 min 20 s']);
-    expect([250, 12_345, 5e6].map(formatMicroseconds)).toEqual(['0.25 ms', '12 ms', '5 s']);
   });
 
   test('a scale ends at the next round number, and names are below their columns', () => {
