@@ -34,8 +34,8 @@ export type Caller =
       bound?: Bound;
       /** Set when the credential was that of a child key of `id`. */
       child?: LiveChild;
-      /** Set when the credential was an access token: the grant it was issued under. */
-      grant?: TokenGrant;
+      /** Set when the credential was an access token: the name of the grant it was issued under. */
+      grant?: string;
     }
   | {
       kind: 'admin';
@@ -45,16 +45,6 @@ export type Caller =
 
 /** The caller without a credential. */
 export const ANONYMOUS: Caller = { kind: 'anonymous' };
-
-/** The spending limit of an OAuth client. */
-export interface TokenGrant {
-  /** Name of the grant in the store. */
-  name: string;
-  /**
-   * Micro-euros it may still spend, at the time of the look-up; null: no limit but the balance of the key.
-   */
-  left: number | null;
-}
 
 /** Finds the caller of a credential; null when the credential is unknown. */
 export type Identify = (credential: Credential) => Awaitable<Caller | null>;

@@ -2,7 +2,8 @@
 // is back.
 
 import { createClient } from '@redis/client';
-import { type Quota, type Quotas, utcDay } from '../../data/state/quotas.ts';
+import { dayOf } from '../../data/state/budgets.ts';
+import type { Quota, Quotas } from '../../data/state/quotas.ts';
 
 export interface Redis {
   /** The one command that callers need, with the members that rate-limiter-flexible reads of a client. */
@@ -129,45 +130,51 @@ class RedisConnection {
 /** Lifetime of a counter in seconds: two days, longer than any quota day. */
 const COUNTER_TTL = 172_800;
 
+/** Reads the day and the units of a quota. The later of its day and the caller's counts. */
+const READ = `local day, used = redis.call('hget', KEYS[1], 'day') or '', redis.call('hget', KEYS[1], 'used')
+if day < ARGV[1] then day, used = ARGV[1], '0' end
+used = tonumber(used)
+`;
+
+/** Writes them, `units` added; returns the units. */
+const ADD = `redis.call('hset', KEYS[1], 'day', day, 'used', used + units)
+redis.call('expire', KEYS[1], ${COUNTER_TTL})
+return units`;
+
 /** Takes the rest of a quota, at most the requested number, atomically. */
-const TAKE = `local used = tonumber(redis.call('get', KEYS[1]) or '0')
-local got = math.max(0, math.min(tonumber(ARGV[1]), tonumber(ARGV[2]) - used))
-redis.call('set', KEYS[1], used + got, 'EX', ARGV[3])
-return got`;
+const TAKE = `${READ}local units = math.max(0, math.min(tonumber(ARGV[2]), tonumber(ARGV[3]) - used))
+${ADD}`;
 
-const GIVE = `local used = tonumber(redis.call('get', KEYS[1]) or '0')
-redis.call('set', KEYS[1], math.max(0, used - tonumber(ARGV[1])), 'EX', ARGV[2])
-return 0`;
+const GIVE = `${READ}local units = -math.min(used, tonumber(ARGV[2]))
+${ADD}`;
 
-const USED = `return redis.call('get', KEYS[1]) or '0'`;
+const USED = `${READ}return used`;
 
 /** Quotas in Redis, with a fallback for when it is unreachable. */
 export function redisQuotas({ client }: Redis, fallback: Quotas): Quotas {
-  const key = ({ name }: Quota, now: Date) => `register:quota:${utcDay(now)}:${name}`;
+  const run = async (script: string, { name }: Quota, now: Date, ...values: number[]): Promise<number> =>
+    Number(
+      await client.eval(script, {
+        keys: [`register:quota:${name}`],
+        arguments: [dayOf(now.getTime()), ...values.map(String)],
+      }),
+    );
   const orElse = async <T>(ask: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> =>
     client.isReady ? ask().catch(otherwise) : otherwise();
   return {
     take: (quota, wanted, now) =>
       orElse(
-        async () =>
-          Number(
-            await client.eval(TAKE, {
-              keys: [key(quota, now)],
-              arguments: [wanted, quota.quota, COUNTER_TTL].map(String),
-            }),
-          ),
+        () => run(TAKE, quota, now, wanted, quota.quota),
         () => fallback.take(quota, wanted, now),
       ),
     give: (quota, units, now) =>
       orElse(
-        async () =>
-          void (await client.eval(GIVE, { keys: [key(quota, now)], arguments: [units, COUNTER_TTL].map(String) })),
+        async () => void (await run(GIVE, quota, now, units)),
         () => fallback.give(quota, units, now),
       ),
     left: (quota, now) =>
       orElse(
-        async () =>
-          Math.max(0, quota.quota - Number(await client.eval(USED, { keys: [key(quota, now)], arguments: [] }))),
+        async () => Math.max(0, quota.quota - (await run(USED, quota, now))),
         () => fallback.left(quota, now),
       ),
   };

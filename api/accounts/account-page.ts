@@ -234,8 +234,8 @@ function planHtml(prefix: string, view: AccountView): Html {
 
 function keyHtml(prefix: string): Html {
   return html`<div class="plans key-actions"><div><h3>Replace (rotate)</h3>
-<p>You get a new key, shown once. The old one stops working at once; credit, plan and connected applications stay.</p>
-<details><summary>Replace the key</summary><form method="post" action="${prefix}/account/rotate"><button type="submit" class="button">Replace now</button></form></details>${callHtml('POST /v1/keys/me/rotate')}</div>
+<p>You get a new key, shown once. The old one stops working at once; credit and plan stay.</p>
+<details><summary>Replace the key</summary><form method="post" action="${prefix}/account/rotate"><p>Child keys and connected applications end, because whoever has the old key may have made some.</p><p><input type="checkbox" id="keep_children" name="keep_children" value="yes"> <label for="keep_children" class="inline">Keep child keys</label></p><p><input type="checkbox" id="keep_apps" name="keep_apps" value="yes"> <label for="keep_apps" class="inline">Keep connected applications</label></p><button type="submit" class="button">Replace now</button></form></details>${callHtml('POST /v1/keys/me/rotate')}</div>
 <div><h3>Revoke</h3>
 <p>The key stops working at once and permanently. Its credit is lost, its plan is cancelled, applications are disconnected.</p>
 <details><summary>Revoke the key</summary><form method="post" action="${prefix}/account/revoke" class="ask"><p><input type="checkbox" id="sure" name="sure" value="yes" required> <label for="sure" class="inline">I want to lose this key and its credit</label></p><button type="submit" class="danger">Revoke permanently</button></form></details>${callHtml('DELETE /v1/keys/me')}</div></div>`;

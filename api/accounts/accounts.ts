@@ -13,11 +13,12 @@ import type {
   KeepAnswer,
   KeyPurchase,
   LimitSpending,
+  ReplacedKey,
   Requester,
 } from '../../data/model/accounts.ts';
 import { currentPlan } from '../../data/model/subscriptions.ts';
 import { type AuditEntry, recordAudit } from '../../data/state/audit.ts';
-import { dayOf } from '../../data/state/budgets.ts';
+import { currentCount, dayOf } from '../../data/state/budgets.ts';
 import {
   type ChildBounds,
   type ChildKey,
@@ -34,6 +35,7 @@ import {
   keyById,
   listKeys,
   type Rotation,
+  type RotationChoice,
   revokeKey,
   rotateKey,
   setEmail,
@@ -118,7 +120,7 @@ function storedChange({ datasets, operations, ...change }: ChildChange): Partial
 }
 
 function childAccount({ key_id: _, day, day_spent, ...child }: ChildKey, now: number): ChildAccount {
-  const spent_today = day === dayOf(now) ? day_spent : 0;
+  const spent_today = currentCount(day, day_spent, dayOf(now)).spent;
   return { ...child, spent_today, datasets: listOf(child.datasets), operations: listOf(child.operations) };
 }
 
@@ -336,9 +338,9 @@ export class StoredAccounts implements Accounts {
   }
 
   /** As `replace`, for a session, which ends. Of two simultaneous calls one succeeds. */
-  async replaceInSession(requester: Requester, session: string): Promise<string> {
+  async replaceInSession(requester: Requester, session: string, choice: RotationChoice): Promise<ReplacedKey> {
     const { id } = await this.#key(requester.key);
-    return this.#replace(requester, id, { also: (db) => ownerSessions.end({ db }, session) });
+    return this.#replace(requester, id, { ...choice, also: (db) => ownerSessions.end({ db }, session) });
   }
 
   /** Cancels the renewal of the caller's plan, which then ends with its paid month. Error: `unavailable`. */
@@ -351,9 +353,14 @@ export class StoredAccounts implements Accounts {
     return usageOf(this.#store, id, (Math.floor(requester.now / DAY) - days + 1) * DAY);
   }
 
-  async replace(requester: Requester, current: string, keep?: KeepAnswer<string>): Promise<string> {
+  async replace(
+    requester: Requester,
+    current: string,
+    choice: RotationChoice,
+    keep?: KeepAnswer<ReplacedKey>,
+  ): Promise<ReplacedKey> {
     const { id } = await this.#key(requester.key);
-    return this.#replace(requester, id, { from: current, ...(keep && { keep }) });
+    return this.#replace(requester, id, { ...choice, from: current, keep });
   }
 
   async close(requester: Requester, keep?: KeepAnswer<string>): Promise<string> {
@@ -378,24 +385,27 @@ export class StoredAccounts implements Accounts {
     const at = now.getTime();
     const id = await linkSubject(this.#store, RECOVER, token, at);
     if (id === null) return null;
-    return rotateKey(this.#store, id, {
+    const rotated = await rotateKey(this.#store, id, {
+      now: at,
       also: async (db) => (await consumeLink({ db }, RECOVER, token, at)) !== null,
     });
+    return rotated?.secret ?? null;
   }
 
-  /** Replaces a secret at the wish of its owner, whose grants stay, and records it. */
-  async #replace(requester: Requester, id: string, { also, ...rotation }: Rotation): Promise<string> {
-    const secret = await rotateKey(this.#store, id, {
+  /** Replaces a secret at the wish of its owner, and records it. */
+  async #replace(requester: Requester, id: string, { also, ...rotation }: Omit<Rotation, 'now'>): Promise<ReplacedKey> {
+    const rotated = await rotateKey(this.#store, id, {
       ...rotation,
-      keeps_grants: true,
+      now: requester.now,
       also: async (tx) => {
         if (also && !(await also(tx))) return false;
         await recordAudit({ db: tx }, auditEntry(requester, 'rotate', id));
         return true;
       },
     });
-    if (secret === null) throw new ApiError('invalid_key', 'This key was just replaced or revoked by another request.');
-    return secret;
+    if (rotated === null)
+      throw new ApiError('invalid_key', 'This key was just replaced or revoked by another request.');
+    return rotated;
   }
 
   /** Mails a link to the owner of a key; nothing to an address without one. */

@@ -1,5 +1,5 @@
 // Parts of the account page about budgets: the limits of the key with its alert, and its child keys.
-import { dayOf } from '../../data/state/budgets.ts';
+import { currentCount, dayOf } from '../../data/state/budgets.ts';
 import type { ChildKey } from '../../data/state/keys/children.ts';
 import type { KeyLimitTable } from '../../data/state/tables/budgets.ts';
 import { eur } from '../../packs/define/money.ts';
@@ -67,5 +67,5 @@ function childRow(prefix: string, child: ChildKey, now: Date): Html {
   const button =
     ended === null &&
     html`<details><summary>End<span class="away"> ${name}</span></summary><form method="post" action="${prefix}/account/end-child"><input type="hidden" name="child" value="${id}"><button type="submit" class="danger">End now</button></form></details>`;
-  return html`<tr${ended !== null && html` class="ended"`}><th scope="row">${name}${scope.length > 0 && html`<span class="unit">only ${scope.join(', ')}</span>`}</th><td class="figure">${micros(spent)}</td><td class="figure">${bound(cap)}</td><td class="figure">${micros(day === dayOf(now.getTime()) ? day_spent : 0)}</td><td class="figure">${bound(per_day)}</td><td>${end}</td><td>${button}</td></tr>`;
+  return html`<tr${ended !== null && html` class="ended"`}><th scope="row">${name}${scope.length > 0 && html`<span class="unit">only ${scope.join(', ')}</span>`}</th><td class="figure">${micros(spent)}</td><td class="figure">${bound(cap)}</td><td class="figure">${micros(currentCount(day, day_spent, dayOf(now.getTime())).spent)}</td><td class="figure">${bound(per_day)}</td><td>${end}</td><td>${button}</td></tr>`;
 }

@@ -29,6 +29,7 @@ import { CHART_STYLE } from '../pages/charts.ts';
 import { prefixOf, SIGNED_IN_COOKIE } from '../pages/frame.ts';
 import { html } from '../pages/html.ts';
 import { FORM_STYLE, PLAIN_SHELL, shellOf } from '../pages/shell.ts';
+import { plural } from '../render/print.ts';
 import {
   type AccountPart,
   type AccountView,
@@ -230,7 +231,7 @@ export class AccountServer {
   async #recover(request: RouteRequest): Promise<PlainAnswer> {
     const secret = await this.#parts.accounts.rotate(request.field('token'), request.now);
     if (secret === null) return INVALID_RECOVERY;
-    const body = html`<p><code>${secret}</code></p><p>It is shown only once. Store it safely.</p>`;
+    const body = html`<p><code>${secret}</code></p><p>It is shown only once. Store it safely. Child keys and connected applications of the old key ended with it.</p>`;
     return { page: { title: 'Your new API key', body } };
   }
 
@@ -457,8 +458,10 @@ export class AccountServer {
   /** Replaces the secret. The session ends, and the browser gets a new one. */
   async #rotate(visit: Visit): Promise<PlainAnswer> {
     const { accounts, base_url } = this.#parts;
-    const secret = await accounts.replaceInSession(this.#owner(visit), visit.session);
-    const text = 'The old key no longer works. Credit, plan and connected applications stay.';
+    const kept = (name: string) => visit.request.field(name) === 'yes';
+    const choice = { keep_children: kept('keep_children'), keep_apps: kept('keep_apps') };
+    const { secret, ended } = await accounts.replaceInSession(this.#owner(visit), visit.session, choice);
+    const text = `The old key no longer works; ${plural(ended.children, 'child key')} and ${plural(ended.apps, 'connected application')} ended with it. Credit and plan stay.`;
     const page = secretPage(base_url, 'Your new API key', secret, text);
     return this.#openSession(visit.request, visit.key.id, { page });
   }

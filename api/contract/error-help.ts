@@ -56,17 +56,12 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   payment_required: {
     meaning:
-      'The call has a price and no payment came with it, or it costs more than `X-Max-Price-EUR` allows. `price_eur` has the price, `how_to_pay` the ways to pay.',
-    action: 'Send an API key, pay [by x402](paying.md#pay-by-x402), or raise `X-Max-Price-EUR`.',
+      'The call has a price and no payment came with it. `price_eur` has the price, `how_to_pay` the ways to pay.',
+    action: 'Send an API key, or pay [by x402](paying.md#pay-by-x402).',
   },
   insufficient_credits: {
     meaning: 'The balance of the key does not cover the price. Nothing was charged.',
     action: '[Top up](paying.md#top-up) the key.',
-  },
-  limit_exceeded: {
-    meaning:
-      'The call exceeds a bound that the owner of the key set: the limit of a day or month, or the cap, day, datasets or operations of a child key. Nothing was charged.',
-    action: 'Wait until 00:00 UTC, or let the owner [change the limit](paying.md#budgets).',
   },
   quota_exceeded: {
     meaning: 'The free previews of this dataset are used up for today.',
@@ -76,6 +71,11 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   payment_invalid: {
     meaning: 'The x402 payment that came with the request was not accepted; `detail.reason` has the reason code.',
     action: 'Look the reason up in [x402](paying.md#reasons), and sign one of the offered payments again.',
+  },
+  limit_exceeded: {
+    meaning:
+      'The call exceeds a bound that no payment lifts: `X-Max-Price-EUR`, the limit of a day or month of the key, the cap of a connected application, or the cap, day, datasets or operations of a child key. `detail` has `bound`, `limit_eur` and `resets_at`. Nothing was charged.',
+    action: 'Wait until `resets_at`, or let the owner [change the limit](paying.md#budgets).',
   },
   plan_required: {
     meaning: 'The operation is part of the subscription plans.',

@@ -1,6 +1,7 @@
 // /auth.md: how an agent gets, uses and revokes a credential; and the OAuth metadata documents.
 import { TOKEN_RESOURCES } from '../../packs/define/links.ts';
 import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
+import { PREPAID_BODY } from '../payments/payments.ts';
 import { blocks } from '../render/markdown.ts';
 import type { Document, View } from './document.ts';
 
@@ -34,17 +35,23 @@ function authText({ base_url, x402 }: View): string {
       ? [
           '## 5. Pay a call without an account (x402)',
           `Send the request without a credential; the 402 has the header \`PAYMENT-REQUIRED\`. Sign one of the payments it accepts and repeat the request with \`PAYMENT-SIGNATURE\`. Terms: ${base_url}/.well-known/x402.json`,
-          `\`POST ${base_url}/v1/keys/prepaid\` with \`{"amount_eur": 2}\` and an \`Idempotency-Key\` of 32 or more random characters sells a key with credit for one such payment.`,
+          '## 6. An agent with a wallet',
+          [
+            `Buy a key with credit once, instead of signing each call: \`POST ${base_url}/v1/keys/prepaid\` with \`${JSON.stringify(PREPAID_BODY)}\` and the header \`Idempotency-Key\` (32 to 128 random characters, kept secret). The 402 has one payment to sign, below the 1 USD that stock x402 clients pay by default; repeat the request with \`PAYMENT-SIGNATURE\` and the same header.`,
+            'The answer, 201, has `key`. The same request with the same `Idempotency-Key` returns it again; after 503 or 409 `payment_in_progress` repeat it, and sign nothing new.',
+          ].join('\n\n'),
         ]
       : []),
+    '## A key for a sub-agent',
+    `Never pass your own key on. \`POST ${base_url}/v1/keys/me/children\` with \`{"name": "sub-agent", "cap_eur": 0.2, "per_day_eur": 0.1, "operations": ["entity_search", "entity_get"]}\` answers 201 with a \`key\` that spends your balance within these bounds and manages nothing. Beyond a bound its calls are 403 \`limit_exceeded\`. \`DELETE ${base_url}/v1/keys/me/children/{id}\` ends it.`,
     '## Errors',
     [
       '- 401 `key_required`, `invalid_key`, `invalid_token`: no credential, or an unknown or revoked one.',
       '- 402 `payment_required`, `insufficient_credits`, `quota_exceeded`: pay, top up, or wait until midnight UTC for free previews.',
-      '- 403 `plan_required`, `admin_required`: the plan or role of the key does not allow it. 429 `rate_limited`: wait `retry_after_seconds`.',
+      '- 403 `limit_exceeded`: a bound of the key, child key or call, which no payment lifts; `detail` has `bound`, `limit_eur`, `resets_at`. `plan_required`, `admin_required`: the plan or role of the key does not allow it. 429 `rate_limited`: wait `retry_after_seconds`.',
     ].join('\n'),
     '## Revoke',
-    `Tokens: \`POST ${base_url}/oauth/revoke\` with \`token\` and \`client_id\` (RFC 7009). A key: replacing it with \`/v1/keys/recover\` revokes the old key and all its tokens immediately.`,
+    `Tokens: \`POST ${base_url}/oauth/revoke\` with \`token\` and \`client_id\` (RFC 7009). A key: \`POST ${base_url}/v1/keys/me/rotate\` replaces it and ends its child keys and connected applications, unless the body has \`keep_children\` or \`keep_apps\`; \`/v1/keys/recover\` does so by mail.`,
     `Guide: ${base_url}/llms.txt`,
   );
 }

@@ -21,7 +21,7 @@ const RULES = [
   'Without a key: everything marked free, and 20 records a day and dataset of search results with their public fields.',
   `With a key: \`Authorization: Bearer <API_KEY>\`. \`POST {base}/v1/keys\` with \`{"email": "…"}\` creates one with ${WELCOME} of credit; \`GET {base}/v1/keys/me\` returns the balance. Other ways: {base}/auth.md`,
   'A paid answer has its price in `X-Charge-EUR`; `X-Max-Price-EUR` in a request caps it. Errors and 304 responses (`If-None-Match`) are free. `Idempotency-Key` charges a repeated request once.',
-  '`POST {base}/v1/quote` with `{"operation", "dataset", "arguments"}` names the price of a call, free. `POST {base}/v1/keys/prepaid` with `{"amount_eur": 2}` and a secret `Idempotency-Key` sells a key for one x402 payment, where this service offers x402.',
+  '`POST {base}/v1/quote` with `{"operation", "dataset", "arguments"}` names the price of a call, free. `POST {base}/v1/keys/prepaid` with `{"amount_eur": 0.8}` and a secret `Idempotency-Key` sells a key for one x402 payment, where this service offers x402.',
   'Errors are JSON: branch on `error`; `message` describes the problem, `alternative_action` the correction; `is_retriable` is true if the request may succeed after `retry_after_seconds`.',
   'Limits: 300 free and 60 paid calls a minute; the `RateLimit` headers have the remaining number.',
 ];

@@ -38,7 +38,7 @@ export const HEADERS: Record<string, Json> = {
   MaxPrice: {
     name: 'X-Max-Price-EUR',
     in: 'header',
-    description: 'The most that this call may cost; a higher price returns 402 and is not charged',
+    description: 'The most that this call may cost; a higher price returns 403 and is not charged',
     schema: { type: 'number', minimum: 0 },
   },
   IfNoneMatch: {

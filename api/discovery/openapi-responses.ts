@@ -118,7 +118,7 @@ export function errorsOf(
   const statuses = [
     400,
     401,
-    ...(sold ? [402] : []),
+    ...(sold ? [402, 403] : []),
     ...(access === 'plan' || access === 'admin' ? [403] : []),
     ...(dataset || others ? [404] : []),
     ...(access === 'free' && rest.method === 'GET' ? [] : [409]),

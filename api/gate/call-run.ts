@@ -25,7 +25,7 @@ export class CallRun<T> {
   readonly codec: AnswerCodec<T> | undefined;
   readonly began = performance.now();
   caller: Caller = ANONYMOUS;
-  /** The error of a secret that is no longer valid, unless this request replaced or revoked it before. */
+  /** The error of a secret that is no longer valid, or of a bound, unless the answer of this request is stored. */
   refused: ApiError | null = null;
   leases: Leases | null = null;
   /** Whether an x402 payment comes with the call. */

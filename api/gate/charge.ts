@@ -1,18 +1,20 @@
 // The price of one call, and its reservation: from the preview quota, credit or x402. Reserved before the call runs,
 // committed when the answer is ready.
 import type { Awaitable } from '../../data/model/awaitable.ts';
-import type { Caller } from '../access/caller.ts';
+import type { LiveChild } from '../../data/state/keys/lookup.ts';
+import { type Caller, paysForCalls } from '../access/caller.ts';
 import { secondsToMidnight } from '../access/previews.ts';
-import type { ApiError } from '../contract/errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Context } from '../contract/operation.ts';
-import { callPrice, isSold, mayCost, type Price } from '../contract/pricing.ts';
+import { callPrice, isCharged, isSold, mayCost, type Price } from '../contract/pricing.ts';
 import { isKey, isSecret, secretKey } from '../payments/idempotency.ts';
 import {
-  checkMaxPrice,
+  boundError,
   formatEurAmount,
   freeReservation,
   paymentError,
   type Reservation,
+  requireMaxPrice,
   type X402Attachment,
 } from '../payments/payments.ts';
 import { plural } from '../render/print.ts';
@@ -65,9 +67,7 @@ export async function checkAffordable(
     await reservePreviews(gate, call, caller, ctx, input);
     return;
   }
-  const price = priceOf(call, ctx, input);
-  checkMaxPrice(call.max_price, caller, price, gate.payments.quote);
-  await gate.payments.afford?.(caller, price);
+  await gate.payments.afford?.(caller, priceOf(call, ctx, input));
 }
 
 /** The price of a call. Undefined `input` (parameters that cannot be parsed): the price of one unit. */
@@ -95,6 +95,35 @@ export function priceOf(call: Call, { release, body = {} }: Context, input: unkn
     },
     request_id,
   };
+}
+
+/**
+ * Throws 403 `limit_exceeded` for a call beyond a bound of its caller. Undefined `input` (parameters that cannot be
+ * parsed): the price of one unit counts.
+ */
+export function requireWithinBounds(call: Call, caller: Caller, ctx: Context, input: unknown): void {
+  const { charge } = call.operation;
+  const priced =
+    (input !== undefined || charge.price?.condition === undefined) && isCharged(call.operation, input, ctx);
+  if (caller.kind === 'key' && caller.child && (priced || charge.access === 'plan' || charge.bucket === 'sql'))
+    requireWithinChild(call, caller.child);
+  const preview = ctx.visibility === 'public' && (input === undefined ? charge.previews : charge.previews?.(input));
+  if (!priced || preview || !paysForCalls(caller)) return;
+  const price = priceOf(call, ctx, input);
+  if (call.max_price !== undefined) requireMaxPrice(call.max_price, price);
+  if (caller.kind === 'key' && caller.bound && caller.bound.left < price.micros) throw boundError(price, caller.bound);
+}
+
+/** A child key pays for its datasets and operations only; free calls, which need no key, are open to it. */
+function requireWithinChild({ operation, dataset }: Call, { name, datasets, operations }: LiveChild): void {
+  const refuse = (bound: string, names: readonly string[]): never => {
+    throw new ApiError('limit_exceeded', `The child key "${name}" is for these ${bound}: ${names.join(', ')}.`, {
+      detail: { bound },
+      alternative_action: 'The owner of the key that created it can change its bounds.',
+    });
+  };
+  if (operations?.includes(operation.name) === false) refuse('operations', operations);
+  if (datasets?.includes(dataset ?? '') === false) refuse('datasets', datasets);
 }
 
 /**
@@ -148,7 +177,6 @@ export async function reserve(
     return reservePreviews(gate, call, caller, ctx, input);
   if (ctx.priced !== true) return freeReservation(gate.repeats);
   const price = priceOf(call, ctx, input);
-  checkMaxPrice(call.max_price, caller, price, gate.payments.quote);
   return gate.payments.reserve(caller, price, request === null ? null : attachedTo(call, caller, request));
 }
 

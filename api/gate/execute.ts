@@ -33,6 +33,7 @@ import {
   paysByX402,
   priceOf,
   rejectUnpaid,
+  requireWithinBounds,
   reserve,
   unpaidError,
 } from './charge.ts';
@@ -46,11 +47,9 @@ function claimIdempotencyKey<T>(run: CallRun<T>): Awaitable<void> {
   const free = operation.charge.access === 'free' && !ctx.priced && !change;
   if (!codec || call.head || free) return;
   run.storage = codec;
-  if (operation.charge.amount && call.idempotency_key === undefined) requireSecretKey('');
   if (call.idempotency_key === undefined) return;
   if (!change && ctx.visibility === 'public') return;
   const key = checkedKey(call.idempotency_key);
-  if (operation.charge.amount) requireSecretKey(key);
   if (change) {
     run.storage = sealedCodec(codec, key);
     const request = requestOf(call, ctx);
@@ -117,7 +116,8 @@ function requestOf({ operation, url, format, raw, channel = 'rest' }: Call, { bo
 
 /** Step 9. Only the commit charges: an error or a client that disconnects costs nothing. */
 async function reservePrice<T>(run: CallRun<T>): Promise<void> {
-  const { gate, call, caller, ctx, input, storage } = run;
+  const { gate, call, caller, ctx, input, storage, refused } = run;
+  if (refused) throw refused;
   const request = storage === null ? null : () => requestOf(call, ctx);
   const reservation = await reserve(gate, call, caller, ctx, input, request);
   run.reservation = reservation;
@@ -260,7 +260,9 @@ const STEPS: readonly Step[] = [
   findPayment,
   createContext,
   findRecord, // 4. the record (404), 5. a conditional request (304)
-  requirePayment, // 6. a credential (401) or a payment (402)
+  requireInBounds, // 6. a bound of the caller (403)
+  checkIdempotencyKey, // headers (422)
+  requirePayment, // a credential (401) or a payment (402)
   parseRequest, // 7. the input (400, 413, 422)
   requirePermission, // 8. permissions (401, 403, 422)
   requirePublicNames, // and public attributes only, if the call is unpaid (402)
@@ -426,7 +428,40 @@ function requireRecord({ operation, entity }: Call, ctx: Context): Awaitable<voi
 }
 
 /**
- * Step 6: operations on accounts need a key, those of operators an operator's key: throws 401 `key_required`.
+ * Step 6: bounds of the caller come before the payment, which cures none of them. The input is parsed for its price; one
+ * that cannot be parsed gets its error later.
+ */
+async function boundsChecked<T>(run: CallRun<T>): Promise<void> {
+  const { call, caller, ctx, gate, codec } = run;
+  const parsed = async () => gate.repeated.input(call, ctx, parse);
+  run.input = await parsed().catch(() => undefined);
+  try {
+    requireWithinBounds(call, caller, ctx, run.input);
+  } catch (error) {
+    // The stored answer of an earlier call costs nothing.
+    const repeats = codec && !call.head && caller.kind === 'key' && run.input !== undefined;
+    if (!repeats || !isKey(call.idempotency_key ?? '')) throw error;
+    run.refused = error as ApiError;
+  }
+}
+
+function requireInBounds<T>(run: CallRun<T>): Awaitable<void> {
+  const { call, caller } = run;
+  const bounded = caller.kind === 'key' && (caller.bound !== undefined || caller.child !== undefined);
+  if (bounded || call.max_price !== undefined) return boundsChecked(run);
+}
+
+/** Checks the Idempotency-Key before a payment is requested, so that nobody signs one for a call that is refused. */
+function checkIdempotencyKey<T>({ call, codec, operation }: CallRun<T>): void {
+  if (!codec || call.head) return;
+  const { amount, access } = operation.charge;
+  const key = call.idempotency_key;
+  if (key !== undefined && (amount || isChange(operation) || access === 'paid')) checkedKey(key);
+  if (amount) requireSecretKey(key ?? '');
+}
+
+/**
+ * Operations on accounts need a key, those of operators an operator's key: throws 401 `key_required`.
  * An unpaid call of an operation without previews: throws 402 before the parameters are checked, because
  * indexers of x402 probe without parameters (protocols.md).
  */
@@ -444,6 +479,8 @@ function requirePayment<T>({ gate, call, operation, caller, ctx }: CallRun<T>): 
 /** Step 7: the input of the operation. Reads the body of a POST. */
 function parseRequest<T>(run: CallRun<T>): Awaitable<void> {
   const { gate, call, ctx } = run;
+  // The check of bounds needed it.
+  if (run.input !== undefined) return;
   const input = gate.repeated.input(call, ctx, parse);
   if (input instanceof Promise)
     return input.then((parsed) => {
@@ -484,7 +521,6 @@ function requirePermission<T>({ call: { format }, operation, caller }: CallRun<T
 function requirePublicNames<T>(run: CallRun<T>): void {
   const { gate, call, operation, caller, ctx, input } = run;
   ctx.priced = isCharged(operation, input, ctx);
-  requireWithinChild(run);
   if (
     ctx.visibility === 'public' &&
     isSold(operation, ctx.release?.pack ?? null) &&
@@ -496,20 +532,6 @@ function requirePublicNames<T>(run: CallRun<T>): void {
   const price = priceOf(call, ctx, input);
   const message = `${nonPublicName} is not a public attribute: a call that names it costs ${formatEurAmount(price.micros)}.`;
   throw paymentError('payment_required', message, gate.payments.quote(caller, price));
-}
-
-/** A child key pays for its datasets and operations only; free calls, which need no key, are open to it. */
-function requireWithinChild<T>({ call, operation, caller, ctx }: CallRun<T>): void {
-  const { access, bucket } = operation.charge;
-  if (caller.kind !== 'key' || !caller.child || !(ctx.priced || access === 'plan' || bucket === 'sql')) return;
-  const { name, datasets, operations } = caller.child;
-  const wrong =
-    operations?.includes(operation.name) === false
-      ? `operations: ${operations.join(', ')}`
-      : datasets?.includes(call.dataset ?? '') === false && `datasets: ${datasets.join(', ')}`;
-  if (!wrong) return;
-  const extras = { alternative_action: 'The owner of the key that created it can change its bounds.' };
-  throw new ApiError('limit_exceeded', `The child key "${name}" is for these ${wrong}.`, extras);
 }
 
 /** The first attribute named by the input that is not public. */

@@ -5,7 +5,7 @@ import { type Caller, paysForCalls } from '../access/caller.ts';
 import { toApiError } from '../contract/errors.ts';
 import { readArguments } from '../contract/named-arguments.ts';
 import type { LiveService, Operation } from '../contract/operation.ts';
-import { checkAffordable, priceOf } from './charge.ts';
+import { checkAffordable, priceOf, requireWithinBounds } from './charge.ts';
 import type { Call, CallDeps } from './context.ts';
 import { type CheckedCall, checkCall } from './execute.ts';
 
@@ -20,8 +20,9 @@ export function quotesFor(gate: CallDeps, outer: Call, caller: Caller): QuoteCal
       const call = quotedCall(gate, outer, operation, args);
       checked = await checkCall(gate, call, caller);
       const { ctx, input } = checked;
+      if (ctx.priced && paysForCalls(caller)) ({ micros } = priceOf(call, ctx, input));
+      requireWithinBounds(call, caller, ctx, input);
       if (ctx.priced !== true) return { micros, problem: null };
-      if (paysForCalls(caller)) ({ micros } = priceOf(call, ctx, input));
       // A caller without a credential can pay by x402, where it is offered.
       if (caller.kind !== 'anonymous' || !gate.payments.waiting) await checkAffordable(gate, call, caller, ctx, input);
       return { micros, problem: null };

@@ -1,6 +1,5 @@
 // Payment with a key's credit: checked before a call runs, charged in one transaction with its answer.
 
-import type { Bound } from '../../data/state/budgets.ts';
 import { balanceOf, charge } from '../../data/state/money/ledger.ts';
 import type { StoredAnswer } from '../../data/state/statements.ts';
 import type { Store } from '../../data/state/store.ts';
@@ -9,7 +8,14 @@ import { type Caller, paysForCalls } from '../access/caller.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Price } from '../contract/pricing.ts';
 import type { IdempotencyStore } from './idempotency.ts';
-import { formatEurAmount, freeReservation, type Payments, paymentError, type Reservation } from './payments.ts';
+import {
+  boundError,
+  formatEurAmount,
+  freeReservation,
+  type Payments,
+  paymentError,
+  type Reservation,
+} from './payments.ts';
 
 interface Parts {
   store: Store;
@@ -19,16 +25,6 @@ interface Parts {
   /** Alerts the owner of a key whose balance fell below the mark; the balance in micro-euros. */
   onLowBalance(key_id: string, balance: number): Promise<void>;
 }
-
-const RAISE = 'its owner can raise the limit (PUT /v1/keys/me/limits).';
-const RAISE_CHILD = 'the owner of its parent can change the child key.';
-/** Each bound in words, and what helps. */
-const BOUNDS: Record<Bound['name'], { words: string; until: string }> = {
-  cap: { words: 'the cap of this child key', until: `Use another key, or ${RAISE_CHILD}` },
-  per_day: { words: "today's limit of this child key", until: `Wait until 00:00 UTC, or ${RAISE_CHILD}` },
-  key_per_day: { words: "today's limit of the key", until: `Wait until 00:00 UTC, or ${RAISE}` },
-  key_per_month: { words: "this month's limit of the key", until: `Wait for the next month (UTC), or ${RAISE}` },
-};
 
 type KeyCaller = Caller & { kind: 'key' };
 
@@ -129,19 +125,13 @@ export class CreditPayments implements Payments {
     return { micros, release, commit: (answer) => this.#charge(key, price, answer).finally(release) };
   }
 
-  /**
-   * The key that pays for a call; null for a free call. Throws for a caller without a key, and for a client
-   * over its cap.
-   */
+  /** The key that pays for a call, within the bounds that the gate checked; null for a free call. Throws without a key. */
   #payer(caller: Caller, price: Price): KeyCaller | null {
     if (caller.kind === 'admin' || price.micros === 0 || !paysForCalls(caller)) return null;
     if (caller.kind === 'anonymous') {
       const message = `${price.operation} costs ${formatEurAmount(price.micros)} and this call was not paid.`;
       throw paymentError('payment_required', message, this.quote(caller, price));
     }
-    if (caller.bound && caller.bound.left < price.micros) throw this.#overBound(caller, price, caller.bound);
-    const left = caller.grant?.left ?? null;
-    if (left !== null && left < price.micros) throw this.#overCap(caller, price, left);
     return caller;
   }
 
@@ -151,14 +141,13 @@ export class CreditPayments implements Payments {
     const { operation, micros, request_id } = price;
     const dataset = price.dataset === '' ? null : price.dataset;
     const now = this.#parts.now().getTime();
-    const grant = caller.grant?.name;
-    const { id, limited, child } = caller;
+    const { id, limited, child, grant } = caller;
     const call = { amount: micros, operation, dataset, request_id, now, answer, grant, limited };
     const outcome = await charge(store, { ...call, key_id: id, child: child?.id });
     if (outcome.state === 'revoked') throw new ApiError('invalid_key', 'This key was revoked.');
     if (outcome.state === 'withdrawn') throw new ApiError('invalid_token', 'This access token was revoked.');
-    if (outcome.state === 'capped') throw this.#overCap(caller, price, outcome.left);
-    if (outcome.state === 'bounded') throw this.#overBound(caller, price, outcome.bound);
+    // Other calls spent the rest of the bound meanwhile.
+    if (outcome.state === 'bounded') throw boundError(price, outcome.bound);
     if (outcome.state === 'superseded') throw repeats.busy();
     if (outcome.state === 'insufficient') throw this.#insufficient(caller, price, outcome.balance);
     if (outcome.alert) await this.#parts.onLowBalance(id, outcome.balance);
@@ -169,26 +158,5 @@ export class CreditPayments implements Payments {
   #insufficient(caller: Caller, price: Price, balance: number): ApiError {
     const message = `${price.operation} costs ${formatEurAmount(price.micros)} and the key has ${formatEurAmount(balance)} left.`;
     return paymentError('insufficient_credits', message, this.quote(caller, price));
-  }
-
-  /** A bound that the owner of the key set is reached. */
-  #overBound(caller: Caller, price: Price, { name, left }: Bound): ApiError {
-    const { words, until } = BOUNDS[name];
-    const message = `${price.operation} costs ${formatEurAmount(price.micros)} and ${formatEurAmount(left)} is left of ${words}.`;
-    const detail = { reason: name, left_eur: eur(left) };
-    const { extras } = paymentError(
-      'limit_exceeded',
-      message,
-      { ...this.quote(caller, price), how_to_pay: {} },
-      detail,
-    );
-    return new ApiError('limit_exceeded', message, { ...extras, alternative_action: until });
-  }
-
-  /** The grant's cap is reached. A top-up does not help; the user has to consent to a higher cap. */
-  #overCap(caller: Caller, price: Price, left: number): ApiError {
-    const message = `${price.operation} costs ${formatEurAmount(price.micros)} and this client may spend ${formatEurAmount(left)} more. Its user sets a higher limit by connecting it again.`;
-    const detail = { reason: 'spending_cap', left_eur: eur(left) };
-    return paymentError('insufficient_credits', message, this.quote(caller, price), detail);
   }
 }

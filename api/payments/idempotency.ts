@@ -70,13 +70,13 @@ const SECRET_LENGTH = 32;
  */
 export const isSecret = (key: string): boolean => key.length >= SECRET_LENGTH;
 
-/** Whether a text is a valid Idempotency-Key (contract section 3: 16 to 128 characters). */
-export const isKey = (raw: string): boolean => /^[\x21-\x7e]{16,128}$/.test(raw);
+/** Whether a text is a valid Idempotency-Key (contract section 3: 16 to 128 characters). Equal characters are a mistake. */
+export const isKey = (raw: string): boolean => /^(?!(.)\1*$)[\x21-\x7e]{16,128}$/.test(raw);
 
 /** Returns a valid Idempotency-Key; throws a 422 for an invalid one. */
 export function checkedKey(raw: string): string {
   if (isKey(raw)) return raw;
-  const msg = 'must have 16 to 128 visible characters';
+  const msg = 'must have 16 to 128 visible characters, not all equal';
   const issue = { loc: ['header', 'Idempotency-Key'], msg, type: 'string_length' };
   throw new ApiError('validation_failed', `Idempotency-Key: ${msg}`, { detail: [issue] });
 }

@@ -49,7 +49,7 @@ test('a stranger is told price and where keys are made, a key where it is topped
   expect(paymentError('insufficient_credits', 'Too little.', poor).extras.way).toContain(
     'contact its operator for credit',
   );
-  const token = { kind: 'key', id: '1', plan: 'payg', grant: { name: 'g', left: 0 } } as const;
+  const token = { kind: 'key', id: '1', plan: 'payg', grant: 'g' } as const;
   expect(quote(token, price).how_to_pay).toEqual({ oauth });
 });
 

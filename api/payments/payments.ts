@@ -1,8 +1,9 @@
 // Payment of a call: quote, reserve, then commit or release. Credits and x402 implement the same interface.
 import type { KeyPurchase } from '../../data/model/accounts.ts';
+import type { Bound } from '../../data/state/budgets.ts';
 import type { StoredAnswer } from '../../data/state/statements.ts';
 import { eur, usd } from '../../packs/define/money.ts';
-import { type Caller, paysForCalls } from '../access/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../contract/errors.ts';
 import type { Price } from '../contract/pricing.ts';
 import type { IdempotencyStore } from './idempotency.ts';
@@ -69,6 +70,8 @@ interface Way {
   url: string;
   page?: string;
   method?: 'POST';
+  /** Headers that the call needs, with what to put into each. */
+  headers?: Record<string, string>;
   /** An example. */
   body?: Record<string, unknown>;
 }
@@ -174,6 +177,10 @@ function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['
 
 const post = (url: string, body: Record<string, unknown>, page: string): Way => ({ url, method: 'POST', body, page });
 
+/** The proposed purchase: in USD less than the most that stock clients of x402 pay at once, 1 USD. */
+export const PREPAID_BODY = { amount_eur: 0.8 } as const;
+const PREPAID_HEADERS = { 'Idempotency-Key': '<32 to 128 random characters; they get a lost key again>' };
+
 /** The x402 part of a quote. */
 export type X402Offer = (price: Price) => Pick<Quote, 'accepts' | 'extensions' | 'indexed'>;
 
@@ -193,7 +200,12 @@ export function quoter(settings: {
       ...waysToPay(caller, base_url, checkout),
       ...(x402 ? { x402: { url: `${base_url}/.well-known/x402.json` } } : {}),
       ...(x402 && caller.kind === 'anonymous'
-        ? { prepaid: post(`${base_url}/v1/keys/prepaid`, { amount_eur: 2 }, `${base_url}/docs`) }
+        ? {
+            prepaid: {
+              ...post(`${base_url}/v1/keys/prepaid`, PREPAID_BODY, `${base_url}/docs`),
+              headers: PREPAID_HEADERS,
+            },
+          }
         : {}),
     },
     x402Version: 2,
@@ -203,18 +215,41 @@ export function quoter(settings: {
   });
 }
 
-/** Rejects a call above the caller's X-Max-Price-EUR (402, not charged), or an invalid limit (422). */
-export function checkMaxPrice(raw: string | undefined, caller: Caller, price: Price, quote: Payments['quote']): void {
-  if (raw === undefined) return;
+/** What helps after each bound. */
+const NEXT_STEPS: Record<Bound['of'], string> = {
+  child: 'the owner of its parent can change the child key.',
+  client: 'its user can set a higher limit by connecting the client again.',
+  key: 'its owner can raise the limit (PUT /v1/keys/me/limits).',
+};
+const OWNERS: Record<Bound['of'], string> = { child: 'this child key', client: 'this client', key: 'the key' };
+const PERIODS: Record<Bound['name'], [words: string, wait: string]> = {
+  cap: ['the cap', 'Use another key, or'],
+  per_day: ["today's limit", 'Wait until 00:00 UTC, or'],
+  per_month: ["this month's limit", 'Wait for the next month (UTC), or'],
+};
+
+/** The 403 of a call beyond a bound. It has no payment terms, because no payment helps. */
+export function boundError(price: Price, { name, of, limit, left, resets_at }: Bound): ApiError {
+  const [words, wait] = PERIODS[name];
+  const message = `${price.operation} costs ${formatEurAmount(price.micros)} and ${formatEurAmount(left)} is left of ${words} of ${OWNERS[of]}.`;
+  const reset = resets_at === null ? {} : { resets_at: new Date(resets_at).toISOString() };
+  const detail = { bound: name, limit_eur: eur(limit), ...reset };
+  return new ApiError('limit_exceeded', message, { detail, alternative_action: `${wait} ${NEXT_STEPS[of]}` });
+}
+
+/** Rejects a price above the caller's X-Max-Price-EUR (403), and an invalid value of it (422). */
+export function requireMaxPrice(raw: string, price: Price): void {
   if (!/^\d{1,9}(\.\d{1,6})?$/.test(raw)) {
     const msg = 'must be an amount in EUR with at most six decimals';
     const issue = { loc: ['header', 'X-Max-Price-EUR'], msg, type: 'decimal_parsing' };
     throw new ApiError('validation_failed', `X-Max-Price-EUR: ${msg}`, { detail: [issue] });
   }
-  if (!paysForCalls(caller) || price.micros <= Math.round(Number(raw) * 1_000_000)) return;
+  const limit = Math.round(Number(raw) * 1_000_000);
+  if (price.micros <= limit) return;
   const message = `${price.operation} costs ${formatEurAmount(price.micros)}, more than the ${raw} EUR that X-Max-Price-EUR allows (max_price_eur of tools and skills).`;
-  // The limit rejects the call, so no payment method helps.
-  const { extras } = paymentError('payment_required', message, { ...quote(caller, price), how_to_pay: {} });
   const alternative_action = `Raise the limit to ${eur(price.micros)} or leave it out.`;
-  throw new ApiError('payment_required', message, { ...extras, alternative_action });
+  throw new ApiError('limit_exceeded', message, {
+    detail: { bound: 'max_price', limit_eur: eur(limit) },
+    alternative_action,
+  });
 }

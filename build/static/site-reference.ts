@@ -290,7 +290,7 @@ function commonParameters(operation: Operation): SiteParameter[] {
   return [
     ...(formats.length > 2 && !own_format ? [format] : []),
     ...(price
-      ? [header('X-Max-Price-EUR', 'number', 'The most that this call may cost; a higher price is refused with 402')]
+      ? [header('X-Max-Price-EUR', 'number', 'The most that this call may cost; a higher price is refused with 403')]
       : []),
     ...(price || isChange(operation)
       ? [header('Idempotency-Key', 'string', 'Makes the call safe to repeat for 24 hours', '16 to 128 characters')]
@@ -335,6 +335,7 @@ function errorCodes(operation: Operation): ErrorCode[] {
     [true, ['invalid_key']],
     [pays, ['payment_required', 'insufficient_credits', 'payment_invalid']],
     [previews !== undefined, ['quota_exceeded']],
+    [pays, ['limit_exceeded']],
     [access === 'plan', ['plan_required']],
     [access === 'admin', ['admin_required']],
     [group === 'owners' && !dataset, ['domain_mismatch', 'not_owner']],

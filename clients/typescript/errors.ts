@@ -72,12 +72,21 @@ export class CredentialError extends RegisterError {
   override readonly name = 'CredentialError';
 }
 
-/** The call has a price that was not paid, is above `maxPrice`, or the credit is used up: 402 and 412. */
+/** The call has a price that was not paid, or the credit is used up: 402 and 412. */
 export class PaymentError extends RegisterError {
   override readonly name = 'PaymentError';
   /** Price of the call in EUR, if the service stated one. */
   get price_eur(): number | undefined {
     return this.body.price_eur;
+  }
+}
+
+/** The call exceeds `maxPrice` or a bound of the key, which no payment lifts: 403 `limit_exceeded`. */
+export class LimitError extends RegisterError {
+  override readonly name = 'LimitError';
+  /** The bound: `max_price`, `cap`, `per_day`, `per_month`, `operations` or `datasets`. */
+  get bound(): string | undefined {
+    return (this.body.detail as { bound?: string } | undefined)?.bound;
   }
 }
 
@@ -133,7 +142,8 @@ const CLASSES: Readonly<Record<number, typeof RegisterError>> = {
 /** The error of a response that is not a success. `text`: its body, which another server may have written. */
 export function errorOf(status: number, text: string): RegisterError {
   const ErrorClass = CLASSES[status] ?? (status >= 500 ? UnavailableError : InvalidRequestError);
-  return new ErrorClass(status, bodyOf(status, text));
+  const body = bodyOf(status, text);
+  return new (body.error === 'limit_exceeded' ? LimitError : ErrorClass)(status, body);
 }
 
 function bodyOf(status: number, text: string): ErrorBody {

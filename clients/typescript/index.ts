@@ -18,6 +18,7 @@ export {
   type ErrorBody,
   type ErrorCode,
   InvalidRequestError,
+  LimitError,
   NotFoundError,
   PaymentError,
   PlanError,

@@ -18,9 +18,9 @@ export const ERROR_STATUS = {
   "invalid_token": 401,
   "payment_required": 402,
   "insufficient_credits": 402,
-  "limit_exceeded": 402,
   "quota_exceeded": 402,
   "payment_invalid": 402,
+  "limit_exceeded": 403,
   "plan_required": 403,
   "admin_required": 403,
   "domain_mismatch": 403,
@@ -718,8 +718,13 @@ export interface Inputs {
     /** Id of the child key */
     child_id: string;
   };
-  /** Replaces the secret of the calling key. The old one stops working at once; credit, plan and connected applications stay. The new secret is shown only once. */
-  keys_rotate: Record<string, never>;
+  /** Replaces the secret of the calling key. The old one stops working at once, and child keys and connected applications end unless they are kept; credit and plan stay. The new secret is shown only once. */
+  keys_rotate: {
+    /** Whether child keys stay; absent: they end */
+    keep_children?: boolean;
+    /** Whether connected applications stay; absent: they end */
+    keep_apps?: boolean;
+  };
   /** Revokes the calling key at once and permanently, and cancels its plan. Its credit is lost. */
   keys_close: Record<string, never>;
   /** Returns a link to a hosted checkout that adds credit to the key. */
@@ -1763,6 +1768,13 @@ export interface Answers {
     id: string;
     /** The new secret, shown only once */
     key: string;
+    /** How many ended with the old secret */
+    ended: {
+      /** Child keys */
+      children: number;
+      /** Connected applications */
+      apps: number;
+    };
   };
   keys_close: Citation & {
     id: string;

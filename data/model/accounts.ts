@@ -84,6 +84,12 @@ export interface ChildAccount {
 /** What a request changes of a child key. */
 export type ChildChange = Partial<Omit<ChildAccount, 'id' | 'created_at' | 'spent' | 'spent_today'>>;
 
+/** The new secret of a key, and how many child keys and connected applications ended with the old one. */
+export interface ReplacedKey {
+  secret: string;
+  ended: { children: number; apps: number };
+}
+
 /** Limits of a key in micro-euros; null: none. */
 export interface AccountLimits {
   per_day: number | null;
@@ -159,10 +165,16 @@ export interface Accounts {
   /** Charged calls of the caller's key in the last `days` UTC days, today included, by day and operation. */
   usage(requester: Requester, days: number): Promise<AccountUsage[]>;
   /**
-   * Replaces the secret of the caller's key and returns the new one. `current` is the SHA-256 of the secret
-   * that the caller sent: of two simultaneous calls one succeeds. Error: `invalid_key`.
+   * Replaces the secret of the caller's key; its child keys and connected applications end unless `choice` keeps them.
+   * `current` is the SHA-256 of the secret that the caller sent: of two simultaneous calls one succeeds. Error:
+   * `invalid_key`.
    */
-  replace(requester: Requester, current: string, keep?: KeepAnswer<string>): Promise<string>;
+  replace(
+    requester: Requester,
+    current: string,
+    choice: { keep_children: boolean; keep_apps: boolean },
+    keep?: KeepAnswer<ReplacedKey>,
+  ): Promise<ReplacedKey>;
   /** Revokes the caller's key at once and permanently. Error: `not_found`. */
   close(requester: Requester, keep?: KeepAnswer<string>): Promise<string>;
   /** Opens a hosted checkout and returns its URL. Error: `unavailable` without a checkout provider. */

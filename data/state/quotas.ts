@@ -1,4 +1,6 @@
-// Daily quotas that outlive the process: free previews, new keys, mails. Days are UTC.
+// Daily quotas that outlive the process: free previews, new keys, mails. Days are UTC; the later of two days counts,
+// whatever a clock does.
+import { dayOf } from './budgets.ts';
 import { usedUnits } from './statements.ts';
 import type { Store } from './store.ts';
 import { JOBS } from './writer-jobs.ts';
@@ -19,22 +21,19 @@ export interface Quotas {
   left(quota: Quota, now: Date): Promise<number>;
 }
 
-/** The current UTC day. */
-export const utcDay = (now: Date): string => now.toISOString().slice(0, 10);
-
 /** Quotas in the store, shared by all its processes. */
 export function storedQuotas(store: Store): Quotas {
   return {
     take({ name, quota }, wanted, now) {
-      const input = { name, day: utcDay(now), wanted, quota };
+      const input = { name, day: dayOf(now.getTime()), wanted, quota };
       return store.writer?.run('take', input) ?? JOBS.take(store.db, input);
     },
     give({ name }, units, now) {
-      const input = { name, day: utcDay(now), units };
+      const input = { name, day: dayOf(now.getTime()), units };
       return store.writer?.run('give', input) ?? JOBS.give(store.db, input);
     },
     async left({ name, quota }, now) {
-      const [row] = await usedUnits(store.reader, { name, day: utcDay(now) });
+      const [row] = await usedUnits(store.reader, { name, day: dayOf(now.getTime()) });
       return Math.max(0, quota - (row?.used ?? 0));
     },
   };
@@ -42,6 +41,6 @@ export function storedQuotas(store: Store): Quotas {
 
 /** Deletes the days before yesterday. */
 export async function forgetQuotas(store: Store, now: Date): Promise<void> {
-  const yesterday = utcDay(new Date(now.getTime() - 86_400_000));
+  const yesterday = dayOf(now.getTime() - 86_400_000);
   await store.db.deleteFrom('quotas').where('day', '<', yesterday).execute();
 }

@@ -123,11 +123,11 @@ export const openClaim = statement((db, { owner, idempotency_key, claimed_at }: 
     .$if(locksRows(db), (query) => query.forUpdate()),
 );
 
-/** The rest of a grant's cap; null: it has none. Locks the grant, so that each charge sees what others have spent. */
-export const grantRest = statement((db, { grant }: { grant: string }) =>
+/** A grant's cap and what it spent. Locks the grant, so that each charge sees what others have spent. */
+export const lockGrant = statement((db, { grant }: { grant: string }) =>
   db
     .selectFrom('grants')
-    .select((e) => e('cap', '-', e.ref('spent')).as('left'))
+    .select(['cap', 'spent'])
     .where('id', '=', grant)
     .$if(locksRows(db), (query) => query.forUpdate()),
 );
@@ -231,6 +231,10 @@ export const storeAnswer = statement(
       .where('created_at', '=', claimed_at),
 );
 
+/** The day that a quota counts: the latest one with units, so that a clock that goes back resets no quota. */
+const countedDay = (name: string, day: string) =>
+  sql<string>`coalesce((select max(day) from quotas where name = ${name} and day > ${day}), ${day})`;
+
 /** Takes `wanted` units of a day's quota, or those that are left. `first`: the units of the first call of the day. */
 export const takeUnits = statement(
   (
@@ -239,7 +243,7 @@ export const takeUnits = statement(
   ) =>
     db
       .insertInto('quotas')
-      .values({ name, day, used: first, last: first })
+      .values({ name, day: countedDay(name, day), used: first, last: first })
       .onConflict((conflict) =>
         conflict.columns(['name', 'day']).doUpdateSet((e) => {
           const units = e
@@ -268,9 +272,9 @@ export const returnUnits = statement((db, { name, day, units }: { name: string; 
         .end(),
     }))
     .where('name', '=', name)
-    .where('day', '=', day),
+    .where('day', '=', countedDay(name, day)),
 );
 
 export const usedUnits = statement((db, { name, day }: { name: string; day: string }) =>
-  db.selectFrom('quotas').select('used').where('name', '=', name).where('day', '=', day),
+  db.selectFrom('quotas').select('used').where('name', '=', name).where('day', '=', countedDay(name, day)),
 );

@@ -2,7 +2,16 @@
 // Times in milliseconds since 1970, amounts in micro-euros.
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { type Bound, childBounds, dayOf, keyBounds, monthOf, tightestBound } from './budgets.ts';
+import {
+  type Bound,
+  capBound,
+  childBounds,
+  currentCount,
+  dayOf,
+  keyBounds,
+  spendingOn,
+  tightestBound,
+} from './budgets.ts';
 import * as statements from './statements.ts';
 import type { KeyLimitTable } from './tables/budgets.ts';
 import type { Tables } from './tables/schema.ts';
@@ -26,15 +35,14 @@ export interface Charge {
 
 /**
  * `charged` with the new balance, the rest of the tightest bound if there is one, and whether the balance is below the
- * mark of an alert that was not sent; `bounded` with a bound of the child key or the key; `insufficient` with the balance, `capped` with the rest of the grant's cap,
- * `revoked`, `withdrawn` for an ended grant, or `superseded` when another request took over the Idempotency-Key; only
+ * mark of an alert that was not sent; `bounded` with a bound of the grant, the child key or the key; `insufficient`
+ * with the balance, `revoked`, `withdrawn` for an ended grant, or `superseded` when another request took over the Idempotency-Key; only
  * `charged` debits.
  */
 export type ChargeOutcome =
   | { state: 'charged'; balance: number; left?: number | undefined; alert?: boolean }
   | { state: 'bounded'; bound: Bound }
   | { state: 'insufficient'; balance: number }
-  | { state: 'capped'; left: number }
   | { state: 'revoked' }
   | { state: 'withdrawn' }
   | { state: 'superseded' };
@@ -48,9 +56,10 @@ async function charge(tx: Kysely<Tables>, job: Charge): Promise<ChargeOutcome> {
   const claim = answer?.claim;
   if (claim && (await statements.openClaim(tx, claim)).length === 0) return { state: 'superseded' };
   if (grant !== undefined) {
-    const [rest] = await statements.grantRest(tx, { grant });
-    if (rest === undefined) return { state: 'withdrawn' };
-    if (rest.left !== null && rest.left < amount) return { state: 'capped', left: Math.max(0, rest.left) };
+    const [row] = await statements.lockGrant(tx, { grant });
+    if (row === undefined) return { state: 'withdrawn' };
+    const [cap] = capBound('client', row.cap, row.spent);
+    if (cap && cap.left < amount) return { state: 'bounded', bound: cap };
   }
   const day = dayOf(now);
   const [childRow] = child === undefined ? [] : await statements.lockChild(tx, { child });
@@ -74,8 +83,9 @@ async function charge(tx: Kysely<Tables>, job: Charge): Promise<ChargeOutcome> {
   await statements.writeCharge(tx, { ...entry, operation, dataset, request_id, child_id: child ?? null });
   if (grant !== undefined) await statements.spendGrant(tx, { grant, amount });
   if (child !== undefined && childRow) {
-    const day_spent = (childRow.day === day ? childRow.day_spent : 0) + amount;
-    await statements.spendChild(tx, { child, spent: childRow.spent + amount, day, day_spent });
+    const { period, spent } = currentCount(childRow.day, childRow.day_spent, day);
+    const counts = { spent: childRow.spent + amount, day: period, day_spent: spent + amount };
+    await statements.spendChild(tx, { child, ...counts });
   }
   const alert = limits ? await spendLimits(tx, limits, { amount, balance, day }) : false;
   if (claim) await statements.storeAnswer(tx, { ...answer, ...claim });
@@ -88,12 +98,11 @@ async function spendLimits(
   limits: KeyLimitTable,
   { amount, balance, day }: { amount: number; balance: number; day: string },
 ): Promise<boolean> {
-  const month = monthOf(day);
+  const { day_spent, month_spent, ...periods } = spendingOn(limits, day);
   const isLow = limits.alert_below !== null && balance < limits.alert_below;
   await statements.spendLimits(tx, {
     id: limits.key_id,
-    ...{ day, day_spent: (limits.day === day ? limits.day_spent : 0) + amount },
-    ...{ month, month_spent: (limits.month === month ? limits.month_spent : 0) + amount },
+    ...{ ...periods, day_spent: day_spent + amount, month_spent: month_spent + amount },
     alerted_at: isLow ? limits.alerted_at : null,
   });
   return isLow && limits.alerted_at === null;

@@ -15,7 +15,7 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   // Paid without a key: x402 or a key.
   '/paid/entities': 402,
   // The limit is below the price.
-  'X-Max-Price-EUR: 0.01': 402,
+  'X-Max-Price-EUR: 0.01': 403,
   // The address has a key already.
   '-X POST http://localhost:8787/v1/keys -H': 409,
   // Created.

@@ -42,7 +42,7 @@ export const charges = section('contract 3', {
   'charge.idempotency-optout': done('a stored answer is dropped when its record is opted out'),
   'charge.empty': done('an answer without records, rows or values is free where its conditions are public'),
   'charge.headers': done('charged answers carry X-Charge-EUR and X-Balance-EUR'),
-  'charge.max-price': done('X-Max-Price-EUR makes a dearer call 402, uncharged'),
+  'charge.max-price': done('X-Max-Price-EUR makes a dearer call 403 limit_exceeded, uncharged, without payment terms'),
 });
 
 export const previews = section('contract 3', {

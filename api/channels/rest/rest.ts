@@ -123,7 +123,8 @@ class RestCall implements Call {
     this.max_price = c.req.header('x-max-price-eur');
     this.payment = decodePayment(c.req.header('payment-signature'));
     this.misread = request.search === '' ? undefined : strayIn(request, path);
-    this.body = operation.rest.method === 'GET' ? undefined : () => readBody(c, operation.rest.form);
+    let body: Promise<unknown> | undefined;
+    this.body = operation.rest.method === 'GET' ? undefined : () => (body ??= readBody(c, operation.rest.form));
     this.tag = undefined;
     this.last_modified = undefined;
   }

@@ -4,6 +4,7 @@ import type { RawInput } from '../../../data/plan/plan.ts';
 import { eur } from '../../../packs/define/money.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Context, operation } from '../../contract/operation.ts';
+import { PREPAID_BODY } from '../../payments/payments.ts';
 import type { About } from '../common/about.ts';
 import {
   about,
@@ -19,7 +20,7 @@ import { ABOUT_OUTPUT, euro, time } from '../common/outputs.ts';
 
 const DAY = 86_400_000;
 /** The amount of a call without a readable body, such as one of an indexer. */
-const EXAMPLE = { amount_eur: 2 };
+const EXAMPLE = PREPAID_BODY;
 
 const Prepay = z.strictObject({
   amount_eur: euros(0.5, 100).describe('Credit to buy, in EUR'),
@@ -45,8 +46,8 @@ function parse({ format: _, ...raw }: RawInput, ctx: Context): Input {
 /**
  * @example
  * ```
- * POST /v1/keys/prepaid {"amount_eur": 2} → 402 with the payment to sign; with PAYMENT-SIGNATURE and Idempotency-Key:
- * 201 {"id": "…", "key": "dsr_…", "balance_eur": 2, "expires_at": "2027-02-25T12:00:00Z"}
+ * POST /v1/keys/prepaid {"amount_eur": 0.8} → 402 with the payment to sign; with PAYMENT-SIGNATURE and Idempotency-Key:
+ * 201 {"id": "…", "key": "dsr_…", "balance_eur": 0.8, "expires_at": "2027-02-25T12:00:00Z"}
  * ```
  */
 export const account_prepay = operation<

@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { parameters } from '../../../data/input/parameters.ts';
 import { integerParameter } from '../../../data/input/rows.ts';
-import type { KeepAnswer } from '../../../data/model/accounts.ts';
+import type { KeepAnswer, ReplacedKey } from '../../../data/model/accounts.ts';
 import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';
-import { about, KEY_OPERATION, memberList, serviceOf } from '../common/account.ts';
+import { about, bodyInput, KEY_OPERATION, memberList, serviceOf } from '../common/account.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, euro } from '../common/outputs.ts';
 
@@ -66,25 +66,41 @@ export const keys_usage = operation<{ days: number }, { days: Day[] } & About>({
     ),
 });
 
-export const keys_rotate = operation<object, { id: string; key: string } & About>({
+const Rotation = z.strictObject({
+  keep_children: z.boolean().default(false).describe('Whether child keys stay; absent: they end'),
+  keep_apps: z.boolean().default(false).describe('Whether connected applications stay; absent: they end'),
+});
+
+export const keys_rotate = operation<
+  z.infer<typeof Rotation>,
+  { id: string; key: string; ended: { children: number; apps: number } } & About
+>({
   name: 'keys_rotate',
   title: 'Replace my key',
   description:
-    'Replaces the secret of the calling key. The old one stops working at once; credit, plan and connected applications stay. The new secret is shown only once.',
+    'Replaces the secret of the calling key. The old one stops working at once, and child keys and connected applications end unless they are kept; credit and plan stay. The new secret is shown only once.',
   ...KEY_OPERATION,
   rest: { ...KEY_OPERATION.rest, method: 'POST', path: '/v1/keys/me/rotate' },
   charge: { ...KEY_OPERATION.charge, access: 'key', ends_secret: true },
-  ...inputOf(NO_PARAMETERS),
+  ...bodyInput(Rotation),
   output: () =>
-    z.object({ id: z.uuid(), key: z.string().describe('The new secret, shown only once'), ...ABOUT_OUTPUT }),
-  async run(_, ctx) {
+    z.object({
+      id: z.uuid(),
+      key: z.string().describe('The new secret, shown only once'),
+      ended: z
+        .object({ children: z.int().describe('Child keys'), apps: z.int().describe('Connected applications') })
+        .describe('How many ended with the old secret'),
+      ...ABOUT_OUTPUT,
+    }),
+  async run(choice, ctx) {
     const { accounts, requester, credential_hash = '', keepAnswer } = serviceOf(ctx);
     const { id } = await accounts.own(requester);
-    const answer = (key: string) => ({ body: { id, key, ...about(ctx) } });
-    const keep: KeepAnswer<string> = async (db, key) => keepAnswer?.(db, answer(key));
-    return answer(await accounts.replace(requester, credential_hash, keep));
+    const answer = ({ secret, ended }: ReplacedKey) => ({ body: { id, key: secret, ended, ...about(ctx) } });
+    const keep: KeepAnswer<ReplacedKey> = async (db, replaced) => keepAnswer?.(db, answer(replaced));
+    return answer(await accounts.replace(requester, credential_hash, choice, keep));
   },
-  markdown: (body) => memberList('Your new API key, shown only once', body),
+  markdown: ({ ended: { children, apps }, ...body }) =>
+    memberList('Your new API key, shown only once', { ...body, ended_children: children, ended_apps: apps }),
 });
 
 export const keys_close = operation<object, { id: string; revoked: true } & About>({

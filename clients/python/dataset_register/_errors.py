@@ -31,11 +31,20 @@ class CredentialError(RegisterError):
 
 
 class PaymentError(RegisterError):
-    """The call has a price that was not paid, is above ``max_price``, or the credit is used up: 402 and 412."""
+    """The call has a price that was not paid, or the credit is used up: 402 and 412."""
 
     @property
     def price_eur(self) -> float | None:
         return self.body.get("price_eur")
+
+
+class LimitError(RegisterError):
+    """The call exceeds ``max_price`` or a bound of the key, which no payment lifts: 403 ``limit_exceeded``."""
+
+    @property
+    def bound(self) -> str | None:
+        detail = self.body.get("detail")
+        return detail.get("bound") if isinstance(detail, dict) else None
 
 
 class PlanError(RegisterError):
@@ -85,7 +94,8 @@ _CLASSES: dict[int, type[RegisterError]] = {
 def error_of(status: int, text: str) -> RegisterError:
     """The error of a response that is not a success. Another server may have written ``text``."""
     error_class = _CLASSES.get(status) or (UnavailableError if status >= 500 else InvalidRequestError)
-    return error_class(status, _body_of(status, text))
+    body = _body_of(status, text)
+    return (LimitError if body["error"] == "limit_exceeded" else error_class)(status, body)
 
 
 def _body_of(status: int, text: str) -> dict[str, Any]:

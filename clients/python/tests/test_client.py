@@ -20,6 +20,7 @@ from dataset_register import (  # noqa: E402
     ConnectionFailed,
     CredentialError,
     InvalidRequestError,
+    LimitError,
     MemoryCache,
     NotFoundError,
     PaymentError,
@@ -93,9 +94,9 @@ class Service(unittest.TestCase):
         self.assertEqual(first, again)
         self.assertEqual((first.receipt.charge_eur, again.receipt.charge_eur, again.receipt.cached), (0.004, 0, True))
         self.assertEqual(cached.cost["charge_eur"], 0.004)
-        with self.assertRaises(PaymentError) as raised:
+        with self.assertRaises(LimitError) as raised:
             self.tools.get(self.slugs[0], max_price=0.001)
-        self.assertEqual(raised.exception.price_eur, 0.004)
+        self.assertEqual((raised.exception.status, raised.exception.bound), (403, "max_price"))
 
     def test_errors_are_classes(self):
         anonymous = Register(STAGE["url"]).dataset("tools")

@@ -1,5 +1,5 @@
 // What a command works with: the client, the terminal, the config file.
-import { PaymentError, Register } from '../index.ts';
+import { LimitError, PaymentError, Register } from '../index.ts';
 import type { Arguments } from './arguments.ts';
 import { numberOf } from './arguments.ts';
 import { type Config, configPath, readConfig, UsageError } from './config.ts';
@@ -113,8 +113,7 @@ export class Context {
 export function adviceFor(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof PaymentError && error.code === 'payment_required')
-    return /not paid/.test(error.body.message)
-      ? `${error.body.message} Create a key: register key create <email>`
-      : `${error.body.message} Raise --max-price.`;
+    return `${error.body.message} Create a key: register key create <email>`;
+  if (error instanceof LimitError && error.bound === 'max_price') return `${error.body.message} Raise --max-price.`;
   return error.message;
 }

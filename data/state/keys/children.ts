@@ -88,3 +88,10 @@ export async function updateChild(
     return withoutHash(row);
   });
 }
+
+/** Revokes every child key of a key in the caller's transaction, and returns their number. */
+export async function endChildrenOf(db: Store['db'], key_id: string, now: number): Promise<number> {
+  const children = db.updateTable('children').set({ revoked_at: now }).where('key_id', '=', key_id);
+  const { numUpdatedRows } = await children.where('revoked_at', 'is', null).executeTakeFirst();
+  return Number(numUpdatedRows);
+}

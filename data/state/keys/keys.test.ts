@@ -59,16 +59,16 @@ describeStores('keys', ({ open }) => {
     expect(await revokeKey(one, id, NOW)).toBe(true);
     expect(await revokeKey(one, id, NOW + 1)).toBe(true);
     expect(await findKey(two, made?.secret ?? '')).toMatchObject({ revoked_at: NOW });
-    expect(await rotateKey(two, id)).toBeNull();
+    expect(await rotateKey(two, id, { now: NOW })).toBeNull();
     expect(await revokeKey(one, 'nobody', NOW)).toBe(false);
   });
 
   it('lose the old secret when rotated', async () => {
     const store = await open();
     const made = await createKey(store, request('d@example.org'));
-    const fresh = await rotateKey(store, made?.key.id ?? '');
+    const fresh = await rotateKey(store, made?.key.id ?? '', { now: NOW });
     expect(await findKey(store, made?.secret ?? '')).toBeNull();
-    expect(await findKey(store, fresh ?? '')).toMatchObject({ id: made?.key.id });
+    expect(await findKey(store, fresh?.secret ?? '')).toMatchObject({ id: made?.key.id });
   });
 
   it('are listed page by page, and take a plan', async () => {

@@ -3,14 +3,16 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { WELCOME_CREDIT } from '../../model/subscriptions.ts';
+import { dayOf } from '../budgets.ts';
 import { hashSecret, isWellFormedKey, newKey, sameHash } from '../key-format.ts';
 import { dropLinksOf } from '../links.ts';
 import { isDuplicate, moveIn } from '../money/ledger.ts';
 import { endGrantsOf, endSignInsOf } from '../oauth/grants.ts';
-import { utcDay } from '../quotas.ts';
 import { ownerSessions } from '../sessions.ts';
 import type { Store } from '../store.ts';
 import type { KeyTable, Tables } from '../tables/schema.ts';
+import { JOBS } from '../writer-jobs.ts';
+import { endChildrenOf } from './children.ts';
 
 /** A key without its hash. */
 export type Key = Omit<KeyTable, 'hash'> & { balance: number };
@@ -99,13 +101,11 @@ async function releaseAddress(tx: Store['db'], email_normal: string): Promise<bo
  */
 async function takeWelcome(db: Store['db'], { now, welcome_budget: budget }: NewKey): Promise<boolean> {
   if (budget === undefined) return true;
-  if (budget < WELCOME_CREDIT) return false;
-  const { rows } = await sql`
-    insert into quotas (name, day, used, last)
-    values ('welcome credit', ${utcDay(new Date(now))}, ${WELCOME_CREDIT}, ${WELCOME_CREDIT})
-    on conflict (name, day) do update set used = quotas.used + excluded.used, last = excluded.last
-    where quotas.used + excluded.used <= ${budget} returning used`.execute(db);
-  return rows.length > 0;
+  const quota = { name: 'welcome credit', day: dayOf(now) };
+  const taken = await JOBS.take(db, { ...quota, wanted: WELCOME_CREDIT, quota: budget });
+  if (taken === WELCOME_CREDIT) return true;
+  await JOBS.give(db, { ...quota, units: taken });
+  return false;
 }
 
 /**
@@ -241,23 +241,35 @@ export async function setPlan(
   return numUpdatedRows > 0n;
 }
 
-export interface Rotation {
+/** What a rotation leaves: by default child keys and connected applications end, since who has the old secret made some. */
+export interface RotationChoice {
+  keep_children?: boolean | undefined;
+  keep_apps?: boolean | undefined;
+}
+
+/** The new secret of a key, and how many child keys and connected applications ended with the old one. */
+export interface RotatedKey {
+  secret: string;
+  ended: { children: number; apps: number };
+}
+
+export interface Rotation extends RotationChoice {
+  /** Milliseconds since 1970. */
+  now: number;
   /** SHA-256 of the secret to replace. Of two simultaneous rotations with the same one, one succeeds. */
   from?: string;
-  /** Whether OAuth grants stay. Absent: they end, because a holder of a lost secret may have granted access. */
-  keeps_grants?: boolean;
   /** Runs first in the same transaction; false cancels the rotation. */
   also?: (tx: Store['db']) => Promise<boolean>;
-  /** Runs last in the same transaction, with the new secret. */
-  keep?: (tx: Store['db'], secret: string) => Promise<void>;
+  /** Runs last in the same transaction. */
+  keep?: ((tx: Store['db'], rotated: RotatedKey) => Promise<void>) | undefined;
 }
 
 /**
  * Gives a key a new secret. The old secret and unused mailed links stop working, and the owner is signed out of every
  * browser. Null when the key is unknown or revoked, or has another secret than `from`.
  */
-export async function rotateKey(store: Store, id: string, rotation: Rotation = {}): Promise<string | null> {
-  const { from, keeps_grants = false, also, keep } = rotation;
+export async function rotateKey(store: Store, id: string, rotation: Rotation): Promise<RotatedKey | null> {
+  const { now, from, keep_children = false, keep_apps = false, also, keep } = rotation;
   const secret = newKey();
   return store.db.transaction().execute(async (tx) => {
     if (also && !(await also(tx))) return null;
@@ -268,20 +280,14 @@ export async function rotateKey(store: Store, id: string, rotation: Rotation = {
     if (from !== undefined) update = update.where('hash', '=', from);
     const { numUpdatedRows } = await update.where('revoked_at', 'is', null).executeTakeFirst();
     if (numUpdatedRows === 0n) return null;
-    if (!keeps_grants) {
-      await endGrantsOf(tx, id);
-      await tx
-        .updateTable('children')
-        .set({ revoked_at: Date.now() })
-        .where('key_id', '=', id)
-        .where('revoked_at', 'is', null)
-        .execute();
-    }
+    const children = keep_children ? 0 : await endChildrenOf(tx, id, now);
+    const apps = keep_apps ? 0 : await endGrantsOf(tx, id);
     await ownerSessions.endAll(tx, id);
     await endSignInsOf(tx, id);
     await dropLinksOf(tx, id);
-    await keep?.(tx, secret);
-    return secret;
+    const rotated = { secret, ended: { children, apps } };
+    await keep?.(tx, rotated);
+    return rotated;
   });
 }
 

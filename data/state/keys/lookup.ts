@@ -1,5 +1,5 @@
 // Looks up the key of every request without a cache: a revocation takes effect at once, in every process.
-import { type Bound, childBounds, dayOf, keyBounds, tightestBound } from '../budgets.ts';
+import { type Bound, capBound, childBounds, dayOf, keyBounds, tightestBound } from '../budgets.ts';
 import { hashSecret, isWellFormedKey } from '../key-format.ts';
 import { childByHash, grantWithKey, keyByHash, keyWithBalance } from '../statements.ts';
 import type { Store } from '../store.ts';
@@ -13,7 +13,7 @@ export interface LiveKey {
   balance: number;
   /** Whether its owner set limits. */
   limited?: true;
-  /** The tightest bound of the key and of its child; absent: none. */
+  /** The tightest bound of the key and of its child or client; absent: none. */
   bound?: Bound;
   /** The child key of the secret. */
   child?: LiveChild;
@@ -32,8 +32,6 @@ export interface LiveGrant {
   /** Its name in tokens and charges. */
   name: string;
   client_id: string;
-  /** The rest of its cap; null: no cap. */
-  left: number | null;
   /** Whether its tokens are accepted at every resource, whatever they were issued for. */
   any_resource: boolean;
   key: LiveKey;
@@ -85,6 +83,6 @@ export async function findLiveGrant({ reader }: Store, name: string, now: number
   const { client_id, cap, spent, any_resource } = row;
   const key = liveKey(row, now);
   if (key === null) return null;
-  const left = cap === null ? null : Math.max(0, cap - spent);
-  return { name, client_id, left, any_resource: any_resource === 1, key };
+  const bound = tightestBound([...capBound('client', cap, spent), ...(key.bound ? [key.bound] : [])]);
+  return { name, client_id, any_resource: any_resource === 1, key: { ...key, ...(bound && { bound }) } };
 }

@@ -1,6 +1,6 @@
 // Limits that an owner sets for a key and its children, and the alert at a low balance. Amounts in micro-euros.
 import { sql } from 'kysely';
-import { dayOf, monthOf } from '../budgets.ts';
+import { type CountedSpending, dayOf, monthOf, spendingOn } from '../budgets.ts';
 import { accountOf } from '../statements.ts';
 import type { Store } from '../store.ts';
 import type { KeyLimitTable } from '../tables/budgets.ts';
@@ -11,8 +11,7 @@ export type KeyLimits = Pick<KeyLimitTable, 'per_day' | 'per_month' | 'alert_bel
 export async function limitsOf({ db }: Store, key_id: string, now: number): Promise<KeyLimitTable | null> {
   const row = await db.selectFrom('key_limits').selectAll().where('key_id', '=', key_id).executeTakeFirst();
   if (row === undefined) return null;
-  const [today, thisMonth] = [row.day === dayOf(now), row.month === monthOf(dayOf(now))];
-  return { ...row, day_spent: today ? row.day_spent : 0, month_spent: thisMonth ? row.month_spent : 0 };
+  return { ...row, ...spendingOn(row, dayOf(now)) };
 }
 
 /** Replaces the limits of a key. What it spent earlier today and this month counts. `also` runs last. */
@@ -23,7 +22,6 @@ export async function setLimits(
   now: number,
   also: (tx: Store['db'], row: KeyLimitTable) => Promise<void>,
 ): Promise<KeyLimitTable> {
-  const day = dayOf(now);
   const spentSince = async (tx: Store['db'], date: string): Promise<number> => {
     const { rows } = await sql<{ spent: number }>`
       select cast(coalesce(-sum(amount), 0) as bigint) as spent from entries
@@ -33,12 +31,27 @@ export async function setLimits(
   return db.transaction().execute(async (tx) => {
     // Writing both rows, in the order of charges, makes this wait for the charges that run.
     const account = accountOf(key_id);
-    await tx.updateTable('key_limits').set({ key_id }).where('key_id', '=', key_id).execute();
-    await tx.updateTable('balances').set({ account }).where('account', '=', account).execute();
+    const earlier = await tx
+      .updateTable('key_limits')
+      .set({ key_id })
+      .where('key_id', '=', key_id)
+      .returningAll()
+      .executeTakeFirst();
+    const day = dayOf(now);
+    const counts = async (): Promise<CountedSpending> => ({
+      ...{ day, day_spent: await spentSince(tx, day) },
+      ...{ month: monthOf(day), month_spent: await spentSince(tx, `${monthOf(day)}-01`) },
+    });
+    const balance = await tx
+      .updateTable('balances')
+      .set({ account })
+      .where('account', '=', account)
+      .returning('amount')
+      .executeTakeFirst();
     const row: KeyLimitTable = {
-      ...{ key_id, ...limits, day, month: monthOf(day), alerted_at: null },
-      day_spent: await spentSince(tx, day),
-      month_spent: await spentSince(tx, `${monthOf(day)}-01`),
+      // The alert is for a balance that falls below the mark: one that is below already arms none.
+      ...{ key_id, ...limits, alerted_at: (balance?.amount ?? 0) < (limits.alert_below ?? 0) ? now : null },
+      ...(earlier === undefined ? await counts() : spendingOn(earlier, day)),
     };
     await tx
       .insertInto('key_limits')

@@ -102,7 +102,7 @@ describeStores('grants', (under) => {
       const { id, name, key_id } = await granted(store, null);
       await putItem(store, 'RefreshToken', `token of ${id}`, {}, { expires_at: null, grant: name });
       if (how === 'revokeKey') await revokeKey(store, key_id, NOW);
-      else await rotateKey(store, key_id);
+      else await rotateKey(store, key_id, { now: NOW });
       expect(await findLiveGrant(store, name, NOW)).toBeNull();
       expect(await grantsOf(store, key_id, NOW)).toEqual([]);
       expect(await findItem(store, 'RefreshToken', `token of ${id}`)).toBeUndefined();

@@ -42,12 +42,13 @@ export async function endGrant(store: Store, name: string): Promise<void> {
   });
 }
 
-/** Ends every grant of a key in the caller's transaction: the key was revoked or has a new secret. */
-export async function endGrantsOf(db: Kysely<Tables>, key_id: string): Promise<void> {
+/** Ends every grant of a key in the caller's transaction, and returns their number: the key was revoked or replaced. */
+export async function endGrantsOf(db: Kysely<Tables>, key_id: string): Promise<number> {
   const mine = db.selectFrom('grants').select('id').where('key_id', '=', key_id);
   await db.deleteFrom('oauth_items').where('grant_id', 'in', mine).execute();
   await db.deleteFrom('oauth_items').where('model', '=', 'Grant').where('id', 'in', mine).execute();
-  await db.deleteFrom('grants').where('key_id', '=', key_id).execute();
+  const { numDeletedRows } = await db.deleteFrom('grants').where('key_id', '=', key_id).executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
 /** Signs a key out of the authorization server, in the caller's transaction: who knows a replaced secret may not consent. */

@@ -186,7 +186,11 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
 
   it('caps what a call may cost', async () => {
     const dear = await paying.call('entity_search', { dataset: 'tools', max_price_eur: 0.001 });
-    expect(dear).toMatchObject({ isError: true, structuredContent: { error: 'payment_required', price_eur: 0.008 } });
+    expect(dear).toMatchObject({
+      isError: true,
+      structuredContent: { error: 'limit_exceeded', detail: { bound: 'max_price', limit_eur: 0.001 } },
+    });
+    expect(dear.structuredContent).not.toHaveProperty('accepts');
     const cheap = await paying.call('entity_search', { dataset: 'tools', limit: 1, max_price_eur: 0.008 });
     expect(cheap._meta['charge_eur']).toBe(0.008);
   });

@@ -8,6 +8,7 @@ import {
   CredentialError,
   datasetTypes,
   InvalidRequestError,
+  LimitError,
   memoryCache,
   NotFoundError,
   PaymentError,
@@ -131,8 +132,8 @@ describe('money', () => {
       .dataset('tools')
       .get(slugs[0]!)
       .catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(PaymentError);
-    expect((failure as PaymentError).price_eur).toBe(0.004);
+    expect(failure).toBeInstanceOf(LimitError);
+    expect(failure).toMatchObject({ status: 403, code: 'limit_exceeded', bound: 'max_price' });
     expect(client.cost).toEqual({ calls: 0, charge_eur: 0, balance_eur: undefined });
     await client.dataset('tools').get(slugs[0]!, {}, { maxPrice: 0.01 });
   });

@@ -212,7 +212,9 @@ describeApps('the pages of an account', { now, seller, calls: { signin: 10 } }, 
       cap: null,
       ...times,
     });
-    const pressed = await Promise.all([app, other].map((each) => post(each, '/account/rotate', {}, { Cookie })));
+    const pressed = await Promise.all(
+      [app, other].map((each) => post(each, '/account/rotate', { keep_apps: 'yes' }, { Cookie })),
+    );
     const pages = await Promise.all(pressed.map((answer) => answer.text()));
     const fresh = pages.flatMap((page) => SECRET.exec(page)?.[0] ?? []);
     expect(fresh).toHaveLength(1);
@@ -353,7 +355,7 @@ describeApps('the pages of an account', { now, seller, calls: { signin: 10 } }, 
       { Cookie },
     );
     expect([saved.status, saved.headers.get('location')]).toEqual([303, '/account?done=limited#limits']);
-    expect(await callStatus(app, '/v1/tools/entities/record-1', { headers })).toBe('402 limit_exceeded');
+    expect(await callStatus(app, '/v1/tools/entities/record-1', { headers })).toBe('403 limit_exceeded');
     const page = await pageOf(app, Cookie);
     for (const part of ['value="0.006"', 'value="1.5"', 'value="5"', 'Spent today: €0.004.', 'Mailed once to reader'])
       expect(page).toContain(part);

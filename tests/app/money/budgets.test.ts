@@ -43,20 +43,18 @@ describeApps('budgets', { now: () => clock }, (stage) => {
       '0.004',
     ]);
     await other.ask(RECORD, { headers: child.headers });
-    expect(await callStatus(app, RECORD, { headers: child.headers })).toBe('402 limit_exceeded');
+    expect(await callStatus(app, RECORD, { headers: child.headers })).toBe('403 limit_exceeded');
     const refused = await app.json(RECORD, { headers: child.headers });
     expect(refused.body).toMatchObject({
-      detail: { reason: 'per_day', left_eur: 0 },
+      detail: { bound: 'per_day', limit_eur: 0.008, resets_at: '2026-11-21T00:00:00.000Z' },
       is_retriable: false,
-      how_to_pay: {},
     });
     clock = new Date(NOW.getTime() + 86_400_000);
     expect(await callStatus(other, RECORD, { headers: child.headers })).toBe('200');
     expect((await app.json(RECORD, { headers: child.headers })).body['detail']).toEqual({
-      reason: 'cap',
-      left_eur: 0.002,
+      bound: 'cap',
+      limit_eur: 0.014,
     });
-    clock = NOW;
     expect(await balance(app, headers)).toBe(0.488);
     const own = await app.json('/v1/keys/me', { headers: child.headers });
     expect(own.body).toMatchObject({ id: child.id, email: null, plan: 'payg' });
@@ -69,6 +67,7 @@ describeApps('budgets', { now: () => clock }, (stage) => {
       { operation: 'entity_get', child_id: child.id, calls: 2, amount_eur: 0.008 },
       { child_id: child.id },
     ]);
+    clock = NOW;
     expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
   });
 
@@ -82,7 +81,7 @@ describeApps('budgets', { now: () => clock }, (stage) => {
       const counts = Map.groupBy(await Promise.all(calls), (status) => status);
       return Object.fromEntries([...counts].map(([status, equal]) => [status, equal.length]));
     };
-    expect(await race(1000, child.headers)).toEqual({ 200: 37, '402 limit_exceeded': 963 });
+    expect(await race(1000, child.headers)).toEqual({ 200: 37, '403 limit_exceeded': 963 });
     expect(await race(20, headers)).toEqual({ 200: 13, '402 insufficient_credits': 7 });
     expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
   });
@@ -96,11 +95,11 @@ describeApps('budgets', { now: () => clock }, (stage) => {
     expect(await ask(RECORD)).toBe('200');
     expect(await ask('/v1/tools/schema')).toBe('200');
     expect(await ask('/v1/tools/facets?by=kind')).toBe('200');
-    expect(await ask('/v1/tools/entities?limit=1')).toBe('402 limit_exceeded');
-    expect(await ask('/v1/tools/facets?by=kind&min_runtime=1')).toBe('402 limit_exceeded');
+    expect(await ask('/v1/tools/entities?limit=1')).toBe('403 limit_exceeded');
+    expect(await ask('/v1/tools/facets?by=kind&min_runtime=1')).toBe('403 limit_exceeded');
     const harbour = app.records['harbours']![0]!.slug;
-    expect(await ask(`/v1/harbours/entities/${harbour}`)).toBe('402 limit_exceeded');
-    expect(await ask('/v1/sql', { method: 'POST', body: '{"sql":"SELECT 1"}' })).toBe('402 limit_exceeded');
+    expect(await ask(`/v1/harbours/entities/${harbour}`)).toBe('403 limit_exceeded');
+    expect(await ask('/v1/sql', { method: 'POST', body: '{"sql":"SELECT 1"}' })).toBe('403 limit_exceeded');
     const quoted = { operation: 'entity_search', dataset: 'tools' };
     const { body } = await app.json('/v1/quote', sent('POST', quoted, child.headers));
     expect(body).toMatchObject({
@@ -114,7 +113,7 @@ describeApps('budgets', { now: () => clock }, (stage) => {
     const { headers } = await newKey(app);
     const child = await newChild(app, headers, { cap_eur: 0 });
     const path = `/v1/keys/me/children/${child.id}`;
-    expect(await callStatus(app, RECORD, { headers: child.headers })).toBe('402 limit_exceeded');
+    expect(await callStatus(app, RECORD, { headers: child.headers })).toBe('403 limit_exceeded');
     const changed = await app.json(path, sent('PATCH', { cap_eur: null, name: 'other' }, headers));
     expect([changed.status, changed.body]).toMatchObject([
       200,
@@ -192,16 +191,67 @@ describeApps('budgets', { now: () => clock }, (stage) => {
     expect(await callStatus(other, RECORD, { headers: child.headers })).toBe('200');
     expect((await app.json(RECORD, { headers })).body).toMatchObject({
       error: 'limit_exceeded',
-      detail: { reason: 'key_per_day' },
+      detail: { bound: 'per_day', limit_eur: 0.008 },
     });
     clock = new Date(NOW.getTime() + 86_400_000);
     expect(await callStatus(app, RECORD, { headers })).toBe('200');
     expect((await app.json(RECORD, { headers: child.headers })).body).toMatchObject({
-      detail: { reason: 'key_per_month' },
+      detail: { bound: 'per_month', limit_eur: 0.012, resets_at: '2026-12-01T00:00:00.000Z' },
     });
     clock = NOW;
     await app.json('/v1/keys/me/limits', sent('PUT', {}, headers));
     expect(await callStatus(app, RECORD, { headers })).toBe('200');
+  });
+
+  it.each([
+    ['day', '2026-11-20T23:59:59Z', '2026-11-21T00:00:01Z'],
+    ['month', '2026-11-30T23:59:59Z', '2026-12-01T00:00:01Z'],
+  ])('a clock that goes back and forth over the end of a %s resets no bound', async (period, before, after) => {
+    const { app, other } = stage;
+    const moments = [before, after].map((text) => new Date(text));
+    const { headers } = await newKey(app);
+    const bound = period === 'day' ? { per_day_eur: 0.008 } : { per_month_eur: 0.008 };
+    await app.json('/v1/keys/me/limits', sent('PUT', bound, headers));
+    const child = await newChild(app, headers, { per_day_eur: 0.008 });
+    const statuses: string[] = [];
+    // Two machines on both sides of midnight.
+    for (let call = 0; call < 10; call += 1) {
+      clock = moments[call % 2]!;
+      statuses.push(await callStatus(call % 3 ? app : other, RECORD, { headers: child.headers }));
+    }
+    expect(statuses.filter((status) => status === '200')).toHaveLength(3);
+    clock = moments[0]!;
+    const { body } = await app.json('/v1/keys/me/limits', sent('PUT', bound, headers));
+    expect(body[period === 'day' ? 'spent_today_eur' : 'spent_this_month_eur']).toBe(0.008);
+    expect(await callStatus(app, RECORD, { headers })).toBe('403 limit_exceeded');
+    clock = NOW;
+  });
+
+  it('refuses beyond a bound before the input and the payment, and repeats a stored answer all the same', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    const child = await newChild(app, headers, { cap_eur: 0.004 });
+    const once = { headers: { ...child.headers, 'Idempotency-Key': 'the-last-call-of-it-1' } };
+    expect(await callStatus(app, RECORD, once)).toBe('200');
+    expect(await callStatus(app, RECORD, once)).toBe('200');
+    const calls = [RECORD, '/v1/tools/entities?limit=0', '/v1/tools/entities?nonsense=1', '/v1/tools/stats'];
+    for (const path of calls) {
+      const { status, body, headers: sentHeaders } = await app.json(path, { headers: child.headers });
+      expect([status, body['error'], body['detail']]).toEqual([
+        403,
+        'limit_exceeded',
+        { bound: 'cap', limit_eur: 0.004 },
+      ]);
+      for (const name of ['accepts', 'how_to_pay', 'price_eur']) expect(body).not.toHaveProperty(name);
+      expect(sentHeaders.get('payment-required')).toBeNull();
+      expect((await app.ask(path, { method: 'HEAD', headers: child.headers })).status).toBe(403);
+    }
+    expect(await callStatus(app, '/v1/tools/entities/nobody', { headers: child.headers })).toBe('404 unknown_entity');
+    const ceiling = { headers: { 'X-Max-Price-EUR': '0.001' }, address: '203.0.113.9' };
+    for (const path of [RECORD, '/v1/tools/entities/batch?ids=record-1'])
+      expect(await callStatus(app, path, ceiling)).toBe('403 limit_exceeded');
+    // A preview is free.
+    expect(await callStatus(app, '/v1/tools/entities?limit=1', ceiling)).toBe('200');
   });
 
   it('mails once when the balance falls below the mark, and again after it was above', async () => {
@@ -223,6 +273,12 @@ describeApps('budgets', { now: () => clock }, (stage) => {
       counts.push(existingMails(mails));
     }
     expect(counts.map((count) => count - counts[0]!)).toEqual([0, 1, 1, 1, 2]);
+    // Setting the limits again arms no alert.
+    for (const mark of [0.4945, 0.6, null, 0.4945]) {
+      await app.json('/v1/keys/me/limits', sent('PUT', mark === null ? {} : { alert_below_eur: mark }, headers));
+      await app.ask(RECORD, { headers });
+    }
+    expect(existingMails(mails) - counts[0]!).toBe(2);
   });
 });
 

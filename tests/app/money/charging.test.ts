@@ -185,8 +185,8 @@ describeApps('charging', options, (stage) => {
     const { headers } = await newKey(app);
     const ask = (max: string) =>
       callStatus(app, '/v1/tools/entities', { headers: { ...headers, 'X-Max-Price-EUR': max } });
-    expect(await ask('0.007999')).toBe('402 payment_required');
-    expect(await ask('0')).toBe('402 payment_required');
+    expect(await ask('0.007999')).toBe('403 limit_exceeded');
+    expect(await ask('0')).toBe('403 limit_exceeded');
     expect(await balance(app, headers)).toBe(0.5);
     expect([await ask('0.008'), await ask('1')]).toEqual(['200', '200']);
     for (const wrong of ['-1', 'NaN', '1e3', 'Infinity', '0.0000001', ''])

@@ -81,7 +81,7 @@ describeApps('facets', {}, (stage) => {
     const operator = await app.json(`/v1/tools/facets?${query}`, { admin: true });
     expect([operator.status, operator.headers.get('x-charge-eur')]).toEqual([200, null]);
     const refused = await facets(query, { ...headers, 'X-Max-Price-EUR': '0.001' });
-    expect(refused.status).toBe(402);
+    expect(refused.status).toBe(403);
   });
 
   it('cost an empty key nothing and return nothing', async () => {

@@ -91,7 +91,7 @@ describeApps('HEAD', {}, (stage) => {
     expect(await head('/v1/tools/entities?limit=0', { headers })).toBe(422);
     expect(await head('/v1/tools/entities?cursor=x', { headers })).toBe(400);
     expect(await head('/v1/tools/entities?min_runtime=1', { headers: {} })).toBe(402);
-    expect(await head(record, { headers: { ...headers, 'X-Max-Price-EUR': '0.001' } })).toBe(402);
+    expect(await head(record, { headers: { ...headers, 'X-Max-Price-EUR': '0.001' } })).toBe(403);
     expect(await head('/v1/tools/entities?format=csv')).toBe(401);
     expect(await head(record, { headers: { Authorization: 'Bearer wrong' } })).toBe(401);
     for (let i = 0; i < 30; i += 1) expect(await head('/v1/tools/entities?limit=20')).toBe(200);

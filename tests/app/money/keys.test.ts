@@ -375,20 +375,24 @@ describeApps('keys', { now }, (stage) => {
     expect(kept).toEqual([]);
   });
 
-  it('are replaced by their owner once, even at the same moment; credit, plan and connections stay', async () => {
+  it('are replaced by their owner once, even at the same moment; credit and plan stay', async () => {
     verifies('keys.rotate');
     const { app, other } = stage;
     const { id, headers } = await newKey(app, 5);
     await grant(app, { key_id: id, amount_eur: 0, plan: 'pro' });
     const times = { expires_at: null, created_at: NOW.getTime() };
     await openGrant(app.state, 'session', { key_id: id, client_id: 'c', client_name: 'Agent', cap: null, ...times });
+    const { body: child } = await app.json('/v1/keys/me/children', { method: 'POST', headers, body: '{"name":"a"}' });
     const rotate = (at: TestApp, init: object = { headers }) =>
       at.json('/v1/keys/me/rotate', { method: 'POST', ...init });
+    expect((await rotate(app, { headers, body: '{"keep_apps":"yes"}' })).body['detail']).toMatchObject([
+      { loc: ['body', 'keep_apps'] },
+    ]);
     const answers = await Promise.all([rotate(app), rotate(other)]);
     expect(answers.map(({ status, body }) => body['error'] ?? status).sort()).toEqual([200, 'invalid_key']);
     const { body, headers: sent } = answers.find(({ status }) => status === 200)!;
     expect(sent.get('cache-control')).toBe('no-store');
-    expect(body).toMatchObject({ id, key: expect.stringMatching(/^dsr_\w{43}$/), license: expect.any(String) });
+    expect(body).toMatchObject({ id, key: expect.stringMatching(/^dsr_\w{43}$/), ended: { children: 1, apps: 1 } });
     for (const at of [app, other]) expect(await callStatus(at, '/v1/keys/me', { headers })).toBe('401 invalid_key');
     const fresh = { Authorization: `Bearer ${body['key']}` };
     expect((await app.json('/v1/keys/me', { headers: fresh })).body).toMatchObject({
@@ -396,12 +400,35 @@ describeApps('keys', { now }, (stage) => {
       plan: 'pro',
       balance_eur: 5.5,
     });
-    expect(await grantsOf(app.state, id, NOW.getTime())).toHaveLength(1);
+    expect(await grantsOf(app.state, id, NOW.getTime())).toHaveLength(0);
+    const ended = { headers: { Authorization: `Bearer ${child['key']}` } };
+    expect(await callStatus(other, '/v1/keys/me', ended)).toBe('401 invalid_key');
     const log = await auditEntries(app.state, { limit: 1 });
     expect(log).toMatchObject([{ who: `key ${id}`, action: 'rotate', subject: id }]);
     expect(JSON.stringify(log)).not.toContain(body['key']);
     expect(await callStatus(app, '/v1/keys/me/rotate', { method: 'POST' })).toBe('401 key_required');
     expect(await callStatus(app, '/v1/keys/me/rotate', { method: 'POST', admin: true })).toBe('404 not_found');
+  });
+
+  it.each([
+    [{ keep_children: true }, { children: 0, apps: 1 }],
+    [{ keep_apps: true }, { children: 1, apps: 0 }],
+    [
+      { keep_children: true, keep_apps: true },
+      { children: 0, apps: 0 },
+    ],
+  ])('keep on a rotation with %j what they name', async (choice, ended) => {
+    const { app } = stage;
+    const { id, headers } = await newKey(app, 5);
+    const { body: child } = await app.json('/v1/keys/me/children', { method: 'POST', headers, body: '{"name":"a"}' });
+    const times = { expires_at: null, created_at: NOW.getTime() };
+    await openGrant(app.state, `kept ${id}`, { key_id: id, client_id: 'c', client_name: 'A', cap: null, ...times });
+    const { body } = await app.json('/v1/keys/me/rotate', { method: 'POST', headers, body: JSON.stringify(choice) });
+    expect(body['ended']).toEqual(ended);
+    const asChild = { headers: { Authorization: `Bearer ${child['key']}` } };
+    const status = ended.children === 0 ? '200' : '401 invalid_key';
+    expect(await callStatus(app, '/v1/tools/entities/record-1', asChild)).toBe(status);
+    expect(await grantsOf(app.state, id, NOW.getTime())).toHaveLength(1 - ended.apps);
   });
 
   it('are revoked by their owner, which ends their grants', async () => {

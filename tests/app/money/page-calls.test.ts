@@ -68,7 +68,7 @@ describeApps('paid values in place', {}, (stage) => {
     expect((await app.json('/v1/keys/me/limits', limits)).status).toBe(200);
     const record = (entity_id: string) => ({ ...RECORD, arguments: { entity_id } });
     expect(await outcome(await run(app, reader, record('record-2')))).toBe('200');
-    expect(await outcome(await run(app, reader, record('record-3')))).toBe('402 limit_exceeded');
+    expect(await outcome(await run(app, reader, record('record-3')))).toBe('403 limit_exceeded');
     expect(await balance(app, reader.headers)).toBeCloseTo(0.496, 6);
   });
 
@@ -148,8 +148,8 @@ describeApps('paid values in place', {}, (stage) => {
     for (const csrf of ['', 'x', stranger.csrf])
       expect(await outcome(await run(app, { ...reader, csrf }, RECORD))).toBe('401 key_required');
     for (const headers of FOREIGN) expect((await run(app, reader, RECORD, headers)).status).toBe(403);
-    expect(await outcome(await run(app, reader, { ...RECORD, max_price_eur: 0.003 }))).toBe('402 payment_required');
-    expect(await outcome(await run(app, reader, { ...RECORD, max_price_eur: 0 }))).toBe('402 payment_required');
+    expect(await outcome(await run(app, reader, { ...RECORD, max_price_eur: 0.003 }))).toBe('403 limit_exceeded');
+    expect(await outcome(await run(app, reader, { ...RECORD, max_price_eur: 0 }))).toBe('403 limit_exceeded');
     expect(await outcome(await run(app, { ...reader, Cookie: '' }, RECORD))).toBe('401 key_required');
     const wrong = [
       { ...RECORD, max_price_eur: -1 },
@@ -179,7 +179,7 @@ describeApps('paid values in place', {}, (stage) => {
     const { app } = stage;
     const [reader, stranger] = [await visitor(app), await visitor(app)];
     expect((await run(app, reader, RECORD)).status).toBe(200);
-    expect(await outcome(await run(app, stranger, { ...RECORD, max_price_eur: 0 }))).toBe('402 payment_required');
+    expect(await outcome(await run(app, stranger, { ...RECORD, max_price_eur: 0 }))).toBe('403 limit_exceeded');
     const mixed = { ...stranger, csrf: reader.csrf };
     expect(await outcome(await run(app, mixed, { ...RECORD, max_price_eur: 0 }))).toBe('401 key_required');
     await form(app, '/account/sign-out', {}, reader.Cookie);

@@ -35,6 +35,18 @@ describeStores('previews', ({ open }) => {
     expect(await previews.left('a', 'bakeries-2', tomorrow)).toBe(3);
   });
 
+  it('a clock that goes back and forth over midnight resets nothing', async () => {
+    const previews = await opened(3);
+    const [today, tomorrow] = [now, new Date(now.getTime() + 60_000)];
+    expect(await previews.take('back', 'tools', 3, today)).toBe(3);
+    expect(await previews.take('back', 'tools', 2, tomorrow)).toBe(2);
+    for (let times = 0; times < 3; times += 1) {
+      expect(await previews.left('back', 'tools', today)).toBe(times === 0 ? 1 : 0);
+      expect(await previews.take('back', 'tools', 3, today)).toBe(times === 0 ? 1 : 0);
+      expect(await previews.take('back', 'tools', 3, tomorrow)).toBe(0);
+    }
+  });
+
   it('parallel calls share one quota', async () => {
     const previews = await opened(20);
     const got = await Promise.all(Array.from({ length: 10 }, () => previews.take('a', 'bakeries-3', 7, now)));

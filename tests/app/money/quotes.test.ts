@@ -86,7 +86,7 @@ describeApps('POST /v1/quote', {}, (stage) => {
       [get, 'insufficient_credits', true],
       [{ ...get, arguments: { entity_id: 'nobody' } }, 'unknown_entity', false],
       [{ ...get, dataset: 'tolls' }, 'unknown_dataset', false],
-      [{ ...get, arguments: { ...get.arguments, max_price_eur: 0.0001 } }, 'payment_required', true],
+      [{ ...get, arguments: { ...get.arguments, max_price_eur: 0.0001 } }, 'limit_exceeded', true],
       [
         { operation: 'entity_search', dataset: 'tools', arguments: { filters: { knd: 'saw' } } },
         'unknown_filter',

@@ -78,7 +78,14 @@ describe('Redis', () => {
     expect(got.reduce((sum, each) => (sum ?? 0) + (each ?? 0), 0)).toBe(20);
     await quotas[0]?.give(quota, 5, NOW);
     expect(await quotas[1]?.left(quota, NOW)).toBe(5);
-    expect(await quotas[1]?.left(quota, new Date(NOW.getTime() + 86_400_000))).toBe(20);
+    const tomorrow = new Date(NOW.getTime() + 86_400_000);
+    expect(await quotas[1]?.left(quota, tomorrow)).toBe(20);
+    // A clock that goes back to the day before resets nothing.
+    expect(await quotas[0]?.take(quota, 20, tomorrow)).toBe(20);
+    expect(await quotas[1]?.left(quota, NOW)).toBe(0);
+    expect(await quotas[1]?.take(quota, 1, NOW)).toBe(0);
+    await quotas[0]?.give(quota, 2, NOW);
+    expect(await quotas[1]?.left(quota, tomorrow)).toBe(2);
   });
 
   test('fails: the service continues with local limits, logs it once, and shares again afterwards', async () => {

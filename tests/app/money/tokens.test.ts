@@ -52,7 +52,8 @@ describeStores('access tokens', (under) => {
       for (const aud of audiences(BASE))
         expect(await ask(await sign({ aud }), 'authorization', aud.slice(BASE.length))).toEqual({
           ...caller,
-          grant: { name: claims.grant, left: 1000 },
+          grant: claims.grant,
+          bound: { name: 'cap', of: 'client', limit: 1000, left: 1000, resets_at: null },
         });
     });
 

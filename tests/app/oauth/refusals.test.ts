@@ -424,7 +424,9 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       const lost = await newKey(app);
       const { access_token } = await connectClient(base, lost.key);
       const { rotateKey } = await import('../../../data/state/keys/keys.ts');
-      expect(await rotateKey(app.state, lost.id)).toMatch(/^dsr_/);
+      expect(await rotateKey(app.state, lost.id, { now: Date.now() })).toMatchObject({
+        ended: { children: 0, apps: 1 },
+      });
       expect(await call(access_token)).toBe(401);
     });
   });

@@ -61,16 +61,16 @@ describe.each([
     const ask = (api: Api, credential = access_token) => api.ask(RECORD, bearer(credential));
     const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(i % 2 ? one : two)));
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-    expect([count(200), count(402)]).toEqual([25, 35]);
-    const [refusal] = answers.filter(({ status }) => status === 402);
+    expect([count(200), count(403)]).toEqual([25, 35]);
+    const [refusal] = answers.filter(({ status }) => status === 403);
     expect(JSON.parse(refusal?.body ?? '')).toMatchObject({
-      error: 'insufficient_credits',
-      detail: { reason: 'spending_cap', left_eur: expect.any(Number) },
-      how_to_pay: { oauth: { url: expect.stringContaining('/.well-known/oauth-protected-resource') } },
+      error: 'limit_exceeded',
+      detail: { bound: 'cap', limit_eur: 0.101 },
+      alternative_action: expect.stringContaining('connecting the client again'),
     });
     // A token of the same grant has the same cap; the person's own key and another grant do not.
     const renewed = await token(base, { grant_type: 'refresh_token', client_id, refresh_token });
-    expect((await ask(two, renewed.body['access_token'])).status).toBe(402);
+    expect((await ask(two, renewed.body['access_token'])).status).toBe(403);
     expect((await ask(two, key)).status).toBe(200);
     expect((await ask(one, (await connectClient(base, key)).access_token)).status).toBe(200);
     expect(await verify(state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
@@ -110,11 +110,11 @@ test('a cap is checked before a call runs, and does not affect free calls', asyn
   const headers = bearer(access_token);
   expect((await app.json(RECORD, { headers })).status).toBe(200);
   const refused = await app.json(RECORD, { headers });
-  expect([refused.status, refused.body['detail']]).toEqual([402, { reason: 'spending_cap', left_eur: 0.001 }]);
-  expect(refused.body['message']).toContain('may spend 0.001 EUR more');
+  expect([refused.status, refused.body['detail']]).toEqual([403, { bound: 'cap', limit_eur: 0.005 }]);
+  expect(refused.body['message']).toContain('0.001 EUR is left of the cap of this client');
   for (const path of ['/v1/datasets', '/v1/tools/facets?by=kind', '/v1/keys/me'])
     expect((await app.json(path, { headers })).status, path).toBe(200);
-  expect((await app.ask(RECORD, { method: 'HEAD', headers })).status).toBe(402);
+  expect((await app.ask(RECORD, { method: 'HEAD', headers })).status).toBe(403);
   expect(app.faults).toEqual([]);
   await close();
 });

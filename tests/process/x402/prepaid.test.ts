@@ -213,16 +213,28 @@ describeX402('a prepaid key', {}, (stage) => {
     const { app } = stage;
     const { body } = await app.json(RECORD);
     expect(body['how_to_pay']).toMatchObject({
-      prepaid: { url: `${BASE}${PATH}`, method: 'POST', body: { amount_eur: 2 } },
+      prepaid: {
+        url: `${BASE}${PATH}`,
+        method: 'POST',
+        body: { amount_eur: 0.8 },
+        headers: { 'Idempotency-Key': expect.any(String) },
+      },
     });
-    const probe = await post(app, {});
-    expect([probe.summary, probe.body['price_eur']]).toEqual(['402 payment_required', 2]);
-    const named402 = await post(app, { amount_eur: 7.5 });
+    // Nobody signs a payment for a call whose headers are refused.
+    for (const headers of [{}, { 'Idempotency-Key': 'too-short-0123456' }, { 'Idempotency-Key': 'a'.repeat(64) }]) {
+      const refused = await post(app, { amount_eur: 0.8 }, headers);
+      expect([refused.summary, refused.headers.get('payment-required')]).toEqual(['422 validation_failed', null]);
+    }
+    const probe = await post(app, {}, named());
+    expect([probe.summary, probe.body['price_eur']]).toEqual(['402 payment_required', 0.8]);
+    expect(Number((probe.body['accepts'] as { amount: string }[])[0]?.amount)).toBeLessThan(1_000_000);
+    const named402 = await post(app, { amount_eur: 7.5 }, named());
     expect([named402.body['price_eur'], (named402.body['accepts'] as { amount: string }[])[0]?.amount]).toEqual([
       7.5,
       '8250000',
     ]);
-    expect((await app.json(PATH, { method: 'POST', body: '{"amount_eur":1}', admin: true })).status).toBe(402);
+    const admin = { method: 'POST', body: '{"amount_eur":1}', admin: true, headers: named() };
+    expect((await app.json(PATH, admin)).status).toBe(402);
   });
 });
 

@@ -164,7 +164,7 @@ describeX402('a payment that will not do', {}, (stage) => {
     expect((await callPaid(app, '/v1/tools/entities?format=csv', payment)).summary).toBe('401 key_required');
     expect((await callPaid(app, '/v1/tools/export', payment)).summary).toBe('403 plan_required');
     expect((await callPaid(app, stats, payment, { 'Idempotency-Key': 'short' })).summary).toBe('422 validation_failed');
-    expect((await callPaid(app, stats, payment, { 'X-Max-Price-EUR': '0.001' })).summary).toBe('402 payment_required');
+    expect((await callPaid(app, stats, payment, { 'X-Max-Price-EUR': '0.001' })).summary).toBe('403 limit_exceeded');
     expect((await callPaid(app, stats, payment, { Authorization: 'Bearer dsr_wrong' })).summary).toBe(
       '401 invalid_key',
     );
