@@ -46,8 +46,7 @@ export interface LoadedTables {
 /**
  * Loads a release folder; its files are sorted as in data/model/layout.ts, and the tables keep that order.
  * Throws when a file is missing, damaged or has another number of rows than the manifest. With `indexed`,
- * terms, names, bodies and the history stay in the files: the few queries that need them get the same answers
- * more slowly.
+ * terms, names and bodies stay in the files: the few queries that need them get the same answers more slowly.
  */
 export async function load(
   folder: string,
@@ -72,7 +71,7 @@ export async function load(
     const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
     const shape = { ...(await loadRecords(run, file(RELEASE_FILES.engine), pack, limits.tables)), numbered: !indexed };
     await (indexed ? showTerms : loadTerms)(run, file(RELEASE_FILES.terms));
-    await loadSteps(run, path(folder, RELEASE_FILES.history), pack, limits.history, indexed);
+    await loadSteps(run, path(folder, RELEASE_FILES.history), pack, limits.history);
     const refs = sql`SELECT id AS ref, ord FROM records UNION ALL SELECT slug, ord FROM records WHERE slug <> id`;
     await run(sql`CREATE ${indexed ? sql`VIEW` : sql`TABLE`} refs AS ${refs}${indexed ? sql`` : sql` ORDER BY ref`}`);
     if (!indexed) await run(sql`CREATE UNIQUE INDEX refs_by_ref ON refs (ref)`);

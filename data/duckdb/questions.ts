@@ -220,9 +220,8 @@ const KEYS = [sql`key0`, sql`key1`] as const;
 /**
  * Rows `[depth, key0, key1, count, min, quantiles, max, sum, mean, lowest, highest, numbers, total]`: outer groups
  * first, each level by count and then by keys; one row with the total alone when the plan allows fewer. Groups are
- * counted first: their figures need memory for each number, and are computed for groups of the answer only.
- * `quantile_cont` interpolates linearly between the two nearest numbers. Numbers are added in ascending order, as in
- * the index, so that both have the same 15 digits. `numbers` are those of a histogram.
+ * counted first: their figures need memory for each number, and are computed for groups of the answer only. `numbers`
+ * are those of a histogram.
  */
 export function statsStatement(plan: StatsPlan, shape: Shape): Sql {
   const { where, attribute, by, groups, minCount = 1 } = plan;
@@ -230,17 +229,20 @@ export function statsStatement(plan: StatsPlan, shape: Shape): Sql {
   const number = identifier(comparedColumn(attributeOf(shape, attribute)));
   const columns = [sql`ord`, sql`${number} AS number`, ...keys.flatMap(keyColumn)];
   const matched = sql`SELECT ${join(columns, ', ')} FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)} AND ${number} IS NOT NULL`;
-  if (keys.length === 0)
-    return sql`WITH matched AS MATERIALIZED (${matched}) SELECT *, 1 AS total FROM (SELECT 0 AS depth, NULL AS key0, NULL AS key1, ${figures(plan)} FROM matched) WHERE n >= ${countLiteral(minCount)}`;
+  if (keys.length === 0) {
+    const all = level([], shape);
+    return sql`WITH matched AS MATERIALIZED (${matched}) SELECT *, 1 AS total FROM (${figures(plan, all, all.from)}) WHERE n >= ${countLiteral(minCount)}`;
+  }
   const levels = keys.map((_, index) => level(keys.slice(0, index + 1), shape));
   const sizes = levels.map(
     ({ depth, shown, from, used }) =>
       sql`SELECT ${depth} AS depth, ${shown}, count(*) AS n FROM ${from} GROUP BY ${used} HAVING n >= ${countLiteral(minCount)}`,
   );
-  const rows = levels.map(
-    ({ depth, shown, from, used }) =>
-      sql`SELECT ${depth} AS depth, ${shown}, ${figures(plan)} FROM ${from} SEMI JOIN (SELECT ${used} FROM sizes WHERE depth = ${depth} AND (SELECT total FROM totals) <= ${countLiteral(groups)}) USING (${used}) GROUP BY ${used}`,
-  );
+  const rows = levels.map((level) => {
+    const { depth, from, used } = level;
+    const allowed = sql`SELECT ${used} FROM sizes WHERE depth = ${depth} AND (SELECT total FROM totals) <= ${countLiteral(groups)}`;
+    return figures(plan, level, sql`${from} SEMI JOIN (${allowed}) USING (${used})`);
+  });
   return sql`WITH matched AS MATERIALIZED (${matched}), sizes AS MATERIALIZED (${join(sizes, ' UNION ALL ')}), totals AS (SELECT count(*) AS total FROM sizes) SELECT answer.*, total FROM totals LEFT JOIN (${join(rows, ' UNION ALL ')}) AS answer ON true ORDER BY depth, n DESC, key0, key1`;
 }
 
@@ -249,16 +251,42 @@ function keyColumn(key: GroupKey, level: number): Sql[] {
   return key.attribute.type === 'strings' ? [] : [sql`${groupSql(key)} AS ${KEYS[level]!}`];
 }
 
-/** The figures of a group, in the order of `groupOf`. */
-function figures({ buckets }: StatsPlan): Sql {
-  const ofHistogram = buckets === undefined ? sql`NULL` : sql`list(number ORDER BY number)`;
-  return sql`count(*) AS n, min(number), quantile_cont(number, [0.1, 0.25, 0.5, 0.75, 0.9]), max(number), fsum(number ORDER BY number), favg(number ORDER BY number), first(ord ORDER BY number, ord), first(ord ORDER BY number DESC, ord), ${ofHistogram}`;
+/** Shares of p10, q1, median, q3 and p90. */
+const QUANTILES = sql`[0.1, 0.25, 0.5, 0.75, 0.9]::DOUBLE[]`;
+
+/**
+ * The figures of the groups of a level, in the order of `groupOf`. Rows are sorted once by number, which takes a third
+ * of the time of a sort for each figure: sums then have the same digits whatever the order of the table, of equal
+ * numbers the lowest ordinal is first, and quantiles are read at their places. A statement has one thread, so that
+ * aggregates see the rows in this order.
+ */
+function figures({ buckets }: StatsPlan, { depth, shown, used }: Level, rows: Sql): Sql {
+  const ofHistogram = buckets === undefined ? sql`NULL` : sql`numbers`;
+  const lists = sql`SELECT ${used}, list(number) AS numbers, fsum(number) AS sum, favg(number) AS mean, first(ord) AS lowest, arg_max(ord, number) AS highest FROM (SELECT * FROM ${rows} ORDER BY number, ord) GROUP BY ALL`;
+  return sql`SELECT ${depth} AS depth, ${shown}, len(numbers) AS n, numbers[1], list_transform(${QUANTILES}, lambda share: ${quantile}), numbers[-1], sum, mean, lowest, highest, ${ofHistogram} FROM (${lists})`;
+}
+
+/** Interpolates linearly between the two nearest of the sorted `numbers`, as `quantile_cont`. */
+const quantile = ((place: Sql) => {
+  const part = sql`(${place} - floor(${place}))`;
+  const at = sql`floor(${place})::BIGINT`;
+  return sql`numbers[${at} + 1] * (1 - ${part}) + coalesce(numbers[${at} + 2], 0) * ${part}`;
+})(sql`(share * (len(numbers) - 1))`);
+
+/** The groups of the first keys of a plan; without keys one group of all. */
+interface Level {
+  depth: Sql;
+  /** Both keys, NULL for those of further levels. */
+  shown: Sql;
+  from: Sql;
+  /** The keys of the level; NULL without keys. */
+  used: Sql;
 }
 
 /**
  * The groups of one level. A record is in the group of each entry of a list, and in no group without a key.
  */
-function level(keys: readonly GroupKey[], shape: Shape): { depth: Sql; shown: Sql; from: Sql; used: Sql } {
+function level(keys: readonly GroupKey[], shape: Shape): Level {
   const shown = KEYS.map((key, index) => (index < keys.length ? key : sql`NULL AS ${key}`));
   const from = keys.reduce(
     (all, { attribute: { name, type } }, index) =>
@@ -268,15 +296,12 @@ function level(keys: readonly GroupKey[], shape: Shape): { depth: Sql; shown: Sq
     sql`matched`,
   );
   const used = KEYS.slice(0, keys.length);
-  const present = join(
-    used.map((key) => sql`${key} IS NOT NULL`),
-    ' AND ',
-  );
+  const present = join([sql`true`, ...used.map((key) => sql`${key} IS NOT NULL`)], ' AND ');
   return {
     depth: countLiteral(keys.length),
     shown: join(shown, ', '),
     from: sql`(SELECT * FROM ${from} WHERE ${present})`,
-    used: join(used, ', '),
+    used: used.length === 0 ? sql`NULL` : join(used, ', '),
   };
 }
 
@@ -308,7 +333,8 @@ function numbersOf(list: unknown): number[] {
 
 /**
  * Rows `[matched, groups, key, from, until, count, min, median, max, mean]` by key and point; one row without
- * a point when there are no values or too many matches. Neighbouring change points bound the spans.
+ * a point when there are no values or too many matches. Neighbouring change points bound the spans. Means are of values
+ * in ascending order, as in `statsStatement`.
  */
 export function seriesStatement(plan: SeriesPlan, shape: Shape): Sql {
   const { matched, keyed } = keys(plan, shape);
@@ -316,8 +342,8 @@ export function seriesStatement(plan: SeriesPlan, shape: Shape): Sql {
   const bounds = sql`SELECT since AS point FROM spans UNION SELECT until FROM spans`;
   const marks = sql`SELECT point, lead(point) OVER (ORDER BY point) AS next, row_number() OVER (ORDER BY point) AS mark FROM (${bounds})`;
   const between = sql`unnest(range(a.mark, b.mark)) AS mark`;
-  const counted = sql`SELECT key, value, ${between} FROM spans JOIN marks AS a ON a.point = since JOIN marks AS b ON b.point = until`;
-  const figures = sql`SELECT key, mark, count(*) AS n, min(value) AS low, quantile_cont(value, 0.5) AS middle, max(value) AS high, favg(value ORDER BY value) AS mean FROM counted GROUP BY key, mark`;
+  const counted = sql`SELECT key, value, ${between} FROM spans JOIN marks AS a ON a.point = since JOIN marks AS b ON b.point = until ORDER BY value`;
+  const figures = sql`SELECT key, mark, count(*) AS n, min(value) AS low, quantile_cont(value, 0.5) AS middle, max(value) AS high, favg(value) AS mean FROM counted GROUP BY key, mark`;
   const found = sql`SELECT key, point, next, n, low, middle, high, mean FROM figures JOIN marks USING (mark)`;
   return sql`WITH matched AS MATERIALIZED (${matched}), keyed AS MATERIALIZED (${keyed}), sums AS MATERIALIZED (${sums}), spans AS MATERIALIZED (${spans(plan, shape)}), marks AS MATERIALIZED (${marks}), counted AS (${counted}), figures AS (${figures}), found AS (${found}) SELECT matched, groups, found.* FROM sums LEFT JOIN found ON true ORDER BY key, point`;
 }

@@ -10,9 +10,6 @@ export const OPEN_INTERVAL_END = 2_000_000_000;
 /** Bytes of one row: ordinal, value and two days. */
 const ROW = 20;
 
-/** The packed index contains the intervals of an attribute up to this many; one takes 4 to 24 bytes there. */
-export const MOST_PACKED_INTERVALS = 2_000_000;
-
 /**
  * Table of an attribute's intervals: ord, value (the minimum of a price range), since and until. The value
  * was published at the end of every day (UTC, counted from 1970-01-01) from `since` to `until`, exclusive.
@@ -23,20 +20,13 @@ export function stepsTable(attribute: string): string {
 
 /**
  * Loads the history file of a release: into memory when its numbers take at most `most` bytes, else as views
- * of the file. With `indexed`, also as views when the packed index contains all of them.
+ * of the file.
  */
-export async function loadSteps(
-  run: RunStatement,
-  file: string,
-  pack: Pack,
-  most: number,
-  indexed: boolean,
-): Promise<void> {
+export async function loadSteps(run: RunStatement, file: string, pack: Pack, most: number): Promise<void> {
   const [[numbers] = []] = await run(
     sql`SELECT sum(num_values - coalesce(stats_null_count, 0)) FROM parquet_metadata(${literal(file)}) WHERE path_in_schema = 'min'`,
   );
-  const packed = indexed && Number(numbers) <= MOST_PACKED_INTERVALS;
-  const kind = packed || Number(numbers) * ROW > most ? sql`VIEW` : sql`TABLE`;
+  const kind = Number(numbers) * ROW > most ? sql`VIEW` : sql`TABLE`;
   for (const attribute of pack.attributes.filter(({ type }) => NUMERIC.includes(type)))
     await run(sql`CREATE ${kind} ${identifier(stepsTable(attribute.name))} AS ${intervals(attribute, file)}`);
 }

@@ -5,11 +5,9 @@ import { join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { type Attribute, DATED } from '../../packs/define/model.ts';
-import { NUMERIC } from '../../packs/define/schema.ts';
 import { fold } from '../../packs/define/text.ts';
 import { nameWords } from '../consolidate/engine-values.ts';
 import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
-import { intervals, MOST_PACKED_INTERVALS } from '../duckdb/steps.ts';
 import { column, RELEASE_FILES } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
 import type { Ages } from '../plan/plan.ts';
@@ -17,7 +15,6 @@ import { NAME_WORDS, TEXTUAL } from './columns.ts';
 import { narrow, type Packed } from './container.ts';
 import { packGrid } from './grid.ts';
 import { packHex } from './hex.ts';
-import { type IntervalRows, packIntervals } from './intervals.ts';
 import { packKeys } from './keys.ts';
 import { packNumbers } from './numbers.ts';
 import { packTerms, type TermRows } from './terms.ts';
@@ -38,7 +35,7 @@ const TERM_DEFAULTS = [
 type IndexedAttribute = Pick<Attribute, 'name' | 'type'>;
 
 /**
- * Reads the engine table, the history of numbers and the terms of a release. `spill` is the folder for DuckDB's
+ * Reads the engine table and the terms of a release. `spill` is the folder for DuckDB's
  * temporary files.
  */
 async function packColumns(
@@ -72,12 +69,6 @@ async function packColumns(
     }
     for (const attribute of attributes)
       Object.assign(arrays, await packAttribute(reader, engine, attribute, ids.length));
-    for (const attribute of attributes.filter(({ type }) => NUMERIC.includes(type))) {
-      const rows = await reader.intervals(
-        `${intervals(attribute, join(release, RELEASE_FILES.history)).text} order by ord, since, until, value limit ${MOST_PACKED_INTERVALS + 1}`,
-      );
-      Object.assign(arrays, packIntervals(attribute.name, ids.length, rows));
-    }
     return Object.assign(arrays, packTerms(await reader.terms(from(RELEASE_FILES.terms)), ids.length));
   } finally {
     duck.close();
@@ -161,20 +152,6 @@ class Reader {
     let at = 0;
     await this.#chunks(sql, ([values]) => {
       for (const value of values as (number | null)[]) out[at++] = value === null ? Number.NaN : Number(value);
-    });
-    return out;
-  }
-
-  /** The four columns of the intervals of an attribute. */
-  async intervals(sql: string): Promise<IntervalRows> {
-    const out: IntervalRows = { ordinal: [], value: [], since: [], until: [] };
-    await this.#chunks(sql, ([ordinal, value, since, until], rows) => {
-      for (let i = 0; i < rows; i += 1) {
-        out.ordinal.push(ordinal![i] as number);
-        out.value.push(value![i] as number);
-        out.since.push(since![i] as number);
-        out.until.push(until![i] as number);
-      }
     });
     return out;
   }

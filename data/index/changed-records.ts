@@ -6,7 +6,6 @@ import { comparedTime, PERIOD_LENGTHS } from '../../packs/define/times.ts';
 import { statusReach, type TermFlags } from '../consolidate/engine-values.ts';
 import { distanceKm, wholeMetres } from '../model/geography.ts';
 import type { ProvenanceStatus, StoredRecord } from '../model/record.ts';
-import type { HistoryRow } from '../plan/applied-overlay.ts';
 import type { End, Truth } from '../plan/expression.ts';
 import type { DistanceSort, Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
 import {
@@ -21,11 +20,10 @@ import {
 /** Value that a sort compares; null without a value. */
 export type SortValue = Position['value'];
 
-/** A changed record with its ordinal in the index, its search terms and the history of its values. */
+/** A changed record with its ordinal in the index and its search terms. */
 export interface SideRecord {
   ordinal: number;
   record: StoredRecord;
-  history: readonly HistoryRow[];
   terms: ReadonlyMap<string, TermFlags>;
 }
 

@@ -7,7 +7,6 @@ import type { ProvenanceStatus } from '../model/record.ts';
 import type { SliceOptions } from '../plan/slices.ts';
 import type { Container } from './container.ts';
 import { Grid } from './grid.ts';
-import { Intervals } from './intervals.ts';
 import { Keys } from './keys.ts';
 import { Numbers } from './numbers.ts';
 import { orderBy, SortOrder } from './orders.ts';
@@ -87,11 +86,6 @@ export class Columns {
     return this.#once(`reach ${status}`, () => this.#container.get(status, 'u8'));
   }
 
-  /** The history of a number; null when the index lacks it. */
-  intervals(name: string): Intervals | null {
-    return this.#once(`intervals ${name}`, () => Intervals.of(this.#container, name));
-  }
-
   grid(name: string): Grid {
     return this.#once(`grid ${name}`, () => new Grid(this.#container, name));
   }
@@ -99,7 +93,7 @@ export class Columns {
   /** Sort number of a record by a sort key: compares like the value. NaN without a value. */
   sortNumber(key: string): (ordinal: number) => number {
     if (this.#numeric(key)) {
-      const numbers = this.sortNumbers(key);
+      const numbers = this.#sortNumbers(key);
       return (ordinal) => numbers.at(ordinal);
     }
     if (this.attribute(key).type === 'boolean') {
@@ -121,7 +115,7 @@ export class Columns {
   }
 
   /** The numeric column that a sort key compares; of a price the lower end. */
-  sortNumbers(key: string): Numbers {
+  #sortNumbers(key: string): Numbers {
     if (key === 'quality' || key === 'updated') return this.numbers(key);
     return this.numbers(column(key, this.attribute(key).type === 'price' ? 'min' : 'value'));
   }

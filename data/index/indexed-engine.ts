@@ -3,7 +3,6 @@
 import type { Awaitable } from '../model/awaitable.ts';
 import type { Engine, Predicate, QueryOptions } from '../plan/plan.ts';
 import { momentOf } from '../plan/predicates.ts';
-import { nextTurn } from '../plan/slices.ts';
 import { IndexDamaged } from './container.ts';
 import type { PackedIndex } from './packed-index.ts';
 
@@ -66,21 +65,11 @@ function pairEngines(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
       (index, plan, options) => (momentOf(plan.where) === null ? ask(index, plan, options) : null),
       otherwise,
     );
-  /** As `first`, in its own turn of the event loop: one of several concurrent queries at a time. */
-  const inTurn = <P, T>(ask: IndexQuery<P, T>, otherwise: Query<P, T>): Query<P, T> => {
-    const query = first(ask, otherwise);
-    return async (plan, options) => {
-      if (trust.trusted()) await nextTurn(options);
-      return query(plan, options);
-    };
-  };
 
   return {
     ...duckdb,
     search: firstOfNow((index, plan, options) => index.search(plan, options), duckdb.search),
     facets: firstOfNow((index, plan, options) => index.facets(plan, options), duckdb.facets),
-    stats: firstOfNow((index, plan, options) => index.stats(plan, options), duckdb.stats),
-    timeseries: inTurn((index, plan, options) => index.timeseries(plan, options), duckdb.timeseries),
     // Both are synchronous.
     spellings: (plan) =>
       firstNow(

@@ -98,11 +98,6 @@ export class SortOrder {
     return low;
   }
 
-  /** Ordinals with a value, in ascending order. */
-  get valuedOrdinals(): Uint32Array {
-    return this.#order.subarray(0, this.valued);
-  }
-
   /** Ordinals with from <= sort number <= to, in ascending order. */
   between(from: number, to: number): Uint32Array {
     return this.#order.subarray(this.#bound(from, false), Math.max(this.#bound(from, false), this.#bound(to, true)));

@@ -14,19 +14,14 @@ import type {
   FacetPlan,
   MatchPlan,
   Position,
-  QueryOptions,
   RecordHead,
   RecordPieces,
   RecordRenderer,
   RecordText,
   SearchAnswer,
   SearchPlan,
-  SeriesAnswer,
-  SeriesPlan,
   SimilarPlan,
   SpellingPlan,
-  StatsAnswer,
-  StatsPlan,
 } from '../plan/plan.ts';
 import { runSlices, type SliceOptions } from '../plan/slices.ts';
 import { bestOfGroups } from './best-of-groups.ts';
@@ -39,7 +34,6 @@ import { countFacets, isCountable } from './facets.ts';
 import { GroupKeys } from './group-keys.ts';
 import { matcherFor, visit } from './matcher.ts';
 import { changedPositionsOf, positionsOf, select } from './select.ts';
-import { computeSeries } from './series.ts';
 import {
   changedSubject,
   type Scored,
@@ -48,7 +42,6 @@ import {
   similarRecords,
   storedSubject,
 } from './similar.ts';
-import { computeStats } from './stats.ts';
 
 /** The text of one changed record; the last one that was rendered is kept for its minute. */
 class ChangedText {
@@ -179,16 +172,6 @@ export class PackedIndex {
     return runSlices(countFacets(this.columns, plan, this.#removed, this.#side, options), options);
   }
 
-  /** Null when DuckDB should answer. */
-  stats(plan: StatsPlan, options?: SliceOptions): Promise<StatsAnswer> | null {
-    return computeStats(this.columns, plan, this.#removed, this.#side, options);
-  }
-
-  /** Null when DuckDB should answer. */
-  timeseries(plan: SeriesPlan, options?: QueryOptions): Promise<SeriesAnswer> | null {
-    return computeSeries(this.columns, plan, this.#removed, this.#side, options);
-  }
-
   /** The same index with an overlay: removed ids and changed records. Unknown ids are ignored. */
   withOverlay({ removed, changed }: AppliedOverlay): PackedIndex {
     const { release, options } = this.#opened;
@@ -199,10 +182,10 @@ export class PackedIndex {
       const ordinal = this.columns.keys.find(id);
       if (ordinal !== null) hidden.add(ordinal);
     }
-    for (const { record, unpublished, history, version } of changed) {
+    for (const { record, unpublished, version } of changed) {
       const ordinal = this.columns.keys.find(record.id);
       if (ordinal === null || hidden.has(ordinal)) continue;
-      side.push({ ordinal, record, history, terms: recordTerms(this.#pack, record, unpublished) });
+      side.push({ ordinal, record, terms: recordTerms(this.#pack, record, unpublished) });
       view.#changed.set(ordinal, new ChangedText(record, version, this.#pack));
     }
     for (const { ordinal } of side) hidden.add(ordinal);

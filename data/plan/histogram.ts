@@ -1,4 +1,4 @@
-// Histograms of statistics, the same for both engines.
+// Histograms of statistics.
 import { comparedNumber } from '../../packs/define/digits.ts';
 import type { HistogramBucket } from './plan.ts';
 

@@ -322,3 +322,13 @@ describe('time series', () => {
     `);
   });
 });
+
+test('statistics name records whose names contain JSON', async () => {
+  const name = 'Saw","dataset":"tools';
+  await app.publish(
+    'tools',
+    app.records['tools']!.map((record) => ({ ...record, name })),
+  );
+  const [row] = (await ask('/v1/tools/stats?attribute=mass'))['rows'] as Body[];
+  expect([row!['min_record'], row!['max_record']]).toMatchObject([{ name }, { name }]);
+});
