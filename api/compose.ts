@@ -1,17 +1,23 @@
 // The composition root: builds the application from settings. The service, the tests and the bench use it.
 
 import type { RequestListener } from 'node:http';
+import { childEngines } from '../data/duckdb/engines.ts';
 import { sealedCursors } from '../data/input/cursor.ts';
+import { ChildCalls } from '../data/model/child-calls.ts';
 import { codeFingerprint } from '../data/model/code.ts';
 import { KEPT_RELEASES, paths } from '../data/model/layout.ts';
 import { tracing } from '../data/model/tracing.ts';
 import type { ObjectStorage } from '../data/objects/objects.ts';
+import { DEFAULT_LIMITS } from '../data/plan/limits.ts';
 import { exportLinks } from '../data/releases/export.ts';
 import { type Follower, openFollower } from '../data/releases/follow.ts';
 import { type NightReader, openNightReader, registerProgress } from '../data/releases/night-state.ts';
 import { openOverlays } from '../data/releases/overlays.ts';
 import { openRegister, type Register, type RegisterOptions } from '../data/releases/register.ts';
+import type { Release } from '../data/releases/release.ts';
 import type { Owners } from '../data/review/owners.ts';
+import type { HostSettings } from '../data/sql/host.ts';
+import { type MakeTables, makeTables } from '../data/sql/make-tables.ts';
 import { SqlProcess, type SqlRunner } from '../data/sql/process.ts';
 import { sqlSource } from '../data/sql/tables.ts';
 import { adminKeys } from '../data/state/keys/admin-keys.ts';
@@ -104,6 +110,8 @@ export interface Settings extends StoreOptions {
   fast_path?: boolean;
   /** SQL_MEMORY in bytes; null or absent: there is no SQL. */
   sql_memory?: number | null;
+  /** Whether a child process answers the questions that DuckDB answers; absent: this one does. */
+  question_process?: boolean;
   /** `host:port` of receivers of changes that may have a private address, for tests; absent: none. */
   open_hosts?: ReadonlySet<string>;
   /** Fetches the metadata documents of OAuth clients. */
@@ -150,18 +158,19 @@ export async function compose(settings: Settings) {
   const access = await openAccess(settings);
   const { store, quotas, admins } = access;
   const overlays = await openOverlays(store);
-  const register = await openRegister({ dataDir, packs, log, overlays, ...(shared && { shared: shared.releases }) });
+  const duckdb = shared ? null : openDuckdb(settings);
+  const releases = shared?.releases ?? (duckdb?.engines && { engines: duckdb.engines });
+  const register = await openRegister({ dataDir, packs, log, overlays, ...(releases && { shared: releases }) });
   const { follower, followed, readiness, health, night } = openHealth(settings, access, register);
   const metrics = openMetrics(() => processState(register, dataDir, access.redisUp, followed));
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
   const owners = openOwners(ownerParts);
-  const sqlProcess =
-    shared || settings.sql_memory == null ? null : new SqlProcess(paths.sql(dataDir), settings.sql_memory, log);
-  const sql = shared?.sql ?? sqlProcess;
+  const sql = shared ? shared.sql : duckdb!.sql;
   const { sender, subscriptions, pages: mailedPages } = await openSubscriptions(settings, access, register);
   const gate = await openGate(settings, access, register, night, {
     owners,
     sql,
+    onSqlEnded: metrics.endedSql,
     subscriptions,
     onCall: metrics.recordCall,
   });
@@ -210,27 +219,54 @@ export async function compose(settings: Settings) {
     ...access.sweeps,
     /** Sends the changes that subscriptions wait for. */
     sendChanges: () => sender.flush(),
-    /** Makes the public tables of new releases before their first statement. */
-    prepareSql: sql ? prepareTables(sql, register) : () => {},
+    /** Has the tables of statements made for new releases and overlays. */
+    followSql: sql ? followReleases(sql, register) : () => {},
     listener: listenerOf(app, gate, settings),
     async close() {
-      sqlProcess?.close();
+      duckdb?.sql?.close();
       await sender.close();
       await register.close();
+      duckdb?.questions?.kill();
       settings.storage?.close();
       await access.close();
     },
   };
 }
 
-/** Returns a function that has the tables of releases made which are new since its last call. */
-function prepareTables(sql: SqlRunner, register: Register): () => void {
-  let earlier: readonly string[] = [];
+/**
+ * DuckDB in at most two child processes: one answers the questions of the register and makes tables, unless this process
+ * does, and one runs statements of callers.
+ */
+export function openDuckdb({
+  dataDir,
+  question_process,
+  sql_memory,
+  log,
+}: Pick<Settings, 'dataDir' | 'question_process' | 'sql_memory' | 'log'>) {
+  const settings: HostSettings = { serves: 'questions' };
+  const questions = question_process ? new ChildCalls({ program: 'data/sql/host.ts', settings, log }) : null;
+  const make: MakeTables = questions ? (...args) => questions.call('makeTables', args) : makeTables;
+  return {
+    questions,
+    /** Null: engines of this process. */
+    engines: questions && childEngines(questions, DEFAULT_LIMITS),
+    sql: sql_memory == null ? null : new SqlProcess({ folder: paths.sql(dataDir), memory: sql_memory, make, log }),
+  };
+}
+
+/** Returns a function that reports the releases and overlays that are new since its last call. */
+function followReleases(sql: SqlRunner, register: Register): () => void {
+  let earlier: readonly Release[] = [];
   return () => {
     const releases = [...register.packs.keys()].flatMap((dataset) => register.current(dataset) ?? []);
-    const changed = releases.filter(({ manifest }) => !earlier.includes(manifest.release));
-    earlier = releases.map(({ manifest }) => manifest.release);
-    if (changed.length > 0) sql.prepare(changed.map((release) => sqlSource(release, 'public')));
+    const changed = releases.filter((release) => !earlier.includes(release));
+    earlier = releases;
+    if (changed.length === 0) return;
+    for (const tier of ['public', 'all'] as const)
+      sql.follow(
+        tier,
+        changed.map((release) => sqlSource(release, tier)),
+      );
   };
 }
 
@@ -277,9 +313,11 @@ async function openGate(
     owners,
     onCall,
     sql,
+    onSqlEnded,
     subscriptions,
   }: Required<Pick<CallDeps, 'owners' | 'onCall' | 'subscriptions'>> & {
     sql: SqlRunner | null;
+    onSqlEnded: () => void;
   },
 ): Promise<CallDeps> {
   const { base_url, eur_usd, trust_proxy, now, dataDir } = settings;
@@ -287,7 +325,7 @@ async function openGate(
     ...access.gate,
     owners,
     subscriptions,
-    ...(sql && { sql: sqlAccess(sql, access.gate.limits) }),
+    ...(sql && { sql: sqlAccess(sql, access.gate.limits, onSqlEnded) }),
     exports: exportLinks(dataDir, await sharedSecret(access.store, 'export_links'), register),
     base_url,
     eur_usd,

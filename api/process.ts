@@ -72,6 +72,7 @@ export async function settingsOf(config: Config, log: Log): Promise<Settings> {
     fast_path: config.FAST_PATH === '1',
     releases_keep: config.RELEASES_KEEP,
     sql_memory: config.SQL === '1' ? config.SQL_MEMORY : null,
+    question_process: true,
     fetch: publicFetch(),
     now: () => new Date(),
     log: log.info,

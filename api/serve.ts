@@ -177,7 +177,7 @@ export class ApiServer {
       await register.refresh();
       looked();
       this.#rewriter?.look();
-      this.application.prepareSql();
+      this.application.followSql();
       void this.application.sendChanges();
       const opened = missing.flatMap((id) => register.current(id)?.manifest ?? []);
       const { base_url } = this.application.gate;

@@ -60,7 +60,7 @@ async function sharedContent(
 
 const remoteSql = (calls: ThreadCalls): SqlRunner => ({
   run: (call, signal) => calls.call('sql', [call], signal),
-  prepare: (sources) => void calls.call('prepareSql', [sources]).catch(() => {}),
+  follow: (tier, sources) => void calls.call('followSql', [tier, sources]).catch(() => {}),
 });
 
 function partsOf(

@@ -6,19 +6,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { LOAD_BYTES, localEngines, SharedEngines } from '../data/duckdb/engines.ts';
-import { paths } from '../data/model/layout.ts';
 import { startThread } from '../data/model/program.ts';
 import { type Offered, offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
 import { storageOf } from '../data/objects/open.ts';
 import { DEFAULT_LIMITS } from '../data/plan/limits.ts';
 import { type Follower, openFollower } from '../data/releases/follow.ts';
-import { type SqlCall, SqlProcess } from '../data/sql/process.ts';
-import type { SqlSource } from '../data/sql/tables.ts';
+import type { SqlCall } from '../data/sql/process.ts';
+import type { SqlSource, Tier } from '../data/sql/tables.ts';
 import { adminKeys } from '../data/state/keys/admin-keys.ts';
 import { openStore, type Store } from '../data/state/store.ts';
 import type { Pack } from '../packs/define/model.ts';
 import { counterMemory } from './access/shared-counters.ts';
 import { startBuilder } from './builder.ts';
+import { openDuckdb } from './compose.ts';
 import { type Log, openLog } from './http/log.ts';
 import { addedMetrics } from './ops/metrics.ts';
 import { FOLLOW, LOOK, openLivePacks, print, settingsOf, stopOnSignals } from './process.ts';
@@ -110,8 +110,7 @@ interface Shared {
   packs: Map<string, Pack>;
   follower: Follower | null;
   engines: SharedEngines;
-  /** Null: there is no SQL. */
-  sql: SqlProcess | null;
+  duckdb: ReturnType<typeof openDuckdb>;
   files: SharedFiles;
   memory: SharedMemory;
 }
@@ -183,14 +182,15 @@ class ApiThread {
   }
 
   #spawn() {
-    const { config, credentials, store, follower, engines, sql, files, memory } = this.#shared;
+    const { config, credentials, store, follower, engines, files, memory } = this.#shared;
+    const { sql } = this.#shared.duckdb;
     const calls = new MessageChannel();
     const control = new MessageChannel();
     const writerPort = store.writer?.connect?.() ?? null;
     const [engineCalls, fileCalls] = [engines.forThread(), files.forThread()];
     const statements: Offered = {
       sql: ([call], signal) => sql?.run(call as SqlCall, signal),
-      prepareSql: ([sources]) => sql?.prepare(sources as SqlSource[]),
+      followSql: ([tier, sources]) => sql?.follow(tier as Tier, sources as SqlSource[]),
     };
     offerCalls(calls.port1, { ...engineCalls.offered, ...fileCalls.offered, ...statements, metrics: this.#metrics });
     const end = async () => {
@@ -246,6 +246,7 @@ async function openShared(config: Config, credentials: NodeJS.ProcessEnv, log: L
   const storage = await storageOf(config);
   const { dataDir, now } = settings;
   const datasets = () => [...packs.keys()];
+  const duckdb = openDuckdb(settings);
   const memory = {
     counters: counterMemory(),
     load: new SharedArrayBuffer(LOAD_BYTES),
@@ -256,8 +257,8 @@ async function openShared(config: Config, credentials: NodeJS.ProcessEnv, log: L
     follower: storage
       ? openFollower({ storage, store, dataDir, keep: config.RELEASES_KEEP, datasets, log: log.info, now })
       : null,
-    engines: new SharedEngines(localEngines(DEFAULT_LIMITS), packs, new Int32Array(memory.load)),
-    sql: settings.sql_memory == null ? null : new SqlProcess(paths.sql(dataDir), settings.sql_memory, log.info),
+    duckdb,
+    engines: new SharedEngines(duckdb.engines ?? localEngines(DEFAULT_LIMITS), packs, new Int32Array(memory.load)),
     files: new SharedFiles(),
   };
 }
@@ -304,7 +305,8 @@ export async function serveWithWorkers(
       if (reporting) clearInterval(reporting);
       void builder?.stop();
       await Promise.all(threads.map((thread) => thread.close()));
-      shared.sql?.close();
+      shared.duckdb.sql?.close();
+      shared.duckdb.questions?.kill();
       await store.close();
       log.close();
     },

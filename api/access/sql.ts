@@ -1,5 +1,5 @@
-// The columns and the limits of callers of SQL (contract section 9, "SQL").
-import type { SqlAnswer } from '../../data/sql/engine.ts';
+// The columns and the limits of callers of SQL.
+import type { SqlReply } from '../../data/sql/engine.ts';
 import type { SqlRunner } from '../../data/sql/process.ts';
 import { ApiError, retryOf } from '../contract/errors.ts';
 import type { SqlStatement } from '../contract/operation.ts';
@@ -15,10 +15,10 @@ export type SqlAccess = (
   caller: Caller,
   address: string,
   signal: AbortSignal,
-) => Promise<SqlAnswer>;
+) => Promise<SqlReply>;
 
-/** Runs statements with the columns of their callers, and counts the time. */
-export function sqlAccess(runner: SqlRunner, limits: Limits): SqlAccess {
+/** Runs statements with the columns of their callers, and counts the time. `onEnded`: a statement ended its process. */
+export function sqlAccess(runner: SqlRunner, limits: Limits, onEnded: () => void): SqlAccess {
   return async ({ sources, ...statement }, caller, address, signal) => {
     const tier = mayBulk(caller) ? 'all' : 'public';
     const who = caller.kind === 'key' ? `key ${caller.id}` : caller.kind === 'admin' ? 'operator' : `ip ${address}`;
@@ -30,9 +30,11 @@ export function sqlAccess(runner: SqlRunner, limits: Limits): SqlAccess {
         retry_after_seconds: spent.reset,
       });
     const query = { ...statement, tier, seconds: SQL_SECONDS[tier], sources: sources(tier) } as const;
-    const outcome = await runner.run({ query, caller: who, alone: tier === 'public' }, signal);
+    const call = { query, caller: who, alone: tier === 'public', keyed: caller.kind !== 'anonymous' };
+    const outcome = await runner.run(call, signal);
     await spend(Math.ceil(outcome.ms));
-    if ('answer' in outcome) return outcome.answer;
+    if ('answer' in outcome) return { ...outcome.answer, releases: outcome.releases };
+    if (outcome.ended) onEnded();
     const { code, message, detail, retry_after_seconds } = outcome.error;
     const retry = retry_after_seconds === undefined ? retryOf(code) : { retry_after_seconds };
     throw new ApiError(code, message, { detail, ...retry });

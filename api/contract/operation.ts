@@ -13,7 +13,7 @@ import type { LoadedRecord } from '../../data/queries/records.ts';
 import type { Exports } from '../../data/releases/export.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Owners } from '../../data/review/owners.ts';
-import type { SqlAnswer, SqlQuery } from '../../data/sql/engine.ts';
+import type { SqlQuery, SqlReply } from '../../data/sql/engine.ts';
 import type { SqlSource, Tier } from '../../data/sql/tables.ts';
 import { derive } from '../../packs/define/derive.ts';
 import type { Geo, Pack, PricedOperation } from '../../packs/define/model.ts';
@@ -82,7 +82,7 @@ export interface LiveService {
   /** SHA-256 of the secret that the caller sent; undefined without one. */
   readonly credential_hash: string | undefined;
   /** Runs a statement with the columns and limits of the caller; absent: there is no SQL. */
-  readonly sql?: ((statement: SqlStatement, signal: AbortSignal) => Promise<SqlAnswer>) | undefined;
+  readonly sql?: ((statement: SqlStatement, signal: AbortSignal) => Promise<SqlReply>) | undefined;
   /** Prices a call of the caller and checks whether it is possible now, without running it; absent in tests without a gate. */
   readonly quote?: ((operation: Operation, args: Record<string, unknown>) => Promise<CallQuote>) | undefined;
   /** Subscriptions to changes; absent where none are sent. */

@@ -30,6 +30,8 @@ export interface Metrics {
   recordCall(call: CallMetric): void;
   /** Counts an opt-out that waits for an operator because its dataset had too many at once. */
   heldOptOut(dataset: string): void;
+  /** Counts a statement of a caller that ended the process of statements. */
+  endedSql(): void;
   /** The metrics as text, with the media type. */
   text(): Promise<MetricsText>;
   /** The metrics as objects, to be added to those of other threads (`addedMetrics`). */
@@ -146,6 +148,17 @@ export const METRICS = {
         title: 'Opt-outs that wait for an operator',
         unit: 'none',
         queries: [['sum by (dataset) (increase(register_opt_outs_held_total@[1h]))', '{{dataset}}']],
+      },
+    ],
+  },
+  register_sql_ended_total: {
+    help: 'Statements of callers that ended the process of statements, or were refused because they had',
+    labels: [],
+    panels: [
+      {
+        title: 'Statements that ended the SQL process',
+        unit: 'none',
+        queries: [['sum(increase(register_sql_ended_total@[1h]))', 'statements']],
       },
     ],
   },
@@ -281,10 +294,11 @@ export function openMetrics(standing: () => ProcessState): Metrics {
   const took = new CallTimes();
   register.registerMetric(took as unknown as Metric);
   const counter = (name: MetricName) => new Counter({ name, ...describe(name), registers });
-  const [charges, charged, heldOptOuts] = [
+  const [charges, charged, heldOptOuts, endedSql] = [
     counter('register_charges_total'),
     counter('register_charged_eur_total'),
     counter('register_opt_outs_held_total'),
+    counter('register_sql_ended_total'),
   ];
   const gauge = (name: MetricName, fill: (set: Fill, now: ProcessState) => unknown) =>
     new Gauge({
@@ -326,6 +340,7 @@ export function openMetrics(standing: () => ProcessState): Metrics {
       charged.inc({ operation, dataset }, eur);
     },
     heldOptOut: (dataset) => heldOptOuts.inc({ dataset }),
+    endedSql: () => endedSql.inc(),
     text: async () => ({ type: register.contentType, text: await register.metrics() }),
     values: async () => (await register.getMetricsAsJSON()) as MetricObject[],
   };

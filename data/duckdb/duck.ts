@@ -100,26 +100,29 @@ const DICTIONARIES = 128 * MIB;
 export class Duck {
   readonly #instance: DuckDBInstance;
   #memory: number;
+  /** Whether a statement that lacks memory may get more. */
+  readonly #grows: boolean;
   readonly #idle: DuckDBConnection[] = [];
   readonly #running = new Set<Promise<unknown>>();
   /** Resolves when the statements that lacked memory have run again. */
   #again: Promise<unknown> = Promise.resolve();
 
-  private constructor(instance: DuckDBInstance, memory: number) {
+  private constructor(instance: DuckDBInstance, memory: number, grows: boolean) {
     this.#instance = instance;
     this.#memory = memory;
+    this.#grows = grows;
   }
 
   /**
    * Opens a database that may write temporary files to `folder`, which it creates, up to half of the free disk space.
    * Threads that share a statement need more processor time than one, so use one where other statements or threads keep
    * the processors busy. Files of a release are written with one, because row groups, and thus bytes, depend on the
-   * number.
+   * number. `bound`: most bytes of memory, whatever a statement needs; absent: `duckMemory`.
    */
-  static async open(folder: string, threads = Math.min(4, availableParallelism())): Promise<Duck> {
+  static async open(folder: string, threads = Math.min(4, availableParallelism()), bound?: number): Promise<Duck> {
     mkdirSync(folder, { recursive: true });
     const { bavail, bsize } = statfsSync(folder);
-    const memory = duckMemory();
+    const memory = bound ?? duckMemory();
     const instance = await DuckDBInstance.create(':memory:', {
       threads: String(threads),
       memory_limit: `${Math.floor(memory / 1024)}KiB`,
@@ -127,7 +130,7 @@ export class Duck {
       max_temp_directory_size: `${Math.floor((bavail * bsize) / 2048)}KiB`,
       preserve_insertion_order: 'true',
     });
-    return new Duck(instance, memory);
+    return new Duck(instance, memory, bound === undefined && getEnvironmentData(MEMORY) === undefined);
   }
 
   async #connection(): Promise<DuckDBConnection> {
@@ -159,7 +162,7 @@ export class Duck {
   }
 
   async #grow(): Promise<void> {
-    if (getEnvironmentData(MEMORY) === undefined) this.#memory = Math.max(this.#memory, Math.floor(memoryLimit() / 2));
+    if (this.#grows) this.#memory = Math.max(this.#memory, Math.floor(memoryLimit() / 2));
     const connection = await this.#connection();
     await connection.run(`SET memory_limit = '${Math.floor(this.#memory / 1024)}KiB'; SET threads = 1`);
     this.#idle.push(connection);
@@ -264,7 +267,7 @@ export class Duck {
 }
 
 /** Whether an error of DuckDB is for lack of memory, and not of space for temporary files. */
-const lacksMemory = (error: unknown) =>
+export const lacksMemory = (error: unknown) =>
   error instanceof Error &&
   error.message.startsWith('Out of Memory') &&
   !error.message.includes('max_temp_directory_size');
@@ -279,7 +282,8 @@ function withRemedy(error: unknown, sql: string, memory: number): unknown {
   const full = !lacksMemory(error);
   const remedy = full ? 'free space on the disk of DATA_DIR' : 'set DUCKDB_MEMORY to more, or use more memory';
   const limit = `${Math.round(memory / MIB)} MB${full ? ' and half of the free disk space' : ''}`;
-  return new Error(`${step} needs more than ${limit}, the bound of one database of a nightly run: ${remedy}`);
+  const message = `${step} needs more than ${limit}, the bound of one database of a nightly run: ${remedy}`;
+  return new Error(message, { cause: error });
 }
 
 /** Bytes of the longest line that DuckDB reads, unless a file has longer ones: a value and its predecessor fit. */

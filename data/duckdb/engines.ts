@@ -1,8 +1,8 @@
-// The DuckDB engines of a process: opened in this thread, or in another one that all worker threads share.
+// The DuckDB engines of a process: opened in this thread, or in another thread or process.
 import type { Pack } from '../../packs/define/model.ts';
 import type { Manifest } from '../model/layout.ts';
 import { readManifest } from '../model/manifest.ts';
-import type { Offered, ThreadCalls } from '../model/thread-calls.ts';
+import type { Offered } from '../model/thread-calls.ts';
 import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type { EngineLimits } from '../plan/limits.ts';
 import type { Engine, QueryOptions } from '../plan/plan.ts';
@@ -39,35 +39,86 @@ const LOAD = { running: 0, waiting: 1 } as const;
 /** Bytes of shared memory for the figures of the queue. */
 export const LOAD_BYTES = 8;
 
-/** Engines of the thread at the other end of a port (`SharedEngines`); `load`: its figures in shared memory. */
-export function remoteEngines(calls: ThreadCalls, load: Int32Array): Engines {
+/** Calls to a thread or process that offers the functions of `SharedEngines`. */
+export interface EngineCalls {
+  call<T>(name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T>;
+  /** Changes when a process ended, and with it what was open there; absent: never. */
+  readonly generation?: number;
+}
+
+/** Engines of the thread at the other end of a port; `load`: its figures in shared memory. */
+export function remoteEngines(calls: EngineCalls, load: Int32Array): Engines {
   return {
-    async open({ pack, folder, indexed }) {
-      return remoteEngine(calls, calls.call<number>('open', [pack.id, folder, indexed]));
-    },
+    open: async ({ pack, folder, indexed }) =>
+      remoteEngine(calls, () => calls.call('open', [pack.id, folder, indexed])),
     load: () => ({ running: Atomics.load(load, LOAD.running), waiting: Atomics.load(load, LOAD.waiting) }),
   };
 }
 
+/** Engines of a child process, with one queue there; after its end they are opened again. */
+export function childEngines(calls: EngineCalls, { running: most }: EngineLimits): Engines {
+  let queries = 0;
+  const counted: EngineCalls = {
+    async call(name, args, signal) {
+      queries += 1;
+      try {
+        return await calls.call(name, args, signal);
+      } finally {
+        queries -= 1;
+      }
+    },
+    get generation() {
+      return calls.generation ?? 0;
+    },
+  };
+  return {
+    async open({ pack, folder, indexed }) {
+      const opening = () => calls.call<number>('open', [withoutFunctions(pack), folder, indexed]);
+      const engine = remoteEngine(counted, opening);
+      // As for an engine in this thread: a damaged release is an error now.
+      await engine.resolve(['']);
+      return engine;
+    },
+    load: () => ({ running: Math.min(queries, most), waiting: Math.max(0, queries - most) }),
+  };
+}
+
+/** A pack as a message carries it: the functions of collectors stay here. */
+function withoutFunctions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFunctions);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const members = Object.entries(value).filter(([, member]) => typeof member !== 'function');
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutFunctions(member)]));
+}
+
 /** Closing an engine that could not be opened, or whose thread has ended, is no error. */
-function remoteEngine(calls: ThreadCalls, opening: Promise<number>): Engine {
-  opening.catch(() => {});
+function remoteEngine(calls: EngineCalls, open: () => Promise<number>): Engine {
+  let opened: { generation: number | undefined; id: Promise<number> } | null = null;
+  const id = () => {
+    if (opened === null || opened.generation !== calls.generation) {
+      const opening = { generation: calls.generation, id: open() };
+      opened = opening;
+      opening.id.catch(() => {
+        if (opened === opening) opened = null;
+      });
+    }
+    return opened.id;
+  };
   const queries = QUERIES.map((name) => {
     // Callers pass their context as the options: only its signal crosses.
     const ask = async (...args: unknown[]) => {
       const [plan, options] = name === PLANLESS ? [null, args[0]] : args;
-      return calls.call('query', [await opening, name, plan], (options as QueryOptions | undefined)?.signal);
+      return calls.call('query', [await id(), name, plan], (options as QueryOptions | undefined)?.signal);
     };
     return [name, ask];
   });
   return {
     ...(Object.fromEntries(queries) as Pick<Engine, EngineQuery>),
-    withOverlay: (overlay) =>
-      remoteEngine(
-        calls,
-        opening.then((id) => calls.call<number>('overlay', [id, overlay])),
-      ),
-    close: () => opening.then((id) => calls.call<void>('close', [id])).catch(() => {}),
+    withOverlay: (overlay) => remoteEngine(calls, async () => calls.call('overlay', [await id(), overlay])),
+    async close() {
+      if (opened === null || opened.generation !== calls.generation) return;
+      await opened.id.then((open) => calls.call<void>('close', [open])).catch(() => {});
+    },
   };
 }
 
@@ -108,8 +159,10 @@ export class SharedEngines {
     };
     return {
       offered: {
-        open: async ([dataset, folder, indexed]) => {
-          const shared = this.#share(dataset as string, folder as string, indexed as boolean);
+        // A process is sent the pack, a thread its name.
+        open: async ([named, folder, indexed]) => {
+          const pack = typeof named === 'string' ? this.#packs.get(named)! : (named as Pack);
+          const shared = this.#share(pack, folder as string, indexed as boolean);
           const leave = () => this.#leave(folder as string, shared);
           const engine = await shared.engine;
           if (!ended) return add(engine, leave);
@@ -148,10 +201,9 @@ export class SharedEngines {
     Atomics.store(this.#load, LOAD.waiting, waiting);
   }
 
-  #share(dataset: string, folder: string, indexed: boolean): SharedEngine {
+  #share(pack: Pack, folder: string, indexed: boolean): SharedEngine {
     let shared = this.#byFolder.get(folder);
     if (shared === undefined) {
-      const pack = this.#packs.get(dataset)!;
       const engine = readManifest(folder).then((manifest) => this.#engines.open({ pack, folder, manifest, indexed }));
       shared = { engine, users: 0 };
       this.#byFolder.set(folder, shared);

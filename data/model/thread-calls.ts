@@ -1,10 +1,19 @@
-// Calls between threads over a MessagePort: one side offers functions, the other calls them by name. Arguments
-// and results are copied (structured clone); an abort and the code of an error cross too.
-import type { MessagePort } from 'node:worker_threads';
+// Calls between threads or processes: one side offers functions, the other calls them by name. Arguments and results are
+// copied (structured clone); an abort and the code of an error cross too.
 import { DataError, type DataErrorCode } from './errors.ts';
 
 /** Functions that another thread may call; the signal aborts when the caller gives up or ends. */
 export type Offered = Record<string, (args: readonly unknown[], signal: AbortSignal) => unknown>;
+
+/** What carries the messages: a MessagePort, or the channel of a process (child-calls.ts). */
+export interface MessageChannelEnd {
+  postMessage(message: unknown): void;
+  on(event: 'message', take: (message: unknown) => void): unknown;
+  once(event: 'close', take: () => void): unknown;
+  ref(): void;
+  unref(): void;
+  close(): void;
+}
 
 type Question = { id: number; name: string; args: readonly unknown[] } | { cancel: number };
 type Answer = { id: number; result: unknown } | { id: number; error: PlainError };
@@ -15,10 +24,11 @@ interface PlainError {
   /** Of a DataError. */
   code?: DataErrorCode;
   detail?: unknown;
+  retry_after_seconds?: number | undefined;
 }
 
 /** Answers the calls of a port until it closes; calls that still run are aborted then. */
-export function offerCalls(port: MessagePort, offered: Offered): void {
+export function offerCalls(port: MessageChannelEnd, offered: Offered): void {
   const running = new Map<number, AbortController>();
   const answer = async (id: number, name: string, args: readonly unknown[]) => {
     const controller = new AbortController();
@@ -32,7 +42,8 @@ export function offerCalls(port: MessagePort, offered: Offered): void {
       running.delete(id);
     }
   };
-  port.on('message', (question: Question) => {
+  port.on('message', (message) => {
+    const question = message as Question;
     if ('cancel' in question) running.get(question.cancel)?.abort();
     else void answer(question.id, question.name, question.args);
   });
@@ -43,15 +54,15 @@ export function offerCalls(port: MessagePort, offered: Offered): void {
 
 /** Calls the functions that the other end of a port offers. */
 export class ThreadCalls {
-  readonly #port: MessagePort;
+  readonly #port: MessageChannelEnd;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #next = 0;
 
-  constructor(port: MessagePort) {
+  constructor(port: MessageChannelEnd) {
     this.#port = port;
-    port.on('message', (answer: Answer) => this.#settle(answer));
+    port.on('message', (answer) => this.#settle(answer as Answer));
     port.once('close', () => {
-      for (const { reject } of this.#waiting.values()) reject(ended());
+      for (const { reject } of this.#waiting.values()) reject(new CallsEnded());
       this.#waiting.clear();
     });
     // Only calls keep the thread alive.
@@ -84,14 +95,22 @@ export class ThreadCalls {
   }
 }
 
-const ended = () => new DataError('unavailable', 'The thread that answers this query has ended.');
+/** The other end closed before it answered. */
+export class CallsEnded extends DataError {
+  constructor() {
+    super('unavailable', 'The thread or process that answers this query has ended.', undefined, 1);
+  }
+}
 
 function plain(error: unknown): PlainError {
-  if (error instanceof DataError) return { message: error.message, code: error.code, detail: error.detail };
+  if (error instanceof DataError) {
+    const { message, code, detail, retry_after_seconds } = error;
+    return { message, code, detail, retry_after_seconds };
+  }
   return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) };
 }
 
-function revived({ message, stack, code, detail }: PlainError): Error {
-  if (code !== undefined) return new DataError(code, message, detail);
+function revived({ message, stack, code, detail, retry_after_seconds }: PlainError): Error {
+  if (code !== undefined) return new DataError(code, message, detail, retry_after_seconds);
   return Object.assign(new Error(message), stack === undefined ? {} : { stack });
 }

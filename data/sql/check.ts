@@ -28,7 +28,7 @@ const words = (text: string) => text.trim().split(/\s+/);
  * Scalar, aggregate and window functions. Left out: those that take the name of a table, function, setting, sequence or
  * file as text, show the state of the process, wait, or raise errors with values.
  */
-const FUNCTIONS = new Set(
+export const FUNCTIONS: ReadonlySet<string> = new Set(
   words(`
 ! !~~ !~~* % & && * ** + - -> ->> / // <-> << <=> <@ >> @ @> ^ ^@ | || ~ ~~ ~~* ~~~ __postfix
 ilike_escape like_escape not_ilike_escape not_like_escape
@@ -92,6 +92,9 @@ export interface AllowedNames {
   system: ReadonlySet<string>;
 }
 
+/** Most levels of the tree of a statement; an operator between two values is one, and each `+` after it another. */
+const LEVELS = 300;
+
 type Tree = { [member: string]: unknown };
 
 /**
@@ -99,19 +102,19 @@ type Tree = { [member: string]: unknown };
  * `invalid_sql`.
  */
 export function checkStatement(sql: string, serialized: string, allowed: AllowedNames): Set<string> {
-  const parsed = JSON.parse(serialized) as Tree & { statements?: Tree[] };
+  let parsed: Tree & { statements?: Tree[] };
+  try {
+    parsed = JSON.parse(serialized) as typeof parsed;
+  } catch {
+    throw invalidSql('The statement is nested too deeply.', sql);
+  }
   if (parsed['error'] === true) throw syntaxError(sql, parsed);
   const { statements = [] } = parsed;
   const [statement] = statements;
   if (statement === undefined || statements.length !== 1)
     throw invalidSql(`Send one SELECT statement (got ${statements.length}).`, sql);
   const check = new Check(sql, allowed);
-  try {
-    check.node(statement['node'], new Set());
-  } catch (error) {
-    if (error instanceof RangeError) throw invalidSql('The statement is nested too deeply.', sql);
-    throw error;
-  }
+  check.node(statement['node'], new Set());
   return check.datasets;
 }
 
@@ -137,13 +140,14 @@ class Check {
   }
 
   /** A node of the tree with all below it. `names`: the common table expressions that it can see. */
-  node(value: unknown, names: ReadonlySet<string>): void {
-    if (Array.isArray(value)) for (const item of value) this.node(item, names);
+  node(value: unknown, names: ReadonlySet<string>, level = 0): void {
+    if (level > LEVELS) throw invalidSql('The statement is nested too deeply.', this.#sql);
+    if (Array.isArray(value)) for (const item of value) this.node(item, names, level);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
     const tree = value as Tree;
     this.#kind(tree);
     let visible = names;
-    if (tree['cte_map']) visible = this.#expressions((tree['cte_map'] as { map: Tree[] }).map, names);
+    if (tree['cte_map']) visible = this.#expressions((tree['cte_map'] as { map: Tree[] }).map, names, level);
     if (typeof tree['cte_name'] === 'string') visible = new Set(visible).add(this.#cteName(tree['cte_name']));
     if (tree['type'] === 'BASE_TABLE') this.#table(tree, visible);
     else if (tree['type'] === 'TABLE_FUNCTION') this.#tableFunction(tree);
@@ -151,8 +155,8 @@ class Check {
     for (const [member, child] of Object.entries(tree)) {
       // Checked above, like the function of a table reference.
       if (member === 'cte_map') continue;
-      if (tree['type'] === 'TABLE_FUNCTION' && member === 'function') this.node((child as Tree)['children'], visible);
-      else this.node(child, visible);
+      const below = tree['type'] === 'TABLE_FUNCTION' && member === 'function' ? (child as Tree)['children'] : child;
+      this.node(below, visible, level + 1);
     }
   }
 
@@ -174,10 +178,10 @@ class Check {
   }
 
   /** The names that a node sees: an expression sees those before it, and itself if it is recursive. */
-  #expressions(map: Tree[], names: ReadonlySet<string>): ReadonlySet<string> {
+  #expressions(map: Tree[], names: ReadonlySet<string>, level: number): ReadonlySet<string> {
     const visible = new Set(names);
     for (const { key, value } of map) {
-      this.node(value, visible);
+      this.node(value, visible, level + 1);
       visible.add(this.#cteName(String(key)));
     }
     return visible;

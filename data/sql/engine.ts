@@ -1,10 +1,6 @@
 // Runs statements over read-only databases that contain exactly the columns of a tier, in DuckDB without access to files,
-// settings or extensions. Used by the SQL process alone (data/sql/child.ts).
-import { hash } from 'node:crypto';
+// settings or extensions. Used by the process of statements alone (data/sql/host.ts).
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BIGINT,
   DOUBLE,
@@ -12,19 +8,18 @@ import {
   DuckDBListValue,
   type DuckDBPreparedStatement,
   type DuckDBType,
+  HUGEINT,
   LIST,
   VARCHAR,
 } from '@duckdb/node-api';
-import { fromJsonRows, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
+import { quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { closestNames } from '../input/suggester.ts';
-import { temporaryPath, UNFINISHED } from '../model/atomic.ts';
 import { DataError } from '../model/errors.ts';
 import { EARTH_KM } from '../model/geography.ts';
-import { createQueryQueue } from '../plan/query-queue.ts';
 import { writtenName } from '../write/sql-names.ts';
 import { checkStatement, invalidSql } from './check.ts';
 import { ROW_FORMS, type SqlForm } from './rows.ts';
-import { AT_A_TIME, type SqlSource, TABLES, type TableKind, type Tier } from './tables.ts';
+import { KINDS, type SqlSource, TABLES, type Tier } from './tables.ts';
 
 /** A scalar or a list of scalars for a parameter of a statement. */
 type Scalar = string | number | boolean | null;
@@ -38,11 +33,26 @@ export interface SqlQuery {
   max_rows: number;
   form: SqlForm;
   tier: Tier;
-  /** Seconds after which the statement is interrupted. */
+  /** Seconds after its arrival in which it has to be answered. */
   seconds: number;
   /** The datasets that it may read. */
   sources: readonly SqlSource[];
 }
+
+/** A statement as the process gets it. */
+export interface SqlRun {
+  query: Omit<SqlQuery, 'sources'>;
+  /** Milliseconds that are left of its time. */
+  left: number;
+  /** The datasets that it may read; without a path those whose tables cannot be read now. */
+  tables: readonly RunTables[];
+}
+
+/** The names and columns of a dataset, and the file of its tables. */
+export type RunTables = Pick<SqlSource, 'dataset' | 'table' | 'columns' | 'past'> & { path: string | null };
+
+/** The answer, or the datasets whose tables it lacks. */
+export type SqlRunAnswer = { answer: SqlAnswer } | { lacks: string[] };
 
 export interface SqlAnswer {
   columns: { name: string; type: string }[];
@@ -55,12 +65,11 @@ export interface SqlAnswer {
   datasets: string[];
 }
 
+/** An answer, and the releases of the tables that were read, by dataset. */
+export type SqlReply = SqlAnswer & { releases: Record<string, string> };
+
 /** Most bytes of the rows of an answer. */
 const ANSWER_BYTES = 8 * 2 ** 20;
-/** Milliseconds after which an unfinished file belongs to a process that has ended. */
-const ABANDONED = 3_600_000;
-/** Seconds after which a client retries while the database of a dataset is made. */
-const MAKING_RETRY = 5;
 
 /** Settings of every instance: no extension is loaded, errors name their position, nothing is written to disk. */
 const SETTINGS = {
@@ -73,88 +82,66 @@ const SETTINGS = {
 /** Ends the access to files, and changes of settings, for the life of an instance. */
 const LOCK = 'SET enable_external_access = false; SET lock_configuration = true';
 
-const DISTANCE = `CREATE MACRO distance_km(lat1, lng1, lat2, lng2) AS 2 * ${EARTH_KM} * asin(sqrt(least(1, sin(radians(lat2 - lat1) / 2) ** 2 + cos(radians(lat1)) * cos(radians(lat2)) * sin(radians(lng2 - lng1) / 2) ** 2)))`;
+/** Of the arguments, `least` would ignore one that is missing. */
+const DISTANCE = `CREATE MACRO distance_km(lat1, lng1, lat2, lng2) AS CASE WHEN lat1 IS NOT NULL AND lng1 IS NOT NULL AND lat2 IS NOT NULL AND lng2 IS NOT NULL THEN 2 * ${EARTH_KM} * asin(sqrt(least(1, sin(radians(lat2 - lat1) / 2) ** 2 + cos(radians(lat1)) * cos(radians(lat2)) * sin(radians(lng2 - lng1) / 2) ** 2))) END`;
 
-/** An instance with the databases of some datasets. */
+/** An instance with the databases of some datasets, by name of the dataset. */
 interface Database {
   instance: DuckDBInstance;
-  sources: ReadonlyMap<string, SqlSource>;
+  tables: ReadonlyMap<string, OpenTables>;
   /** Statements that run on it. */
   users: number;
 }
 
-type Log = (line: string) => void;
-
-const KINDS = Object.keys(TABLES) as TableKind[];
+type OpenTables = RunTables & { path: string };
 
 /**
  * @example
  * ```ts
- * const engine = await SqlDatabases.open('var/sql', 512 * 2 ** 20, console.error);
- * const answer = await engine.run(query, new AbortController().signal, () => {});
+ * const statements = await SqlStatements.open(512 * 2 ** 20);
+ * const answer = await statements.run(run, new AbortController().signal);
  * ```
  */
-export class SqlDatabases {
-  readonly #folder: string;
+export class SqlStatements {
   readonly #memory: number;
-  readonly #log: Log;
   readonly #parser: DuckDBInstance;
   readonly #systemViews: ReadonlySet<string>;
   readonly #databases = new Map<Tier, Database>();
-  readonly #cores = createQueryQueue({ running: AT_A_TIME, waiting: 1000, patience: 600_000 });
-  /** Files that are being made, by path. */
-  readonly #making = new Map<string, Promise<void>>();
   /** Instances are opened one after the other. */
   #opening: Promise<unknown> = Promise.resolve();
 
-  private constructor(
-    folder: string,
-    memory: number,
-    log: Log,
-    parser: DuckDBInstance,
-    systemViews: ReadonlySet<string>,
-  ) {
-    this.#log = log;
-    this.#folder = folder;
+  private constructor(memory: number, parser: DuckDBInstance, systemViews: ReadonlySet<string>) {
     this.#memory = memory;
     this.#parser = parser;
     this.#systemViews = systemViews;
   }
 
-  /** `folder` caches the databases of the current releases; `memory` is the limit of DuckDB in bytes. */
-  static async open(folder: string, memory: number, log: Log): Promise<SqlDatabases> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (const name of await readdir(folder)) {
-      const path = join(folder, name);
-      // A newer one may be that of another process.
-      if (name.startsWith(UNFINISHED) && (await stat(path)).mtimeMs < Date.now() - ABANDONED)
-        await rm(path, { recursive: true, force: true });
-    }
+  /** `memory` is the limit of DuckDB in bytes. */
+  static async open(memory: number): Promise<SqlStatements> {
     const parser = await DuckDBInstance.create(':memory:', { ...SETTINGS, memory_limit: '64MiB' });
     const views = await rowsOf(parser, 'SELECT DISTINCT lower(view_name) FROM duckdb_views()');
     await rowsOf(parser, LOCK);
-    return new SqlDatabases(folder, memory, log, parser, new Set(views.map(([name]) => String(name))));
+    return new SqlStatements(memory, parser, new Set(views.map(([name]) => String(name))));
   }
 
   /**
-   * Runs one statement; `started` is called when it begins. Throws `invalid_sql`, `query_timeout`, and `unavailable` while
-   * a database is made. Other errors mean that the process must not go on: DuckDB may be damaged, or memory is used up.
+   * Runs one statement. Throws `invalid_sql` and `query_timeout`. Other errors mean that the process must not go on: DuckDB
+   * may be damaged, or memory is used up.
    */
-  async run(query: SqlQuery, signal: AbortSignal, started: () => void): Promise<SqlAnswer> {
-    const { sql, sources, tier, seconds } = query;
-    const datasets = await this.#check(sql, sources);
-    const read = sources.filter(({ dataset }) => datasets.has(dataset));
-    const names = [...datasets].join(', ');
-    const database = await this.#database(tier, read, seconds).catch((error: Error) => {
-      if (error instanceof DataError) throw error;
-      this.#log(`the tables of ${names} cannot be made: ${error.message}`);
-      if (isAllocationFailure(error)) throw error;
-      throw new DataError('unavailable', `The tables of ${names} cannot be read now.`);
-    });
+  async run({ query, tables, left }: SqlRun, signal: AbortSignal): Promise<SqlRunAnswer> {
+    const end = performance.now() + left;
+    const datasets = await this.#check(query.sql, tables);
+    const named = tables.filter(({ dataset }) => datasets.has(dataset));
+    const read = named.filter((one): one is OpenTables => one.path !== null && existsSync(one.path));
+    if (read.length < named.length)
+      return { lacks: named.flatMap((one) => (read.includes(one as OpenTables) ? [] : one.dataset)) };
+    const opened = this.#opening.then(() => this.#open(query.tier, read));
+    this.#opening = opened.catch(() => {});
+    const database = await opened;
     database.users += 1;
     try {
-      const answer = await this.#onCore(() => execute(database.instance, query, signal, started));
-      return { ...answer, datasets: [...datasets] };
+      const answer = await execute(database.instance, query, end - performance.now(), signal);
+      return { answer: { ...answer, datasets: [...datasets] } };
     } catch (error) {
       throw failureOf(error, query, read, this.#memory);
     } finally {
@@ -163,27 +150,9 @@ export class SqlDatabases {
     }
   }
 
-  /** Does work that takes one core when one is free for it. */
-  async #onCore<T>(work: () => Promise<T>): Promise<T> {
-    const leave = await this.#cores.enter();
-    try {
-      return await work();
-    } finally {
-      leave();
-    }
-  }
-
-  /** Makes the databases of these datasets, one after the other, so that their first statements need not wait. */
-  async prepare(tier: Tier, sources: readonly SqlSource[]): Promise<void> {
-    for (const source of sources)
-      await this.#fileOf(tier, source).catch((error: Error) =>
-        this.#log(`the tables of ${source.dataset} cannot be made: ${error.message}`),
-      );
-  }
-
-  async #check(sql: string, sources: readonly SqlSource[]): Promise<Set<string>> {
+  async #check(sql: string, tables: readonly RunTables[]): Promise<Set<string>> {
     const names = (ends: readonly string[]) =>
-      new Map(sources.flatMap(({ table, dataset }) => ends.map((end) => [table + end, dataset] as const)));
+      new Map(tables.flatMap(({ table, dataset }) => ends.map((end) => [table + end, dataset] as const)));
     const allowed = { tables: names(Object.values(TABLES)), macros: names(['_as_of']), system: this.#systemViews };
     const [[serialized] = []] = await rowsOf(this.#parser, 'SELECT json_serialize_sql($1::VARCHAR)::VARCHAR', [
       sql,
@@ -193,29 +162,13 @@ export class SqlDatabases {
     return checkStatement(sql, String(serialized), allowed);
   }
 
-  /** An instance with the databases of these datasets. */
-  async #database(tier: Tier, read: readonly SqlSource[], seconds: number): Promise<Database> {
-    const ready = Promise.all(read.map((source) => this.#fileOf(tier, source)));
-    const waiting = new AbortController();
-    const made = await Promise.race([
-      ready.then(() => true),
-      sleep(seconds * 1000, false, { signal: waiting.signal }).catch(() => false),
-    ]).finally(() => waiting.abort());
-    if (!made) {
-      ready.catch(() => {});
-      const names = read.map(({ dataset }) => dataset).join(', ');
-      throw new DataError('unavailable', `The tables of ${names} are being made.`, undefined, MAKING_RETRY);
-    }
-    const opened = this.#opening.then(() => this.#open(tier, read));
-    this.#opening = opened.catch(() => {});
-    return opened;
-  }
-
-  async #open(tier: Tier, read: readonly SqlSource[]): Promise<Database> {
+  /** An instance with these tables. */
+  async #open(tier: Tier, read: readonly OpenTables[]): Promise<Database> {
     const current = this.#databases.get(tier);
-    if (current && read.every((source) => isSame(current.sources.get(source.dataset), source))) return current;
-    const kept = [...(current?.sources.values() ?? [])].filter((source) => existsSync(this.#pathOf(tier, source)));
-    const sources = new Map([...kept, ...read].map((source) => [source.dataset, source]));
+    if (current && read.every(({ dataset, path }) => current.tables.get(dataset)?.path === path)) return current;
+    // A file that is gone has rows that were removed.
+    const kept = [...(current?.tables.values() ?? [])].filter(({ path }) => existsSync(path));
+    const tables = new Map([...kept, ...read].map((one) => [one.dataset, one]));
     // The memory of the process is that of one instance.
     for (const [other, database] of this.#databases)
       if (other !== tier && database.users === 0) {
@@ -223,10 +176,10 @@ export class SqlDatabases {
         database.instance.closeSync();
       }
     const instance = await DuckDBInstance.create(':memory:', { ...SETTINGS, memory_limit: bytes(this.#memory) });
-    await rowsOf(instance, `CREATE SCHEMA internal; ${DISTANCE}`);
-    for (const source of sources.values()) await attach(instance, this.#pathOf(tier, source), source);
+    await rowsOf(instance, DISTANCE);
+    for (const one of tables.values()) await attach(instance, one);
     await rowsOf(instance, LOCK);
-    const database = { instance, sources, users: 0 };
+    const database = { instance, tables, users: 0 };
     this.#databases.set(tier, database);
     if (current) this.#closeUnused(current);
     return database;
@@ -235,64 +188,16 @@ export class SqlDatabases {
   #closeUnused(database: Database): void {
     if (database.users === 0 && ![...this.#databases.values()].includes(database)) database.instance.closeSync();
   }
-
-  #pathOf(tier: Tier, source: SqlSource): string {
-    const content = hash('sha256', JSON.stringify([source.columns, source.queries]), 'hex').slice(0, 8);
-    return join(this.#folder, `${tier}-${source.dataset}-${source.release}-${content}.duckdb`);
-  }
-
-  /** Makes the database of a release if it does not exist. */
-  #fileOf(tier: Tier, source: SqlSource): Promise<void> {
-    const path = this.#pathOf(tier, source);
-    if (existsSync(path)) return Promise.resolve();
-    let making = this.#making.get(path);
-    if (making === undefined) {
-      making = this.#make(path, tier, source).finally(() => this.#making.delete(path));
-      this.#making.set(path, making);
-    }
-    return making;
-  }
-
-  async #make(path: string, tier: Tier, source: SqlSource): Promise<void> {
-    const unfinished = temporaryPath(path);
-    const settings = { ...SETTINGS, memory_limit: bytes(this.#memory), temp_directory: `${unfinished}.spill` };
-    try {
-      await this.#onCore(() => writeTables(unfinished, settings, source));
-      await rename(unfinished, path);
-    } finally {
-      for (const end of ['', '.wal', '.spill']) await rm(unfinished + end, { recursive: true, force: true });
-    }
-    await this.#removeOld(new RegExp(`^${tier}-${source.dataset}-[0-9a-f]{16}-[0-9a-f]{8}\\.duckdb$`));
-  }
-
-  /** Removes all but the newest two files of a dataset: threads switch to a new release one after the other. */
-  async #removeOld(name: RegExp): Promise<void> {
-    const files = (await readdir(this.#folder))
-      .filter((file) => name.test(file))
-      .map((file) => join(this.#folder, file));
-    const dated = await Promise.all(files.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })));
-    for (const { path } of dated.sort((a, b) => b.at - a.at).slice(2)) await rm(path, { force: true });
-  }
-
-  close(): void {
-    for (const { instance } of this.#databases.values()) instance.closeSync();
-    this.#parser.closeSync();
-  }
 }
 
 const bytes = (memory: number) => `${Math.floor(memory / 1024)}KiB`;
 
-const isSame = (attached: SqlSource | undefined, source: SqlSource) =>
-  attached !== undefined &&
-  attached.tag === source.tag &&
-  JSON.stringify([attached.columns, attached.queries]) === JSON.stringify([source.columns, source.queries]);
-
 /** Runs a statement, which is interrupted after its time or by `signal`. */
 async function execute(
   instance: DuckDBInstance,
-  query: SqlQuery,
+  query: SqlRun['query'],
+  milliseconds: number,
   signal: AbortSignal,
-  started: () => void,
 ): Promise<Omit<SqlAnswer, 'datasets'>> {
   const connection = await instance.connect();
   let late = false;
@@ -300,10 +205,9 @@ async function execute(
   const timer = setTimeout(() => {
     late = true;
     interrupt();
-  }, query.seconds * 1000);
+  }, milliseconds);
   signal.addEventListener('abort', interrupt, { once: true });
   try {
-    started();
     if (signal.aborted) throw new Error('aborted while it waited');
     const statement = await connection.prepare(query.sql);
     bind(statement, query);
@@ -318,56 +222,12 @@ async function execute(
   }
 }
 
-/** Writes the database of a release to a file. */
-async function writeTables(
-  path: string,
-  settings: Record<string, string>,
-  { columns, queries }: SqlSource,
-): Promise<void> {
-  const instance = await DuckDBInstance.create(':memory:', settings);
-  try {
-    await rowsOf(instance, `ATTACH ${quotedText(path)} AS made`);
-    for (const kind of KINDS) {
-      const names = Object.keys(columns[kind]).map(quotedIdentifier);
-      const types = Object.entries(columns[kind]).map(([name, type]) => `NULL::${type} AS ${quotedIdentifier(name)}`);
-      // Releases of earlier versions of a pack lack columns.
-      const rows = `(${queries[kind]}) UNION ALL BY NAME SELECT ${types.join(', ')} WHERE false`;
-      await rowsOf(instance, `CREATE TABLE made.${kind} AS SELECT ${names.join(', ')} FROM (${rows})`);
-    }
-    await rowsOf(instance, 'CHECKPOINT made; DETACH made');
-  } finally {
-    instance.closeSync();
-  }
-}
-
-/** Attaches the database of a dataset and creates its views, without the records that the overlay removed or changed. */
-async function attach(
-  instance: DuckDBInstance,
-  path: string,
-  { table, columns, past, overlay }: SqlSource,
-): Promise<void> {
+/** Attaches the database of a dataset, and creates its views and its macro. */
+async function attach(instance: DuckDBInstance, { path, table, past }: OpenTables): Promise<void> {
   const file = quotedIdentifier(`file_${table}`);
   await rowsOf(instance, `ATTACH ${quotedText(path)} AS ${file} (READ_ONLY)`);
-  const hidden = `internal.${quotedIdentifier(`${table}_hidden`)}`;
-  if (overlay !== null)
-    await rowsOf(instance, `CREATE TABLE ${hidden} AS SELECT unnest(from_json($1, '["VARCHAR"]')) AS id`, [
-      overlay.hidden,
-    ]);
-  for (const kind of KINDS) {
-    const [id = ''] = Object.keys(columns[kind]);
-    const view = quotedIdentifier(table + TABLES[kind]);
-    if (overlay === null) {
-      await rowsOf(instance, `CREATE VIEW ${view} AS SELECT * FROM ${file}.${kind}`);
-      continue;
-    }
-    const changed = `internal.${quotedIdentifier(`${table}_${kind}`)}`;
-    const rows = fromJsonRows('$1', columns[kind]);
-    await rowsOf(instance, `CREATE TABLE ${changed} AS ${rows}`, [overlay.rows[kind]]);
-    await rowsOf(
-      instance,
-      `CREATE VIEW ${view} AS SELECT * FROM ${file}.${kind} WHERE ${quotedIdentifier(id)} NOT IN (SELECT id FROM ${hidden}) UNION ALL BY NAME SELECT * FROM ${changed}`,
-    );
-  }
+  for (const kind of KINDS)
+    await rowsOf(instance, `CREATE VIEW ${quotedIdentifier(table + TABLES[kind])} AS SELECT * FROM ${file}.${kind}`);
   await rowsOf(instance, `CREATE MACRO ${quotedIdentifier(`${table}_as_of`)}("time") AS TABLE ${past}`);
 }
 
@@ -380,31 +240,47 @@ async function rowsOf(instance: DuckDBInstance, sql: string, values?: string[]):
   }
 }
 
-function bind(statement: DuckDBPreparedStatement, { sql, parameters }: SqlQuery): void {
-  for (let place = 1; place <= statement.parameterCount; place += 1) {
-    const name = statement.parameterName(place);
-    const value = Array.isArray(parameters)
-      ? (parameters[Number(name) - 1] as SqlParameter | undefined)
-      : (parameters as Record<string, SqlParameter>)[name];
+function bind(statement: DuckDBPreparedStatement, { sql, parameters }: SqlRun['query']): void {
+  const names = Array.from({ length: statement.parameterCount }, (_, i) => statement.parameterName(i + 1));
+  const values = new Map<string, SqlParameter>(
+    Array.isArray(parameters)
+      ? parameters.map((value: SqlParameter, i) => [String(i + 1), value])
+      : Object.entries(parameters),
+  );
+  for (const name of values.keys())
+    if (!names.includes(name)) {
+      const count = `the statement has ${names.length === 1 ? '1 parameter' : `${names.length} parameters`}`;
+      throw invalidSql(`There is no parameter ${name.slice(0, 40)}: ${count}. Send a value for each.`, sql);
+    }
+  for (const [i, name] of names.entries()) {
+    const [place, value] = [i + 1, values.get(name)];
     if (value === undefined) throw invalidSql(`The parameter ${name.slice(0, 40)} has no value.`, sql);
     if (value === null) statement.bindNull(place);
     else if (typeof value === 'object') {
       const type = itemType(value);
-      const items = value.map((item) => (type === BIGINT && item !== null ? BigInt(item) : item));
+      const items = value.map((item) => (isIntegerType(type) && item !== null ? BigInt(item) : item));
       statement.bindList(place, new DuckDBListValue(items), LIST(type));
-    } else if (Number.isSafeInteger(value) && Math.abs(value as number) >= 2 ** 31)
-      statement.bindBigInt(place, BigInt(value as number));
-    else statement.bindValue(place, value);
+    } else if (typeof value !== 'number') statement.bindValue(place, value);
+    else if (Math.abs(value) < 2 ** 31 || !isIntegerType(itemType([value]))) statement.bindValue(place, value);
+    else if (itemType([value]) === BIGINT) statement.bindBigInt(place, BigInt(value));
+    else statement.bindHugeInt(place, BigInt(value));
   }
 }
 
+const isIntegerType = (type: DuckDBType) => type === BIGINT || type === HUGEINT;
+
+/** The type that holds all numbers exactly: a double above 2^53 is an integer, if it is not too large for every type. */
 function itemType(items: readonly Scalar[]): DuckDBType {
   const numbers = items.filter((item) => typeof item === 'number');
   if (numbers.length === 0) return VARCHAR;
-  return numbers.every(Number.isSafeInteger) ? BIGINT : DOUBLE;
+  const below = (bound: number) => numbers.every((number) => Number.isInteger(number) && Math.abs(number) < bound);
+  return below(2 ** 63) ? BIGINT : below(2 ** 127) ? HUGEINT : DOUBLE;
 }
 
-async function readRows(statement: DuckDBPreparedStatement, query: SqlQuery): Promise<Omit<SqlAnswer, 'datasets'>> {
+async function readRows(
+  statement: DuckDBPreparedStatement,
+  query: SqlRun['query'],
+): Promise<Omit<SqlAnswer, 'datasets'>> {
   const { sql, max_rows, form } = query;
   const result = await statement.stream();
   const names = result.deduplicatedColumnNames();
@@ -470,7 +346,7 @@ const OF_STATEMENT = [
 ];
 
 /** The error of a statement in our own words, since messages of DuckDB contain values and paths. */
-function failureOf(error: unknown, { sql }: SqlQuery, read: readonly SqlSource[], memory: number): unknown {
+function failureOf(error: unknown, { sql }: SqlRun['query'], read: readonly RunTables[], memory: number): unknown {
   if (error instanceof DataError) return error;
   const { exception_type: type = '', exception_message = '', error_subtype, position, name = '' } = parseError(error);
   const fail = (message: string, nearest?: string) => invalidSql(message, sql, position, nearest);

@@ -1,18 +1,26 @@
-// The SQL process: a child of low priority with its own memory, which runs statements of callers. It starts with the
-// first statement, and again after it ended.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+// Statements of callers: they run in a child of low priority with its own memory, each until its deadline, over the tables
+// that are current. The child starts with the first statement, and again after it ended.
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ChildCalls } from '../model/child-calls.ts';
 import { DataError, type DataErrorCode } from '../model/errors.ts';
-import { LOADER_OPTIONS, modulePath } from '../model/program.ts';
+import { CallsEnded } from '../model/thread-calls.ts';
 import { createQueryQueue } from '../plan/query-queue.ts';
-import type { SqlAnswer, SqlQuery } from './engine.ts';
-import { AT_A_TIME, type SqlSource } from './tables.ts';
+import { invalidSql } from './check.ts';
+import { CurrentTables, type ReadyTables, type RewriteTimes } from './current-tables.ts';
+import type { RunTables, SqlAnswer, SqlQuery, SqlRun, SqlRunAnswer } from './engine.ts';
+import type { HostSettings } from './host.ts';
+import type { MakeTables } from './make-tables.ts';
+import { AT_A_TIME, type SqlSource, type Tier } from './tables.ts';
 
-/** A statement of a caller. `alone`: the caller's statements run one after the other. */
+/** A statement of a caller. */
 export interface SqlCall {
   query: SqlQuery;
   caller: string;
+  /** The caller's statements run one after the other. */
   alone: boolean;
+  /** A caller with a key goes before others, and has a place that is kept. */
+  keyed: boolean;
 }
 
 /** The members of a DataError. */
@@ -20,165 +28,228 @@ interface SqlError {
   code: DataErrorCode;
   message: string;
   detail: unknown;
-  retry_after_seconds: number | undefined;
+  retry_after_seconds?: number | undefined;
 }
 
 /** The answer of a statement or its error, and the milliseconds that it ran. */
-export type SqlOutcome = { ms: number } & ({ answer: SqlAnswer } | { error: SqlError });
-
-export type ParentMessage = { id: number; query: SqlQuery } | { cancel: number } | { prepare: readonly SqlSource[] };
-export type ChildMessage =
-  | { log: string }
-  /** `last`: the process ends after this error. */
-  | ({ id: number } & ({ started: true } | { answer: SqlAnswer } | { error: SqlError; last: boolean }));
+export type SqlOutcome = { ms: number } & (
+  | { answer: SqlAnswer; releases: Record<string, string> }
+  /** `ended`: the statement ended the process. */
+  | { error: SqlError; ended?: true }
+);
 
 /** What runs statements: the process itself, or a thread's calls to the thread that owns it. */
 export interface SqlRunner {
   run(call: SqlCall, signal: AbortSignal): Promise<SqlOutcome>;
-  /** Makes the public tables of these releases in the background, unless they exist. */
-  prepare(sources: readonly SqlSource[]): void;
+  /** Notes the releases and overlays that datasets have now. The public tables are made if they do not exist. */
+  follow(tier: Tier, sources: readonly SqlSource[]): void;
 }
 
-/** Statements that wait. */
-const WAITING = 8;
-/** Milliseconds that a statement waits, and after which one that does not react to its interruption is killed. */
-const [PATIENCE, GRACE] = [20_000, 1_500];
+/** Statements that wait, and places among them for callers with a key. */
+const [WAITING, KEPT] = [8, 1];
+/** Milliseconds after which a statement that does not react to its interruption is killed. */
+const GRACE = 1_500;
 /**
  * Memory that the process may reserve besides that of DuckDB, in bytes. Node reserves 640 MB and uses a sixth of it; the
  * rest is for texts that DuckDB does not count.
  */
 const OVERHEAD = 2 ** 30;
+/** Milliseconds for which a statement that ended the process is refused. */
+const REFUSED = 60_000;
+/** Seconds after which a caller retries while tables are made for the first time. */
+const MAKING_RETRY = 5;
 
-/** Starts a program with a limit of its memory in kB ($0) and the lowest priority, 19, whatever that of this process is. */
-const START = 'ulimit -d "$0" 2>/dev/null; exec nice -n 39 "$@"';
-
-interface Waiting {
-  settle(outcome: { answer: SqlAnswer } | { error: SqlError }): void;
-  started(): void;
+interface Options {
+  /** Caches the databases of the current releases. */
+  folder: string;
+  /** SQL_MEMORY in bytes. */
+  memory: number;
+  /** Makes a database, outside of the process of statements. */
+  make: MakeTables;
+  log(line: string): void;
+  times?: RewriteTimes;
 }
 
-export class SqlProcess implements SqlRunner {
-  readonly #folder: string;
-  readonly #memory: number;
-  readonly #log: (line: string) => void;
-  readonly #queue = createQueryQueue({
-    running: AT_A_TIME,
-    waiting: WAITING,
-    patience: PATIENCE,
-  });
-  readonly #callers = new Set<string>();
-  readonly #waiting = new Map<number, Waiting>();
-  #child: ChildProcess | null = null;
-  #next = 0;
+/** A statement that the process runs. */
+interface Running {
+  name: string;
+  /** Its time is over, and it did not stop. */
+  overdue: boolean;
+  /** It ended the process. */
+  ended: boolean;
+}
 
-  /** `folder` caches the databases of the current releases; `memory` is the limit of DuckDB in bytes. */
-  constructor(folder: string, memory: number, log: (line: string) => void) {
+/** What is known about a statement that ran when the process ended: alone (2), or with others (1 each time). */
+interface Suspicion {
+  weight: number;
+  until: number;
+}
+
+/**
+ * @example
+ * ```ts
+ * const statements = new SqlProcess({ folder, memory: 512 * 2 ** 20, make: makeTables, log: console.error });
+ * const outcome = await statements.run({ query, caller: 'a test', alone: false, keyed: true }, signal);
+ * ```
+ */
+export class SqlProcess implements SqlRunner {
+  readonly #tables: CurrentTables;
+  readonly #child: ChildCalls;
+  readonly #log: (line: string) => void;
+  readonly #queue = createQueryQueue({ running: AT_A_TIME, waiting: WAITING, patience: 0, kept: KEPT });
+  readonly #callers = new Set<string>();
+  readonly #running = new Set<Running>();
+  readonly #suspicions = new Map<string, Suspicion>();
+
+  constructor({ folder, memory, make, log, times }: Options) {
     this.#log = log;
-    this.#folder = folder;
-    this.#memory = memory;
+    this.#tables = new CurrentTables({ folder, memory, make, log, ...(times && { times }) });
+    this.#child = new ChildCalls({
+      program: 'data/sql/host.ts',
+      settings: { serves: 'statements', memory } satisfies HostSettings,
+      limited: memory + OVERHEAD,
+      log,
+      ended: () => this.#judge(),
+    });
   }
 
   /** Runs a statement when it is its turn. Never rejects. */
-  async run({ query, caller, alone }: SqlCall, signal: AbortSignal): Promise<SqlOutcome> {
+  async run(call: SqlCall, signal: AbortSignal): Promise<SqlOutcome> {
+    const { query, caller, alone } = call;
+    if (this.#isRefused(nameOf(query))) return endedBy(query, 0);
     if (alone && this.#callers.has(caller))
       return failed(
         new DataError('rate_limited', 'One statement at a time: another one of yours is running.', undefined, 1),
       );
     if (alone) this.#callers.add(caller);
     try {
-      const leave = await this.#queue.enter(signal);
-      try {
-        return await this.#ask(query, signal);
-      } finally {
-        leave();
-      }
+      return await this.#runUntil(performance.now() + query.seconds * 1000, call, signal);
     } catch (error) {
-      const { code, message } = error as DataError;
-      return failed(new DataError(code, message, undefined, 2));
+      if (!(error instanceof DataError)) throw error;
+      const { code, message, detail, retry_after_seconds = 2 } = error;
+      return failed(new DataError(code, message, detail, retry_after_seconds));
     } finally {
       if (alone) this.#callers.delete(caller);
     }
   }
 
-  prepare(sources: readonly SqlSource[]): void {
-    this.#start().send({ prepare: sources } satisfies ParentMessage, () => {});
+  follow(tier: Tier, sources: readonly SqlSource[]): void {
+    for (const source of sources) this.#tables.follow(tier, source);
+    this.#child.call('ready', []).catch(() => {});
   }
 
   close(): void {
-    this.#child?.kill('SIGKILL');
+    this.#tables.close();
+    this.#child.kill();
   }
 
-  #ask(query: SqlQuery, signal: AbortSignal): Promise<SqlOutcome> {
-    const child = this.#start();
-    const id = this.#next++;
-    const { promise, resolve } = Promise.withResolvers<SqlOutcome>();
-    const cancel = () => child.connected && child.send({ cancel: id } satisfies ParentMessage);
-    let began: number | undefined;
-    let deadline: NodeJS.Timeout | undefined;
-    this.#waiting.set(id, {
-      started: () => {
-        began = performance.now();
-        deadline = setTimeout(() => child.kill('SIGKILL'), query.seconds * 1000 + GRACE);
-      },
-      settle: (outcome) => {
-        clearTimeout(deadline);
-        signal.removeEventListener('abort', cancel);
-        this.#waiting.delete(id);
-        resolve({ ms: began === undefined ? 0 : performance.now() - began, ...outcome });
-      },
-    });
-    signal.addEventListener('abort', cancel, { once: true });
-    // The exit of the child settles a message that could not be sent.
-    child.send({ id, query } satisfies ParentMessage, () => {});
-    if (signal.aborted) cancel();
-    return promise;
-  }
-
-  #start(): ChildProcess {
-    if (this.#child !== null) return this.#child;
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const settings = JSON.stringify({ folder: this.#folder, memory: this.#memory });
-    const program = [process.execPath, '--max-old-space-size=256', ...LOADER_OPTIONS, modulePath('data/sql/child.ts')];
-    const limit = String(Math.floor((this.#memory + OVERHEAD) / 1024));
-    // No other variable: statements must not find secrets in the memory of the process.
-    const child = spawn('sh', ['-c', START, limit, ...program, settings], {
-      env: { PATH: process.env['PATH'], TZ: 'UTC' },
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      serialization: 'advanced',
-    });
-    child.on('message', (message: ChildMessage) => {
-      if ('log' in message) {
-        this.#log(`SQL: ${message.log}`);
-        return;
+  /** Runs a statement; when its tables are made for the first time, again afterwards. */
+  async #runUntil(deadline: number, { query, keyed }: SqlCall, signal: AbortSignal): Promise<SqlOutcome> {
+    const left = () => deadline - performance.now();
+    for (;;) {
+      const leave = await this.#queue.enter(signal, { patience: left(), preferred: keyed });
+      let lacking: string[];
+      try {
+        const outcome = await this.#ask(query, left(), signal);
+        if (!('lacks' in outcome)) return outcome;
+        lacking = outcome.lacks;
+      } finally {
+        leave();
       }
-      const waiting = this.#waiting.get(message.id);
-      if ('started' in message) waiting?.started();
-      else waiting?.settle('answer' in message ? { answer: message.answer } : { error: message.error });
-      if ('last' in message && message.last) ended();
-    });
-    const ended = () => {
-      if (this.#child !== child) return;
-      this.#child = null;
-      for (const { settle } of [...this.#waiting.values()])
-        settle({
-          error: errorOf(new DataError('unavailable', 'The process that ran the statement ended.', undefined, 1)),
-        });
-    };
-    child.once('exit', ended);
-    child.once('error', ended);
-    // Neither the process nor its channel keeps this one alive.
-    child.unref();
-    child.channel?.unref();
-    this.#child = child;
-    return child;
+      const states = query.sources
+        .filter(({ dataset }) => lacking.includes(dataset))
+        .map((source) => this.#tables.state(query.tier, source));
+      for (const state of states) if ('error' in state) throw state.error;
+      const making = states.flatMap((state) => ('making' in state ? state.making : []));
+      const made = Promise.allSettled(making).then(() => true);
+      if (await Promise.race([made, sleep(Math.max(0, left()), false, { ref: false, signal }).catch(() => false)]))
+        continue;
+      const message = `The tables of ${lacking.join(', ')} are being made.`;
+      throw new DataError('unavailable', message, undefined, MAKING_RETRY);
+    }
+  }
+
+  async #ask(
+    { sources, ...query }: SqlQuery,
+    left: number,
+    signal: AbortSignal,
+  ): Promise<SqlOutcome | { lacks: string[] }> {
+    const states = new Map(sources.map((source) => [source.dataset, this.#tables.state(query.tier, source)]));
+    const ready = new Map(
+      [...states].flatMap(([dataset, state]) => ('path' in state ? [[dataset, state] as const] : [])),
+    );
+    const running: Running = { name: nameOf(query), overdue: false, ended: false };
+    this.#running.add(running);
+    const timer = setTimeout(() => {
+      running.overdue = true;
+      this.#child.kill();
+    }, left + GRACE);
+    try {
+      const tables = sources.map((source) => tablesOf(source, ready.get(source.dataset)));
+      const run: SqlRun = { query, left, tables };
+      const outcome = await this.#child.call<{ ms: number } & (SqlRunAnswer | { error: SqlError })>(
+        'run',
+        [run],
+        signal,
+      );
+      if (!('answer' in outcome)) return outcome;
+      // A record may have been removed while the statement ran.
+      for (const source of sources.filter(({ dataset }) => outcome.answer.datasets.includes(dataset))) {
+        const state = this.#tables.state(query.tier, source);
+        if ('error' in state) throw state.error;
+      }
+      const releases = outcome.answer.datasets.map((dataset) => [dataset, ready.get(dataset)!.source.release]);
+      return { ...outcome, releases: Object.fromEntries(releases) as Record<string, string> };
+    } catch (error) {
+      // Its time counts as used up: a caller has few of such statements in a minute.
+      if (error instanceof CallsEnded && running.ended) return endedBy(query, query.seconds * 1000);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#running.delete(running);
+    }
+  }
+
+  #isRefused(name: string): boolean {
+    const { weight, until } = this.#suspicions.get(name) ?? { weight: 0, until: 0 };
+    return weight >= 2 && performance.now() < until;
+  }
+
+  /** The process ended: notes which statement did it, or those that may have done it. */
+  #judge(): void {
+    const now = performance.now();
+    for (const [name, { until }] of this.#suspicions) if (until <= now) this.#suspicions.delete(name);
+    const overdue = [...this.#running].filter((running) => running.overdue);
+    const suspects = overdue.length > 0 ? overdue : [...this.#running];
+    for (const suspect of suspects) {
+      const weight = (this.#suspicions.get(suspect.name)?.weight ?? 0) + (suspects.length === 1 ? 2 : 1);
+      this.#suspicions.set(suspect.name, { weight, until: now + REFUSED });
+      suspect.ended = weight >= 2;
+    }
+    const names = suspects.map(({ name }) => name).join(', ');
+    if (suspects.length > 0) this.#log(`SQL: the process ended while it ran ${names}; another one starts`);
   }
 }
 
-const errorOf = ({ code, message, detail, retry_after_seconds }: DataError): SqlError => ({
-  code,
-  message,
-  detail,
-  retry_after_seconds,
+/** The names of a dataset with the file that is read, whose columns may be those of an earlier release. */
+function tablesOf(source: SqlSource, ready: ReadyTables | undefined): RunTables {
+  const { dataset, table, columns, past } = ready?.source ?? source;
+  return { dataset, table, columns, past, path: ready?.path ?? null };
+}
+
+/** Names a statement with its parameters in the log, and among those that are refused. */
+const nameOf = ({ sql, parameters }: Pick<SqlQuery, 'sql' | 'parameters'>) =>
+  hash('sha256', JSON.stringify([sql, parameters]), 'hex').slice(0, 16);
+
+const endedBy = ({ sql }: Pick<SqlQuery, 'sql'>, ms: number): SqlOutcome => ({
+  ...failed(
+    invalidSql('The statement ended the process that runs statements, so it is refused for a minute.', sql),
+    ms,
+  ),
+  ended: true,
 });
 
-const failed = (error: DataError): SqlOutcome => ({ ms: 0, error: errorOf(error) });
+const failed = ({ code, message, detail, retry_after_seconds }: DataError, ms = 0) => ({
+  ms,
+  error: { code, message, detail, retry_after_seconds } satisfies SqlError,
+});

@@ -1,5 +1,6 @@
 // The tables of a dataset for SQL: names, columns, the queries that fill them from the files of a release, and the rows
 // that an overlay changes.
+import { hash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { derive } from '../../packs/define/derive.ts';
@@ -7,14 +8,14 @@ import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { ChangedRecord, HistoryRow } from '../plan/applied-overlay.ts';
-import { type Release, releaseTag } from '../releases/release.ts';
+import type { Release } from '../releases/release.ts';
 import { storedHistory } from '../write/analysts-files.ts';
 import { flatCells, flatColumns, recordColumn } from '../write/csv.ts';
 import { type Column, dictionary, HISTORY_FILE_COLUMNS, PROVENANCE_COLUMNS } from '../write/dictionary.ts';
 import { tableName } from '../write/sql-names.ts';
-import { provenanceTableQuery } from '../write/sql-tables.ts';
+import { provenanceTableQueries } from '../write/sql-tables.ts';
 
-/** Statements, or databases being made, that run at a time, each on one core: half of the cores. */
+/** Statements that run at a time, each on one core: half of the cores. */
 export const AT_A_TIME = Math.max(1, Math.floor(availableParallelism() / 2));
 
 /** The attributes that a caller may read: public ones, or all with a plan that includes exports. */
@@ -23,24 +24,36 @@ export type Tier = 'public' | 'all';
 /** Ends of the names of the tables of a dataset. */
 export const TABLES = { records: '', history: '_history', provenance: '_provenance' } as const;
 export type TableKind = keyof typeof TABLES;
-const KINDS = Object.keys(TABLES) as TableKind[];
+export const KINDS = Object.keys(TABLES) as TableKind[];
 
-/** One dataset as the SQL process opens it: plain data, and SQL text of this program alone. */
+/** What the tables of a dataset have: plain data, and SQL text of this program alone. */
 export interface SqlSource {
   dataset: string;
   /** Name of the table of records; the others have the ends of TABLES. */
   table: string;
   release: string;
-  /** Changes with the release and with the overlay. */
-  tag: string;
+  created_at: string;
+  /** Names the rows: changes with the release, and with what the overlay does to its records. */
+  content: string;
   /** Names and types of the columns. */
   columns: Record<TableKind, Record<string, string>>;
-  /** Queries over the files of the release. */
-  queries: Record<TableKind, string>;
+  /** Queries over the files of the release; a table has the rows of all of its queries. */
+  queries: Record<TableKind, readonly string[]>;
   /** Body of the macro `<table>_as_of(time)`. */
   past: string;
-  /** Records that the overlay removed or changed, and the rows of the changed ones, as JSON; null without any. */
-  overlay: { hidden: string; rows: Record<TableKind, string> } | null;
+  overlay: SqlOverlay;
+}
+
+/** What an overlay does to the tables of a release. */
+export interface SqlOverlay {
+  /** Version of the overlay: tables of an earlier one may have rows that are removed now. */
+  version: number;
+  /** Ids of the removed records. */
+  removed: readonly string[];
+  /** Ids of the records whose values it replaces. */
+  replaced: readonly string[];
+  /** The rows of those, as JSON. */
+  rows: Record<TableKind, string>;
 }
 
 /** Names of all tables and table macros of a dataset. */
@@ -63,23 +76,25 @@ export function sqlSource(release: Release, tier: Tier): SqlSource {
     const types = (list: readonly Column[]) => Object.fromEntries(list.map(({ name, type }) => [name, type]));
     const identity = ['id', 'slug', 'name'].map((name) => `${quotedIdentifier(recordColumn(pack, name))} AS ${name}`);
     const table = tableName(pack.id);
-    return {
-      dataset: pack.id,
-      table,
-      release: manifest.release,
-      tag: releaseTag(release),
+    const source = {
       columns: {
         records: types(columns.records),
         history: types(columns.history),
         provenance: types(columns.provenance),
       },
       queries: {
-        records: `SELECT * FROM read_parquet(${quotedText(parquet)})`,
-        history: storedHistory(pack, folder, tier),
-        provenance: provenanceTableQuery(pack, parquet, identity.join(', '), tier),
+        records: [`SELECT * FROM read_parquet(${quotedText(parquet)})`],
+        history: [storedHistory(pack, folder, tier)],
+        provenance: provenanceTableQueries(pack, parquet, identity.join(', '), tier),
       },
       past: pastQuery(pack, tier, `${table}${TABLES.history}`),
-      overlay: overlayRows(release, tier),
+    };
+    const { version, ...changes } = sqlOverlay(release, tier);
+    const content = hash('sha256', JSON.stringify([source, changes]), 'hex').slice(0, 16);
+    return {
+      ...{ dataset: pack.id, table, release: manifest.release, created_at: manifest.created_at, content },
+      ...source,
+      overlay: { version, ...changes },
     };
   });
 }
@@ -122,18 +137,22 @@ function valueAt({ type }: Attribute, of: string): string {
   return column[type] === undefined ? `max(value) ${of}` : `TRY_CAST(max(value) ${of} AS ${column[type]})`;
 }
 
-function overlayRows({ pack, applied }: Release, tier: Tier): SqlSource['overlay'] {
-  if (!applied || applied.removed.size + applied.changed.length === 0) return null;
-  const listed = applied.changed.filter(({ record }) => !applied.removed.has(record.id));
+function sqlOverlay({ pack, overlay, applied }: Release, tier: Tier): SqlOverlay {
+  const removed = applied?.removed ?? new Set<string>();
+  const changed = (applied?.changed ?? []).filter(({ record }) => !removed.has(record.id));
   const attributes = attributesOf(pack, tier);
   const rows: Record<TableKind, unknown[]> = {
-    records: listed.map((changed) => recordRow(pack, attributes, changed)),
-    history: listed.flatMap(({ record, history }) => historyRows(record, attributes, history)),
-    provenance: listed.flatMap(({ record }) => provenanceRows(record, attributes)),
+    records: changed.map((changedRecord) => recordRow(pack, attributes, changedRecord)),
+    history: changed.flatMap(({ record, history }) => historyRows(record, attributes, history)),
+    provenance: changed.flatMap(({ record }) => provenanceRows(record, attributes)),
   };
-  const hidden = JSON.stringify([...applied.removed, ...listed.map(({ record }) => record.id)]);
   const texts = KINDS.map((kind) => [kind, JSON.stringify(rows[kind])] as const);
-  return { hidden, rows: Object.fromEntries(texts) as Record<TableKind, string> };
+  return {
+    version: overlay?.version ?? 0,
+    removed: [...removed],
+    replaced: changed.map(({ record }) => record.id),
+    rows: Object.fromEntries(texts) as Record<TableKind, string>,
+  };
 }
 
 type ChangedValues = Pick<ChangedRecord['record'], 'id' | 'slug' | 'name' | 'provenance'>;

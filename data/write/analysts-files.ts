@@ -10,7 +10,7 @@ import { RELEASE_FILES } from '../model/layout.ts';
 import { publicHistoryQuery } from './analysts.ts';
 import { recordColumn } from './csv.ts';
 import { type Column, dictionary, HISTORY_FILE_COLUMNS, HISTORY_ORDER } from './dictionary.ts';
-import { historyTableQuery, provenanceTableQuery } from './sql-tables.ts';
+import { historyTableQuery, provenanceTableQueries } from './sql-tables.ts';
 
 /** The release of a file. */
 export interface ReleaseInfo {
@@ -167,7 +167,7 @@ const WRITERS: Record<PublicFile, Writer> = {
   'provenance.duckdb': (duck, source, pathOf) =>
     writeTable(
       duck,
-      provenanceTableQuery(source.pack, pathOf('public.parquet')),
+      provenanceTableQueries(source.pack, pathOf('public.parquet')).join(' UNION ALL '),
       rowsVersion(source),
       pathOf('provenance.duckdb'),
     ),

@@ -72,27 +72,27 @@ export function historyTableQuery(pack: Pick<Pack, 'attributes'>, parquet: strin
 }
 
 /**
- * The rows of `provenance.duckdb`, from the public file. `record`: expressions that identify the record; `all`: rows of
- * every attribute, from `records.parquet`.
+ * The rows of `provenance.duckdb`, from the public file: a query for each attribute, at least one. `record`: expressions
+ * that identify the record; `all`: rows of every attribute, from `records.parquet`.
  */
-export function provenanceTableQuery(
+export function provenanceTableQueries(
   pack: Pick<Pack, 'attributes'>,
   parquet: string,
   record = 'file_row_number::UINTEGER AS record',
   only: 'all' | 'public' = 'public',
-): string {
+): string[] {
   const file = `read_parquet(${quotedText(parquet)}, file_row_number = true)`;
   const columns = stored(PROVENANCE_COLUMNS).filter(({ name }) => name !== 'attribute');
   const provenance = quotedIdentifier(recordColumn(pack, 'provenance'));
-  const rows = pack.attributes
+  const empty = columns.map(({ name, type }) => `NULL::${type} AS ${name}`).join(', ');
+  const queries = pack.attributes
     .filter((attribute) => only === 'all' || attribute.public)
     .map(({ name }) => {
       const member = `${provenance}.${quotedIdentifier(name)}`;
       const cells = columns.map((column) => `${member}.${column.name} AS ${column.name}`).join(', ');
       return `SELECT ${record}, ${quotedText(name)} AS attribute, ${cells} FROM ${file} WHERE ${member} IS NOT NULL`;
     });
-  const empty = columns.map(({ name, type }) => `NULL::${type} AS ${name}`).join(', ');
-  return rows.length > 0
-    ? rows.join(' UNION ALL ')
-    : `SELECT ${record}, NULL::VARCHAR AS attribute, ${empty} FROM ${file} WHERE false`;
+  return queries.length > 0
+    ? queries
+    : [`SELECT ${record}, NULL::VARCHAR AS attribute, ${empty} FROM ${file} WHERE false`];
 }

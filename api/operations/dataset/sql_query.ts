@@ -106,14 +106,17 @@ async function run({ sql, parameters = [], max_rows }: StatementInput, ctx: Cont
     return releases.map((release) => sqlSource(release, tier));
   };
   const values = parameters as readonly SqlParameter[] | Record<string, SqlParameter>;
-  const { rows, columns, row_count, truncated, datasets } = await runStatement(
-    { sql, parameters: values, max_rows, form, sources },
-    ctx.signal,
-  ).catch((error: unknown) => {
+  const {
+    rows,
+    columns,
+    row_count,
+    truncated,
+    datasets,
+    releases: names,
+  } = await runStatement({ sql, parameters: values, max_rows, form, sources }, ctx.signal).catch((error: unknown) => {
     throw withColumns(error, sql, columnsOf, releases);
   });
   const read = releases.filter(({ pack }) => datasets.includes(pack.id));
-  const names = Object.fromEntries(read.map(({ pack, manifest }) => [pack.id, manifest.release]));
   const end = JSON.stringify({ row_count, truncated, releases: names, ...aboutRead(read, ctx.base_url) });
   const parts = [`{"columns":${JSON.stringify(columns)},"rows":`, rows, `,${end.slice(1)}`];
   const buffers = parts.map((part) => Buffer.from(part as string));

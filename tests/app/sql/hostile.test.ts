@@ -1,6 +1,7 @@
 // Statements that read files, show settings, paths or hidden values, or take too much: none of them does.
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { makeTables } from '../../../data/sql/make-tables.ts';
 import { SqlProcess } from '../../../data/sql/process.ts';
 import { sqlSource, type Tier } from '../../../data/sql/tables.ts';
 import { appOfAll } from '../../support/app.ts';
@@ -9,13 +10,20 @@ import { hostileStatements } from './hostile.ts';
 
 const app = await appOfAll({ nights: true });
 const MEMORY = 256 * 2 ** 20;
-const process = new SqlProcess(join(app.dataDir, 'sql'), MEMORY, () => {});
+const lines: string[] = [];
+const process = new SqlProcess({
+  ...{ folder: join(app.dataDir, 'sql'), memory: MEMORY, make: makeTables },
+  log: (line) => void lines.push(line),
+});
 afterAll(() => process.close());
 
 async function run(sql: string, seconds = 5, tier: Tier = 'public') {
   const sources = ['harbours', 'tools'].map((dataset) => sqlSource(app.register.current(dataset)!, tier));
   const query = { sql, parameters: [], max_rows: 1_000, form: 'json', tier, seconds, sources } as const;
-  const { ms, ...outcome } = await process.run({ query, caller: 'a test', alone: true }, new AbortController().signal);
+  const { ms, ...outcome } = await process.run(
+    { query, caller: 'a test', alone: true, keyed: false },
+    new AbortController().signal,
+  );
   const text = 'answer' in outcome ? Buffer.from(outcome.answer.rows).toString() : JSON.stringify(outcome.error);
   return { ms, text, code: 'answer' in outcome ? 'ok' : outcome.error.code };
 }

@@ -1,6 +1,6 @@
 // SQL over HTTP and MCP: answers, formats, access, limits, the overlay (contract section 9, "SQL").
 import { tableFromIPC } from 'apache-arrow';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { sqlSource } from '../../../data/sql/tables.ts';
 import { appOfAll } from '../../support/app.ts';
 import { listenerOfAll } from '../../support/listening.ts';
@@ -92,6 +92,28 @@ describe('an answer', () => {
     ]);
     const missing = await refusal('SELECT ?', fresh());
     expect(missing).toMatchObject({ status: 400, error: 'invalid_sql' });
+  });
+
+  test('parameters above 2^53 are exact, and one too many is an error', async () => {
+    for (const number of ['9007199254740993', '9007199254740994', '-9223372036854775807', '18446744073709551615']) {
+      const body = `{"sql": "SELECT ${number}::HUGEINT = ?, ${number}::HUGEINT + 1 = ?", "parameters": [${number}, ${number}]}`;
+      const headers = { 'Content-Type': 'application/json' };
+      const response = await app.ask('/v1/sql', { method: 'POST', headers, body, ...fresh() });
+      expect(await response.json(), number).toMatchObject({ rows: [[true, false]] });
+    }
+    for (const parameters of [[1, 2], { 1: 1, other: 2 }])
+      expect(await refusal('SELECT $1', { parameters, ...fresh() })).toMatchObject({
+        ...{ status: 400, error: 'invalid_sql' },
+        message: expect.stringContaining('1 parameter'),
+      });
+  });
+
+  test.each(['distance_km'])('%s of a missing argument is missing', async (macro) => {
+    const args = ['1', '2', '3', '4'];
+    const calls = args.map((_, place) => `${macro}(${args.with(place, 'NULL').join(', ')})`);
+    const every = `${macro}(NULL, NULL, NULL, NULL)`;
+    expect(await rows(`SELECT ${[...calls, every].join(', ')}`, fresh())).toEqual([[null, null, null, null, null]]);
+    expect(await rows('SELECT count(*) FROM harbours_as_of(NULL)', fresh())).toEqual([[0]]);
   });
 
   test('joins datasets by distance, reads history, provenance and the table as of a time', async () => {
@@ -238,14 +260,28 @@ test('the sources of a tier name no other file and no other column', () => {
 describe('the overlay', () => {
   const tables = ['', '_history', '_provenance'];
 
-  test("an owner's edit and an opt-out apply at once, in every table", async () => {
+  /** The rows when the tables have the last change; until then the statement is refused, with a time. */
+  const rowsAfterChange = async (sql: string, key?: string) => {
+    const ask = () => post(sql, { ...(key && { key }), ...fresh() });
+    await vi.waitFor(async () => expect((await ask()).status).toBe(200), { timeout: 60_000, interval: 100 });
+    return rows(sql, { ...(key && { key }), ...fresh() });
+  };
+
+  test("an owner's edit and an opt-out are in every table before the next statement", {
+    timeout: 120_000,
+  }, async () => {
     const fuel = "SELECT fuel FROM harbours WHERE slug = 'harbour-8'";
     const [[before] = []] = await rows(fuel, fresh());
     const token = await claimToken(app);
     await verify(app, token);
     expect((await edit(app, token, { fuel: !before, berths: 77 })).status).toBe(200);
-    expect(await rows(fuel, fresh())).toEqual([[!before]]);
-    expect(await rows("SELECT berths FROM harbours WHERE slug = 'harbour-8'", { key: 'pro' })).toEqual([[77]]);
+    const refused = await post(fuel, fresh());
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ error: 'unavailable', is_retriable: true });
+    expect(await rows('SELECT count(*) FROM tools', fresh())).toEqual([[expect.any(Number)]]);
+    expect(await rowsAfterChange(fuel)).toEqual([[!before]]);
+    expect(await rowsAfterChange("SELECT berths FROM harbours WHERE slug = 'harbour-8'", 'pro')).toEqual([[77]]);
     const of = "slug = 'harbour-8' AND attribute = 'fuel'";
     expect(await rows(`SELECT source_kind FROM harbours_provenance WHERE ${of}`, fresh())).toEqual([['owner']]);
     const history = `SELECT value, source FROM harbours_history WHERE ${of} AND valid_until IS NULL`;
@@ -255,9 +291,7 @@ describe('the overlay', () => {
     expect((await optOut(app, 'harbour-3', 'office@aether.example')).status).toBe(200);
     for (const end of tables)
       for (const key of [undefined, 'pro'])
-        expect(
-          await rows(`SELECT * FROM harbours${end} WHERE slug = 'harbour-3'`, { ...(key && { key }), ...fresh() }),
-        ).toEqual([]);
+        expect(await rowsAfterChange(`SELECT * FROM harbours${end} WHERE slug = 'harbour-3'`, key)).toEqual([]);
     expect(await rows("SELECT * FROM harbours_as_of('2026-07-01') WHERE slug = 'harbour-3'", fresh())).toEqual([]);
     expect(await rows("SELECT fuel FROM harbours WHERE slug = 'harbour-8'", fresh())).toEqual([[!before]]);
   });

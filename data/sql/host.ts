@@ -1,0 +1,60 @@
+// Program of the two child processes of a machine that have DuckDB: one answers the questions of the register and makes
+// tables, one runs statements of callers.
+import { localEngines, SharedEngines } from '../duckdb/engines.ts';
+import { logToParent, parentChannel } from '../model/child-calls.ts';
+import { DataError } from '../model/errors.ts';
+import { type Offered, offerCalls } from '../model/thread-calls.ts';
+import { DEFAULT_LIMITS } from '../plan/limits.ts';
+import { type SqlRun, SqlStatements } from './engine.ts';
+import { type MakeTables, makeTables } from './make-tables.ts';
+
+/** First argument of the program, as JSON. `memory`: SQL_MEMORY in bytes. */
+export type HostSettings = { serves: 'questions' } | { serves: 'statements'; memory: number };
+
+/** Bytes that the process must be able to reserve to go on. */
+const SPARE = 64 * 2 ** 20;
+
+/** Whether the process can still reserve memory: what a heavy statement freed may stay with the allocator. */
+function hasMemory(): boolean {
+  try {
+    return new ArrayBuffer(SPARE).byteLength === SPARE;
+  } catch {
+    return false;
+  }
+}
+
+/** The functions of the process of statements, which ends when DuckDB may be damaged or no memory is left. */
+function statementFunctions(memory: number): Offered {
+  const opening = SqlStatements.open(memory);
+  return {
+    ready: () => opening.then(() => {}),
+    run: async ([run], signal) => {
+      const begin = performance.now();
+      const ms = () => performance.now() - begin;
+      try {
+        const answer = await (await opening).run(run as SqlRun, signal);
+        return { ms: ms(), ...answer };
+      } catch (error) {
+        if (!(error instanceof DataError) || !hasMemory()) {
+          logToParent(
+            `SQL: the process ends: ${error instanceof DataError ? 'no memory is left' : 'DuckDB may be damaged'}`,
+          );
+          process.exit(1);
+        }
+        const { code, message, detail } = error;
+        return { ms: ms(), error: { code, message, detail } };
+      }
+    },
+  };
+}
+
+const settings = JSON.parse(process.argv[2]!) as HostSettings;
+offerCalls(
+  parentChannel(),
+  settings.serves === 'statements'
+    ? statementFunctions(settings.memory)
+    : {
+        ...new SharedEngines(localEngines(DEFAULT_LIMITS), new Map(), new Int32Array(2)).forThread().offered,
+        makeTables: (args) => makeTables(...(args as Parameters<MakeTables>)),
+      },
+);

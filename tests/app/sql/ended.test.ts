@@ -1,0 +1,80 @@
+// Statements that end the process, wait or never stop: what their callers are told, and that others are not concerned.
+import { afterAll, expect, test } from 'vitest';
+import { openDuckdb } from '../../../api/compose.ts';
+import { paths } from '../../../data/model/layout.ts';
+import { currentRelease, readManifest } from '../../../data/model/manifest.ts';
+import { sqlSource } from '../../../data/sql/tables.ts';
+import { loadPack } from '../../../packs/define/load.ts';
+import { appOfAll } from '../../support/app.ts';
+
+const app = await appOfAll({ nights: true });
+const lines: string[] = [];
+const settings = { dataDir: app.dataDir, question_process: true, sql_memory: 256 * 2 ** 20 };
+const { engines, questions, sql } = openDuckdb({ ...settings, log: (line: string) => void lines.push(line) });
+const pack = await loadPack('tests/packs/harbours');
+const folder = paths.release(app.dataDir, 'harbours', (await currentRelease(app.dataDir, 'harbours'))!);
+const engine = await engines!.open({ pack, folder, manifest: await readManifest(folder), indexed: false });
+afterAll(() => {
+  sql!.close();
+  questions!.kill();
+});
+
+/** Bounded by a function of the allow-list alone: it ends the process by the memory that it reserves. */
+const ENDS = 'SELECT reservoir_quantile(a, 0.5, 1000000000) FROM range(10) t(a)';
+
+async function run(text: string, { keyed = false, seconds = 20, caller = 'a test' } = {}) {
+  const sources = [sqlSource(app.register.current('harbours')!, 'public')];
+  const query = { sql: text, parameters: [], max_rows: 10, form: 'json', tier: 'public', seconds, sources } as const;
+  return sql!.run({ query, caller, alone: false, keyed }, new AbortController().signal);
+}
+
+const plan = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 3, total: true };
+
+test('a statement that ends the process is refused, and the questions of the register go on', async () => {
+  expect(await run('SELECT count(*) > 0 FROM harbours')).toHaveProperty('answer');
+  const before = await engine.search(plan);
+  const generation = questions!.generation;
+  const outcome = await run(ENDS);
+  expect(outcome).toMatchObject({ error: { code: 'invalid_sql' } });
+  // Where the allocator refuses in time, DuckDB reports it, and the process goes on.
+  if ('ended' in outcome) {
+    expect(lines.join('\n')).toMatch(/the process ended while it ran [0-9a-f]{16}/);
+    // Refused without another end.
+    const ends = lines.length;
+    expect(await run(ENDS)).toMatchObject({ ms: 0, ended: true, error: { code: 'invalid_sql' } });
+    expect(lines).toHaveLength(ends);
+  }
+  expect(await run('SELECT count(*) > 0 FROM harbours')).toHaveProperty('answer');
+  expect(await engine.search(plan)).toEqual(before);
+  expect(questions!.generation).toBe(generation);
+});
+
+test('questions are answered again after the end of their process', async () => {
+  const before = await engine.stats({ where: [], attribute: 'depth', by: [], groups: 1 });
+  questions!.kill();
+  await expect
+    .poll(() => engine.stats({ where: [], attribute: 'depth', by: [], groups: 1 }).catch(() => null))
+    .toEqual(before);
+  expect(await run('SELECT count(*) > 0 FROM harbours')).toHaveProperty('answer');
+});
+
+test('waiting counts: each statement is answered within its time, and a key goes first', async () => {
+  const slow = 'SELECT count(*) FROM range(100000000000)';
+  const running = run(slow, { seconds: 3 });
+  const begin = performance.now();
+  const waiting = Array.from({ length: 7 }, (_, i) => run('SELECT 1', { seconds: 1, caller: `${i}` }));
+  const keyed = run('SELECT 2', { seconds: 20, keyed: true });
+  const outcomes = await Promise.all(waiting);
+  for (const outcome of outcomes.filter((one) => 'error' in one))
+    expect(outcome).toMatchObject({ error: { code: 'unavailable' } });
+  expect(await running).toMatchObject({ error: { code: 'query_timeout' } });
+  expect(await keyed).toHaveProperty('answer');
+  expect(performance.now() - begin).toBeLessThan(20_000);
+});
+
+test('a statement that is nested too deeply is refused before it runs', async () => {
+  const deep = `SELECT ${'('.repeat(400)}1${' + 1)'.repeat(400)}`;
+  for (const text of [deep, `SELECT ${'1 + '.repeat(2000)}1`, `SELECT ${'['.repeat(900)}1${']'.repeat(900)}`])
+    expect(await run(text)).toMatchObject({ error: { code: 'invalid_sql' } });
+  expect(await run(`SELECT ${'1 + '.repeat(100)}1`)).toHaveProperty('answer');
+});
