@@ -6,7 +6,7 @@ import { engineValues, nameWords, recordTerms, statusReach } from '../consolidat
 import { column } from '../model/layout.ts';
 import { PROVENANCE_STATUSES, type StoredRecord } from '../model/record.ts';
 import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
-import { identifier, join, literal, type Sql, sql, textsOf } from '../plan/sql.ts';
+import { countLiteral, identifier, join, literal, type Sql, sql, textsOf } from '../plan/sql.ts';
 import { comparedColumn, entriesTable, type Shape, tableSql } from './shape.ts';
 import { dayNumber, OPEN_INTERVAL_END, stepsTable } from './steps.ts';
 import { FIXED_COLUMNS, neededColumns, type RunStatement, typeOf } from './tables.ts';
@@ -53,7 +53,7 @@ export async function makeChangedTables(
     const { enums } = builder;
     const viewByTable = new Map([...(base.viewByTable ?? []), ...builder.viewByTable]);
     return {
-      shape: { ...base, viewByTable, enums, ranked: base.ranked !== false && records.length === 0 },
+      shape: { ...base, viewByTable, enums, hasStale: true, ranked: base.ranked !== false && records.length === 0 },
       drop: () => builder.drop(),
     };
   } catch (error) {
@@ -71,6 +71,7 @@ class ChangedTablesBuilder {
   readonly #base: Shape;
   readonly #prefix = `overlay ${++instances}`;
   readonly #dropped: Sql[] = [];
+  #hiddenOrdinals: readonly number[] = [];
 
   constructor(run: RunStatement, pack: Pack, base: Shape) {
     this.#run = run;
@@ -118,8 +119,16 @@ class ChangedTablesBuilder {
   async hide(hidden: readonly number[], removed: readonly number[]): Promise<void> {
     const ord = (list: readonly number[]) => list.map((ordinal) => ({ ord: ordinal }));
     await this.#table('hidden', { ord: sql`UINTEGER` }, ord(hidden));
+    this.#hiddenOrdinals = hidden;
     const removedTable = await this.#table('gone', { ord: sql`UINTEGER` }, ord(removed));
     await this.#view('refs', sql`SELECT ref, ord FROM refs WHERE ord NOT IN (SELECT ord FROM ${removedTable})`);
+  }
+
+  /** Whether a stored row is of a removed or replaced record. A list, since a filter by a table would make it constant. */
+  get #stale(): Sql {
+    return this.#hiddenOrdinals.length === 0
+      ? sql`false`
+      : sql`ord IN (${join(this.#hiddenOrdinals.map(countLiteral), ', ')})`;
   }
 
   get #hidden(): Sql {
@@ -158,7 +167,10 @@ class ChangedTablesBuilder {
       columns,
       records.map(({ ord, record }) => rowOf(this.#pack, ord, record)),
     );
-    const lists = { stored: [...FIXED_COLUMNS], added: [...FIXED_COLUMNS] };
+    const lists = {
+      stored: [...FIXED_COLUMNS, sql`${this.#stale} AS stale`],
+      added: [...FIXED_COLUMNS, sql`false AS stale`],
+    };
     for (const name of Object.keys(columns).slice(FIXED_COLUMNS.length)) {
       const plain = { stored: identifier(name), added: identifier(name) };
       const { stored, added } = listed.includes(name) ? plain : await this.#column(name, side);
@@ -208,9 +220,12 @@ class ChangedTablesBuilder {
     const side = await this.#table(of, { [fold]: sql`VARCHAR`, [value]: sql`VARCHAR`, ord: sql`UINTEGER` }, rows);
     const folds = await this.#column(fold, side);
     const values = await this.#column(value, side);
-    const base = sql`SELECT fold AS ${identifier(fold)}, value AS ${identifier(value)}, ord FROM ${this.#stored(of)} WHERE ${this.#hidden}`;
-    const union = sql`SELECT ${folds.stored}, ${values.stored}, ord FROM (${base}) UNION ALL SELECT ${folds.added}, ${values.added}, ord FROM ${side}`;
-    await this.#view(of, sql`SELECT ${identifier(fold)} AS fold, ${identifier(value)} AS value, ord FROM (${union})`);
+    const base = sql`SELECT fold AS ${identifier(fold)}, value AS ${identifier(value)}, ord, ${this.#stale} AS stale FROM ${this.#stored(of)} WHERE ${this.#hidden}`;
+    const union = sql`SELECT ${folds.stored}, ${values.stored}, ord, stale FROM (${base}) UNION ALL SELECT ${folds.added}, ${values.added}, ord, false FROM ${side}`;
+    await this.#view(
+      of,
+      sql`SELECT ${identifier(fold)} AS fold, ${identifier(value)} AS value, ord, stale FROM (${union})`,
+    );
   }
 
   async createSteps(attribute: Attribute, records: readonly NumberedRecord[]): Promise<void> {

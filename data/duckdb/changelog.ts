@@ -10,7 +10,7 @@ import {
 } from '../plan/history.ts';
 import type { ChangelogPlan, Direction } from '../plan/plan.ts';
 import { countLiteral, join, literal, type Sql, sql, textsOf } from '../plan/sql.ts';
-import { attributeOf, entriesTable, groupSql, type Shape, tableSql } from './shape.ts';
+import { attributeOf, entriesTable, groupSql, type Shape, tableSql, whereNotStale } from './shape.ts';
 import { conditions } from './where.ts';
 
 /** Columns of a change, in the order that `changeRow` reads. */
@@ -23,13 +23,21 @@ export interface ChangelogLine extends Omit<ChangeRow, 'type'> {
 
 const LINE = `[{"ord":"UINTEGER","entity_id":"VARCHAR","slug":"VARCHAR","name":"VARCHAR","attribute":"VARCHAR","old_value":"VARCHAR","new_value":"VARCHAR","observed_at":"BIGINT","source_url":"VARCHAR"}]`;
 
+/** A table expression of changes; an overlay marks rows that are not to be compared (`whereNotStale`). */
+type ChangelogRows = Sql & Pick<Shape, 'hasStale'>;
+
 /** The changelog without the rows of some records and with other rows added, in any order. */
-export function overlayChangelog(changelog: Sql, gone: readonly string[], lines: readonly ChangelogLine[]): Sql {
+export function overlayChangelog(
+  changelog: Sql,
+  gone: readonly string[],
+  lines: readonly ChangelogLine[],
+): ChangelogRows {
+  const stale = sql`entity_id IN (${textsOf(gone)})`;
   const columns = sql`ord, entity_id, slug, name, attribute`;
-  const stored = sql`SELECT ${columns}, type, old_value, new_value, observed_at, source_url FROM ${changelog} WHERE entity_id NOT IN (${textsOf(gone)})`;
+  const stored = sql`SELECT ${columns}, type, old_value, new_value, observed_at, source_url, ${stale} AS stale FROM ${changelog} WHERE NOT (${stale})`;
   const type = sql`CASE WHEN old_value IS NULL THEN 'added' ELSE 'changed' END`;
-  const added = sql`SELECT ${columns}, ${type}, old_value, new_value, make_timestamp_ms(observed_at), source_url FROM (SELECT line.* FROM (SELECT unnest(from_json(${JSON.stringify(lines)}, ${literal(LINE)})) AS line))`;
-  return sql`(${stored} UNION ALL ${added})`;
+  const added = sql`SELECT ${columns}, ${type}, old_value, new_value, make_timestamp_ms(observed_at), source_url, false FROM (SELECT line.* FROM (SELECT unnest(from_json(${JSON.stringify(lines)}, ${literal(LINE)})) AS line))`;
+  return { ...sql`(${stored} UNION ALL ${added})`, hasStale: true };
 }
 
 /** The order of rows of one time in the file. */
@@ -65,8 +73,8 @@ const movedBy = (numbers: readonly string[], percent: number): Sql =>
 const listed = (attributes: readonly string[]): Sql =>
   sql`list_contains(from_json(${JSON.stringify(attributes)}, '["VARCHAR"]'), attribute)`;
 
-/** The condition of a plan; `shape` is that of the records as they are now. */
-function matching(plan: ChangelogPlan, shape: Shape): Sql {
+/** The condition of a plan on rows of the changelog; `shape` is that of the records as they are now. */
+function matching(plan: ChangelogPlan, changelog: ChangelogRows, shape: Shape): Sql {
   const { since, until, attributes, ordinal, type, numbers, direction, minPercent } = plan;
   const where = [sql`observed_at >= make_timestamp_ms(${since})`];
   if (until !== undefined) where.push(sql`observed_at < make_timestamp_ms(${until})`);
@@ -77,18 +85,18 @@ function matching(plan: ChangelogPlan, shape: Shape): Sql {
   if (minPercent !== null) where.push(movedBy(numbers, minPercent));
   if (plan.where.length > 0)
     where.push(sql`ord IN (SELECT ord FROM ${tableSql(shape, 'records')} WHERE ${conditions(plan.where, shape)})`);
-  return join(where, ' AND ');
+  return whereNotStale(changelog, join(where, ' AND '));
 }
 
 /** Counts the matching changes. */
-export function countStatement(plan: ChangelogPlan, changelog: Sql, shape: Shape): Sql {
-  return sql`SELECT count(*) FROM ${changelog} WHERE ${matching(plan, shape)}`;
+export function countStatement(plan: ChangelogPlan, changelog: ChangelogRows, shape: Shape): Sql {
+  return sql`SELECT count(*) FROM ${changelog} WHERE ${matching(plan, changelog, shape)}`;
 }
 
 /** Counts the matching changes of each day (UTC), and the numbers among them that rose and fell; newest first. */
-export function daysStatement(plan: ChangelogPlan, changelog: Sql, shape: Shape): Sql {
+export function daysStatement(plan: ChangelogPlan, changelog: ChangelogRows, shape: Shape): Sql {
   const counted = (direction: Direction) => sql`count(*) FILTER (${moved(plan.numbers, direction)})`;
-  return sql`SELECT strftime(observed_at, '%Y-%m-%d') AS day, count(*), ${counted('rise')}, ${counted('fall')} FROM ${changelog} WHERE ${matching(plan, shape)} GROUP BY day ORDER BY day DESC`;
+  return sql`SELECT strftime(observed_at, '%Y-%m-%d') AS day, count(*), ${counted('rise')}, ${counted('fall')} FROM ${changelog} WHERE ${matching(plan, changelog, shape)} GROUP BY day ORDER BY day DESC`;
 }
 
 /** Reads a row of `daysStatement`. */
@@ -100,14 +108,14 @@ function dayRow([date, changes, rises, falls]: readonly unknown[]): ChangeDay {
  * Counts the matching changes by a key of their records, most first: rows `[key, changes, rises, falls, median]`, at
  * most one more than `CHANGE_GROUPS`. A record is in the group of each entry of a list.
  */
-export function groupsStatement(plan: ChangelogPlan, by: string, changelog: Sql, shape: Shape): Sql {
+export function groupsStatement(plan: ChangelogPlan, by: string, changelog: ChangelogRows, shape: Shape): Sql {
   const key = groupKey(by, (name) => attributeOf(shape, name));
   const keyed =
     key.attribute.type === 'strings'
       ? sql`SELECT ord, value AS key FROM ${tableSql(shape, entriesTable(by))}`
       : sql`SELECT ord, ${groupSql(key)} AS key FROM ${tableSql(shape, 'records')}`;
   const counted = (direction: Direction) => sql`count(*) FILTER (${moved(plan.numbers, direction)})`;
-  return sql`SELECT key, count(*) AS n, ${counted('rise')}, ${counted('fall')}, quantile_cont(${percentOf(plan.numbers)}, 0.5) FROM (SELECT * FROM ${changelog} WHERE ${matching(plan, shape)}) JOIN (${keyed}) USING (ord) WHERE key IS NOT NULL GROUP BY key ORDER BY n DESC, key LIMIT ${countLiteral(CHANGE_GROUPS + 1)}`;
+  return sql`SELECT key, count(*) AS n, ${counted('rise')}, ${counted('fall')}, quantile_cont(${percentOf(plan.numbers)}, 0.5) FROM (SELECT * FROM ${changelog} WHERE ${matching(plan, changelog, shape)}) JOIN (${keyed}) USING (ord) WHERE key IS NOT NULL GROUP BY key ORDER BY n DESC, key LIMIT ${countLiteral(CHANGE_GROUPS + 1)}`;
 }
 
 /** Reads a row of `groupsStatement`. */
@@ -136,14 +144,14 @@ function pageOrder(first: readonly string[], rest: Sql): Sql {
  */
 export function pageStatement(plan: ChangelogPlan, places: Sql, shape: Shape): Sql {
   const order = pageOrder(plan.first, sql`place`);
-  const page = sql`SELECT place FROM ${places} WHERE ${matching(plan, shape)} ORDER BY ${order} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
+  const page = sql`SELECT place FROM ${places} WHERE ${matching(plan, places, shape)} ORDER BY ${order} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
   return sql`SELECT ${CHANGE_COLUMNS} FROM ${places} WHERE place IN (${page}) ORDER BY ${order}`;
 }
 
 /** A page of a changelog with an overlay, whose rows have no place: only the rows of the page are kept in memory. */
-function overlaidPageStatement(plan: ChangelogPlan, changelog: Sql, shape: Shape): Sql {
+function overlaidPageStatement(plan: ChangelogPlan, changelog: ChangelogRows, shape: Shape): Sql {
   const order = pageOrder(plan.first, ORDER);
-  return sql`SELECT ${CHANGE_COLUMNS} FROM ${changelog} WHERE ${matching(plan, shape)} ORDER BY ${order} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
+  return sql`SELECT ${CHANGE_COLUMNS} FROM ${changelog} WHERE ${matching(plan, changelog, shape)} ORDER BY ${order} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
 }
 
 const text = (value: unknown): string | null => (value === null ? null : String(value));
@@ -165,7 +173,7 @@ export function changeRow(row: readonly unknown[]): ChangeRow {
 
 /** What the statements of a changelog read: its rows, the same with their position (null: an overlay), the records. */
 interface ChangelogTables {
-  changelog: Sql;
+  changelog: ChangelogRows;
   places: Sql | null;
   shape: Shape;
 }

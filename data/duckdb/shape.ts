@@ -16,6 +16,11 @@ export interface Shape {
   numbered?: boolean;
   /** Views of an overlay that replace tables, by table; absent: none. */
   viewByTable?: ReadonlyMap<string, string>;
+  /**
+   * Whether rows have a column `stale`: true for those that an overlay removed or replaced. No condition of a caller is
+   * evaluated on them (`whereNotStale`).
+   */
+  hasStale?: boolean;
   /** Views of all records as of an earlier moment, without the overlay; absent: the tables. */
   whole?: ReadonlyMap<string, string>;
   /** False: an overlay changed the quality of records, so ordinals are not the order by quality. */
@@ -27,6 +32,13 @@ export function tableSql({ viewByTable }: Pick<Shape, 'viewByTable'>, table: str
   const name = viewByTable?.get(table) ?? table;
   return /^[a-z_]+$/.test(name) ? { text: name, values: [] } : identifier(name);
 }
+
+/**
+ * A condition of a caller on rows of an overlay. DuckDB may evaluate the conditions of AND, and those of a view, in any
+ * order, but the branches of CASE only where they are needed.
+ */
+export const whereNotStale = ({ hasStale }: Pick<Shape, 'hasStale'>, condition: Sql): Sql =>
+  hasStale ? sql`CASE WHEN stale THEN false ELSE ${condition} END` : condition;
 
 /** A table of the release without its overlay. */
 export const wholeTableSql = ({ whole }: Shape, table: string): Sql =>

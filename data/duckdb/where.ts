@@ -5,18 +5,18 @@ import { column } from '../model/layout.ts';
 import type { Predicate } from '../plan/plan.ts';
 import { conditionsSql, type SqlValues } from '../plan/predicates.ts';
 import { countLiteral, identifier, join, type Sql, sql } from '../plan/sql.ts';
-import { attributeOf, comparedColumn, entriesTable, enumMember, type Shape, tableSql } from './shape.ts';
+import { attributeOf, comparedColumn, entriesTable, enumMember, type Shape, tableSql, whereNotStale } from './shape.ts';
 
 /** All conditions; `true` when there are none. */
 export function conditions(where: readonly Predicate[], shape: Shape): Sql {
-  return conditionsSql(where, sqlValues(shape));
+  return where.length === 0 ? sql`true` : whereNotStale(shape, conditionsSql(where, sqlValues(shape)));
 }
 
 /** The columns of the loaded tables. */
 export function sqlValues(shape: Shape): SqlValues {
   /** Records with a list entry that meets a condition. */
   const withEntry = ({ name }: Attribute, entry: Sql) =>
-    sql`ord IN (SELECT ord FROM ${tableSql(shape, entriesTable(name))} WHERE ${entry})`;
+    sql`ord IN (SELECT ord FROM ${tableSql(shape, entriesTable(name))} WHERE ${whereNotStale(shape, entry)})`;
   return {
     equal: (name, values) => {
       const attribute = attributeOf(shape, name);

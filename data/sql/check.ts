@@ -28,7 +28,7 @@ const words = (text: string) => text.trim().split(/\s+/);
  * Scalar, aggregate and window functions. Left out: those that take the name of a table, function, setting, sequence or
  * file as text, show the state of the process, wait, or raise errors with values.
  */
-export const FUNCTIONS: ReadonlySet<string> = new Set(
+export const ALLOWED_FUNCTIONS: ReadonlySet<string> = new Set(
   words(`
 ! !~~ !~~* % & && * ** + - -> ->> / // <-> << <=> <@ >> @ @> ^ ^@ | || ~ ~~ ~~* ~~~ __postfix
 ilike_escape like_escape not_ilike_escape not_like_escape
@@ -220,8 +220,8 @@ class Check {
 
   #function(tree: Tree): void {
     const name = this.#plainName(tree);
-    if (!FUNCTIONS.has(name))
-      throw this.#unknown('This function does not exist or is not available.', tree, name, [...FUNCTIONS]);
+    if (!ALLOWED_FUNCTIONS.has(name))
+      throw this.#unknown('This function does not exist or is not available.', tree, name, [...ALLOWED_FUNCTIONS]);
   }
 
   #plainName(call: Tree): string {

@@ -19,7 +19,7 @@ import { EARTH_KM } from '../model/geography.ts';
 import { writtenName } from '../write/sql-names.ts';
 import { checkStatement, invalidSql } from './check.ts';
 import { ROW_FORMS, type SqlForm } from './rows.ts';
-import { KINDS, type SqlSource, TABLES, type Tier } from './tables.ts';
+import { type SqlSource, TABLE_KINDS, TABLES, type Tier } from './tables.ts';
 
 /** A scalar or a list of scalars for a parameter of a statement. */
 type Scalar = string | number | boolean | null;
@@ -226,7 +226,7 @@ async function execute(
 async function attach(instance: DuckDBInstance, { path, table, past }: OpenTables): Promise<void> {
   const file = quotedIdentifier(`file_${table}`);
   await rowsOf(instance, `ATTACH ${quotedText(path)} AS ${file} (READ_ONLY)`);
-  for (const kind of KINDS)
+  for (const kind of TABLE_KINDS)
     await rowsOf(instance, `CREATE VIEW ${quotedIdentifier(table + TABLES[kind])} AS SELECT * FROM ${file}.${kind}`);
   await rowsOf(instance, `CREATE MACRO ${quotedIdentifier(`${table}_as_of`)}("time") AS TABLE ${past}`);
 }
@@ -357,7 +357,9 @@ function failureOf(error: unknown, { sql }: SqlRun['query'], read: readonly RunT
   if (OF_VALUES.includes(type))
     return fail('A value has the wrong form or is out of range; TRY_CAST returns NULL for it.');
   if (error_subtype === 'COLUMN_NOT_FOUND') {
-    const names = [...new Set(read.flatMap(({ columns }) => KINDS.flatMap((kind) => Object.keys(columns[kind]))))];
+    const names = [
+      ...new Set(read.flatMap(({ columns }) => TABLE_KINDS.flatMap((kind) => Object.keys(columns[kind])))),
+    ];
     const [nearest] = closestNames(name, names);
     return fail('There is no such column.', nearest && writtenName(nearest));
   }

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { Duck, fromJsonRows, lacksMemory, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { temporaryPath } from '../model/atomic.ts';
 import { DataError } from '../model/errors.ts';
-import { KINDS, type SqlSource } from './tables.ts';
+import { type SqlSource, TABLE_KINDS } from './tables.ts';
 
 /** Makes the file `path`; `memory` bounds the memory of DuckDB, which writes temporary files beside it. */
 export type MakeTables = (source: SqlSource, path: string, memory: number) => Promise<void>;
@@ -39,7 +39,7 @@ export const makeTables: MakeTables = async (source, path, memory) => {
 async function writeTables(duck: Duck, path: string, { columns, queries, overlay }: SqlSource): Promise<void> {
   const absent = JSON.stringify([...overlay.removed, ...overlay.replaced]);
   await duck.run(`ATTACH ${quotedText(path)} AS made`);
-  for (const kind of KINDS) {
+  for (const kind of TABLE_KINDS) {
     const names = Object.keys(columns[kind]).map(quotedIdentifier);
     const types = Object.entries(columns[kind]).map(([name, type]) => `NULL::${type} AS ${quotedIdentifier(name)}`);
     const table = `made.${kind}`;

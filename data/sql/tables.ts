@@ -24,7 +24,7 @@ export type Tier = 'public' | 'all';
 /** Ends of the names of the tables of a dataset. */
 export const TABLES = { records: '', history: '_history', provenance: '_provenance' } as const;
 export type TableKind = keyof typeof TABLES;
-export const KINDS = Object.keys(TABLES) as TableKind[];
+export const TABLE_KINDS = Object.keys(TABLES) as TableKind[];
 
 /** What the tables of a dataset have: plain data, and SQL text of this program alone. */
 export interface SqlSource {
@@ -146,7 +146,7 @@ function sqlOverlay({ pack, overlay, applied }: Release, tier: Tier): SqlOverlay
     history: changed.flatMap(({ record, history }) => historyRows(record, attributes, history)),
     provenance: changed.flatMap(({ record }) => provenanceRows(record, attributes)),
   };
-  const texts = KINDS.map((kind) => [kind, JSON.stringify(rows[kind])] as const);
+  const texts = TABLE_KINDS.map((kind) => [kind, JSON.stringify(rows[kind])] as const);
   return {
     version: overlay?.version ?? 0,
     removed: [...removed],

@@ -1,5 +1,5 @@
 // Statements that tell whether a condition holds on one record, by an error, a result or the order of rows.
-import { FUNCTIONS } from '../../../data/sql/check.ts';
+import { ALLOWED_FUNCTIONS } from '../../../data/sql/check.ts';
 
 /** A statement about the record `$1`; `on` is a condition on its row. */
 export type Form = (on: string) => string;
@@ -52,7 +52,7 @@ const places = (call: string): string[] => [
 /** For each function of the allow-list: every form of arguments, with values in turn. */
 export function functionForms(): Form[] {
   let turn = 0;
-  return [...FUNCTIONS].flatMap((name) =>
+  return [...ALLOWED_FUNCTIONS].flatMap((name) =>
     [...OF_NUMBER.map((args) => ({ args, text: false })), ...OF_TEXT.map((args) => ({ args, text: true }))].map(
       ({ args, text }): Form => {
         turn += 1;
