@@ -10,13 +10,23 @@ import {
   quotedIdentifier,
   quotedText,
 } from '../../data/duckdb/duck.ts';
-import { LineWriter } from '../../data/duckdb/lines.ts';
+import { LineWriter, NULL } from '../../data/duckdb/lines.ts';
 import { flushAll, putInPlace } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
-import { FACT_COLUMNS, listRuns, type ReadingRow, validFactsCondition, validReadings } from '../../data/write/facts.ts';
+import {
+  FACT_COLUMNS,
+  listRuns,
+  pendingReadings,
+  READING_COLUMNS,
+  type ReadingRow,
+  rejectedValues,
+  removePending,
+  validFactsCondition,
+  validReadings,
+} from '../../data/write/facts.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Planned, SourcePlan } from './plan.ts';
-import { type RejectedValue, rejectedFile } from './report.ts';
+import type { RejectedValue } from './report.ts';
 import { jsonText } from './sentences.ts';
 
 /** What a run appends. */
@@ -25,6 +35,8 @@ export interface News {
   plans: readonly SourcePlan[];
   /** Ordered by time. */
   readings: readonly Planned[];
+  /** Pending readings that the run does not contain. */
+  dropped: readonly ReadingRow[];
   made: readonly ReadingRow[];
   /** Path of the lines that the Observer wrote. */
   facts: string;
@@ -52,8 +64,8 @@ export async function runId(dataDir: string, pack: Pack, readings: readonly Plan
 }
 
 /**
- * Writes the files of a run and moves them into place. Sorted by record, so that a query for one record reads
- * little.
+ * Writes the files of a run and moves them into place, as a pending run that replaces the last one. Sorted by record, so
+ * that a query for one record reads little.
  */
 export async function append(duck: Duck, dataDir: string, work: string, run: string, news: News): Promise<void> {
   const folder = paths.facts(dataDir, news.pack.id);
@@ -69,9 +81,10 @@ export async function append(duck: Duck, dataDir: string, work: string, run: str
   );
   const readings = join(work, 'readings.parquet');
   await writeReadings(duck, join(work, 'readings'), readings, run, news);
-  await writeRejected(rejectedFile(dataDir, news.pack.id, run), news.rejected);
+  await writeRejected(rejectedValues(dataDir, news.pack.id, run), news.rejected);
   await putInPlace(facts, join(folder, `${run}.facts.parquet`));
-  await putInPlace(readings, join(folder, `${run}.readings.parquet`));
+  await putInPlace(readings, pendingReadings(dataDir, news.pack.id, run));
+  await removePending(dataDir, news.pack.id, run);
 }
 
 /**
@@ -114,18 +127,10 @@ async function writeReadings(duck: Duck, lines: string, path: string, run: strin
     const since = restarted.has(source) ? run : (began.get(source) ?? run);
     writer.line([source, pkg, version, integrity, pack.revision, observed_at, date_source, run, since].join('\t'));
   }
+  for (const { source, package: pkg, version, integrity, revision, confirmed_at, date_source } of news.dropped)
+    writer.line([source, pkg, version, integrity, revision, confirmed_at, date_source, run, NULL].join('\t'));
   writer.close();
-  const columns = {
-    source: 'VARCHAR',
-    package: 'VARCHAR',
-    version: 'VARCHAR',
-    integrity: 'VARCHAR',
-    revision: 'INTEGER',
-    confirmed_at: 'BIGINT',
-    date_source: 'VARCHAR',
-    run: 'VARCHAR',
-    since: 'VARCHAR',
-  };
+  const columns = { ...READING_COLUMNS, confirmed_at: 'BIGINT' };
   const shown = Object.keys(columns).map((name) =>
     name === 'confirmed_at' ? 'make_timestamp_ms(confirmed_at) AS confirmed_at' : name,
   );

@@ -6,9 +6,8 @@ import { Duck, fromParquet } from '../../data/duckdb/duck.ts';
 import { recordId } from '../../data/model/layout.ts';
 import { allReadings, FACT_COLUMNS, listRuns, validReadings } from '../../data/write/facts.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { type Issues, scratch, still, stonesPack } from '../../tests/support/night-pack.ts';
+import { collectAndPublish, type Issues, scratch, still, stonesPack } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
-import { collect } from './collect.ts';
 
 verifies('fact.shape', 'fact.append-only', 'fact.no-half-file', 'fact.confirmation', 'record.id', 'record.slug-fixed');
 verifies('record.slug-not-id');
@@ -39,7 +38,7 @@ async function readingsOf(data: string) {
   return made;
 }
 
-const run = (pack: Pack, data: string, now?: string) => collect(pack, data, still(now));
+const run = (pack: Pack, data: string, now?: string) => collectAndPublish(pack, data, still(now));
 
 /** The facts of one source that is read once for each issue, all in one run. */
 async function told(issues: Issues, which?: string): Promise<string[]> {

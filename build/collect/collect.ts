@@ -9,12 +9,14 @@ import { collectGarbage } from '../../data/model/heap.ts';
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import {
-  allReadings,
   clearUnfinished,
   FACT_COLUMNS,
   listRuns,
+  pendingRuns,
   REGISTER_ATTRIBUTES,
   type ReadingRow,
+  readRuns,
+  rejectedValues,
   validFactsCondition,
 } from '../../data/write/facts.ts';
 import { comparedText } from '../../packs/define/digits.ts';
@@ -28,9 +30,21 @@ import { declaredObservations, isStored, sourceContext } from './declared.ts';
 import { Fetcher, prepare } from './fetch.ts';
 import { type DatasetState, Observer } from './observe.ts';
 import { lineInStack } from './pack-lines.ts';
-import { futurePins, isFixed, type Planned, readingName, type SourcePlan, sortReadings, without } from './plan.ts';
+import {
+  droppedLine,
+  droppedReadings,
+  type EarlierReadings,
+  futurePins,
+  isFixed,
+  type Planned,
+  readingName,
+  type SourcePlan,
+  sortReadings,
+  without,
+  withPending,
+} from './plan.ts';
 import { pull, StalledError } from './pull.ts';
-import { errorLine, type RunReport, rejectedFile } from './report.ts';
+import { errorLine, type RunReport, stoppedValues } from './report.ts';
 import { lineInFile } from './sentences.ts';
 import { hash53, Records, SourceState } from './state.ts';
 
@@ -47,7 +61,7 @@ export interface Collected {
   warnings: string[];
   /** Sentences on data that did not become facts: rows left out, records listed twice, values rejected. */
   reports: string[];
-  /** Id of the run; absent: nothing was appended. */
+  /** Id of the pending run, which a release must publish; absent: nothing was appended. */
   run?: string;
   /** What became of the cells of the declared sources. */
   balances?: ReadonlyMap<string, Balance>;
@@ -99,10 +113,10 @@ export async function collect(
   const duck = await Duck.open(join(work, 'spill'));
   const notes: string[] = [];
   try {
-    const made = await allReadings(duck, dataDir, pack.id);
+    const earlier = await earlierReadings(duck, dataDir, pack.id);
     effects.progress.step(pack.id, 'fetch');
     const fetcher = new Fetcher(pack, dataDir, effects);
-    const { plans, failures, warnings, notes: planNotes } = await prepare(pack, made, fetcher, dataDir, effects);
+    const { plans, failures, warnings, notes: planNotes } = await prepare(pack, earlier, fetcher, dataDir, effects);
     notes.push(...planNotes);
     const logs = new Set<string>();
     const night = {
@@ -111,7 +125,7 @@ export async function collect(
       effects,
       work,
       duck,
-      made,
+      earlier,
       fetcher,
       failures,
       warnings,
@@ -119,13 +133,13 @@ export async function collect(
       accept,
       ignoreMistakes,
     };
-    const collected = await readPlans(night, plans);
+    const collected = await readPlans(night, plans, earlier.pending);
     for (const { id } of pack.sources.filter(isStored)) await removeReplaced(versionsFolder(dataDir, pack.id, id));
     return { ...collected, reports: [...notes, ...collected.reports] };
   } catch (error) {
     if (error instanceof CollectionStopped) error.collected.reports.unshift(...notes);
     // The error of the run matters more than one of cleaning up after it, such as a full disk.
-    await discardPending(pack, dataDir, duck).catch(() => undefined);
+    await discardUnread(pack, dataDir, duck).catch(() => undefined);
     throw error;
   } finally {
     duck.close();
@@ -133,17 +147,28 @@ export async function collect(
   }
 }
 
+async function earlierReadings(duck: Duck, dataDir: string, dataset: string): Promise<EarlierReadings> {
+  const published = await readRuns(duck, await listRuns(dataDir, dataset));
+  const pending = await readRuns(duck, await pendingRuns(dataDir, dataset));
+  return {
+    made: published.readings,
+    pending: pending.readings,
+    dropped: [...published.dropped, ...pending.dropped],
+  };
+}
+
 /** Removes stored versions of declared sources that became no reading, so that a corrected file is read. */
-async function discardPending(pack: Pack, dataDir: string, duck: Duck): Promise<void> {
-  const made = await allReadings(duck, dataDir, pack.id);
+async function discardUnread(pack: Pack, dataDir: string, duck: Duck): Promise<void> {
+  const { made, pending, dropped } = await earlierReadings(duck, dataDir, pack.id);
+  const rows = [...made, ...pending, ...dropped];
   for (const source of pack.sources.filter(isStored)) {
     const folder = versionsFolder(dataDir, pack.id, source.id);
-    const pending = (await storedVersions(folder)).filter(
-      ({ version }) => !made.some((row) => row.source === source.id && row.version === version),
+    const unread = (await storedVersions(folder)).filter(
+      ({ version }) => !rows.some((row) => row.source === source.id && row.version === version),
     );
     await removeVersions(
       folder,
-      pending.map(({ version }) => version),
+      unread.map(({ version }) => version),
     );
   }
 }
@@ -154,7 +179,7 @@ interface Night {
   effects: Effects;
   work: string;
   duck: Duck;
-  made: readonly ReadingRow[];
+  earlier: EarlierReadings;
   fetcher: Fetcher;
   failures: string[];
   warnings: string[];
@@ -167,10 +192,12 @@ interface Night {
 /**
  * Makes the readings. A pin that cannot be read is a mistake, and the others are read for their mistakes. When
  * another reading fails, such as a newest version, all its facts are discarded: the others are made again
- * without it.
+ * without it. `pending`: the pending readings that may be made again.
  */
-async function readPlans(night: Night, plans: SourcePlan[]): Promise<Collected> {
-  const { pack, dataDir, effects, work, duck, made, failures, warnings, logs } = night;
+async function readPlans(night: Night, sources: SourcePlan[], pending: readonly ReadingRow[]): Promise<Collected> {
+  const { pack, dataDir, effects, work, duck, earlier, failures, warnings, logs } = night;
+  const { made } = earlier;
+  const plans = withPending(sources, made, pending);
   const readings = sortReadings(
     pack,
     plans.flatMap((plan) => plan.readings),
@@ -183,14 +210,18 @@ async function readPlans(night: Night, plans: SourcePlan[]): Promise<Collected> 
   const lines = new LineWriter(join(work, 'facts'));
   const observed = await observe(night, plans, readings, lines);
   lines.close();
-  if ('failed' in observed) return readPlans(night, without(plans, new Set([observed.failed])));
+  if ('failed' in observed) {
+    const { failed } = observed;
+    const others = pending.filter(({ source, version }) => source !== failed.source || version !== failed.version);
+    return readPlans(night, without(sources, new Set([failed])), others);
+  }
   // The state of all sources, which is no longer needed: 0.5 GB for 4 million facts.
   collectGarbage();
   const { report, balances } = observed;
   const mistakes = [...future, ...report.mistakes()];
   const collected = { rejected: report.rejectedCount, failures, warnings, logs: [...logs] };
   if (mistakes.length > 0 && !night.ignoreMistakes) {
-    const file = rejectedFile(dataDir, pack.id, null);
+    const file = stoppedValues(dataDir, pack.id);
     await mkdir(dirname(file), { recursive: true });
     await writeRejected(file, report.rejected);
     throw new CollectionStopped(mistakes, { ...collected, reports: report.reports(file), balances });
@@ -198,8 +229,22 @@ async function readPlans(night: Night, plans: SourcePlan[]): Promise<Collected> 
   const run = await runId(dataDir, pack, readings, effects.now());
   effects.progress.step(pack.id, 'append facts');
   const { rejected } = report;
-  await append(duck, dataDir, work, run, { pack, plans, readings, made, facts: lines.path, rejected });
-  const reports = [...mistakes, ...report.reports(rejectedFile(dataDir, pack.id, run))];
+  const dropped = droppedReadings(earlier.pending, readings);
+  // A newest version or a crawl is not planned again; without a published reading, a source may return to a version.
+  const replaced = [
+    ...earlier.dropped.filter((row) => !made.some((reading) => reading.run === row.run)),
+    ...dropped.filter((row) => isFixed(pack, row) && made.some(({ source }) => source === row.source)),
+  ];
+  await append(duck, dataDir, work, run, {
+    pack,
+    plans,
+    readings,
+    dropped: replaced,
+    made,
+    facts: lines.path,
+    rejected,
+  });
+  const reports = [...mistakes, ...droppedLine(dropped), ...report.reports(rejectedValues(dataDir, pack.id, run))];
   const added = { readings: readings.length, facts: lines.lines, run };
   return { ...added, ...collected, reports, balances, ignored: mistakes.length };
 }
@@ -214,9 +259,9 @@ async function observe(
   readings: readonly Planned[],
   lines: LineWriter,
 ): Promise<{ report: RunReport; balances: ReadonlyMap<string, Balance> } | { failed: Planned }> {
-  const { pack, dataDir, effects, work, duck, made, warnings } = night;
+  const { pack, dataDir, effects, work, duck, earlier, warnings } = night;
   const options = { now: effects.now(), acceptDrops: night.accept };
-  const observer = new Observer(pack, await recall(duck, dataDir, pack, made, plans, work), lines, options);
+  const observer = new Observer(pack, await recall(duck, dataDir, pack, earlier.made, plans, work), lines, options);
   for (const reading of readings) {
     try {
       await read(night, reading, observer);

@@ -1,5 +1,6 @@
 // Stores what is new in the declared sources of a pack, so that their versions are planned like pins, and reads them.
 import { createHash } from 'node:crypto';
+import type { ReadingRow } from '../../data/write/facts.ts';
 import { nearestName, quoteValue } from '../../packs/define/mistakes.ts';
 import type { Observed, Pack, Pin, Source } from '../../packs/define/model.ts';
 import type { DeclaredSource } from '../../packs/define/sources.ts';
@@ -20,6 +21,7 @@ import {
   currentVersions,
   declaredPackage,
   readVersion,
+  removeVersions,
   type StoreContext,
   type StoredVersion,
   storedRows,
@@ -28,6 +30,7 @@ import {
   versionsFolder,
   wantedColumns,
 } from '../sources/store.ts';
+import type { EarlierReadings } from './plan.ts';
 import { errorLine } from './report.ts';
 
 /** Whether the rows of a source are declared and stored by the register, not read from a package. */
@@ -60,7 +63,7 @@ export async function storeDeclared(
   pack: Pack,
   dataDir: string,
   effects: Effects,
-  { failures, notes }: { failures: string[]; notes: string[] },
+  { failures, notes, earlier }: { failures: string[]; notes: string[]; earlier: EarlierReadings },
 ): Promise<Pack> {
   const context = sourceContext(pack, dataDir, effects);
   const sources: Source[] = [];
@@ -70,6 +73,7 @@ export async function storeDeclared(
       continue;
     }
     const folder = versionsFolder(dataDir, pack.id, source.id);
+    await removeStale(folder, source, earlier);
     const before = (await storedVersions(folder)).at(-1) ?? null;
     try {
       const fresh = await storeVersions(pack, source, { ...context, dataDir });
@@ -87,6 +91,25 @@ export async function storeDeclared(
     sources.push({ ...source, pins });
   }
   return { ...pack, sources };
+}
+
+/**
+ * Removes stored versions that no release contains and that the source can state again: those of a run that ended before it
+ * appended them, those of a source without a published reading, and those of a query, which then continues after the last
+ * published row.
+ */
+async function removeStale(folder: string, { id }: Source, { made, pending, dropped }: EarlierReadings): Promise<void> {
+  const ofSource = (rows: readonly ReadingRow[]) =>
+    new Set(rows.flatMap(({ source, version }) => (source === id ? [version] : [])));
+  const published = ofSource(made);
+  const kept = ofSource([...pending, ...dropped]);
+  const stale = (await storedVersions(folder)).filter(
+    ({ version, mark }) => !published.has(version) && (published.size === 0 || 'cursor' in mark || !kept.has(version)),
+  );
+  await removeVersions(
+    folder,
+    stale.map(({ version }) => version),
+  );
 }
 
 /** A text that changes when the declaration reads other columns, or reads them differently. */

@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { Duck } from '../../data/duckdb/duck.ts';
 import { allReadings } from '../../data/write/facts.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { scratch, still, stonesPack } from '../../tests/support/night-pack.ts';
+import { collectAndPublish, scratch, still, stonesPack } from '../../tests/support/night-pack.ts';
 import { integrity, npmOf, tarball } from '../../tests/support/night-tar.ts';
-import { collect } from './collect.ts';
 
 const bytes = tarball([{ name: 'package/told.json', content: JSON.stringify([{ code: 'a', mass: 9 }]) }]);
 const found = (version: string, published: string | null) => ({ version, integrity: integrity(bytes), published });
@@ -34,7 +33,7 @@ const PIN = ['1.1.1', '2026-01-01T00:00:00.000Z', 'pin'];
 describe('the newest version', () => {
   const night = async (data: string, pack: Pack, version: string, published: string | null) => {
     const { npm, calls: asked } = npmOf({ [`quarry@${version}`]: bytes }, { quarry: found(version, published) });
-    const collected = await collect(pack, data, still('2026-11-20T00:00:00Z', npm));
+    const collected = await collectAndPublish(pack, data, still('2026-11-20T00:00:00Z', npm));
     return { collected, asked };
   };
 
@@ -84,7 +83,7 @@ describe('the newest version', () => {
   test('is refused when its hash differs from that of the registry', async () => {
     const data = scratch();
     const { npm } = npmOf({ 'quarry@2.0.0': tarball([{ name: 'package/x' }]) }, { quarry: found('2.0.0', null) });
-    const collected = await collect(withNewest(scratch()), data, still(undefined, npm));
+    const collected = await collectAndPublish(withNewest(scratch()), data, still(undefined, npm));
     expect(collected.warnings).toEqual(['quarry: newest of quarry: the tarball does not match its integrity']);
     expect(await readings(data)).toEqual([PIN]);
   });
@@ -101,7 +100,7 @@ test('without a network cached pins are used, and missing ones are reported', as
     observed_at: '2026-05-05T00:00:00Z',
   };
   const more = { ...pack, sources: [{ ...source!, pins: [...source!.pins, pin] }] };
-  const collected = await collect(more, data, still());
+  const collected = await collectAndPublish(more, data, still());
   expect(collected.readings).toBe(1);
   expect(collected.failures).toEqual(['quarry: quarry@1.5.5: npm: ENOTFOUND no network in tests']);
   expect(collected.warnings).toEqual(['quarry: newest of quarry: npm: ENOTFOUND no network in tests']);

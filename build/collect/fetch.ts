@@ -5,6 +5,7 @@ import { crawlPackage, crawlSource } from '../crawl/source.ts';
 import type { Effects } from '../effects/effects.ts';
 import { storeDeclared } from './declared.ts';
 import {
+  type EarlierReadings,
   isFixed,
   isNews,
   lostVersions,
@@ -14,6 +15,7 @@ import {
   type SourcePlan,
   timedRows,
   without,
+  withoutDropped,
 } from './plan.ts';
 import { within } from './pull.ts';
 import { errorLine } from './report.ts';
@@ -64,15 +66,17 @@ export interface Readiness {
  */
 export async function prepare(
   pack: Pack,
-  made: readonly ReadingRow[],
+  earlier: EarlierReadings,
   fetcher: Fetcher,
   dataDir: string,
   effects: Effects,
 ): Promise<Readiness> {
+  const { made, dropped } = earlier;
   const failures: string[] = [];
   const warnings: string[] = [];
   const notes: string[] = [];
-  const pins = planPins(await storeDeclared(pack, dataDir, effects, { failures, notes }), made);
+  const stored = await storeDeclared(pack, dataDir, effects, { failures, notes, earlier });
+  const pins = planPins(withoutDropped(stored, dropped), made);
   notes.push(...lostVersions(pins, made));
   const wanted = pins.flatMap(({ readings }) => readings);
   const failed = new Set<Planned>();

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { listRuns } from '../../data/write/facts.ts';
 import type { CollectContext, Observed, Pack } from '../../packs/define/model.ts';
-import { scratch, still, stonesPack } from '../../tests/support/night-pack.ts';
-import { type CollectionStopped, type CollectOptions, collect } from './collect.ts';
+import { collectAndPublish, scratch, still, stonesPack } from '../../tests/support/night-pack.ts';
+import type { CollectionStopped, CollectOptions } from './collect.ts';
 import { lineInPack } from './pack-lines.ts';
 
 const STRICT = {};
@@ -33,14 +33,14 @@ const rows = (count: number, values: Record<string, unknown> = {}) =>
 
 /** The mistakes that stop a run, after which no facts may exist. */
 async function mistakesOf(pack: Pack, data = scratch(), before = 0): Promise<string[]> {
-  const error = await collect(pack, data, still()).catch((thrown: unknown) => thrown);
+  const error = await collectAndPublish(pack, data, still()).catch((thrown: unknown) => thrown);
   expect(await listRuns(data, 'stones')).toHaveLength(before);
   expect(error).toBeInstanceOf(Error);
   return (error as CollectionStopped).mistakes;
 }
 
 async function reportsOf(pack: Pack, data = scratch(), options: CollectOptions = {}): Promise<string[]> {
-  return (await collect(pack, data, still(), options)).reports;
+  return (await collectAndPublish(pack, data, still(), options)).reports;
 }
 
 /** Writes program files of the pack, so that messages can name a line. */
@@ -129,7 +129,7 @@ describe('rows that are no observations', () => {
       expect.stringMatching(/^Rows left out: see .+\.rejected\.jsonl$/),
     ]);
     const days3 = { ...days, '03-01': [row('c0'), row('c1')] };
-    const { facts } = await collect(packOf(days3, members, folder), data, still());
+    const { facts } = await collectAndPublish(packOf(days3, members, folder), data, still());
     // `@listed: false`, and the value of `gone`.
     expect(facts).toBe(2);
   });
@@ -181,7 +181,7 @@ describe('wrong values', () => {
   test('a value with a wrong address is rejected and not published', async () => {
     const data = scratch();
     const wrong = [...rows(9, { mass: 1 }), { ...row('x', { mass: 2 }), source_url: 'quarry.example' }];
-    const { rejected, reports } = await collect(packOf({ '01-01': wrong }, { tolerate: 0.1 }), data, still());
+    const { rejected, reports } = await collectAndPublish(packOf({ '01-01': wrong }, { tolerate: 0.1 }), data, still());
     expect(rejected).toBe(2);
     expect(reports.join()).toContain('mass source_url of x is "quarry.example", expected an http or https address');
   });
@@ -190,7 +190,7 @@ describe('wrong values', () => {
     const data = scratch();
     const { source_url: _, ...plain } = row('a', { mass: 1 });
     const some = { ...row('b', { mass: 2 }), source_url: { mass: 'https://other.example/b' } };
-    expect(await collect(packOf({ '01-01': [plain, some] }), data, still())).toMatchObject({
+    expect(await collectAndPublish(packOf({ '01-01': [plain, some] }), data, still())).toMatchObject({
       rejected: 0,
       reports: [],
     });
@@ -241,7 +241,7 @@ describe('a complete source that shrinks', () => {
     const pack = packOf(days);
     expect(await mistakesOf({ ...pack, gone: null })).toEqual([fewer]);
     const [data, folder] = [scratch(), scratch()];
-    await collect(packOf({ '01-01': rows(20) }, STRICT, folder), data, still());
+    await collectAndPublish(packOf({ '01-01': rows(20) }, STRICT, folder), data, still());
     expect(await mistakesOf(packOf(days, STRICT, folder), data, 1)).toEqual([fewer]);
   });
 
@@ -300,7 +300,7 @@ describe('time', () => {
         yield row(`c${i}`) as Observed;
       }
     };
-    expect((await collect({ ...pack, collector: { read } }, scratch(), still())).readings).toBe(1);
+    expect((await collectAndPublish({ ...pack, collector: { read } }, scratch(), still())).readings).toBe(1);
   });
 });
 
@@ -312,7 +312,7 @@ test('lines of the collector are in the report, each once', async () => {
     yield row('a') as Observed;
   };
   const effects = still();
-  const { logs } = await collect({ ...pack, collector: { read } }, scratch(), effects);
+  const { logs } = await collectAndPublish({ ...pack, collector: { read } }, scratch(), effects);
   const lines = ['quarry: quarry@1.1.1: 3 rows without a name', 'quarry: quarry@1.2.1: 3 rows without a name'];
   expect(logs).toEqual(lines);
   expect(effects.lines.filter((line) => line.includes('3 rows'))).toEqual(lines.map((line) => `stones: ${line}`));

@@ -21,6 +21,16 @@ export interface Planned {
 export const readingName = ({ package: pkg, version, name, observed_at }: Planned): string =>
   name === undefined ? `${pkg}@${version}` : `${name} (${new Date(observed_at).toISOString().slice(0, 10)})`;
 
+/** The readings of earlier runs. */
+export interface EarlierReadings {
+  /** Those that a release contains. */
+  made: readonly ReadingRow[];
+  /** Those of the last run, if it was not released. */
+  pending: readonly ReadingRow[];
+  /** Those that a later reading replaced before any release contained them. */
+  dropped: readonly ReadingRow[];
+}
+
 /** Readings of one source. `restart`: its earlier facts no longer count, and all its pins are read again. */
 export interface SourcePlan {
   source: string;
@@ -41,7 +51,7 @@ const planned = (source: Source, pin: Pin & Pick<Planned, 'name'>): Planned => (
 });
 
 /** Whether a reading is a pin or a stored version of a declared source, and not a newest version or a crawl. */
-export function isFixed(pack: Pack, { source, ...reading }: Planned): boolean {
+export function isFixed(pack: Pack, { source, ...reading }: Pick<Planned, 'source' | 'package' | 'version'>): boolean {
   if (reading.package === declaredPackage(source)) return true;
   return pack.sources.some(({ id, pins }) => id === source && pins.some((pin) => same(pin, reading)));
 }
@@ -70,7 +80,18 @@ export function sortReadings(pack: Pack, readings: Planned[]): Planned[] {
   );
 }
 
-/** Plans the pins of every source, given all readings ever made. */
+/** The pack without pins that were dropped. */
+export function withoutDropped(pack: Pack, dropped: readonly ReadingRow[]): Pack {
+  if (dropped.length === 0) return pack;
+  const isDropped = (source: string, pin: Pin) => dropped.some((row) => row.source === source && same(row, pin));
+  const sources = pack.sources.map((source) => ({
+    ...source,
+    pins: source.pins.filter((pin) => !isDropped(source.id, pin)),
+  }));
+  return { ...pack, sources };
+}
+
+/** Plans the pins of every source, given all readings that a release contains. */
 export function planPins(pack: Pack, made: readonly ReadingRow[]): SourcePlan[] {
   const standing = validReadings(made);
   return pack.sources.map((source) =>
@@ -114,6 +135,60 @@ export function without(plans: readonly SourcePlan[], failed: ReadonlySet<Planne
     return { source, restart, readings: good(readings), otherwise: null };
   });
 }
+
+/**
+ * The plans with the pending readings, which no release contains. A later reading replaces one that is newer than what was
+ * published; others are made again.
+ */
+export function withPending(
+  plans: readonly SourcePlan[],
+  made: readonly ReadingRow[],
+  pending: readonly ReadingRow[],
+): SourcePlan[] {
+  const standing = validReadings(made);
+  const isPending = (reading: Planned) => pending.some((row) => row.source === reading.source && same(row, reading));
+  return plans.map((plan) => {
+    const published = standing.filter(({ source }) => source === plan.source).map((row) => row.confirmed_at);
+    const newest = Math.max(...published);
+    const news = Math.max(
+      ...plan.readings.filter((reading) => !isPending(reading)).map((reading) => reading.observed_at),
+    );
+    // Without a published reading, what the source still has is its history.
+    const isReplaced = (reading: Planned) =>
+      published.length > 0 && reading.observed_at > newest && news > reading.observed_at;
+    // Stored versions of declared sources are planned as pins.
+    const again = pending
+      .filter((row) => row.source === plan.source && row.package !== declaredPackage(row.source))
+      .map(rowAsPlanned)
+      .filter((reading) => reading.observed_at > news && !plan.readings.some((other) => same(other, reading)));
+    const complete = (readings: Planned[]) => [
+      ...readings.filter((reading) => !isPending(reading) || !isReplaced(reading)),
+      ...again,
+    ];
+    return { ...plan, readings: complete(plan.readings), otherwise: plan.otherwise && complete(plan.otherwise) };
+  });
+}
+
+/** The pending readings that are not among the readings of a run. */
+export const droppedReadings = (pending: readonly ReadingRow[], readings: readonly Planned[]): ReadingRow[] =>
+  pending.filter((row) => !readings.some((reading) => reading.source === row.source && same(row, reading)));
+
+/** A line about dropped readings; [] without any. */
+export function droppedLine(dropped: readonly ReadingRow[]): string[] {
+  if (dropped.length === 0) return [];
+  const names = dropped.slice(0, NAMED).map((row) => {
+    const day = new Date(row.confirmed_at).toISOString().slice(0, 10);
+    return row.package === declaredPackage(row.source)
+      ? `${row.source} of ${day}`
+      : `${row.package}@${row.version} of ${day}`;
+  });
+  const more = dropped.length > names.length ? ` and ${dropped.length - names.length} more` : '';
+  const readings = dropped.length === 1 ? '1 reading' : `${dropped.length} readings`;
+  return [`${readings} of a run that was not released left no trace: ${names.join(', ')}${more}`];
+}
+
+/** Readings in a line. */
+const NAMED = 5;
 
 /**
  * Sentences on stored versions of declared sources that were collected and are no longer stored: when the source is

@@ -1,6 +1,5 @@
 // What is wrong in the readings of a run: mistakes that stop it, and sentences for the console and the run log
 // about rows and values that did not become facts.
-import { join } from 'node:path';
 import { paths } from '../../data/model/layout.ts';
 import { nearestName, quoteValue } from '../../packs/define/mistakes.ts';
 import type { Pack, Source } from '../../packs/define/model.ts';
@@ -322,11 +321,9 @@ function rejectedText(rejected: RejectedValue, values: readonly string[] | null)
   return `${attribute} ${place} is ${valueText(value)}, expected ${expected}${nearest}`;
 }
 
-/** Path of the rejected values of a run; `run` null: of the last run that was stopped. */
-export const rejectedFile = (dataDir: string, dataset: string, run: string | null): string =>
-  run === null
-    ? paths.runs(dataDir, dataset).replace(/\.jsonl$/, '.rejected.jsonl')
-    : join(paths.facts(dataDir, dataset), `${run}.rejected.jsonl`);
+/** Path of the rejected values of the last run that was stopped. */
+export const stoppedValues = (dataDir: string, dataset: string): string =>
+  paths.runs(dataDir, dataset).replace(/\.jsonl$/, '.rejected.jsonl');
 
 /** The first line of an error message. */
 export function errorLine(error: unknown): string {

@@ -10,7 +10,7 @@ import { currentRelease, makeCurrent, readManifest } from '../../data/model/mani
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { NO_OVERLAY_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
 import { nameRecords } from '../../data/write/analysts-files.ts';
-import { allReadings, listRuns, type ReadingRow } from '../../data/write/facts.ts';
+import { allReadings, listRuns, publishRun, type ReadingRow } from '../../data/write/facts.ts';
 import { type PreviousRelease, previousRelease } from '../../data/write/previous-release.ts';
 import { type Publication, seal } from '../../data/write/seal.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -94,18 +94,21 @@ export async function datasetNight(
   const releases = paths.releases(dataDir, pack.id);
   await mkdir(releases, { recursive: true });
   await clear(releases);
+  const { current, before } = await currentOf(pack, dataDir, effects, keep);
+  // A run that was killed right after its release was current is part of the history.
+  await publishRun(dataDir, pack.id, before?.run);
   const { news, failures, ignored, run, balances } = await collectNews(
     pack,
     dataDir,
     effects,
     collects ? { accept, ignoreMistakes } : null,
   );
-  const { current, before } = await currentOf(pack, dataDir, effects, keep);
   // The lock excludes other builds, so a range of the feed after this release is from a build that was
   // killed.
   await overlays.forget(pack.id, before?.recorded_to ?? 0);
   const overlay = await overlays.read(pack.id);
-  const inputs = await fingerprint(pack, dataDir, overlay);
+  const runs = (await listRuns(dataDir, pack.id, run)).map(({ run: id }) => id);
+  const inputs = await fingerprint(pack, runs, overlay);
   if (before?.inputs === inputs) {
     progress.note(`${pack.id}: no changes, release ${current} stays current`);
     // The index is derived from the release and can be built again when it is missing.
@@ -125,7 +128,7 @@ export async function datasetNight(
   const workspace = join(releases, `${UNFINISHED}build`);
   const indexes: Promise<void>[] = [];
   try {
-    const made = await readings(dataDir, pack.id, workspace);
+    const made = await readings(dataDir, pack.id, workspace, run);
     if (made.length === 0) {
       progress.warn(`${pack.id}: ${NO_SOURCE}`);
       throw new DatasetStopped([NO_SOURCE], [...news, NO_SOURCE]);
@@ -144,6 +147,7 @@ export async function datasetNight(
       failures,
       ignored,
       run,
+      lastRun: made.at(-1)!.run,
       balances,
       workspace,
       publication,
@@ -222,14 +226,16 @@ interface Build {
   /** The current release and its manifest. */
   current: string | null;
   before: Manifest | null;
-  /** Every reading ever made. */
+  /** The published readings, and those of `run`. */
   made: readonly ReadingRow[];
   news: string[];
   /** Pins that could not be fetched. */
   failures: string[];
   ignored: number;
-  /** The run that appended facts now; undefined: none did. */
+  /** The pending run that appended facts now; undefined: none did. */
   run: string | undefined;
+  /** The newest run of the release. */
+  lastRun: string;
   /** What became of the cells of each declared source. */
   balances: ReadonlyMap<string, Balance>;
   workspace: string;
@@ -253,7 +259,7 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
     build.indexes.push(index);
   };
   const resolved = await draftRelease(
-    { pack, dataDir, allReadings: made, before: earlier, overlay, effects, indexable },
+    { pack, dataDir, allReadings: made, run: build.run, before: earlier, overlay, effects, indexable },
     workspace,
   );
   progress.step(pack.id, 'check');
@@ -289,7 +295,7 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
   };
 }
 
-/** Keeps the last release. */
+/** Keeps the last release; the readings of the run stay pending. */
 function refused(build: Build, wrong: readonly string[]): DatasetNight {
   const { pack, effects, current, before, news, failures, ignored } = build;
   const { progress } = effects;
@@ -316,7 +322,7 @@ function refused(build: Build, wrong: readonly string[]): DatasetNight {
 
 /** Seals a release and makes it current when its index is built. */
 async function publish(build: Build, resolved: ReleaseDraft, earlier: PreviousRelease | null) {
-  const { pack, dataDir, effects, overlays, overlay, inputs, current, before } = build;
+  const { pack, dataDir, effects, overlays, overlay, inputs, lastRun, current, before } = build;
   const { rows, facts, enums, ages, records, created_at } = resolved;
   const base = {
     dataset: pack.id,
@@ -324,11 +330,12 @@ async function publish(build: Build, resolved: ReleaseDraft, earlier: PreviousRe
     created_at,
     last_collection: created_at,
     inputs,
+    run: lastRun,
     revision: pack.revision,
     overlay: overlay.version,
   };
   const manifest = { ...base, records, facts, confirmed: resolved.confirmed, enums, ages };
-  return seal(dataDir, resolved.folder, rows, manifest, {
+  const sealed = await seal(dataDir, resolved.folder, rows, manifest, {
     pack,
     current: before === null ? null : current,
     before: earlier,
@@ -340,12 +347,19 @@ async function publish(build: Build, resolved: ReleaseDraft, earlier: PreviousRe
     ...build.publication,
     name: nameRecords,
   });
+  await publishRun(dataDir, pack.id, lastRun);
+  return sealed;
 }
 
-async function readings(dataDir: string, dataset: string, workspace: string): Promise<ReadingRow[]> {
+async function readings(
+  dataDir: string,
+  dataset: string,
+  workspace: string,
+  run: string | undefined,
+): Promise<ReadingRow[]> {
   const duck = await Duck.open(join(workspace, 'spill'));
   try {
-    return await allReadings(duck, dataDir, dataset);
+    return await allReadings(duck, dataDir, dataset, run);
   } finally {
     duck.close();
   }
@@ -367,11 +381,11 @@ const CODE = [
   'packs/define',
 ];
 
-/** Fingerprint of the facts, the pack, the code and the overlay. */
-async function fingerprint(pack: Pack, dataDir: string, overlay: Overlay): Promise<string> {
+/** Fingerprint of the runs, the pack, the code and the overlay. */
+async function fingerprint(pack: Pack, runs: readonly string[], overlay: Overlay): Promise<string> {
   const { removed, restored, ownerFacts, decided } = overlay;
   const hash = createHash('sha256');
-  for (const { run } of await listRuns(dataDir, pack.id)) hash.update(`${run}\n`);
+  for (const run of runs) hash.update(`${run}\n`);
   for (const folder of CODE) await addCode(hash, join(ROOT, folder));
   await addCode(hash, pack.folder);
   // Versions are left out: a change and its reversal give the same release. Not so a removal and restoration, which

@@ -3,9 +3,9 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
-import { paths } from '../../data/model/layout.ts';
+import { paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import { LockedError, lockFolder, waitForLock } from '../../data/model/lock.ts';
-import { currentRelease, makeCurrent } from '../../data/model/manifest.ts';
+import { currentRelease, makeCurrent, readManifest } from '../../data/model/manifest.ts';
 import { type FileListing, formatListing, readListing, removeObjects, upload } from '../../data/objects/listing.ts';
 import type { ObjectStorage } from '../../data/objects/objects.ts';
 import { storageOf } from '../../data/objects/open.ts';
@@ -129,7 +129,7 @@ class FleetRun implements Fleet {
       const { release, listing } = pointer;
       if (release !== null && listing !== null) {
         const began = performance.now();
-        const done = await fetchRelease(copy, dataset, release, listing);
+        const done = await fetchRelease(copy, dataset, { ...pointer, release, listing });
         if (done !== null) this.#note(dataset, `release ${release} fetched`, done, began);
         if ((await currentRelease(this.#dataDir, dataset)) !== release)
           await makeCurrent(this.#dataDir, dataset, release, this.#keep);
@@ -151,11 +151,12 @@ class FleetRun implements Fleet {
 
   async #publish(dataset: string, release: string): Promise<void> {
     const { work } = await this.#pointer(dataset);
-    const files = await this.#upload(await releaseListing(this.#dataDir, dataset, release), (path) =>
-      join(paths.release(this.#dataDir, dataset, release), path),
-    );
-    const facts = await this.#uploadWork(dataset, work);
-    await movePointer(this.#store, this.#lease, dataset, { release, listing: files, work: facts });
+    const folder = paths.release(this.#dataDir, dataset, release);
+    const listing = await releaseListing(this.#dataDir, dataset, release);
+    const files = await this.#upload(listing, (path) => join(folder, path));
+    const facts = await this.#uploadWork(dataset, work, (await readManifest(folder)).run);
+    const manifest = listing.files.get(RELEASE_FILES.manifest)!.sha256;
+    await movePointer(this.#store, this.#lease, dataset, { release, listing: files, manifest, work: facts });
     await noteRelease(this.#dataDir, dataset, release, files);
     this.#progress.note(
       `${dataset}: release ${release} published to ${this.#storage.place}, token ${this.#lease.token}`,
@@ -195,7 +196,9 @@ class FleetRun implements Fleet {
   }
 
   async #pointer(dataset: string): Promise<ReleasePointer> {
-    return (await readPointers(this.#store)).get(dataset) ?? { release: null, listing: null, work: null };
+    return (
+      (await readPointers(this.#store)).get(dataset) ?? { release: null, listing: null, manifest: null, work: null }
+    );
   }
 
   /** Whether the storage has the index of DATA_DIR: one of an earlier program version is built again. */
@@ -205,11 +208,11 @@ class FleetRun implements Fleet {
     return formatListing(await releaseListing(this.#dataDir, dataset, release)).name === listing;
   }
 
-  async #uploadWork(dataset: string, before: string | null): Promise<string> {
-    const files = before === null ? undefined : (await readListing(this.#storage, before)).files;
-    const listing = await workListing(this.#dataDir, dataset, files);
-    if (formatListing(listing).name === before) return before;
-    return this.#upload(listing, (path) => join(this.#dataDir, path));
+  /** `run`: the run that is published with the files. */
+  async #uploadWork(dataset: string, stored: string | null, run?: string): Promise<string> {
+    const before = stored === null ? new Map() : (await readListing(this.#storage, stored)).files;
+    const { listing, place } = await workListing(this.#dataDir, dataset, { before, run });
+    return formatListing(listing).name === stored ? stored : this.#upload(listing, place);
   }
 
   async #upload(listing: FileListing, from: (path: string) => string): Promise<string> {

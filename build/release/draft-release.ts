@@ -19,8 +19,10 @@ import { ValueTally } from './tally.ts';
 export interface ReleaseInput {
   pack: Pack;
   dataDir: string;
-  /** All readings of the dataset since its first collection. */
+  /** All readings of the dataset since its first collection that a release contains, and those of `run`. */
   allReadings: readonly ReadingRow[];
+  /** The pending run that the release publishes; absent: none. */
+  run?: string | undefined;
   /** The release before, or null. */
   before: PreviousRelease | null;
   /** Opt-outs, owners' edits and decisions to apply. */
@@ -67,6 +69,7 @@ export async function draftRelease(making: ReleaseInput, workspace: string): Pro
   const confirming = made.filter(({ date_source }) => date_source !== 'rows');
   const { total, names, medians, query } = await sortFacts(duck, dataDir, pack, {
     made,
+    run: making.run,
     ownerFacts,
     workspace,
     path: draft.stored,

@@ -44,6 +44,8 @@ const REGISTER_ATTRIBUTE_LIST = [REGISTER_ATTRIBUTES.identity, REGISTER_ATTRIBUT
 /** The input and output of the sort. */
 interface Sorting {
   made: readonly ReadingRow[];
+  /** The pending run whose facts count. */
+  run: string | undefined;
   /** Owners' facts, which are stored with the accounts and not with the collected facts. */
   ownerFacts: readonly OwnerFact[];
   /** Folder for temporary files. */
@@ -81,9 +83,9 @@ export async function sortFacts(
   duck: Duck,
   dataDir: string,
   pack: Pack,
-  { made, ownerFacts, workspace, path, warn }: Sorting,
+  { made, run, ownerFacts, workspace, path, warn }: Sorting,
 ): Promise<{ total: number; names: Names; medians: GroupMedians; query: string | null }> {
-  const runs = await listRuns(dataDir, pack.id);
+  const runs = await listRuns(dataDir, pack.id, run);
   const collected = fromParquet(
     runs.map(({ facts }) => facts),
     FACT_COLUMNS,

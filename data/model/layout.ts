@@ -191,7 +191,9 @@ export interface Manifest {
   confirmed: Record<string, string>;
   last_collection: string;
   /** Fingerprint of the inputs of the release: facts, pack and code. A build with equal inputs is skipped. */
-  inputs?: string;
+  inputs?: string | undefined;
+  /** Newest run of facts that the release contains. */
+  run?: string | undefined;
   /** Revision of the pack that made the release. */
   revision?: number;
   /** Version of the overlay that the release contains; absent: none. */

@@ -20,6 +20,7 @@ const Shape = z.looseObject({
   confirmed: z.record(z.string(), z.string()),
   last_collection: z.string(),
   inputs: z.string().optional(),
+  run: z.string().optional(),
   revision: z.int().optional(),
   overlay: z.int().optional(),
   recorded_to: z.int().optional(),

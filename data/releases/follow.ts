@@ -151,13 +151,14 @@ class ReleaseFollower implements Follower {
     }
   }
 
-  async #fetch(dataset: string, { release, listing, work }: ReleasePointer): Promise<void> {
+  async #fetch(dataset: string, { release, listing, manifest, work }: ReleasePointer): Promise<void> {
     const { storage, dataDir, log } = this.#options;
     if (release !== null && listing !== null && this.#waiting.has(dataset)) {
       if (this.#fetched.get(dataset)?.listing !== listing) {
         log(`${dataset}: fetching release ${release} from ${storage.place}`);
         const began = performance.now();
-        const done = await fetchRelease({ storage, dataDir, store: this.#options.store }, dataset, release, listing);
+        const copy = { storage, dataDir, store: this.#options.store };
+        const done = await fetchRelease(copy, dataset, { release, listing, manifest });
         this.#fetched.set(dataset, { listing, at: performance.now() });
         log(`${dataset}: release ${release} is in the cache: ${transferText(done, performance.now() - began)}`);
         await this.#note();

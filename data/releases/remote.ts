@@ -39,16 +39,22 @@ export async function hasRelease(dataDir: string, dataset: string, release: stri
 export const noteRelease = (dataDir: string, dataset: string, release: string, listing: string): Promise<void> =>
   writeFile(paths.listing(dataDir, dataset, release), listing);
 
+/** The release that the store names as current. */
+export interface NamedRelease {
+  release: string;
+  listing: string;
+  /** SHA-256 of its manifest. */
+  manifest: string | null;
+}
+
 /**
- * Brings a release into DATA_DIR; it appears there complete, with the sums of its listing and the signature of its
- * manifest verified, or not at all. Returns null when it
- * is there already. Files that an earlier release has too are copied from there. A killed call continues.
+ * Brings a release into DATA_DIR; it appears there complete, with the sums of its listing, the digest of the store and the
+ * signature of its manifest verified, or not at all. Returns null when it is there already. Files that an earlier release has too are copied from there. A killed call continues.
  */
 export async function fetchRelease(
   { storage, dataDir, store }: RemoteCopy & { store: Store },
   dataset: string,
-  release: string,
-  listing: string,
+  { release, listing, manifest }: NamedRelease,
 ): Promise<Transferred | null> {
   if (await hasRelease(dataDir, dataset, release, listing)) return null;
   const fileListing = await readListing(storage, listing);
@@ -56,10 +62,12 @@ export async function fetchRelease(
     throw new Error(
       `${storage.place}: the listing ${listing} is of ${fileListing.dataset} ${fileListing.release} (expected ${dataset} ${release})`,
     );
+  if (fileListing.files.get(RELEASE_FILES.manifest)?.sha256 !== manifest)
+    throw new Error(`${storage.place}: the manifest of ${dataset} ${release} is not the one that the store names`);
   const arriving = join(paths.transfers(dataDir), listing);
   const local = await localFiles(dataDir, dataset);
   const done = await download(storage, fileListing.files, arriving, ({ sha256 }) => local.get(sha256) ?? null);
-  await verifySignature(store, arriving, { dataDir, dataset });
+  await verifySignature(store, arriving, dataset);
   await writeFile(join(arriving, '.listing'), listing);
   const place = paths.release(dataDir, dataset, release);
   await mkdir(dirname(place), { recursive: true });

@@ -7,6 +7,7 @@ import { UNFINISHED } from '../model/atomic.ts';
 import { paths } from '../model/layout.ts';
 import { measureFile } from '../model/manifest.ts';
 import { download, type FileListing, type FileSum, readListing, type Transferred } from '../objects/listing.ts';
+import { publishedReadings } from '../write/facts.ts';
 import type { RemoteCopy } from './remote.ts';
 
 const HASH_NAME = /^[0-9a-f]{64}$/;
@@ -14,18 +15,31 @@ const HASH_NAME = /^[0-9a-f]{64}$/;
 /** Files that never change under their name, so that equal sizes are enough. */
 const isFinal = (path: string) => HASH_NAME.test(basename(path)) || /\.(parquet|zst)$/.test(path);
 
-/** The files of a dataset below DATA_DIR. Sums of files that never change are taken from `before`. */
+/** A listing of the files of a dataset below DATA_DIR. */
+export interface WorkListing {
+  listing: FileListing;
+  /** Path in DATA_DIR of a file of the listing. */
+  place: (path: string) => string;
+}
+
+/**
+ * Lists the files of a dataset below DATA_DIR. `before`: sums of an earlier listing, which are taken for files that never
+ * change. `run`: a pending run that is published with the listing, before it is here.
+ */
 export async function workListing(
   dataDir: string,
   dataset: string,
-  before: ReadonlyMap<string, FileSum> = new Map(),
-): Promise<FileListing> {
+  { before = new Map(), run }: { before?: ReadonlyMap<string, FileSum>; run?: string | undefined } = {},
+): Promise<WorkListing> {
   const files = new Map<string, FileSum>();
+  const places = new Map<string, string>();
   for (const path of await workPaths(dataDir, dataset)) {
-    const sum = isFinal(path) ? before.get(path) : undefined;
-    files.set(path, sum ?? (await measureFile(join(dataDir, path))));
+    const listed = run !== undefined && basename(path).startsWith(`${run}.`) ? publishedReadings(path) : path;
+    const sum = isFinal(listed) ? before.get(listed) : undefined;
+    files.set(listed, sum ?? (await measureFile(join(dataDir, path))));
+    places.set(listed, join(dataDir, path));
   }
-  return { kind: 'work', dataset, release: null, files };
+  return { listing: { kind: 'work', dataset, release: null, files }, place: (path) => places.get(path)! };
 }
 
 /** Folders of a dataset, all of whose files count. */

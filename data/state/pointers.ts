@@ -3,7 +3,7 @@ import type { RunLease } from './leases.ts';
 import type { Store } from './store.ts';
 import type { ReleasePointerTable } from './tables/fleet.ts';
 
-export type ReleasePointer = Pick<ReleasePointerTable, 'release' | 'listing' | 'work'>;
+export type ReleasePointer = Pick<ReleasePointerTable, 'release' | 'listing' | 'manifest' | 'work'>;
 
 /** A listing that is about to be stored. */
 export interface NewListing {
@@ -15,7 +15,8 @@ export interface NewListing {
 
 /** The pointers by dataset. */
 export async function readPointers({ db }: Store): Promise<Map<string, ReleasePointer>> {
-  const rows = await db.selectFrom('release_pointers').select(['dataset', 'release', 'listing', 'work']).execute();
+  const columns = ['dataset', 'release', 'listing', 'manifest', 'work'] as const;
+  const rows = await db.selectFrom('release_pointers').select(columns).execute();
   return new Map(rows.map(({ dataset, ...pointer }) => [dataset, pointer]));
 }
 
@@ -47,7 +48,7 @@ export async function movePointer(
     const fenced = { ...change, token: lease.token, changed_at };
     await tx
       .insertInto('release_pointers')
-      .values({ dataset, release: null, listing: null, work: null, ...fenced })
+      .values({ dataset, release: null, listing: null, manifest: null, work: null, ...fenced })
       .onConflict((c) => c.column('dataset').doUpdateSet(fenced))
       .execute();
     const names = [change.listing, change.work].filter((name) => typeof name === 'string');

@@ -1,10 +1,11 @@
-// Facts of a dataset on disk: append-only Parquet, two files per run, valid once the readings file exists.
+// Facts of a dataset on disk: append-only Parquet, two files per run. The name of the readings file says whether a release
+// contains the run: `<run>.pending.parquet` becomes `<run>.readings.parquet` by one rename.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pin } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { type ColumnTypes, type Duck, fromParquet } from '../duckdb/duck.ts';
-import { UNFINISHED } from '../model/atomic.ts';
+import { putInPlace, UNFINISHED } from '../model/atomic.ts';
 import { paths } from '../model/layout.ts';
 
 /**
@@ -24,8 +25,8 @@ export const FACT_COLUMNS: ColumnTypes = {
   run: 'VARCHAR',
 };
 
-/** Columns of `<run>.readings.parquet`: the confirmations of contract section 5. */
-const READING_COLUMNS: ColumnTypes = {
+/** Columns of the readings of a run. `since` is null for a reading that a later one replaced before it was published. */
+export const READING_COLUMNS: ColumnTypes = {
   source: 'VARCHAR',
   package: 'VARCHAR',
   version: 'VARCHAR',
@@ -56,21 +57,21 @@ export interface ReadingRow {
 /** Attributes of the register itself, stored as facts. */
 export const REGISTER_ATTRIBUTES = { identity: '@identity', slug: '@slug', listed: '@listed' } as const;
 
-/**
- * Runs with complete files, oldest first (run ids sort by time), with the paths of their files.
- *
- * @example
- * ```ts
- * const runs = await listRuns('data/var', 'airports'); // oldest first
- * ```
- */
-export async function listRuns(
-  dataDir: string,
-  dataset: string,
-): Promise<{ run: string; facts: string; readings: string }[]> {
+/** A run with complete files. */
+export interface RunFiles {
+  run: string;
+  /** Paths of its files. */
+  facts: string;
+  readings: string;
+}
+
+/** Ends of the names of readings files: of runs that a release contains, and of those that none contains yet. */
+const READINGS = { published: '.readings.parquet', pending: '.pending.parquet' } as const;
+
+async function runsThatAre(state: keyof typeof READINGS, dataDir: string, dataset: string): Promise<RunFiles[]> {
   const folder = paths.facts(dataDir, dataset);
   const names = await readdir(folder).catch(() => [] as string[]);
-  const suffix = '.readings.parquet';
+  const suffix = READINGS[state];
   return names
     .filter((name) => name.endsWith(suffix) && !name.startsWith('.'))
     .map((name) => name.slice(0, -suffix.length))
@@ -78,10 +79,55 @@ export async function listRuns(
     .map((run) => ({ run, facts: join(folder, `${run}.facts.parquet`), readings: join(folder, `${run}${suffix}`) }));
 }
 
+/**
+ * The runs that a release contains, oldest first (run ids sort by time), and the pending run with this id.
+ *
+ * @example
+ * ```ts
+ * const runs = await listRuns('data/var', 'airports'); // oldest first
+ * ```
+ */
+export async function listRuns(dataDir: string, dataset: string, pending?: string): Promise<RunFiles[]> {
+  const published = await runsThatAre('published', dataDir, dataset);
+  if (pending === undefined) return published;
+  return [...published, ...(await pendingRuns(dataDir, dataset)).filter(({ run }) => run === pending)];
+}
+
+/** Runs that no release contains: the last one was refused, failed or was killed before its release was current. */
+export const pendingRuns = (dataDir: string, dataset: string): Promise<RunFiles[]> =>
+  runsThatAre('pending', dataDir, dataset);
+
+/** Where `publishRun` moves the readings of a pending run. */
+export const publishedReadings = (path: string): string => path.replace(/\.pending\.parquet$/, READINGS.published);
+
+/** Path of the readings of a run that no release contains yet. */
+export const pendingReadings = (dataDir: string, dataset: string, run: string): string =>
+  join(paths.facts(dataDir, dataset), `${run}${READINGS.pending}`);
+
+/** Makes a run part of the history, after a release that contains it is current. A published run stays. */
+export async function publishRun(dataDir: string, dataset: string, published: string | undefined): Promise<void> {
+  for (const { run, readings } of await pendingRuns(dataDir, dataset))
+    if (run === published) await putInPlace(readings, publishedReadings(readings));
+}
+
+/** Removes the pending runs but one, which replaces them. */
+export async function removePending(dataDir: string, dataset: string, except: string): Promise<void> {
+  for (const { run, facts, readings } of await pendingRuns(dataDir, dataset)) {
+    if (run === except) continue;
+    // Facts without readings do not count.
+    for (const path of [readings, facts, rejectedValues(dataDir, dataset, run)]) await rm(path, { force: true });
+  }
+}
+
+/** Path of the rejected values of a run. */
+export const rejectedValues = (dataDir: string, dataset: string, run: string): string =>
+  join(paths.facts(dataDir, dataset), `${run}.rejected.jsonl`);
+
 /** Removes files of a killed run: unfinished ones, and facts without readings. */
 export async function clearUnfinished(dataDir: string, dataset: string): Promise<void> {
   const folder = paths.facts(dataDir, dataset);
-  const whole = new Set((await listRuns(dataDir, dataset)).map(({ facts }) => facts));
+  const runs = [...(await listRuns(dataDir, dataset)), ...(await pendingRuns(dataDir, dataset))];
+  const whole = new Set(runs.map(({ facts }) => facts));
   for (const name of await readdir(folder).catch(() => [] as string[])) {
     const path = join(folder, name);
     const orphan = name.endsWith('.facts.parquet') && !whole.has(path);
@@ -89,10 +135,28 @@ export async function clearUnfinished(dataDir: string, dataset: string): Promise
   }
 }
 
-/** All readings, oldest run first, then by time. */
-export async function allReadings(duck: Duck, dataDir: string, dataset: string): Promise<ReadingRow[]> {
-  const files = (await listRuns(dataDir, dataset)).map(({ readings }) => readings);
-  if (files.length === 0) return [];
+/** All readings that count, oldest run first, then by time. `pending`: see `listRuns`. */
+export async function allReadings(
+  duck: Duck,
+  dataDir: string,
+  dataset: string,
+  pending?: string,
+): Promise<ReadingRow[]> {
+  return (await readRuns(duck, await listRuns(dataDir, dataset, pending))).readings;
+}
+
+/** The readings of runs, oldest run first, then by time; and those that they dropped. */
+export async function readRuns(
+  duck: Duck,
+  runs: readonly RunFiles[],
+): Promise<{ readings: ReadingRow[]; dropped: ReadingRow[] }> {
+  const rows = await readingRows(duck, runs);
+  return { readings: rows.filter(({ isDropped }) => !isDropped), dropped: rows.filter(({ isDropped }) => isDropped) };
+}
+
+async function readingRows(duck: Duck, runs: readonly RunFiles[]): Promise<(ReadingRow & { isDropped: boolean })[]> {
+  if (runs.length === 0) return [];
+  const files = runs.map(({ readings }) => readings);
   const columns = Object.keys(READING_COLUMNS).map((name) =>
     name === 'confirmed_at' ? 'epoch_ms(confirmed_at)' : name,
   );
@@ -109,6 +173,7 @@ export async function allReadings(duck: Duck, dataDir: string, dataset: string):
     date_source: String(row[6]) as Pin['date_source'],
     run: String(row[7]),
     since: String(row[8]),
+    isDropped: row[8] === null,
   }));
 }
 

@@ -52,7 +52,7 @@ export async function seal(
   const release = contentName(files);
   if (release === current) {
     await derived();
-    await renewDerived(folder, paths.release(dataDir, fields.dataset, release), { inputs: fields.inputs, sign });
+    await renewDerived(folder, paths.release(dataDir, fields.dataset, release), { ...fields, sign });
     return { release, fresh: false };
   }
   const [changes] = await Promise.all([dated(folder, { ...feeding, now: now().getTime() }), name(folder, release)]);
@@ -75,13 +75,13 @@ export async function seal(
 }
 
 /**
- * Equal content from other code: the release stays, with the index of this build if it differs, and with the
- * fingerprint of its inputs, so that the next run has nothing to do.
+ * Equal content from other code: the release stays, with the index of this build if it differs, and with its
+ * inputs, so that the next run has nothing to do.
  */
 async function renewDerived(
   folder: string,
   place: string,
-  { inputs, sign }: { inputs: string | undefined; sign: SealInput['sign'] },
+  { inputs, run, sign }: Pick<ManifestFields, 'inputs' | 'run'> & Pick<SealInput, 'sign'>,
 ): Promise<void> {
   const [built, index] = [folder, place].map((parent) => join(parent, INDEX_FOLDER)) as [string, string];
   if (!(await sameIndex(built, index))) {
@@ -90,8 +90,7 @@ async function renewDerived(
     await putInPlace(built, index);
     await rm(aside, { recursive: true, force: true });
   }
-  const { inputs: _, ...manifest } = await readManifest(place);
-  await writeManifest(place, { ...manifest, ...(inputs !== undefined && { inputs }) }, sign);
+  await writeManifest(place, { ...(await readManifest(place)), inputs, run }, sign);
 }
 
 /** Writes the manifest and its signature, the signature first: a killed run then writes both again. */

@@ -5,6 +5,8 @@ export const facts = section('contract 5', {
   'fact.shape': done('a fact has entity, attribute, value, source_url, observed_at, confidence, evidence, kind, run'),
   'fact.append-only': done('facts are append-only Parquet under DATA_DIR/facts/{ds}, never rewritten'),
   'fact.no-half-file': done('a run that dies leaves no half file'),
+  'fact.published-only': done('readings of a run without a release leave no trace after the next reading'),
+  'release.signature': done('a machine refuses a release without a signature, or not the one that the store names'),
   'fact.confirmation': done('a source that says the same again gets a confirmation row, the fact stays'),
   'fact.observed-at': done('observed_at of provenance is the newest confirmation of the winning source'),
   'fact.first-and-confirmed': done('facts shows the first observation and, on each fact, its newest confirmation'),

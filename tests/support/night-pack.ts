@@ -3,8 +3,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
+import { collect } from '../../build/collect/collect.ts';
 import type { Effects } from '../../build/effects/effects.ts';
 import type { Npm } from '../../build/effects/npm.ts';
+import { publishRun } from '../../data/write/facts.ts';
 import { definePack } from '../../packs/define/define.ts';
 import { fixtureFolder } from '../../packs/define/load.ts';
 import type { Observed, Pack, Value } from '../../packs/define/model.ts';
@@ -29,6 +31,13 @@ export function scratchOfAll(): string {
   // A child process of a killed service may still be writing.
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
   return folder;
+}
+
+/** Collects, and publishes the run as a night does whose release is current. */
+export async function collectAndPublish(...args: Parameters<typeof collect>) {
+  const collected = await collect(...args);
+  await publishRun(args[1], args[0].id, collected.run);
+  return collected;
 }
 
 const text = { type: 'string', description: 'Text', example: 'a', public: true, sla: 1000 } as const;

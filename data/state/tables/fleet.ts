@@ -9,6 +9,8 @@ export interface ReleasePointerTable {
   release: string | null;
   /** SHA-256 of the listing of its files (data/objects/listing.ts). */
   listing: string | null;
+  /** SHA-256 of the manifest of the release. */
+  manifest: string | null;
   /** SHA-256 of the listing of facts, evidence and run logs. */
   work: string | null;
   /** Fencing token of the run that wrote the row. */
@@ -60,6 +62,7 @@ export async function makeFleetTables({ schema }: Kysely<unknown>, wide: 'bigint
     .addColumn('dataset', 'text', (c) => c.primaryKey())
     .addColumn('release', 'text')
     .addColumn('listing', 'text')
+    .addColumn('manifest', 'text')
     .addColumn('work', 'text')
     .addColumn('token', wide, (c) => c.notNull())
     .addColumn('changed_at', wide, (c) => c.notNull())
