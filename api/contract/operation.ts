@@ -133,6 +133,8 @@ export interface Result<R> {
   framed?: boolean | undefined;
   /** Cursor of the next page; becomes the Link header. */
   next_cursor?: string | null;
+  /** The answer has not all rows; becomes the header X-Truncated, since a CSV cannot say so. */
+  truncated?: boolean;
   /** Attributes that tables have columns for; absent or null: all. */
   fields?: readonly string[] | null;
   /** Whether records have `distance_km`, so that tabular formats have a column for it. */

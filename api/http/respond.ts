@@ -16,6 +16,7 @@ export const EXPOSED = [
   'X-Request-Id',
   'X-Dataset-Version',
   'X-Next-Cursor',
+  'X-Truncated',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',

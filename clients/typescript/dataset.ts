@@ -71,8 +71,8 @@ export class Search<D extends DatasetName> implements AsyncIterable<RecordOf<D>>
     } while (cursor !== undefined);
   }
 
-  /** At most `count` records: no page is read for the records after them. */
-  async take(count: number): Promise<RecordOf<D>[]> {
+  /** A list of the first records, at most `count`: no page is read for those after them. */
+  async first(count: number): Promise<RecordOf<D>[]> {
     const records: RecordOf<D>[] = [];
     if (count <= 0) return records;
     for await (const record of this) {
@@ -93,7 +93,7 @@ export class Search<D extends DatasetName> implements AsyncIterable<RecordOf<D>>
  * @example
  * ```ts
  * const airports = register.dataset('airports');
- * const nearest = await airports.search({ near: '47.45,8.56,100', sort: 'distance' }).take(3);
+ * const nearest = await airports.search({ near: '47.45,8.56,100', sort: 'distance' }).first(3);
  * const { attributes, provenance } = await airports.get('lszh', { fields: ['name', 'elevation'] });
  * ```
  */

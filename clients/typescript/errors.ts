@@ -124,7 +124,7 @@ export class UnavailableError extends RegisterError {
   override readonly name = 'UnavailableError';
 }
 
-/** No response: no connection, or none within the time limit. `cause` has the reason. */
+/** No answer of the service: no connection, none within the time limit, or another text than JSON. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }

@@ -1,6 +1,7 @@
 // The client: every operation by its name, and the objects of datasets and keys.
 import { Dataset, type DatasetName } from './dataset.ts';
-import { type Answers, type Inputs, OPERATIONS, type ParameterValue } from './operations.ts';
+import { ConnectionError } from './errors.ts';
+import { type Answers, type Inputs, OPERATIONS } from './operations.ts';
 import { type CallOptions, type CallRequest, type Receipt, type RegisterOptions, send } from './transport.ts';
 
 /** Name of an operation. */
@@ -88,11 +89,11 @@ export class Register {
     input: Inputs[N],
     options: CallOptions = {},
   ): Promise<Answer<Answers[N]>> {
-    const response = await this.#send(name, { ...input }, undefined, options);
-    const text = await response.text();
-    const body = ('text' in OPERATIONS[name] ? text : JSON.parse(text)) as Answers[N];
-    if (typeof body === 'object' && body !== null) this.#receipts.set(body, response.receipt);
-    return { body, receipt: response.receipt };
+    const { receipt, body: bytes } = await this.#send(name, { ...input }, undefined, options);
+    const text = new TextDecoder().decode(bytes);
+    const body = ('text' in OPERATIONS[name] ? text : objectOf(name, text)) as Answers[N];
+    if (typeof body === 'object' && body !== null) this.#receipts.set(body, receipt);
+    return { body, receipt };
   }
 
   /** An answer in another format, as text. */
@@ -102,17 +103,17 @@ export class Register {
     format: TextFormat,
     options: CallOptions = {},
   ): Promise<string> {
-    return (await this.#send(name, { ...input }, format, options)).text();
+    return new TextDecoder().decode((await this.#send(name, { ...input }, format, options)).body);
   }
 
   /** An answer as an Arrow IPC stream. */
   async arrow<N extends OperationName>(name: N, input: Inputs[N], options: CallOptions = {}): Promise<Uint8Array> {
-    return (await this.#send(name, { ...input }, 'arrow', options)).bytes();
+    return (await this.#send(name, { ...input }, 'arrow', options)).body;
   }
 
   async #send(
     name: OperationName,
-    input: Readonly<Record<string, ParameterValue>>,
+    input: Readonly<Record<string, unknown>>,
     format: string | undefined,
     options: CallOptions,
   ) {
@@ -170,11 +171,22 @@ export class Register {
   };
 }
 
-/** The request of an operation. Throws a `TypeError` if a part of its path is missing. */
+/** The object that an answer is. Throws a `ConnectionError` for another text, which is not of the service. */
+function objectOf(name: string, text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Below.
+  }
+  throw new ConnectionError(`${name}: the answer is no JSON object: ${text.slice(0, 200).trim() || 'it is empty'}`);
+}
+
+/** The request of an operation. Throws a `TypeError` for a part of its path, or a value, that cannot be sent. */
 function requestOf(
   base: string,
   name: OperationName,
-  input: Readonly<Record<string, ParameterValue>>,
+  input: Readonly<Record<string, unknown>>,
   format?: string,
 ): CallRequest {
   const operation: { method: string; path: string; price?: string; change?: true; text?: true } = OPERATIONS[name];
@@ -183,13 +195,17 @@ function requestOf(
     const value = remaining[part];
     delete remaining[part];
     if (typeof value !== 'string' || value === '') throw new TypeError(`${name} needs ${part}`);
-    return encodeURIComponent(value);
+    if (/^\.\.?$/.test(value)) throw new TypeError(`${part} must not be '${value}': it would name another path`);
+    // Every point is encoded: the service reads a final .md as a format.
+    return encodeURIComponent(value).replaceAll('.', '%2E');
   });
   const query = new URLSearchParams();
   const inQuery = operation.method === 'GET';
   if (inQuery) for (const [parameter, value] of Object.entries(remaining)) append(query, parameter, value);
   if (format !== undefined) query.set('format', format);
-  const members = Object.entries(remaining).filter(([, value]) => value !== undefined);
+  const members = Object.entries(remaining).flatMap(([member, value]) =>
+    value === undefined ? [] : [[member, sendable(member, value)] as const],
+  );
   return {
     operation: name,
     method: operation.method,
@@ -202,10 +218,28 @@ function requestOf(
 }
 
 /** Adds a parameter as the service reads it: lists with commas, objects as JSON, absent values not at all. */
-function append(query: URLSearchParams, name: string, value: ParameterValue): void {
+function append(query: URLSearchParams, name: string, value: unknown): void {
   if (value === undefined || value === null) return;
+  const plain = sendable(name, value);
   // A comma inside an element of a list is written as \\, and in a key of a record as %2C.
-  const element = (item: unknown) => String(item).replaceAll(',', name === 'ids' ? '%2C' : '\\,');
-  if (Array.isArray(value)) query.set(name, value.map(element).join(','));
-  else query.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+  const element = (item: unknown) => {
+    if (typeof item === 'object') throw new TypeError(`${name} must be a list of texts, numbers, booleans or dates`);
+    return String(item).replaceAll(',', name === 'ids' ? '%2C' : '\\,');
+  };
+  if (Array.isArray(plain)) query.set(name, plain.map(element).join(','));
+  else query.set(name, typeof plain === 'object' ? JSON.stringify(plain) : String(plain));
+}
+
+/** A value as JSON has it, dates as their ISO texts. Throws a `TypeError` for one that JSON would change. */
+function sendable(name: string, value: unknown): unknown {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  if (Array.isArray(value)) return value.map((element) => sendable(name, element));
+  if (typeof value === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(value)))
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([key, member]) => (member === undefined ? [] : [[key, sendable(name, member)]])),
+    );
+  const got = value instanceof Date || typeof value !== 'object' ? String(value) : value.constructor.name;
+  throw new TypeError(`${name} must be a text, number, boolean, date, list or plain object (got ${got})`);
 }

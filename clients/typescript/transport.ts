@@ -1,5 +1,5 @@
 // One HTTP call: retries, conditional requests, Idempotency-Key, the most that it may cost, payment by x402.
-import { type AnswerCache, type CachedAnswer, fingerprint } from './cache.ts';
+import { type AnswerCache, fingerprint } from './cache.ts';
 import { ConnectionError, errorOf, PaymentError, type RegisterError } from './errors.ts';
 
 /** Terms of a payment by x402, from the header PAYMENT-REQUIRED of a 402. */
@@ -62,6 +62,10 @@ export interface Receipt {
   /** The service answered 304, and the body is from the cache. */
   cached: boolean;
   attempts: number;
+  /** Where the next page begins, of an answer in a format that is not JSON; undefined on the last page. */
+  next_cursor: string | undefined;
+  /** A statement has more rows than this answer. */
+  truncated: boolean;
 }
 
 /** A request before its headers. */
@@ -79,9 +83,7 @@ export interface CallRequest {
 /** A successful response. */
 export interface CallResponse {
   receipt: Receipt;
-  /** Reads the body. */
-  text(): Promise<string>;
-  bytes(): Promise<Uint8Array>;
+  body: Uint8Array;
 }
 
 /** Statuses of gateways in front of the service, besides those whose errors are retriable. */
@@ -104,9 +106,14 @@ export async function send(
     try {
       const response = await attemptCall(options, request, headers, call.signal);
       const receipt = receiptOf(request.operation, response, attempt);
-      if (response.status === 304 && stored) return storedResponse(receipt, stored);
-      if (response.ok) return await liveResponse(receipt, response, request.method === 'GET' ? cache : undefined, key);
-      const failure = errorOf(response.status, await response.text());
+      if (response.status === 304 && stored)
+        return { receipt: { ...receipt, cached: true }, body: new TextEncoder().encode(stored.body) };
+      const body = await bytesOf(request, response, call.signal);
+      if (response.ok) {
+        if (request.method === 'GET') await storeAnswer(cache, key, response, body);
+        return { receipt, body };
+      }
+      const failure = errorOf(response.status, new TextDecoder().decode(body));
       if (await payCall(options, request, call, response, failure, headers)) continue;
       error = failure;
       if (!failure.retriable && !RETRIED.has(failure.status)) throw failure;
@@ -175,8 +182,8 @@ async function payCall(
   if ('PAYMENT-SIGNATURE' in headers) return false;
   const most = call.maxPrice ?? maxPrice;
   if (most !== undefined && failure.price_eur !== undefined && failure.price_eur > most) return false;
-  const terms = JSON.parse(fromBase64(encoded)) as PaymentTerms;
-  if (terms.accepts.length === 0) return false;
+  const terms = termsOf(encoded);
+  if (!Array.isArray(terms?.accepts) || terms.accepts.length === 0) return false;
   call.signal?.throwIfAborted();
   try {
     headers['PAYMENT-SIGNATURE'] = toBase64(JSON.stringify(await signer.createPaymentPayload(terms)));
@@ -198,30 +205,31 @@ function receiptOf(operation: string, { status, headers }: Response, attempts: n
     release: headers.get('X-Dataset-Version') ?? undefined,
     cached: false,
     attempts,
+    next_cursor: headers.get('X-Next-Cursor') ?? undefined,
+    truncated: headers.get('X-Truncated') === 'true',
   };
 }
 
-function storedResponse(receipt: Receipt, { body }: CachedAnswer): CallResponse {
-  return {
-    receipt: { ...receipt, cached: true },
-    text: async () => body,
-    bytes: async () => new TextEncoder().encode(body),
-  };
+/** The whole body. Throws a `ConnectionError` if the connection ends before. */
+async function bytesOf({ method, url }: CallRequest, response: Response, signal?: AbortSignal): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await response.arrayBuffer());
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new ConnectionError(`${method} ${new URL(url).origin}: the answer ended early`, { cause });
+  }
 }
 
-async function liveResponse(
-  receipt: Receipt,
-  response: Response,
+async function storeAnswer(
   cache: AnswerCache | undefined,
   key: string,
-): Promise<CallResponse> {
-  const etag = response.headers.get('ETag');
-  const content_type = response.headers.get('Content-Type') ?? '';
-  if (!cache || etag === null || /arrow|octet-stream/.test(content_type))
-    return { receipt, text: () => response.text(), bytes: async () => new Uint8Array(await response.arrayBuffer()) };
-  const body = await response.text();
-  await cache.set(key, { etag, body, content_type });
-  return { ...storedResponse(receipt, { etag, body, content_type }), receipt };
+  { headers }: Response,
+  bytes: Uint8Array,
+): Promise<void> {
+  const etag = headers.get('ETag');
+  const content_type = headers.get('Content-Type') ?? '';
+  if (etag === null || /arrow|octet-stream/.test(content_type)) return;
+  await cache?.set(key, { etag, body: new TextDecoder().decode(bytes), content_type });
 }
 
 /** Seconds of a Retry-After, which is a number or a date; undefined without one. */
@@ -246,6 +254,13 @@ function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-const fromBase64 = (text: string): string =>
-  new TextDecoder().decode(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)));
+/** The terms of a PAYMENT-REQUIRED header; undefined if another server wrote it. */
+function termsOf(encoded: string): PaymentTerms | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(bytes)) as PaymentTerms;
+  } catch {
+    return undefined;
+  }
+}
 const toBase64 = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)));

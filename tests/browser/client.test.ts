@@ -37,7 +37,7 @@ test('searches, gets, and throws errors as classes', async (context) => {
     async ({ url, key }) => {
       const { NotFoundError, Register } = (globalThis as unknown as { client: typeof Client }).client;
       const tools = new Register({ url, key }).dataset('tools');
-      const [first] = await tools.search().take(1);
+      const [first] = await tools.search().first(1);
       const record = await tools.get(first!.slug);
       const missing = await tools.get('nothing-like-it').catch((error: unknown) => error);
       return [record.slug === first!.slug, missing instanceof NotFoundError];

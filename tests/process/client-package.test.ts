@@ -33,7 +33,7 @@ export async function use() {
   // @ts-expect-error: a number is wanted
   tools.search({ min_mass: 'heavy' });
   const record: RecordOf<'tools'> = await tools.get('one', { fields: ['maker'] });
-  const open = await register.dataset('other').search({ anything: 1 }).take(1);
+  const open = await register.dataset('other').search({ anything: 1 }).first(1);
   const value: unknown = open[0]?.attributes['x'];
   return { record, value };
 }

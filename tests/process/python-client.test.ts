@@ -31,7 +31,7 @@ test('its tests pass against the service', { timeout: 300_000 }, async (context)
   const stage = join(folder, 'calls.json');
   const slugs = app.records['tools']!.map(({ slug }) => slug);
   writeFileSync(stage, JSON.stringify({ url, key: (await newKey(app, 10)).key, admin: ADMIN, slugs, calls }));
-  const program = join(import.meta.dirname, '../../clients/python/tests/test_client.py');
+  const program = join(import.meta.dirname, 'python_client.py');
   const { code, report } = await new Promise<{ code: unknown; report: string }>((resolve) =>
     execFile(
       'python3',

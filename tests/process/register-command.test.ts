@@ -1,11 +1,12 @@
 // The command `register` of dataset-register-client: its commands, its config file, its completion, and the MCP bridge.
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -16,6 +17,7 @@ import { refreshTokens, signIn } from '../../clients/typescript/cli/sign-in.ts';
 import { printTable } from '../../clients/typescript/cli/table.ts';
 import { ADMIN, appOfAll } from '../support/app.ts';
 import { CHILD_ENV } from '../support/child-env.ts';
+import { blocksOf } from '../support/docs-page.ts';
 import { listenerOfAll } from '../support/listening.ts';
 import { newKey } from '../support/money-on-stores.ts';
 import { scratchOfAll } from '../support/night-pack.ts';
@@ -111,6 +113,89 @@ describe('commands', () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as { slug: string }).slug);
     expect(new Set(slugs).size).toBe(app.records['tools']!.length);
+  });
+
+  test('--all reads every page in each format that pages make one text of, and says what is left out', async () => {
+    const count = app.records['tools']!.length;
+    // A page of a small size stands for one of a thousand.
+    const rows = async (format: string, ...args: string[]) => {
+      const { code, out, err } = await command(['search', 'tools', '--format', format, '--fields', 'maker', ...args]);
+      expect(code).toBe(0);
+      const lines = out.trimEnd().split(/\r?\n/);
+      if (format === 'csv') expect(lines.filter((line) => line.startsWith('id,'))).toHaveLength(1);
+      const parsed = format === 'geojson' ? (JSON.parse(out) as { features: object[] }).features : lines;
+      return { rows: parsed.length - (format === 'csv' ? 1 : 0), err };
+    };
+    expect(count).toBeGreaterThan(20);
+    for (const format of ['csv', 'ndjson']) {
+      expect(await rows(format, '--all')).toEqual({ rows: count, err: '' });
+      expect(await rows(format)).toEqual({ rows: 20, err: 'There are further records: --all, or --limit.\n' });
+    }
+    for (const format of ['md', 'arrow'])
+      expect(await command(['search', 'tools', '--all', '--format', format])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('--all needs csv, ndjson, geojson'),
+      });
+  });
+
+  test('pages of a format are one text, whatever their number', async () => {
+    const page = (cursor: string | null) => ({ next_cursor: cursor, license: 'l' });
+    const feature = (id: number) => ({ type: 'Feature', id: String(id), geometry: null, properties: {} });
+    const pages: Record<string, string[]> = {
+      csv: ['id,name\r\n1,"a\nb"\r\n', 'id,name\r\n2,b\r\n', 'id,name\r\n'],
+      ndjson: ['{"id":1}\n', '{"id":2}\n', ''],
+      geojson: ['2', '3', null].map((cursor, i) =>
+        JSON.stringify({ type: 'FeatureCollection', ...page(cursor), features: i === 2 ? [] : [feature(i + 1)] }),
+      ),
+    };
+    for (const [format, texts] of Object.entries(pages)) {
+      let calls = 0;
+      const server = createServer((_, response) => {
+        calls += 1;
+        const next = format !== 'geojson' && calls < 3 ? { 'X-Next-Cursor': String(calls) } : {};
+        response.writeHead(200, next).end(texts[calls - 1]);
+      }).listen(0, '127.0.0.1');
+      await new Promise((resolve) => server.once('listening', resolve));
+      onTestFinished(() => void server.close());
+      const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { code, out, err } = await command(['search', 'tools', '--all', '--format', format, '--url', at]);
+      expect([code, err, calls]).toEqual([0, '', 3]);
+      if (format === 'csv') expect(out).toBe('id,name\r\n1,"a\nb"\r\n2,b\r\n');
+      else if (format === 'ndjson') expect(out).toBe('{"id":1}\n{"id":2}\n');
+      else
+        expect(JSON.parse(out)).toEqual({
+          type: 'FeatureCollection',
+          license: 'l',
+          features: [feature(1), feature(2)],
+        });
+    }
+  });
+
+  test('a statement with more rows than an answer says so in every format', async () => {
+    const { out, err } = await command(['sql', 'SELECT * FROM range(10001)', '--format', 'csv']);
+    expect([out.trimEnd().split('\n').length, err]).toEqual([10_001, expect.stringContaining('the first 10000 rows')]);
+    expect((await command(['sql', 'SELECT 1', '--format', 'ndjson'])).err).toBe('');
+  });
+
+  test('values that begin with - are ordinary', async () => {
+    const sorted = await json(['search', 'tools', '--sort', '-mass', '--limit', '2', '--fields', 'mass']);
+    const path = '/v1/tools/entities?sort=-mass&limit=2&fields=mass';
+    expect(sorted).toEqual((await app.json(path, { admin: true })).body);
+    const answer = async (...args: string[]) => (await json(['sql', ...args]))['rows'] as unknown;
+    expect(await answer('SELECT $n::INT AS n', '--parameter', 'n=-5')).toEqual([[-5]]);
+    expect(await answer('SELECT ?::INT AS n', '--parameter', '-5')).toEqual([[-5]]);
+    expect(await answer('-- a comment\nSELECT 1 AS n')).toEqual([[1]]);
+    const near = await command(['search', 'tools', '--near', '-33.9,151.2,10']);
+    expect(near.err).not.toContain('ambiguous');
+    expect(await command(['search', 'tools', '--sort', '--all'])).toMatchObject({
+      code: 2,
+      err: 'register: --sort needs a value\n',
+    });
+    expect(await command(['search', 'tools', '-limit'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("'-l'"),
+    });
+    expect((await command(['search', 'tools', '--', '-limit'])).code).toBe(0);
   });
 
   test('--as-of selects a moment, and --max-price bounds a call', async () => {
@@ -338,6 +423,61 @@ describe('register mcp', () => {
     expect(output.text()).toContain('no connection to http://127.0.0.1:9/mcp');
   });
 
+  test('every message gets an answer or an error, in front of the service and of none', async () => {
+    const messages: [string, number | null, unknown?][] = [
+      ['{', null, -32_700],
+      ['\u0000\ufffd', null, -32_700],
+      ['5', null, -32_600],
+      ['null', null, -32_600],
+      ['"text"', null, -32_600],
+      ['[]', null, -32_600],
+      ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', null, -32_600],
+      ['{"jsonrpc":"2.0","id":2}', 2, -32_600],
+      ['{"jsonrpc":"2.0","id":3,"method":7}', 3, -32_600],
+      ['{"jsonrpc":"2.0","id":null,"method":"ping"}', null, -32_600],
+      ['{"jsonrpc":"2.0","id":{},"method":"ping"}', null, -32_600],
+      ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', null, -32_600],
+      ['{"jsonrpc":"2.0","id":10,"method":"nothing/such"}', 10],
+      ['{"jsonrpc":"2.0","id":11,"method":"tools/call","params":[]}', 11],
+      ['{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"é\\u0000","arguments":5}}', 12],
+      ['{"jsonrpc":"1.0","id":13,"method":"ping"}', 13],
+      [`{"jsonrpc":"2.0","id":14,"method":"ping","params":{"x":"${'x'.repeat(5_000_000)}"}}`, 14],
+      [
+        '{"jsonrpc":"2.0","id":15,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"é\\n"}}}',
+        15,
+      ],
+    ];
+    for (const endpoint of [`${url}/mcp`, 'http://127.0.0.1:9/mcp']) {
+      const credentials = { current: async () => key, renew: async () => undefined };
+      for (const [line, id, code] of messages) {
+        const [input, output] = [new PassThrough(), sink()];
+        const done = bridge({ endpoint, credentials, input, output });
+        input.end(`${line}\n`);
+        await done;
+        await setImmediate();
+        const answers = output.text().trimEnd().split('\n');
+        expect(answers, line.slice(0, 90)).toHaveLength(1);
+        const answer = JSON.parse(answers[0]!) as { id: unknown; error?: { code: number }; result?: unknown };
+        expect([answer.id, answer.error !== undefined || answer.result !== undefined], line.slice(0, 90)).toEqual([
+          id,
+          true,
+        ]);
+        if (code !== undefined) expect(answer.error?.code).toBe(code);
+      }
+    }
+  });
+
+  test('a stream that ends without the answer is an error', async () => {
+    const { input, lines, done, send } = await stage((_, response) =>
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('data: {"jsonrpc":"2.0","method":"n"}\n\n'),
+    );
+    send({ id: 4, method: 'tools/call' });
+    input.end();
+    await done;
+    await setImmediate();
+    expect(lines().at(-1)).toMatchObject({ id: 4, error: { message: expect.stringContaining('without an answer') } });
+  });
+
   test('signs in through the browser, and refreshes its token', async () => {
     const { base, app: service, close } = await listen({});
     onTestFinished(close);
@@ -356,6 +496,48 @@ describe('register mcp', () => {
     const answer = await fetch(`${base}/v1/keys/me`, { headers: { Authorization: `Bearer ${renewed.access_token}` } });
     expect(await answer.json()).toMatchObject({ id: person.id });
   });
+});
+
+test('the shell blocks of docs/clients.md install the clients and run', { timeout: 240_000 }, async () => {
+  const home = join(folder, 'home');
+  mkdirSync(join(home, 'my-project'), { recursive: true });
+  writeFileSync(join(home, 'my-project/package.json'), '{}');
+  const env = {
+    ...CHILD_ENV,
+    ...{ HOME: home, XDG_CONFIG_HOME: join(home, '.config'), npm_config_offline: 'true', npm_config_audit: 'false' },
+    PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+  };
+  const root = join(import.meta.dirname, '../..');
+  const shell = (script: string, cwd: string) => promisify(execFile)('bash', ['-ec', script], { cwd, env });
+  const blocks = blocksOf('docs/clients.md').filter(({ language }) => language === 'sh' || language === 'console');
+  expect(blocks.map(({ language }) => language)).toEqual(['sh', 'console']);
+  await shell(blocks[0]!.text, root);
+  // The datasets of the tests in place of those of the guide.
+  const names = [
+    ...[
+      ['http://localhost:8787', url],
+      ['airports', 'tools'],
+      ['zurich', 'ltd'],
+      ['min_elevation=4000', 'min_mass=0'],
+    ],
+    ...[
+      ['elevation', 'mass'],
+      ['country=CH', 'kind=drill'],
+      ['country', 'kind'],
+      ['lszh', first],
+      ['lsgg', second],
+    ],
+    ['2026-01-31', '2026-11-20'],
+  ] as const;
+  const commands = blocks[1]!.text.trim().split('\n');
+  for (const command of commands) {
+    expect(command).toMatch(/^\$ npx register /);
+    const script = names.reduce((text, [shown, tested]) => text.replaceAll(shown!, tested!), command.slice(2));
+    const { stdout, stderr } = await shell(script, join(home, 'my-project'));
+    if (!script.includes('>')) expect(stdout, script).toMatch(/^\{/);
+    expect(stderr, script).not.toContain('register:');
+  }
+  expect(readFileSync(join(home, 'my-project/swiss.csv'), 'utf8')).toMatch(/^id,/);
 });
 
 test('server.json describes the bridge for registries of MCP servers', () => {

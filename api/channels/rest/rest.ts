@@ -372,6 +372,7 @@ function addValidators(headers: Headers, { tag, last_modified }: RestCall): void
 
 function describe(headers: Headers, result: Result<unknown>, rendered: RestAnswer['rendered'], call: RestCall): void {
   headers['Content-Type'] = rendered.content_type;
+  if (result.truncated) headers['X-Truncated'] = 'true';
   if (typeof result.next_cursor !== 'string') return;
   headers['Link'] = `<${nextUrl(call.url, result.next_cursor)}>; rel="next"`;
   if (FORMATS[call.format].bulk) headers['X-Next-Cursor'] = result.next_cursor;

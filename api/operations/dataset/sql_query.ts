@@ -120,8 +120,8 @@ async function run({ sql, parameters = [], max_rows }: StatementInput, ctx: Cont
   const end = JSON.stringify({ row_count, truncated, releases: names, ...aboutRead(read, ctx.base_url) });
   const parts = [`{"columns":${JSON.stringify(columns)},"rows":`, rows, `,${end.slice(1)}`];
   const buffers = parts.map((part) => Buffer.from(part as string));
-  if (form !== 'json') return jsonResult<Answer>(buffers, { text: rows });
-  const result = jsonResult<Answer>(buffers, {});
+  if (form !== 'json') return jsonResult<Answer>(buffers, { text: rows, truncated });
+  const result = jsonResult<Answer>(buffers, { truncated });
   if (ctx.format === 'arrow') {
     const { arrowOfCells } = await import('../../render/arrow.ts');
     result.text = await arrowOfCells(columns, result.body.rows, new Map(Object.entries(names)), ctx);

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import math
 import re
 import threading
 import urllib.parse
 from typing import Any, Callable, Iterable, Iterator
 
+from ._errors import ConnectionFailed
 from ._operations import OPERATIONS
 from ._transport import Options, Receipt, Request, send
 
@@ -92,10 +95,16 @@ class Register:
             self._on_call(receipt)
         if format == "arrow":
             return body
-        text = body.decode()
+        text = body.decode("utf-8", "replace")
         if OPERATIONS[operation].get("text") or format not in (None, "json"):
             return text
-        answer = Answer(json.loads(text))
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise ConnectionFailed(f"{operation}: the answer is no JSON object: {text[:200].strip() or 'it is empty'}")
+        answer = Answer(value)
         answer.receipt = receipt
         return answer
 
@@ -163,8 +172,8 @@ class Search:
         for page in self.pages():
             yield from page["items"]
 
-    def take(self, count: int) -> list[dict[str, Any]]:
-        """At most ``count`` records: no page is read for the records after them."""
+    def first(self, count: int) -> list[dict[str, Any]]:
+        """A list of the first records, at most ``count``: no page is read for those after them."""
         records: list[dict[str, Any]] = []
         if count <= 0:
             return records
@@ -180,13 +189,19 @@ class Search:
 
     def to_pandas(self) -> Any:
         """All records as a pandas.DataFrame; needs pandas."""
-        import pandas
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from error
 
         return pandas.DataFrame(self.rows())
 
     def to_polars(self) -> Any:
         """All records as a polars.DataFrame; needs polars."""
-        import polars
+        try:
+            import polars
+        except ImportError as error:
+            raise ImportError("to_polars needs polars: pip install polars") from error
 
         return polars.DataFrame(self.rows(), infer_schema_length=None)
 
@@ -289,7 +304,7 @@ class Dataset:
 
 
 def request_of(base: str, name: str, arguments: dict[str, Any], format: str | None) -> Request:
-    """The request of an operation. Raises ``ValueError`` if it is unknown or a part of its path is missing."""
+    """The request of an operation. Raises ``ValueError`` or ``TypeError`` for what cannot be sent."""
     if name not in OPERATIONS:
         raise ValueError(f"no operation {name}: the client has {', '.join(OPERATIONS)}")
     operation = OPERATIONS[name]
@@ -299,10 +314,13 @@ def request_of(base: str, name: str, arguments: dict[str, Any], format: str | No
         value = remaining.pop(match[1], None)
         if not isinstance(value, str) or value == "":
             raise ValueError(f"{name} needs {match[1]}")
-        return urllib.parse.quote(value, safe="")
+        if value in (".", ".."):
+            raise ValueError(f"{match[1]} must not be '{value}': it would name another path")
+        # Every point is encoded: the service reads a final .md as a format.
+        return urllib.parse.quote(value, safe="").replace(".", "%2E")
 
     path = re.sub(r"\{(\w+)\}", part, operation["path"])
-    present = {parameter: value for parameter, value in remaining.items() if value is not None}
+    present = {parameter: _sendable(parameter, value) for parameter, value in remaining.items() if value is not None}
     query = [] if operation["method"] != "GET" else [(parameter, _text(parameter, value)) for parameter, value in present.items()]
     if format is not None:
         query.append(("format", format))
@@ -323,8 +341,25 @@ def _text(name: str, value: Any) -> str:
     """A parameter as the service reads it: lists with commas, objects as JSON."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         # A comma inside an element is written as \\, and in a key of a record as %2C.
         comma = "%2C" if name == "ids" else "\\,"
         return ",".join(_text("", element).replace(",", comma) for element in value)
     return json.dumps(value) if isinstance(value, dict) else str(value)
+
+
+def _sendable(name: str, value: Any) -> Any:
+    """A value as JSON has it, dates and times as their ISO texts. Raises ``TypeError`` for one that has no such form."""
+    if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is None:
+            raise TypeError(f"{name} needs a time zone: datetime(…, tzinfo=timezone.utc)")
+        return value.astimezone(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, (list, tuple)):
+        return [_sendable(name, element) for element in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _sendable(name, member) for key, member in value.items()}
+    raise TypeError(f"{name} must be a text, number, bool, date, list or dict with text keys (got {value!r:.60})")

@@ -77,7 +77,7 @@ class UnavailableError(RegisterError):
 
 
 class ConnectionFailed(Exception):
-    """No response: no connection, or none within the time limit."""
+    """No answer of the service: no connection, none within the time limit, or another text than JSON."""
 
 
 _CLASSES: dict[int, type[RegisterError]] = {

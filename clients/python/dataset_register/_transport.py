@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import email.utils
 import hashlib
+import http.client
 import json
 import random
 import threading
@@ -34,6 +35,10 @@ class Receipt:
     #: The service answered 304, and the body is from the cache.
     cached: bool
     attempts: int
+    #: Where the next page of a CSV or NDJSON begins; None on the last one.
+    next_cursor: str | None
+    #: A statement has more rows than this answer.
+    truncated: bool
 
 
 class MemoryCache:
@@ -168,7 +173,7 @@ def _attempt(options: Options, request: Request, headers: dict[str, str]) -> tup
     except urllib.error.HTTPError as error:
         with error:
             return error.code, error.headers, error.read()
-    except OSError as error:
+    except (OSError, http.client.HTTPException) as error:
         raise ConnectionFailed(f"{request.method} {request.url.split('/v1')[0]}: {error}") from error
 
 
@@ -183,8 +188,11 @@ def _pay(
         return False
     if most is not None and failure.price_eur is not None and failure.price_eur > most:
         return False
-    terms = json.loads(base64.b64decode(encoded))
-    if not terms.get("accepts"):
+    try:
+        terms = json.loads(base64.b64decode(encoded))
+    except ValueError:
+        return False  # Another server wrote it.
+    if not isinstance(terms, dict) or not terms.get("accepts"):
         return False
     payment = json.dumps(options.signer(terms)).encode()
     headers["PAYMENT-SIGNATURE"] = base64.b64encode(payment).decode()
@@ -206,6 +214,8 @@ def _receipt(request: Request, status: int, headers: Any, attempts: int, cached:
         release=headers.get("X-Dataset-Version"),
         cached=cached,
         attempts=attempts,
+        next_cursor=headers.get("X-Next-Cursor"),
+        truncated=headers.get("X-Truncated") == "true",
     )
 
 

@@ -45,6 +45,29 @@ export interface Arguments {
   positionals: readonly string[];
 }
 
+/** Begins a positional argument that the parser would take for an option; no argument of a process contains it. */
+const MARK = '\0';
+
+/**
+ * Arguments whose values may begin with `-`: an option with a value takes whatever follows it but another option of the
+ * command, and negative numbers and texts with a space are no options.
+ */
+function unambiguous(args: readonly string[], options: Options): string[] {
+  const optionOf = (text: string) => (text.startsWith('--') ? options[text.slice(2)] : undefined);
+  const result: string[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const argument = args[at]!;
+    if (argument === '--') return [...result, ...args.slice(at)];
+    const next = args[at + 1];
+    if (next?.startsWith('-') && optionOf(argument)?.type === 'string') {
+      if (optionOf(next.replace(/=.*/s, '')) !== undefined) throw new UsageError(`${argument} needs a value`);
+      result.push(`${argument}=${next}`);
+      at += 1;
+    } else result.push(/^-(?:[\d.]|[^=]*\s)/.test(argument) ? `${MARK}${argument}` : argument);
+  }
+  return result;
+}
+
 /** Parses the arguments of a command. Throws a `UsageError` that names the wrong one. */
 export function parseArguments(args: readonly string[], names: readonly string[]): Arguments {
   const own: Options = Object.fromEntries(
@@ -56,14 +79,15 @@ export function parseArguments(args: readonly string[], names: readonly string[]
       },
     ]),
   );
+  const options = { ...SHARED, ...own };
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
-      options: { ...SHARED, ...own },
+      args: unambiguous(args, options),
+      options,
       allowPositionals: true,
       strict: true,
     });
-    return { values: values as Arguments['values'], positionals };
+    return { values: values as Arguments['values'], positionals: positionals.map((text) => text.replace(MARK, '')) };
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

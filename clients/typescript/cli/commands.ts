@@ -48,14 +48,14 @@ async function search(context: Context): Promise<void> {
   const size = context.text('limit');
   const limit = size === undefined ? 20 : numberOf(size, '--limit', 1);
   const format = context.text('format');
-  if (format !== undefined) return printFormat(context, 'entity_search', { dataset, ...input, limit }, format);
+  if (format !== undefined && format !== 'json') return searchFormat(context, { dataset, ...input }, limit, format);
   const records = register.dataset(dataset).search({ ...input, limit: Math.min(100, limit) });
   if (context.flag('all') && !context.tables) {
     for await (const record of records) context.write(`${JSON.stringify(record)}\n`);
     return;
   }
   if (context.flag('all') || limit > 100) {
-    const items = context.flag('all') ? await Array.fromAsync(records) : await records.take(limit);
+    const items = context.flag('all') ? await Array.fromAsync(records) : await records.first(limit);
     return context.print({ items }, () => items.map(recordRow));
   }
   const page = await records.page();
@@ -63,7 +63,64 @@ async function search(context: Context): Promise<void> {
   if (context.tables && page.next_cursor !== null) context.note('There are further records: --all, or --limit.');
 }
 
-/** Prints an answer in a format of the service, unchanged. */
+/** The most records of a page in each format whose pages make one text. */
+const PAGE_SIZES: Readonly<Record<string, number>> = { csv: 1000, ndjson: 1000, geojson: 100 };
+
+/** Prints the records of a search in a format: all, or at most `limit`. What is left out is never silent. */
+async function searchFormat(
+  context: Context,
+  input: Inputs['entity_search'],
+  limit: number,
+  format: string,
+): Promise<void> {
+  const size = PAGE_SIZES[format];
+  const all = context.flag('all');
+  if (size === undefined) {
+    if (all) throw new UsageError(`--all needs ${Object.keys(PAGE_SIZES).join(', ')} or no --format (got ${format})`);
+    await printFormat(context, 'entity_search', { ...input, limit }, format);
+    return noteFurther(context, context.receipt?.next_cursor);
+  }
+  let head: string | undefined;
+  let cursor: string | undefined;
+  let remaining = all ? Number.POSITIVE_INFINITY : limit;
+  do {
+    const page = { ...input, limit: Math.min(size, remaining), ...(cursor === undefined ? {} : { cursor }) };
+    const text = await context.register.text('entity_search', page, format as TextFormat);
+    cursor = context.receipt?.next_cursor;
+    if (format === 'geojson') cursor = featuresOf(text).next_cursor ?? undefined;
+    remaining -= page.limit;
+    head = writePage(context, format, text, head);
+  } while (cursor !== undefined && remaining > 0);
+  if (format === 'geojson') context.write(']}\n');
+  noteFurther(context, cursor);
+}
+
+const featuresOf = (text: string) =>
+  JSON.parse(text) as Record<string, unknown> & { features: object[]; next_cursor: string | null };
+
+/** Writes a page after others as one text with them; `head`: what came before the first record. Returns it. */
+function writePage(context: Context, format: string, text: string, head?: string): string {
+  if (format === 'ndjson') {
+    context.write(text);
+    return '';
+  }
+  if (format === 'geojson') {
+    const { features, next_cursor: _, ...members } = featuresOf(text);
+    const start = head ?? `${JSON.stringify(members).slice(0, -1)},"features":[`;
+    const lines = features.map((feature) => JSON.stringify(feature)).join(',\n');
+    context.write(head === undefined ? `${start}\n${lines}` : lines === '' ? '' : `,\n${lines}`);
+    return start;
+  }
+  const end = text.indexOf('\n') + 1;
+  const names = text.slice(0, end);
+  if (head !== undefined && names !== head) throw new Error('the columns changed between two pages: start again');
+  context.write(head === undefined ? text : text.slice(end));
+  return names;
+}
+
+const noteFurther = (context: Context, cursor: string | undefined) =>
+  cursor === undefined ? undefined : context.note('There are further records: --all, or --limit.');
+
 async function printFormat<N extends 'entity_search' | 'sql_query'>(
   context: Context,
   name: N,
@@ -146,6 +203,9 @@ async function stats(context: Context): Promise<void> {
 /** The figures of a row that fit a terminal. */
 const figures = ({ group, count, min, median, max, mean }: Row): Row => ({ group, count, min, median, max, mean });
 
+/** The most rows that the service answers to a statement. */
+const SQL_ROWS = 10_000;
+
 async function sql(context: Context): Promise<void> {
   const [statement = ''] = positionals(context, '<statement>');
   const texts = (context.arguments.values['parameter'] ?? []) as readonly string[];
@@ -154,7 +214,11 @@ async function sql(context: Context): Promise<void> {
     throw new UsageError('--parameter is either a value for each ?, or name=value for each $name');
   const parameters = texts.length === 0 ? {} : { parameters: words.length > 0 ? words : filters };
   const format = context.text('format');
-  if (format !== undefined) return printFormat(context, 'sql_query', { sql: statement, ...parameters }, format);
+  if (format !== undefined && format !== 'json') {
+    await printFormat(context, 'sql_query', { sql: statement, ...parameters, max_rows: SQL_ROWS }, format);
+    if (context.receipt?.truncated) context.note(`Only the first ${SQL_ROWS} rows: add LIMIT and OFFSET.`);
+    return;
+  }
   const answer = await context.register.call('sql_query', { sql: statement, ...parameters });
   context.print(answer, () =>
     answer.rows.map((row) => Object.fromEntries(answer.columns.map(({ name }, at) => [name, row[at]]))),

@@ -1,5 +1,5 @@
 // What a command works with: the client, the terminal, the config file.
-import { LimitError, PaymentError, Register } from '../index.ts';
+import { LimitError, PaymentError, type Receipt, Register } from '../index.ts';
 import type { Arguments } from './arguments.ts';
 import { numberOf } from './arguments.ts';
 import { type Config, configPath, readConfig, UsageError } from './config.ts';
@@ -41,6 +41,8 @@ export class Context {
   readonly terminal: Terminal;
   readonly service: Service;
   readonly register: Register;
+  /** Of the last call. */
+  receipt: Receipt | undefined;
   readonly #json: boolean;
 
   constructor(parsed: Arguments, terminal: Terminal) {
@@ -55,6 +57,9 @@ export class Context {
       url,
       ...(key === undefined ? {} : { key }),
       ...(maxPrice === undefined ? {} : { maxPrice }),
+      onCall: (receipt) => {
+        this.receipt = receipt;
+      },
     });
   }
 

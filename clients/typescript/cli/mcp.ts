@@ -7,10 +7,11 @@ type Id = string | number;
 /** A message of JSON-RPC 2.0. */
 interface Message {
   jsonrpc: '2.0';
-  id?: Id;
+  id?: Id | undefined;
   method?: string;
   params?: Record<string, unknown> & { _meta?: Record<string, unknown> };
   result?: { protocolVersion?: string };
+  error?: object;
 }
 
 /** Where the credential of the calls comes from. */
@@ -81,12 +82,12 @@ class Forwarder {
 
   /** Handles one line of the client. Never rejects. */
   async receive(line: string): Promise<void> {
-    let message: Message;
-    try {
-      message = JSON.parse(line) as Message;
-    } catch {
-      return this.#writeError(null, -32_700, 'Parse error: the line is not JSON');
-    }
+    const value = parsed(line);
+    if (value === undefined) return this.#writeError(null, -32_700, 'Parse error: the line is not JSON');
+    const mistake = mistakeOf(value);
+    const message = value as Message;
+    if (mistake !== null)
+      return this.#writeError(isId(message?.id) ? message.id : null, -32_600, `Invalid request: ${mistake}`);
     if (message.method === 'notifications/cancelled') {
       // The service has no sessions: ending the request is the cancellation.
       this.#pending.get(message.params?.['requestId'] as Id)?.abort();
@@ -114,12 +115,18 @@ class Forwarder {
     }
     if (message.id === undefined) return void (await response.body?.cancel());
     if (/^text\/event-stream\b/.test(response.headers.get('content-type') ?? '')) {
-      for await (const event of eventsOf(response)) this.#deliver(event, message);
+      let isAnswered = false;
+      for await (const event of eventsOf(response)) {
+        isAnswered ||= event.id === message.id;
+        this.#deliver(event, message);
+      }
+      if (!isAnswered) throw new Error('the service ended the stream without an answer');
       return;
     }
     const text = await response.text();
-    const answer = parsed(text);
-    if (answer?.jsonrpc === '2.0') return this.#deliver(answer, message);
+    const answer = parsed(text) as (Message & Record<string, unknown>) | null | undefined;
+    // An error about the whole message has no id; the client waits for its own.
+    if (answer?.jsonrpc === '2.0') return this.#deliver({ ...answer, id: message.id }, message);
     const { message: reason, alternative_action = '' } = (answer ?? {}) as {
       message?: string;
       alternative_action?: string;
@@ -172,7 +179,7 @@ function headersOf(
     Accept: 'application/json, text/event-stream',
     ...(credential === undefined ? {} : { Authorization: `Bearer ${credential}` }),
     ...(typeof own === 'string'
-      ? { 'MCP-Protocol-Version': own, 'Mcp-Method': method }
+      ? { 'MCP-Protocol-Version': headerText(own), 'Mcp-Method': headerText(method) }
       : version === undefined
         ? {}
         : { 'MCP-Protocol-Version': version }),
@@ -186,12 +193,25 @@ const headerText = (text: string): string =>
     ? text
     : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 
-function parsed(text: string): (Message & Record<string, unknown>) | null {
+/** A JSON value; undefined for another text. */
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
+}
+
+const isId = (value: unknown): value is Id => typeof value === 'string' || Number.isInteger(value);
+
+/** What makes a value no message that the service can answer; null for a message. */
+function mistakeOf(value: unknown): string | null {
+  if (Array.isArray(value)) return 'batches are not part of MCP; send a message a line';
+  if (typeof value !== 'object' || value === null) return 'a message is an object';
+  if ('id' in value && !isId(value.id)) return 'id must be a text or an integer';
+  if ('method' in value ? typeof value.method !== 'string' : !('result' in value || 'error' in value))
+    return 'method must be a text';
+  return null;
 }
 
 /** The messages of a stream of server-sent events, as they arrive. */
@@ -201,7 +221,7 @@ async function* eventsOf(response: Response): AsyncGenerator<Message> {
   const take = function* (): Generator<Message> {
     const text = lines.flatMap((line) => (line.startsWith('data:') ? line.slice(5).trimStart() : [])).join('\n');
     lines = [];
-    const message = parsed(text);
+    const message = parsed(text) as Message | null | undefined;
     if (message) yield message;
   };
   for await (const piece of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {

@@ -1,6 +1,7 @@
 // The TypeScript client against the service: every operation, and what the client adds.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import {
@@ -99,10 +100,10 @@ describe('a search', () => {
     expect(new Set(records.map(({ slug }) => slug)).size).toBe(slugs.length);
     expect(receipts).toHaveLength(Math.ceil(slugs.length / 4));
     receipts.length = 0;
-    expect((await search.take(5)).map(({ slug }) => slug)).toEqual(records.slice(0, 5).map(({ slug }) => slug));
+    expect((await search.first(5)).map(({ slug }) => slug)).toEqual(records.slice(0, 5).map(({ slug }) => slug));
     expect(receipts).toHaveLength(2);
     const page = await search.page();
-    const [next] = await client.dataset('tools').search({ limit: 4, sort: 'name', cursor: page.next_cursor! }).take(1);
+    const [next] = await client.dataset('tools').search({ limit: 4, sort: 'name', cursor: page.next_cursor! }).first(1);
     expect(next?.slug).toBe(records[4]?.slug);
   });
 
@@ -113,6 +114,47 @@ describe('a search', () => {
     const filter = { op: '=', args: [{ property: 'kind' }, 'drill'] };
     const expressed = await tools.search({ filter: filter as never, 'filter-lang': 'cql2-json', total: true }).page();
     expect(expressed.total).toBe((await tools.search({ kind: 'drill', total: true }).page()).total);
+  });
+});
+
+describe('values', () => {
+  test('a date is sent as its ISO text, in a query, a list and a body', async () => {
+    const { requests, url: at } = await scripted([{ status: 200, body: '{"next_cursor":null}' }]);
+    const moment = new Date('2026-01-31T12:30:00Z');
+    const client = new Register({ url: at });
+    await client
+      .dataset('tools')
+      .search({ updated_since: moment, min_opened: moment, opened: [moment] })
+      .page();
+    const query = new URL(requests[0]!.path!, at).searchParams;
+    expect([query.get('updated_since'), query.get('min_opened'), query.get('opened')]).toEqual(
+      Array.from({ length: 3 }, () => '2026-01-31T12:30:00.000Z'),
+    );
+    await client.sql('SELECT ?', [moment] as never);
+    expect(JSON.parse(requests[1]!.body)).toEqual({ sql: 'SELECT ?', parameters: ['2026-01-31T12:30:00.000Z'] });
+  });
+
+  test('every other value is refused before the call, at compile time too', async () => {
+    const client = new Register({ url: 'http://127.0.0.1:9', retries: 0 });
+    const refused = [
+      ...[Number.NaN, Infinity, 5n, Symbol('s'), () => 1, new Map(), new Set([1]), /x/, new URL('http://h.example')],
+      ...[new Date('never'), [[1]], [null], [{}], new (class Point {})(), [undefined]],
+    ];
+    for (const value of refused) {
+      await expect(
+        client
+          .dataset('tools')
+          .search({ value: value as string })
+          .page(),
+      ).rejects.toThrow(TypeError);
+      if (!Array.isArray(value))
+        await expect(client.sql('SELECT $a', { a: value as string })).rejects.toThrow(TypeError);
+    }
+    // @ts-expect-error: a Map has no form in a query
+    const map = () => client.dataset('tools').search({ value: new Map() });
+    // @ts-expect-error: nor has a bigint
+    const bigint = () => client.dataset('tools').search({ value: 5n });
+    expect([map, bigint]).toHaveLength(2);
   });
 });
 
@@ -187,13 +229,32 @@ describe('errors', () => {
     await expect(tools.get('')).rejects.toThrow('entity_get needs entity_id');
     expect(() => new Register({ url: 'ftp://h.example' })).toThrow('http:// or https://');
   });
+
+  test('a part of the path is one part, whatever its characters, and never names another path', async () => {
+    for (const id of ['w1.md', 'a/b', 'x?y#z', '%2e%2e', 'w1.md/facts', 'é', ' ', '.w1', '....'])
+      await expect(tools.get(id), id).rejects.toThrow(NotFoundError);
+    for (const id of ['.', '..']) await expect(tools.get(id), id).rejects.toThrow('must not be');
+    await expect(register.dataset('..').status()).rejects.toThrow("dataset must not be '..'");
+  });
+
+  test('an answer that is no JSON object is a ConnectionError, and so is one that ends early', async () => {
+    for (const body of ['<h1>Sign in to this network</h1>', '', 'null', '[1]', '"text"', '{"datasets":'])
+      await expect(new Register({ url: (await scripted([{ status: 200, body }])).url }).datasets()).rejects.toThrow(
+        ConnectionError,
+      );
+    const cut = await scripted([{ status: 200, headers: { 'Content-Length': '9' }, body: '{}' }]);
+    await expect(new Register({ url: cut.url, retries: 0, timeout: 2 }).datasets()).rejects.toThrow(ConnectionError);
+    const terms = { status: 402, headers: { 'PAYMENT-REQUIRED': 'no base64!' }, body: '{}' };
+    const signer = { createPaymentPayload: async () => ({}) };
+    await expect(new Register({ url: (await scripted([terms])).url, signer }).datasets()).rejects.toThrow(PaymentError);
+  });
 });
 
 /** A server whose answers are listed, in their order; the requests that it got. */
 async function scripted(answers: { status: number; headers?: Record<string, string>; body?: string }[]) {
-  const requests: { method: string | undefined; headers: NodeJS.Dict<string | string[]> }[] = [];
-  const server = createServer((request, response) => {
-    requests.push({ method: request.method, headers: request.headers });
+  const requests: { path: string | undefined; headers: NodeJS.Dict<string | string[]>; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    requests.push({ path: request.url, headers: request.headers, body: await text(request) });
     const { status, headers = {}, body = '{}' } = answers[Math.min(requests.length, answers.length) - 1]!;
     if (status === 0) return void request.socket.destroy();
     response.writeHead(status, headers).end(body);

@@ -5,6 +5,8 @@ repository write it. Without it only the tests that need no service run.
 """
 
 import base64
+import datetime
+import decimal
 import http.server
 import json
 import os
@@ -14,7 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2] / "clients/python"))
 
 from dataset_register import (  # noqa: E402
     ConnectionFailed,
@@ -28,6 +30,7 @@ from dataset_register import (  # noqa: E402
     Register,
     UnavailableError,
 )
+from dataset_register._client import request_of  # noqa: E402
 from dataset_register._operations import OPERATIONS  # noqa: E402
 from dataset_register._transport import seconds_of  # noqa: E402
 
@@ -82,7 +85,7 @@ class Service(unittest.TestCase):
         slugs = [record["slug"] for record in search]
         self.assertEqual(len(set(slugs)), len(self.slugs))
         receipts.clear()
-        self.assertEqual([record["slug"] for record in search.take(5)], slugs[:5])
+        self.assertEqual([record["slug"] for record in search.first(5)], slugs[:5])
         self.assertEqual(len(receipts), 2)
         rows = client.dataset("tools").search(kind=["drill", "saw"], fields=["maker"]).rows()
         self.assertTrue(all(set(row) <= {"id", "slug", "name", "maker"} for row in rows))
@@ -118,8 +121,15 @@ class Service(unittest.TestCase):
         try:
             import pandas  # noqa: F401
         except ImportError:
+            with self.assertRaisesRegex(ImportError, "to_pandas needs pandas: pip install pandas"):
+                self.tools.search().to_pandas()
             self.skipTest("no pandas")
         self.assertEqual(len(self.tools.search().to_pandas()), len(self.slugs))
+
+    def test_a_part_of_the_path_is_one_part(self):
+        for name in ("w1.md", "a/b", "x?y#z", "%2e%2e", "é", ".w1"):
+            with self.assertRaises(NotFoundError):
+                self.tools.get(name)
 
 
 class Scripted(unittest.TestCase):
@@ -203,9 +213,34 @@ class Scripted(unittest.TestCase):
             Register("http://127.0.0.1:9").call("nothing")
         with self.assertRaisesRegex(ValueError, "http:// or https://"):
             Register("ftp://h.example")
+        for name in (".", ".."):
+            with self.assertRaisesRegex(ValueError, "must not be"):
+                Register("http://127.0.0.1:9").dataset("tools").get(name)
         self.assertEqual(seconds_of("7"), 7)
         self.assertEqual(seconds_of("Fri, 20 Nov 2026 12:00:30 GMT", 1795176000), 30)
         self.assertEqual([seconds_of(None), seconds_of("soon")], [None, None])
+
+    def test_values(self):
+        url, _ = self.serve((200, {}, '{"next_cursor":null}'))
+        tools = Register(url).dataset("tools")
+        moment = datetime.datetime(2026, 1, 31, 13, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
+        request = request_of(url, "entity_search", {"dataset": "tools", "a": moment, "b": [moment.date()], "c": True}, None)
+        self.assertTrue(request.url.endswith("?a=2026-01-31T12%3A30%3A00Z&b=2026-01-31&c=true"))
+        body = request_of(url, "sql_query", {"sql": "SELECT ?", "parameters": [moment]}, None).body
+        self.assertEqual(json.loads(body), {"sql": "SELECT ?", "parameters": ["2026-01-31T12:30:00Z"]})
+        naive = datetime.datetime(2026, 1, 31)
+        for value in (float("nan"), float("inf"), naive, {1}, b"x", decimal.Decimal("1"), object(), {1: 2}, [[{1}]]):
+            with self.assertRaises(TypeError):
+                tools.search(value=value).page()
+
+    def test_an_answer_that_is_no_json_object(self):
+        for body in ("<h1>Sign in</h1>", "", "null", "[1]", '"text"'):
+            url, _ = self.serve((200, {}, body))
+            with self.assertRaises(ConnectionFailed):
+                Register(url, retries=0).datasets()
+        url, _ = self.serve((402, {"PAYMENT-REQUIRED": "no base64!"}, "{}"))
+        with self.assertRaises(PaymentError):
+            Register(url, signer=lambda _: {}).datasets()
 
     def test_the_cache_drops_the_oldest(self):
         cache = MemoryCache(10)
