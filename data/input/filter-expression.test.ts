@@ -124,6 +124,8 @@ describe('examples of the standard', () => {
     "CASEI(kind) IN (CASEI('Οδος'), CASEI('Straße'))",
     "ACCENTI(name) = ACCENTI('débárquér')",
     'cordless = true AND price.list > 100',
+    'cordless = 1 AND cordless IN (0, 1) AND 0 <> cordless',
+    'price.list.min * 2 < "price.list.max" AND price.list.min IS NOT NULL',
     "NOT name LIKE 'foo%'",
     "runtime NOT IN (1, 2, 3) AND kind NOT LIKE 'x_' AND mass NOT BETWEEN 1 AND 2",
     "T_AFTER(first_seen, DATE('2000-01-01'))",
@@ -195,8 +197,9 @@ test('limits', () => {
     depth === 0 ? { op: '=', args: [{ property: 'mass' }, 1] } : { op: 'not', args: [json(depth - 1)] };
   expect(refusal(JSON.stringify(json(12))).detail).toMatchObject({ expected: 'at most 10 levels' });
   expect(expressionsOf(many.slice(0, many.lastIndexOf(' OR ')))).toHaveLength(1);
-  const product = Array.from({ length: 5 }, () => 'price.list').join(' * ');
-  expect(refusal(`${product} > 1`).detail).toMatchObject({ expected: 'a shorter calculation' });
+  // The ends of ranges are computed alone, so that the SQL of a product is not longer than its text.
+  const product = Array.from({ length: 8 }, () => 'price.list').join(' * ');
+  expect(expressionsOf(`${product} > 1`)).toHaveLength(1);
 });
 
 test.each([

@@ -4,10 +4,10 @@ import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts
 import { PERIOD_LENGTHS } from '../../packs/define/times.ts';
 import {
   type ComparisonExpression,
+  type End,
   type Expression,
   type FilterArea,
   type NumberScalar,
-  numberSize,
   type Scalar,
   TEXT_FORMS,
   type TextForm,
@@ -65,7 +65,6 @@ const COMPARISONS: Readonly<Record<string, (left: Scalar, right: Scalar) => Expr
   '<>': (left, right) => not({ op: '=', left, right }),
   '<': (left, right) => ({ op: '<', left, right }),
   '<=': (left, right) => ({ op: '<=', left, right }),
-  // Between ranges both hold for the same pair of values.
   '>': (left, right) => ({ op: '<', left: right, right: left }),
   '>=': (left, right) => ({ op: '<=', left: right, right: left }),
 };
@@ -140,9 +139,6 @@ const EXPECTED: Readonly<Record<Scalar['type'], string>> = {
   boolean: 'TRUE or FALSE',
 };
 
-/** Products of ranges name their values several times. */
-const LONGEST_ARITHMETIC = 500;
-
 /** Turns terms into expressions of a dataset. */
 class FilterCompiler {
   readonly names = new Set<string>();
@@ -189,8 +185,10 @@ class FilterCompiler {
   }
 
   #comparison(op: string, first: Term, second: Term, depth: number): Expression {
-    const left = this.#scalar(first, depth);
-    const right = this.#scalar(second, depth, left);
+    const one = this.#scalar(first, depth);
+    const other = this.#scalar(second, depth, one);
+    const left = asBoolean(one, other);
+    const right = asBoolean(other, one);
     if (left.type !== right.type) {
       const [wrong, type] = 'value' in left && !('value' in right) ? [first, right.type] : [second, left.type];
       throw invalidFilter(wrong.position, wrong.source, EXPECTED[type], { advice: typeAdvice(wrong, type) });
@@ -236,12 +234,7 @@ class FilterCompiler {
         if (number.type !== 'number') throw invalidFilter(arg.position, arg.source, EXPECTED.number);
         return number;
       }) as [NumberScalar, NumberScalar];
-      const result: NumberScalar = { type: 'number', op: op as '+', left, right };
-      if (numberSize(result) > LONGEST_ARITHMETIC)
-        throw invalidFilter(position, source, 'a shorter calculation', {
-          advice: 'Few price ranges can be multiplied.',
-        });
-      return result;
+      return { type: 'number', op: op as '+', left, right };
     }
     if (op in ARGUMENTS || op === 'and' || op === 'or')
       throw invalidFilter(position, source, 'a value, not a condition');
@@ -256,6 +249,8 @@ class FilterCompiler {
       throw invalidFilter(term.position, term.source, 'an attribute with a value', {
         advice: `Write S_INTERSECTS(${name}, BBOX(5.9, 45.8, 10.5, 47.8)).`,
       });
+    const end = name === term.value ? undefined : (String(term.value).slice(-3) as End);
+    if (end !== undefined) return { type: 'number', attribute: name, range: false, end };
     if (scalar === 'number') return { type: 'number', attribute: name, range: type === 'price' };
     if (scalar === 'time') return { type: 'time', attribute: name, day: type === 'date' };
     if (scalar === 'boolean') return { type: 'boolean', attribute: name };
@@ -266,7 +261,11 @@ class FilterCompiler {
   #attribute(term: Term, other?: Scalar): Attribute {
     const { op, value, position, source } = term;
     if (op !== 'property') throw invalidFilter(position, source, 'the name of an attribute');
-    const attribute = this.#pack.attributes.find(({ name }) => name === value);
+    const attribute =
+      this.#pack.attributes.find(({ name }) => name === value) ??
+      this.#pack.attributes.find(
+        ({ name, type }) => type === 'price' && [`${name}.min`, `${name}.max`].includes(`${value}`),
+      );
     if (attribute?.filterable) {
       this.names.add(attribute.name);
       return attribute;
@@ -356,6 +355,12 @@ class FilterCompiler {
   }
 }
 
+/** The numbers 1 and 0 as the truth values that they are beside a boolean: GDAL writes no others. */
+const asBoolean = (scalar: Scalar, other: Scalar): Scalar =>
+  other.type === 'boolean' && scalar.type === 'number' && 'value' in scalar && [0, 1].includes(scalar.value)
+    ? { type: 'boolean', value: scalar.value === 1 }
+    : scalar;
+
 function literal({ value, position, source }: Term): Scalar {
   if (typeof value === 'boolean') return { type: 'boolean', value };
   if (typeof value === 'number') {
@@ -365,7 +370,7 @@ function literal({ value, position, source }: Term): Scalar {
   const text = String(value);
   if (text.includes('\0') || !text.isWellFormed())
     throw invalidFilter(position, source, 'well-formed text without NUL characters');
-  return { type: 'text', value: text };
+  return { type: 'text', value: text.normalize('NFC') };
 }
 
 /** A text of a day or a time as it is compared; null for any other text. */

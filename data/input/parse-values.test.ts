@@ -99,9 +99,10 @@ test.each(['1.0', '1e2', 'ten', '', '0x1'])('not a whole number: %s', (raw) =>
   expect(refusal(() => parseInteger('p', raw))).toBe('int_parsing'),
 );
 
-test('booleans are true and false in any case, nothing else', () => {
-  expect([parseBoolean('p', 'True'), parseBoolean('p', 'false')]).toEqual([true, false]);
-  for (const raw of ['1', 'yes', '']) expect(refusal(() => parseBoolean('p', raw))).toBe('bool_parsing');
+test('booleans are true and false in any case, 1 and 0, nothing else', () => {
+  expect(['True', 'false', '1', '0'].map((raw) => parseBoolean('p', raw))).toEqual([true, false, true, false]);
+  for (const raw of ['2', '01', '1.0', '-0', 'yes', ''])
+    expect(refusal(() => parseBoolean('p', raw))).toBe('bool_parsing');
 });
 
 test('dates are days of the calendar', () => {

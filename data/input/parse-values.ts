@@ -169,9 +169,9 @@ export function parseInteger(
   throw issue(name, `${wanted}${got(raw)}${didYouMean(meant)}`, 'int_parsing', raw);
 }
 
-/** `true` or `false`, in any case. */
+/** `true` or `false`, in any case, or `1` or `0`. */
 export function parseBoolean(name: string, raw: string): boolean {
-  const value = raw.trim().toLowerCase();
+  const value = raw.trim().toLowerCase().replace(/^1$/, 'true').replace(/^0$/, 'false');
   if (value !== 'true' && value !== 'false')
     throw issue(name, `must be true or false${got(raw)}${didYouMean(guessBoolean(raw))}`, 'bool_parsing', raw);
   return value === 'true';

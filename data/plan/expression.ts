@@ -45,10 +45,13 @@ export interface TextAttribute {
   forms: TextForm[];
 }
 
-/** Numbers are ranges: an attribute with `range` from its minimum to its maximum, others of one value. */
+/**
+ * Numbers are ranges: an attribute with `range` from its minimum to its maximum, others of one value. `end`: the
+ * number at one end of a range.
+ */
 export type NumberScalar =
   | Constant<'number', number>
-  | { type: 'number'; attribute: string; range: boolean }
+  | { type: 'number'; attribute: string; range: boolean; end?: End }
   | { type: 'number'; op: '+' | '-' | '*' | '/'; left: NumberScalar; right: NumberScalar };
 
 /** Degrees; rings of a polygon are lists of longitude and latitude. */
@@ -195,60 +198,37 @@ function timeSql(
   return { start: sql`(${column} || ${DAY_START})`, end: sql`(${column} || ${DAY_END})` };
 }
 
-/** The ends of a range of numbers, as SQL or as functions of a row. */
+/** A number at the lower and at the upper end of ranges, as SQL or as functions of a row; one object without ranges. */
 interface Ends<T> {
   min: T;
   max: T;
 }
 
-/** How the ends of numbers are computed; the same for SQL and rows. */
+/** How numbers are computed; the same for SQL and rows. */
 interface Arithmetic<T> {
   constant: (value: number) => T;
   attribute: (name: string, end: End) => T;
   calculate: (op: '+' | '-' | '*' | '/', a: T, b: T) => T;
-  /** The least or the greatest of the results; unknown where `divisor` contains zero. */
-  extreme: (end: End, results: T[], divisor: Ends<T> | null) => T;
 }
 
-/** The ends of all results for values of the ranges. Those of numbers with one value are the same object. */
+/** A number computed from lower ends alone, and from upper ends alone. */
 function endsOf<T>(scalar: NumberScalar, using: Arithmetic<T>): Ends<T> {
   if ('value' in scalar) return same(using.constant(scalar.value));
   if ('attribute' in scalar) {
-    const min = using.attribute(scalar.attribute, 'min');
+    const min = using.attribute(scalar.attribute, scalar.end ?? 'min');
     return scalar.range ? { min, max: using.attribute(scalar.attribute, 'max') } : same(min);
   }
-  const { op, left, right } = scalar;
-  const [a, b] = [endsOf(left, using), endsOf(right, using)];
-  if (a.min === a.max && b.min === b.max) return same(using.calculate(op, a.min, b.min));
-  if (op === '+' || op === '-') {
-    const [low, high] = op === '+' ? [b.min, b.max] : [b.max, b.min];
-    return { min: using.calculate(op, a.min, low), max: using.calculate(op, a.max, high) };
-  }
-  const [factor, range] = 'value' in right ? [right.value, a] : ['value' in left && op === '*' ? left.value : null, b];
-  if (factor !== null) {
-    const scaled = (end: T) => using.calculate(op, end, using.constant(factor));
-    const [min, max] = [scaled(range.min), scaled(range.max)];
-    return factor < 0 ? { min: max, max: min } : { min, max };
-  }
-  const [ends, others] = [new Set([a.min, a.max]), new Set([b.min, b.max])];
-  const results = [...ends].flatMap((end) => [...others].map((other) => using.calculate(op, end, other)));
-  const divisor = op === '/' ? b : null;
-  return { min: using.extreme('min', results, divisor), max: using.extreme('max', results, divisor) };
+  const [a, b] = [endsOf(scalar.left, using), endsOf(scalar.right, using)];
+  const min = using.calculate(scalar.op, a.min, b.min);
+  return isSame(a) && isSame(b) ? same(min) : { min, max: using.calculate(scalar.op, a.max, b.max) };
 }
 
 const same = <T>(value: T): Ends<T> => ({ min: value, max: value });
+const isSame = <T>({ min, max }: Ends<T>): boolean => min === max;
 
-/** How often the SQL of a number names values: products of ranges multiply it. */
-export function numberSize(scalar: NumberScalar): number {
-  const using: Arithmetic<{ size: number }> = {
-    constant: () => ({ size: 1 }),
-    attribute: () => ({ size: 1 }),
-    calculate: (_op, a, b) => ({ size: a.size + b.size }),
-    extreme: (_end, results) => ({ size: results.reduce((sum, { size }) => sum + size, 0) }),
-  };
-  const { min, max } = endsOf(scalar, using);
-  return min.size + max.size;
-}
+/** How many attributes a number names: a range is compared with constants by either end, with another one by both. */
+const attributeCount = (scalar: NumberScalar): number =>
+  'op' in scalar ? attributeCount(scalar.left) + attributeCount(scalar.right) : 'attribute' in scalar ? 1 : 0;
 
 function numbersSql(op: Operator, left: NumberScalar, right: NumberScalar, table: ExpressionColumns): Sql {
   const using: Arithmetic<Sql> = {
@@ -256,21 +236,31 @@ function numbersSql(op: Operator, left: NumberScalar, right: NumberScalar, table
     attribute: (name, end) => table.bound(name, end),
     calculate: (operator, a, b) =>
       operator === '/' ? sql`(${a} / nullif(${b}, 0))` : sql`(${a} ${{ text: operator, values: [] }} ${b})`,
-    extreme: (end, results, divisor) => {
-      const extreme = sql`${{ text: end === 'min' ? 'least' : 'greatest', values: [] }}(${join(results, ', ')})`;
-      return divisor === null ? extreme : sql`(CASE WHEN ${divisor.min} > 0 OR ${divisor.max} < 0 THEN ${extreme} END)`;
-    },
   };
   const [a, b] = [endsOf(left, using), endsOf(right, using)];
-  const holds = (low: Sql, high: Sql) => {
-    const compared = sql`${low} ${{ text: op === '<' ? '<' : '<=', values: [] }} ${high}`;
-    if (!('op' in left || 'op' in right)) return sql`(${compared})`;
-    return sql`(CASE WHEN isfinite(${low}) AND isfinite(${high}) THEN ${compared} END)`;
+  const isComputed = 'op' in left || 'op' in right;
+  const at = (end: End, operator: string) => {
+    const compared = sql`(${a[end]} ${{ text: operator, values: [] }} ${b[end]})`;
+    return isComputed ? sql`(CASE WHEN isfinite(${a[end]}) AND isfinite(${b[end]}) THEN ${compared} END)` : compared;
   };
-  return op === '=' ? sql`(${holds(a.min, b.max)} AND ${holds(b.min, a.max)})` : holds(a.min, b.max);
+  if (isSame(a) && isSame(b)) return at('min', op);
+  if (attributeCount(left) + attributeCount(right) > 1)
+    return sql`(CASE WHEN ${at('min', op)} = ${at('max', op)} THEN ${at('min', op)} END)`;
+  const either = (operator: string) => {
+    const [lower, upper] = [at('min', operator), at('max', operator)];
+    return sql`(CASE WHEN ${lower} IS NOT NULL AND ${upper} IS NOT NULL THEN ${lower} OR ${upper} END)`;
+  };
+  return op === '=' ? sql`(${either('<=')} AND ${either('>=')})` : either(op);
 }
 
 type Numbers<Row> = (row: Row) => number;
+
+const NUMBER_HOLDS: Readonly<Record<Operator | '>=', (a: number, b: number) => boolean>> = {
+  '=': (a, b) => a === b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>=': (a, b) => a >= b,
+};
 
 function numbersTest<Row>(
   op: Operator,
@@ -290,20 +280,25 @@ function numbersTest<Row>(
         return divisor === 0 ? Number.NaN : a(row) / divisor;
       };
     },
-    extreme: (end, results, divisor) => (row) => {
-      if (divisor !== null && !(divisor.min(row) > 0 || divisor.max(row) < 0)) return Number.NaN;
-      return Math[end](...results.map((result) => result(row)));
-    },
   };
   const [a, b] = [endsOf(left, using), endsOf(right, using)];
-  const holds = (low: Numbers<Row>, high: Numbers<Row>) => (row: Row) => {
-    const [x, y] = [low(row), high(row)];
-    return Number.isFinite(x) && Number.isFinite(y) ? (op === '<' ? x < y : x <= y) : null;
+  const at = (end: End, operator: Operator | '>=') => (row: Row) => {
+    const [x, y] = [a[end](row), b[end](row)];
+    return Number.isFinite(x) && Number.isFinite(y) ? NUMBER_HOLDS[operator](x, y) : null;
   };
-  const test = holds(a.min, b.max);
-  if (op !== '=') return test;
-  const reverse = holds(b.min, a.max);
-  return (row) => allOf([test, reverse], row);
+  if (isSame(a) && isSame(b)) return at('min', op);
+  const ends =
+    (operator: Operator | '>=', join: (lower: boolean, upper: boolean) => Truth) =>
+    (row: Row): Truth => {
+      const [lower, upper] = [at('min', operator)(row), at('max', operator)(row)];
+      return lower === null || upper === null ? null : join(lower, upper);
+    };
+  if (attributeCount(left) + attributeCount(right) > 1)
+    return ends(op, (lower, upper) => (lower === upper ? lower : null));
+  const either = (operator: Operator | '>=') => ends(operator, (lower, upper) => lower || upper);
+  if (op !== '=') return either(op);
+  const tests = [either('<='), either('>=')];
+  return (row) => allOf(tests, row);
 }
 
 /** Whether all tests hold: false if one does not, else unknown if one is. */

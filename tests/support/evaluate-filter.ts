@@ -78,20 +78,29 @@ function truth(pack: Pack, record: StoredRecord, json: FilterJson): Truth {
 
 const opposite = (value: Truth): Truth => (value === undefined ? undefined : !value);
 
-const attributeValue = (record: StoredRecord, json: FilterJson): Value | undefined =>
-  record.attributes[(json as { property: string }).property];
+const attributeValue = (record: StoredRecord, json: FilterJson): Value | undefined => {
+  const { property } = json as { property: string };
+  return record.attributes[property] ?? record.attributes[property.replace(/\.(min|max)$/, '')];
+};
 
 const some = (list: string[] | undefined, passes: (text: string) => boolean): Truth => list?.some(passes);
 
 function compared(pack: Pack, record: StoredRecord, op: string, a: FilterJson, b: FilterJson): Truth {
-  const sides = [a, b].map((side) => (isNumber(pack, side) ? numbers(record, side) : undefined));
+  if (isBoolean(pack, a) && typeof b === 'number') return compared(pack, record, op, a, b === 1);
+  if (isBoolean(pack, b) && typeof a === 'number') return compared(pack, record, op, a === 1, b);
   if (isNumber(pack, a) || isNumber(pack, b)) {
-    const [x, y] = sides;
-    if (x === undefined || y === undefined) return undefined;
-    const [low, high, otherLow, otherHigh] = [Math.min(...x), Math.max(...x), Math.min(...y), Math.max(...y)];
-    if (![low, high, otherLow, otherHigh].every(Number.isFinite)) return undefined;
-    if (op === '=') return low <= otherHigh && otherLow <= high;
-    return op === '<' ? low < otherHigh : low <= otherHigh;
+    const at = (operator: string, end: End): Truth => {
+      const [x, y] = [a, b].map((side) => numberAt(pack, record, side, end)) as [number, number];
+      if (!Number.isFinite(x) || !Number.isFinite(y)) return undefined;
+      if (operator === '=') return x === y;
+      if (operator === '>=') return x >= y;
+      return operator === '<' ? x < y : x <= y;
+    };
+    // Two attributes: both ends agree. One attribute and constants: some value of the range does.
+    if (attributeUses(a) + attributeUses(b) > 1) return at(op, 'min') === at(op, 'max') ? at(op, 'min') : undefined;
+    if (at(op, 'min') === undefined || at(op, 'max') === undefined) return undefined;
+    const some = (operator: string) => at(operator, 'min') === true || at(operator, 'max') === true;
+    return op === '=' ? some('<=') && some('>=') : some(op);
   }
   const [left, right] = [texts(pack, record, a), texts(pack, record, b)];
   if (right === undefined) return undefined;
@@ -103,27 +112,44 @@ function compared(pack: Pack, record: StoredRecord, op: string, a: FilterJson, b
   );
 }
 
-function isNumber(pack: Pack, json: FilterJson): boolean {
-  if (typeof json === 'number') return true;
-  if (typeof json !== 'object') return false;
-  if ('property' in json)
-    return ['integer', 'number', 'price'].includes(pack.attributes.find(({ name }) => name === json['property'])!.type);
-  return 'op' in json && '+-*/'.includes(String(json['op']));
+type End = 'min' | 'max';
+
+/** The attribute of a property, and the end of its range that the property names. */
+function attributeOf(pack: Pack, json: FilterJson): { attribute: Pack['attributes'][number]; end?: End } | undefined {
+  if (typeof json !== 'object' || !('property' in json)) return undefined;
+  const name = String(json['property']);
+  const whole = pack.attributes.find((attribute) => attribute.name === name);
+  if (whole) return { attribute: whole };
+  return { attribute: pack.attributes.find((part) => part.name === name.slice(0, -4))!, end: name.slice(-3) as End };
 }
 
-/** Every result for the ends of the ranges, each use of an attribute on its own; undefined: unknown. */
-function numbers(record: StoredRecord, json: FilterJson): number[] | undefined {
-  if (typeof json === 'number') return [json];
-  if ('property' in (json as object)) {
-    const value = attributeValue(record, json);
-    if (value === undefined) return undefined;
-    return typeof value === 'object' ? [(value as PriceRange).min, (value as PriceRange).max] : [value as number];
+const isBoolean = (pack: Pack, json: FilterJson) => attributeOf(pack, json)?.attribute.type === 'boolean';
+
+function isNumber(pack: Pack, json: FilterJson): boolean {
+  if (typeof json === 'number') return true;
+  const property = attributeOf(pack, json);
+  if (property) return ['integer', 'number', 'price'].includes(property.attribute.type);
+  return typeof json === 'object' && 'op' in json && '+-*/'.includes(String(json['op']));
+}
+
+const attributeUses = (json: FilterJson): number =>
+  typeof json === 'number'
+    ? 0
+    : 'op' in (json as Node)
+      ? (json as Node).args.reduce<number>((sum, arg) => sum + attributeUses(arg), 0)
+      : 1;
+
+/** A number with every range at one of its ends; NaN: unknown. */
+function numberAt(pack: Pack, record: StoredRecord, json: FilterJson, end: End): number {
+  if (typeof json === 'number') return json;
+  const property = attributeOf(pack, json);
+  if (property) {
+    const value = record.attributes[property.attribute.name] as number | PriceRange | undefined;
+    return typeof value === 'object' ? value[property.end ?? end] : (value ?? Number.NaN);
   }
   const { op, args } = json as Node;
-  const [left, right] = args.map((arg) => numbers(record, arg));
-  if (left === undefined || right === undefined) return undefined;
-  if (op === '/' && Math.min(...right) <= 0 && Math.max(...right) >= 0) return undefined;
-  return left.flatMap((x) => right.map((y) => (op === '+' ? x + y : op === '-' ? x - y : op === '*' ? x * y : x / y)));
+  const [x, y] = args.map((arg) => numberAt(pack, record, arg, end)) as [number, number];
+  return op === '+' ? x + y : op === '-' ? x - y : op === '*' ? x * y : x / y;
 }
 
 /** Texts of a side; booleans and days are texts too. */

@@ -44,7 +44,7 @@ function predicate(next: Random, pack: Pack, records: StoredRecord[], attribute:
     case 'geo':
       return call(pickOne(next, ['s_intersects', 's_within', 's_disjoint']), property, area(next, records, attribute));
     case 'boolean':
-      return call(pickOne(next, ['=', '<>']), property, next() < 0.8 ? next() < 0.5 : property);
+      return call(pickOne(next, ['=', '<>']), property, pickOne(next, [true, false, 1, 0, property]));
     case 'date':
       return times(next, pack, property, comparison, () => String(sample(next, records, attribute)));
     case 'integer':
@@ -58,6 +58,7 @@ function predicate(next: Random, pack: Pack, records: StoredRecord[], attribute:
             ? (of as PriceRange)[pickOne(next, ['min', 'max'] as const)]
             : (of as number);
       };
+      if (attribute.type === 'price' && next() < 0.3) property.property += pickOne(next, ['.min', '.max']);
       if (next() < 0.15) return call('between', property, number(), number());
       if (next() < 0.15) return call('in', property, [number(), number(), number()]);
       const sides = [
@@ -93,7 +94,10 @@ function arithmetic(next: Random, pack: Pack, number: () => number, depth: numbe
     ({ type, filterable }) => filterable && ['integer', 'number', 'price'].includes(type),
   );
   const kind = next();
-  if (depth === 2 || kind < 0.35) return kind < 0.1 ? number() : { property: pickOne(next, numeric).name };
+  if (depth === 2 || kind < 0.35) {
+    const { name, type } = pickOne(next, numeric);
+    return kind < 0.1 ? number() : { property: type === 'price' ? name + pickOne(next, ['', '.min', '.max']) : name };
+  }
   const inner = () => arithmetic(next, pack, number, depth + 1);
   return call(pickOne(next, ['+', '-', '*', '/']), inner(), inner());
 }
