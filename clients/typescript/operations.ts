@@ -694,7 +694,9 @@ export interface Inputs {
     cap_eur?: number | null;
     /** Most that it may spend in a day (UTC); null: no limit */
     per_day_eur?: number | null;
+    /** Datasets that it may pay for; null: all */
     datasets?: string[] | null;
+    /** Operations that it may pay for; null: all */
     operations?: string[] | null;
     /** When it ends; null: with its parent */
     expires_at?: string | null;
@@ -709,7 +711,9 @@ export interface Inputs {
     cap_eur?: number | null;
     /** Most that it may spend in a day (UTC); null: no limit */
     per_day_eur?: number | null;
+    /** Datasets that it may pay for; null: all */
     datasets?: string[] | null;
+    /** Operations that it may pay for; null: all */
     operations?: string[] | null;
     /** When it ends; null: with its parent */
     expires_at?: string | null;
@@ -747,6 +751,7 @@ export interface Inputs {
   };
   /** Posts new and changed values to your address, signed as Standard Webhooks. The first message has a challenge, which your answer must contain. The secret is shown only once. */
   keys_subscriptions_add: {
+    /** Dataset whose changes are sent */
     dataset: string;
     /** Filters of the records, as in a search; type and min_change_percent, as in the changelog */
     filters?: Record<string, string | number | boolean>;
@@ -1712,7 +1717,9 @@ export interface Answers {
     cap_eur: number | null;
     /** Most that it may spend in a day (UTC); null: no limit */
     per_day_eur: number | null;
+    /** Datasets that it may pay for; null: all */
     datasets: string[] | null;
+    /** Operations that it may pay for; null: all */
     operations: string[] | null;
     /** When it ends; null: with its parent */
     expires_at: string | null;
@@ -1733,7 +1740,9 @@ export interface Answers {
       cap_eur: number | null;
       /** Most that it may spend in a day (UTC); null: no limit */
       per_day_eur: number | null;
+      /** Datasets that it may pay for; null: all */
       datasets: string[] | null;
+      /** Operations that it may pay for; null: all */
       operations: string[] | null;
       /** When it ends; null: with its parent */
       expires_at: string | null;
@@ -1752,7 +1761,9 @@ export interface Answers {
     cap_eur: number | null;
     /** Most that it may spend in a day (UTC); null: no limit */
     per_day_eur: number | null;
+    /** Datasets that it may pay for; null: all */
     datasets: string[] | null;
+    /** Operations that it may pay for; null: all */
     operations: string[] | null;
     /** When it ends; null: with its parent */
     expires_at: string | null;

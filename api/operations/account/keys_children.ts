@@ -22,14 +22,14 @@ import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, euro, time } from '../common/outputs.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const names = (description: string) => z.array(z.string().min(1).max(100)).min(1).max(100).describe(description);
+const names = z.array(z.string().min(1).max(100)).min(1).max(100).nullable();
 
 const Bounds = {
   name: z.string().trim().min(1).max(100).describe('Name of the child key, for its owner'),
   cap_eur: euros(0, 1_000_000).nullable().describe('Most that it may spend in its life; null: no cap'),
   per_day_eur: euros(0, 1_000_000).nullable().describe('Most that it may spend in a day (UTC); null: no limit'),
-  datasets: names('Datasets that it may pay for; null: all').nullable(),
-  operations: names('Operations that it may pay for; null: all').nullable(),
+  datasets: names.describe('Datasets that it may pay for; null: all'),
+  operations: names.describe('Operations that it may pay for; null: all'),
   expires_at: z.iso.datetime({ offset: true }).nullable().describe('When it ends; null: with its parent'),
 };
 const { name, ...bounds } = Bounds;

@@ -28,7 +28,7 @@ const Condition = z.union([z.string(), z.number(), z.boolean()]);
 /** The body of a new subscription. */
 export const NEW_SUBSCRIPTION = z
   .strictObject({
-    dataset: z.string().min(1).max(100),
+    dataset: z.string().min(1).max(100).describe('Dataset whose changes are sent'),
     filters: z
       .record(z.string(), Condition)
       .optional()
