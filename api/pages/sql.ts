@@ -45,7 +45,6 @@ export function sqlExamples(pack: Pick<Pack, 'id' | 'attributes' | 'group_by' | 
     ...ofRecords.map((example) => ofListed(example, pack)),
     { title: 'New and changed values by month', sql: byMonth() },
     { title: 'Sources of every attribute', sql: bySource() },
-    { title: 'Summary of all columns', sql: `SUMMARIZE ${TABLE}` },
   ];
   const named = (_: string, end = '') => writtenName(tableName(pack.id) + end);
   return examples.map(({ title, sql }) => ({ title, sql: sql.replace(/\{table\}(_\w+)?/g, named) }));

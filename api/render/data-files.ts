@@ -33,17 +33,6 @@ export const DATA_FILES = {
     description: 'every public value ever published, when it was valid, and its source; open',
     bulk: true,
   },
-  'history.duckdb': {
-    media_type: 'application/octet-stream',
-    description: 'the history for SQL: rows refer to the row numbers of records in public.duckdb; open',
-    bulk: true,
-  },
-  'provenance.duckdb': {
-    media_type: 'application/octet-stream',
-    description:
-      'the source of every public value for SQL: rows refer to the row numbers of records in public.duckdb; open',
-    bulk: true,
-  },
   'public.geojson': {
     media_type: 'application/geo+json',
     description: 'public values of every record without provenance, as features with points; open',

@@ -2,7 +2,7 @@
 // dictionary, Croissant (docs/analysts.md). pages.ts writes the GeoJSON file.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import {
   fileList,
   fileListHtml,
@@ -125,9 +125,7 @@ const ROWS_NOTE = 'rows.json';
  */
 async function rowCounts(scratch: string, output: Output): Promise<Map<string, number>> {
   const earlier = JSON.parse(output.readNote(ROWS_NOTE) ?? '{}') as Record<string, number>;
-  const files = [...output.files].filter(
-    ([path]) => bulkFileDataset(path) !== null && (path.endsWith('.parquet') || SQL_FILES.has(basename(path))),
-  );
+  const files = [...output.files].filter(([path]) => bulkFileDataset(path) !== null && path.endsWith('.parquet'));
   const noted: Record<string, number> = {};
   const counts = new Map<string, number>();
   let duck: Duck | null = null;
@@ -148,16 +146,8 @@ async function rowCounts(scratch: string, output: Output): Promise<Map<string, n
 }
 
 async function countRows(duck: Duck, path: string): Promise<number> {
-  const file = quotedText(path);
-  if (path.endsWith('.parquet')) return duck.count(`SELECT num_rows FROM parquet_file_metadata(${file})`);
-  await duck.run(`ATTACH ${file} AS counted (READ_ONLY)`);
-  const rows = await duck.count('SELECT count(*) FROM counted.rows');
-  await duck.run('DETACH counted');
-  return rows;
+  return duck.count(`SELECT num_rows FROM parquet_file_metadata(${quotedText(path)})`);
 }
-
-/** Databases with the table `rows`. */
-const SQL_FILES = new Set(['history.duckdb', 'provenance.duckdb']);
 
 // Croissant metadata of a dataset (MLCommons Croissant 1.1): its public files, the columns of the records and of their
 // history, where they come from (PROV-O) and their terms of use (ODRL), for loaders and crawlers.

@@ -1,10 +1,7 @@
 // The pages for people: gathers their data, and renders them when it has changed.
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { decompress } from 'fzstd';
-import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
 import { z } from 'zod';
 import { filterUses, type Operation } from '../../api/contract/operation.ts';
 import { priceList } from '../../api/contract/pricing.ts';
@@ -16,11 +13,12 @@ import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
 import { recordPage } from '../../api/pages/record-markdown.ts';
 import type { SiteChanges, SiteData, SiteDataset, SiteProfile } from '../../api/pages/site.ts';
 import { sqlExamples } from '../../api/pages/sql.ts';
+import { PAGE_ROWS } from '../../api/pages/viewer-model.ts';
 import { filterGrammar } from '../../data/input/filters.ts';
 import type { PublicRecord, StoredRecord } from '../../data/model/record.ts';
 import { choicesOf } from '../../data/queries/choices.ts';
 import { listedFilter } from '../../data/queries/gone.ts';
-import { presentRecord } from '../../data/queries/present.ts';
+import { pageRecords } from '../../data/queries/record-page.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { releaseHistory } from '../../data/releases/runs.ts';
 import { sqlTables } from '../../data/write/sql-tables.ts';
@@ -30,76 +28,13 @@ import type { Output } from './output.ts';
 import { pagesProgram, renderPages } from './pages-program.ts';
 import { siteReference } from './site-reference.ts';
 
-/** Rows of a page (`PAGE_ROWS` of the viewer). */
-const ROWS = 50;
-/** Bytes after the metadata of a Parquet file: its length and a mark. */
-const TAIL = 8;
-
-interface FirstRows {
-  rows: PublicRecord[];
-  /** Bytes at the end of the file with its metadata. */
-  footer: number;
-}
-
-/** Reads the sort column from `file`, and the rows from the release. */
-async function firstRows(release: Release, file: string, base_url: string): Promise<FirstRows> {
+/** The first rows of the dataset's table. */
+async function firstRows(release: Release, base_url: string): Promise<PublicRecord[]> {
   const { engine, manifest, pack } = release;
+  const sort = { key: pack.serving.prominence ?? 'quality', descending: true };
+  const { ordinals } = await engine.search({ where: [], sort, after: null, limit: PAGE_ROWS, total: false });
   const options = { now: new Date(manifest.created_at), base_url, visibility: 'public' } as const;
-  const present = async (ordinals: number[]) =>
-    (await engine.bodies(ordinals)).map(({ body }) => presentRecord(body, pack, options));
-  // A release of an earlier program version has no public file.
-  if (!existsSync(file)) {
-    const sort = { key: pack.serving.prominence ?? 'quality', descending: true };
-    const { ordinals } = await engine.search({ where: [], sort, after: null, limit: ROWS, total: false });
-    return { rows: await present(ordinals), footer: 0 };
-  }
-  const handle = await open(file);
-  try {
-    const { size: byteLength } = await handle.stat();
-    const buffer: AsyncBuffer = {
-      byteLength,
-      async slice(start, end = byteLength) {
-        const bytes = new Uint8Array(end - start);
-        await handle.read(bytes, 0, bytes.length, start);
-        return bytes.buffer;
-      },
-    };
-    const metadata = await parquetMetadataAsync(buffer);
-    // The release may be older than the attribute.
-    const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
-    const prominence = columns.find((name) => name === pack.serving.prominence) ?? null;
-    const heights =
-      prominence === null
-        ? []
-        : await parquetReadObjects({
-            file: buffer,
-            metadata,
-            columns: [prominence],
-            compressors: { ZSTD: (input: Uint8Array) => decompress(input) },
-          }).then((all) => all.map((row) => Number(row[prominence] ?? Number.NEGATIVE_INFINITY)));
-    const places = prominence === null ? Array.from({ length: ROWS }, (_, i) => i) : highest(heights);
-    const rows = await present(ordinalsAt(places, release));
-    return { rows, footer: metadata.metadata_length + TAIL };
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Places of the ROWS highest numbers, highest first; equal ones in their order. */
-function highest(numbers: readonly number[]): number[] {
-  const least = Float64Array.from(numbers).sort().at(-ROWS) ?? Number.NEGATIVE_INFINITY;
-  const places = numbers.flatMap((number, i) => (number >= least ? [i] : []));
-  return places.sort((a, b) => (numbers[a] === numbers[b] ? 0 : numbers[b]! - numbers[a]!)).slice(0, ROWS);
-}
-
-/** Ordinals of rows of the public file: it has the records of the release in order, without removed ones. */
-function ordinalsAt(places: readonly number[], { manifest, base, touched }: Release): number[] {
-  const removed = new Set(touched?.gone);
-  const records = base?.manifest.records ?? manifest.records;
-  const ordinals: number[] = [];
-  const last = Math.max(-1, ...places);
-  for (let ord = 0; ord < records && ordinals.length <= last; ord += 1) if (!removed.has(ord)) ordinals.push(ord);
-  return places.flatMap((place) => ordinals[place] ?? []);
+  return pageRecords({ release, ordinals, fields: null }, options);
 }
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -149,7 +84,7 @@ export async function siteData(
       ...about,
       page: await markdownOf(release, about.examples[0]?.slug, base),
       choices: await choicesOf(release, []),
-      table: await firstRows(release, join(dist, 'files', release.pack.id, 'public.parquet'), base),
+      rows: await firstRows(release, base),
       runs: await releaseHistory(release),
       changes: await changesOf(release, { releases: [...releases], base_url: base, eur_usd, operations }),
       jsonld: datasetJsonld(release, base),
@@ -212,7 +147,7 @@ function datasetOf(
   base: string,
   dist: string,
   operations: readonly Operation[],
-): Omit<SiteDataset, 'changes' | 'choices' | 'jsonld' | 'page' | 'runs' | 'table'> {
+): Omit<SiteDataset, 'changes' | 'choices' | 'jsonld' | 'page' | 'rows' | 'runs'> {
   const { id, title, description, license, sources, compare, group_by } = pack;
   const answer = (name: string): unknown => JSON.parse(readFileSync(join(dist, 'v1', id, name), 'utf8'));
   const written = Examples.parse(answer('examples'));
@@ -266,10 +201,7 @@ function datasetOf(
       new URLSearchParams({ ...(value === undefined ? {} : { [group_by]: value }), ...listedFilter(pack) }),
     ),
     filters: filterGrammar(pack, null, filterUses(operations)),
-    tables: sqlTables(pack).map((table) => {
-      const bytes = statSync(join(dist, 'files', id, table.file), { throwIfNoEntry: false })?.size ?? 0;
-      return { ...table, bytes };
-    }),
+    tables: sqlTables(pack),
     sql: sqlExamples(pack),
   };
 }

@@ -1,6 +1,4 @@
-// The files for analysts: Parquet with metadata, the history of all values, and a DuckDB database that
-// browsers can open.
-import { hash } from 'node:crypto';
+// The files for analysts: Parquet with metadata, the history of all values, and a DuckDB database.
 import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
@@ -10,7 +8,6 @@ import { RELEASE_FILES } from '../model/layout.ts';
 import { publicHistoryQuery } from './analysts.ts';
 import { recordColumn } from './csv.ts';
 import { type Column, dictionary, HISTORY_FILE_COLUMNS, HISTORY_ORDER } from './dictionary.ts';
-import { historyTableQuery, provenanceTableQueries } from './sql-tables.ts';
 
 /** The release of a file. */
 export interface ReleaseInfo {
@@ -73,19 +70,11 @@ export async function nameRecords(folder: string, release: string): Promise<void
   }
 }
 
-/**
- * The newest storage version that DuckDB in browsers can read (@duckdb/duckdb-wasm 1.32.0 is DuckDB 1.4.3).
- */
+/** The storage version that every DuckDB from 1.0 on can read. */
 const STORAGE = 'v1.0.0';
 
 /** Names of the public files that DuckDB writes, each after the files that it is made from. */
-export const PUBLIC_FILES = [
-  'public.parquet',
-  'public.duckdb',
-  'history.parquet',
-  'history.duckdb',
-  'provenance.duckdb',
-] as const;
+export const PUBLIC_FILES = ['public.parquet', 'public.duckdb', 'history.parquet'] as const;
 export type PublicFile = (typeof PUBLIC_FILES)[number];
 
 /** What the public files are made from. */
@@ -132,8 +121,6 @@ export async function writePublicFiles(source: PublicSource, scratch: string): P
     await write('public.parquet');
     await write('public.duckdb');
     await past;
-    await write('history.duckdb');
-    await write('provenance.duckdb');
   } finally {
     // Nothing may write into the folder after an error.
     await past.catch(() => {});
@@ -157,29 +144,11 @@ const WRITERS: Record<PublicFile, Writer> = {
     const rows = `SELECT * FROM (${storedHistory(pack, folder)})${without('id', removed)} ORDER BY ${HISTORY_ORDER.join(', ')}`;
     return duck.parquet(rows, pathOf('history.parquet'), undefined, historyNotes(pack, info));
   },
-  'history.duckdb': (duck, source, pathOf) =>
-    writeTable(
-      duck,
-      historyTableQuery(source.pack, pathOf('public.parquet'), pathOf('history.parquet')),
-      rowsVersion(source),
-      pathOf('history.duckdb'),
-    ),
-  'provenance.duckdb': (duck, source, pathOf) =>
-    writeTable(
-      duck,
-      provenanceTableQueries(source.pack, pathOf('public.parquet')).join(' UNION ALL '),
-      rowsVersion(source),
-      pathOf('provenance.duckdb'),
-    ),
 };
 
 /** A condition that leaves out records. */
 const without = (id: string, removed: readonly string[]) =>
   removed.length === 0 ? '' : ` WHERE ${id} NOT IN (${removed.map(quotedText).join(', ')})`;
-
-/** Version of the row numbers of records, to which the databases of history and provenance refer. */
-const rowsVersion = ({ info, removed }: PublicSource) =>
-  hash('sha256', JSON.stringify([info, removed]), 'hex').slice(0, 16);
 
 /** Rows of `history.parquet` as in the release, not sorted; `all`: of every attribute. */
 export function storedHistory(pack: Pack, folder: string, only: 'all' | 'public' = 'public'): string {
@@ -193,8 +162,12 @@ export function storedHistory(pack: Pack, folder: string, only: 'all' | 'public'
 }
 
 /** Writes the database from the Parquet file. */
-async function writeDatabase(duck: Duck, source: PublicSource, parquet: string, database: string): Promise<void> {
-  const { pack, info } = source;
+async function writeDatabase(
+  duck: Duck,
+  { pack, info }: PublicSource,
+  parquet: string,
+  database: string,
+): Promise<void> {
   await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
   const flat = dictionary(pack, 'public', false);
   const names = flat.map(({ name }) => quotedIdentifier(name)).join(', ');
@@ -207,23 +180,10 @@ async function writeDatabase(duck: Duck, source: PublicSource, parquet: string, 
   await duck.run(
     `CREATE TABLE made.columns AS SELECT * FROM (VALUES ${descriptions.join(', ')}) AS t(name, type, unit, description, attribute)`,
   );
-  const { columns: _, ...described } = notes(pack, info, []);
-  const about = { ...described, rows: rowsVersion(source) };
+  const { columns: _, ...about } = notes(pack, info, []);
   await duck.run(
     `CREATE TABLE made.release AS SELECT * FROM (VALUES ${Object.entries(about).map(values).join(', ')}) AS t(key, value)`,
   );
-  await duck.run('CHECKPOINT made');
-  await duck.run('DETACH made');
-}
-
-/**
- * Writes the rows of a query into the table `rows` of a database for browsers. `version` is that of the
- * records whose row numbers the rows contain.
- */
-async function writeTable(duck: Duck, query: string, version: string, database: string): Promise<void> {
-  await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
-  await duck.run(`CREATE TABLE made.rows AS ${query}`);
-  await duck.run(`CREATE TABLE made.release AS SELECT 'rows' AS key, ${quotedText(version)} AS value`);
   await duck.run('CHECKPOINT made');
   await duck.run('DETACH made');
 }

@@ -22,7 +22,7 @@ export class ChartPanel {
   readonly #kind = byId<HTMLSelectElement>('chart-kind');
   #columns: readonly ResultColumn[] = [];
   #rows: readonly ResultRow[] = [];
-  #total: number | null = null;
+  #truncated = false;
   #drawn = 0;
   readonly #land: string;
   readonly #onChange: () => void;
@@ -50,9 +50,9 @@ export class ChartPanel {
     }).observe(byId('sql-drawing'));
   }
 
-  /** Shows the chart of a new result, if the address has one. `total` is null unless rows are missing. */
-  show(columns: readonly ResultColumn[], rows: readonly ResultRow[], total: number | null): void {
-    [this.#columns, this.#rows, this.#total] = [columns, rows, total];
+  /** Shows the chart of a new result, if the address has one. */
+  show(columns: readonly ResultColumn[], rows: readonly ResultRow[], truncated: boolean): void {
+    [this.#columns, this.#rows, this.#truncated] = [columns, rows, truncated];
     this.#button.hidden = rows.length === 0 || chartKinds(columns).length === 0;
     if (this.choice !== null) this.choice = this.#button.hidden ? null : fittingChart(this.choice, columns, rows);
     this.#render();
@@ -100,7 +100,7 @@ export class ChartPanel {
       if (turn !== this.#drawn) return;
       space.replaceChildren(...parts);
       const rows = this.#rows.length.toLocaleString('en');
-      const cut = this.#total === null ? '' : `Chart of the first ${rows} of ${this.#total.toLocaleString('en')} rows.`;
+      const cut = this.#truncated ? `Chart of the first ${rows} rows.` : '';
       byId('sql-chart-note').textContent = [cut, note].filter(Boolean).join(' ');
     } catch {
       if (turn === this.#drawn)

@@ -17,14 +17,17 @@ import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror
 import { EditorState, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, highlightSpecialChars, keymap } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { ALLOWED_FUNCTIONS } from '../../data/sql/check.ts';
 import { writtenName } from '../../data/write/sql-names.ts';
 import type { EditorTable, TextEditor } from './names.ts';
-import { FUNCTIONS, KEYWORDS, SYNTAX_FUNCTIONS, TYPES } from './words.ts';
+import { KEYWORDS, TYPES } from './words.ts';
 
+/** Without operators. */
+const NAMED_FUNCTIONS = [...ALLOWED_FUNCTIONS].filter((name) => /^[a-z]\w*$/.test(name));
 const WORDS = { keywords: KEYWORDS.join(' '), types: TYPES.join(' ') };
 const DUCKDB = SQLDialect.define({
   ...WORDS,
-  builtin: [...FUNCTIONS, ...SYNTAX_FUNCTIONS].join(' '),
+  builtin: NAMED_FUNCTIONS.join(' '),
   operatorChars: '*+-%<>!=~/&|^:@',
   doubleDollarQuotedStrings: true,
   caseInsensitiveIdentifiers: true,
@@ -138,7 +141,7 @@ function ownNames(tables: readonly EditorTable[]) {
     detail: 'table',
     boost: 2,
   }));
-  const functions: Completion[] = [...FUNCTIONS, ...SYNTAX_FUNCTIONS].map((name) => ({
+  const functions: Completion[] = NAMED_FUNCTIONS.map((name) => ({
     label: name,
     type: 'function',
     detail: '()',

@@ -1,5 +1,4 @@
-// The console without a browser: addresses, suggested charts, text and Parquet of results, history.
-import { parquetReadObjects } from 'hyparquet';
+// The console without a browser: addresses, suggested charts, texts and files of results, history.
 import { describe, expect, test } from 'vitest';
 import { consoleFragment, readConsole } from './address.ts';
 import type { ResultColumn, ResultRow } from './cells.ts';
@@ -66,10 +65,6 @@ describe('a result', () => {
     ['a | b', 3, '2026-01-02', '2026-01-02 03:04:05', ['x']],
     [null, null, null, null, null],
   ];
-  async function* batches() {
-    for (const row of rows) yield [row];
-  }
-
   test('as Markdown, CSV and JSON text', () => {
     expect(resultText('markdown', columns, rows)).toBe(
       '| name | height | day | at | tags |\n| --- | --: | --- | --- | --- |\n| a \\| b | 3 | 2026-01-02 | 2026-01-02 03:04:05 | ["x"] |\n|  |  |  |  |  |\n',
@@ -80,21 +75,11 @@ describe('a result', () => {
     );
   });
 
-  test('as files of all batches, Parquet with types', async () => {
-    const counts: number[] = [];
-    const json = await fileOf('json', columns, batches(), (count) => counts.push(count));
-    expect(counts).toEqual([1, 2]);
-    expect(JSON.parse(await json.text())).toHaveLength(2);
-    const parquet = await (await fileOf('parquet', columns, batches(), () => {})).arrayBuffer();
-    const [first, second] = await parquetReadObjects({ file: parquet });
-    expect(first).toEqual({
-      name: 'a | b',
-      height: 3n,
-      day: new Date('2026-01-02'),
-      at: new Date('2026-01-02T03:04:05Z'),
-      tags: ['x'],
-    });
-    expect(Object.values(second ?? {}).filter((value) => value !== null && value !== undefined)).toEqual([]);
+  test('as files', async () => {
+    const json = fileOf('json', columns, rows);
+    expect([json.type, JSON.parse(await json.text())]).toEqual(['application/json', expect.any(Array)]);
+    const csv = await fileOf('csv', columns, [['a, "b"', 12, null, null, [1, 2]]]).text();
+    expect(csv).toBe('name,height,day,at,tags\r\n"a, ""b""",12,,,"[1,2]"\r\n');
   });
 });
 

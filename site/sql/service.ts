@@ -1,11 +1,11 @@
-// The service answers small queries of the console: one SELECT, few rows, within its limits of time.
+// The service answers the queries of the console: one SELECT, within its limits of rows and time.
 import type { Cell, ResultColumn, ResultRow } from './cells.ts';
 
 /** Rows that one call returns. */
-const MOST = 1000;
+const MOST = 10_000;
 
 /** Milliseconds that the page waits: the limit of a statement, and a queue. */
-const PATIENCE = 12_000;
+const PATIENCE = 15_000;
 
 /** Calls while the service is not ready, and the longest wait between two, in seconds. */
 const [ATTEMPTS, LONGEST_WAIT] = [4, 5];
@@ -19,39 +19,6 @@ export interface ServiceResult {
   truncated: boolean;
 }
 
-/** A mistake in the statement, with the message of the service. */
-export class StatementError extends Error {}
-
-/** Whether the service takes a statement of this kind; the others run in the browser only. */
-const isSelect = (sql: string) => /^(\s|--[^\n]*\n|\/\*[\s\S]*?\*\/|\()*(select|from|with|values)\b/i.test(sql);
-
-/**
- * The answer of `POST /v1/{ds}/sql`; null when the browser has to run the statement: the service is offline, stays busy, or
- * has no SQL, or the statement takes too long. Throws a StatementError.
- */
-export async function askService(api: string, sql: string): Promise<ServiceResult | null> {
-  if (!isSelect(sql) || sql.length > 10_000) return null;
-  const request = { method: 'POST', headers: HEADERS, body: JSON.stringify({ sql, max_rows: MOST }) };
-  for (let attempt = 1; ; attempt++) {
-    const response = await fetch(`${api}/sql`, { ...request, signal: AbortSignal.timeout(PATIENCE) }).catch(() => null);
-    const body = (await response?.json().catch(() => null)) as Answer | null | undefined;
-    if (body?.error === 'invalid_sql' || body?.error === 'validation_error')
-      throw new StatementError(body.message ?? '');
-    if (response?.ok && body?.columns !== undefined && body.rows !== undefined)
-      return resultOf(body.columns, body.rows, body.truncated === true);
-    // The tables of a new release are being made: that takes less time than to download the engine.
-    const seconds = Number(response?.headers.get('retry-after') ?? Number.POSITIVE_INFINITY);
-    if (body?.error !== 'unavailable' || attempt === ATTEMPTS || seconds > LONGEST_WAIT) return null;
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  }
-}
-
-function resultOf(answered: NonNullable<Answer['columns']>, cells: Cell[][], truncated: boolean): ServiceResult {
-  const columns = answered.map(resultColumn);
-  const rows = cells.map((row) => row.map((cell, at) => (columns[at]!.kind === 'time' ? timeText(cell) : cell)));
-  return { columns, rows, truncated };
-}
-
 interface Answer {
   columns?: { name: string; type: string }[];
   rows?: Cell[][];
@@ -60,7 +27,39 @@ interface Answer {
   message?: string;
 }
 
-/** A time as the engine of the browser prints it. */
+/** The answer of `POST /v1/{ds}/sql`. Throws an error whose message is for the visitor. */
+export async function queryService(api: string, sql: string, stop: AbortSignal): Promise<ServiceResult> {
+  const request = { method: 'POST', headers: HEADERS, body: JSON.stringify({ sql, max_rows: MOST }) };
+  for (let attempt = 1; ; attempt++) {
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(PATIENCE)]);
+    const response = await fetch(`${api}/sql`, { ...request, signal }).catch(() => null);
+    const body = (await response?.json().catch(() => null)) as Answer | null | undefined;
+    if (response?.ok && body?.columns !== undefined && body.rows !== undefined)
+      return resultOf(body.columns, body.rows, body.truncated === true);
+    // The tables of a new release are being made.
+    const seconds = Number(response?.headers.get('retry-after') ?? Number.POSITIVE_INFINITY);
+    const waits = body?.error === 'unavailable' && attempt < ATTEMPTS && seconds <= LONGEST_WAIT;
+    if (!waits || stop.aborted) throw new Error(failure(response, body, stop.aborted));
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+}
+
+/** Why there is no answer. */
+function failure(response: Response | null, body: Answer | null | undefined, stopped: boolean): string {
+  if (stopped) return 'The query was stopped.';
+  if (body?.message !== undefined) return body.message;
+  return response?.status === 404
+    ? 'Queries need the service, which this host lacks. The files of the dataset have the same values.'
+    : "Couldn't run the query. Check the connection, then run it again.";
+}
+
+function resultOf(answered: NonNullable<Answer['columns']>, cells: Cell[][], truncated: boolean): ServiceResult {
+  const columns = answered.map(resultColumn);
+  const rows = cells.map((row) => row.map((cell, at) => (columns[at]!.kind === 'time' ? timeText(cell) : cell)));
+  return { columns, rows, truncated };
+}
+
+/** A time as SQL prints it. */
 const timeText = (cell: Cell): Cell => (typeof cell === 'string' ? cell.replace('T', ' ').replace(/Z$/, '') : cell);
 
 const INTEGER = /^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$/;

@@ -9,9 +9,9 @@ import { outlines } from './land.ts';
 const COLUMNS = { least: 5, most: 7 };
 
 /** Attributes for the columns: public ones with a value in most records, the distinguishing ones first. */
-function defaultColumns({ attributes, compare, group_by, prominence, profile, table }: SiteDataset): string[] {
+function defaultColumns({ attributes, compare, group_by, prominence, profile, rows }: SiteDataset): string[] {
   const filled = new Map(profile.map(({ name, fill_rate }) => [name, fill_rate ?? 0]));
-  const names = new Set(table.rows.map(({ name }) => name));
+  const names = new Set(rows.map(({ name }) => name));
   const ranked = [
     ...new Set([group_by, ...(prominence ? [prominence] : []), ...compare, ...attributes.map(({ name }) => name)]),
   ];
@@ -19,7 +19,7 @@ function defaultColumns({ attributes, compare, group_by, prominence, profile, ta
     const attribute = attributes.find((candidate) => candidate.name === name);
     if (!attribute?.public || attribute.type === 'text' || (filled.get(name) ?? 0) < 0.2) return false;
     // The name of a record is a column of its own.
-    return !table.rows.every(({ attributes: values }) => names.has(String(values[name] ?? '')));
+    return !rows.every(({ attributes: values }) => names.has(String(values[name] ?? '')));
   });
   const telling = open.filter((name) => name === group_by || name === prominence || compare.includes(name));
   return open.slice(0, Math.min(COLUMNS.most, Math.max(COLUMNS.least, telling.length)));

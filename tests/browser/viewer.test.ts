@@ -158,7 +158,6 @@ describe('the table of a dataset', () => {
     await opened.page.getByRole('link', { name: 'Open in SQL' }).click();
     const cells = opened.page.locator('#sql-table tbody tr td:nth-child(2)');
     await cells.first().waitFor();
-    expect(await opened.page.textContent('#sql-status')).toContain('By the service');
     expect((await cells.allTextContents()).toSorted()).toEqual(shown.toSorted());
     await opened.close();
   }, 120_000);
@@ -667,7 +666,7 @@ describe('a table whose file lacks an edit and a removal', () => {
     );
   };
 
-  test('shows the edited value, finds and sorts by it, and so does the SQL console', async (context) => {
+  test('shows the edited value, finds and sorts by it', async (context) => {
     if (stage === null) return context.skip(NONE);
     const [edited, ...others] = stage.app.records['harbours']!;
     expect((await fetch(`${stage.base}/files/harbours/edits.json`)).status).toBe(404);
@@ -690,16 +689,6 @@ describe('a table whose file lacks an edit and a removal', () => {
     await settled(opened);
     expect((await names(opened)).indexOf(NAME)).toBeLessThan(others.length);
     expect(opened.complaints).toEqual([]);
-    const query = `SELECT count(*) FILTER ("name" = '${NAME}') AS n, (SELECT count(*) FROM records WHERE "name" = '${NAME}') AS former FROM harbours`;
-    await opened.page.goto(`${stage.base}/sql/harbours/`);
-    await opened.page.check('#sql-local');
-    await opened.page.focus('#sql-text');
-    await opened.page.locator('.cm-content').click();
-    await opened.page.keyboard.press('Control+A');
-    await opened.page.keyboard.insertText(query);
-    await opened.page.keyboard.press('Control+Enter');
-    await opened.page.waitForSelector('#sql-result:not([hidden]) td');
-    expect(await opened.page.locator('#sql-result td').first().textContent()).toBe('1');
     // The owner withdraws the value.
     await edit(edited!, null);
     const pageOf = (path: string) => fetch(`${stage!.base}${path}`, { headers: { Accept: 'text/html' } });

@@ -236,9 +236,7 @@ describe('over HTTP', () => {
         NAMES.map(async (name) => [name, (await app.ask(`/files/tools/${name}`)).status === 503]),
       );
       expect(expected.filter(([, withheld]) => withheld).map(([name]) => name)).toEqual([
-        'history.duckdb',
         'history.parquet',
-        'provenance.duckdb',
         'public.duckdb',
         'public.geojson',
         'public.parquet',

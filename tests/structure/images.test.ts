@@ -1,9 +1,6 @@
 // The images of the Dockerfile: each has the packages that its programs load, and no others.
-import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { globSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 import { packagesOf } from '../support/program-packages.ts';
 import { exists, isTest, read } from './tree.ts';
 
@@ -16,9 +13,6 @@ const images = JSON.parse(read('deploy/images.json')) as Record<
 /** Modules that the programs load by name: packs with their collectors, the pages for people. */
 const PACKS = 'packs/*/{pack,collect}.ts';
 const files = (...patterns: string[]) => patterns.flatMap((each) => globSync(each)).filter((path) => !isTest(path));
-
-/** Files of duckdb-wasm that a page names; bundlers read its `duckdb-browser.mjs`. */
-const DUCKDB_FILE = /duckdb-wasm\/dist\/([\w.-]+)/g;
 
 /** Dependencies of package.json that none of the modules loads, sorted. */
 function unused(programs: string[], without: string[] = []): string[] {
@@ -59,20 +53,6 @@ describe('Dockerfile', () => {
     expect(copied.filter((path) => path !== '.' && !allowed.includes(path))).toEqual([]);
     for (const { programs } of Object.values(images))
       for (const path of programs) expect(exists(path), path).toBe(true);
-  });
-
-  test('has only the files of DuckDB for browsers that the pages load', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'images-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const dist = 'node_modules/@duckdb/duckdb-wasm/dist';
-    cpSync(dist, join(folder, dist), { recursive: true });
-    const [, deletion = ''] = /^RUN (find \S*duckdb-wasm.*)$/m.exec(dockerfile) ?? [];
-    execFileSync('sh', ['-c', deletion], { cwd: folder });
-    const loaded = new Set(
-      files('site/**/*.{ts,astro}').flatMap((path) => [...read(path).matchAll(DUCKDB_FILE)].map(([, name]) => name)),
-    );
-    const kept = readdirSync(join(folder, dist), { withFileTypes: true }).filter((entry) => entry.isFile());
-    expect(kept.map(({ name }) => name).sort()).toEqual([...loaded, 'duckdb-browser.mjs'].sort());
   });
 
   test('uses no user with rights, and Node directly, so that it gets the signals', () => {

@@ -12,7 +12,7 @@ import { nightConfig, wholeNight } from './whole-night.ts';
 
 export const NAMES = [
   ...['croissant.jsonld', 'dictionary.json', 'dictionary.md'],
-  ...['history.duckdb', 'history.parquet', 'provenance.duckdb', 'public.duckdb', 'public.geojson', 'public.parquet'],
+  ...['history.parquet', 'public.duckdb', 'public.geojson', 'public.parquet'],
 ];
 export const IDS = ['harbours', 'tools'];
 

@@ -18,7 +18,7 @@ import type { Release } from '../../gate/context.ts';
 import type { CallDeps } from '../../gate/execute.ts';
 import { notFound } from '../../http/not-found.ts';
 import type { RouteAnswer, RouteRequest, RouteTable } from '../../http/server.ts';
-import type { Cluster, MapPoints } from '../../pages/clusters.ts';
+import { type Cluster, gather, type MapPoints } from '../../pages/clusters.ts';
 import { splitPage, viewerHtml } from '../../pages/viewer-html.ts';
 import { MOST_ROWS, orderOf } from '../../pages/viewer-model.ts';
 import { type AddressView, addressProblem, columnsOf, readState } from '../../pages/viewer-state.ts';
@@ -221,6 +221,12 @@ async function pointsAnswer(base_url: string, release: Release, request: RouteRe
     const { groups } = await engine.spread({ attribute: point.name, edges: [], cell: json.cell, where }, options);
     const middle = (edge: number) => Number((edge + json.cell / 2).toFixed(4));
     json.clusters = groups.map(({ key, count }) => ({ lat: middle(key[0]!), lng: middle(key[1]!), count }));
+    const { west, south, east, north } = area;
+    // Many points close together: wider cells.
+    for (let cells = CELLS / 2; json.clusters.length > MOST_ROWS; cells /= 2) {
+      json.cell *= 2;
+      json.clusters = gather(json.clusters, [west, south, east, north], cells).clusters;
+    }
   }
   return { document: JSON.stringify(json), type: 'application/json', headers: versionOf(release) };
 }

@@ -91,7 +91,7 @@ describe.each(CASES)('%s', (name) => {
       expect(html.split(String(THEME_ELEMENT)), path).toHaveLength(2);
       const scripts = [...html.replace(String(THEME_ELEMENT), '').matchAll(/<script[^>]*>/g)].map(([tag]) => tag);
       const known =
-        /^<script (src="\/data\/assets\/[\w.]+\.js" defer|type="module" src="\/data\/assets\/[\w.-]+\.js"|type="application\/ld\+json")>$/;
+        /^<script (src="\/data\/assets\/[\w.]+\.js" defer|type="module" src="\/data\/assets\/[\w.-]+\.js"|type="application\/ld\+json"|type="application\/json" id="viewer-model")>$/;
       expect(
         scripts.filter((tag) => !known.test(tag)),
         path,

@@ -23,9 +23,7 @@ verifies('overlay.bulk');
 const folder = scratchOfAll();
 const dist = join(folder, 'dist');
 const config = { DATA_DIR: folder, DIST_DIR: dist, BASE_URL: 'https://register.example', EUR_USD: 1.1 };
-const ORDER = ['public.parquet', 'public.duckdb', 'history.parquet', 'history.duckdb', 'provenance.duckdb'].map(
-  (name) => `files/harbours/${name}`,
-);
+const ORDER = ['public.parquet', 'public.duckdb', 'history.parquet'].map((name) => `files/harbours/${name}`);
 const TEXTS = ['v1/harbours/llms-full.txt', 'files/harbours/public.geojson'];
 
 async function render(): Promise<void> {
@@ -106,7 +104,7 @@ test('a run that ends in the middle is continued; a removal meanwhile begins wit
     if (written === 1) throw new Error('killed');
   });
   await expect(killed).rejects.toThrow('killed');
-  expect(ORDER.map((path) => versions()[path])).toEqual([version, version, version - 1, version - 1, version - 1]);
+  expect(ORDER.map((path) => versions()[path])).toEqual([version, version, version - 1]);
   await expectWithout(ORDER.slice(0, 2), second);
   const order: string[] = [];
   let before = versions();
