@@ -1,4 +1,4 @@
-// `npm run publish`: sends the published files in DIST_DIR to a folder, a host or a bucket, or prints a host
+// `npm run publish`: sends the published files in DIST_DIR to a folder or a bucket, or prints a host
 // configuration.
 
 import { parseArgs } from 'node:util';
@@ -13,10 +13,10 @@ import { publishTo } from '../hosting/run.ts';
 import { PublishError } from '../hosting/target.ts';
 import { caddyConfig, type HostPlaces, headersFile, nginxConfig, redirectsFile } from '../static/host-configs.ts';
 
-const USAGE = `usage: ${commandLine('publish', '--to <folder | rsync target | s3://bucket/prefix> [--dry-run] [--compress] [--adopt]')}
+const USAGE = `usage: ${commandLine('publish', '--to <folder | s3://bucket/prefix> [--dry-run] [--compress] [--adopt]')}
        ${commandLine('publish', '--rules <nginx | caddy | _headers | _redirects> [--root <folder>] [--api <origin>]')}
 
-  --to        the target: a folder, an rsync address (user@host:path, rsync://host/module/path), or a bucket
+  --to        the target: a folder or a bucket
   --dry-run   print what would be sent and deleted, and change nothing
   --compress  send brotli and gzip copies next to the files, for hosts that serve them
   --adopt     publish into a folder with other files, and replace those of the same name

@@ -1,7 +1,6 @@
 // Publishing to a host: sends what changed, in an order in which no page links to a missing file
 // (docs/static-hosting.md).
 
-import { spawn } from 'node:child_process';
 import { createHash, hash } from 'node:crypto';
 import {
   chmodSync,
@@ -9,7 +8,6 @@ import {
   createWriteStream,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -19,7 +17,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { COPIES, type HostingRule } from '../../api/discovery/hosting.ts';
@@ -36,7 +33,7 @@ import { type FileEntry, formatManifest, parseManifest } from '../static/publish
 import { bucketTarget } from './bucket.ts';
 import { compressAll } from './compress.ts';
 import { bytesOf, possibleFiles, stepsBetween } from './plan.ts';
-import { isRemote, LIST, PublishError, type PublishTarget } from './target.ts';
+import { LIST, PublishError, type PublishTarget } from './target.ts';
 
 /** Longer files are copied as a stream. */
 const WHOLE = 4 << 20;
@@ -139,113 +136,6 @@ function prune(root: string, folder: string): void {
     if (!existsSync(at) || readdirSync(at).length > 0) return;
     rmdirSync(at);
   }
-}
-
-/** Exit code and message of rsync when a file to read is missing. */
-const NOT_THERE = { code: 23, message: /No such file or directory/ };
-
-/**
- * An rsync target; `scratch` is a folder for lists. Throws PublishError with the message of rsync when it
- * fails.
- */
-function rsyncTarget(name: string, scratch: string): PublishTarget {
-  const root = name.endsWith('/') ? name : `${name}/`;
-  mkdirSync(scratch, { recursive: true });
-  const scratchFolder = () => mkdtempSync(join(scratch, 'rsync-'));
-
-  const send = async (flags: string[], paths: readonly string[], from: string, onProgress: (done: number) => void) => {
-    if (paths.length === 0) return;
-    const folder = scratchFolder();
-    try {
-      const list = join(folder, 'files');
-      writeFileSync(list, paths.map((path) => `${path}\0`).join(''));
-      let done = 0;
-      const count = () => {
-        done += 1;
-        onProgress(Math.min(done, paths.length));
-      };
-      const options = [
-        '--checksum',
-        '--times',
-        '--perms',
-        '--chmod=D755,F644',
-        '--mkpath',
-        '--from0',
-        `--files-from=${list}`,
-      ];
-      await rsync([...options, '--out-format=%n', ...flags, `${from}/`, root], count);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  };
-
-  return {
-    name,
-    async read() {
-      const folder = scratchFolder();
-      try {
-        const copy = join(folder, 'list');
-        const present = await rsync(['--times', root + LIST, copy], () => {}, true);
-        return present && existsSync(copy) ? readFileSync(copy, 'utf8') : null;
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
-    async empty() {
-      const names: string[] = [];
-      const present = await rsync(['--list-only', root], (line) => names.push(line), true);
-      return !present || names.filter((line) => !line.endsWith(' .')).length === 0;
-    },
-    async write(list) {
-      const folder = scratchFolder();
-      try {
-        mkdirSync(join(folder, dirname(LIST)), { recursive: true });
-        writeFileSync(join(folder, LIST), list);
-        await send([], [LIST], folder, () => {});
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
-    async put(paths, from, _published, onProgress) {
-      // One call for each source folder: rsync takes a list of paths below one folder.
-      const bySource = Map.groupBy(paths, (path) => from(path).slice(0, -path.length - 1));
-      let before = 0;
-      for (const [source, list] of bySource) {
-        await send([], list, source, (done) => onProgress(before + done));
-        before += list.length;
-      }
-    },
-    async remove(paths, onProgress) {
-      // `--delete-missing-args` deletes listed paths that are missing in the source, here an empty folder.
-      const folder = scratchFolder();
-      for (const below of new Set(paths.map(dirname))) mkdirSync(join(folder, below), { recursive: true });
-      try {
-        await send(['--delete-missing-args', '--force'], paths, folder, onProgress);
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
-  };
-}
-
-/** Runs rsync. Returns false when the file to read is missing and `may` allows it. */
-function rsync(args: string[], line: (text: string) => void, may = false): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('rsync', args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    let stderrTail = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderrTail = (stderrTail + chunk.toString()).slice(-2000);
-    });
-    createInterface({ input: child.stdout }).on('line', line);
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'ENOENT' ? new PublishError('rsync is not installed on this machine') : error);
-    });
-    child.on('close', (code) => {
-      if (code === 0) resolve(true);
-      else if (may && code === NOT_THERE.code && NOT_THERE.message.test(stderrTail)) resolve(false);
-      else reject(new PublishError(`rsync exited with ${code ?? 'a signal'}: ${stderrTail.trim()}`));
-    });
-  });
 }
 
 export interface PublishOptions {
@@ -352,14 +242,16 @@ function unchangedSince(dist: string): { manifest: string; check: () => void } {
 
 /** Throws PublishError for a target that cannot be published to. */
 async function targetOf({ to, dist, bucket = { rules: [] } }: PublishOptions): Promise<PublishTarget> {
-  if (to.trim() === '')
-    throw new PublishError('--to is empty; it must be a folder, an rsync address or s3://bucket/prefix');
+  if (to.trim() === '') throw new PublishError('--to is empty; it must be a folder or s3://bucket/prefix');
   if (to.startsWith('s3://')) {
     const scratch = join(dist, BUILD_NOTES, 'tmp-publish');
     const { rules, ...server } = bucket;
     return bucketTarget(await openStorage(to, { ...server, scratch }), rules, scratch);
   }
-  if (isRemote(to)) return rsyncTarget(to, join(dist, BUILD_NOTES, 'tmp-publish'));
+  if (/^[^/]+:/.test(to))
+    throw new PublishError(
+      `--to is ${to}; it must be a folder or s3://bucket/prefix: for another machine see "With rsync" in docs/static-hosting.md`,
+    );
   const between = relative(resolve(dist), resolve(to));
   const inside = between === '' || !(between.startsWith(`..${sep}`) || between === '..');
   const around = relative(resolve(to), resolve(dist));

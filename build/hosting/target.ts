@@ -1,4 +1,4 @@
-// Publishing targets: a folder of this machine, an rsync address, or a bucket.
+// Publishing targets: a folder of this machine, or a bucket.
 import type { FileEntries } from './plan.ts';
 
 /** An error that the user of the command can correct. */
@@ -31,11 +31,3 @@ export interface PublishTarget {
 
 /** Path of the list on the target, in the folder that hosts are configured to hide. */
 export const LIST = '.build/published.tsv';
-
-/**
- * Whether a target is an address of rsync: `rsync://…`, `host::module`, `user@host:path`; anything else is a
- * folder.
- */
-export function isRemote(target: string): boolean {
-  return target.startsWith('rsync://') || /^[^/]+:/.test(target);
-}

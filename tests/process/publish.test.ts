@@ -1,5 +1,4 @@
-// Publishing to a host: a folder and a real rsync daemon get the published files, in order, also after a
-// kill.
+// Publishing to a host: a folder and a bucket get the published files, in order, also after a kill.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -20,12 +19,11 @@ import { OPERATIONS } from '../../api/operations/table.ts';
 import { silentProgress } from '../../build/effects/progress.ts';
 import { possibleFiles, stepsBetween } from '../../build/hosting/plan.ts';
 import { type PublishOptions, publishTo } from '../../build/hosting/run.ts';
-import { isRemote, LIST, PublishError } from '../../build/hosting/target.ts';
+import { LIST, PublishError } from '../../build/hosting/target.ts';
 import { Output } from '../../build/static/output.ts';
 import { publish } from '../../build/static/publish.ts';
 import { parseManifest } from '../../build/static/publish-manifest.ts';
 import { lockFolder } from '../../data/model/lock.ts';
-import { freePort } from '../support/free-port.ts';
 import { removeS3, S3_CREDENTIALS, startS3 } from '../support/s3-server.ts';
 
 let root: string;
@@ -229,50 +227,29 @@ describe('a folder', () => {
 });
 
 describe('rsync', () => {
-  test.each([
-    ['rsync://host/module', true],
-    ['host::module/path', true],
-    ['user@host.example:/srv/www', true],
-    ['/srv/www', false],
-    ['./www:8080', false],
-    ['www', false],
-  ])('%s is remote: %s', (name, remote) => expect(isRemote(name)).toBe(remote));
-
-  test('a daemon gets the published files, and loses removed ones', async (context) => {
-    if (spawnSync('rsync', ['--version']).status !== 0) context.skip('rsync is not installed');
-    const module = join(root, 'module');
-    mkdirSync(module);
-    const port = await freePort();
-    const conf = join(root, 'rsyncd.conf');
-    writeFileSync(
-      conf,
-      `use chroot = no\n[site]\npath = ${module}\nread only = no\nuid = ${process.getuid?.()}\ngid = ${process.getgid?.()}\n`,
-    );
-    // rsync would use a socket on its standard input, which is a pipe here.
-    const daemon = spawn(
-      'rsync',
-      ['--daemon', '--no-detach', `--config=${conf}`, '--address=127.0.0.1', `--port=${port}`],
-      { stdio: 'ignore' },
-    );
-    try {
-      const host = `rsync://127.0.0.1:${port}/site/register`;
-      while (spawnSync('rsync', ['--list-only', `rsync://127.0.0.1:${port}/site/`]).status !== 0)
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      await night(site(['a', 'b']));
-      expect(await to(host, { compress: true })).toMatchObject({ files: 10, deleted: 0 });
-      expect(files(join(module, 'register'))['datasets/tools/b.md']).toBe('# b');
-      expect(await to(host, { compress: true })).toEqual({ files: 0, bytes: 0, deleted: 0 });
-      await night(site(['a'], 'second'));
-      await to(host);
-      expect(files(join(module, 'register'))).toEqual(sorted(site(['a'], 'second')));
-      await expect(to(`rsync://127.0.0.1:${port}/nowhere/`)).rejects.toThrow('rsync exited with');
-      await night(site(['a', 'b']));
-      mkdirSync(join(module, 'other'));
-      writeFileSync(join(module, 'other/theirs.txt'), '');
-      await expect(to(`rsync://127.0.0.1:${port}/site/other`)).rejects.toThrow('--adopt');
-    } finally {
-      daemon.kill();
-    }
+  test('the commands of the documents delete first, then send, and leave an equal folder', async (context) => {
+    if (spawnSync('rsync', ['--version']).status !== 0) return context.skip('rsync is not installed');
+    const guide = readFileSync(join(import.meta.dirname, '../../docs/static-hosting.md'), 'utf8');
+    const commands = guide.match(/^rsync .*$/gm) ?? [];
+    expect(commands).toHaveLength(2);
+    const host = join(root, 'host');
+    mkdirSync(host);
+    const run = (command: string) => {
+      const local = command.replace('deploy@host.example:/srv/register/', `${host}/`).replace(' dist/ ', ` ${dist}/ `);
+      const { status, stderr } = spawnSync('sh', ['-c', local], { encoding: 'utf8' });
+      expect([status, stderr], local).toEqual([0, '']);
+    };
+    await night(site(['a', 'b']));
+    for (const command of commands) run(command);
+    expect(files(host)).toEqual(sorted(site(['a', 'b'])));
+    await night(site(['a', 'c'], 'second'));
+    run(commands[0]!);
+    // What is gone is deleted, and nothing is sent yet.
+    expect(existsSync(join(host, 'datasets/tools/b.md'))).toBe(false);
+    expect(existsSync(join(host, 'datasets/tools/c.md'))).toBe(false);
+    run(commands[1]!);
+    expect(files(host)).toEqual(sorted(site(['a', 'c'], 'second')));
+    await expect(to('deploy@host.example:/srv/register')).rejects.toThrow('see "With rsync" in docs/static-hosting.md');
   });
 });
 
