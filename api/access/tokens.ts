@@ -78,7 +78,7 @@ export function identifyTokens({ store, base_url, now }: Parts): Identify {
     const { sub, client_id, grant, aud } = verified.payload;
     const grantRow = await findLiveGrant(store, String(grant), now().getTime());
     if (grantRow === null || grantRow.key.id !== sub || grantRow.client_id !== client_id) return null;
-    if (!grantRow.any_resource && ![aud ?? []].flat().some((resource) => covers(base_url, resource, path))) return null;
+    if (![aud ?? []].flat().some((resource) => covers(base_url, resource, path))) return null;
     const { plan_until: _, ...key } = grantRow.key;
     return { kind: 'key', ...key, plan: currentPlan(grantRow.key, now().getTime()), grant: grantRow.name };
   };

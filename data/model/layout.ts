@@ -11,11 +11,16 @@ export function recordId(dataset: string, key: string): string {
   return `r-${hash('sha256', `${dataset}\n${key}`, 'hex').slice(0, 16)}`;
 }
 
+/** Format of DATA_DIR and store: rises when a shape of theirs changes, and another one is refused. */
+export const FORMAT = 1;
+
 /** Default of RELEASES_KEEP. */
 export const KEPT_RELEASES = 3;
 
 /** Paths below DATA_DIR (contract section 1). */
 export const paths = {
+  /** FORMAT. */
+  format: (dataDir: string) => join(dataDir, 'format'),
   sources: (dataDir: string) => join(dataDir, 'sources'),
   facts: (dataDir: string, dataset: string) => join(dataDir, 'facts', dataset),
   releases: (dataDir: string, dataset: string) => join(dataDir, 'releases', dataset),

@@ -34,7 +34,7 @@ describeStores('leases', ({ open }) => {
     await expect(late).rejects.toThrow(LeaseLost);
     const announced = announceListing(one, stalled, { name: 'aa', dataset: 'tools', kind: 'release', release: 'a' });
     await expect(announced).rejects.toThrow(LeaseLost);
-    expect((await readPointers(two)).get('tools')).toEqual({ release: 'b', listing: 'bb', work: 'w2' });
+    expect((await readPointers(two)).get('tools')).toEqual({ release: 'b', listing: 'bb', manifest: null, work: 'w2' });
     await next.release();
   });
 

@@ -101,7 +101,7 @@ export const keyWithBalance = statement((db, { id }: { id: string }) => keysWith
 export const grantWithKey = statement((db, { grant, now }: { grant: string; now: number }) =>
   keysWithBalance(db)
     .innerJoin('grants', 'grants.key_id', 'keys.id')
-    .select(['client_id', 'cap', 'spent', 'any_resource'])
+    .select(['client_id', 'cap', 'spent'])
     .where('grants.id', '=', grant)
     .where('keys.revoked_at', 'is', null)
     .where((e) => e.or([e('grants.expires_at', 'is', null), e('grants.expires_at', '>', now)])),

@@ -1,20 +1,21 @@
 // The store for everything that outlives a process: SQLite in DATA_DIR, or PostgreSQL shared by several
 // processes.
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import { Kysely, type LogEvent, type PostgresDialect, type SqliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { paths } from '../model/layout.ts';
+import { FORMAT, paths } from '../model/layout.ts';
 import { waitForLock } from '../model/lock.ts';
 import { startThread } from '../model/program.ts';
 import { tracing } from '../model/tracing.ts';
 import { StoreHealth, StoreUnavailable, storeFailure } from './failures.ts';
 import { postgresDialect } from './postgres.ts';
 import { openSqlite, openSqliteReader, sqliteDialect } from './sqlite.ts';
-import { BREAKING, type Dialect, migrations } from './tables/migrations.ts';
+import type { Dialect } from './tables/columns.ts';
+import { BREAKING, migrations } from './tables/migrations.ts';
 import type { Tables } from './tables/schema.ts';
 import type { Job, JobInput, JobKind, JobResult } from './writer-jobs.ts';
 
@@ -62,7 +63,7 @@ export class StoreError extends Error {}
 
 /**
  * Opens the store and, without `existing`, migrates its tables; several processes may do so at once. Throws
- * StoreError without a usable database.
+ * StoreError without a usable database, and when DATA_DIR or the store have another format.
  *
  * @example
  * ```ts
@@ -72,6 +73,7 @@ export class StoreError extends Error {}
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { databaseUrl, schema, existing = false, statement_limit: limit, log } = options;
+  checkDataDir(options.dataDir, existing);
   const file = databaseUrl ? null : sqliteFile(options.dataDir, existing);
   const place = file ?? withoutCredentials(databaseUrl as string);
   const dialect: Dialect = file ? 'sqlite' : 'postgres';
@@ -137,7 +139,9 @@ async function migrate(
   schema?: string,
 ): Promise<void> {
   if (schema) await sql`create schema if not exists ${sql.id(schema)}`.execute(db);
-  const newer = (await executed(db)).filter((name) => !(name in ownMigrations));
+  const names = await executed(db);
+  if (names.length > 0) await checkStore(db, place);
+  const newer = names.filter((name) => !(name in ownMigrations));
   const [breaking] = newer.filter((name) => name.endsWith(BREAKING));
   if (breaking !== undefined)
     throw new StoreError(
@@ -160,6 +164,32 @@ async function migrate(
       return migrate(db, place, ownMigrations, schema);
     throw error;
   }
+}
+
+const otherFormat = (place: string, format: string) =>
+  new StoreError(
+    `${place} has ${format === '' ? 'no format' : `the format ${format}`}, expected ${FORMAT}: ` +
+      'start the version of the program that wrote it, or use another one',
+  );
+
+/** Throws when DATA_DIR has another format; notes the format of a new one. */
+function checkDataDir(dataDir: string, existing: boolean): void {
+  const path = paths.format(dataDir);
+  const format = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  if (format !== '' && format !== String(FORMAT)) throw otherFormat(`DATA_DIR: ${dataDir}`, format);
+  if (format !== '' || existing) return;
+  mkdirSync(dataDir, { recursive: true });
+  writeFileSync(path, `${FORMAT}\n`);
+}
+
+/** Throws when a store has another format. */
+async function checkStore(db: Kysely<Tables>, place: string): Promise<void> {
+  const rows = await db
+    .selectFrom('formats')
+    .select('format')
+    .execute()
+    .catch(() => []);
+  if (rows[0]?.format !== FORMAT) throw otherFormat(place, String(rows[0]?.format ?? ''));
 }
 
 /** Names of the executed migrations; none in a new database. */
@@ -240,6 +270,7 @@ async function holdsRegister(db: Kysely<Tables>, file: string | null, place: str
     if (file === null) throw new StoreError(`DATABASE_URL: ${place} contains no register`);
     throw new StoreError(`DATA_DIR: ${place} contains no register; was it copied without ${file}-wal?`);
   }
+  await checkStore(db, place);
 }
 
 interface Writer {

@@ -43,8 +43,8 @@ function newerProgram(): string {
   writeFileSync(container, readFileSync(container, 'utf8').replaceAll(format, 'DSRIDX99'));
   replaceIn(
     join(folder, 'data/state/tables/migrations.ts'),
-    "    '0014_",
-    "    '0099_newer': { up: async (db) => void (await db.schema.createTable('newer').addColumn('id', 'text').execute()) },\n    '0014_",
+    '    [FIRST]: {',
+    "    '0099_newer': { up: async (db) => void (await db.schema.createTable('newer').addColumn('id', 'text').execute()) },\n    [FIRST]: {",
   );
   return folder;
 }

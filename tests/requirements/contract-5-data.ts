@@ -5,6 +5,7 @@ export const facts = section('contract 5', {
   'fact.shape': done('a fact has entity, attribute, value, source_url, observed_at, confidence, evidence, kind, run'),
   'fact.append-only': done('facts are append-only Parquet under DATA_DIR/facts/{ds}, never rewritten'),
   'fact.no-half-file': done('a run that dies leaves no half file'),
+  'data.format': done('a DATA_DIR or store of another format is refused with one sentence'),
   'fact.published-only': done('readings of a run without a release leave no trace after the next reading'),
   'release.signature': done('a machine refuses a release without a signature, or not the one that the store names'),
   'fact.confirmation': done('a source that says the same again gets a confirmation row, the fact stays'),

@@ -32,8 +32,6 @@ export interface LiveGrant {
   /** Its name in tokens and charges. */
   name: string;
   client_id: string;
-  /** Whether its tokens are accepted at every resource, whatever they were issued for. */
-  any_resource: boolean;
   key: LiveKey;
 }
 
@@ -80,9 +78,9 @@ function liveKey(row: KeyRow, now: number): LiveKey | null {
 export async function findLiveGrant({ reader }: Store, name: string, now: number): Promise<LiveGrant | null> {
   const [row] = await grantWithKey(reader, { grant: name, now });
   if (row === undefined) return null;
-  const { client_id, cap, spent, any_resource } = row;
+  const { client_id, cap, spent } = row;
   const key = liveKey(row, now);
   if (key === null) return null;
   const bound = tightestBound([...capBound('client', cap, spent), ...(key.bound ? [key.bound] : [])]);
-  return { name, client_id, any_resource: any_resource === 1, key: { ...key, ...(bound && { bound }) } };
+  return { name, client_id, key: { ...key, ...(bound && { bound }) } };
 }

@@ -22,14 +22,10 @@ export const grantName = (id: string): string => hashSecret(id);
  * await openGrant(store, id, { key_id, client_id, client_name, cap: 5_000_000, created_at: Date.now(), expires_at: null });
  * ```
  */
-export async function openGrant(
-  store: Store,
-  id: string,
-  grant: Omit<Grant, 'id' | 'spent' | 'any_resource'>,
-): Promise<void> {
+export async function openGrant(store: Store, id: string, grant: Omit<Grant, 'id' | 'spent'>): Promise<void> {
   await store.db
     .insertInto('grants')
-    .values({ id: grantName(id), spent: 0, any_resource: 0, ...grant })
+    .values({ id: grantName(id), spent: 0, ...grant })
     .execute();
 }
 

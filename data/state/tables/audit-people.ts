@@ -1,24 +1,22 @@
 // E-mail addresses of the audit log. The log is append-only and contains a keyed hash of each; this table can
 // be erased.
 import { createHmac, randomBytes } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
-import type { OwnerTables } from './owners.ts';
+import type { Kysely } from 'kysely';
+import { defineTable, integer, type RowsOf, text } from './columns.ts';
 
-/** An address in the audit log. */
-export interface AuditPersonTable {
-  /** HMAC-SHA256 of the address in lower case, the first 32 hex digits. */
-  hash: string;
-  address: string;
-  /** When a row of the log last had it, milliseconds since 1970. */
-  seen_at: number;
-}
-
-export interface AuditPeopleTables {
-  audit_people: AuditPersonTable;
-}
+export const auditPeopleTables = {
+  /** An address in the audit log. */
+  audit_people: defineTable({
+    /** HMAC-SHA256 of the address in lower case, the first 32 hex digits. */
+    hash: text().primaryKey(),
+    address: text(),
+    /** When a row of the log last had it, milliseconds since 1970. */
+    seen_at: integer(),
+  }),
+};
 
 /** Tables used here; the schema imports this module, so its type cannot be imported. */
-type Db = Kysely<AuditPeopleTables & OwnerTables & { secrets: { name: string; value: string } }>;
+type Db = Kysely<RowsOf<typeof auditPeopleTables> & { secrets: { name: string; value: string } }>;
 /** A connection to the whole store, or a migration's. */
 type AnyDb = Pick<Kysely<never>, 'schema'>;
 const tablesOf = (db: AnyDb) => db as unknown as Db;
@@ -68,36 +66,8 @@ export async function withAddresses<T extends { who: string }>(any: AnyDb, lines
   });
 }
 
-/** Creates the table and moves the addresses of an existing log into it. */
-export async function makeAuditPeople(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
-  await db.schema
-    .createTable('audit_people')
-    .addColumn('hash', 'text', (c) => c.primaryKey())
-    .addColumn('address', 'text', (c) => c.notNull())
-    .addColumn('seen_at', big, (c) => c.notNull())
-    .execute();
-  const tables = tablesOf(db);
+/** Makes the key of the hashes. */
+export async function makeSecret(db: AnyDb): Promise<void> {
   const value = randomBytes(32).toString('base64url');
-  await tables.insertInto('secrets').values({ name: SECRET, value }).execute();
-  await writable(db, big, true);
-  const lines = await tables.selectFrom('audit').select(['id', 'who', 'at']).where('who', 'like', '%@%').execute();
-  for (const { id, who, at } of lines) {
-    const hashed = await hashActor(tables, who, at);
-    await tables.updateTable('audit').set({ who: hashed }).where('id', '=', id).execute();
-  }
-  // The reason of an opt-out is in its own row, where it can be erased.
-  await tables.updateTable('audit').set({ told: '{}' }).where('action', '=', 'opt-out').execute();
-  await writable(db, big, false);
-  const named = tables.updateTable('requests').where('decided_by', 'like', 'contact %@%');
-  await named.set({ decided_by: 'contact' }).execute();
-}
-
-/** Switches whether the migration may change rows of the log. */
-async function writable(db: Kysely<unknown>, big: 'bigint' | 'integer', on: boolean): Promise<void> {
-  if (big === 'bigint')
-    await sql.raw(`alter table audit ${on ? 'disable' : 'enable'} trigger audit_no_change`).execute(db);
-  else if (on) await sql`drop trigger audit_no_update`.execute(db);
-  else
-    await sql`create trigger audit_no_update before update on audit
-      begin select raise(abort, 'the audit log is append-only'); end`.execute(db);
+  await tablesOf(db).insertInto('secrets').values({ name: SECRET, value }).execute();
 }

@@ -1,128 +1,154 @@
 // Tables of the store, the same in SQLite and PostgreSQL. Money in integer micro-euros, times in milliseconds
 // since 1970.
-import type { Generated } from 'kysely';
-import type { AuditPeopleTables } from './audit-people.ts';
-import type { BudgetTables } from './budgets.ts';
-import type { ChangeSubscriptionTables } from './change-subscriptions.ts';
-import type { CheckoutTables } from './checkout.ts';
-import type { FleetTables } from './fleet.ts';
-import type { MailTables } from './mails.ts';
-import type { OAuthTables } from './oauth.ts';
-import type { OpsTables } from './ops.ts';
-import type { OverlayTables } from './overlay.ts';
-import type { OwnerTables } from './owners.ts';
-import type { PaymentTables } from './payments.ts';
+import { auditPeopleTables } from './audit-people.ts';
+import { budgetTables } from './budgets.ts';
+import { changeSubscriptionTables } from './change-subscriptions.ts';
+import { checkoutTables } from './checkout.ts';
+import { defineTable, integer, type RowOf, type RowsOf, serial, text } from './columns.ts';
+import { fleetTables } from './fleet.ts';
+import { mailTables } from './mails.ts';
+import { oauthTables } from './oauth.ts';
+import { opsTables } from './ops.ts';
+import { overlayTables } from './overlay.ts';
+import { ownerTables } from './owners.ts';
+import { paymentTables } from './payments.ts';
 
-/** API keys. */
-export interface KeyTable {
-  id: string;
-  /** As given, shown to operators. */
-  email: string;
-  /** Normalised for comparison: one key per address (specification section 2, "API key"). */
-  email_normal: string;
-  /** SHA-256 of the secret in hex; the secret is not stored. */
-  hash: string;
-  plan: string;
-  /** When a paid plan falls back to payg; null: never. */
-  plan_until: number | null;
-  created_at: number;
-  revoked_at: number | null;
-  /** When a prepaid key ends; null: never. */
-  expires_at: number | null;
-}
+const baseTables = {
+  /** One row: the format of the store (data/model/layout.ts). */
+  formats: defineTable({ format: integer().primaryKey() }),
+  /** API keys. */
+  keys: defineTable({
+    id: text().primaryKey(),
+    /** As given, shown to operators. */
+    email: text(),
+    /** Normalised for comparison: one key per address. */
+    email_normal: text().unique(),
+    /** SHA-256 of the secret in hex; the secret is not stored. */
+    hash: text().unique(),
+    plan: text(),
+    /** When a paid plan falls back to payg; null: never. */
+    plan_until: integer().optional(),
+    created_at: integer(),
+    revoked_at: integer().optional(),
+    /** When a prepaid key ends; null: never. */
+    expires_at: integer().optional(),
+  }),
+  /** Double entry: the rows of one transaction sum to zero. Append-only; triggers reject update and delete. */
+  entries: defineTable(
+    {
+      id: serial(),
+      /** Transaction id, shared by its rows. */
+      transaction_id: text(),
+      /** `key:<id>`, or one of our own: revenue, welcome, grant, cash, refund, dispute, x402. */
+      account: text(),
+      amount: integer(),
+      /** Balance of the account after this row; null on our own accounts. */
+      balance: integer().optional(),
+      at: integer(),
+      kind: text(),
+      operation: text().optional(),
+      dataset: text().optional(),
+      request_id: text().optional(),
+      /** Outside reference, unique per kind: a checkout session, a payment. */
+      reference: text().optional(),
+      /** Reason in an operator's words. */
+      note: text().optional(),
+      /** The child key that was charged. */
+      child_id: text().optional(),
+    },
+    {
+      appendOnly: 'the ledger is append-only',
+      indexes: {
+        entries_by_account: { on: ['account', 'id'] },
+        /** An outside payment counts once, even if it is delivered twice. */
+        entries_once: { on: ['kind', 'reference', 'account'], unique: true, where: 'reference is not null' },
+      },
+    },
+  ),
+  /** Running sum of a key's rows, updated in the same transaction. */
+  balances: defineTable({
+    account: text().primaryKey(),
+    amount: integer(),
+  }),
+  /** Signing and cookie secrets and hashed admin keys: created at first start, shared by all processes. */
+  secrets: defineTable({
+    name: text().primaryKey(),
+    value: text(),
+  }),
+  /** A stored answer to repeat (`Idempotency-Key`). */
+  idempotency: defineTable(
+    {
+      key_id: text(),
+      idempotency_key: text(),
+      /** Hash of method, URL and body: another request with the same key is a conflict. */
+      request: text(),
+      /** Null while the first call runs. */
+      answer: text().optional(),
+      /** Ids of records in the answer, separated by spaces: an opt-out deletes it. */
+      records: text(),
+      /** Time of the claim; identifies it. */
+      created_at: integer(),
+      /** The running request renews its lease. An expired lease without an answer: the process died. */
+      leased_until: integer(),
+    },
+    {
+      primaryKey: ['key_id', 'idempotency_key'],
+    },
+  ),
+  /** Used units of a daily quota (quotas.ts). */
+  quotas: defineTable(
+    {
+      /** What is counted and for whom. */
+      name: text(),
+      /** UTC, YYYY-MM-DD. */
+      day: text(),
+      used: integer(),
+      /** Units that the last call took, so that one statement can return them. */
+      last: integer(),
+    },
+    {
+      primaryKey: ['name', 'day'],
+    },
+  ),
+  /** A mailed link (links.ts). */
+  links: defineTable(
+    {
+      /** SHA-256 of the token in hex. */
+      hash: text().primaryKey(),
+      purpose: text(),
+      subject: text(),
+      /** Mailbox and subject, for links that anyone can request: at most one unused link each (links.ts). */
+      topic: text().optional(),
+      created_at: integer(),
+      expires_at: integer(),
+      used_at: integer().optional(),
+    },
+    {
+      indexes: {
+        /** At most one unused link per topic, for links that anyone can request. */
+        links_unused: { on: ['purpose', 'topic'], unique: true, where: 'used_at is null and topic is not null' },
+      },
+    },
+  ),
+};
 
-/** Double entry: the rows of one transaction sum to zero. Append-only; triggers reject update and delete. */
-export interface EntryTable {
-  id: Generated<number>;
-  /** Transaction id, shared by its rows. */
-  transaction_id: string;
-  /** `key:<id>`, or one of our own: revenue, welcome, grant, cash, refund, dispute, x402. */
-  account: string;
-  amount: number;
-  /** Balance of the account after this row; null on our own accounts. */
-  balance: number | null;
-  at: number;
-  kind: string;
-  operation: string | null;
-  dataset: string | null;
-  request_id: string | null;
-  /** Outside reference, unique per kind: a checkout session, a payment. */
-  reference: string | null;
-  /** Reason in an operator's words. */
-  note: string | null;
-  /** The child key that was charged. */
-  child_id: string | null;
-}
+export type KeyTable = RowOf<(typeof baseTables)['keys']>;
+export type EntryTable = RowOf<(typeof baseTables)['entries']>;
 
-/** Running sum of a key's rows, updated in the same transaction. */
-export interface BalanceTable {
-  account: string;
-  amount: number;
-}
+/** All tables by name. A table follows those that its columns refer to. */
+export const STORE_TABLES = {
+  ...baseTables,
+  ...auditPeopleTables,
+  ...budgetTables,
+  ...changeSubscriptionTables,
+  ...checkoutTables,
+  ...fleetTables,
+  ...mailTables,
+  ...oauthTables,
+  ...opsTables,
+  ...overlayTables,
+  ...ownerTables,
+  ...paymentTables,
+};
 
-/** Signing and cookie secrets and hashed admin keys: created at first start, shared by all processes. */
-export interface SecretTable {
-  name: string;
-  value: string;
-}
-
-/** A stored answer to repeat (contract section 3, `Idempotency-Key`). */
-export interface IdempotencyTable {
-  key_id: string;
-  idempotency_key: string;
-  /** Hash of method, URL and body: another request with the same key is a conflict. */
-  request: string;
-  /** Null while the first call runs. */
-  answer: string | null;
-  /** Ids of records in the answer, separated by spaces: an opt-out deletes it. */
-  records: string;
-  /** Time of the claim; identifies it. */
-  created_at: number;
-  /** The running request renews its lease. An expired lease without an answer: the process died. */
-  leased_until: number;
-}
-
-/** Used units of a daily quota (quotas.ts). */
-export interface QuotaTable {
-  /** What is counted and for whom. */
-  name: string;
-  /** UTC, YYYY-MM-DD. */
-  day: string;
-  used: number;
-  /** Units that the last call took, so that one statement can return them. */
-  last: number;
-}
-
-/** A mailed link (links.ts). */
-export interface LinkTable {
-  /** SHA-256 of the token in hex. */
-  hash: string;
-  purpose: string;
-  subject: string;
-  /** Mailbox and subject, for links that anyone can request: at most one unused link each (links.ts). */
-  topic: string | null;
-  created_at: number;
-  expires_at: number;
-  used_at: number | null;
-}
-
-export interface Tables
-  extends AuditPeopleTables,
-    BudgetTables,
-    CheckoutTables,
-    FleetTables,
-    MailTables,
-    OAuthTables,
-    OpsTables,
-    OverlayTables,
-    OwnerTables,
-    PaymentTables,
-    ChangeSubscriptionTables {
-  keys: KeyTable;
-  entries: EntryTable;
-  balances: BalanceTable;
-  secrets: SecretTable;
-  idempotency: IdempotencyTable;
-  quotas: QuotaTable;
-  links: LinkTable;
-}
+export type Tables = RowsOf<typeof STORE_TABLES>;

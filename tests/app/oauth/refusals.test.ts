@@ -464,17 +464,6 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       expect((await acceptedAt(`${base}/mcp`)).filter((path) => path !== free)).toEqual(['/mcp', '/mcp/account']);
       expect((await acceptedAt(`${base}/mcp/account`)).filter((path) => path !== free)).toEqual(['/mcp/account']);
     });
-
-    test('of a connection that is older than this rule is accepted everywhere until it ends', async () => {
-      const connected = await connectClient(base, key, { changed: { resource: `${base}/mcp` } });
-      expect(await call(connected.access_token)).toBe(401);
-      const { db } = at.app.state;
-      await db.updateTable('grants').set({ any_resource: 1 }).where('client_id', '=', connected.client_id).execute();
-      expect(await call(connected.access_token)).toBe(200);
-      const { client_id, refresh_token } = connected;
-      const next = await token(base, { grant_type: 'refresh_token', client_id, refresh_token });
-      expect(await call(next.body['access_token'] ?? '')).toBe(200);
-    });
   });
 
   test('errors of the endpoints for programs are JSON, whatever is accepted', async () => {

@@ -10,11 +10,10 @@ import { MailQueue } from '../../../data/state/mail.ts';
 import { verify as verifyLedger } from '../../../data/state/money/ledger.ts';
 import { ADDRESSES_STAY, forgetAddress, forgetOldAddresses, NotErasable } from '../../../data/state/ops/forget.ts';
 import { forgetMails } from '../../../data/state/outbox.ts';
-import { openStore, type Store } from '../../../data/state/store.ts';
+import type { Store } from '../../../data/state/store.ts';
 import { NOW, type TestApp } from '../../support/app.ts';
 import { describeApps } from '../../support/money-on-stores.ts';
 import { answerStatus, claim, edit, linkTo, mails, optOut, SERVED, send, verify } from '../../support/owners-stage.ts';
-import { describeStores } from '../../support/stores.ts';
 
 const DAY = 86_400_000;
 const AT = NOW.getTime();
@@ -140,60 +139,5 @@ describeApps('an address', { ...SERVED, now: () => NOW }, (stage) => {
     expect(await forgetMails(app.dataDir, { before: Date.now() - DAY })).toBe(0);
     expect(await forgetMails(app.dataDir, { before: Date.now() + DAY })).toBe(count);
     expect(files(app)).toEqual([]);
-  });
-});
-
-describeStores('an audit log of before', ({ options, open }) => {
-  it('keeps its lines, and its addresses move to the table that can be erased', async () => {
-    const store = await open();
-    const { db } = store;
-    // The state before the migration.
-    await sql`alter table requests drop column attribute`.execute(db);
-    await sql`alter table grants drop column any_resource`.execute(db);
-    await sql`alter table entries drop column child_id`.execute(db);
-    await sql`alter table keys drop column expires_at`.execute(db);
-    await sql`alter table payments drop column purchase`.execute(db);
-    for (const table of [
-      'audit_people',
-      'release_pointers',
-      'stored_listings',
-      'leases',
-      'nodes',
-      'account_sessions',
-      'mails',
-      'change_subscriptions',
-      'deliveries',
-      'children',
-      'key_limits',
-    ])
-      await sql.raw(`drop table ${table}`).execute(db);
-    await sql`delete from secrets where name = 'audit_people'`.execute(db);
-    await sql`delete from kysely_migration where name >= '0011'`.execute(db);
-    const about = { dataset: 'harbours', entity_id: 'r-1', subject: 'o-1', request_id: null };
-    const told = '{"reason":"Write to old@port.example"}';
-    const line = { at: AT, action: 'opt-out', ...about, told };
-    await db
-      .insertInto('audit')
-      .values({ ...line, who: 'contact Old@port.example' })
-      .execute();
-    await db
-      .insertInto('audit')
-      .values({ ...line, action: 'edit', told: '{}', who: 'owner old@port.example' })
-      .execute();
-    await db
-      .insertInto('audit')
-      .values({ ...line, action: 'grant', told: '{}', who: 'operator 0123' })
-      .execute();
-    const again = await openStore(options);
-    expect(await tablesWith(again, 'old@port.example')).toEqual(['audit_people']);
-    const lines = await auditEntries(again, { limit: 5 });
-    expect(lines.map(({ who }) => who.toLowerCase())).toEqual([
-      'operator 0123',
-      'owner old@port.example',
-      'contact old@port.example',
-    ]);
-    for (const change of [again.db.updateTable('audit').set({ who: 'x' }), again.db.deleteFrom('audit')])
-      await expect(change.execute()).rejects.toThrow('append-only');
-    await again.close();
   });
 });
