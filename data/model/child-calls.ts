@@ -13,14 +13,17 @@ export interface ChildOptions {
   log(line: string): void;
   /** Called when the child has ended, before its calls are rejected. */
   ended?(): void;
-  /** Most bytes of memory that it may reserve, and the lowest priority; absent: no limit and this process's priority. */
+  /** Most bytes of memory that it may reserve, and a low priority; absent: no limit and this process's priority. */
   limited?: number;
   /** Variables of its environment besides PATH and TZ; absent: none, so that statements find no secrets in its memory. */
   env?: NodeJS.ProcessEnv;
 }
 
-/** Starts a program with a limit of its memory in kB ($0) and the lowest priority, 19, whatever that of this process is. */
-const LIMITED = 'ulimit -d "$0" 2>/dev/null; exec nice -n 39 "$@"';
+/**
+ * Starts a program with a limit of its memory in kB ($0) and a low priority. With the lowest, a program may get no time
+ * for seconds on a busy machine.
+ */
+const LIMITED = 'ulimit -d "$0" 2>/dev/null; exec nice -n 10 "$@"';
 
 /** The line of a child's log. */
 type LogMessage = { log: string };

@@ -212,9 +212,10 @@ export class CurrentTables {
   }
 
   async #make(entry: Entry, source: SqlSource, path: string): Promise<void> {
-    const leave = await this.#places.enter(undefined, { preferred: entry.refusedSince !== null });
+    const urgent = entry.refusedSince !== null;
+    const leave = await this.#places.enter(undefined, { preferred: urgent });
     try {
-      await this.#options.make(source, path, this.#options.memory);
+      await this.#options.make(source, path, this.#options.memory, urgent);
     } finally {
       leave();
     }

@@ -1,12 +1,10 @@
 // Program of the two child processes of a machine that have DuckDB: one answers the questions of the register and makes
 // tables, one runs statements of callers.
-import { localEngines, SharedEngines } from '../duckdb/engines.ts';
 import { logToParent, parentChannel } from '../model/child-calls.ts';
 import { DataError } from '../model/errors.ts';
 import { type Offered, offerCalls } from '../model/thread-calls.ts';
-import { DEFAULT_LIMITS } from '../plan/limits.ts';
-import { type SqlRun, SqlStatements } from './engine.ts';
-import { type MakeTables, makeTables } from './make-tables.ts';
+import type { SqlRun } from './engine.ts';
+import type { MakeTables } from './make-tables.ts';
 
 /** First argument of the program, as JSON. `memory`: SQL_MEMORY in bytes. */
 export type HostSettings = { serves: 'questions' } | { serves: 'statements'; memory: number };
@@ -23,8 +21,20 @@ function hasMemory(): boolean {
   }
 }
 
+/** The functions of the process of questions. Each process loads only the modules that it needs. */
+async function questionFunctions(): Promise<Offered> {
+  const [{ localEngines, SharedEngines }, { DEFAULT_LIMITS }, { makeTables }] = await Promise.all([
+    import('../duckdb/engines.ts'),
+    import('../plan/limits.ts'),
+    import('./make-tables.ts'),
+  ]);
+  const engines = new SharedEngines(localEngines(DEFAULT_LIMITS), new Map(), new Int32Array(2));
+  return { ...engines.forThread().offered, makeTables: (args) => makeTables(...(args as Parameters<MakeTables>)) };
+}
+
 /** The functions of the process of statements, which ends when DuckDB may be damaged or no memory is left. */
-function statementFunctions(memory: number): Offered {
+async function statementFunctions(memory: number): Promise<Offered> {
+  const { SqlStatements } = await import('./engine.ts');
   const opening = SqlStatements.open(memory);
   return {
     ready: () => opening.then(() => {}),
@@ -51,10 +61,5 @@ function statementFunctions(memory: number): Offered {
 const settings = JSON.parse(process.argv[2]!) as HostSettings;
 offerCalls(
   parentChannel(),
-  settings.serves === 'statements'
-    ? statementFunctions(settings.memory)
-    : {
-        ...new SharedEngines(localEngines(DEFAULT_LIMITS), new Map(), new Int32Array(2)).forThread().offered,
-        makeTables: (args) => makeTables(...(args as Parameters<MakeTables>)),
-      },
+  await (settings.serves === 'statements' ? statementFunctions(settings.memory) : questionFunctions()),
 );

@@ -7,21 +7,21 @@ import { temporaryPath } from '../model/atomic.ts';
 import { DataError } from '../model/errors.ts';
 import { type SqlSource, TABLE_KINDS } from './tables.ts';
 
-/** Makes the file `path`; `memory` bounds the memory of DuckDB, which writes temporary files beside it. */
-export type MakeTables = (source: SqlSource, path: string, memory: number) => Promise<void>;
+/**
+ * Makes the file `path`; `memory` bounds the memory of DuckDB, which writes temporary files beside it. `urgent`: statements
+ * are refused until it exists, so it may use half of a machine of four cores; otherwise one core.
+ */
+export type MakeTables = (source: SqlSource, path: string, memory: number, urgent: boolean) => Promise<void>;
 
 /** Places of `detail` in the error of tables that need more memory than they may have. */
 export const NEEDS_MEMORY = 'needs_memory';
 
-/** Half of a machine of four cores. */
-const THREADS = Math.min(2, availableParallelism());
-
 /** Throws a DataError with the detail NEEDS_MEMORY when the memory is too small. */
-export const makeTables: MakeTables = async (source, path, memory) => {
+export const makeTables: MakeTables = async (source, path, memory, urgent) => {
   const unfinished = temporaryPath(path);
   const spill = `${unfinished}.spill`;
   try {
-    const duck = await Duck.open(spill, THREADS, memory);
+    const duck = await Duck.open(spill, urgent ? Math.min(2, availableParallelism()) : 1, memory);
     try {
       await writeTables(duck, unfinished, source);
     } finally {

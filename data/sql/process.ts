@@ -48,7 +48,9 @@ export interface SqlRunner {
 /** Statements that wait, and places among them for callers with a key. */
 const [WAITING, KEPT] = [8, 1];
 /** Milliseconds after which a statement that does not react to its interruption is killed. */
-const GRACE = 1_500;
+const GRACE = 1_000;
+/** Milliseconds that the process has to react to a message after that. */
+const PATIENCE = 5_000;
 /**
  * Memory that the process may reserve besides that of DuckDB, in bytes. Node reserves 640 MB and uses a sixth of it; the
  * rest is for texts that DuckDB does not count.
@@ -73,7 +75,7 @@ interface Options {
 /** A statement that the process runs. */
 interface Running {
   name: string;
-  /** Its time is over, and it did not stop. */
+  /** Its time is over, and it did not stop although its process had time. */
   overdue: boolean;
   /** It ended the process. */
   ended: boolean;
@@ -100,6 +102,8 @@ export class SqlProcess implements SqlRunner {
   readonly #callers = new Set<string>();
   readonly #running = new Set<Running>();
   readonly #suspicions = new Map<string, Suspicion>();
+  /** Whether this process ends the child, which then did not end by itself. */
+  #isKilled = false;
 
   constructor({ folder, memory, make, log, times }: Options) {
     this.#log = log;
@@ -174,19 +178,20 @@ export class SqlProcess implements SqlRunner {
     left: number,
     signal: AbortSignal,
   ): Promise<SqlOutcome | { lacks: string[] }> {
+    const end = performance.now() + left;
     const states = new Map(sources.map((source) => [source.dataset, this.#tables.state(query.tier, source)]));
     const ready = new Map(
       [...states].flatMap(([dataset, state]) => ('path' in state ? [[dataset, state] as const] : [])),
     );
     const running: Running = { name: nameOf(query), overdue: false, ended: false };
     this.#running.add(running);
-    const timer = setTimeout(() => {
-      running.overdue = true;
-      this.#child.kill();
-    }, left + GRACE);
+    let timer: NodeJS.Timeout | undefined;
     try {
+      // A process that just starts, or gets no time, is not stopped by the statement.
+      await this.#isReady(left, signal);
+      timer = setTimeout(() => void this.#endOverdue(running), end - performance.now() + GRACE);
       const tables = sources.map((source) => tablesOf(source, ready.get(source.dataset)));
-      const run: SqlRun = { query, left, tables };
+      const run: SqlRun = { query, left: end - performance.now(), tables };
       const outcome = await this.#child.call<{ ms: number } & (SqlRunAnswer | { error: SqlError })>(
         'run',
         [run],
@@ -210,6 +215,25 @@ export class SqlProcess implements SqlRunner {
     }
   }
 
+  async #isReady(left: number, signal: AbortSignal): Promise<void> {
+    const ready = this.#child.call('ready', []).then(() => true);
+    if (await Promise.race([ready, sleep(Math.max(0, left), false, { ref: false, signal }).catch(() => false)])) return;
+    ready.catch(() => {});
+    throw new DataError('unavailable', 'The process of statements is starting, or this machine is busy.');
+  }
+
+  /** Ends the process for a statement that did not stop at its interruption; without time, it could not be interrupted. */
+  async #endOverdue(running: Running): Promise<void> {
+    const hasTime = await Promise.race([
+      this.#child.call('ready', []).then(() => sleep(GRACE / 2, true, { ref: false })),
+      sleep(PATIENCE, false, { ref: false }),
+    ]).catch(() => false);
+    if (!this.#running.has(running)) return;
+    running.overdue = hasTime;
+    this.#isKilled = true;
+    this.#child.kill();
+  }
+
   #isRefused(name: string): boolean {
     const { weight, until } = this.#suspicions.get(name) ?? { weight: 0, until: 0 };
     return weight >= 2 && performance.now() < until;
@@ -220,7 +244,8 @@ export class SqlProcess implements SqlRunner {
     const now = performance.now();
     for (const [name, { until }] of this.#suspicions) if (until <= now) this.#suspicions.delete(name);
     const overdue = [...this.#running].filter((running) => running.overdue);
-    const suspects = overdue.length > 0 ? overdue : [...this.#running];
+    const suspects = overdue.length > 0 || this.#isKilled ? overdue : [...this.#running];
+    this.#isKilled = false;
     for (const suspect of suspects) {
       const weight = (this.#suspicions.get(suspect.name)?.weight ?? 0) + (suspects.length === 1 ? 2 : 1);
       this.#suspicions.set(suspect.name, { weight, until: now + REFUSED });

@@ -35,6 +35,9 @@ const OF_TEXT: readonly ((value: string) => string)[] = [
   (value) => `[${value}], 'a'`,
 ];
 
+/** Forms of each function. */
+export const FORMS = OF_NUMBER.length + OF_TEXT.length;
+
 /** Names that the grammar writes between or around its arguments. */
 const isOperator = (name: string) => !/^[a-z_]/i.test(name) || name === 'if' || name.startsWith('__');
 

@@ -30,7 +30,9 @@ async function run(text: string, { keyed = false, seconds = 20, caller = 'a test
 
 const plan = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 3, total: true };
 
-test('a statement that ends the process is refused, and the questions of the register go on', async () => {
+test('a statement that ends the process is refused, and the questions of the register go on', {
+  timeout: 240_000,
+}, async () => {
   expect(await run('SELECT count(*) > 0 FROM harbours')).toHaveProperty('answer');
   const before = await engine.search(plan);
   const generation = questions!.generation;
@@ -49,7 +51,7 @@ test('a statement that ends the process is refused, and the questions of the reg
   expect(questions!.generation).toBe(generation);
 });
 
-test('questions are answered again after the end of their process', async () => {
+test('questions are answered again after the end of their process', { timeout: 240_000 }, async () => {
   const before = await engine.stats({ where: [], attribute: 'depth', by: [], groups: 1 });
   questions!.kill();
   await expect
@@ -58,7 +60,9 @@ test('questions are answered again after the end of their process', async () => 
   expect(await run('SELECT count(*) > 0 FROM harbours')).toHaveProperty('answer');
 });
 
-test('waiting counts: each statement is answered within its time, and a key goes first', async () => {
+test('waiting counts: each statement is answered within its time, and a key goes first', {
+  timeout: 240_000,
+}, async () => {
   const slow = 'SELECT count(*) FROM range(100000000000)';
   const running = run(slow, { seconds: 3 });
   const begin = performance.now();
@@ -72,7 +76,7 @@ test('waiting counts: each statement is answered within its time, and a key goes
   expect(performance.now() - begin).toBeLessThan(20_000);
 });
 
-test('a statement that is nested too deeply is refused before it runs', async () => {
+test('a statement that is nested too deeply is refused before it runs', { timeout: 240_000 }, async () => {
   const deep = `SELECT ${'('.repeat(400)}1${' + 1)'.repeat(400)}`;
   for (const text of [deep, `SELECT ${'1 + '.repeat(2000)}1`, `SELECT ${'['.repeat(900)}1${']'.repeat(900)}`])
     expect(await run(text)).toMatchObject({ error: { code: 'invalid_sql' } });
