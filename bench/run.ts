@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { generated } from './atlas.ts';
+import { benchCpu } from './cpu.ts';
 import { benchGrowth } from './parts/growth.ts';
 import { benchMcp } from './parts/mcp.ts';
 import { benchNight, type Night } from './parts/night.ts';
@@ -50,6 +51,7 @@ const USAGE = `npm run bench [-- <part>…] [options]
   agents      a scripted agent answers from the guides alone  (not in the quick run)
   rank        how often the record that a name means comes first  (only when it is named)
   profile     a sampling profile of one question: npm run bench -- profile get
+  cpu         processor time of a call beside bare Hono and SQLite  (only when it is named)
   report      only writes the tables again from what was found before
 
   --full            all parts but soak, agents and rank, at 1, 16 and 64 connections, longer: some 20 minutes, and more when the atlas has to be made first
@@ -160,7 +162,7 @@ async function measure(part: PartName): Promise<PartResult<never> | null> {
 }
 
 async function main(): Promise<void> {
-  const named = parts[0] === 'profile' ? [] : parts;
+  const named = ['profile', 'cpu'].includes(parts[0]!) ? [] : parts;
   const unknown = named.filter((part) => !(part in RUN) && !(part in APART) && part !== 'report');
   if (args.help || unknown.length > 0) {
     console.log(unknown.length > 0 ? `no such part: ${unknown.join(', ')}\n\n${USAGE}` : USAGE);
@@ -169,6 +171,7 @@ async function main(): Promise<void> {
   }
   console.log(machine());
   if (parts[0] === 'profile') return console.log(await profileQuestion(await subject(), scratch, parts[1] ?? 'get'));
+  if (parts[0] === 'cpu') return console.log(await measureCpu());
   if (parts.includes('report')) write(readResults());
   for (const part of parts) {
     const apart = APART[part];
@@ -182,6 +185,15 @@ async function main(): Promise<void> {
     });
     if (result !== null && args.write) write(keepResults({ [part]: result }));
   }
+}
+
+/** Gets of airports and statistics of places, or all of the one dataset that there is. */
+async function measureCpu(): Promise<string> {
+  dataDir ??= indexed(config.DATA_DIR);
+  const from = await dataDir;
+  const main = await subject();
+  const [records, figures] = ['airports', 'places'].map((dataset) => subjectAt(from, dataset) ?? main);
+  return benchCpu(records!, figures!, scratch, { ...rounds, connections: 16 });
 }
 
 function write(results: Results): void {

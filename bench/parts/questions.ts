@@ -1,16 +1,16 @@
 // The table of questions: each for the service, for bare Hono with the same bytes, for SQLite and for DuckDB,
 // in turn.
-import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Agreement, agreement } from '../agree.ts';
 import { drawValues } from '../draw.ts';
 import type { Load } from '../load.ts';
 import { alternate, type BenchServer, type Rounds, requestOnce } from '../measure.ts';
+import { startSqlite } from '../peers/start.ts';
 import { type ServerProcess, startProcess } from '../process.ts';
 import { type BenchQuestion, benchQuestionsFor, type Peer } from '../questions.ts';
 import { OPERATOR_HEADERS, type Service, startService } from '../service.ts';
-import { cacheFolder, type Subject } from '../subject.ts';
+import type { Subject } from '../subject.ts';
 
 export type Server = 'service' | Peer;
 
@@ -129,20 +129,6 @@ async function bodiesFor(
     sizes.set(id, body.length);
   }
   return sizes;
-}
-
-async function startSqlite(
-  { manifest, folder, packDirs, dataset, shape }: Subject,
-  base_url: string,
-): Promise<ServerProcess> {
-  // A database is reused while its inputs are unchanged.
-  const made = hash('sha256', manifest.release + readFileSync(join(PEERS, 'sqlite-fill.ts'), 'utf8'), 'hex').slice(
-    0,
-    16,
-  );
-  const filling = { release: folder, pack: join(packDirs.split(',').at(-1) ?? '', dataset), base_url, shape };
-  const env = { DATABASE: join(cacheFolder(), `${dataset}-${made}.sqlite`), FILLING: JSON.stringify(filling) };
-  return startProcess([join(PEERS, 'sqlite.ts')], env, '/');
 }
 
 async function startDuckdb({ folder, shape }: Subject, questions: readonly BenchQuestion[]): Promise<ServerProcess> {
