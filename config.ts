@@ -124,8 +124,6 @@ const Settings = z.object({
   SQL_MEMORY: memorySize.default(512 * 2 ** 20),
   /** Threads that answer calls on the same port. */
   WORKERS: z.coerce.number().int().min(1).max(64).default(1),
-  /** 0: Hono handles every request. */
-  FAST_PATH: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
   /** Lowest level that the API logs. */
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   /** Where traces are sent; absent: there are none. */

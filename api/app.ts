@@ -1,6 +1,5 @@
 // The HTTP application as a function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
-import { TrieRouter } from 'hono/router/trie-router';
 import type { CardKey } from './channels/a2a/card.ts';
 import { a2aTable } from './channels/a2a/endpoint.ts';
 import { mountMcp } from './channels/mcp/endpoint.ts';
@@ -10,8 +9,9 @@ import { type DocumentDeps, documentsTable, downloadTable } from './channels/sta
 import { pageRowsTable } from './channels/static/page-rows.ts';
 import { partsTable, staticTable } from './channels/static/static.ts';
 import { toApiError } from './contract/errors.ts';
-import { type Http, type NodeBindings, pathOf, readRequest, routedPath } from './http/request.ts';
-import { errorReply, preflight, type Reply, responseOf } from './http/respond.ts';
+import { type NodeBindings, pathOf, readRequest, routedPath } from './http/request.ts';
+import { errorResponse, preflight } from './http/respond.ts';
+import { FirstRouteRouter } from './http/router.ts';
 import { mountTable, type RouteTable, type Services } from './http/server.ts';
 import { StreamLimit } from './http/streams.ts';
 import { PAGE_OPERATIONS } from './operations/table.ts';
@@ -39,8 +39,8 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
     progress: deps.progress,
   };
   const app = new Hono<{ Bindings: NodeBindings }>({
-    // Handlers never call `next`: of several matches, the first one answers.
-    router: new TrieRouter(),
+    // Handlers never call `next`: of several routes, the first one answers.
+    router: new FirstRouteRouter(),
     getPath: (request) => routedPath(pathOf(request.url)),
   });
   mountMcp(app, { ...channel, mcp_origins: deps.mcp_origins ?? [] });
@@ -59,17 +59,11 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   ]);
   mountRest(app, channel);
   mount([pageRowsTable(channel), staticTable(channel)]);
-  const fail = errorHandler(deps);
-  app.onError((error, c) => responseOf(fail(error, c)));
-  return app;
-}
-
-/** Error handler: converts a thrown value to an error response, and reports internal errors. */
-export function errorHandler({ gate, report }: Services): (error: unknown, c: Http) => Reply {
-  return (error, c) => {
+  app.onError((error, c) => {
     const { accept, headers, request_id } = readRequest(gate, c);
     const apiError = toApiError(error);
     if (apiError.code === 'internal') report(error, request_id);
-    return errorReply(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
-  };
+    return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+  });
+  return app;
 }

@@ -1,6 +1,5 @@
 // The composition root: builds the application from settings. The service, the tests and the bench use it.
 
-import type { RequestListener } from 'node:http';
 import { childEngines } from '../data/duckdb/engines.ts';
 import { sealedCursors } from '../data/input/cursor.ts';
 import { ChildCalls } from '../data/model/child-calls.ts';
@@ -37,7 +36,7 @@ import { identifyTokens } from './access/tokens.ts';
 import { StoredAccounts } from './accounts/accounts.ts';
 import type { InvoiceSeller } from './accounts/receipt-page.ts';
 import { AccountServer } from './accounts/server.ts';
-import { createApp, errorHandler } from './app.ts';
+import { createApp } from './app.ts';
 import { buildKeyDirectory, directoryTable } from './channels/key-directory.ts';
 import { openCheckout } from './checkout/open.ts';
 import { checkoutTable } from './checkout/routes.ts';
@@ -48,7 +47,6 @@ import { quotesFor } from './gate/quote.ts';
 import { RepeatedCalls } from './gate/repeated-calls.ts';
 import { traceGate } from './gate/trace.ts';
 import { fetchListener } from './http/client-error.ts';
-import { withFastPath, withoutFastPath } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { type Metrics, type MetricsText, openMetrics } from './ops/metrics.ts';
@@ -106,8 +104,6 @@ export interface Settings extends StoreOptions {
   eur_usd: number;
   /** Origins of web pages that may use MCP, besides our own. */
   mcp_origins?: readonly string[];
-  /** False: Hono handles every request; absent: true. */
-  fast_path?: boolean;
   /** SQL_MEMORY in bytes; null or absent: there is no SQL. */
   sql_memory?: number | null;
   /** Whether a child process answers the questions that DuckDB answers; absent: this one does. */
@@ -221,7 +217,8 @@ export async function compose(settings: Settings) {
     sendChanges: () => sender.flush(),
     /** Has the tables of statements made for new releases and overlays. */
     followSql: sql ? followReleases(sql, register) : () => {},
-    listener: listenerOf(app, gate, settings),
+    /** The listener of a server. */
+    listener: () => fetchListener(app.fetch, base_url),
     async close() {
       duckdb?.sql?.close();
       await sender.close();
@@ -268,17 +265,6 @@ function followReleases(sql: SqlRunner, register: Register): () => void {
         changed.map((release) => sqlSource(release, tier)),
       );
   };
-}
-
-/**
- * Creates the request listener of the server: the fast path, with Hono as fallback. `others` and `stalled` as
- * in `withFastPath`.
- */
-function listenerOf(app: ReturnType<typeof createApp>, gate: CallDeps, { fast_path, report }: Settings) {
-  return (others: RequestListener = fetchListener(app.fetch, gate.base_url), stalled?: number) =>
-    fast_path === false
-      ? withoutFastPath(others, stalled)
-      : withFastPath(app, others, errorHandler({ gate, report }), stalled);
 }
 
 /** The follower of the releases in `storage` (null without one), and what `/healthz` and `/readyz` report. */

@@ -69,7 +69,6 @@ export async function settingsOf(config: Config, log: Log): Promise<Settings> {
     base_url: config.BASE_URL,
     eur_usd: config.EUR_USD,
     mcp_origins: config.MCP_ORIGINS,
-    fast_path: config.FAST_PATH === '1',
     releases_keep: config.RELEASES_KEEP,
     sql_memory: config.SQL === '1' ? config.SQL_MEMORY : null,
     question_process: true,

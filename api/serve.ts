@@ -16,6 +16,7 @@ import { balanceConnections, type ThreadPlace } from './http/balance.ts';
 import { answerClientErrors } from './http/client-error.ts';
 import { type Log, loggedPath, logRequests, openLog, withoutQuery } from './http/log.ts';
 import { publishedBaseUrl } from './http/static-overlay.ts';
+import { closeStalled } from './http/streams.ts';
 import { FOLLOW, LOOK, openLivePacks, print, settingsOf, stopOnSignals } from './process.ts';
 import { canRewrite, openRewriter, type Rewriter } from './rewrite.ts';
 
@@ -150,6 +151,7 @@ export class ApiServer {
     const server = createServer(options, listener);
     answerClientErrors(server, { base_url: config.BASE_URL, longest: MAX_HEADER });
     logRequests(server, log);
+    closeStalled(server);
     if (thread) balanceConnections(server, thread.place);
     await listen(server, config, thread !== undefined);
     const open = settings.packs.filter(({ id }) => register.state(id) === 'open').length;

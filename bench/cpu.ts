@@ -51,7 +51,12 @@ export async function benchCpu(records: Subject, figures: Subject, scratch: stri
   const datasets = [...new Set([records.dataset, figures.dataset])];
   const dataDir = borrowed(records.dataDir, scratch, datasets);
   const keys = await createKeys(dataDir);
-  const env = { DATA_DIR: dataDir, DIST_DIR: join(dataDir, 'dist'), PACK_DIRS: records.packDirs, SOURCE_DATE_EPOCH: '' };
+  const env = {
+    DATA_DIR: dataDir,
+    DIST_DIR: join(dataDir, 'dist'),
+    PACK_DIRS: records.packDirs,
+    SOURCE_DATE_EPOCH: '',
+  };
   const service = await startProcess(
     ['--max-semi-space-size=8', 'bench/server.ts'],
     env,
@@ -79,7 +84,13 @@ export async function benchCpu(records: Subject, figures: Subject, scratch: stri
       };
       const peer = sqlite.get(question.subject)!;
       if (!computed)
-        sides['bare'] = { base: bare.base, cpu: bare.cpu, paths: [`/${id}`], headers, ...(posted && { bodies: posted }) };
+        sides['bare'] = {
+          base: bare.base,
+          cpu: bare.cpu,
+          paths: [`/${id}`],
+          headers,
+          ...(posted && { bodies: posted }),
+        };
       if (question.sqlite) sides['sqlite'] = { base: peer.base, cpu: peer.cpu, paths: question.sqlite };
       const loads = await alternate(sides, rounds);
       const bad = Object.values(loads).reduce((sum, load) => sum + load.bad, 0);
@@ -216,7 +227,23 @@ function tableOf(rows: readonly CpuRow[]): string {
     time(sqlite, computed),
     ratio(sqlite, service),
   ]);
-  const head = ['processor time of a call', 'dataset', 'bytes', 'service', 'bare Hono', 'x bare', 'SQLite', 'x rate of SQLite'];
+  const head = [
+    'processor time of a call',
+    'dataset',
+    'bytes',
+    'service',
+    'bare Hono',
+    'x bare',
+    'SQLite',
+    'x rate of SQLite',
+  ];
   const widths = head.map((title, i) => Math.max(title.length, ...cells.map((row) => row[i]!.length)));
-  return [head, ...cells].map((row) => row.map((cell, i) => cell.padEnd(widths[i]!)).join('  ').trimEnd()).join('\n');
+  return [head, ...cells]
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

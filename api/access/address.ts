@@ -35,6 +35,7 @@ function groups(address: string): string[] {
  * subscriber gets a whole /64. An IPv4 address mapped into IPv6 counts as the IPv4 address.
  */
 export function countedAddress(address: string): string {
+  if (isIP(address) === 4) return address;
   const plain = bare(address);
   if (isIP(plain) !== 6) return plain;
   const parts = groups(plain);

@@ -49,8 +49,8 @@ export const ANONYMOUS: Caller = { kind: 'anonymous' };
 /** Finds the caller of a credential; null when the credential is unknown. */
 export type Identify = (credential: Credential) => Awaitable<Caller | null>;
 
-/** Finds the operator of a credential, from memory. */
-export type IdentifyOperator = (credential: Credential) => Caller | null;
+/** Finds the operator of a credential or of its hash, from memory. */
+export type IdentifyOperator = (credential: Credential, hash?: string) => Caller | null;
 
 /** The places of a request that may contain a credential. */
 export interface CredentialSources {
@@ -87,8 +87,7 @@ export const operatorId = (hash: string): string => hash.slice(0, 8);
 export function identifyOperators(hashes: Iterable<string>): IdentifyOperator {
   const adminHashes = new Set(hashes);
   // No secret is kept in memory: hashing one takes a few microseconds.
-  return ({ secret }) => {
-    const hashed = hashSecret(secret);
+  return ({ secret }, hashed = hashSecret(secret)) => {
     return secret !== '' && adminHashes.has(hashed) ? { kind: 'admin', id: operatorId(hashed) } : null;
   };
 }
@@ -107,11 +106,12 @@ export function identifyCallers(
   byToken: Identify,
 ): Identify {
   return async (credential) => {
-    const operator = operators(credential);
+    const hash = hashSecret(credential.secret);
+    const operator = operators(credential, hash);
     if (operator !== null) return operator;
     if (isToken(credential.secret)) return byToken(credential);
     const at = now().getTime();
-    const key = await findLiveKey(store, credential.secret, at);
+    const key = await findLiveKey(store, credential.secret, at, hash);
     if (key === null) return null;
     const { plan_until: _, ...members } = key;
     return { kind: 'key', ...members, plan: currentPlan(key, at) };

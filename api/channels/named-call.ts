@@ -5,7 +5,7 @@ import { ApiError } from '../contract/errors.ts';
 import { readArguments } from '../contract/named-arguments.ts';
 import { isChange, type Operation } from '../contract/operation.ts';
 import type { Call, CallDeps } from '../gate/execute.ts';
-import type { Http, HttpRequest } from '../http/request.ts';
+import type { HttpContext, HttpRequest } from '../http/request.ts';
 
 /** Operation, arguments and channel of a call by name. */
 export interface CallInput {
@@ -79,7 +79,7 @@ function addressOf(address: string, markdown: boolean): URL {
  * const outcome = await execute(gate, call, present);
  * ```
  */
-export function namedCall(gate: CallDeps, c: Http, request: HttpRequest, input: CallInput, alone = false): Call {
+export function namedCall(gate: CallDeps, c: HttpContext, request: HttpRequest, input: CallInput, alone = false): Call {
   return new ReadNamed(gate, c, request, input, alone);
 }
 
@@ -102,12 +102,12 @@ class ReadNamed implements Call {
   readonly payment: unknown;
   readonly misread: Call['misread'];
   shorter?: NonNullable<Call['shorter']>;
-  readonly #http: Http;
+  readonly #http: HttpContext;
   readonly #base: string;
   readonly #read: ReturnType<typeof readArguments>;
   #url: URL | undefined;
 
-  constructor(gate: CallDeps, c: Http, request: HttpRequest, input: CallInput, alone: boolean) {
+  constructor(gate: CallDeps, c: HttpContext, request: HttpRequest, input: CallInput, alone: boolean) {
     const { operation } = input;
     const { format, max_price, idempotency_key, rest } = ownArguments(input);
     const read = readArguments(operation, rest, input.dataset);

@@ -213,6 +213,8 @@ export interface Validators {
   pack_version?: string;
   /** ISO 8601, for Last-Modified; absent when the time of the last change is unknown. */
   last_modified?: string | undefined;
+  /** An object that changes with the version, from which the ETag is derived once. */
+  source?: object | undefined;
 }
 
 /** Rules to shorten an operation's answers in channels with a length limit: MCP and A2A. */

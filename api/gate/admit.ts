@@ -1,5 +1,4 @@
 // Identifies the caller of a request and counts it against its rate limit.
-import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { ANONYMOUS, type Caller, credentialError, operatorKeyInUrl } from '../access/caller.ts';
 import { type Bucket, type BucketState, limitHeaders } from '../access/limits.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -12,57 +11,42 @@ import type { CallDeps, Visitor } from './context.ts';
  * key, but not manage it. A request with several messages counts as `calls` calls. An operator's key in a URL
  * is refused, since URLs end up in browser histories and in logs of third parties.
  */
-export function admit(
+export async function admit(
   gate: CallDeps,
   visitor: Visitor,
   bucket: Bucket,
   keysOnly = false,
   calls = 1,
-): Awaitable<Caller> {
+): Promise<Caller> {
   const { credential } = visitor;
   if (visitor.caller) return limit(gate, visitor, bucket, calls, visitor.caller);
   if (credential === null) return limit(gate, visitor, bucket, calls, ANONYMOUS);
-  const candidate = gate.identify(credential);
-  return candidate instanceof Promise
-    ? candidate.then((caller) => check(gate, visitor, bucket, keysOnly, calls, caller))
-    : check(gate, visitor, bucket, keysOnly, calls, candidate);
-}
-
-function check(
-  gate: CallDeps,
-  visitor: Visitor,
-  bucket: Bucket,
-  keysOnly: boolean,
-  calls: number,
-  candidate: Caller | null,
-): Awaitable<Caller> {
-  const exposed = candidate?.kind === 'admin' && visitor.credential?.via === 'api_key';
+  const candidate = await gate.identify(credential);
+  const exposed = candidate?.kind === 'admin' && credential.via === 'api_key';
   if (candidate?.kind === 'admin' && !exposed) return candidate;
   const child = keysOnly && candidate?.kind === 'key' && candidate.child !== undefined;
   const refused = exposed || child || (keysOnly && candidate?.kind === 'key' && candidate.grant !== undefined);
   const caller = refused ? null : candidate;
-  return whenReady(limit(gate, visitor, bucket, calls, caller), (admitted) => {
-    if (child)
-      throw new ApiError('invalid_key', 'A child key spends, and manages no keys: send the key that created it.');
-    if (caller === null) throw exposed ? operatorKeyInUrl() : credentialError(visitor.credential!);
-    return admitted;
-  });
+  const admitted = await limit(gate, visitor, bucket, calls, caller);
+  if (child)
+    throw new ApiError('invalid_key', 'A child key spends, and manages no keys: send the key that created it.');
+  if (caller === null) throw exposed ? operatorKeyInUrl() : credentialError(credential);
+  return admitted;
 }
 
 /** Counts the calls of a caller; null: of an address whose credential was refused. Throws 429 `rate_limited`. */
-function limit(
+async function limit(
   gate: CallDeps,
   visitor: Visitor,
   bucket: Bucket,
   calls: number,
   caller: Caller | null,
-): Awaitable<Caller> {
+): Promise<Caller> {
   const who = caller?.kind === 'key' ? `key ${caller.id}` : `ip ${visitor.address}`;
   const plan = caller?.kind === 'key' ? caller.plan : undefined;
-  return whenReady(gate.limits.spend(bucket, who, plan, calls), (state) => {
-    if (state !== null) requireAllowed(gate, visitor, state);
-    return caller ?? ANONYMOUS;
-  });
+  const state = await gate.limits.spend(bucket, who, plan, calls);
+  if (state !== null) requireAllowed(gate, visitor, state);
+  return caller ?? ANONYMOUS;
 }
 
 function requireAllowed({ now }: CallDeps, { headers }: Visitor, state: BucketState): void {

@@ -1,6 +1,5 @@
 // The price of one call, and its reservation: from the preview quota, credit or x402. Reserved before the call runs,
 // committed when the answer is ready.
-import type { Awaitable } from '../../data/model/awaitable.ts';
 import type { LiveChild } from '../../data/state/keys/lookup.ts';
 import { type Caller, paysForCalls } from '../access/caller.ts';
 import { secondsToMidnight } from '../access/previews.ts';
@@ -41,12 +40,12 @@ function paymentSecret(caller: Caller, key: string | undefined): string | null {
  * Whether a caller without a credential pays by x402: a payment is attached, or an earlier payment is stored
  * under the Idempotency-Key. Such a call sees all attributes, since nothing is sent before the payment.
  */
-export function paysByX402(
+export async function paysByX402(
   gate: CallDeps,
   call: Call,
   caller: Caller,
   release: Release | undefined,
-): Awaitable<boolean> {
+): Promise<boolean> {
   const { waiting } = gate.payments;
   if (waiting === undefined || caller.kind !== 'anonymous' || call.head) return false;
   if (!mayCost(call.operation, release?.pack ?? null)) return false;
@@ -130,27 +129,16 @@ function requireWithinChild({ operation, dataset }: Call, { name, datasets, oper
  * Throws the 402 of an unpaid call whose parameters are not checked. Its price counts their units, if they can be
  * parsed; a record that `near` names is read for it.
  */
-export function rejectUnpaid(gate: CallDeps, call: Call, caller: Caller, ctx: Context): Awaitable<never> {
-  if (!call.operation.charge.amount || !call.body) return rejectParsed(gate, call, caller, ctx);
-  // The amount of a sale is in the body.
-  const body = call.body().catch(() => undefined);
-  return body.then((amount) => {
-    ctx.body = amount;
-    return rejectParsed(gate, call, caller, ctx);
-  });
-}
-
-function rejectParsed(gate: CallDeps, call: Call, caller: Caller, ctx: Context): Awaitable<never> {
-  const reject = (input: unknown): never => {
-    throw unpaidError(gate, call, caller, ctx, input);
-  };
-  let input: Awaitable<unknown>;
+export async function rejectUnpaid(gate: CallDeps, call: Call, caller: Caller, ctx: Context): Promise<never> {
+  let input: unknown;
   try {
-    input = parseInput(call.operation, call.raw, ctx);
+    // The amount of a sale is in the body.
+    if (call.operation.charge.amount) ctx.body = await call.body?.();
+    input = await parseInput(call.operation, call.raw, ctx);
   } catch {
-    return reject(undefined);
+    input = undefined;
   }
-  return input instanceof Promise ? input.catch(() => undefined).then(reject) : reject(input);
+  throw unpaidError(gate, call, caller, ctx, input);
 }
 
 /** The 402 `payment_required` of an unpaid call, with its price and the payment methods. */
@@ -175,7 +163,7 @@ export async function reserve(
   // Only an operation with previews admits a call without a credential unpaid.
   if (ctx.visibility === 'public' && isSold(call.operation, ctx.release?.pack ?? null))
     return reservePreviews(gate, call, caller, ctx, input);
-  if (ctx.priced !== true) return freeReservation(gate.repeats);
+  if (ctx.priced !== true || !paysForCalls(caller)) return freeReservation(gate.repeats);
   const price = priceOf(call, ctx, input);
   return gate.payments.reserve(caller, price, request === null ? null : attachedTo(call, caller, request));
 }

@@ -71,7 +71,7 @@ export interface CallDeps {
   tags: EntityTags;
   repeated: RepeatedCalls;
   /** Leases the current release of a dataset, or of all for null. Throws `unknown_dataset`. */
-  lease(dataset: string | null): Awaitable<Leases>;
+  lease(dataset: string | null): Promise<Leases>;
   operations: readonly Operation[];
   /** Runs statements of callers; absent: there is no SQL. */
   sql?: SqlAccess;

@@ -1,15 +1,13 @@
-// The gate: every call of every channel passes these steps, in the order of contract section 3. A step returns a
-// promise only when it waits, so a call that needs no I/O is answered in one turn.
+// The gate: every call of every channel passes these steps, in the order of contract section 3.
 
 import { FORMATS, formatParameters } from '../../data/input/formats.ts';
-import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { unknownEntity } from '../../data/queries/nearest.ts';
 import type { StoredAnswer } from '../../data/state/statements.ts';
 import type { Store } from '../../data/state/store.ts';
 import { ANONYMOUS, type Caller, mayBulk, spendable } from '../access/caller.ts';
 import type { Bucket } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
-import { type Context, isChange, type Operation, type Result, type Validators } from '../contract/operation.ts';
+import { type Context, isChange, type Operation, type Result } from '../contract/operation.ts';
 import { isCharged, isFreeAnswer, isSold } from '../contract/pricing.ts';
 import {
   checkedKey,
@@ -41,7 +39,7 @@ import { type AnswerCodec, type Call, CallContext, type CallDeps, type Release }
 import { parseInput } from './parse-input.ts';
 
 /** Decides how the answer is stored, and claims the Idempotency-Key or answers with its stored answer. */
-function claimIdempotencyKey<T>(run: CallRun<T>): Awaitable<void> {
+function claimIdempotencyKey<T>(run: CallRun<T>): Promise<void> | undefined {
   const { call, caller, ctx, codec, operation } = run;
   const change = isChange(operation);
   const free = operation.charge.access === 'free' && !ctx.priced && !change;
@@ -140,42 +138,30 @@ async function replay<T>(
   setAnswer(run, codec.decode(text));
 }
 
-function runOperation<T>(run: CallRun<T>): Awaitable<void> {
-  const result = run.gate.repeated.run(run.operation, run.input, run.ctx);
-  if (result instanceof Promise)
-    return result.then((ready) => {
-      run.result = ready;
-    });
-  run.result = result;
+async function runOperation<T>(run: CallRun<T>): Promise<void> {
+  run.result = await run.gate.repeated.run(run.operation, run.input, run.ctx);
 }
 
 /** Channels with a length limit replace a result that is too long. */
-function shortenResult<T>(run: CallRun<T>): Awaitable<void> {
+async function shortenResult<T>(run: CallRun<T>): Promise<void> {
   const { call, input, result, ctx } = run;
-  return whenReady(call.shorter?.(input, result, ctx), (shorter) => {
-    if (shorter !== undefined) run.result = shorter;
-  });
+  run.result = (await call.shorter?.(input, result, ctx)) ?? result;
 }
 
-function presentResult<T>(run: CallRun<T>): Awaitable<void> {
+async function presentResult<T>(run: CallRun<T>): Promise<void> {
   const { call, operation, result, ctx, present } = run;
   if (result.release !== undefined) call.headers['X-Dataset-Version'] = result.release;
-  const answer = present(result, ctx, operation);
-  if (answer instanceof Promise)
-    return answer.then((ready) => {
-      run.answer = ready;
-    });
-  run.answer = answer;
+  run.answer = await present(result, ctx, operation);
 }
 
 /** Serialises an answer that is stored with its charge. */
-function serializeResult<T>(run: CallRun<T>): Awaitable<void> {
+async function serializeResult<T>(run: CallRun<T>): Promise<void> {
   const { storage, claim, reservation } = run;
-  if (!storage || !(claim || reservation!.writes)) return requireClient(run);
-  return serialize(run, storage, run.result, run.answer, reservation!.micros).then(async (serialized) => {
+  if (storage && (claim || reservation!.writes)) {
+    const serialized = await serialize(run, storage, run.result, run.answer, reservation!.micros);
     run.storedAnswer = (await claim?.toStored(serialized)) ?? serialized;
-    requireClient(run);
-  });
+  }
+  requireClient(run);
 }
 
 async function serialize<T>(
@@ -224,34 +210,35 @@ export {
 /**
  * Runs one call through the gate. `present` converts the result to the form that the channel sends; it runs
  * before the charge, and nothing is charged when it throws. The caller of `execute` calls `done` after the
- * answer was sent. Without a promise when no step has to wait; errors always reject.
+ * answer was sent.
  *
  * @example
  * ```ts
  * const outcome = await execute(gate, call, present); // admit, price, reserve, run, charge, present
  * ```
  */
-export function execute<T>(
+export async function execute<T>(
   gate: CallDeps,
   call: Call,
   present: Present<T>,
   codec?: AnswerCodec<T>,
-): Awaitable<Outcome<T>> {
+): Promise<Outcome<T>> {
   const run = new CallRun(gate, call, present, codec);
   try {
-    const outcome = runSteps(run, 0);
-    if (!(outcome instanceof Promise)) return finish(run, outcome);
-    return outcome.then(
-      (reached) => finish(run, reached),
-      (error) => fail(run, error),
-    );
+    for (let at = 0; run.outcome === null; at += 1) {
+      const pending = STEPS[at]!(run);
+      if (pending !== undefined) await pending;
+    }
   } catch (error) {
     return fail(run, error);
   }
+  run.claim?.end();
+  countCall(run, run.outcome.kind === 'unchanged' ? 'unchanged' : 'ok');
+  return run.outcome;
 }
 
-/** One step. It throws its errors, and returns a promise only when it has to wait. */
-type Step = <T>(run: CallRun<T>) => Awaitable<void>;
+/** One step; throws its errors. */
+type Step = <T>(run: CallRun<T>) => Promise<void> | undefined | void;
 
 /** The steps of every call, in the order of contract section 3, "Order on every request". */
 const STEPS: readonly Step[] = [
@@ -276,25 +263,6 @@ const STEPS: readonly Step[] = [
   commitCharge, // and commit the charge
 ];
 
-/** Runs the steps from a position on. */
-function runSteps<T>(run: CallRun<T>, from: number): Awaitable<Outcome<T>> {
-  for (let at = from; run.outcome === null; at += 1) {
-    const pending = STEPS[at]!(run);
-    if (pending instanceof Promise) return continueAfter(pending, run, at + 1);
-  }
-  return run.outcome;
-}
-
-function continueAfter<T>(pending: Promise<void>, run: CallRun<T>, next: number): Promise<Outcome<T>> {
-  return pending.then(() => runSteps(run, next));
-}
-
-function finish<T>(run: CallRun<T>, outcome: Outcome<T>): Outcome<T> {
-  run.claim?.end();
-  countCall(run, outcome.kind === 'unchanged' ? 'unchanged' : 'ok');
-  return outcome;
-}
-
 /** Releases everything that the call holds, and rejects with its error. */
 async function fail<T>(run: CallRun<T>, error: unknown): Promise<never> {
   try {
@@ -318,20 +286,15 @@ function countCall<T>({ gate, operation, call, leases, began }: CallRun<T>, outc
 }
 
 /** Steps 1 and 2. */
-function admitCaller<T>(run: CallRun<T>): Awaitable<void> {
+async function admitCaller<T>(run: CallRun<T>): Promise<void> {
   const { gate, call, operation } = run;
   const { access } = operation.charge;
-  // A sale depends on the payment alone, not on the caller.
-  const buyer = (caller: Caller): Caller => (operation.charge.amount ? ANONYMOUS : caller);
   const bucket = operation.charge.bucket ?? (access === 'paid' || access === 'plan' ? 'paid' : 'free');
   const caller = operation.charge.ends_secret
-    ? admitEnded(run, bucket)
-    : admit(gate, call, bucket, operation.charge.key_only === true);
-  if (caller instanceof Promise)
-    return caller.then((admitted) => {
-      run.caller = buyer(admitted);
-    });
-  run.caller = buyer(caller);
+    ? await admitEnded(run, bucket)
+    : await admit(gate, call, bucket, operation.charge.key_only === true);
+  // A sale depends on the payment alone, not on the caller.
+  run.caller = operation.charge.amount ? ANONYMOUS : caller;
 }
 
 /**
@@ -350,19 +313,16 @@ async function admitEnded<T>(run: CallRun<T>, bucket: Bucket): Promise<Caller> {
 }
 
 /** Step 3: holds the release of the dataset until the answer was sent. */
-function leaseRelease<T>(run: CallRun<T>): Awaitable<void> {
-  return whenReady(run.gate.lease(run.call.dataset), (leases) => {
-    run.leases = leases;
-    if (leases.release) run.call.headers['X-Dataset-Version'] = leases.release.manifest.release;
-  });
+async function leaseRelease<T>(run: CallRun<T>): Promise<void> {
+  const leases = await run.gate.lease(run.call.dataset);
+  run.leases = leases;
+  if (leases.release) run.call.headers['X-Dataset-Version'] = leases.release.manifest.release;
 }
 
-function findPayment<T>(run: CallRun<T>): Awaitable<void> {
+async function findPayment<T>(run: CallRun<T>): Promise<void> {
   const { gate, call, caller, leases, codec } = run;
-  if (codec === undefined || caller.kind !== 'anonymous') return;
-  return whenReady(paysByX402(gate, call, caller, leases!.release), (paying) => {
-    run.paying = paying;
-  });
+  if (codec !== undefined && caller.kind === 'anonymous')
+    run.paying = await paysByX402(gate, call, caller, leases!.release);
 }
 
 function createContext<T>(run: CallRun<T>): void {
@@ -402,29 +362,20 @@ export async function checkCall(gate: CallDeps, call: Call, caller: Caller): Pro
 }
 
 /** Steps 4 and 5: operations with validators look up the record themselves. */
-function findRecord<T>(run: CallRun<T>): Awaitable<void> {
-  const { call, ctx, operation } = run;
-  const validators = operation.rest.validators?.(call.raw, ctx);
+async function findRecord<T>(run: CallRun<T>): Promise<void> {
+  const { call, ctx, caller, leases, operation } = run;
+  const validators = await operation.rest.validators?.(call.raw, ctx);
   if (validators === undefined) return requireRecord(call, ctx);
-  if (validators instanceof Promise) return validators.then((ready) => answerUnchanged(run, ready));
-  answerUnchanged(run, validators);
-}
-
-/** Step 5: the client has this version already. */
-function answerUnchanged<T>(run: CallRun<T>, validators: Validators | undefined): Awaitable<void> {
-  const { call, ctx, caller, leases } = run;
-  if (validators === undefined) return requireRecord(call, ctx);
+  // The client has this version already.
   if (call.unchanged?.(validators, ctx)) run.outcome = { kind: 'unchanged', caller, done: leases!.done };
 }
 
 /** Step 4: the record exists, before any price is named. Throws 404 `unknown_entity`. */
-function requireRecord({ operation, entity }: Call, ctx: Context): Awaitable<void> {
+async function requireRecord({ operation, entity }: Call, ctx: Context): Promise<void> {
   if (!operation.rest.entity || entity === null || !ctx.release) return;
   const { release } = ctx;
-  return whenReady(release.engine.resolve([entity], ctx), ([ordinal]) => {
-    if (ordinal === null || ordinal === undefined)
-      return unknownEntity(release, entity, ctx).then((error) => Promise.reject(error));
-  });
+  const [ordinal] = await release.engine.resolve([entity], ctx);
+  if (ordinal === null || ordinal === undefined) throw await unknownEntity(release, entity, ctx);
 }
 
 /**
@@ -433,8 +384,7 @@ function requireRecord({ operation, entity }: Call, ctx: Context): Awaitable<voi
  */
 async function boundsChecked<T>(run: CallRun<T>): Promise<void> {
   const { call, caller, ctx, gate, codec } = run;
-  const parsed = async () => gate.repeated.input(call, ctx, parse);
-  run.input = await parsed().catch(() => undefined);
+  run.input = await gate.repeated.input(call, ctx, parse).catch(() => undefined);
   try {
     requireWithinBounds(call, caller, ctx, run.input);
   } catch (error) {
@@ -445,7 +395,7 @@ async function boundsChecked<T>(run: CallRun<T>): Promise<void> {
   }
 }
 
-function requireInBounds<T>(run: CallRun<T>): Awaitable<void> {
+function requireInBounds<T>(run: CallRun<T>): Promise<void> | undefined {
   const { call, caller } = run;
   const bounded = caller.kind === 'key' && (caller.bound !== undefined || caller.child !== undefined);
   if (bounded || call.max_price !== undefined) return boundsChecked(run);
@@ -465,7 +415,7 @@ function checkIdempotencyKey<T>({ call, codec, operation }: CallRun<T>): void {
  * An unpaid call of an operation without previews: throws 402 before the parameters are checked, because
  * indexers of x402 probe without parameters (protocols.md).
  */
-function requirePayment<T>({ gate, call, operation, caller, ctx }: CallRun<T>): Awaitable<void> {
+function requirePayment<T>({ gate, call, operation, caller, ctx }: CallRun<T>): Promise<void> | undefined {
   if (caller.kind === 'anonymous' && operation.charge.access === 'admin')
     throw new ApiError('key_required', `${operation.name} requires an operator's key.`, FOR_OPERATORS);
   if (operation.charge.amount && !gate.payments.waiting)
@@ -477,25 +427,16 @@ function requirePayment<T>({ gate, call, operation, caller, ctx }: CallRun<T>): 
 }
 
 /** Step 7: the input of the operation. Reads the body of a POST. */
-function parseRequest<T>(run: CallRun<T>): Awaitable<void> {
+async function parseRequest<T>(run: CallRun<T>): Promise<void> {
   const { gate, call, ctx } = run;
-  // The check of bounds needed it.
-  if (run.input !== undefined) return;
-  const input = gate.repeated.input(call, ctx, parse);
-  if (input instanceof Promise)
-    return input.then((parsed) => {
-      run.input = parsed;
-    });
-  run.input = input;
+  // The check of bounds may have needed it.
+  run.input ??= await gate.repeated.input(call, ctx, parse);
 }
 
-function parse(call: Call, ctx: Context): Awaitable<unknown> {
+async function parse(call: Call, ctx: Context): Promise<unknown> {
   if (call.misread) throw call.misread;
-  if (!call.body) return parseInput(call.operation, call.raw, ctx);
-  return call.body().then((body): Awaitable<unknown> => {
-    ctx.body = body;
-    return parseInput(call.operation, call.raw, ctx);
-  });
+  if (call.body) ctx.body = await call.body();
+  return parseInput(call.operation, call.raw, ctx);
 }
 
 /**
@@ -543,10 +484,9 @@ function nonPublic(operation: Operation, input: unknown, release: Release | unde
 }
 
 /** HEAD of a paid operation: the same 402 as for a GET, but the operation does not run. */
-function answerHead<T>(run: CallRun<T>): Awaitable<void> {
+async function answerHead<T>(run: CallRun<T>): Promise<void> {
   const { gate, call, caller, ctx, input, leases } = run;
   if (!call.head || !ctx.priced) return;
-  return checkAffordable(gate, call, caller, ctx, input).then(() => {
-    run.outcome = { kind: 'not_run', caller, done: leases!.done };
-  });
+  await checkAffordable(gate, call, caller, ctx, input);
+  run.outcome = { kind: 'not_run', caller, done: leases!.done };
 }

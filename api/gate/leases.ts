@@ -28,7 +28,7 @@ function leaseError(register: Register, night: NightReader, dataset: string): Da
  * Leases releases from the register. An earlier release, leased for a cursor, is held as long as the rest.
  */
 export function leaseReleases(register: Register, night: NightReader): CallDeps['lease'] {
-  return (dataset) => {
+  return async (dataset) => {
     if (dataset !== null) {
       const lease = register.lease(dataset);
       if (lease === null) throw leaseError(register, night, dataset);

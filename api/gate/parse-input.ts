@@ -1,7 +1,6 @@
 // Parses the input of an operation. The error for a parameter of another operation names that operation.
 import { hasPlace } from '../../data/input/filters.ts';
 import { nearReference } from '../../data/input/places.ts';
-import type { Awaitable } from '../../data/model/awaitable.ts';
 import { recordPoint } from '../../data/queries/record-point.ts';
 import { ApiError, UnknownParameter } from '../contract/errors.ts';
 import { acceptedParameters, type Context, type Operation } from '../contract/operation.ts';
@@ -15,20 +14,13 @@ type Raw = Parameters<Operation['parse']>[0];
  * `operation.parse`, with an error for an unknown parameter that fits the channel. A record that `near` names is looked
  * up first.
  */
-export function parseInput(operation: Operation, raw: Raw, ctx: Context): Awaitable<unknown> {
+export async function parseInput(operation: Operation, raw: Raw, ctx: Context): Promise<unknown> {
   const { release, leaseOther } = ctx;
   const near = raw['near'];
-  if (typeof near !== 'string' || !release || !leaseOther || !hasPlace(release.pack))
-    return parsed(operation, raw, ctx);
-  const reference = acceptedParameters(operation).names.includes('near') ? nearReference(near) : null;
-  if (reference === null) return parsed(operation, raw, ctx);
-  return recordPoint(reference.ref, release, leaseOther, ctx).then((point) => {
-    ctx.point = point;
-    return parsed(operation, raw, ctx);
-  });
-}
-
-function parsed(operation: Operation, raw: Raw, ctx: Context): unknown {
+  if (typeof near === 'string' && release && leaseOther && hasPlace(release.pack)) {
+    const reference = acceptedParameters(operation).names.includes('near') ? nearReference(near) : null;
+    if (reference !== null) ctx.point = await recordPoint(reference.ref, release, leaseOther, ctx);
+  }
   try {
     return operation.parse(raw, ctx);
   } catch (error) {

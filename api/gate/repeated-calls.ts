@@ -2,7 +2,6 @@
 // (docs/decisions/0019-cached-answers.md). Access, limits and charges are decided for every call before.
 import { LRUCache } from 'lru-cache';
 import type { Format } from '../../data/input/formats.ts';
-import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { StickyCache } from '../../data/model/sticky-cache.ts';
 import { minuteOf } from '../../data/model/time.ts';
 import { type Context, jsonResult, type Operation, type Result } from '../contract/operation.ts';
@@ -61,11 +60,11 @@ export class RepeatedCalls {
   }
 
   /** The input of an equal call, or the result of `parse`. */
-  input<C extends RepeatableCall>(
+  async input<C extends RepeatableCall>(
     call: C,
     ctx: Context,
-    parse: (call: C, ctx: Context) => Awaitable<unknown>,
-  ): Awaitable<unknown> {
+    parse: (call: C, ctx: Context) => Promise<unknown> | unknown,
+  ): Promise<unknown> {
     const key = this.#key(call, ctx);
     if (key === null) return parse(call, ctx);
     const entry = this.#inputs.get(key);
@@ -76,22 +75,20 @@ export class RepeatedCalls {
     }
     // While an answer of any length fits; then one of sixteen.
     if (!this.#inputs.admits(this.#longest)) return parse(call, ctx);
-    return whenReady(parse(call, ctx), (parsed) => {
-      // Operations without parameters share one input.
-      const input = { ...(parsed as object) };
-      this.#due.set(input, key);
-      return input;
-    });
+    // Operations without parameters share one input.
+    const input = { ...((await parse(call, ctx)) as object) };
+    this.#due.set(input, key);
+    return input;
   }
 
   /** The answer of an equal call, or that of the operation. Both must not be modified. */
-  run(operation: Operation, input: unknown, ctx: Context): Awaitable<Result<unknown>> {
+  async run(operation: Operation, input: unknown, ctx: Context): Promise<Result<unknown>> {
     if (typeof input !== 'object' || input === null) return operation.run(input, ctx);
     const entry = this.#answers.get(input);
     if (entry !== undefined) return entry;
     const key = this.#due.get(input);
-    const result = operation.run(input, ctx);
-    return key === undefined ? result : whenReady(result, (answer) => this.#keep(key, input, answer, operation, ctx));
+    const answer = await operation.run(input, ctx);
+    return key === undefined ? answer : this.#keep(key, input, answer, operation, ctx);
   }
 
   /**
@@ -132,27 +129,26 @@ export class RepeatedCalls {
     return view;
   }
 
-  #keep(
+  async #keep(
     key: string,
     input: object,
     answer: Result<unknown>,
     operation: Operation,
     ctx: Context,
-  ): Awaitable<Result<unknown>> {
+  ): Promise<Result<unknown>> {
     // The page of an earlier release is made of another release than the key names.
     if (answer.empty === true || answer.release !== undefined || lengthOf(answer.parts) > this.#longest) return answer;
-    return whenReady(keptResult(operation, answer, ctx), (kept) => {
-      if (kept === null) return answer;
-      const length = kept.text?.length ?? lengthOf(kept.parts);
-      const objects = answer.parts ? 0 : OBJECTS * length + RECORD * (answer.records ?? 0);
-      const size = ENTRY + 2 * key.length + (ctx.by_name ? COPIES_BY_NAME : 1) * length + objects;
-      // The minute may have ended while the operation ran.
-      if (length > this.#longest || this.#due.get(input) !== key) return kept;
-      kept.kept = true;
-      this.#inputs.set(key, { input, bytes: size });
-      this.#answers.set(input, kept);
-      return kept;
-    });
+    const kept = await keptResult(operation, answer, ctx);
+    if (kept === null) return answer;
+    const length = kept.text?.length ?? lengthOf(kept.parts);
+    const objects = answer.parts ? 0 : OBJECTS * length + RECORD * (answer.records ?? 0);
+    const size = ENTRY + 2 * key.length + (ctx.by_name ? COPIES_BY_NAME : 1) * length + objects;
+    // The minute may have ended while the operation ran.
+    if (length > this.#longest || this.#due.get(input) !== key) return kept;
+    kept.kept = true;
+    this.#inputs.set(key, { input, bytes: size });
+    this.#answers.set(input, kept);
+    return kept;
   }
 }
 
@@ -162,7 +158,11 @@ const lengthOf = (parts: Result<unknown>['parts'] = []): number => parts.reduce(
 const CONTENT: ReadonlySet<string> = new Set(['body', 'json', 'parts', 'record_ends', 'text']);
 
 /** The same result with its bytes, and with its object if it has one already; null: its text is streamed. */
-function keptResult(operation: Operation, answer: Result<unknown>, ctx: Context): Awaitable<Result<unknown> | null> {
+async function keptResult(
+  operation: Operation,
+  answer: Result<unknown>,
+  ctx: Context,
+): Promise<Result<unknown> | null> {
   const { parts, record_ends } = answer;
   const about = Object.fromEntries(Object.entries(answer).filter(([name]) => !CONTENT.has(name)));
   if (parts) {
@@ -170,10 +170,9 @@ function keptResult(operation: Operation, answer: Result<unknown>, ctx: Context)
     if (ctx.by_name && record_ends) return jsonResult<unknown>(parts, { ...about, record_ends });
     return jsonResult<unknown>([parts.length === 1 ? parts[0]! : Buffer.concat(parts)], about);
   }
-  return whenReady(render(operation, answer, ctx), ({ body }) => {
-    if (typeof body !== 'string' && !(body instanceof Uint8Array)) return null;
-    const text = typeof body === 'string' ? Buffer.from(body) : body;
-    if (ctx.format !== 'json') return { ...about, body: answer.body, text };
-    return jsonResult<unknown>([text], about, answer.body);
-  });
+  const { body } = await render(operation, answer, ctx);
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return null;
+  const text = typeof body === 'string' ? Buffer.from(body) : body;
+  if (ctx.format !== 'json') return { ...about, body: answer.body, text };
+  return jsonResult<unknown>([text], about, answer.body);
 }

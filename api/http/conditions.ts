@@ -1,10 +1,13 @@
 // Conditional requests (RFC 9110 section 13): 304 if the client has the current version, 412 if a
 // precondition fails.
 import { hash } from 'node:crypto';
-import type { Http } from './request.ts';
+import type { HttpContext, HttpRequest } from './request.ts';
 
 /** Maximum number of compared tags per header; the rest is ignored. */
 const MOST_TAGS = 10;
+
+/** A request whose headers are read by their names in lower case. */
+type Headed = Pick<HttpContext['req'], 'header'> | Pick<HttpRequest, 'header'>;
 
 /** Validators of the selected representation. Without a tag or a time, conditions on it do not apply. */
 interface Selected {
@@ -17,10 +20,10 @@ interface Selected {
  * Whether the response is 304: `If-None-Match` contains the tag, or without that header, nothing changed
  * since `If-Modified-Since`.
  */
-export function isUnchanged(c: Pick<Http, 'req'>, { tag, last_modified }: Selected): boolean {
-  const tags = c.req.header('if-none-match');
+export function isUnchanged(request: Headed, { tag, last_modified }: Selected): boolean {
+  const tags = request.header('if-none-match');
   if (tags !== undefined) return tag !== undefined && matches(tags, tag);
-  const since = httpTime(c.req.header('if-modified-since'));
+  const since = httpTime(request.header('if-modified-since'));
   return since !== null && last_modified !== undefined && seconds(last_modified) <= since;
 }
 
@@ -28,10 +31,10 @@ export function isUnchanged(c: Pick<Http, 'req'>, { tag, last_modified }: Select
  * Whether the response is 412: `If-Match` does not contain the tag, or without that header, it changed since
  * `If-Unmodified-Since`.
  */
-export function isRefused(c: Pick<Http, 'req'>, { tag, last_modified }: Selected): boolean {
-  const tags = c.req.header('if-match');
+export function isRefused(request: Headed, { tag, last_modified }: Selected): boolean {
+  const tags = request.header('if-match');
   if (tags !== undefined) return tag === undefined || !matches(tags, tag, 'strong');
-  const since = httpTime(c.req.header('if-unmodified-since'));
+  const since = httpTime(request.header('if-unmodified-since'));
   return since !== null && last_modified !== undefined && seconds(last_modified) > since;
 }
 

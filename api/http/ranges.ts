@@ -1,5 +1,5 @@
 // Range requests for files (RFC 9110 section 14).
-import type { Http } from './request.ts';
+import type { HttpContext } from './request.ts';
 
 /**
  * The requested range: null for the whole file, also if the header is invalid, has several ranges (RFC 9110
@@ -7,7 +7,7 @@ import type { Http } from './request.ts';
  * satisfiable.
  */
 export function parseRange(
-  c: Http,
+  c: HttpContext,
   { bytes, at }: { bytes: number; at: Date },
   tag: string,
 ): { start: number; end: number } | 'none' | null {

@@ -1,5 +1,5 @@
 // Reads an HTTP request: path, query, credentials (removed), `.md` suffix, address.
-import { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
 import { parseJson } from '../../packs/define/digits.ts';
 import { ApiError } from '../contract/errors.ts';
 import { transportHeaders } from '../discovery/hosting.ts';
@@ -12,23 +12,8 @@ export interface NodeBindings {
   outgoing?: { destroyed?: boolean; [REQUEST_ID]?: string };
 }
 
-/** A request as handlers read it: Hono's context, or a request on Node's objects (fast-path.ts). */
-export interface Http {
-  req: {
-    method: string;
-    /** Absolute, validated and normalised. */
-    url: string;
-    path: string;
-    /** Query with its question mark, or empty, if it is known without parsing `url`; `path` is undecoded then. */
-    search?: string;
-    /** `name` in lower case. */
-    header(name: string): string | undefined;
-    /** Path parameters, decoded. */
-    param(): Record<string, string>;
-    raw: Request;
-  };
-  env?: NodeBindings;
-}
+/** Hono's context of a request. */
+export type HttpContext = Context<{ Bindings: NodeBindings }>;
 
 /** Key of the request id on the response, for the log. */
 const REQUEST_ID: unique symbol = Symbol('request id');
@@ -94,16 +79,18 @@ export class HttpRequest {
   readonly headers: Headers;
   /** The `payload_too_large` error of a URL that is too long; handlers answer with it. */
   readonly urlError: ApiError | undefined;
+  readonly #http: HttpContext;
   readonly #base: string;
   #url: URL | undefined;
 
-  constructor(gate: CallDeps, c: Http) {
+  constructor(gate: CallDeps, c: HttpContext) {
     const { method } = c.req;
-    const search = c.req.search ?? searchOf(c.req.url);
+    const search = searchOf(c.req.url);
     const parameters = search === '' ? null : new URLSearchParams(search);
+    this.#http = c;
     this.#base = gate.base_url;
     this.method = method;
-    this.path = c.req.search === undefined ? pathOf(c.req.url) : c.req.path;
+    this.path = pathOf(c.req.url);
     this.request_id = requestId(c.req.header('x-request-id'));
     if (c.env?.outgoing) c.env.outgoing[REQUEST_ID] = this.request_id;
     this.headers = Object.assign(commonHeaders(this.request_id), transportHeaders(gate.base_url));
@@ -138,6 +125,11 @@ export class HttpRequest {
     return this.#url;
   }
 
+  /** A header; `name` in lower case. */
+  header(name: string): string | undefined {
+    return this.#http.req.header(name);
+  }
+
   /** Whether the path ends in `.md`. */
   get hasMdSuffix(): boolean {
     return this.path.endsWith('.md');
@@ -145,7 +137,7 @@ export class HttpRequest {
 }
 
 /** Reads a request. Removes a credential from the query; the response is then no-store and no-referrer. */
-export function readRequest(gate: CallDeps, c: Http): HttpRequest {
+export function readRequest(gate: CallDeps, c: HttpContext): HttpRequest {
   return new HttpRequest(gate, c);
 }
 
@@ -176,7 +168,7 @@ export function isTooDeep(value: unknown, levels = LEVELS): boolean {
  * Parses the JSON body of a request; undefined if it is empty. Throws `payload_too_large`, or
  * `validation_failed` for invalid JSON.
  */
-export async function readBody(c: Http, form = false): Promise<unknown> {
+export async function readBody(c: HttpContext, form = false): Promise<unknown> {
   const text = (await readText(c)).trim();
   if (text === '') return undefined;
   if (form && /^application\/x-www-form-urlencoded\b/i.test(c.req.header('content-type') ?? ''))
@@ -194,14 +186,14 @@ export async function readBody(c: Http, form = false): Promise<unknown> {
 }
 
 /** The fields of a form, which programs may send as a JSON object. Throws as `readBody`. */
-export async function readForm(c: Http): Promise<URLSearchParams> {
+export async function readForm(c: HttpContext): Promise<URLSearchParams> {
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) return new URLSearchParams(await readText(c));
   const fields = Object.entries(Object(await readBody(c)) as object);
   return new URLSearchParams(fields.map(([name, value]) => [name, String(value ?? '')]));
 }
 
 /** The body as text. Throws `payload_too_large` beyond LONGEST_BODY, `unsupported_media_type` for a compressed body. */
-export async function readText(c: Http): Promise<string> {
+export async function readText(c: HttpContext): Promise<string> {
   const coding = c.req.header('content-encoding') ?? 'identity';
   if (!/^(?:identity)?$/i.test(coding.trim()))
     throw new ApiError(
@@ -215,10 +207,10 @@ export async function readText(c: Http): Promise<string> {
 const tooLong = (longest: number) => new ApiError('payload_too_large', `The body has more than ${longest} bytes.`);
 
 /** The body's bytes, as a signature covers them. Throws `payload_too_large` beyond `longest` bytes. */
-export async function readBytes(c: Http, longest: number): Promise<Buffer> {
-  const { incoming } = c.env ?? {};
-  // Node's own stream if there is one: wrapping it in a web stream takes longer than most calls.
-  if (incoming instanceof IncomingMessage) return incomingBytes(incoming, longest);
+export async function readBytes(c: HttpContext, longest: number): Promise<Buffer> {
+  const announced = Number(c.req.header('content-length') ?? Number.NaN);
+  if (announced > longest) throw tooLong(longest);
+  if (announced >= 0) return Buffer.from(await c.req.arrayBuffer());
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of c.req.raw.body ?? []) {
@@ -227,33 +219,6 @@ export async function readBytes(c: Http, longest: number): Promise<Buffer> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
-}
-
-function incomingBytes(incoming: IncomingMessage, longest: number): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  if (incoming.readableEnded) return Promise.resolve(Buffer.alloc(0));
-  // Created and removed on demand: an Error captures its stack, and every request closes.
-  const onClose = () => reject(new Error('The client hung up.'));
-  if (incoming.destroyed) onClose();
-  const pieces: Buffer[] = [];
-  let length = 0;
-  const read = (piece: Buffer) => {
-    length += piece.length;
-    pieces.push(piece);
-    if (length <= longest) return;
-    // Further data is discarded with the connection.
-    incoming.off('data', read);
-    incoming.pause();
-    reject(tooLong(longest));
-  };
-  incoming.on('data', read);
-  incoming.once('end', () => {
-    incoming.off('close', onClose);
-    resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
-  });
-  incoming.once('error', reject);
-  incoming.once('close', onClose);
-  return promise;
 }
 
 /**

@@ -54,7 +54,7 @@ const ALLOWED = [
 
 export type Headers = Record<string, string>;
 
-/** A response to send: fast-path.ts writes it to Node's response, `responseOf` converts it for Hono. */
+/** A response to send; `responseOf` converts it for Hono. */
 export interface Reply {
   status: number;
   headers: Headers;

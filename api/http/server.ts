@@ -17,7 +17,7 @@ import { isForeignForm } from './browser-session.ts';
 import { compressReply, varyHeader } from './coding.ts';
 import { etagOf, matches } from './conditions.ts';
 import { methodNotAllowed } from './not-found.ts';
-import { type Http, HttpRequest, type NodeBindings, readForm } from './request.ts';
+import { type HttpContext, HttpRequest, type NodeBindings, readForm } from './request.ts';
 import { errorReply, type Headers, type Reply, responseOf } from './respond.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
@@ -116,7 +116,7 @@ export type PlainAnswer = Exclude<RouteAnswer, Response>;
 
 /** A request as handlers read it. */
 export class RouteRequest extends HttpRequest {
-  readonly http: Http;
+  readonly http: HttpContext;
   readonly now: Date;
   /** Set once the request is admitted. */
   caller: Caller = ANONYMOUS;
@@ -124,7 +124,7 @@ export class RouteRequest extends HttpRequest {
   form = new URLSearchParams();
   readonly #gate: CallDeps;
 
-  constructor(gate: CallDeps, http: Http) {
+  constructor(gate: CallDeps, http: HttpContext) {
     super(gate, http);
     this.#gate = gate;
     this.http = http;
@@ -139,10 +139,6 @@ export class RouteRequest extends HttpRequest {
   /** Whether the client prefers HTML to JSON. */
   get prefersHtml(): boolean {
     return preferred(this.accept, ['application/json', 'text/html']) === 'text/html';
-  }
-
-  header(name: string): string | undefined {
-    return this.http.req.header(name);
   }
 
   /** A query parameter; undefined if it is absent or repeated. */
@@ -193,7 +189,7 @@ export function mountTable(app: App, services: Services, { policy = {}, routes }
 function routeHandler({ gate, report }: Services, policy: Partial<Policy>, route: Route) {
   const declared = typeof route === 'function' ? { answer: route } : route;
   const { answer: run, ...rules } = { ...DEFAULTS, ...policy, ...declared };
-  return async (c: Http): Promise<Response> => {
+  return async (c: HttpContext): Promise<Response> => {
     const request = new RouteRequest(gate, c);
     let answer: RouteAnswer;
     try {

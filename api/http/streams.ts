@@ -1,6 +1,7 @@
 // Limits the streams that one process generates at the same time, and disconnects clients that stopped
 // reading.
-import type { ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { ApiError } from '../contract/errors.ts';
 
 /**
@@ -11,7 +12,7 @@ const STREAMS = 4;
 /** Retry-After of a rejected client, in seconds. */
 const RETRY = 10;
 /** Interval at which the progress of a client with a pending response is measured, in milliseconds. */
-export const STALLED = 20_000;
+const STALLED = 20_000;
 /** Bytes a second that such a client must read: a fast reader of a slow line gets some times as much. */
 const LOWEST_RATE = 4_000;
 
@@ -46,20 +47,26 @@ export class StreamLimit {
 }
 
 /**
- * Closes the connection of a client that has not read `LOWEST_RATE` bytes a second over an interval of `ms` while
- * data was pending; this releases what the response holds (a release, a file, a stream). A response that itself
- * waits for its next bytes is not affected.
+ * Closes connections of clients that have not read `LOWEST_RATE` bytes a second over an interval of `ms` while data was
+ * pending; this releases what the response holds (a release, a file, a stream). A response that itself waits for its
+ * next bytes is not affected.
  */
-export function endStalled(outgoing: ServerResponse, ms: number): void {
-  // Bytes that the kernel had taken at the last check; null: nothing was pending then.
-  let before: number | null = null;
-  const taken = () => (outgoing.socket === null ? 0 : outgoing.socket.bytesWritten - outgoing.socket.writableLength);
-  const isSlow = () => outgoing.writableLength > 0 && before !== null && taken() - before < (LOWEST_RATE * ms) / 1000;
+export function closeStalled(server: Server, ms = STALLED): void {
+  /** Connections, with the bytes that the kernel had taken at the last check; null: nothing was pending then. */
+  const connections = new Map<Socket, number | null>();
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, null);
+    socket.once('close', () => connections.delete(socket));
+  });
   const check = () => {
-    if (isSlow()) outgoing.destroy();
-    before = outgoing.writableLength > 0 ? taken() : null;
+    for (const [socket, before] of connections) {
+      const pending = socket.writableLength > 0;
+      const taken = socket.bytesWritten - socket.writableLength;
+      if (pending && before !== null && taken - before < (LOWEST_RATE * ms) / 1000) socket.destroy();
+      connections.set(socket, pending ? taken : null);
+    }
   };
   // What was written while this thread was busy counts: it is known after the next poll of the event loop.
   const checking = setInterval(() => setImmediate(check), ms).unref();
-  outgoing.once('close', () => clearInterval(checking));
+  server.once('close', () => clearInterval(checking));
 }

@@ -1,6 +1,7 @@
 // Content negotiation: the `.md` suffix, then the `format` parameter, then Accept with its quality values.
 import Negotiator from 'negotiator';
 import { FORMATS, type Format, formatNamed } from '../../data/input/formats.ts';
+import { derive } from '../../packs/define/derive.ts';
 
 export interface Choice {
   format: Format;
@@ -42,7 +43,9 @@ export function negotiate(
   if (explicit !== undefined) return { format: explicit, varies: false };
   if (formats.length < 2) return { format: fallback, varies: false };
   // Media types without their parameters.
-  const bare = formats.map((format) => FORMATS[format].media_type.split(';')[0] ?? '');
+  const bare = derive(formats, 'media types', () =>
+    formats.map((name) => FORMATS[name].media_type.split(';')[0] ?? ''),
+  );
   const best = preferred(request.accept, bare);
   return { format: formats[bare.indexOf(best ?? '')] ?? fallback, varies: true };
 }

@@ -16,6 +16,8 @@ export interface LoadedRecord {
   version: string;
   /** ISO 8601. */
   updated_at: string;
+  /** The kept text of this version; absent: the record was parsed for this call. */
+  source?: object;
   /** The record as an object, with all or some attributes. */
   record(presenting: PresentOptions, fields?: readonly string[] | null): PublicRecord;
   /** The JSON of `record`; null when the record must be parsed. */
@@ -47,13 +49,15 @@ function readRecord({ engine, pack }: Release, ordinal: number, options: Moment)
 class FromText implements LoadedRecord {
   readonly version: string;
   readonly updated_at: string;
+  readonly source: RecordText;
   readonly #json: Buffer<ArrayBuffer>;
   readonly #pack: Pack;
 
-  constructor({ json, version, updated_at }: RecordText, pack: Pack) {
-    this.version = version;
-    this.updated_at = updated_at;
-    this.#json = json;
+  constructor(text: RecordText, pack: Pack) {
+    this.version = text.version;
+    this.updated_at = text.updated_at;
+    this.source = text;
+    this.#json = text.json;
     this.#pack = pack;
   }
 

@@ -37,8 +37,8 @@ export interface TestApp {
   json(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Answer>;
   /** The app itself, for use behind a socket. */
   fetch: Application['app']['fetch'];
-  /** The service's request listener; `others` replaces Hono's, `stalled` as in `withFastPath`. */
-  listener(others?: RequestListener, stalled?: number): RequestListener;
+  /** The service's request listener. */
+  listener(): RequestListener;
   records: Record<string, StoredRecord[]>;
   releases: Record<string, string>;
   register: Register;
@@ -91,8 +91,6 @@ export interface TestOptions {
   mcp_origins?: readonly string[];
   /** SQL_MEMORY in bytes, the default by default; null: no SQL. */
   sql_memory?: number | null;
-  /** FAST_PATH. */
-  fast_path?: boolean;
   /** The clock; stopped at NOW by default. */
   now?: () => Date;
   /** BASE_URL; default BASE, which is no loopback and has no sandbox checkout. */
@@ -180,7 +178,6 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     sql_memory: options.sql_memory === undefined ? 512 * 2 ** 20 : options.sql_memory,
     ...on,
     mcp_origins: options.mcp_origins ?? [],
-    fast_path: options.fast_path ?? true,
     fetch: options.fetch,
     ...(options.open_hosts && { open_hosts: options.open_hosts }),
     report: (error) => faults.push(error),

@@ -2,6 +2,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
+import { closeStalled } from '../../api/http/streams.ts';
 import type { TestApp } from './app.ts';
 
 export interface Listener {
@@ -17,9 +18,17 @@ export async function listenerOfAll(app: TestApp, listener?: RequestListener): P
   return at;
 }
 
-/** Puts the app on a free port, with the listener of the service or another one. */
-export async function startListener(app: TestApp, listener: RequestListener = app.listener()): Promise<Listener> {
+/**
+ * Puts the app on a free port, with the listener of the service or another one. `stalled`: milliseconds that a client may
+ * leave a response unread.
+ */
+export async function startListener(
+  app: TestApp,
+  listener: RequestListener = app.listener(),
+  stalled?: number,
+): Promise<Listener> {
   const server = createServer({ maxHeaderSize: 65_536, requireHostHeader: false }, listener).listen(0, '127.0.0.1');
+  closeStalled(server, stalled);
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   return {

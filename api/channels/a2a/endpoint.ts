@@ -15,7 +15,7 @@ import { A2A_PATH } from '../../discovery/agent-card.ts';
 import { type AnswerCodec, admit, type Call, execute } from '../../gate/execute.ts';
 import { compressReply } from '../../http/coding.ts';
 import { notFound } from '../../http/not-found.ts';
-import { decodePayment, type Http, type HttpRequest, readBody } from '../../http/request.ts';
+import { decodePayment, type HttpContext, type HttpRequest, readBody } from '../../http/request.ts';
 import { challenge, type Headers, responseOf } from '../../http/respond.ts';
 import type { RouteRequest, RouteTable } from '../../http/server.ts';
 import { cachedToolList, type Tool, type ToolList } from '../../render/tools.ts';
@@ -121,7 +121,7 @@ interface Mounted extends A2aDeps {
 /** Runs a skill. */
 async function perform(
   { gate }: A2aDeps,
-  c: Http,
+  c: HttpContext,
   request: HttpRequest,
   { name, args, wants, tokens }: { name: string; args: unknown; wants: ParsedMessage['wants']; tokens: number },
   { tools }: Catalogue,

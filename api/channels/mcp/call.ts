@@ -1,13 +1,11 @@
 // tools/call: runs a tool's operation through the gate and returns result or error (protocols.md section
 // 1.4).
-import type { Awaitable } from '../../../data/model/awaitable.ts';
 import { ApiError, ERRORS } from '../../contract/errors.ts';
 import { admit, type Call } from '../../gate/execute.ts';
 import { challenge } from '../../http/respond.ts';
-import type { Tool } from '../../render/tools.ts';
 import { namedCall } from '../named-call.ts';
 import type { ToolAnswer } from './budget.ts';
-import { type CallSuccess, refusalOf, runCall, type Session } from './session.ts';
+import { refusalOf, runCall, type Session } from './session.ts';
 
 /** A tool's result: its content, whether it is an error, and `_meta`. */
 export interface ToolResult {
@@ -27,11 +25,11 @@ type Params = { name: string; arguments?: unknown; _meta?: Record<string, unknow
  * Calls a tool; `alone`: the request contains no other call. Errors are returned as a result with the error
  * body; only an unknown tool is thrown.
  */
-export function callTool(
+export async function callTool(
   session: Session,
   { name, arguments: args, _meta: meta }: Params,
   alone = false,
-): Awaitable<ToolResult> {
+): Promise<ToolResult> {
   const { gate, c, request, scope } = session;
   const tool = scope.tools.get(name);
   if (!tool) return countRefused(session, new UnknownTool(name), null);
@@ -50,17 +48,13 @@ export function callTool(
   } catch (error) {
     return countRefused(session, error, call);
   }
-  const success = runCall(session, call);
-  if (!(success instanceof Promise)) return successResult(success, tool.operation);
-  return success.then(
-    (done) => successResult(done, tool.operation),
-    (error) => failureResult(session, error, call),
-  );
-}
-
-function successResult({ answer, headers }: CallSuccess, { charge: { price } }: Tool['operation']): ToolResult {
-  const charge = price ? `\nCharged ${headers['X-Charge-EUR'] ?? 0} EUR.\n` : '';
-  return { answer, charge, failed: false, meta: metaOf(headers) };
+  try {
+    const { answer, headers } = await runCall(session, call);
+    const charge = tool.operation.charge.price ? `\nCharged ${headers['X-Charge-EUR'] ?? 0} EUR.\n` : '';
+    return { answer, charge, failed: false, meta: metaOf(headers) };
+  } catch (error) {
+    return failureResult(session, error, call);
+  }
 }
 
 /** The result of a call with an unknown tool or wrong arguments: it counts against the rate limit too. */

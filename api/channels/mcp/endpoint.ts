@@ -11,9 +11,8 @@ import {
 import { ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import { admit } from '../../gate/execute.ts';
 import { compressReply, takesGzip } from '../../http/coding.ts';
-import { registerFastPath } from '../../http/fast-path.ts';
-import { type Http, type HttpRequest, isTooDeep, readRequest, readText } from '../../http/request.ts';
-import { commonHeaders, EXPOSED, errorReply, type Reply, requestId } from '../../http/respond.ts';
+import { type HttpContext, type HttpRequest, isTooDeep, readRequest, readText } from '../../http/request.ts';
+import { commonHeaders, EXPOSED, errorReply, type Reply, requestId, responseOf } from '../../http/respond.ts';
 import type { App } from '../../http/server.ts';
 import { acceptsJson } from '../../render/negotiate.ts';
 import type { RestDeps } from '../rest/rest.ts';
@@ -48,7 +47,7 @@ export function mountMcp(app: App, deps: McpDeps): void {
   const speak = protocol();
   for (const path of PATHS) {
     app.options(path, (c) => preflight(c, origins));
-    const handle = async (c: Http): Promise<Reply> => {
+    const handle = async (c: HttpContext): Promise<Reply> => {
       const request = readRequest(deps.gate, c);
       const reason = rejectionOf(c, origins);
       if (reason !== null) return jsonRpcError(request, 403, -32_000, reason);
@@ -59,13 +58,13 @@ export function mountMcp(app: App, deps: McpDeps): void {
         return failureReply(deps, request, path, error);
       }
     };
-    app.all(path, registerFastPath(handle));
+    app.all(path, async (c) => responseOf(await handle(c)));
   }
 }
 
 async function answer(
   { gate, report }: McpDeps,
-  c: Http,
+  c: HttpContext,
   request: HttpRequest,
   path: string,
   scopeOf: Scopes,
@@ -81,8 +80,7 @@ async function answer(
   if (others > 0) await admit(gate, request.visitor, 'free', false, others);
   const scope = scopeFor(scopeOf, request, message, path) ?? (await scopeNow(gate, scopeOf, request, path));
   const session: Session = { gate, c, request, scope, resource: path, report };
-  const pending = answerPlain(c, message, session);
-  const plain = pending instanceof Promise ? await pending : pending;
+  const plain = await answerPlain(c, message, session);
   if (session.refused) throw session.refused;
   if (plain !== null) {
     const { headers } = request;
@@ -135,7 +133,7 @@ function methodOf(message: unknown): string {
 class ParseError extends Error {}
 
 /** The JSON of a request; undefined for other content types, which the SDK rejects. */
-async function bodyOf(c: Http): Promise<unknown> {
+async function bodyOf(c: HttpContext): Promise<unknown> {
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) return undefined;
   const text = await readText(c);
   let body: unknown;
@@ -239,7 +237,7 @@ const LOCAL: readonly string[] = localhostAllowedHostnames();
  * Why a request is rejected (DNS rebinding): wrong Host, or an origin that is not allowed. Null if it is
  * fine.
  */
-function rejectionOf(c: Http, origins: Origins): string | null {
+function rejectionOf(c: HttpContext, origins: Origins): string | null {
   const validation = validateHostHeader(c.req.header('host'), [origins.base.hostname, ...LOCAL]);
   if (!validation.ok) return validation.message.slice(0, 120);
   const origin = c.req.header('origin');
@@ -248,7 +246,7 @@ function rejectionOf(c: Http, origins: Origins): string | null {
 }
 
 /** The request's Origin if it is allowed; null for any other, and for none. */
-function allowedOrigin(c: Http, { base, further }: Origins): string | null {
+function allowedOrigin(c: HttpContext, { base, further }: Origins): string | null {
   const origin = c.req.header('origin');
   const at = origin === undefined ? null : URL.parse(origin);
   if (origin === undefined || at === null || at.origin !== origin) return null;
@@ -264,7 +262,7 @@ function addCorsHeaders(headers: Record<string, string>, origin: string | null):
 }
 
 /** CORS preflight response. */
-function preflight(c: Http, origins: Origins): Response {
+function preflight(c: HttpContext, origins: Origins): Response {
   const reason = rejectionOf(c, origins);
   const headers = commonHeaders(requestId(c.req.header('x-request-id')));
   if (reason !== null)

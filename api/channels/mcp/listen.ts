@@ -50,7 +50,7 @@ async function followedOf({ gate }: Session, message: unknown): Promise<Followed
   for (const uri of new Set(uris.slice(0, RESOURCES))) {
     const { args } = (typeof uri === 'string' && resourceAt(uri)) || {};
     const { dataset = '', entity_id } = args ?? {};
-    const leases = await Promise.resolve(gate.lease(dataset)).catch(() => null);
+    const leases = await gate.lease(dataset).catch(() => null);
     const { release } = leases ?? {};
     const ordinals = release && entity_id ? await release.engine.resolve([entity_id.toLowerCase()]) : [0];
     leases?.done();
@@ -84,7 +84,7 @@ async function follow(
   const datasets = new Set(followed.map(({ dataset }) => dataset));
   while (!signal.aborted) {
     for (const dataset of datasets) {
-      const leases = await Promise.resolve(gate.lease(dataset)).catch(() => null);
+      const leases = await gate.lease(dataset).catch(() => null);
       try {
         if (!leases?.release || signal.aborted) continue;
         const { release } = leases;

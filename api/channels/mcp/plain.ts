@@ -1,4 +1,4 @@
-// Fast path of tools/call and tools/list: gives the answers of the SDK without running it, for a fraction of the CPU
+// Plain requests of tools/call and tools/list: gives the answers of the SDK without running it, for a fraction of the CPU
 // time.
 
 import {
@@ -7,9 +7,8 @@ import {
   PROTOCOL_VERSION_META_KEY,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
-import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import { derive } from '../../../packs/define/derive.ts';
-import type { Http } from '../../http/request.ts';
+import type { HttpContext } from '../../http/request.ts';
 import { acceptsJson } from '../../render/negotiate.ts';
 import type { ToolAnswer } from './budget.ts';
 import { callTool, type ToolResult } from './call.ts';
@@ -35,16 +34,13 @@ interface PlainRequest {
  * Answers a request if each of its headers and members is valid and known; null otherwise. The SDK then handles
  * it, so all validation and all errors are the SDK's.
  */
-export function answerPlain(c: Http, message: unknown, session: Session): Awaitable<ResponseBody | null> {
+export async function answerPlain(c: HttpContext, message: unknown, session: Session): Promise<ResponseBody | null> {
   const request = plainRequest(c, message);
   if (request === null) return null;
   const { call } = request;
   if (call === null) return writeList(request, session);
   if (!session.scope.tools.has(call.name)) return null;
-  return whenReady(callTool(session, call, true), (result) => plainResponse(request, result, session));
-}
-
-function plainResponse(request: PlainRequest, result: ToolResult, session: Session): ResponseBody {
+  const result = await callTool(session, call, true);
   if (request.modern) Object.assign(result.meta, serverMeta(session));
   return writeResponse(request, result);
 }
@@ -52,7 +48,7 @@ function plainResponse(request: PlainRequest, result: ToolResult, session: Sessi
 const serverMeta = ({ gate }: Session) => ({ [SERVER_INFO_META_KEY]: identity(gate.base_url) });
 
 /** Parses a request; null unless it is plain. */
-function plainRequest(c: Http, message: unknown): PlainRequest | null {
+function plainRequest(c: HttpContext, message: unknown): PlainRequest | null {
   if (c.req.method !== 'POST' || !only(message, ENVELOPE)) return null;
   const { jsonrpc, id, method, params = {} } = message;
   if (jsonrpc !== '2.0' || (typeof id !== 'string' && !Number.isInteger(id))) return null;
@@ -93,7 +89,7 @@ function only(value: unknown, names: ReadonlySet<string>): value is Json {
 }
 
 /** A request of the versions with a handshake, which is optional here. */
-function plainLegacy(c: Http, meta: Json): boolean {
+function plainLegacy(c: HttpContext, meta: Json): boolean {
   return (
     LEGACY.has(c.req.header('mcp-protocol-version') ?? '') &&
     acceptsJson(c.req.header('accept')) &&
@@ -105,7 +101,7 @@ function plainLegacy(c: Http, meta: Json): boolean {
 }
 
 /** A request with version and client in its headers and in `_meta`, both equal. */
-function plainModern(c: Http, method: string, name: unknown, meta: Json): boolean {
+function plainModern(c: HttpContext, method: string, name: unknown, meta: Json): boolean {
   const { [CLIENT_INFO_META_KEY]: info, [CLIENT_CAPABILITIES_META_KEY]: capabilities } = meta;
   return (
     acceptsJson(c.req.header('accept')) &&

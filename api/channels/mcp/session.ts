@@ -1,14 +1,13 @@
 // State of one request to the MCP endpoint: caller, scope, and the headers and errors for the HTTP response.
-import type { Awaitable } from '../../../data/model/awaitable.ts';
 import { type ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import { type Call, type CallDeps, execute, type Outcome } from '../../gate/execute.ts';
-import type { Http, HttpRequest } from '../../http/request.ts';
+import type { HttpContext, HttpRequest } from '../../http/request.ts';
 import { Budget, type ToolAnswer } from './budget.ts';
 import type { Scope } from './scope.ts';
 
 export interface Session {
   gate: CallDeps;
-  c: Http;
+  c: HttpContext;
   request: HttpRequest;
   scope: Scope;
   /** Path of the protected resource: `/mcp` or `/mcp/account`. */
@@ -32,28 +31,16 @@ export interface CallFailure {
 }
 
 /** Runs one call through the gate within the budget. Copies the call's headers to the request's. Errors reject. */
-export function runCall(session: Session, call: Call): Awaitable<CallSuccess> {
-  const { gate, scope } = session;
+export async function runCall(session: Session, call: Call): Promise<CallSuccess> {
+  const { gate, request, scope } = session;
   const budget = new Budget(call.operation, scope.tokens);
   if (budget.shortens) call.shorter = (input, result, ctx) => budget.shorter(input, result, ctx);
-  const outcome = execute(gate, call, (result, ctx) => budget.present(result, ctx), KEPT);
-  if (!(outcome instanceof Promise)) return successOf(session, call, outcome);
-  return outcome.then(
-    (reached) => successOf(session, call, reached),
-    (error) => {
-      copyHeaders(session, call);
-      throw error;
-    },
-  );
-}
-
-function copyHeaders({ request }: Session, call: Call): void {
-  if (call.headers !== request.headers) Object.assign(request.headers, call.headers);
-}
-
-/** MCP has neither conditional requests nor HEAD. */
-function successOf(session: Session, call: Call, outcome: Outcome<ToolAnswer>): CallSuccess {
-  copyHeaders(session, call);
+  let outcome: Outcome<ToolAnswer>;
+  try {
+    outcome = await execute(gate, call, (result, ctx) => budget.present(result, ctx), KEPT);
+  } finally {
+    if (call.headers !== request.headers) Object.assign(request.headers, call.headers);
+  }
   outcome.done();
   if (outcome.kind !== 'answer') throw new Error('an MCP call is neither conditional nor HEAD');
   return { answer: outcome.answer, headers: call.headers };

@@ -1,7 +1,7 @@
 // REST: every operation of the table at its path, with its Markdown twin, HEAD, conditional requests and 405.
 
 import { FORMATS } from '../../../data/input/formats.ts';
-import type { Awaitable } from '../../../data/model/awaitable.ts';
+import { derive } from '../../../packs/define/derive.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Context, Format, Operation, RenderedFile, Result, Validators } from '../../contract/operation.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
@@ -9,11 +9,17 @@ import { admit, type Call, type CallDeps, execute, type Outcome } from '../../ga
 import { compressReply, varyHeader } from '../../http/coding.ts';
 import { findCompressedCopies, pickEncodedCopy } from '../../http/compressed-copies.ts';
 import { isUnchanged } from '../../http/conditions.ts';
-import { registerFastPath } from '../../http/fast-path.ts';
 import { findFile, openFile } from '../../http/files.ts';
 import { methodNotAllowed, notFound } from '../../http/not-found.ts';
 import { OpenFile } from '../../http/open-files.ts';
-import { decodePayment, type Http, type HttpRequest, readBody, readRequest, routedPath } from '../../http/request.ts';
+import {
+  decodePayment,
+  type HttpContext,
+  type HttpRequest,
+  readBody,
+  readRequest,
+  routedPath,
+} from '../../http/request.ts';
 import { errorReply, type Headers, isPieces, type Reply, responseOf } from '../../http/respond.ts';
 import { type App, mountTable, type Services } from '../../http/server.ts';
 import { isPublished } from '../../http/static-overlay.ts';
@@ -43,12 +49,7 @@ export interface RestDeps extends Services {
 export function mountRest(app: App, deps: RestDeps): void {
   const byPath = Map.groupBy(deps.gate.operations, ({ rest }) => routedPath(rest.path));
   for (const [path, operations] of byPath) {
-    for (const operation of operations)
-      app.on(
-        operation.rest.method,
-        path,
-        registerFastPath((c) => reply(deps, c, operation)),
-      );
+    for (const operation of operations) app.on(operation.rest.method, path, (c) => answer(deps, c, operation));
     const refuse = () => {
       throw methodNotAllowed(operations.map(({ rest }) => rest.method));
     };
@@ -60,18 +61,32 @@ export function mountRest(app: App, deps: RestDeps): void {
   mountTable(app, deps, { routes: { 'ALL /v1/*': unknown } });
 }
 
-/** Runs one operation (`reply`) for a Hono handler. */
+/** Runs one operation, from the request to the response. `path` holds its path parameters. Never rejects. */
 export async function answer(
   deps: RestDeps,
-  c: Http,
+  c: HttpContext,
   operation: Operation,
-  path?: Record<string, string>,
+  path: Record<string, string> = c.req.param(),
 ): Promise<Response> {
-  return responseOf(await reply(deps, c, operation, path));
+  const call = new RestCall(deps.gate, c, operation, path);
+  try {
+    // The 413 of an address that is too long counts like a free call.
+    if (call.request.urlError) {
+      await admit(deps.gate, call, 'free');
+      throw call.request.urlError;
+    }
+    const outcome = await execute<RestAnswer>(deps.gate, call, present, REST_ANSWER_CODEC);
+    return responseOf(await reply(deps, call, outcome));
+  } catch (error) {
+    return responseOf(failedReply(deps, call, error));
+  }
 }
 
-/** The gate's call of a request; members that few calls need are computed on demand. A class with methods: closures created for each request would outlive it. */
+/** A request of an operation as the gate's call; members that few calls need are computed on demand. */
 class RestCall implements Call {
+  readonly http: HttpContext;
+  readonly request: HttpRequest;
+  readonly choice: Choice;
   readonly credential: Call['credential'];
   readonly address: string;
   readonly headers: Call['headers'];
@@ -90,23 +105,20 @@ class RestCall implements Call {
   readonly body: (() => Promise<unknown>) | undefined;
   /** Entity tag of the response, set once its version is known. */
   tag: string | undefined;
-  /** Time of the last change (ISO 8601), set once it is known. */
+  /** Time of the last change, as a header, set once it is known. */
   last_modified: string | undefined;
-  readonly #http: Http;
-  readonly #request: HttpRequest;
   readonly #gate: CallDeps;
 
   /** `path` holds the path parameters. */
-  constructor(
-    c: Http,
-    request: HttpRequest,
-    operation: Operation,
-    path: Record<string, string>,
-    format: Format,
-    gate: CallDeps,
-  ) {
-    this.#http = c;
-    this.#request = request;
+  constructor(gate: CallDeps, http: HttpContext, operation: Operation, path: Record<string, string>) {
+    const request = readRequest(gate, http);
+    this.http = http;
+    this.request = request;
+    this.choice = negotiate(formsOf(operation), {
+      accept: request.accept,
+      suffix: request.hasMdSuffix,
+      parameter: operation.own_format ? undefined : single(request.query['format']),
+    });
     this.#gate = gate;
     this.credential = request.visitor.credential;
     this.address = request.visitor.address;
@@ -116,63 +128,59 @@ class RestCall implements Call {
     this.query = operation.rest.method === 'GET' ? request.search : undefined;
     this.dataset = path['ds'] ?? null;
     this.entity = path['entity_id'] ?? null;
-    this.format = format;
+    this.format = this.choice.format;
     this.head = request.method === 'HEAD';
     this.request_id = request.request_id;
-    this.idempotency_key = c.req.header('idempotency-key');
-    this.max_price = c.req.header('x-max-price-eur');
-    this.payment = decodePayment(c.req.header('payment-signature'));
+    this.idempotency_key = request.header('idempotency-key');
+    this.max_price = request.header('x-max-price-eur');
+    this.payment = decodePayment(request.header('payment-signature'));
     this.misread = request.search === '' ? undefined : strayIn(request, path);
     let body: Promise<unknown> | undefined;
-    this.body = operation.rest.method === 'GET' ? undefined : () => (body ??= readBody(c, operation.rest.form));
+    this.body = operation.rest.method === 'GET' ? undefined : () => (body ??= readBody(http, operation.rest.form));
     this.tag = undefined;
     this.last_modified = undefined;
   }
 
   get url(): URL {
-    return this.#request.url;
-  }
-
-  get base(): string {
-    return this.#gate.base_url;
-  }
-
-  /** Path as sent, with `.md`. */
-  get path(): string {
-    return this.#request.path;
+    return this.request.url;
   }
 
   get signal(): AbortSignal {
-    return this.#http.req.raw.signal;
+    return this.http.req.raw.signal;
   }
 
   /** Reads the connection's state, so that no abort signal has to be created. */
   gone(): boolean {
-    return this.#http.env?.outgoing?.destroyed ?? this.signal.aborted;
+    return this.http.env?.outgoing?.destroyed ?? this.signal.aborted;
   }
 
-  unchanged({ version, pack_version = '', last_modified }: Validators, ctx: Context): boolean {
+  unchanged(validators: Validators, ctx: Context): boolean {
     // HTML pages of paid answers are never stored, so no client can have one.
     if (ctx.format === 'html') return false;
-    this.tag = this.#gate.tags.ofVersion(version, this.#representation(ctx, pack_version));
-    this.last_modified = last_modified;
+    const { last_modified, source } = validators;
+    const { name, charge } = this.operation;
+    // For paid answers the tag excludes the caller, so that it is compared for callers without a credential too
+    // (contract section 3).
+    const caller = charge.access === 'free' ? `${ctx.visibility} ${ctx.admin}` : '';
+    const tag = () => this.#tagOf(validators, caller);
+    const date = () => (last_modified === undefined ? undefined : new Date(last_modified).toUTCString());
+    // Only of addresses without a query, of which there are few for a record.
+    const derives = source !== undefined && this.request.search === '';
+    this.tag = derives ? derive(source, `tag of ${name} as ${ctx.format} ${caller}`, tag) : tag();
+    this.last_modified = source === undefined ? date() : derive(source, 'Last-Modified', date);
     return this.had();
   }
 
   /** Whether the client has the current version, by its conditional headers. */
   had(): boolean {
-    return isUnchanged(this.#http, this);
+    return isUnchanged(this.request, this);
   }
 
-  /**
-   * Everything besides the version that the body depends on. For paid answers this excludes the caller, so
-   * that the tag is compared for callers without a credential too (contract section 3).
-   */
-  #representation(ctx: Context, pack_version: string): readonly string[] {
-    const { search } = this.#request;
-    const caller = this.operation.charge.access === 'free' ? `${ctx.visibility} ${ctx.admin}` : '';
-    const query = sortedQuery(search);
-    return [pack_version, this.#gate.code, this.operation.name, ctx.format, caller, ctx.base_url, query];
+  /** The tag of a version, with everything else that the body depends on. */
+  #tagOf({ version, pack_version = '' }: Validators, caller: string): string {
+    const { code, base_url, tags } = this.#gate;
+    const query = sortedQuery(this.request.search);
+    return tags.ofVersion(version, [pack_version, code, this.operation.name, this.format, caller, base_url, query]);
   }
 }
 
@@ -192,103 +200,39 @@ function strayIn({ query }: HttpRequest, path: Record<string, string>): ApiError
     : new ApiError('unknown_filter', `"${stray}" is part of the path and no parameter of this operation.`);
 }
 
-/** A request of an operation, from its reading to its reply. */
-class Exchange {
-  readonly deps: RestDeps;
-  readonly http: Http;
-  readonly operation: Operation;
-  readonly request: HttpRequest;
-  readonly choice: Choice;
-  readonly call: RestCall;
-
-  constructor(deps: RestDeps, http: Http, operation: Operation, path: Record<string, string>) {
-    const request = readRequest(deps.gate, http);
-    this.deps = deps;
-    this.http = http;
-    this.operation = operation;
-    this.request = request;
-    this.choice = negotiate(formsOf(operation), {
-      accept: request.accept,
-      suffix: request.hasMdSuffix,
-      parameter: operation.own_format ? undefined : single(request.query['format']),
-    });
-    this.call = new RestCall(http, request, operation, path, this.choice.format, deps.gate);
-  }
-}
-
-/**
- * Runs one operation, from the request to the reply. `path` holds its path parameters. Without a promise when
- * the gate and the answer need none; never rejects.
- */
-function reply(
-  deps: RestDeps,
-  c: Http,
-  operation: Operation,
-  path: Record<string, string> = c.req.param(),
-): Awaitable<Reply> {
-  const exchange = new Exchange(deps, c, operation, path);
-  if (exchange.request.urlError) return refuseUrl(exchange, exchange.request.urlError);
-  const outcome = execute<RestAnswer>(deps.gate, exchange.call, present, REST_ANSWER_CODEC);
-  if (!(outcome instanceof Promise)) return replyWith(exchange, outcome);
-  return outcome.then(
-    (reached) => replyWith(exchange, reached),
-    (error) => failedReply(exchange, error),
-  );
-}
-
-/** The 413 of an address that is too long: it counts like a free call. */
-async function refuseUrl(exchange: Exchange, error: ApiError): Promise<Reply> {
-  try {
-    await admit(exchange.deps.gate, exchange.call, 'free');
-    throw error;
-  } catch (refused) {
-    return failedReply(exchange, refused);
-  }
-}
-
 /** The reply of a call that passed the gate. */
-function replyWith(exchange: Exchange, outcome: Outcome<RestAnswer>): Awaitable<Reply> {
-  try {
-    const made = replyOf(exchange, outcome);
-    return made instanceof Promise ? made.catch((error) => failedReply(exchange, error)) : made;
-  } catch (error) {
-    return failedReply(exchange, error);
-  }
-}
-
-function replyOf(exchange: Exchange, outcome: Outcome<RestAnswer>): Awaitable<Reply> {
-  const { deps, operation, request, call, choice, http } = exchange;
+async function reply(deps: RestDeps, call: RestCall, outcome: Outcome<RestAnswer>): Promise<Reply> {
+  const { operation, choice, headers } = call;
+  const { base_url, tags } = deps.gate;
   const priced = outcome.kind === 'not_run' || (outcome.kind === 'answer' && outcome.priced);
   const free = operation.charge.access === 'free' && !priced;
   // One object for all headers: those of the gate, of caches and of the answer.
-  const { headers } = request;
-  const { extension } = FORMATS[choice.format];
+  const { extension, media_type } = FORMATS[choice.format];
   if (extension) headers['Content-Disposition'] = `attachment; filename="${call.dataset ?? 'register'}.${extension}"`;
   addCacheHeaders(headers, operation, free && outcome.caller.kind === 'anonymous', choice);
-  if (choice.format === 'html') Object.assign(headers, fileHeaders(deps.gate.base_url));
+  if (choice.format === 'html') Object.assign(headers, fileHeaders(base_url));
   if (outcome.kind !== 'answer') {
     outcome.done();
     addValidators(headers, call);
     if (outcome.kind === 'unchanged') return { status: 304, headers, body: null };
-    headers['Content-Type'] = FORMATS[choice.format].media_type;
+    headers['Content-Type'] = media_type;
     return { status: 200, headers, body: null };
   }
   const { result, rendered } = outcome.answer;
-  if (result.framed) Object.assign(headers, fileHeaders(deps.gate.base_url, true));
+  if (result.framed) Object.assign(headers, fileHeaders(base_url, true));
   const { body } = rendered;
   const inMemory = typeof body === 'string' || body instanceof Uint8Array;
-  if (inMemory && free && operation.rest.method === 'GET') call.tag ??= deps.gate.tags.ofBody(body);
-  call.last_modified ??= result.last_modified;
+  if (inMemory && free && operation.rest.method === 'GET') call.tag ??= tags.ofBody(body);
+  if (result.last_modified !== undefined) call.last_modified ??= new Date(result.last_modified).toUTCString();
   addValidators(headers, call);
   describe(headers, result, rendered, call);
   if (free && operation.rest.method === 'GET' && call.had()) {
     outcome.done();
     return { status: 304, headers, body: null };
   }
-  if (!inMemory && !isPieces(body)) return streamedReply(exchange, { result, body, headers, done: outcome.done });
+  if (!inMemory && !isPieces(body)) return streamedReply(deps, call, { result, body, headers, done: outcome.done });
   outcome.done();
-  const { status = 200 } = result;
-  return compressReply({ status, headers, body }, http.req.header('accept-encoding'));
+  return compressReply({ status: result.status ?? 200, headers, body }, call.request.header('accept-encoding'));
 }
 
 interface Streamed {
@@ -299,20 +243,22 @@ interface Streamed {
 }
 
 /** The reply of a long text: the static file with the same content, or the text as it is generated. */
-async function streamedReply(exchange: Exchange, { result, body, headers, done }: Streamed): Promise<Reply> {
-  const { deps, call, http, request } = exchange;
-  const { gate, root, streams, report } = deps;
+async function streamedReply(
+  { gate, root, streams, report }: RestDeps,
+  call: RestCall,
+  { result, body, headers, done }: Streamed,
+): Promise<Reply> {
   if (call.head) return { status: 200, headers, body: closeStream(body, done) };
-  const accepts = http.req.header('accept-encoding');
+  const accepts = call.request.header('accept-encoding');
   try {
     const file = root && result.file ? await openRendered(root, result.file, gate, accepts) : null;
     if (file !== null) {
       done();
       return { status: 200, headers: { ...headers, ...file.headers }, body: file.body };
     }
-    const release = streams.open(request.visitor.address, done);
-    const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
-    return compressReply({ status: 200, headers, body: streamOf(body, release, fault) }, accepts);
+    const release = streams.open(call.address, done);
+    const fault = (error: unknown) => call.signal.aborted || report(error, call.request_id);
+    return await compressReply({ status: 200, headers, body: streamOf(body, release, fault) }, accepts);
   } catch (error) {
     done();
     throw error;
@@ -320,32 +266,37 @@ async function streamedReply(exchange: Exchange, { result, body, headers, done }
 }
 
 /** The reply of a failed call: a page if the client prefers one, else JSON. */
-function failedReply({ deps, request, operation, choice, call }: Exchange, error: unknown): Reply {
-  const { gate, report } = deps;
-  const failed = failureReply(gate, request, error, report, call);
+function failedReply({ gate: { base_url }, report }: RestDeps, call: RestCall, error: unknown): Reply {
+  const { request_id, request, headers, operation, choice } = call;
+  const apiError = toApiError(error);
+  if (apiError.code === 'internal' && !call.signal.aborted) report(error, request_id);
+  // Only an existing dataset has a guide to link to.
+  const dataset = headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
+  const place = { base_url, request_id, dataset, accept: request.accept, headers, resource: '/v1' };
+  const failed = errorReply(apiError, place);
   const page = choice.format === 'html' ? operation.rest.html?.failure : undefined;
   if (page === undefined) return failed;
-  const about = { base_url: gate.base_url, path: request.path };
-  const headers = { ...failed.headers, ...fileHeaders(gate.base_url), 'Content-Type': FORMATS.html.media_type };
-  return { status: failed.status, headers, body: page(toApiError(error).message, about) };
+  const pageHeaders = { ...failed.headers, ...fileHeaders(base_url), 'Content-Type': FORMATS.html.media_type };
+  return {
+    status: failed.status,
+    headers: pageHeaders,
+    body: page(apiError.message, { base_url, path: request.path }),
+  };
 }
 
 /** Formats of an operation, preferred ones first; HTML is one of them if the operation has a page. */
 function formsOf({ formats, rest: { html } }: Operation): readonly Format[] {
   if (!html) return formats;
-  return html.first ? ['html', ...formats] : [...formats, 'html'];
+  return derive(html, 'formats', () => (html.first ? ['html', ...formats] : [...formats, 'html']));
 }
 
-/** Renders a result in the requested format. Synchronous renderers return no promise. */
-function present(result: Result<unknown>, ctx: Context, operation: Operation): RestAnswer | Promise<RestAnswer> {
+/** Renders a result in the requested format. */
+async function present(result: Result<unknown>, ctx: Context, operation: Operation): Promise<RestAnswer> {
   const { parts } = result;
   // The tag of a free answer is computed from its bytes.
   if (ctx.format === 'json' && parts && parts.length > 1 && (operation.charge.access !== 'free' || ctx.priced))
     return { result, rendered: { content_type: FORMATS.json.media_type, body: parts } };
-  const rendered = render(operation, result, ctx);
-  return rendered instanceof Promise
-    ? rendered.then((content) => ({ result, rendered: content }))
-    : { result, rendered };
+  return { result, rendered: await render(operation, result, ctx) };
 }
 
 const single = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
@@ -367,7 +318,7 @@ function addCacheHeaders(headers: Headers, operation: Operation, open: boolean, 
 
 function addValidators(headers: Headers, { tag, last_modified }: RestCall): void {
   if (tag !== undefined) headers['ETag'] = tag;
-  if (last_modified !== undefined) headers['Last-Modified'] = new Date(last_modified).toUTCString();
+  if (last_modified !== undefined) headers['Last-Modified'] = last_modified;
 }
 
 function describe(headers: Headers, result: Result<unknown>, rendered: RestAnswer['rendered'], call: RestCall): void {
@@ -413,20 +364,6 @@ function closeStream(body: AsyncIterable<string>, done: () => void): null {
   void body[Symbol.asyncIterator]().return?.();
   done();
   return null;
-}
-
-function failureReply(
-  { base_url }: CallDeps,
-  { request_id, accept, headers }: HttpRequest,
-  error: unknown,
-  report: RestDeps['report'],
-  call: Call,
-): Reply {
-  const apiError = toApiError(error);
-  if (apiError.code === 'internal' && !call.signal.aborted) report(error, request_id);
-  // Only an existing dataset has a guide to link to.
-  const dataset = call.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
-  return errorReply(apiError, { base_url, request_id, dataset, accept, headers, resource: '/v1' });
 }
 
 /**

@@ -198,8 +198,8 @@ async function download(gate: CallDeps, request: RouteRequest): Promise<Response
   const tag = `"${snapshot.sha256}"`;
   const headers = headersOf(snapshot, tag);
   const selected = { tag, last_modified: snapshot.made_at };
-  if (isRefused(c, selected)) return new Response(null, { status: 412, headers });
-  if (isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
+  if (isRefused(c.req, selected)) return new Response(null, { status: 412, headers });
+  if (isUnchanged(c.req, selected)) return new Response(null, { status: 304, headers });
   const range = c.req.method === 'HEAD' ? null : parseRange(c, { bytes: snapshot.bytes, at: snapshot.made_at }, tag);
   if (range === 'none') {
     headers['Content-Range'] = `bytes */${snapshot.bytes}`;

@@ -11,7 +11,7 @@ import { findFile, openFile, type StaticFile } from '../../http/files.ts';
 import { methodNotAllowed, notFound } from '../../http/not-found.ts';
 import { OpenFile } from '../../http/open-files.ts';
 import { parseRange } from '../../http/ranges.ts';
-import type { Http } from '../../http/request.ts';
+import type { HttpContext } from '../../http/request.ts';
 import { type Headers as ReplyHeaders, responseOf } from '../../http/respond.ts';
 import { type RouteAnswer, RouteRequest, type RouteTable } from '../../http/server.ts';
 import { editsOf, fileState } from '../../http/static-overlay.ts';
@@ -55,7 +55,9 @@ export function staticTable(deps: StaticDeps): RouteTable {
       'ALL /*': async ({ http: { req, env } }) => {
         const header = (name: string) => req.header(name);
         const head = { method: 'HEAD', url: req.url, path: req.path, raw: req.raw, header, param: () => req.param() };
-        const headResponse = await serve(deps, new RouteRequest(deps.gate, { req: head, ...(env && { env }) }));
+        // What a request reads of its context.
+        const context = { req: head, env } as unknown as HttpContext;
+        const headResponse = await serve(deps, new RouteRequest(deps.gate, context));
         throw headResponse.status === 404 ? await notFound(deps.gate, req.path) : methodNotAllowed(['GET']);
       },
     },
@@ -189,7 +191,7 @@ function decodeSegment(segment: string): string {
  * accepts; 304 if the client has it.
  */
 export async function sendFile(
-  c: Http,
+  c: HttpContext,
   file: StaticFile & { text?: string },
   common: ReplyHeaders,
   status = 200,
@@ -213,8 +215,8 @@ export async function sendFile(
   if (last_modified) headers['Last-Modified'] = last_modified.toUTCString();
   if (copies.length > 0 || text !== undefined) headers['Vary'] = varyHeader(headers['Vary']);
   const selected = { tag, last_modified };
-  if (status === 200 && file.ranges && isRefused(c, selected)) return new Response(null, { status: 412, headers });
-  if (status === 200 && isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
+  if (status === 200 && file.ranges && isRefused(c.req, selected)) return new Response(null, { status: 412, headers });
+  if (status === 200 && isUnchanged(c.req, selected)) return new Response(null, { status: 304, headers });
   const send = async (start: number, end: number, as: number) => {
     const opened = await openFile(file, copy);
     if (!(opened instanceof OpenFile)) return sendFile(c, opened, common, status);

@@ -15,10 +15,11 @@ export function loadRecord(entity_id: string, ctx: Context): Awaitable<LoadedRec
 
 /** Validators of an answer that depends on the record and the pack alone. */
 function recordValidators(raw: RawInput, ctx: Context): Awaitable<Validators> {
-  return whenReady(loadRecord(String(raw['entity_id']), ctx), ({ version, updated_at }) => ({
+  return whenReady(loadRecord(String(raw['entity_id']), ctx), ({ version, updated_at, source }) => ({
     version,
     pack_version: packVersion(releaseOf(ctx).pack),
     last_modified: updated_at,
+    source,
   }));
 }
 

@@ -36,10 +36,14 @@ export interface LiveGrant {
 }
 
 /** The key of a secret, or its parent for that of a child key; null when it is unknown, expired or revoked. */
-export async function findLiveKey({ reader }: Store, secret: string, now: number): Promise<LiveKey | null> {
+export async function findLiveKey(
+  { reader }: Store,
+  secret: string,
+  now: number,
+  hash = hashSecret(secret),
+): Promise<LiveKey | null> {
   // A malformed secret needs no look-up.
   if (!isWellFormedKey(secret)) return null;
-  const hash = hashSecret(secret);
   const [key] = await keyByHash(reader, { hash });
   if (key) return liveKey(key, now);
   const [child] = await childByHash(reader, { hash });

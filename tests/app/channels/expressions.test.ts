@@ -22,10 +22,9 @@ type App = Pick<TestApp, 'json' | 'ask' | 'register' | 'records'>;
 
 const query = (values: Record<string, string>) => new URLSearchParams(values).toString();
 
-describe.each([
-  ['with the fast path', await appOfAll()],
-  ['without it', await appOfAll({ fast_path: false })],
-])('%s', (_, app: App) => {
+const app: App = await appOfAll();
+
+describe('over REST', () => {
   const get = async (path: string, values: Record<string, string>, admin = true) =>
     app.json(`/v1/tools/${path}?${query(values)}`, { admin });
   const expected = (also: (record: StoredRecord) => boolean = () => true) => {

@@ -20,8 +20,8 @@ const x402 = {
   ...{ facilitator_url: UNREACHABLE, rpc_url: UNREACHABLE },
 };
 
-// DuckDB alone, on SQLite and without the fast path: what everything else is compared with.
-const plainReference = { nights: true, index: false, fast_path: false };
+// DuckDB alone, on SQLite: what everything else is compared with.
+const plainReference = { nights: true, index: false };
 const reference = { published: await appOfAll(plainReference), edited: await appOfAll(plainReference) };
 
 await applyEdits(reference.edited);
@@ -61,7 +61,7 @@ describeApps('questions', { nights: true, x402 }, (stage) => {
     expect([stage.app.faults, stage.app.lent()]).toEqual([[], 0]);
   });
 
-  /** Status, text and charge of the service behind its listener, with the fast path. */
+  /** Status, text and charge of the service behind its listener. */
   async function fetched(address: string, init: RequestInit = {}) {
     const response = await fetch(http.base + address, { ...init, headers: { ...rest, ...init.headers } });
     const { status, headers } = response;

@@ -11,7 +11,7 @@ const operation = OPERATIONS.find(({ name }) => name === 'sql_query')!;
 const given = { sql: "SELECT name, materials FROM tools WHERE slug LIKE 'nordwerk-fs%' ORDER BY name" };
 const PATHS = ['/v1/sql', '/v1/{ds}/sql', '/v1/tools/sql'];
 
-describeApps('SQL', { nights: true, fast_path: false, index: false }, (stage) => {
+describeApps('SQL', { nights: true, index: false }, (stage) => {
   let http: Listener;
   let client: McpClient;
   let headers: Record<string, string>;
