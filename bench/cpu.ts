@@ -45,9 +45,15 @@ const MCP_HEADERS = {
 const WRITTEN_BY_NODE = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
 
 /**
- * Measures and returns the table. `records`: dataset of gets and searches; `figures`: that of statistics.
+ * Measures and returns the table. `records`: dataset of gets and searches; `figures`: that of statistics. `only`: ids of
+ * questions; null: all.
  */
-export async function benchCpu(records: Subject, figures: Subject, scratch: string, rounds: Rounds): Promise<string> {
+export async function benchCpu(
+  records: Subject,
+  figures: Subject,
+  scratch: string,
+  { only, ...rounds }: Rounds & { only: readonly string[] | null },
+): Promise<string> {
   const datasets = [...new Set([records.dataset, figures.dataset])];
   const dataDir = borrowed(records.dataDir, scratch, datasets);
   const keys = await createKeys(dataDir);
@@ -65,13 +71,13 @@ export async function benchCpu(records: Subject, figures: Subject, scratch: stri
   );
   const peers: ServerProcess[] = [];
   try {
-    const questions = await questionsOf(records, figures, keys);
+    const questions = (await questionsOf(records, figures, keys)).filter(({ id }) => only?.includes(id) ?? true);
     const bodies = join(scratch, 'cpu-bodies');
     const bytes = await keepAnswers(questions, service, bodies);
     const bare = await startProcess(['bench/peers/bare.ts'], { BODIES: bodies }, '/');
     peers.push(bare);
     const sqlite = new Map<Subject, ServerProcess>();
-    for (const subject of new Set([records, figures])) {
+    for (const subject of new Set(questions.flatMap((question) => (question.sqlite ? question.subject : [])))) {
       const peer = await startSqlite(subject, service.base);
       peers.push(peer);
       sqlite.set(subject, peer);
@@ -82,7 +88,6 @@ export async function benchCpu(records: Subject, figures: Subject, scratch: stri
       const sides: Record<string, BenchServer> = {
         service: { base: service.base, cpu: service.cpu, paths, headers, ...(posted && { bodies: posted }) },
       };
-      const peer = sqlite.get(question.subject)!;
       if (!computed)
         sides['bare'] = {
           base: bare.base,
@@ -91,7 +96,8 @@ export async function benchCpu(records: Subject, figures: Subject, scratch: stri
           headers,
           ...(posted && { bodies: posted }),
         };
-      if (question.sqlite) sides['sqlite'] = { base: peer.base, cpu: peer.cpu, paths: question.sqlite };
+      const peer = sqlite.get(question.subject);
+      if (peer && question.sqlite) sides['sqlite'] = { base: peer.base, cpu: peer.cpu, paths: question.sqlite };
       const loads = await alternate(sides, rounds);
       const bad = Object.values(loads).reduce((sum, load) => sum + load.bad, 0);
       if (bad > 0) throw new Error(`${question.name}: ${bad} failed answers`);

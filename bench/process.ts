@@ -1,10 +1,9 @@
 // Starts a server in a child process and stops it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../tests/support/free-port.ts';
-import type { Vitals } from './watch.ts';
 
 export interface ServerProcess {
   base: string;
@@ -14,12 +13,6 @@ export interface ServerProcess {
   memory: () => { now: number; peak: number } | null;
   /** Processor milliseconds of all threads since the start, from /proc; null where there is no /proc. */
   cpu: () => number | null;
-  /** Processor milliseconds of each worker thread by its id, from /proc; null where there is no /proc. */
-  threads: () => Map<string, number> | null;
-  /** Vitals of the process since the last call (watch.ts). */
-  vitals: () => Promise<Vitals>;
-  /** From now on the vitals contain the longest turn of the event loop. */
-  watchTurns: () => void;
   /** Profile of the main thread while `load` runs. */
   profile: (load: () => Promise<unknown>) => Promise<CpuProfile>;
   stop: () => Promise<void>;
@@ -71,10 +64,7 @@ export async function startProcess(
         base,
         started,
         memory: () => memoryOf(child),
-        cpu: () => cpuOf(`/proc/${child.pid}/stat`)?.ms ?? null,
-        threads: () => threadsOf(child),
-        vitals: () => vitalsOf(child),
-        watchTurns: () => void child.send('turns'),
+        cpu: () => cpuOf(child),
         profile: (load) => profileOf(child, load),
         stop: () => stop(child),
       };
@@ -83,13 +73,6 @@ export async function startProcess(
   }
   await stop(child);
   throw new Error(`${args.join(' ')} did not answer ${ready} within a quarter of an hour: ${stderr()}`);
-}
-
-async function vitalsOf(child: ChildProcess): Promise<Vitals> {
-  const reply = once(child, 'message');
-  child.send('vitals');
-  const [vitals] = (await reply) as [Vitals];
-  return vitals;
 }
 
 async function profileOf(child: ChildProcess, load: () => Promise<unknown>): Promise<CpuProfile> {
@@ -114,27 +97,16 @@ function memoryOf(child: ChildProcess): { now: number; peak: number } | null {
 /** Milliseconds of one tick of /proc: USER_HZ is 100 on every Linux. */
 const TICK = 10;
 
-/** Name and processor time of a process or a thread; null when it has ended, and where there is no /proc. */
-function cpuOf(stat: string): { name: string; ms: number } | null {
+/** Processor milliseconds of a process; null when it has ended, and where there is no /proc. */
+function cpuOf({ pid }: ChildProcess): number | null {
   try {
     // The name, in brackets, may contain spaces.
-    const [, name, rest] = /\((.*)\) (.*)/s.exec(readFileSync(stat, 'utf8'))!;
-    const fields = rest!.split(' ');
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
     const [user, system] = [fields[11], fields[12]];
-    return { name: name!, ms: (Number(user) + Number(system)) * TICK };
+    return (Number(user) + Number(system)) * TICK;
   } catch {
     return null;
   }
-}
-
-/** Node's name of the threads of `worker_threads`. */
-const WORKER = 'WorkerThread';
-
-function threadsOf({ pid }: ChildProcess): Map<string, number> | null {
-  const tasks = `/proc/${pid}/task`;
-  if (!existsSync(tasks)) return null;
-  const threads = readdirSync(tasks).map((id) => [id, cpuOf(`${tasks}/${id}/stat`)] as const);
-  return new Map(threads.flatMap(([id, thread]) => (thread?.name === WORKER ? [[id, thread.ms] as const] : [])));
 }
 
 async function stop(child: ChildProcess): Promise<void> {

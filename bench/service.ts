@@ -26,12 +26,12 @@ function served(): string[] {
 
 /**
  * Starts `api/server.ts` and waits until it is warm. `datasets`: only these of the subject's data folder.
- * `dist`: DIST_DIR; default an empty folder. `workers`: WORKERS; default that of this process.
+ * `dist`: DIST_DIR; default an empty folder.
  */
 export async function startService(
   subject: Pick<Subject, 'dataDir' | 'dataset' | 'packDirs'>,
   scratch: string,
-  { datasets, dist, workers }: { datasets?: readonly string[]; dist?: string; workers?: number } = {},
+  { datasets, dist }: { datasets?: readonly string[]; dist?: string } = {},
 ): Promise<Service> {
   const dataDir = borrowed(subject.dataDir, scratch, datasets);
   const env = {
@@ -41,7 +41,6 @@ export async function startService(
     ADMIN_KEYS: ADMIN,
     // The clock runs, so that ages are computed as in production.
     SOURCE_DATE_EPOCH: '',
-    ...(workers !== undefined && { WORKERS: String(workers) }),
   };
   const began = performance.now();
   const started = await startProcess(served(), env, `/v1/${subject.dataset}/entities?limit=1`, OPERATOR_HEADERS);

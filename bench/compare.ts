@@ -2,15 +2,15 @@
 // in turn.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Agreement, agreement } from '../agree.ts';
-import { drawValues } from '../draw.ts';
-import type { Load } from '../load.ts';
-import { alternate, type BenchServer, type Rounds, requestOnce } from '../measure.ts';
-import { startSqlite } from '../peers/start.ts';
-import { type ServerProcess, startProcess } from '../process.ts';
-import { type BenchQuestion, benchQuestionsFor, type Peer } from '../questions.ts';
-import { OPERATOR_HEADERS, type Service, startService } from '../service.ts';
-import type { Subject } from '../subject.ts';
+import { type Agreement, agreement } from './agree.ts';
+import { drawValues } from './draw.ts';
+import type { Load } from './load.ts';
+import { alternate, type BenchServer, type Rounds, requestOnce } from './measure.ts';
+import { startSqlite } from './peers/start.ts';
+import { type ServerProcess, startProcess } from './process.ts';
+import { type BenchQuestion, BUDGETS, benchQuestionsFor, type Peer } from './questions.ts';
+import { OPERATOR_HEADERS, startService } from './service.ts';
+import type { Subject } from './subject.ts';
 
 export type Server = 'service' | Peer;
 
@@ -31,24 +31,22 @@ export interface Questions {
   rows: QuestionRow[];
 }
 
-const PEERS = import.meta.dirname.replace(/parts$/, 'peers');
+const PEERS = join(import.meta.dirname, 'peers');
 
 export interface QuestionsOptions extends Omit<Rounds, 'connections'> {
   /** Numbers of connections. */
   levels: readonly number[];
   /** Ids of questions; null: all. */
   only: readonly string[] | null;
-  /** Called with the service before the first question. */
-  before?: (service: Service) => Promise<void>;
-  /** Called with each row. */
-  report?: (row: QuestionRow) => void;
+  /** Called with a line about each row. */
+  progress: (line: string) => void;
 }
 
 /** Runs the table. */
 export async function benchQuestions(
   subject: Subject,
   scratch: string,
-  { levels, seconds, rounds, only, before, report }: QuestionsOptions,
+  { levels, seconds, rounds, only, progress }: QuestionsOptions,
 ): Promise<Questions> {
   const questions = benchQuestionsFor(subject, await drawValues(subject)).filter(
     ({ id }) => only === null || only.includes(id),
@@ -57,7 +55,6 @@ export async function benchQuestions(
   const up: Partial<Record<Server, ServerProcess>> = { service };
   const rows: QuestionRow[] = [];
   try {
-    await before?.(service);
     up.sqlite = await startSqlite(subject, service.base);
     up.duckdb = await startDuckdb(subject, questions);
     const bytes = await bodiesFor(questions, service, join(scratch, 'bodies'));
@@ -72,7 +69,7 @@ export async function benchQuestions(
         const { id, name } = question;
         const row = { id, name, connections, bytes: bytes.get(id) ?? 0, loads, agreed };
         rows.push(row);
-        report?.(row);
+        progress(`${id}, ${connections} connections: ${Math.round(loads.service?.rps ?? 0)} requests/s`);
       }
     }
   } finally {
@@ -135,4 +132,31 @@ async function startDuckdb({ folder, shape }: Subject, questions: readonly Bench
   const sql = Object.fromEntries(questions.map((question) => [question.id, question.sql]));
   const env = { RELEASE: folder, NUMBER: shape.number, QUESTIONS: JSON.stringify(sql) };
   return startProcess([join(PEERS, 'duckdb.ts')], env, '/');
+}
+
+const integer = (n: number) => Math.round(n).toLocaleString('en-US');
+const decimals = (n: number) => (n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : integer(n));
+const ratio = (ours: number | undefined, theirs: number | undefined) => (ours && theirs ? decimals(ours / theirs) : '');
+
+/** The table as Markdown: rates and latencies of the service, and its ratios to each peer. */
+export function questionsTable({ dataset, records, rows }: Questions): string {
+  const head = ['question', 'connections', 'requests/s', 'p50 ms', 'p99 ms', '× bare Hono', '× SQLite', '× DuckDB'];
+  head.push('CPU ms a call', '× bare Hono, CPU', '× SQLite, CPU', 'same answers');
+  const lines = rows.map(({ id, name, connections, loads, agreed }) => {
+    const { service, bare, sqlite, duckdb } = loads;
+    return [
+      ...[name, String(connections), integer(service?.rps ?? 0), decimals(service?.p50 ?? 0)],
+      decimals(service?.p99 ?? 0),
+      ...[bare, sqlite, duckdb].map((peer) => ratio(service?.rps, peer?.rps)),
+      service?.cpu === undefined ? '' : `${decimals(service.cpu / 1000)} (≤ ${BUDGETS[id] ?? '-'})`,
+      ...[bare, sqlite].map((peer) => ratio(service?.cpu, peer?.cpu)),
+      Object.entries(agreed)
+        .map(([peer, { compared, equal, differs }]) =>
+          [`${peer} ${equal} of ${compared}`, ...(equal < compared && differs ? [differs] : [])].join(': '),
+        )
+        .join('; '),
+    ];
+  });
+  const cells = [head, head.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`);
+  return [`\`${dataset}\`, ${integer(records)} records:\n`, ...cells].join('\n');
 }
