@@ -194,12 +194,16 @@ export class CallContext implements Context {
   readonly leaseOther: Context['leaseOther'];
   readonly cursors: NonNullable<Context['cursors']>;
   readonly register: RegisterFacts;
-  readonly service: LiveService;
+  readonly #deps: CallDeps;
   readonly #call: Call;
+  readonly #caller: Caller;
+  #service: LiveService | undefined;
 
   /** `full`: all attributes are visible to the caller. */
   constructor(deps: CallDeps, call: Call, caller: Caller, leases: Leases, full: boolean) {
+    this.#deps = deps;
     this.#call = call;
+    this.#caller = caller;
     if (leases.release) this.release = leases.release;
     this.visibility = full ? 'full' : 'public';
     this.admin = caller.kind === 'admin';
@@ -211,7 +215,12 @@ export class CallContext implements Context {
     this.leaseOther = leases.leaseOther;
     this.cursors = deps.cursors;
     this.register = { releases: leases.releases, operations: deps.operations, eur_usd: deps.eur_usd };
-    this.service = new CallService(deps, call, caller, this.now.getTime());
+  }
+
+  /** Few calls need it. */
+  get service(): LiveService {
+    this.#service ??= new CallService(this.#deps, this.#call, this.#caller, this.now.getTime());
+    return this.#service;
   }
 
   get url(): URL {

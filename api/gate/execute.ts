@@ -145,7 +145,7 @@ async function runOperation<T>(run: CallRun<T>): Promise<void> {
 /** Channels with a length limit replace a result that is too long. */
 async function shortenResult<T>(run: CallRun<T>): Promise<void> {
   const { call, input, result, ctx } = run;
-  run.result = (await call.shorter?.(input, result, ctx)) ?? result;
+  run.result = (await call.shorter!(input, result, ctx)) ?? result;
 }
 
 async function presentResult<T>(run: CallRun<T>): Promise<void> {
@@ -244,7 +244,7 @@ type Step = <T>(run: CallRun<T>) => Promise<void> | undefined | void;
 const STEPS: readonly Step[] = [
   admitCaller, // 1. identify (401), 2. limit (429)
   leaseRelease, // 3. the release of the dataset (404)
-  findPayment,
+  (run) => (run.caller.kind === 'anonymous' ? findPayment(run) : undefined),
   createContext,
   findRecord, // 4. the record (404), 5. a conditional request (304)
   requireInBounds, // 6. a bound of the caller (403)
@@ -253,11 +253,11 @@ const STEPS: readonly Step[] = [
   parseRequest, // 7. the input (400, 413, 422)
   requirePermission, // 8. permissions (401, 403, 422)
   requirePublicNames, // and public attributes only, if the call is unpaid (402)
-  answerHead,
+  (run) => (run.call.head ? answerHead(run) : undefined),
   claimIdempotencyKey,
   reservePrice, // 9. the price (402)
   runOperation, // 10. run
-  shortenResult,
+  (run) => (run.call.shorter ? shortenResult(run) : undefined),
   presentResult,
   serializeResult,
   commitCharge, // and commit the charge
@@ -321,8 +321,7 @@ async function leaseRelease<T>(run: CallRun<T>): Promise<void> {
 
 async function findPayment<T>(run: CallRun<T>): Promise<void> {
   const { gate, call, caller, leases, codec } = run;
-  if (codec !== undefined && caller.kind === 'anonymous')
-    run.paying = await paysByX402(gate, call, caller, leases!.release);
+  if (codec !== undefined) run.paying = await paysByX402(gate, call, caller, leases!.release);
 }
 
 function createContext<T>(run: CallRun<T>): void {
@@ -486,7 +485,7 @@ function nonPublic(operation: Operation, input: unknown, release: Release | unde
 /** HEAD of a paid operation: the same 402 as for a GET, but the operation does not run. */
 async function answerHead<T>(run: CallRun<T>): Promise<void> {
   const { gate, call, caller, ctx, input, leases } = run;
-  if (!call.head || !ctx.priced) return;
+  if (!ctx.priced) return;
   await checkAffordable(gate, call, caller, ctx, input);
   run.outcome = { kind: 'not_run', caller, done: leases!.done };
 }

@@ -235,11 +235,12 @@ class ReplyParts {
   }
 }
 
-/** The same context in another format. `url` and `signal` are getters, which a spread alone would lose. */
+/** The same context in another format. Its getters would be lost by a spread alone. */
 const inFormat = (ctx: Context, format: Context['format']): Context => ({
   ...ctx,
   url: ctx.url,
   signal: ctx.signal,
+  ...(ctx.service && { service: ctx.service }),
   format,
 });
 
