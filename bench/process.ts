@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../tests/support/free-port.ts';
+import type { Vitals } from './watch.ts';
 
 export interface ServerProcess {
   base: string;
@@ -13,6 +14,10 @@ export interface ServerProcess {
   memory: () => { now: number; peak: number } | null;
   /** Processor milliseconds of all threads since the start, from /proc; null where there is no /proc. */
   cpu: () => number | null;
+  /** Vitals of the process since the last call (watch.ts). */
+  vitals: () => Promise<Vitals>;
+  /** From now on the vitals contain the longest turn of the event loop. */
+  watchTurns: () => void;
   /** Profile of the main thread while `load` runs. */
   profile: (load: () => Promise<unknown>) => Promise<CpuProfile>;
   stop: () => Promise<void>;
@@ -65,6 +70,8 @@ export async function startProcess(
         started,
         memory: () => memoryOf(child),
         cpu: () => cpuOf(child),
+        vitals: () => vitalsOf(child),
+        watchTurns: () => void child.send('turns'),
         profile: (load) => profileOf(child, load),
         stop: () => stop(child),
       };
@@ -73,6 +80,13 @@ export async function startProcess(
   }
   await stop(child);
   throw new Error(`${args.join(' ')} did not answer ${ready} within a quarter of an hour: ${stderr()}`);
+}
+
+async function vitalsOf(child: ChildProcess): Promise<Vitals> {
+  const reply = once(child, 'message');
+  child.send('vitals');
+  const [vitals] = (await reply) as [Vitals];
+  return vitals;
 }
 
 async function profileOf(child: ChildProcess, load: () => Promise<unknown>): Promise<CpuProfile> {
