@@ -6,11 +6,11 @@ import { mayCost, priceCondition, priceUnit } from '../../api/contract/pricing.t
 import type { View } from '../../api/discovery/document.ts';
 import { type ExampleAnswer, examplesOf, shortenLists, slugsOf } from '../../api/discovery/openapi-examples.ts';
 import { openPath } from '../../api/discovery/openapi-names.ts';
+import { bodySchema, datasetParameter, HEADERS, parametersOf } from '../../api/discovery/openapi-parameters.ts';
 import { prerenderContext } from '../../api/discovery/prerender-context.ts';
 import { sampleRecords } from '../../api/operations/dataset/dataset_samples.ts';
 import type { SiteOperation, SiteParameter, SiteReference, SiteRequest } from '../../api/pages/site.ts';
 import { inputSchema, outputSchema } from '../../api/render/json-schema.ts';
-import { formatParameters } from '../../data/input/formats.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Geo, Pack } from '../../packs/define/model.ts';
@@ -208,7 +208,7 @@ function siteOperation(operation: Operation, place: Place): SiteOperation {
     formats,
     tool: isTool(operation),
     filters: acceptedParameters(operation).filters,
-    parameters: [...ownParameters(operation), ...commonParameters(operation)],
+    parameters: declaredParameters(operation),
     errors: errorCodes(operation),
     requests: requestsOf(operation, place),
     tasks: place.release ? tasksOf(operation, place.release, place.points) : [],
@@ -236,66 +236,39 @@ interface Input {
   required?: string[];
 }
 
-/** Path, query and body parameters, from the input schema. */
-function ownParameters(operation: Operation): SiteParameter[] {
-  const { rest: route } = operation;
-  const { properties = {}, required = [] } = inputSchema(operation, null) as Input;
-  const inPath = (name: string) => route.path.includes(`:${name}`);
-  const rest = route.method === 'GET' ? 'query' : 'body';
-  const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-  const path = names.map((name) => ({
-    name,
-    in: 'path' as const,
-    type: 'string',
-    required: true,
-    description: name === 'ds' ? 'Id of a dataset' : (properties[name]?.description ?? 'Id or slug'),
-  }));
-  const others = Object.entries(properties)
-    .filter(([name]) => !inPath(name))
-    .map(([name, schema]) => parameterOf(name, schema, rest, required.includes(name)));
-  return [...path, ...others];
+/** A parameter of the OpenAPI document, or a reference to one. */
+interface Declared {
+  $ref?: string;
+  name: string;
+  in: SiteParameter['in'];
+  required?: boolean;
+  description?: string;
+  schema: Schema;
 }
 
-function parameterOf(name: string, schema: Schema, where: 'query' | 'body', required: boolean): SiteParameter {
-  const limits = limitsOf(schema);
-  return {
-    name,
-    in: where,
-    type: typeOf(schema),
-    required,
-    description: (schema.description ?? '').replace(' (list or commas)', ', separated by commas'),
-    ...(schema.enum ? { values: schema.enum.map(String) } : {}),
-    ...(schema.default === undefined ? {} : { fallback: String(schema.default) }),
-    ...(limits === '' ? {} : { limits }),
-  };
-}
+/** Parameters that operations share, by their name in the document. */
+const SHARED: Readonly<Record<string, unknown>> = { Dataset: datasetParameter([]), ...HEADERS };
 
-/** `format` and the headers of the operation. */
-function commonParameters(operation: Operation): SiteParameter[] {
-  const { formats, own_format } = operation;
-  const { price } = operation.charge;
-  const header = (name: string, type: string, description: string, limits?: string): SiteParameter => {
-    return { name, in: 'header', type, required: false, description, ...(limits ? { limits } : {}) };
-  };
-  const names = formatParameters(formats);
-  const format: SiteParameter = {
-    name: 'format',
-    in: 'query',
-    type: 'string',
-    required: false,
-    description: 'Format of the answer, in place of the Accept header',
-    values: names,
-    fallback: names[0] ?? 'json',
-  };
-  return [
-    ...(formats.length > 2 && !own_format ? [format] : []),
-    ...(price
-      ? [header('X-Max-Price-EUR', 'number', 'The most that this call may cost; a higher price is refused with 403')]
-      : []),
-    ...(price || isChange(operation)
-      ? [header('Idempotency-Key', 'string', 'Makes the call safe to repeat for 24 hours', '16 to 128 characters')]
-      : []),
-  ];
+/** The parameters of an operation as the OpenAPI document declares them, then the members of its body. */
+function declaredParameters(operation: Operation): SiteParameter[] {
+  const declared = parametersOf(operation, null) as unknown as Declared[];
+  const body = bodySchema(operation) as { content: Record<string, { schema: Input }> } | undefined;
+  const { properties = {}, required = [] } = body?.content['application/json']?.schema ?? {};
+  const members = Object.entries(properties).map(([name, schema]): Declared => {
+    const { description = '' } = schema;
+    return { name, in: 'body', required: required.includes(name), description, schema };
+  });
+  return [...declared, ...members]
+    .map((parameter) => (SHARED[parameter.$ref?.replace(/^.*\//, '') ?? ''] ?? parameter) as Declared)
+    .map(({ name, in: place, required = false, description = '', schema }) => {
+      const limits = limitsOf(schema);
+      return {
+        ...{ name, in: place, type: typeOf(schema), required, description },
+        ...(schema.enum ? { values: schema.enum.map(String) } : {}),
+        ...(schema.default === undefined ? {} : { fallback: String(schema.default) }),
+        ...(limits === '' ? {} : { limits }),
+      };
+    });
 }
 
 function typeOf({ type, anyOf, items, format }: Schema): string {
@@ -306,9 +279,11 @@ function typeOf({ type, anyOf, items, format }: Schema): string {
   return format ?? [type ?? 'value'].flat().join(' or ');
 }
 
-function limitsOf({ minimum, maximum, maxLength, anyOf }: Schema): string {
-  const items = anyOf?.find(({ maxItems }) => maxItems !== undefined)?.maxItems;
+function limitsOf({ minimum, maximum, minLength, maxLength, maxItems, anyOf }: Schema): string {
+  const items = maxItems ?? anyOf?.find((schema) => schema.maxItems !== undefined)?.maxItems;
   if (items !== undefined) return `at most ${items} values`;
+  if (minLength !== undefined && minLength > 1 && maxLength !== undefined)
+    return `${minLength} to ${maxLength} characters`;
   if (maxLength !== undefined) return `at most ${maxLength.toLocaleString('en')} characters`;
   const isLow = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER;
   const isHigh = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER;

@@ -3,8 +3,8 @@ import type { Model, ServedRows } from '../../api/pages/viewer-model.ts';
 import { rowsKey } from '../../api/pages/viewer-state.ts';
 import { placeTable } from './table.ts';
 
-/** Milliseconds that the page waits for an answer of the service. */
-const PATIENCE = 15_000;
+/** Milliseconds that the page waits for the rows of a table, and for files and points, which may be long. */
+const PATIENCE = { table: 15_000, file: 120_000 };
 
 /** This host has the files only. */
 export class NoService extends Error {}
@@ -19,7 +19,8 @@ const servedRows = (viewer: HTMLElement | null): ServedRows | null => {
  * no service is behind the host.
  */
 export async function requestRows({ pages }: Model, path: string, query: URLSearchParams): Promise<Response> {
-  const init = { headers: { Accept: '*/*' }, signal: AbortSignal.timeout(PATIENCE) };
+  const patience = path === 'rows/html' ? PATIENCE.table : PATIENCE.file;
+  const init = { headers: { Accept: '*/*' }, signal: AbortSignal.timeout(patience) };
   const response = await fetch(`${pages}${path}?${query}`, init).catch(() => {
     throw new Error("Couldn't load the data. Check the connection.");
   });
