@@ -28,7 +28,7 @@ const LONG_FILES = {
     'tests/app/night/{dirty-csv,pack-from-nights}.test.ts',
     'tests/app/queries/{differential-analysis,engines}.test.ts',
     'tests/app/records/past.test.ts',
-    'tests/app/sql/hostile.test.ts',
+    'tests/app/sql/{absent,hostile,wide}.test.ts',
     'tests/app/static/{bulk-files,overlay-build}.test.ts',
   ],
   process: [

@@ -68,6 +68,14 @@ export interface SqlAnswer {
 /** An answer, and the releases of the tables that were read, by dataset. */
 export type SqlReply = SqlAnswer & { releases: Record<string, string> };
 
+/**
+ * Milliseconds of processor time after which a statement that was interrupted cannot be: one without processor time
+ * may just wait for it.
+ */
+const STUCK = 800;
+/** Milliseconds between two looks at that. */
+const LOOK_AT_STUCK = 100;
+
 /** Most bytes of the rows of an answer. */
 const ANSWER_BYTES = 8 * 2 ** 20;
 
@@ -99,7 +107,7 @@ type OpenTables = RunTables & { path: string };
  * @example
  * ```ts
  * const statements = await SqlStatements.open(512 * 2 ** 20);
- * const answer = await statements.run(run, new AbortController().signal);
+ * const answer = await statements.run(run, new AbortController().signal, () => {});
  * ```
  */
 export class SqlStatements {
@@ -126,9 +134,9 @@ export class SqlStatements {
 
   /**
    * Runs one statement. Throws `invalid_sql` and `query_timeout`. Other errors mean that the process must not go on: DuckDB
-   * may be damaged, or memory is used up.
+   * may be damaged, or memory is used up. `stuck` is called when the statement goes on after its interruption.
    */
-  async run({ query, tables, left }: SqlRun, signal: AbortSignal): Promise<SqlRunAnswer> {
+  async run({ query, tables, left }: SqlRun, signal: AbortSignal, stuck: () => void): Promise<SqlRunAnswer> {
     const end = performance.now() + left;
     const datasets = await this.#check(query.sql, tables);
     const named = tables.filter(({ dataset }) => datasets.has(dataset));
@@ -140,7 +148,7 @@ export class SqlStatements {
     const database = await opened;
     database.users += 1;
     try {
-      const answer = await execute(database.instance, query, end - performance.now(), signal);
+      const answer = await execute(database.instance, query, end - performance.now(), signal, stuck);
       return { answer: { ...answer, datasets: [...datasets] } };
     } catch (error) {
       throw failureOf(error, query, read, this.#memory);
@@ -198,10 +206,19 @@ async function execute(
   query: SqlRun['query'],
   milliseconds: number,
   signal: AbortSignal,
+  stuck: () => void,
 ): Promise<Omit<SqlAnswer, 'datasets'>> {
   const connection = await instance.connect();
   let late = false;
-  const interrupt = () => connection.interrupt();
+  let watch: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    connection.interrupt();
+    const from = process.cpuUsage();
+    watch ??= setInterval(() => {
+      const { user, system } = process.cpuUsage(from);
+      if (user + system > STUCK * 1000) stuck();
+    }, LOOK_AT_STUCK);
+  };
   const timer = setTimeout(() => {
     late = true;
     interrupt();
@@ -217,6 +234,7 @@ async function execute(
     throw late ? timeoutError(query.seconds) : error;
   } finally {
     clearTimeout(timer);
+    clearInterval(watch);
     signal.removeEventListener('abort', interrupt);
     connection.closeSync();
   }

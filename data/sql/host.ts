@@ -42,8 +42,10 @@ async function statementFunctions(memory: number): Promise<Offered> {
       const begin = performance.now();
       const ms = () => performance.now() - begin;
       try {
-        const answer = await (await opening).run(run as SqlRun, signal);
-        return { ms: ms(), ...answer };
+        const stuck = Promise.withResolvers<{ ended: true }>();
+        const statements = await opening;
+        const answer = statements.run(run as SqlRun, signal, () => stuck.resolve({ ended: true }));
+        return { ms: ms(), ...(await Promise.race([answer, stuck.promise])) };
       } catch (error) {
         if (!(error instanceof DataError) || !hasMemory()) {
           logToParent(

@@ -47,9 +47,7 @@ export interface SqlRunner {
 
 /** Statements that wait, and places among them for callers with a key. */
 const [WAITING, KEPT] = [8, 1];
-/** Milliseconds after which a statement that does not react to its interruption is killed. */
-const GRACE = 1_000;
-/** Milliseconds that the process has to react to a message after that. */
+/** Milliseconds after the time of a statement in which the process has to answer, also on a busy machine. */
 const PATIENCE = 5_000;
 /**
  * Memory that the process may reserve besides that of DuckDB, in bytes. Node reserves 640 MB and uses a sixth of it; the
@@ -72,11 +70,12 @@ interface Options {
   times?: RewriteTimes;
 }
 
+/** What the process answers; `ended`: the statement went on after its interruption. */
+type RunOutcome = { ms: number } & (SqlRunAnswer | { error: SqlError } | { ended: true });
+
 /** A statement that the process runs. */
 interface Running {
   name: string;
-  /** Its time is over, and it did not stop although its process had time. */
-  overdue: boolean;
   /** It ended the process. */
   ended: boolean;
 }
@@ -183,20 +182,21 @@ export class SqlProcess implements SqlRunner {
     const ready = new Map(
       [...states].flatMap(([dataset, state]) => ('path' in state ? [[dataset, state] as const] : [])),
     );
-    const running: Running = { name: nameOf(query), overdue: false, ended: false };
+    const running: Running = { name: nameOf(query), ended: false };
     this.#running.add(running);
     let timer: NodeJS.Timeout | undefined;
     try {
       // A process that just starts, or gets no time, is not stopped by the statement.
       await this.#isReady(left, signal);
-      timer = setTimeout(() => void this.#endOverdue(running), end - performance.now() + GRACE);
+      timer = setTimeout(() => this.#end(), end - performance.now() + PATIENCE);
       const tables = sources.map((source) => tablesOf(source, ready.get(source.dataset)));
       const run: SqlRun = { query, left: end - performance.now(), tables };
-      const outcome = await this.#child.call<{ ms: number } & (SqlRunAnswer | { error: SqlError })>(
-        'run',
-        [run],
-        signal,
-      );
+      const outcome = await this.#child.call<RunOutcome>('run', [run], signal);
+      if ('ended' in outcome) {
+        this.#suspect(running, 2);
+        this.#end();
+        return endedBy(query, query.seconds * 1000);
+      }
       if (!('answer' in outcome)) return outcome;
       // A record may have been removed while the statement ran.
       for (const source of sources.filter(({ dataset }) => outcome.answer.datasets.includes(dataset))) {
@@ -222,37 +222,31 @@ export class SqlProcess implements SqlRunner {
     throw new DataError('unavailable', 'The process of statements is starting, or this machine is busy.');
   }
 
-  /** Ends the process for a statement that did not stop at its interruption; without time, it could not be interrupted. */
-  async #endOverdue(running: Running): Promise<void> {
-    const hasTime = await Promise.race([
-      this.#child.call('ready', []).then(() => sleep(GRACE / 2, true, { ref: false })),
-      sleep(PATIENCE, false, { ref: false }),
-    ]).catch(() => false);
-    if (!this.#running.has(running)) return;
-    running.overdue = hasTime;
-    this.#isKilled = true;
-    this.#child.kill();
-  }
-
   #isRefused(name: string): boolean {
     const { weight, until } = this.#suspicions.get(name) ?? { weight: 0, until: 0 };
     return weight >= 2 && performance.now() < until;
   }
 
+  /** Ends the process; the next statement starts another one. */
+  #end(): void {
+    this.#isKilled = true;
+    this.#child.kill();
+  }
+
   /** The process ended: notes which statement did it, or those that may have done it. */
   #judge(): void {
+    const suspects = this.#isKilled ? [] : [...this.#running];
+    this.#isKilled = false;
+    for (const suspect of suspects) this.#suspect(suspect, suspects.length === 1 ? 2 : 1);
+  }
+
+  #suspect(suspect: Running, weight: number): void {
     const now = performance.now();
     for (const [name, { until }] of this.#suspicions) if (until <= now) this.#suspicions.delete(name);
-    const overdue = [...this.#running].filter((running) => running.overdue);
-    const suspects = overdue.length > 0 || this.#isKilled ? overdue : [...this.#running];
-    this.#isKilled = false;
-    for (const suspect of suspects) {
-      const weight = (this.#suspicions.get(suspect.name)?.weight ?? 0) + (suspects.length === 1 ? 2 : 1);
-      this.#suspicions.set(suspect.name, { weight, until: now + REFUSED });
-      suspect.ended = weight >= 2;
-    }
-    const names = suspects.map(({ name }) => name).join(', ');
-    if (suspects.length > 0) this.#log(`SQL: the process ended while it ran ${names}; another one starts`);
+    const sum = (this.#suspicions.get(suspect.name)?.weight ?? 0) + weight;
+    this.#suspicions.set(suspect.name, { weight: sum, until: now + REFUSED });
+    suspect.ended = sum >= 2;
+    this.#log(`SQL: the process ended while it ran ${suspect.name}; another one starts`);
   }
 }
 

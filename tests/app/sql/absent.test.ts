@@ -30,7 +30,7 @@ async function answer(sql: string, parameters: string[], table = 'harbours', tie
   const text = sql.startsWith('WITH ')
     ? `WITH t AS (SELECT * FROM ${table}), ${sql.slice(5)}`
     : `WITH t AS (SELECT * FROM ${table}) ${sql}`;
-  const query = { sql: text, parameters, max_rows: 100, form: 'json', tier, seconds: 20, sources } as const;
+  const query = { sql: text, parameters, max_rows: 100, form: 'json', tier, seconds: 300, sources } as const;
   const call = { query, caller: 'a test', alone: false, keyed: false };
   const outcome = await statements.run(call, new AbortController().signal);
   if ('error' in outcome) return JSON.stringify(outcome.error);
@@ -40,7 +40,7 @@ async function answer(sql: string, parameters: string[], table = 'harbours', tie
 /** Until the tables have the newest change. */
 const settled = (tier: Tier) =>
   vi.waitFor(async () => expect(await answer('SELECT count(*) FROM t', [], 'harbours', tier)).toMatch(/^\[/), {
-    timeout: 60_000,
+    timeout: 600_000,
     interval: 50,
   });
 
