@@ -26,8 +26,8 @@ export interface SourceFile {
 
 /** Kinds of files that may be in a zip archive. */
 const PACKED: readonly DeclaredKind[] = ['csv', 'jsonl', 'json'];
-/** Most bytes of a file when it is unpacked. */
-const MOST_BYTES = 10_000_000_000;
+/** Most bytes of a file when it is unpacked, unless the source declares another number. */
+const MOST_BYTES = 1_000_000_000;
 
 /** What a declaration contains about its files. */
 interface DeclaredFile {
@@ -169,8 +169,7 @@ export async function* fileBytes(file: SourceFile, progress?: SourceContext['pro
   try {
     for await (const chunk of bytes) {
       size += chunk.length;
-      if (size > max_bytes && (compressed || file.entry !== undefined))
-        throw new Error(`it has more than ${max_bytes} bytes when unpacked (max_bytes)`);
+      if (size > max_bytes && (compressed || file.entry !== undefined)) throw new Error(tooLarge('it', max_bytes));
       if (file.size >= MB) progress?.(Math.round(stream.bytesRead / MB), Math.round(file.size / MB), unit);
       yield chunk as Buffer;
     }
@@ -182,6 +181,10 @@ export async function* fileBytes(file: SourceFile, progress?: SourceContext['pro
     unpacked.destroy();
   }
 }
+
+/** The message about a part that is larger than a source may be. */
+export const tooLarge = (name: string, most: number): string =>
+  `${name} has more than ${most.toLocaleString('en-US')} bytes when unpacked, the most that the source declares (max_bytes); set max_bytes to more if the file is right`;
 
 /** Throws when a file no longer has the size and time of its mark. */
 export async function checkUnchanged({ path, mark }: SourceFile): Promise<void> {

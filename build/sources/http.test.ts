@@ -158,7 +158,7 @@ test('pages by the header Link, in JSON lines with new columns and broken lines'
     { line: 3, cells: [2, true] },
     { line: 4, cells: [3, undefined] },
   ]);
-  expect(broken).toEqual([{ line: 2, text: 'no', expected: 'a JSON object' }]);
+  expect(broken).toEqual([{ line: 2, text: 'no', expected: 'a JSON object of at most 100 levels' }]);
 });
 
 test.each<[string, Answer, Options, string]>([

@@ -46,9 +46,9 @@ test('lines that are not objects are reported; blank lines count', async () => {
     { line: 7, cells: [3] },
   ]);
   expect(broken).toEqual([
-    { line: 3, text: '[1]', expected: 'a JSON object' },
-    { line: 4, text: '{"id":2', expected: 'a JSON object' },
-    { line: 5, text: 'null', expected: 'a JSON object' },
+    { line: 3, text: '[1]', expected: 'a JSON object of at most 100 levels' },
+    { line: 4, text: '{"id":2', expected: 'a JSON object of at most 100 levels' },
+    { line: 5, text: 'null', expected: 'a JSON object of at most 100 levels' },
   ]);
 });
 

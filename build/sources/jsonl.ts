@@ -63,7 +63,8 @@ async function* jsonlRows(
       line++;
       if (text.trim() === '') continue;
       const object = parsedObject(text);
-      if (object === null) broken({ line, text: text.slice(0, SHOWN_TEXT).trimEnd(), expected: 'a JSON object' });
+      if (object === null)
+        broken({ line, text: text.slice(0, SHOWN_TEXT).trimEnd(), expected: 'a JSON object of at most 100 levels' });
       else yield { line, cells: table.cells(object) };
     }
   }

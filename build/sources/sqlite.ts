@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { nearestName } from '../../packs/define/mistakes.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
+import { LONGEST_TEXT } from '../../packs/define/text.ts';
 import { changedFiles, type SourceFile } from './files.ts';
 import { finiteOrText } from './json-values.ts';
 import type { RawRow, SourceContext, SourceVersion } from './reader.ts';
@@ -87,6 +88,15 @@ function columnsOf(database: DatabaseSync, name: string, query: string): string[
   return columns;
 }
 
+/**
+ * A column without the rest of texts and blobs that no value may have. JavaScript has no text of 512 MB; a cut one is
+ * rejected with its place.
+ */
+const bounded = (column: string) => {
+  const most = LONGEST_TEXT.bytes + 1;
+  return `CASE WHEN typeof(${column}) IN ('text', 'blob') AND length(${column}) > ${most} THEN substr(${column}, 1, ${most}) ELSE ${column} END`;
+};
+
 /** Rows between two turns of the event loop, which node:sqlite never gives way to. */
 const TURN = 5_000;
 
@@ -97,7 +107,7 @@ async function* rowsOf(
   { wanted, progress }: SourceContext,
   name: string,
 ): AsyncGenerator<RawRow> {
-  const list = columns.map((column) => (wanted.size === 0 || wanted.has(column) ? quoted(column) : 'NULL'));
+  const list = columns.map((column) => (wanted.size === 0 || wanted.has(column) ? bounded(quoted(column)) : 'NULL'));
   const statement = database.prepare(`SELECT ${list.join(', ')} FROM ${from}`);
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);

@@ -125,5 +125,7 @@ test('mistakes are named', async () => {
   await expect(readAll(versions)).rejects.toThrow(
     'book.xlsx: it is no zip archive, or is incomplete; expected an .xlsx',
   );
-  await expect(read({ sheets: [{ name: 'S', rows: PRICES }] }, { max_bytes: 100 })).rejects.toThrow('(max_bytes: 100)');
+  await expect(read({ sheets: [{ name: 'S', rows: PRICES }] }, { max_bytes: 100 })).rejects.toThrow(
+    'more than 100 bytes when unpacked, the most that the source declares (max_bytes)',
+  );
 });

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { streamXlsxRows } from 'hucre/xlsx';
 import { nearestName } from '../../packs/define/mistakes.ts';
 import type { DeclaredAs } from '../../packs/define/sources.ts';
-import { changedFiles, checkUnchanged, type SourceFile } from './files.ts';
+import { changedFiles, checkUnchanged, type SourceFile, tooLarge } from './files.ts';
 import type { RawRow, SourceContext, SourceVersion } from './reader.ts';
 import { type ZipEntry, zipBytes, zipEntries } from './zip.ts';
 
@@ -79,15 +79,20 @@ class Workbook {
     });
   }
 
-  /** Reads the directory and the list of sheets. Throws when a part has more than `most` bytes. */
+  /** Reads the directory and the list of sheets. Throws when the parts have more than `most` bytes. */
   static async open(file: SourceFile, most: number): Promise<Workbook> {
     const entries = await zipEntries(file.path).catch((error: Error) => {
       const advice = 'expected an .xlsx workbook without a password; save it again as .xlsx';
       throw new Error(`${error.message}; ${advice}`, { cause: error });
     });
-    const large = entries.find(({ size }) => size > most);
-    if (large !== undefined)
-      throw new Error(`${large.name} has ${large.size} bytes when unpacked (max_bytes: ${most})`);
+    const parts = entries.filter(({ name }) => /\.(?:xml|rels)$/i.test(name));
+    const largest = parts.reduce((large, part) => (part.size > large.size ? part : large), { name: '', size: 0 });
+    if (largest.size > most) throw new Error(tooLarge(largest.name, most));
+    if (parts.reduce((sum, { size }) => sum + size, 0) > most) throw new Error(tooLarge('it', most));
+    const repeated = entries.find(({ name }, i) => entries.findIndex((other) => other.name === name) < i);
+    if (repeated !== undefined) throw new Error(`the zip archive has two files ${repeated.name}`);
+    // hucre unpacks parts without a bound; here each is as large as the archive states.
+    for (const part of parts) for await (const _ of zipBytes(file.path, part));
     const [workbook, relations] = ['workbook.xml', '_rels/workbook.xml.rels'].map((name) =>
       entries.find((entry) => entry.name === `xl/${name}` || entry.name.endsWith(`/${name}`)),
     );

@@ -35,7 +35,10 @@ export async function zipEntries(path: string): Promise<ZipEntry[]> {
     if (end < 0) throw new Error('it is no zip archive, or is incomplete');
     const [length, start] = [tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
     if (start === WIDE || length === WIDE) throw new Error('a zip archive above 4 GB is not read; unpack it');
-    return entriesIn(await bytesAt(file, start, start + length));
+    if (start + length > size) throw new Error('the directory of the zip archive is damaged: it ends after the file');
+    const entries = entriesIn(await bytesAt(file, start, start + length));
+    checkPlaces(entries, start);
+    return entries;
   } finally {
     await file.close();
   }
@@ -68,6 +71,17 @@ function entriesIn(directory: Buffer): ZipEntry[] {
     at += ENTRY.length + nameLength! + extraLength! + commentLength!;
   }
   return entries;
+}
+
+/** Throws when entries are not one after the other before the directory: archives that unpack without end share bytes. */
+function checkPlaces(entries: readonly ZipEntry[], directory: number): void {
+  let end = 0;
+  for (const { name, offset, packed } of [...entries].sort((a, b) => a.offset - b.offset)) {
+    const shared = offset < end ? 'overlaps another file' : 'ends after the archive';
+    end = offset + LOCAL_HEADER + packed;
+    if (shared.startsWith('overlaps') || end > directory)
+      throw new Error(`the directory of the zip archive is damaged: ${name} ${shared}`);
+  }
 }
 
 /** The bytes of an entry, unpacked. Throws when they differ from what the archive states. */

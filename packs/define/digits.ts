@@ -88,11 +88,28 @@ const LONG_NUMBER = /(?:\d\.?){16}|[eE][+-]?\d{3}/;
 
 /**
  * Parses JSON. A number that a double cannot represent, such as 9007199254740993, 0.12345678901234567890 or 1e400,
- * becomes a text with its digits. Throws SyntaxError.
+ * becomes a text with its digits. Throws SyntaxError, also for more than 100 levels of lists and objects.
  */
 export function parseJson(text: string): unknown {
-  // A reviver is called for every value, which takes several times as long.
-  return LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits as Reviver) : JSON.parse(text);
+  let value: unknown;
+  try {
+    // A reviver is called for every value, which takes several times as long.
+    value = LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits as Reviver) : JSON.parse(text);
+  } catch (error) {
+    throw error instanceof RangeError ? new SyntaxError(TOO_DEEP) : error;
+  }
+  // Each level has two characters.
+  if (text.length > 2 * MOST_LEVELS && isDeeper(value, MOST_LEVELS)) throw new SyntaxError(TOO_DEEP);
+  return value;
+}
+
+/** Levels of lists and objects: functions that call themselves for each would run out of stack. */
+const MOST_LEVELS = 100;
+const TOO_DEEP = `lists and objects have more than ${MOST_LEVELS} levels`;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 /** The type of TypeScript's library lacks the third parameter. */

@@ -179,7 +179,7 @@ const PACKED_FILE = {
     .describe('For a `.zip` file: the name of a file in it, or a pattern. Unset: the archive has one file.'),
   max_bytes: wholeNumber('a whole number of bytes of at least 1', 1)
     .optional()
-    .describe('Most bytes of a packed file when it is unpacked; more stop the run. Unset: 10,000,000,000.'),
+    .describe('Most bytes of a packed file when it is unpacked; more stop the run. Unset: 1,000,000,000.'),
 };
 
 const CsvShape = strictObject({
@@ -223,8 +223,8 @@ const XlsxShape = strictObject({
     .optional()
     .describe('Rows above the header. Unset: titles above the table are recognised.'),
   max_bytes: wholeNumber('a whole number of bytes of at least 1', 1)
-    .default(2_000_000_000)
-    .describe('Most bytes of a part of the workbook when it is unpacked; more stop the run.'),
+    .default(200_000_000)
+    .describe('Most bytes of the parts of the workbook together when they are unpacked; more stop the run.'),
 }).describe('A workbook of a spreadsheet program: the stored values of one sheet.');
 
 const SqliteShape = strictObject({
