@@ -9,10 +9,11 @@ import { cell, columnTitle } from './cells.ts';
 import { tableOf, tableRow } from './markdown.ts';
 import { minute } from './times.ts';
 
-/** `+0.5 (+4.17 %)`: the change of a number, and in percent of the old one unless that is 0. */
-function changeCell({ change, change_percent }: Change): string {
-  if (change === undefined) return '';
-  return change_percent === undefined ? signed(change) : `${signed(change)} (${signed(change_percent)} %)`;
+/** `+0.5 (+4.17 %)`: the change of a number, and in percent of the old one unless that is 0; or the kind of the change. */
+function changeCell({ kind, change, change_percent }: Change): string {
+  if (kind === 'range') return 'range moved apart or together';
+  if (change === undefined) return kind ?? '';
+  return change_percent ? `${signed(change)} (${signed(change_percent)} %)` : signed(change);
 }
 
 const signed = (value: number): string => `${value > 0 ? '+' : ''}${value}`;
@@ -30,7 +31,7 @@ export function changeTable(
 ): string | Promise<string> {
   const attributes = attributesOf(pack);
   const recorded = changes.some(({ recorded_at }) => recorded_at !== undefined);
-  const measured = changes.some(({ change }) => change !== undefined);
+  const measured = changes.some(({ kind, change }) => (kind ?? change) !== undefined);
   const columns = [
     ...(recorded ? ['recorded'] : []),
     ...['observed', 'slug', 'attribute', 'type', 'old', 'new'],

@@ -16,6 +16,7 @@ import { sqlExamples } from '../../api/pages/sql.ts';
 import { PAGE_ROWS } from '../../api/pages/viewer-model.ts';
 import { filterGrammar } from '../../data/input/filters.ts';
 import type { PublicRecord, StoredRecord } from '../../data/model/record.ts';
+import { sumOfDays } from '../../data/plan/history.ts';
 import { choicesOf } from '../../data/queries/choices.ts';
 import { listedFilter } from '../../data/queries/gone.ts';
 import { pageRecords } from '../../data/queries/record-page.ts';
@@ -138,8 +139,7 @@ async function changesOf(release: Release, view: Parameters<typeof prerenderCont
 
 /** The sums of some days of one attribute; none without a change. */
 function sumsOf(attribute: string, days: SiteChanges['days']): SiteChanges['sums'] {
-  const sum = (of: 'changes' | 'rises' | 'falls') => days.reduce((all, day) => all + day[of], 0);
-  return days.length === 0 ? [] : [{ attribute, changes: sum('changes'), rises: sum('rises'), falls: sum('falls') }];
+  return days.length === 0 ? [] : [{ attribute, ...sumOfDays(days) }];
 }
 
 function datasetOf(

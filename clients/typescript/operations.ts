@@ -294,7 +294,7 @@ export interface Inputs {
     /** Id of the dataset */
     dataset: string;
   };
-  /** New and changed values of the last days, newest first, of the records that the filters match; direction and min_change_percent keep numbers that rose or fell. Values of public attributes only. */
+  /** New and changed values of the last days, newest first, of the records that the filters match; direction keeps numbers that rose or fell, ranges or withdrawn values, min_change_percent great changes. Values of public attributes only. */
   dataset_changelog: {
     /** Id of the dataset */
     dataset: string;
@@ -316,8 +316,8 @@ export interface Inputs {
     entity?: string;
     /** added: a first value; changed: another, or none any more */
     type?: 'all' | 'changed' | 'added';
-    /** Only public numbers */
-    direction?: 'rise' | 'fall';
+    /** Only public values */
+    direction?: 'rise' | 'fall' | 'range' | 'withdrawn';
     /** Smallest change */
     min_change_percent?: number;
     /** Adds counts by day */
@@ -759,8 +759,8 @@ export interface Inputs {
     filter?: string | Record<string, unknown>;
     /** Only changes of these attributes */
     attributes?: string[];
-    /** Only numbers that rose, or fell */
-    direction?: 'rise' | 'fall';
+    /** Only changes of this kind, as in the changelog */
+    direction?: 'rise' | 'fall' | 'range' | 'withdrawn';
     /** Where messages are posted: https, a public address */
     url?: string;
     /** In place of url: mails to the address of the key, one a day at most */
@@ -1177,7 +1177,9 @@ export interface Answers {
         max: number;
         currency: string;
       };
-      /** New minus old number; of price ranges the minimum */
+      /** A number rose or fell, the ends of its range moved in opposite directions, or the value was withdrawn */
+      kind?: 'rise' | 'fall' | 'range' | 'withdrawn';
+      /** New minus old number; of a range of the end that moved less, 0 for kind range */
       change?: number;
       /** change in percent of the old number; absent where that is 0 */
       change_percent?: number;
@@ -1203,6 +1205,10 @@ export interface Answers {
       rises: number;
       /** Public numbers among them that fell */
       falls: number;
+      /** Public ranges among them whose ends moved in opposite directions */
+      ranges: number;
+      /** Public values among them that were withdrawn */
+      withdrawn: number;
       /** Median change_percent of the items that have one */
       median_change_percent?: number;
     }[];
@@ -1221,6 +1227,10 @@ export interface Answers {
       rises: number;
       /** Public numbers among them that fell */
       falls: number;
+      /** Public ranges among them whose ends moved in opposite directions */
+      ranges: number;
+      /** Public values among them that were withdrawn */
+      withdrawn: number;
     }[];
   };
   dataset_changes: Citation & {
@@ -1249,7 +1259,9 @@ export interface Answers {
         max: number;
         currency: string;
       };
-      /** New minus old number; of price ranges the minimum */
+      /** A number rose or fell, the ends of its range moved in opposite directions, or the value was withdrawn */
+      kind?: 'rise' | 'fall' | 'range' | 'withdrawn';
+      /** New minus old number; of a range of the end that moved less, 0 for kind range */
       change?: number;
       /** change in percent of the old number; absent where that is 0 */
       change_percent?: number;

@@ -7,8 +7,9 @@ import {
   type ChangeGroup,
   type ChangelogAnswer,
   type ChangeRow,
+  type KindCounts,
 } from '../plan/history.ts';
-import type { ChangelogPlan, Direction } from '../plan/plan.ts';
+import { type ChangelogPlan, DIRECTIONS, type Direction } from '../plan/plan.ts';
 import { countLiteral, join, literal, type Sql, sql, textsOf } from '../plan/sql.ts';
 import { attributeOf, entriesTable, groupSql, type Shape, tableSql, whereNotStale } from './shape.ts';
 import { conditions } from './where.ts';
@@ -43,8 +44,6 @@ export function overlayChangelog(
 /** The order of rows of one time in the file. */
 const ORDER = sql`ord NULLS LAST, entity_id, attribute`;
 
-const SIGNS: Record<Direction, Sql> = { rise: sql`>`, fall: sql`<` };
-
 /** A stored number, or an end of a price range; NULL for other values. */
 const endIn = (json: Sql, end: 'min' | 'max'): Sql =>
   sql`coalesce(TRY_CAST(${json} AS DOUBLE), TRY_CAST(json_extract_string(${json}, ${`$.${end}`}) AS DOUBLE))`;
@@ -52,19 +51,39 @@ const endIn = (json: Sql, end: 'min' | 'max'): Sql =>
 const [BEFORE, AFTER] = [endIn(sql`old_value`, 'min'), endIn(sql`new_value`, 'min')];
 const [BEFORE_MAX, AFTER_MAX] = [endIn(sql`old_value`, 'max'), endIn(sql`new_value`, 'max')];
 
-/** Whether a number rose or fell, of a range both ends. The branches of CASE are computed for numbers only, not for every row. */
-const moved = (numbers: readonly string[], direction: Direction): Sql =>
-  sql`CASE WHEN ${listed(numbers)} THEN coalesce(${AFTER} ${SIGNS[direction]} ${BEFORE} AND ${AFTER_MAX} ${SIGNS[direction]} ${BEFORE_MAX}, false) ELSE false END`;
+/** Conditions of the kinds of changed numbers. */
+const MOVES: Record<Exclude<Direction, 'withdrawn'>, Sql> = {
+  rise: sql`${AFTER} >= ${BEFORE} AND ${AFTER_MAX} >= ${BEFORE_MAX} AND (${AFTER} > ${BEFORE} OR ${AFTER_MAX} > ${BEFORE_MAX})`,
+  fall: sql`${AFTER} <= ${BEFORE} AND ${AFTER_MAX} <= ${BEFORE_MAX} AND (${AFTER} < ${BEFORE} OR ${AFTER_MAX} < ${BEFORE_MAX})`,
+  range: sql`(${AFTER} > ${BEFORE} AND ${AFTER_MAX} < ${BEFORE_MAX}) OR (${AFTER} < ${BEFORE} AND ${AFTER_MAX} > ${BEFORE_MAX})`,
+};
+
+/** Whether a change is of a kind. The branches of CASE are computed for numbers only, not for every row. */
+const moved = ({ numbers, shown }: ChangelogPlan, direction: Direction): Sql =>
+  direction === 'withdrawn'
+    ? sql`(new_value IS NULL AND old_value IS NOT NULL AND ${listed(shown)})`
+    : sql`CASE WHEN ${listed(numbers)} THEN coalesce(${MOVES[direction]}, false) ELSE false END`;
+
+/** The columns of KindCounts. */
+const kindCounts = (plan: ChangelogPlan): Sql =>
+  join(
+    DIRECTIONS.map((direction) => sql`count(*) FILTER (${moved(plan, direction)})`),
+    ', ',
+  );
+
+const readKinds = ([rises, falls, ranges, withdrawn]: readonly unknown[]): KindCounts => ({
+  ...{ rises: Number(rises), falls: Number(falls), ranges: Number(ranges), withdrawn: Number(withdrawn) },
+});
 
 const [MOVED_MIN, MOVED_MAX] = [sql`(${AFTER} - ${BEFORE})`, sql`(${AFTER_MAX} - ${BEFORE_MAX})`];
 const percentTo = (moved: Sql, before: Sql): Sql => sql`round(100 * ${moved} / abs(nullif(${before}, 0)), 2)`;
 
 /**
- * The change in percent, rounded as answers show it: of a range that of the end that moved less, 0 if they did not move
- * in the same direction. NULL for values that are no numbers, and where the old one is 0.
+ * The change in percent, rounded as answers show it: of a range that of the end that moved less, of those that moved; 0
+ * if they moved in opposite directions. NULL for values that are no numbers, and where the old one is 0.
  */
 const percentOf = (numbers: readonly string[]): Sql =>
-  sql`CASE WHEN ${listed(numbers)} THEN CASE WHEN sign(${MOVED_MIN}) <> sign(${MOVED_MAX}) THEN ${percentTo(sql`0`, BEFORE)} WHEN abs(${MOVED_MIN}) <= abs(${MOVED_MAX}) THEN ${percentTo(MOVED_MIN, BEFORE)} ELSE ${percentTo(MOVED_MAX, BEFORE_MAX)} END END`;
+  sql`CASE WHEN ${listed(numbers)} THEN CASE WHEN sign(${MOVED_MIN}) * sign(${MOVED_MAX}) < 0 THEN ${percentTo(sql`0`, BEFORE)} WHEN ${MOVED_MAX} = 0 OR (${MOVED_MIN} <> 0 AND abs(${MOVED_MIN}) <= abs(${MOVED_MAX})) THEN ${percentTo(MOVED_MIN, BEFORE)} ELSE ${percentTo(MOVED_MAX, BEFORE_MAX)} END END`;
 
 /** Whether a number changed by a percentage, which is rounded as answers show it. */
 const movedBy = (numbers: readonly string[], percent: number): Sql =>
@@ -81,7 +100,7 @@ function matching(plan: ChangelogPlan, changelog: ChangelogRows, shape: Shape): 
   if (attributes !== null) where.push(listed(attributes));
   if (ordinal !== null) where.push(sql`ord = ${ordinal}::UINTEGER`);
   if (type !== 'all') where.push(sql`type = ${type}`);
-  if (direction !== null) where.push(moved(numbers, direction));
+  if (direction !== null) where.push(moved(plan, direction));
   if (minPercent !== null) where.push(movedBy(numbers, minPercent));
   if (plan.where.length > 0)
     where.push(sql`ord IN (SELECT ord FROM ${tableSql(shape, 'records')} WHERE ${conditions(plan.where, shape)})`);
@@ -93,19 +112,18 @@ export function countStatement(plan: ChangelogPlan, changelog: ChangelogRows, sh
   return sql`SELECT count(*) FROM ${changelog} WHERE ${matching(plan, changelog, shape)}`;
 }
 
-/** Counts the matching changes of each day (UTC), and the numbers among them that rose and fell; newest first. */
+/** Counts the matching changes of each day (UTC), by kind; newest first. */
 export function daysStatement(plan: ChangelogPlan, changelog: ChangelogRows, shape: Shape): Sql {
-  const counted = (direction: Direction) => sql`count(*) FILTER (${moved(plan.numbers, direction)})`;
-  return sql`SELECT strftime(observed_at, '%Y-%m-%d') AS day, count(*), ${counted('rise')}, ${counted('fall')} FROM ${changelog} WHERE ${matching(plan, changelog, shape)} GROUP BY day ORDER BY day DESC`;
+  return sql`SELECT strftime(observed_at, '%Y-%m-%d') AS day, count(*), ${kindCounts(plan)} FROM ${changelog} WHERE ${matching(plan, changelog, shape)} GROUP BY day ORDER BY day DESC`;
 }
 
 /** Reads a row of `daysStatement`. */
-function dayRow([date, changes, rises, falls]: readonly unknown[]): ChangeDay {
-  return { date: String(date), changes: Number(changes), rises: Number(rises), falls: Number(falls) };
+function dayRow([date, changes, ...kinds]: readonly unknown[]): ChangeDay {
+  return { date: String(date), changes: Number(changes), ...readKinds(kinds) };
 }
 
 /**
- * Counts the matching changes by a key of their records, most first: rows `[key, changes, rises, falls, median]`, at
+ * Counts the matching changes by a key of their records, most first: rows `[key, changes, median, …KindCounts]`, at
  * most one more than `CHANGE_GROUPS`. A record is in the group of each entry of a list.
  */
 export function groupsStatement(plan: ChangelogPlan, by: string, changelog: ChangelogRows, shape: Shape): Sql {
@@ -114,14 +132,13 @@ export function groupsStatement(plan: ChangelogPlan, by: string, changelog: Chan
     key.attribute.type === 'strings'
       ? sql`SELECT ord, value AS key FROM ${tableSql(shape, entriesTable(by))}`
       : sql`SELECT ord, ${groupSql(key)} AS key FROM ${tableSql(shape, 'records')}`;
-  const counted = (direction: Direction) => sql`count(*) FILTER (${moved(plan.numbers, direction)})`;
-  return sql`SELECT key, count(*) AS n, ${counted('rise')}, ${counted('fall')}, quantile_cont(${percentOf(plan.numbers)}, 0.5) FROM (SELECT * FROM ${changelog} WHERE ${matching(plan, changelog, shape)}) JOIN (${keyed}) USING (ord) WHERE key IS NOT NULL GROUP BY key ORDER BY n DESC, key LIMIT ${countLiteral(CHANGE_GROUPS + 1)}`;
+  return sql`SELECT key, count(*) AS n, quantile_cont(${percentOf(plan.numbers)}, 0.5), ${kindCounts(plan)} FROM (SELECT * FROM ${changelog} WHERE ${matching(plan, changelog, shape)}) JOIN (${keyed}) USING (ord) WHERE key IS NOT NULL GROUP BY key ORDER BY n DESC, key LIMIT ${countLiteral(CHANGE_GROUPS + 1)}`;
 }
 
 /** Reads a row of `groupsStatement`. */
-function groupRow([group, items, rises, falls, median]: readonly unknown[]): ChangeGroup {
+function groupRow([group, items, median, ...kinds]: readonly unknown[]): ChangeGroup {
   return {
-    ...{ group: group as Value, items: Number(items), rises: Number(rises), falls: Number(falls) },
+    ...{ group: group as Value, items: Number(items), ...readKinds(kinds) },
     ...(median === null ? {} : { median_change_percent: Number(Number(median).toFixed(2)) + 0 }),
   };
 }

@@ -25,7 +25,8 @@ const hostile = "x'; DROP TABLE records; --";
 
 /** A page of all changes, and the same of the records that match a condition. */
 const every: ChangelogPlan = {
-  ...{ since: 1, attributes: null, ordinal: null, type: 'all', where: [], numbers: [hostile], direction: null },
+  ...{ since: 1, attributes: null, ordinal: null, type: 'all', where: [] },
+  ...{ numbers: [hostile], shown: [hostile], direction: null },
   ...{ minPercent: null, first: [], byDay: false, limit: 3, offset: 4 },
 };
 const chosen: ChangelogPlan = { ...every, where: [{ kind: 'ids', refs: [hostile] }] };

@@ -1,6 +1,6 @@
 // Parameters of records and of their past, with the split of 400 and 422 of contract section 4.
 import { z } from 'zod';
-import type { Direction } from '../plan/plan.ts';
+import { DIRECTIONS, type Direction } from '../plan/plan.ts';
 import { single } from './filters.ts';
 import { type Parameter, parameters, type Selection, selectingParameters } from './parameters.ts';
 import { BOUNDS, parseNumberBetween, parseOneOf, parseTime } from './parse-values.ts';
@@ -34,8 +34,6 @@ export const HISTORY_BOUNDS = {
   /** Changes of the feed in one answer. */
   changes: 10_000,
 } as const;
-
-const DIRECTIONS = ['rise', 'fall'] as const satisfies readonly Direction[];
 
 export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -161,9 +159,9 @@ const DAYS: Parameter<number | null> = {
   fallback: null,
 };
 
-/** `direction`: of numbers with both values shown. */
+/** `direction`: of values that are shown. */
 const DIRECTION = optional<Direction>({
-  schema: () => z.enum(DIRECTIONS).describe('Only public numbers'),
+  schema: () => z.enum(DIRECTIONS).describe('Only public values'),
   parse: (values, { name }) => parseOneOf(name, single(name, values), DIRECTIONS),
 });
 

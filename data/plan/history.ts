@@ -110,22 +110,33 @@ export interface ChangelogAnswer {
 /** Most groups of a changelog. */
 export const CHANGE_GROUPS = 1_000;
 
-/** Changes of the records of a group, and how many of them are numbers that rose or fell. */
-export interface ChangeGroup {
-  group: Value;
-  items: number;
+/** How many changes are numbers that rose, fell, or whose ends moved in opposite directions, and values withdrawn. */
+export interface KindCounts {
   rises: number;
   falls: number;
+  ranges: number;
+  withdrawn: number;
+}
+
+/** Changes of the records of a group. */
+export interface ChangeGroup extends KindCounts {
+  group: Value;
+  items: number;
   /** Median of the changes in percent, with two decimals; absent: no item has one. */
   median_change_percent?: number;
 }
 
-/** Changes of one day (UTC, `YYYY-MM-DD`), and how many of them are numbers that rose or fell. */
-export interface ChangeDay {
+/** Changes of one day (UTC, `YYYY-MM-DD`). */
+export interface ChangeDay extends KindCounts {
   date: string;
   changes: number;
-  rises: number;
-  falls: number;
+}
+
+/** Sums of the counts of days. */
+export function sumOfDays(days: readonly Omit<ChangeDay, 'date'>[]): Omit<ChangeDay, 'date'> {
+  const sums = { changes: 0, rises: 0, falls: 0, ranges: 0, withdrawn: 0 };
+  for (const day of days) for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += day[name];
+  return sums;
 }
 
 /** The change feed after `since` (exclusive, microseconds since 1970), oldest first. */

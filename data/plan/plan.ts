@@ -272,9 +272,10 @@ export interface ChangelogPlan {
   type: 'all' | 'changed' | 'added';
   /** Only changes of records that match now; empty: of all, also of records that are no longer published. */
   where: Predicate[];
-  /** Attributes whose numbers are compared; of a price range the minimum counts. */
+  /** Attributes whose numbers are compared, of a price range both ends, and all whose values are shown. */
   numbers: readonly string[];
-  /** Only numbers that rose, or fell; null: all changes. */
+  shown: readonly string[];
+  /** Only changes of this kind; null: all changes. */
   direction: Direction | null;
   /** Only numbers that changed by at least this many percent; null: all changes. */
   minPercent: number | null;
@@ -286,8 +287,12 @@ export interface ChangelogPlan {
   offset: number;
 }
 
-/** The direction of a number that changed. */
-export type Direction = 'rise' | 'fall';
+/**
+ * Kinds of changes of shown values: a number rose or fell, of a range at least one end and the other not the other way;
+ * the ends of a range moved apart or together; the value was withdrawn.
+ */
+export const DIRECTIONS = ['rise', 'fall', 'range', 'withdrawn'] as const;
+export type Direction = (typeof DIRECTIONS)[number];
 
 /**
  * Ordinals of a page in order (ordinal: rank by quality descending, then id), and the position after the

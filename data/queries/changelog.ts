@@ -8,7 +8,7 @@ import { questionOf } from '../input/selection.ts';
 import { DataError } from '../model/errors.ts';
 import { isoTime } from '../model/time.ts';
 import { CHANGE_GROUPS, type ChangeDay, type ChangeGroup, type ChangeRow } from '../plan/history.ts';
-import type { QueryOptions } from '../plan/plan.ts';
+import type { Direction, QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 import { unknownEntity } from './nearest.ts';
 
@@ -26,7 +26,9 @@ export interface Change {
   old_value?: Value;
   /** Absent: the value was withdrawn, or it is not public. */
   new_value?: Value;
-  /** New minus old number, in the unit of the attribute; of price ranges the minimum counts. */
+  /** What happened to the number, or that the value was withdrawn; absent for other values and equal numbers. */
+  kind?: Direction;
+  /** New minus old number, in the unit of the attribute; of a range that of the end that moved less, of those that moved. */
   change?: number;
   /** `change` in percent of the old number, positive for a rise. Absent: the old number is 0. */
   change_percent?: number;
@@ -68,8 +70,9 @@ export async function getChangelog(
   const range = { ...(to === null ? {} : { until: to }), ...(by === null ? {} : { by }) };
   const open = pack.attributes.filter((attribute) => attribute.public);
   const numbers = open.filter((attribute) => NUMERIC.includes(attribute.type)).map(({ name }) => name);
+  const shown = open.map(({ name }) => name);
   const where = questionOf(input, options.admin ? 'full' : 'public');
-  const selection = { since, attributes, ordinal: ordinal ?? null, type, where, numbers, direction, minPercent };
+  const selection = { since, attributes, ordinal: ordinal ?? null, type, where, numbers, shown, direction, minPercent };
   const plan = { ...selection, ...range, first: pack.compare, byDay, limit, offset };
   const { rows, total, days, groups } = await engine.changelog(plan, options);
   if (groups && groups.length > CHANGE_GROUPS)
@@ -77,9 +80,8 @@ export async function getChangelog(
       'invalid_parameter',
       `group_by: ${by} makes more than ${CHANGE_GROUPS} groups, the maximum. Narrow the query with filters, or by from and to.`,
     );
-  const shown = new Set(open.map(({ name }) => name));
   const page = groups === null ? null : groups.slice(offset, offset + limit);
-  return { items: rows.map((row) => publicChange(row, (name) => shown.has(name))), total, days, groups: page };
+  return { items: rows.map((row) => publicChange(row, (name) => shown.includes(name))), total, days, groups: page };
 }
 
 /** The row as the API returns it; `shows` decides whether an attribute's values are included. */
@@ -96,24 +98,27 @@ export function publicChange(row: ChangeRow, shows: (attribute: string) => boole
     type: row.type,
     ...(before === null ? {} : { old_value: before }),
     ...(after === null ? {} : { new_value: after }),
-    ...(before === null || after === null ? {} : changeOf(before, after)),
+    ...(before === null ? {} : after === null ? { kind: 'withdrawn' } : changeOf(before, after)),
     observed_at: isoTime(row.observed_at),
     ...(row.source_url === null ? {} : { source_url: row.source_url }),
   };
 }
 
 /**
- * How much a number changed; of a price range the end that moved less counts, and 0 if the ends did not move in the same
- * direction: it neither rose nor fell. Empty for values that are no numbers.
+ * How much a number changed; of a price range the end that moved less counts, of those that moved, and 0 if they moved in
+ * opposite directions: it neither rose nor fell. Empty for values that are no numbers.
  */
-function changeOf(before: Value, after: Value): Pick<Change, 'change' | 'change_percent'> {
+function changeOf(before: Value, after: Value): Pick<Change, 'kind' | 'change' | 'change_percent'> {
   const [old, current] = [bounds(before), bounds(after)];
   if (!old || !current) return {};
   const [low, high] = [decimalDifference(current.min, old.min), decimalDifference(current.max, old.max)];
-  const isMoved = Math.sign(low) === Math.sign(high);
-  const [change, from] = !isMoved ? [0, old.min] : Math.abs(low) <= Math.abs(high) ? [low, old.min] : [high, old.max];
+  const isOpposite = Math.sign(low) * Math.sign(high) < 0;
+  const isLow = high === 0 || (low !== 0 && Math.abs(low) <= Math.abs(high));
+  const [change, from] = isOpposite ? [0, old.min] : isLow ? [low, old.min] : [high, old.max];
+  const kind: Direction | null = isOpposite ? 'range' : change > 0 ? 'rise' : change < 0 ? 'fall' : null;
   // Adding 0 turns -0 into 0.
   return {
+    ...(kind === null ? {} : { kind }),
     change,
     ...(from === 0 ? {} : { change_percent: Number(((100 * change) / Math.abs(from)).toFixed(2)) + 0 }),
   };

@@ -44,12 +44,12 @@ export async function subscribedChanges(
   const open = new Set(pack.attributes.filter((attribute) => full || attribute.public).map(({ name }) => name));
   const { attributes, direction, type, min_change_percent: least } = input;
   const isAny = attributes === null && direction === null && type === 'all' && least === null;
-  const candidates = within.filter(({ attribute, change = 0, change_percent: percent, ...item }) => {
+  const candidates = within.filter(({ attribute, kind, change_percent: percent, ...item }) => {
     if (attribute === undefined) return isAny;
     if (!open.has(attribute) || (attributes !== null && !attributes.includes(attribute))) return false;
     if (type !== 'all' && item.type !== type) return false;
     if (least !== null && (percent === undefined || Math.abs(percent) < least)) return false;
-    return direction === null || (direction === 'rise' ? change > 0 : change < 0);
+    return direction === null || kind === direction;
   });
   const where = questionOf(input, full ? 'full' : 'public');
   const matching = await matchingIds(

@@ -19,8 +19,13 @@ const LEAST = 3;
 const DAY = 86_400_000;
 
 /** `58 changes: 51 decreases, 7 increases`. */
-export function countText({ changes, rises, falls }: Omit<Day, 'date'>): string {
-  const parts = [...(falls > 0 ? [plural(falls, 'decrease')] : []), ...(rises > 0 ? [plural(rises, 'increase')] : [])];
+export function countText({ changes, rises, falls, ranges, withdrawn }: Omit<Day, 'date'>): string {
+  const parts = [
+    ...(falls > 0 ? [plural(falls, 'decrease')] : []),
+    ...(rises > 0 ? [plural(rises, 'increase')] : []),
+    ...(ranges > 0 ? [`${plural(ranges, 'range')} moved apart or together`] : []),
+    ...(withdrawn > 0 ? [`${withdrawn} withdrawn`] : []),
+  ];
   const total = plural(changes, 'change');
   return parts.length === 0 ? total : `${total}: ${parts.join(', ')}`;
 }

@@ -1,6 +1,7 @@
 // Filters and pages of the lists of changes. Every view is an address; without filters the HTML has its rows.
 import type { SiteChange, SiteDataset } from '../../api/pages/site.ts';
 import { printDate, printNumber } from '../../api/render/print.ts';
+import { sumOfDays } from '../../data/plan/history.ts';
 import { connectFollow, drawFollow } from '../account/follow.ts';
 import { byId, createElement, createSvg } from '../lib/dom.ts';
 import { countText, dayBars } from './chart.ts';
@@ -72,7 +73,7 @@ function showRows(list: HTMLElement, { items, days }: Answer, model: ChangesMode
     const count = createElement(
       'span',
       { className: 'quiet' },
-      countText(counts.get(day) ?? { changes: items.length, rises: 0, falls: 0 }),
+      countText(counts.get(day) ?? { ...sumOfDays([]), changes: items.length }),
     );
     const heading = createElement('th', { colSpan: 4, scope: 'rowgroup' }, time, ' ', count);
     const first = createElement('tr', { className: 'day' }, heading);
@@ -154,9 +155,8 @@ async function showList(list: HTMLElement, filters: URLSearchParams, page: numbe
   list.ariaBusy = 'true';
   try {
     const answer = await load(model, filters, page, signal);
-    const sum = (of: 'rises' | 'falls') => answer.days.reduce((all, day) => all + day[of], 0);
     const days = filters.get('days') ?? '365';
-    const text = `${countText({ changes: answer.total, rises: sum('rises'), falls: sum('falls') })} ${PERIODS[days] ?? `in ${days} days`}`;
+    const text = `${countText({ ...sumOfDays(answer.days), changes: answer.total })} ${PERIODS[days] ?? `in ${days} days`}`;
     count.textContent = text;
     showRows(list, answer, model);
     showChart(list, answer, text);

@@ -1,6 +1,6 @@
 // The data that a list of changes needs in the browser, and how a change is shown: for the build and the script.
 import type { SiteChange, SiteDataset } from '../../api/pages/site.ts';
-import { printPercent, printWithUnit } from '../../api/render/print.ts';
+import { printNumber, printPercent, printWithUnit } from '../../api/render/print.ts';
 
 /** Changes on a page of a list. */
 export const PAGE = 50;
@@ -35,7 +35,8 @@ export function changesModel(dataset: SiteDataset, href: (path: string) => strin
 }
 
 export interface Move {
-  word: 'rose' | 'fell';
+  /** What happened, for screen readers; '' where the text says it. */
+  word: 'rose' | 'fell' | '';
   text: string;
   /** The CSS class: only the pack decides whether a direction is good. */
   mark: 'better' | 'worse' | 'moved';
@@ -52,10 +53,12 @@ export interface ChangeCells {
   move: Move | null;
 }
 
+type Better = 'low' | 'high' | null;
+
 const LONGEST = 80;
 
 export function cellsOf(change: SiteChange, attributes: ChangesModel['attributes']): ChangeCells {
-  const { attribute = '', type, old_value, new_value, change: difference = 0, change_percent } = change;
+  const { attribute = '', type, old_value, new_value } = change;
   const entry = attributes[attribute];
   const print = (value: SiteChange['new_value']) => {
     if (value === undefined) return null;
@@ -75,16 +78,19 @@ export function cellsOf(change: SiteChange, attributes: ChangesModel['attributes
     note,
     was,
     now,
-    move: moveOf(difference, change_percent, entry?.better),
+    move: moveOf(change, entry?.better),
   };
 }
 
-function moveOf(change: number, percent: number | undefined, better: 'low' | 'high' | null = null): Move | null {
-  if (change === 0) return null;
-  const fell = change < 0;
+function moveOf({ kind, change = 0, change_percent: percent }: SiteChange, better: Better = null): Move | null {
+  if (kind === 'range') return { word: '', text: 'range', mark: 'moved' };
+  if (kind !== 'rise' && kind !== 'fall') return null;
+  const fell = kind === 'fall';
+  const amount = `${fell ? '−' : '+'}${printNumber(Math.abs(change))}`;
   return {
     word: fell ? 'fell' : 'rose',
-    text: `${fell ? '▼' : '▲'}${percent === undefined ? '' : ` ${printPercent(percent)}`}`,
+    // A percentage that rounds to 0 says less than the change itself.
+    text: `${fell ? '▼' : '▲'} ${percent ? printPercent(percent) : amount}`,
     mark: better === null ? 'moved' : fell === (better === 'low') ? 'better' : 'worse',
   };
 }

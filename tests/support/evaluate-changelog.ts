@@ -59,16 +59,21 @@ export function evaluateChangelog(
     if (only !== null && !only.includes(attribute)) continue;
     const [before, after] = open.has(attribute) ? [ends(old), ends(value)] : [null, null];
     const moved = [0, 1].map((i) => (before && after ? exact(after[i]!) - exact(before[i]!) : 0n)) as [bigint, bigint];
-    // The end that moved less; none where the ends moved apart, or one stayed.
-    const isTogether = moved[0] === moved[1] || moved[0] * moved[1] > 0n;
-    const side = isTogether && moved[0] * moved[0] > moved[1] * moved[1] ? 1 : 0;
+    // The end that moved less, of those that moved; none where they moved in opposite directions.
+    const isTogether = moved[0] * moved[1] >= 0n;
+    const isSmaller = moved[1] !== 0n && (moved[0] === 0n || moved[0] * moved[0] > moved[1] * moved[1]);
+    const side = isTogether && isSmaller ? 1 : 0;
     const was = before === null ? null : before[side];
     const difference = before === null || after === null ? null : isTogether ? Number(`${moved[side]}e-12`) : 0;
     const sign = difference === null ? 0 : Math.sign(difference);
-    if (direction !== undefined && sign !== (String(direction).toLowerCase() === 'rise' ? 1 : -1)) continue;
+    const withdrawn = open.has(attribute) && old !== null && value === null;
+    const moves = ['fall', isTogether ? undefined : 'range', 'rise'] as const;
+    const move = withdrawn ? 'withdrawn' : moves[sign + 1];
+    if (direction !== undefined && move !== String(direction).toLowerCase()) continue;
     const item: Record<string, unknown> & { entity_id: string } = { entity_id, slug, name, attribute, type: kind };
     if (open.has(attribute) && old !== null) item['old_value'] = old;
     if (open.has(attribute) && value !== null) item['new_value'] = value;
+    if (move !== undefined) item['kind'] = move;
     if (difference !== null) item['change'] = difference;
     if (difference !== null && was !== 0)
       item['change_percent'] = Number(((100 * difference) / Math.abs(was!)).toFixed(2)) + 0;
@@ -90,9 +95,10 @@ export function evaluateChangelog(
 
 /** Items of the changelog counted by a key of their records, as `group_by` answers them. */
 export function evaluateChangeGroups(items: readonly object[], records: readonly StoredRecord[], by: string): object[] {
-  const groups = new Map<Value, { change?: number; change_percent?: number }[]>();
+  type Item = { entity_id: string; kind?: string; change_percent?: number };
+  const groups = new Map<Value, Item[]>();
   const recordById = new Map(records.map((record) => [record.id, record]));
-  for (const item of items as { entity_id: string; change?: number; change_percent?: number }[])
+  for (const item of items as Item[])
     for (const key of keysOf(recordById.get(item.entity_id), by)) {
       const members = groups.get(key);
       if (members) members.push(item);
@@ -106,8 +112,10 @@ export function evaluateChangeGroups(items: readonly object[], records: readonly
       const [below, above] = [percents[Math.ceil(middle) - 1], percents[Math.floor(middle)]];
       return {
         ...{ group, items: members.length },
-        rises: members.filter(({ change = 0 }) => change > 0).length,
-        falls: members.filter(({ change = 0 }) => change < 0).length,
+        rises: members.filter(({ kind }) => kind === 'rise').length,
+        falls: members.filter(({ kind }) => kind === 'fall').length,
+        ranges: members.filter(({ kind }) => kind === 'range').length,
+        withdrawn: members.filter(({ kind }) => kind === 'withdrawn').length,
         ...(percents.length === 0 ? {} : { median_change_percent: (below! + above!) / 2 }),
       };
     });

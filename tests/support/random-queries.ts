@@ -224,7 +224,7 @@ export function randomChangelog(next: Random, pack: Pack, records: StoredRecord[
   if (next() < 0.4) query['attribute'] = [numeric(next, pack), ...(next() < 0.5 ? [numeric(next, pack)] : [])].join();
   if (next() < 0.3) query['min_change_percent'] = pickOne(next, ['0', '0.5', '5', '10', '50']);
   if (next() < 0.4) query['type'] = pickOne(next, ['all', 'changed', 'added']);
-  if (next() < 0.6) query['direction'] = pickOne(next, ['rise', 'fall', 'FALL']);
+  if (next() < 0.6) query['direction'] = pickOne(next, ['rise', 'fall', 'FALL', 'range', 'withdrawn']);
   if (next() < 0.1) query['entity'] = pickOne(next, records).slug.toUpperCase();
   if (next() < 0.3) query['group_by'] = named(next, pack, COUNTED, true);
   return query;

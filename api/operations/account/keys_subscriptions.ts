@@ -7,6 +7,7 @@ import type {
   ChangeSubscription,
 } from '../../../data/model/change-subscriptions.ts';
 import { DataError, validationError } from '../../../data/model/errors.ts';
+import { DIRECTIONS } from '../../../data/plan/plan.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';
@@ -38,7 +39,7 @@ export const NEW_SUBSCRIPTION = z
       .optional()
       .describe('CQL2 as text or as JSON'),
     attributes: z.array(z.string()).min(1).max(100).optional().describe('Only changes of these attributes'),
-    direction: z.enum(['rise', 'fall']).optional().describe('Only numbers that rose, or fell'),
+    direction: z.enum(DIRECTIONS).optional().describe('Only changes of this kind, as in the changelog'),
     url: z.url().max(2_000).optional().describe('Where messages are posted: https, a public address'),
     email: z
       .email()

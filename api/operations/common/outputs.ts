@@ -1,6 +1,7 @@
 // Shared output schemas, for OpenAPI and the tools of agents (contract section 2), and the files of the night.
 import { z } from 'zod';
 import { PROVENANCE_STATUSES } from '../../../data/model/record.ts';
+import { DIRECTIONS } from '../../../data/plan/plan.ts';
 import type { Operation } from '../../contract/operation.ts';
 
 /** Citation and licence: members of every answer under `/v1`. */
@@ -74,10 +75,25 @@ const CHANGE = {
   type: z.enum(['added', 'changed', 'removed']),
   old_value: VALUE.optional(),
   new_value: VALUE.optional(),
-  change: z.number().optional().describe('New minus old number; of price ranges the minimum'),
+  kind: z
+    .enum(DIRECTIONS)
+    .optional()
+    .describe('A number rose or fell, the ends of its range moved in opposite directions, or the value was withdrawn'),
+  change: z
+    .number()
+    .optional()
+    .describe('New minus old number; of a range of the end that moved less, 0 for kind range'),
   change_percent: z.number().optional().describe('change in percent of the old number; absent where that is 0'),
   observed_at: time('When the source had this value'),
   source_url: address('URL of the source').optional(),
+};
+
+/** Numbers of changes by kind. */
+export const KIND_COUNTS_OUTPUT = {
+  rises: count('Public numbers among them that rose'),
+  falls: count('Public numbers among them that fell'),
+  ranges: count('Public ranges among them whose ends moved in opposite directions'),
+  withdrawn: count('Public values among them that were withdrawn'),
 };
 
 /** A value that appeared, changed or was removed. */

@@ -1,7 +1,7 @@
 // GET /v1/{ds}/changelog: values that appeared or changed, newest first, of the records that the filters match.
 import { z } from 'zod';
 import { type ChangelogInput, changelogParameters } from '../../../data/input/history-parameters.ts';
-import type { ChangeDay, ChangeGroup } from '../../../data/plan/history.ts';
+import type { ChangeDay, ChangeGroup, KindCounts } from '../../../data/plan/history.ts';
 import { type Change, getChangelog } from '../../../data/queries/changelog.ts';
 import { hasFilter } from '../../../data/queries/facets.ts';
 import { type Context, operation } from '../../contract/operation.ts';
@@ -12,19 +12,22 @@ import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText, tableOf, tableRow } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { inputOf, openNames } from '../common/inputs.ts';
-import { ABOUT_OUTPUT, CHANGE_OUTPUT, count, VALUE } from '../common/outputs.ts';
+import { ABOUT_OUTPUT, CHANGE_OUTPUT, count, KIND_COUNTS_OUTPUT, VALUE } from '../common/outputs.ts';
 
 export type { Change };
 
 type Changelog = { items?: Change[]; groups?: ChangeGroup[]; days?: ChangeDay[] } & Paging & About;
 type Paging = { limit: number; offset: number; total: number };
 
+const KIND_COLUMNS = ['increases', 'decreases', 'ranges', 'withdrawn'];
+const kindCells = ({ rises, falls, ranges, withdrawn }: KindCounts) => [rises, falls, ranges, withdrawn];
+
 /** The table of groups: the values, counts, and the median in percent. */
 function groupTable(groups: readonly ChangeGroup[]): string {
-  const rows = groups.map(({ group, items, rises, falls, median_change_percent: median }) =>
-    tableRow([cell(group, true), items, rises, falls, median]),
+  const rows = groups.map(({ group, items, median_change_percent: median, ...kinds }) =>
+    tableRow([cell(group, true), items, ...kindCells(kinds), median]),
   );
-  return tableOf(['group', 'changes', 'increases', 'decreases', 'median change (%)'], rows);
+  return tableOf(['group', 'changes', ...KIND_COLUMNS, 'median change (%)'], rows);
 }
 
 async function markdown(
@@ -43,10 +46,10 @@ async function markdown(
   const range = items.length === 0 ? `None of ${total} changes` : `Changes ${offset + 1} to ${end} of ${total}`;
   const next = end < total && items.length > 0 ? `; continue with offset=${end}` : '';
   const rows = items.length > 0 && (await changeTable(items, pack, (name) => !open.has(name), ctx));
-  const counts = days?.map((day) => tableRow([day.date, day.changes, day.rises, day.falls]));
+  const counts = days?.map((day) => tableRow([day.date, day.changes, ...kindCells(day)]));
   return blocks(
     rows,
-    counts && counts.length > 0 && tableOf(['day', 'changes', 'increases', 'decreases'], counts),
+    counts && counts.length > 0 && tableOf(['day', 'changes', ...KIND_COLUMNS], counts),
     `${range}, newest first${next}. All values with their facts: ${ctx.base_url}/v1/${pack.id}/entities/<slug>/facts.md`,
     `${escapeText(attribution)} License: ${escapeText(license)}`,
   );
@@ -84,7 +87,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
   name: 'dataset_changelog',
   title: 'What changed lately',
   description:
-    'New and changed values of the last days, newest first, of the records that the filters match; direction and min_change_percent keep numbers that rose or fell. Values of public attributes only.',
+    'New and changed values of the last days, newest first, of the records that the filters match; direction keeps numbers that rose or fell, ranges or withdrawn values, min_change_percent great changes. Values of public attributes only.',
   rest: { method: 'GET', path: '/v1/:ds/changelog', atom },
   charge: {
     access: 'free',
@@ -127,8 +130,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
           z.object({
             group: VALUE.describe('Value that the records have now'),
             items: count('Changes of its records'),
-            rises: count('Public numbers among them that rose'),
-            falls: count('Public numbers among them that fell'),
+            ...KIND_COUNTS_OUTPUT,
             median_change_percent: z.number().optional().describe('Median change_percent of the items that have one'),
           }),
         )
@@ -142,8 +144,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
           z.object({
             date: z.iso.date(),
             changes: count('Changes of this day (UTC)'),
-            rises: count('Public numbers among them that rose'),
-            falls: count('Public numbers among them that fell'),
+            ...KIND_COUNTS_OUTPUT,
           }),
         )
         .optional()

@@ -214,7 +214,7 @@ describe('the changelog', () => {
     expect([answer['limit'], answer['offset'], answer['total']]).toEqual([500, 0, items.length]);
     const open = new Set(['name', 'maker', 'model', 'kind', 'status', 'first_seen', 'cordless', 'mass']);
     for (const each of ['materials', 'workshop', 'manual', 'price.list']) open.add(each);
-    for (const { old_value, new_value, change: _, change_percent: __, ...rest } of items) {
+    for (const { old_value, new_value, kind: _, change: __, change_percent: ___, ...rest } of items) {
       const fixed = ['attribute', 'entity_id', 'name', 'observed_at', 'slug', 'source_url', 'type'];
       expect(members(rest)).toEqual(fixed);
       if (!open.has(rest.attribute)) expect([old_value, new_value]).toEqual([undefined, undefined]);
@@ -261,7 +261,14 @@ describe('the changelog', () => {
 
   test('of the records that the filters match, and of numbers that rose or fell', async () => {
     const year = '/v1/tools/changelog?days=365&limit=500';
-    type Item = { entity_id: string; attribute: string; change?: number; change_percent?: number; old_value?: unknown };
+    type Item = {
+      entity_id: string;
+      attribute: string;
+      kind?: string;
+      change?: number;
+      change_percent?: number;
+      old_value?: unknown;
+    };
     const items = async (query: string, init = {}) => (await body(`${year}${query}`, init))['items'] as Item[];
     const every = await items('');
     const drills = new Set(of('tools').flatMap(({ id, attributes }) => (attributes['kind'] === 'drill' ? [id] : [])));
@@ -273,13 +280,15 @@ describe('the changelog', () => {
     expect(await items(`&ids=${[...drills].join()}`)).toEqual(own);
     const fallen = await items('&kind=drill&direction=fall');
     expect(fallen.length).toBeGreaterThan(0);
-    expect(fallen).toEqual(own.filter(({ change = 0 }) => change < 0));
-    expect(await items('&direction=rise')).toEqual(every.filter(({ change = 0 }) => change > 0));
+    for (const kind of ['rise', 'fall', 'range', 'withdrawn'])
+      expect(await items(`&direction=${kind}`), kind).toEqual(every.filter((item) => item.kind === kind));
+    expect(fallen).toEqual(own.filter(({ kind }) => kind === 'fall'));
+    expect(every.filter(({ change = 0 }) => change < 0).map(({ kind }) => kind)).toContain('fall');
     expect(every.filter(({ change }) => change === undefined).some(({ old_value }) => old_value)).toBe(true);
     // Values that are not shown have no direction for any caller.
     const hidden = every.filter(({ attribute }) => attribute === 'runtime');
     expect(hidden.length).toBeGreaterThan(0);
-    expect(hidden.every(({ change }) => change === undefined)).toBe(true);
+    expect(hidden.every(({ kind, change }) => kind === undefined && change === undefined)).toBe(true);
     for (const init of [{}, admin]) expect(await items('&attribute=runtime&direction=rise', init)).toEqual([]);
     const by = (least: number) => (each: { change_percent?: number }) => Math.abs(each.change_percent ?? -1) >= least;
     expect(await items('&min_change_percent=5.45')).toEqual(every.filter(by(5.45)));
@@ -327,13 +336,13 @@ describe('the changelog', () => {
     }
     expect((await body(`${year}&limit=1&offset=1`, {}))['groups']).toEqual(groups.slice(1, 2));
     expect(await text(year.replace('changelog?', 'changelog.md?'), {})).toContain(
-      '|group|changes|increases|decreases|median change (%)|',
+      '|group|changes|increases|decreases|ranges|withdrawn|median change (%)|',
     );
   });
 
   test('counts the changes of each day', async () => {
     const year = '/v1/tools/changelog?days=365&limit=500';
-    type Counted = { items: { observed_at: string; change?: number }[]; days: Body[]; total: number };
+    type Counted = { items: { observed_at: string; kind?: string }[]; days: Body[]; total: number };
     for (const query of ['', '&kind=drill', '&direction=fall']) {
       const plain = (await body(`${year}${query}`, {})) as unknown as Counted;
       expect(plain.days).toBeUndefined();
@@ -342,14 +351,16 @@ describe('the changelog', () => {
       const expected = [...Map.groupBy(plain.items, ({ observed_at }) => observed_at.slice(0, 10))].map(
         ([date, own]) => ({
           ...{ date, changes: own.length },
-          rises: own.filter(({ change = 0 }) => change > 0).length,
-          falls: own.filter(({ change = 0 }) => change < 0).length,
+          rises: own.filter(({ kind }) => kind === 'rise').length,
+          falls: own.filter(({ kind }) => kind === 'fall').length,
+          ranges: own.filter(({ kind }) => kind === 'range').length,
+          withdrawn: own.filter(({ kind }) => kind === 'withdrawn').length,
         }),
       );
       expect(days).toEqual(expected);
     }
     expect(await text('/v1/tools/changelog.md?days=365&by_day=true', {})).toMatch(
-      /^\|day\|changes\|increases\|decreases\|$/m,
+      /^\|day\|changes\|increases\|decreases\|ranges\|withdrawn\|$/m,
     );
   });
 
@@ -413,8 +424,11 @@ describe('the changelog', () => {
 
   test('names the allowed values and the intended parameters', async () => {
     const messages = [
-      ['direction=up', 'direction: must be one of rise, fall (got "up"); did you mean rise?'],
-      ['direction=decrease', 'direction: must be one of rise, fall (got "decrease"); did you mean fall?'],
+      ['direction=up', 'direction: must be one of rise, fall, range, withdrawn (got "up"); did you mean rise?'],
+      [
+        'direction=decrease',
+        'direction: must be one of rise, fall, range, withdrawn (got "decrease"); did you mean fall?',
+      ],
       ['change=rise', 'Did you mean "direction"? Write direction=rise or direction=fall.'],
       ['knid=drill', 'Did you mean "kind"?'],
       ['sort=name', '"sort" is not a filter or parameter of this operation.'],
